@@ -27,7 +27,7 @@ QueryResult Connection::execute_script(std::string_view script) {
   Result last;
   std::size_t offset = 0;
   for (const auto& statement : split_statements(script)) {
-    last = {};  // nothing is held for results that nobody reads
+    last = {};  // releases results that nobody reads
     offset = statement.offset;
     last = translated(
         script, [&] { return impl_->session->execute(statement.text); }, offset);

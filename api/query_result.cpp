@@ -35,7 +35,7 @@ struct TypeName {
 }  // namespace
 
 struct QueryResult::Impl {
-  SharedSession session;  // first: it outlives the rows
+  SharedSession session;  // first, so that it outlives the rows
   std::string text;
   std::size_t offset = 0;
   Result result;
@@ -76,7 +76,7 @@ bool QueryResult::next() {
   if (rows == nullptr) return false;
   const bool has_row = translated(
       impl_->text, [&] { return rows->next(impl_->row); }, impl_->offset);
-  // After the last row what the statement held is let go.
+  // After the last row the statement's resources are released.
   if (!has_row) {
     rows.reset();
     impl_->row.clear();

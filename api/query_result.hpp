@@ -8,10 +8,10 @@
 
 namespace eindb {
 
-/// The session of a connection lives as long as anything that came from it.
+/// Keeps the session of a connection alive as long as any object that came from it.
 using SharedSession = std::shared_ptr<Session>;
 
-/// `result` is that of the statement in `text` that begins at `offset`.
+/// `result` belongs to the statement in `text` that begins at `offset`.
 QueryResult query_result(SharedSession session, std::string text, std::size_t offset, Result result);
 
 }  // namespace eindb

@@ -25,7 +25,7 @@ struct Statement::Impl {
     parameters[number] = std::move(value);
   }
 
-  // In order of their numbers.
+  // The parameters in the order of their numbers.
   std::vector<Parameter> all_parameters() const {
     std::vector<Parameter> values;
     for (const auto& [number, value] : parameters) {
@@ -43,7 +43,7 @@ struct Statement::Impl {
 
   SharedSession session;
   std::shared_ptr<const PreparedStatement> prepared;
-  std::map<std::size_t, Parameter> parameters;  // by number: a text may name $1000000000
+  std::map<std::size_t, Parameter> parameters;  // keyed by number, since a text may use $1000000000
   std::map<std::string, MemoryTensor> tensors;
 };
 

@@ -11,7 +11,7 @@ namespace eindb {
 struct TensorResult::Impl {
   explicit Impl(std::shared_ptr<const TensorRelation> result) : relation(std::move(result)) {}
 
-  // The whole as one tile, made when it is first asked for.
+  // The whole tensor as one tile, made at the first request.
   const Tile& whole() const {
     std::call_once(once_, [&] { made_ = whole_tile(*relation); });
     return *made_;

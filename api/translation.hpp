@@ -8,11 +8,10 @@
 
 namespace eindb {
 
-/// The engine's error as the program gets it. Its span, if it has one, is in the part of `text` that begins at
-/// `offset`.
+/// Throws the engine's error as an Exception. Its span, if any, counts from `offset` in `text`.
 [[noreturn]] void throw_exception(const Error& error, std::string_view text, std::size_t offset);
 
-/// Runs `f`; what it throws as Error becomes Exception.
+/// Runs `f`, and turns an Error into an Exception.
 template <class F>
 decltype(auto) translated(std::string_view text, F&& f, std::size_t offset = 0) {
   try {

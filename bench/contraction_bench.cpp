@@ -29,7 +29,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Twelve independent chains of multiply-adds in registers, for as long as a frequency needs to settle.
+// Twelve independent chains of multiply-adds in registers, long enough for the clock frequency to settle.
 template <class T>
 double fma_peak() {
   typedef T Vector __attribute__((vector_size(64)));

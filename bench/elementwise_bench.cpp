@@ -1,7 +1,7 @@
-// Kernels that are no contraction, on tiles in memory: reductions and element-wise expressions in bytes per second
-// beside what reading (or copying) the same bytes takes in the same run, and any join function with any aggregate in
-// operations per second. Kernel calls of one tile each are shared out among the threads; results go to memory that was
-// written before. Figures are medians. Usage: elementwise_bench [FILTER] [RUNS]
+// Kernels other than contractions, on tiles in memory: reductions and element-wise expressions in bytes per second,
+// compared with reading (or copying) the same bytes in the same run, and every join function with every aggregate in
+// operations per second. Kernel calls of one tile each are distributed over the threads; results go to memory written
+// before. Figures are medians. Usage: elementwise_bench [FILTER] [RUNS]
 
 #include <algorithm>
 #include <atomic>
@@ -62,7 +62,7 @@ struct Case {
   Aggregate aggregate = Aggregate::None;
   ScalarPtr expression;
   DType type = DType::Float32;
-  bool per_operation = false;  // figures in operations of the inner loop instead of bytes
+  bool per_operation = false;  // figures count operations of the inner loop instead of bytes
 };
 
 class Bench {
@@ -132,7 +132,7 @@ class Bench {
   int runs_;
 };
 
-// Bytes per second of reading, and of copying (read and written bytes counted).
+// Bytes per second of reading, and of copying (counting bytes read and written).
 double read_bandwidth(int threads, int runs) {
   std::vector<Tile> tiles;
   for (int n = 0; n < kTiles; ++n) tiles.push_back(Tile::zeros(DType::Int64, Shape({1 << 20})));

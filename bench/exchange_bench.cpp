@@ -1,6 +1,6 @@
-// What ranks of one statement exchange in a second, over TCP on loopback and within the process: streams of messages of
-// several sizes between two ranks, in one direction and in both, and the latency of barriers and of the beginning of a
-// statement. Usage: exchange [MEBIBYTES]
+// Exchange between the ranks of one statement, over TCP on loopback and within the process: throughput of streams of
+// messages of several sizes between two ranks, in one direction and in both, and the latency of barriers and of
+// starting a statement. Usage: exchange [MEBIBYTES]
 
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// What a small statement takes end to end, in process: three 8 x 8 tensors, prepared, executed again and again, the
-// result read. Medians and quantiles of each way to run it, in microseconds. Usage: latency [RUNS] [CASE]
+// End-to-end latency of a small statement, in process: three 8 x 8 tensors, prepared, executed repeatedly, the result
+// read. Medians and quantiles of each way to run it, in microseconds. Usage: latency [RUNS] [CASE]
 
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ void report(const char* name, int runs, const std::function<void()>& work) {
   std::printf("  %-40s %9.1f %9.1f %9.1f\n", name, at(0.1), at(0.5), at(0.99));
 }
 
-// The value of the last cell, so that the result is looked at.
+// The value of the last cell; using it keeps the result from being optimised away.
 double last_value(const Result& result) {
   const auto tile = result.tensor->tile(0);
   return tile == nullptr ? 0 : tile->data<double>()[63];

@@ -3,7 +3,7 @@
 namespace eindb::bench {
 namespace {
 
-// One layer: from X<n> to X<n + 1>; the first reads X.
+// One layer, from X<n> to X<n + 1>; the first layer reads X.
 std::string layer(std::int64_t n, std::int64_t head_features) {
   const auto k = std::to_string(n);
   const auto in = n == 0 ? std::string("X") : "X" + k;

@@ -27,7 +27,7 @@ struct LlamaTensor {
 /// The embedded prompt X, the rotations ROPE and all weights.
 std::vector<LlamaTensor> llama_tensor_list(const LlamaShape& shape);
 
-/// CREATE TENSOR for each of them: FLOAT32, no tile present.
+/// CREATE TENSOR statements for all of them: FLOAT32, with no tile present.
 std::string llama_tensors(const LlamaShape& shape);
 
 /// WITH ... EINSUM: the logits of the first token after the prompt, L[b,v], from X. Layer after layer: RMS norm,

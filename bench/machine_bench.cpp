@@ -1,14 +1,14 @@
-// What this machine can do at most, for the measurements that are reported as shares of it: fused multiply-adds in
-// registers, and passes over memory far larger than its caches, by one core and by all.
+// The peak performance of this machine, for measurements reported as shares of it: fused multiply-adds in registers,
+// and passes over memory far larger than its caches, by one core and by all.
 //
-// Usage: machine [THREADS], which prints all figures as JSON; or machine --serve [THREADS], which reads the name of a
-// figure per line and answers with its value: so that the figures of a run are taken between the calls they are held
-// against. Figures: fp32 fp64 (GFLOP/s of all cores), fp32-core fp64-core, read write copy (GB/s of all cores; a copy
-// counts what it reads and what it writes).
+// Usage: machine [THREADS] prints all figures as JSON. machine --serve [THREADS] reads the name of a figure per line
+// and answers with its value, so that a run can measure the peaks between the calls that it compares with them.
+// Figures: fp32 fp64 (GFLOP/s of all cores), fp32-core fp64-core, read write copy (GB/s of all cores; a copy counts
+// both reads and writes).
 //
-// The multiply-adds are written in assembly, one instruction per accumulator, because a compiler is free to spill
-// accumulators or to see that the sums are constant. Twelve accumulators hide a latency of four cycles on two pipes
-// with some to spare, and leave registers of the smallest set (16) for the factor.
+// The multiply-adds are written in assembly, one instruction per accumulator, because a compiler may spill accumulators
+// or recognise that the sums are constant. Twelve accumulators hide a latency of four cycles on two pipes with some to
+// spare, and leave registers of the smallest set (16) for the factor.
 
 #include <sys/mman.h>
 
@@ -43,7 +43,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 #define EINDB_FMA_YMM_PD(n) "vfmadd231pd %%ymm15, %%ymm15, %%ymm" #n "\n\t"
 #define EINDB_MULADD_PS(n) "mulps %%xmm15, %%xmm14\n\taddps %%xmm15, %%xmm" #n "\n\t"
 #define EINDB_MULADD_PD(n) "mulpd %%xmm15, %%xmm14\n\taddpd %%xmm15, %%xmm" #n "\n\t"
-// All factors are 0, so that no denormal slows a processor that minds them.
+// All factors are 0, so that no denormals slow down the processor.
 #define EINDB_CLEAR_VECTORS "vzeroall\n\t"
 #define EINDB_CLEAR_SSE "pxor %%xmm14, %%xmm14\n\tpxor %%xmm15, %%xmm15\n\t"
 #define EINDB_REPEAT(name, clear, line)                                                                              \
@@ -80,7 +80,7 @@ Repetition widest_fp64() {
   return {repeat_sse2_fp64, 24 * 2 * 2};
 }
 
-/// Runs `work(thread)` on that many threads that start together; the seconds of the slowest.
+/// Runs `work(thread)` on `threads` threads that start together; returns the seconds of the slowest.
 double seconds_on(int threads, const std::function<void(int)>& work) {
   std::barrier start(threads);
   std::vector<double> seconds(static_cast<std::size_t>(threads));
@@ -97,7 +97,7 @@ double seconds_on(int threads, const std::function<void(int)>& work) {
   return *std::max_element(seconds.begin(), seconds.end());
 }
 
-/// The best of three: a peak is what can be reached.
+/// The best of three, as a peak is an upper bound.
 double best_of_three(const std::function<double()>& rate) { return std::max({rate(), rate(), rate()}); }
 
 double gflops(const Repetition& repetition, int threads) {
@@ -108,7 +108,7 @@ double gflops(const Repetition& repetition, int threads) {
   });
 }
 
-/// Memory in huge pages, as allocators of large arrays ask for.
+/// Memory in huge pages, like that of allocators for large arrays.
 class Pages {
  public:
   Pages() : memory_(std::aligned_alloc(huge_page, bytes)) {
@@ -130,7 +130,7 @@ class Pages {
   void* memory_;
 };
 
-/// Passes of all threads over memory, each over its own share.
+/// Passes over memory by all threads, each over its own share.
 class Passes {
  public:
   explicit Passes(int threads) : threads_(threads) {}

@@ -21,7 +21,7 @@ void connect(ContractionProblem& problem, const std::vector<std::size_t>& operan
   problem.extents.push_back(extent);
 }
 
-// The standard library's shuffle and sample draw as they like; these draw the same everywhere.
+// The results of the standard library's shuffle and sample depend on the implementation; these are the same everywhere.
 template <class T>
 void shuffle(std::vector<T>& values, Random& random) {
   for (std::size_t n = values.size(); n > 1; --n) std::swap(values[n - 1], values[random() % n]);
@@ -35,7 +35,8 @@ std::vector<std::size_t> distinct(std::size_t count, std::size_t below, Random& 
 
 using Edge = std::pair<std::size_t, std::size_t>;
 
-// Stubs are paired at random; a pair that meets itself, or another one twice, swaps ends with a pair drawn at random.
+// Stubs are paired at random. A pair that would connect an operand with itself, or two operands twice, swaps ends with
+// a random pair.
 std::vector<Edge> regular_edges(std::size_t n, std::size_t degree, Random& random) {
   std::vector<std::size_t> stubs;
   for (std::size_t o = 0; o < n; ++o) stubs.insert(stubs.end(), degree, o);

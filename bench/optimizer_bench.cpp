@@ -1,6 +1,6 @@
-// The optimizer against brute force, against the strategies that others parallelise by, and against the clock.
-// Deterministic figures first; every line that has a target says whether it holds. Usage: optimizer [SECONDS], the
-// budget of path optimizer auto; 1 if not given. Exit status 1 if a deterministic target does not hold.
+// The optimizer against brute force, against other parallelisation strategies, and against the clock. Deterministic
+// figures come first; every line with a target shows whether it holds. Usage: optimizer [SECONDS], the budget of path
+// optimizer auto, by default 1. Exit status 1 if a deterministic target is missed.
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +37,7 @@ using eindb::testing::BruteForce;
 
 bool all_hold = true;
 
-// Of a deterministic figure.
+// Records whether the target of a deterministic figure holds.
 const char* verdict(bool holds) {
   all_hold = all_hold && holds;
   return holds ? "holds" : "DOES NOT HOLD";
@@ -56,7 +56,7 @@ double median_seconds(int runs, const std::function<void()>& work) {
   return seconds[seconds.size() / 2];
 }
 
-// Costs are added up in other orders.
+// Costs are added up in different orders.
 bool equal(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(a, b); }
 
 // ---- EinDecomp and brute force ----
@@ -82,7 +82,7 @@ void random_trees() {
               differ, verdict(differ == 0));
 }
 
-// `exact_work` 0 shows what descent alone finds, as in graphs that are too large to be solved.
+// `exact_work` 0 shows the result of descent alone, which is used for graphs that are too large to be solved exactly.
 void random_dags(const char* method, double exact_work) {
   double excess = 0;
   double worst = 0;
@@ -113,7 +113,7 @@ void random_dags(const char* method, double exact_work) {
 
 // ---- strategies ----
 
-// Cost of every strategy over EinDecomp's.
+// The cost of every strategy relative to EinDecomp's.
 void strategies(const std::string& name, const EinGraph& graph, const DecompositionOptions& options,
                 const Strategy& data, double expected_sqrt = 0) {
   std::printf("  %-34s %17.0f", name.c_str(), decompose(graph, options).total_cost);
@@ -245,7 +245,7 @@ void plan_cache_time() {
 
 // ---- bad input ----
 
-// The statements before the last succeed; the last one is refused with a message that holds `wanted`.
+// All statements but the last must succeed; the last must be rejected with a message that contains `wanted`.
 void refused(const std::vector<std::string>& statements, const std::string& wanted) {
   eindb::SessionState session(":memory:", {});
   std::string message = "no error";

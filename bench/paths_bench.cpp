@@ -1,5 +1,5 @@
-// Contraction paths on generated networks: log10 of the flops that each optimizer finds, and the time it takes.
-// Figures are deterministic, times are of this machine.
+// Contraction paths on generated networks: log10 of the flops that each optimizer finds, and its time. Figures are
+// deterministic except for times.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,7 +21,7 @@ using eindb::PathOptimizer;
 using eindb::PathSearch;
 using eindb::Stopwatch;
 
-// log10 of what the objective counts first, and the seconds; "-" where the optimizer gives up.
+// log10 of the objective's primary quantity, and the seconds; "-" if the optimizer gives up.
 struct Outcome {
   double log_value = NAN;
   double seconds = 0;
@@ -46,7 +46,7 @@ void print(const Outcome& outcome) {
   else std::printf("%8.3f %8.3f", outcome.log_value, outcome.seconds);
 }
 
-// Whether the target holds: auto is never above greedy.
+// Returns whether the target holds: auto is never worse than greedy.
 bool print_networks(double seconds, PathObjective objective) {
   std::printf("%-16s %17s %17s %17s %17s\n", ("log10(" + std::string(eindb::name_of(objective)) + "), s").c_str(),
               "greedy", "auto", "anneal", "optimal");
@@ -91,7 +91,7 @@ void print_greedy() {
 
 }  // namespace
 
-// Usage: paths [SECONDS [OBJECTIVE]], the budget of auto and anneal, 1 if not given, and what they are after.
+// Usage: paths [SECONDS [OBJECTIVE]]: the budget of auto and anneal, by default 1, and their objective.
 int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::strtod(argv[1], nullptr) : 1;
   const auto objective = eindb::parse_path_objective(argc > 2 ? argv[2] : "flops");

@@ -1,5 +1,5 @@
-// What the plan cache saves: the time from a statement's text to a plan that is ready to run, when the plan is made and
-// when it is found, and that of whole statements on 8 x 8 matrices. Medians, in microseconds. Usage: plan_cache [RUNS]
+// The effect of the plan cache: the time from a statement's text to an executable plan, when the plan is made and when
+// it is cached, and the time of whole statements on 8 x 8 matrices. Medians, in microseconds. Usage: plan_cache [RUNS]
 
 #include <unistd.h>
 
@@ -78,7 +78,7 @@ void report_texts(SessionState& session, int runs) {
   }
 }
 
-// One plan for all values of $1; the syntax tree is there already.
+// One plan serves all values of $1; the statement is already parsed.
 void report_prepared(SessionState& session, int runs) {
   const auto query = parse_query("EINSUM Z[i,l] = $1 * SUM(A[i,j] * B[j,k] * C[k,l])");
   const ReadSnapshot snapshot(session.database.file, 1);
@@ -95,7 +95,7 @@ void report_prepared(SessionState& session, int runs) {
   std::printf("  %-24s %9.1f %9.1f\n", "prepared, new value", made, median_us(runs, plan));
 }
 
-// Lookups are made again when anything was written since.
+// Look-ups are repeated after any write.
 void report_writes(SessionState& session, int runs) {
   const auto query = parse_query(chain(3));
   const auto write = parse_statement("INSERT INTO TENSOR A VALUES (0, 0, 1)");
@@ -126,7 +126,7 @@ void report_statements(SessionState& session, int runs) {
   std::printf("  %-24s %9s %9.1f\n", "the snapshot alone", "", empty);
 }
 
-// All that is done before the ranks of a cluster begin, of which the last matrix has many tiles.
+// All work before the ranks of a cluster start; the last matrix has many tiles.
 void report_workers(const std::string& folder, int runs) {
   std::printf("on 4 workers\n");
   runner::LocalCluster cluster(folder + "/workers", 4);

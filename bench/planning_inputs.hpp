@@ -12,8 +12,8 @@ namespace eindb::bench {
 
 using Extents = std::vector<std::int64_t>;
 
-/// The graph of a query as the optimizer hands it to EinDecomp: bound, rewritten, contractions ordered. Its tensors are
-/// FLOAT32, cut as tensors are stored. `keep_dead` keeps vertices that the output does not need.
+/// The graph of a query as the optimizer passes it to EinDecomp: bound, rewritten, contractions ordered. Its tensors
+/// are FLOAT32, with their default partitions. `keep_dead` keeps vertices that the output does not need.
 EinGraph planned_graph(std::string_view query, const std::vector<std::pair<std::string, Extents>>& tensors,
                        bool keep_dead = false);
 

@@ -1,10 +1,10 @@
-// Redistributions: plans for random problems of section 8 of the array redistribution paper, against "allgather
-// everything, then dynslice", taken as one allgather of all dimensions. First what is planned, proved by the simulator:
-// deterministic figures, but for the times. Then a few problems are run on eight ranks that are threads of this
-// process.
+// Redistributions: plans for random problems as in section 8 of the array redistribution paper, compared with
+// "allgather everything, then dynslice" as one allgather of all dimensions. First, plans are made and verified by the
+// simulator, with deterministic figures except for times. Then a few problems are run on eight ranks that are threads
+// of this process.
 //
-// Usage: redistribution [PROBLEMS [MEGABYTES]]: of each mesh, 1000 if not given; of the tensors that are run, 16.
-// Exit status 1 if a deterministic target does not hold.
+// Usage: redistribution [PROBLEMS [MEGABYTES]]: problems per mesh, by default 1000, and the size of the tensors that
+// are run, by default 16. Exit status 1 if a deterministic target is missed.
 
 #include <algorithm>
 #include <cmath>
@@ -35,13 +35,13 @@ constexpr double kMostPlanningSeconds = 0.010;
 
 bool all_hold = true;
 
-// Of a deterministic figure.
+// Records whether the target of a deterministic figure holds.
 const char* verdict(bool holds) {
   all_hold = all_hold && holds;
   return holds ? "holds" : "DOES NOT HOLD";
 }
 
-// Of this thread, which others may interrupt.
+// CPU seconds of this thread, which exclude interruptions by others.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -71,7 +71,7 @@ struct PlanningFigures {
   int never_dearer = 0;  // with latency, than the fallback
   int direct = 0;        // exchanges, where collectives should do
   Ratios cost;
-  Ratios elements;  // that the busiest rank receives
+  Ratios elements;  // received by the busiest rank
 };
 
 bool is_proved(const RedistributionPlan& plan, const RedistributionProblem& problem, std::int64_t memory) {
@@ -110,7 +110,7 @@ void measure(const RedistributionProblem& problem, PlanningFigures& figures) {
   figures.never_dearer += quickest.cost() <= slow_fallback->cost() ? 1 : 0;
 }
 
-// The targets stand where the paper's problems are: on meshes of equal axes.
+// The targets apply to the paper's problems: meshes of equal axes.
 struct MeshCase {
   const char* mesh;
   double target;  // of the geometric mean; 0: none
@@ -134,7 +134,7 @@ void plan_problems(const MeshCase& c, int problems) {
               verdict(figures.never_dearer == problems));
 }
 
-// Uneven extents: the bound holds all the same, if need be by a direct exchange.
+// With uneven extents the bound holds too, if necessary by a direct exchange.
 void plan_uneven_problems(const char* mesh, int problems) {
   RandomRedistributions random(Mesh::parse(mesh), 2022);
   int proved = 0;

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of each plan: at least so many runs, and more as long as the problem has had less than its time, in seconds.
+// The minimum number of runs of each plan; more follow as long as the problem's time, in seconds, is not used up.
 constexpr std::size_t kLeastRuns = 5;
 constexpr std::size_t kMostRuns = 41;
 constexpr double kSecondsPerProblem = 0.5;
@@ -27,15 +27,15 @@ Exchange::Group everyone(const Exchange& exchange) {
   return group;
 }
 
-// What each rank says, in the order of ranks.
+// The values of all ranks, in the order of ranks.
 std::vector<double> all_of(Exchange& exchange, double mine) {
   std::vector<double> all(exchange.size());
   exchange.all_gather(everyone(exchange), std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
   return all;
 }
 
-// From when the first rank begins until the slowest has ended: ranks share a machine, and its clock. Where they share
-// its cores too, some begin when others have ended.
+// From the first rank's begin to the slowest rank's end, by the clock of the machine that all ranks share. If they
+// share its cores too, some begin after others have ended.
 double seconds_of(Exchange& exchange, const std::function<void()>& work) {
   const auto now = [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); };
   exchange.barrier(everyone(exchange));
@@ -47,7 +47,7 @@ double seconds_of(Exchange& exchange, const std::function<void()>& work) {
   return *std::max_element(ends.begin(), ends.end()) - *std::min_element(begins.begin(), begins.end());
 }
 
-// Whatever the planner has said that it costs.
+// Whether the plans are equal apart from their predicted costs.
 bool is_same(const RedistributionPlan& a, const RedistributionPlan& b) {
   return a.source == b.source && std::ranges::equal(a.steps, b.steps, [](const auto& x, const auto& y) {
            return x.collective == y.collective && x.result == y.result;
@@ -66,7 +66,7 @@ std::optional<Tile> block_of(const RedistributionPlan& plan, const BlockPlacemen
   return tile;
 }
 
-// Small tensors are moved several times in a row: that ranks do not begin at the same moment must not count.
+// Small tensors are moved several times in a row, so that different starting times of ranks do not matter.
 std::int64_t times_of(const RedistributionPlan& plan) {
   return std::clamp<std::int64_t>(kElementsPerRun / plan.shape.element_count(), 1, 64);
 }
@@ -86,7 +86,8 @@ RunFigures run(const RedistributionPlan& plan, Exchange& exchange) {
   return {std::accumulate(all.begin(), all.end(), 0.0) / count, seconds / count};
 }
 
-// Runs take turns, so that what else the machine does meets all plans alike. All ranks count the same seconds.
+// Runs of the plans alternate, so that other load on the machine affects all plans equally. All ranks count the same
+// seconds.
 std::vector<RunFigures> run_in_turns(const std::vector<RedistributionPlan>& plans, Exchange& exchange) {
   std::vector<std::vector<double>> seconds(plans.size());
   std::vector<RunFigures> out(plans.size());
@@ -107,8 +108,8 @@ class Trials {
  public:
   explicit Trials(Exchange& exchange) : exchange_(exchange) {}
 
-  // Of so many allgathers one after the other, each in other groups than the one before, if there are others. A rank
-  // has so many elements after each.
+  // Seconds of consecutive allgathers, each with other groups than the one before if there are any. Each leaves every
+  // rank with the given number of elements.
   double gather_seconds(int gathers, std::size_t members, std::size_t elements) {
     auto all = tile_of({elements});
     const auto mine = tile_of({elements / members});
@@ -117,7 +118,7 @@ class Trials {
     });
   }
 
-  // Of an allgather of little, after another: its ranks do not come at the same moment.
+  // Seconds of a small allgather after another one, whose ranks start at different moments.
   double latency(std::size_t members) {
     constexpr std::size_t kElements = std::size_t{4} << 10U;  // of each member
     return (gather_seconds(1 + kChain, members, members * kElements) -
@@ -125,7 +126,7 @@ class Trials {
            kChain;
   }
 
-  // Of a direct exchange of little between all, after another.
+  // Seconds of a small direct exchange between all ranks, after another one.
   double direct_latency() {
     constexpr std::int64_t kSide = 64;
     const auto ranks = static_cast<std::int64_t>(exchange_.size());
@@ -147,7 +148,7 @@ class Trials {
     return (exchanges(1 + kChain) - exchanges(1)) / kChain;
   }
 
-  // Of copying so many elements, in rows of so many that do not lie together.
+  // Seconds of copying elements in rows that are not adjacent.
   double copy_seconds(std::size_t elements, std::size_t row) {
     const auto rows = static_cast<std::int64_t>(elements / row);
     const IndexBox block{{0, rows}, {0, static_cast<std::int64_t>(2 * row)}};
@@ -162,7 +163,7 @@ class Trials {
  private:
   static constexpr int kChain = 8;
 
-  // Of this rank, in the n-th of gathers: ranks in a row, or as far from each other as may be.
+  // The group of this rank in the n-th gather: neighbouring ranks, or ranks as far apart as possible.
   Exchange::Group group(std::size_t members, int n) const {
     const auto groups = exchange_.size() / members;
     Exchange::Group group(members);
@@ -172,7 +173,7 @@ class Trials {
     return group;
   }
 
-  // Its pages are there.
+  // A tile whose pages are resident.
   static Tile tile_of(const std::vector<std::size_t>& extents) {
     auto tile = Tile::uninitialized(DType::Float32, Shape({extents.begin(), extents.end()}));
     std::fill_n(tile.mutable_data<float>(), tile.shape().element_count(), 1.0F);

@@ -1,6 +1,5 @@
-// Slicing on generated networks: how many times the flops of the unsliced contraction it takes to hold, beside the
-// operands, no more at once than the largest intermediate result divided by 2, 4, ..., 1024. Figures are deterministic,
-// times are of this machine.
+// Slicing on generated networks: the flops relative to the unsliced contraction if, beside the operands, at most the
+// largest intermediate result divided by 2, 4, ..., 1024 is held at once. Figures are deterministic except for times.
 #include <algorithm>
 #include <cstdio>
 #include <random>
@@ -34,7 +33,7 @@ ContractionProblem lattice(std::size_t side, std::int64_t bond) {
   return problem;
 }
 
-// Stubs are paired at random until no operand meets itself.
+// Stubs are paired at random until no operand is connected with itself.
 ContractionProblem regular(std::size_t operands, std::size_t degree, std::int64_t bond) {
   std::mt19937_64 random(operands);
   for (;;) {

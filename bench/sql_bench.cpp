@@ -1,4 +1,4 @@
-// Plain SQL over tensors, beside an ordinary SQLite table with the rows (i, j, val) of the same cells:
+// Plain SQL over tensors, compared with an ordinary SQLite table with the rows (i, j, val) of the same cells:
 //   a full scan, SELECT SUM(val), over a FLOAT32 tensor of CELLS cells;
 //   point look-ups, compilation included, in tiles of a tensor of 1e9 cells;
 //   a join of look-ups: a table of 100,000 random cells with the tensor of the scan.
@@ -22,7 +22,7 @@
 
 namespace {
 
-/// A tensor of 1e9 cells of which the tiles on the diagonal are there: 64 MB.
+/// A tensor of 1e9 cells of which only the tiles on the diagonal are present: 64 MB.
 void make_huge(const std::string& path) {
   eindb::DatabaseFile file(path);
   eindb::Catalog catalog(file.connection());

@@ -1,6 +1,6 @@
-// mpirun -n P build/bench/cluster/mpi_exchange [CHUNK PACKED DIRECT]: gigabytes per second that all ranks receive
-// together over MPI, by operation and size of blocks. Streams carry the block that each pair has in messages of the
-// size named. The arguments are the sizes of MpiTuning in KiB.
+// mpirun -n P build/bench/cluster/mpi_exchange [CHUNK PACKED DIRECT]: gigabytes per second that all ranks together
+// receive over MPI, by operation and block size. Streams send each pair's block in messages of the given size. The
+// arguments are the sizes of MpiTuning in KiB.
 
 #include <algorithm>
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// To each peer the same bytes, in messages of equal size.
+/// Sends the same bytes to each peer, in messages of equal size.
 class Blocks final : public OutgoingStreams, public IncomingStreams {
  public:
   Blocks(std::span<const std::byte> block, std::span<std::byte> received, std::size_t ranks, std::size_t message)

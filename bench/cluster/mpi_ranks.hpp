@@ -8,8 +8,8 @@
 
 namespace eindb::bench {
 
-/// The ranks of a benchmark that mpirun starts: `mpirun -n 8 build/bench/cluster/...`. Made once, by the main thread;
-/// all ranks make the same calls.
+/// The ranks of a benchmark started by mpirun: `mpirun -n 8 build/bench/cluster/...`. Constructed once, by the main
+/// thread; all ranks make the same calls.
 class MpiRanks {
  public:
   explicit MpiRanks(const MpiTuning& tuning = {});
@@ -17,9 +17,10 @@ class MpiRanks {
   Rank rank() const { return world_->rank(); }
   std::size_t size() const { return world_->size(); }
   Exchange::Group everyone() const;
-  /// `work` as a statement of its own.
+  /// Runs `work` as a statement of its own.
   void run(const std::function<void(Exchange& exchange)>& work);
-  /// The seconds that `work` takes the slowest rank, the least of `rounds`; all ranks begin together. At all ranks.
+  /// The seconds that `work` takes on the slowest rank, the minimum over `rounds`; all ranks begin together and get the
+  /// result.
   double seconds(std::size_t rounds, const std::function<void(Exchange& exchange)>& work);
 
  private:

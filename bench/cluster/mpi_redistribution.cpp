@@ -1,5 +1,5 @@
 // mpirun -n 8 build/bench/cluster/mpi_redistribution [MEGABYTES [PROBLEMS]]: random redistributions over {x:2, y:2,
-// z:2} by MPI, against "allgather everything, then dynslice". 64 megabytes per tensor, 40 problems.
+// z:2} by MPI, compared with "allgather everything, then dynslice". Defaults: 64 megabytes per tensor, 40 problems.
 
 #include "bench/cluster/mpi_ranks.hpp"
 #include "bench/cluster/redistribution_figures.hpp"

@@ -27,7 +27,7 @@ constexpr std::uint64_t kStatement = 1;
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
-/// One end of what connects a process with the one that has forked it.
+/// One end of the connection between a forked process and its parent.
 class Line {
  public:
   explicit Line(int descriptor) : descriptor_(descriptor) {}
@@ -89,7 +89,8 @@ int status_of_rank(std::size_t rank, std::size_t ranks, const Line& line,
   }
 }
 
-/// Everyone learns where everyone listens. Whoever is missing has said why; the others end as their lines do.
+/// Exchanges the addresses of all ranks. A missing rank has reported the reason; the others end when their connections
+/// do.
 void introduce(const std::vector<Line>& lines) {
   std::vector<std::uint16_t> ports(lines.size());
   for (std::size_t n = 0; n < lines.size(); ++n) lines[n].hear(std::span(ports).subspan(n, 1));
@@ -106,7 +107,7 @@ bool run_over_tcp(std::size_t ranks, const std::function<void(Exchange& exchange
     const auto process = ::fork();
     if (process < 0) fail("fork");
     if (process == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for it then
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // ends it if the parent is gone
       lines.clear();                       // of the ranks before it
       ::_exit(status_of_rank(rank, ranks, its, work));
     }

@@ -1,5 +1,6 @@
 // build/bench/cluster/tcp_redistribution [MEGABYTES [PROBLEMS]]: random redistributions over {x:2, y:2, z:2} by eight
-// processes over TCP, against "allgather everything, then dynslice". 64 megabytes per tensor, 40 problems.
+// processes over TCP, compared with "allgather everything, then dynslice". Defaults: 64 megabytes per tensor, 40
+// problems.
 
 #include "bench/cluster/redistribution_figures.hpp"
 #include "bench/cluster/tcp_ranks.hpp"

@@ -1,11 +1,11 @@
 // (A x B) + (C x (D x E)) by ScaLAPACK: one process per core, matrices in block-cyclic distribution.
 //
 // Usage: mpirun -n P scalapack_chain fp32|fp64 M K1 N K2 K3 BLOCK [ROWS [STEP]], for A: M x K1, B: K1 x N, C: M x K2,
-// D: K2 x K3, E: K3 x N, on a grid of ROWS x P / ROWS processes, as square as possible by default. Products go in steps
-// of STEP along what they sum over, by default BLOCK. The first result is held against matrix-vector products; a wrong
-// one ends the program. Each line on standard input is a repetition, which is answered by its seconds (of the slowest
-// process); the first answer is "ready". In between the processes sleep: those of Open MPI would wait in a busy loop,
-// on the cores that another contestant is measured on.
+// D: K2 x K3, E: K3 x N, on a grid of ROWS x P / ROWS processes, as square as possible by default. Products advance in
+// steps of STEP along the summed dimension, by default BLOCK. The first result is compared with matrix-vector products;
+// a wrong one ends the program. Each line on standard input requests a repetition, which is answered by its seconds (of
+// the slowest process); the first answer is "ready". Between repetitions the processes sleep: Open MPI's would wait in
+// a busy loop, on the cores where another contestant is measured.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -41,8 +41,8 @@ int logical_block = 0;
 
 }  // namespace
 
-/// What PBLAS asks for the width of its steps. The library's own says 32, and is there to be replaced: on a sum that is
-/// long beside the result that takes twice the time.
+/// PBLAS asks this function for the width of its steps. The library's own version returns 32 and is meant to be
+/// replaced: for a sum that is long relative to the result, that takes twice the time.
 extern "C" int pilaenv_(const int* /*context*/, const char* /*type*/);
 int pilaenv_(const int* /*context*/, const char* /*type*/) { return logical_block; }
 
@@ -68,7 +68,7 @@ Grid make_grid(int processes, int rows) {
   return grid;
 }
 
-/// This process's share of a distributed matrix, column-major.
+/// This process's part of a distributed matrix, column-major.
 template <typename T>
 struct Matrix {
   Matrix(const Grid& grid, int m, int n, int block) : rows(m), columns(n) {
@@ -107,7 +107,7 @@ void gemm(const Matrix<double>& a, const Matrix<double>& b, double beta, Matrix<
           b.values.data(), &one, &one, b.descriptor.data(), &beta, c.values.data(), &one, &one, c.descriptor.data());
 }
 
-/// Waits for rank 0 to have read a line; false at the end of input. The others look for its message now and then.
+/// Waits until rank 0 has read a line; false at the end of input. The other ranks poll for its message.
 bool next_repetition(int rank, int processes) {
   int go = 0;
   if (rank == 0) {
@@ -125,8 +125,8 @@ bool next_repetition(int rank, int processes) {
   return go != 0;
 }
 
-/// Z v = A (B v) + C (D (E v)) for a vector v. All elements are at least 0, so that no sum is much smaller than its
-/// terms: each is off by as many roundings as it has terms.
+/// Z v = A (B v) + C (D (E v)) for a vector v. All elements are at least 0, so no sum is much smaller than its terms,
+/// and each result is off by at most as many roundings as it has terms.
 template <typename T>
 void check_result(const Grid& grid, int block, const std::array<const Matrix<T>*, 5>& inputs, const Matrix<T>& z) {
   const auto& [a, b, c, d, e] = inputs;

@@ -1,5 +1,5 @@
-// Clients of a PostgreSQL-protocol server, many in one thread, for the measurements of bench/server: the same for every
-// server, and cheap, so that the machine is left to the server. It takes no password.
+// Clients of a PostgreSQL-protocol server, many in one thread, for the measurements of bench/server. They are the same
+// for every server, and cheap, so that the machine is left to the server. No password is sent.
 //
 // Usage: load_generator PORT USER DATABASE, which reads a command per line and answers each with a line of JSON:
 //   idle N                      N more connections, which run a statement once, and wait from then on
@@ -48,7 +48,7 @@ using namespace std::chrono_literals;
 
 constexpr int kMostKey = 10000;
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
-// Each slow connection sends a byte in this time.
+// Time in which each slow connection sends a byte.
 constexpr auto kSlowPeriod = 500ms;
 constexpr auto kWarmUp = 200ms;
 
@@ -66,10 +66,10 @@ struct Place {
 
 // ---- Messages ------------------------------------------------------------------------------------------------------
 
-/// Cuts what a server sends into messages, and keeps none of it but errors.
+/// Splits a server's data into messages, and keeps only errors.
 class AnswerScanner {
  public:
-  /// Calls `take(type, bytes of the message)` where a message ends.
+  /// Calls `take(type, bytes of the message)` at the end of each message.
   template <class Take>
   void scan(std::string_view bytes, Take&& take) {
     while (!bytes.empty()) {
@@ -85,8 +85,8 @@ class AnswerScanner {
   const std::string& error() const { return error_; }
 
  private:
-  // The head of a message, of which a part may have come before; messages without a body have one byte left, too: the
-  // last of their length.
+  // Handles the head of a message, which may arrive in parts. A message without a body has one byte left, the last of
+  // its length.
   bool begin(std::string_view& bytes) {
     constexpr std::size_t kHead = 5;
     const auto taken = std::min(kHead - head_.size(), bytes.size());
@@ -121,7 +121,7 @@ std::string startup_bytes(const Place& place) {
   return bytes + parameters;
 }
 
-/// What a client sends to have a statement run.
+/// The messages with which a client runs a statement.
 class Question {
  public:
   Question(std::string_view mode, std::string statement) : statement_(std::move(statement)) {
@@ -167,7 +167,7 @@ class Question {
 
 // ---- Connections ---------------------------------------------------------------------------------------------------
 
-/// A socket that is open as long as this lives.
+/// Owns a socket.
 class Socket {
  public:
   explicit Socket(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -197,12 +197,12 @@ class Socket {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
-  /// False where the server has closed the connection, or its side of it is full.
+  /// False if the server has closed the connection, or if its receive buffer is full.
   bool try_send(std::string_view bytes) const {
     return ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
            static_cast<ssize_t>(bytes.size());
   }
-  /// At least one byte; throws where the connection ends.
+  /// Receives at least one byte; throws if the connection ends.
   std::string_view receive(std::vector<char>& buffer) const {
     while (true) {
       const auto count = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
@@ -226,13 +226,13 @@ class Connection {
 
   const Socket& socket() const { return socket_; }
 
-  /// Sends what `write` writes, without waiting for the answer.
+  /// Sends the output of `write`, without waiting for the answer.
   void send(const std::function<void(eindb::MessageWriter&)>& write) {
     out_.buffer().clear();
     write(out_);
     socket_.send(out_.buffer());
   }
-  /// Reads what is there; whether the server is ready now. Throws what the server has to say against the statement.
+  /// Reads the available data; returns whether the server is ready. Throws the server's error.
   bool receive() {
     bool ready = false;
     bool failed = false;
@@ -273,7 +273,7 @@ class Connection {
   std::size_t row_bytes_ = 0;
 };
 
-/// Connections that send so slowly that they hold what a server gives them for as long as it lets them.
+/// Connections that send so slowly that they hold the server's resources as long as it permits.
 class SlowClients {
  public:
   explicit SlowClients(const Place& place) : place_(place) {}
@@ -284,10 +284,10 @@ class SlowClients {
     for (std::size_t n = 0; n < count; ++n) sockets_.push_back(open_one(n));
   }
   std::size_t size() const { return sockets_.size(); }
-  /// Those that the server has closed are opened again: who means harm comes back.
+  /// Connections closed by the server are opened again, like those of an attacker.
   std::size_t opened() const { return opened_; }
 
-  /// The bytes that are due by now.
+  /// Sends the bytes that are due.
   void send_due(Clock::time_point now) {
     if (sockets_.empty()) return;
     const auto pause = kSlowPeriod / sockets_.size();
@@ -389,7 +389,7 @@ class Load {
     return *fetching_;
   }
 
-  // A server that has closed the connection gets another.
+  // A connection that the server has closed is replaced.
   template <class F>
   void with_fetching(F&& f) {
     try {
@@ -479,7 +479,7 @@ class Load {
     connection.send([&](eindb::MessageWriter& out) { question.ask(out, random_key()); });
   }
 
-  // Until `end`; statements that were answered from `begin` on count. When the last of them was.
+  // Sends statements until `end`; those answered from `begin` on count. Returns the time of the last answer.
   Clock::time_point ask_until(const Question& question, Clock::time_point begin, Clock::time_point end) {
     std::array<epoll_event, 64> events{};
     auto now = Clock::now();

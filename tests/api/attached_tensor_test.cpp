@@ -1,5 +1,5 @@
-// Tensors in the program's memory: where their elements are found, that nothing beside them is touched, and that they
-// are not copied as a whole.
+// Tensors in the program's memory: their elements are found, no memory beside them is touched, and they are not copied
+// as a whole.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -40,7 +40,7 @@ struct Layout {
 };
 void PrintTo(const Layout& layout, std::ostream* out) { *out << layout.name; }
 
-// Tiles of the default size, and tiny ones.
+// Tiles of the default size, and very small ones.
 class ApiLayout : public ::testing::TestWithParam<std::tuple<Layout, bool>> {};
 
 TEST_P(ApiLayout, ElementsAreFoundByTheirStrides) {
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(std::get<0>(param.param).name) + (std::get<1>(param.param) ? "InTinyTiles" : "");
     });
 
-// Memory between two pages that nobody may touch, filled to the very end or from the very beginning.
+// Memory between two inaccessible pages, filled up to its end or from its beginning.
 class GuardedMemory {
  public:
   explicit GuardedMemory(std::size_t bytes)
@@ -123,7 +123,7 @@ TYPED_TEST_SUITE(ApiGuarded, Elements);
 
 TYPED_TEST(ApiGuarded, KernelsReadNothingBesideTheTensor) {
   using T = TypeParam;
-  // Neither the extents nor the address are multiples of anything that vectors like.
+  // Neither extents nor address are multiples of a vector's size.
   for (const std::int64_t n : {1, 3, 7, 17, 37, 67}) {
     const auto bytes = static_cast<std::size_t>(n * n) * sizeof(T);
     const GuardedMemory memory(bytes);
@@ -279,7 +279,7 @@ TEST(ApiAttachedTensor, NamesAreFreeOrRefused) {
   db.attach("X", view);
   EXPECT_EXCEPTION(db.attach("x", view), DuplicateName, "attached already");
   EXPECT_EXCEPTION(db.detach("Y"), UnknownName, "no tensor Y is attached");
-  // A tensor of the name that another connection makes later is hidden until the name is free.
+  // A tensor of the same name that another connection creates later is hidden until the name is free.
   Connection other(file.path());
   other.execute("CREATE TENSOR X AS EINSUM X[i 3] = 100.0 * i");
   EXPECT_EQ(evaluate(db, "EINSUM Z[i] = X[i]"), values);
@@ -288,7 +288,7 @@ TEST(ApiAttachedTensor, NamesAreFreeOrRefused) {
   auto rows = db.execute("SELECT MAX(val) FROM X");
   ASSERT_TRUE(rows.next());
   EXPECT_EQ(rows.row().get<double>(0), 200);
-  // Shown to SQL as a stored tensor, dropped elsewhere, then attached.
+  // First visible to SQL as a stored tensor, then dropped by another connection, then attached.
   other.execute("DROP TENSOR X");
   db.attach("X", view);
   auto again = db.execute("SELECT MAX(val) FROM X");
@@ -316,7 +316,7 @@ TEST(ApiAttachedTensor, WhatMakesNoSenseIsRefused) {
   auto untyped = TensorView::of(data, {2});
   untyped.type = static_cast<eindb::ElementType>(77);
   EXPECT_EXCEPTION(db.attach("X", untyped), Type, "no such element type");
-  // Nothing of that was attached.
+  // None of these was attached.
   db.attach("X", TensorView::of(data, {8}));
 }
 

@@ -7,7 +7,7 @@
 
 namespace eindb_test {
 
-/// The Exception that `action` throws; a test failure if it throws none.
+/// The Exception that `action` throws; fails the test if it throws none.
 template <class Action>
 eindb::Exception exception_of(Action&& action) {
   try {
@@ -21,7 +21,7 @@ eindb::Exception exception_of(Action&& action) {
 
 }  // namespace eindb_test
 
-/// The action fails with this code, and its message contains the text.
+/// Expects that the action fails with this code and a message that contains the text.
 #define EXPECT_EXCEPTION(action, expected, text)                                   \
   do {                                                                             \
     const auto thrown = ::eindb_test::exception_of([&] { action; });               \

@@ -8,7 +8,7 @@
 
 namespace eindb_test {
 
-/// A path for a database of a test's own, removed with all that lies beside it.
+/// A path for a test's private database, removed together with all files beside it.
 class ScratchFile {
  public:
   ScratchFile() {

@@ -60,7 +60,7 @@ TEST(ApiStatement, TensorsAreBoundForOneStatementAlone) {
   EXPECT_EXCEPTION(square.execute(), UnknownName, "no tensor V");
   EXPECT_EQ(values_of<double>(square.bind("V", TensorView::of(a.data(), {3})).execute().tensor()),
             (std::vector<double>{1, 4, 9}));
-  // Another type and extent: names are looked up each time.
+  // With another type and extent: names are looked up at each execution.
   EXPECT_EQ(values_of<float>(square.bind("V", TensorView::of(b.data(), {4})).execute().tensor()),
             (std::vector<float>{100, 400, 900, 1600}));
   EXPECT_EXCEPTION(db.execute("EINSUM Z[i] = V[i]"), UnknownName, "no tensor V");
@@ -107,7 +107,7 @@ TEST(ApiStatement, PlacesOfErrorsAreInItsText) {
   EXPECT_EQ(error.line(), 2U);
   EXPECT_EQ(error.column(), 4U);
   EXPECT_EXCEPTION(db.prepare("EINSUM Z[i] ="), Syntax, "");
-  // Numbers cost nothing.
+  // Large numbers cost nothing.
   auto far = db.prepare("SELECT $999999");
   EXPECT_EXCEPTION(far.execute(), Value, "no value is bound to parameter $1");
 }

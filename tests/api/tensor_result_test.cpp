@@ -66,7 +66,7 @@ TEST_F(ApiTiledResult, IsCopiedWithStrides) {
   result.copy_to(columns.data(), {1, 7});
   for (std::size_t i = 0; i < 7; ++i)
     for (std::size_t j = 0; j < 10; ++j) ASSERT_EQ(columns[j * 7 + i], expected[i * 10 + j]) << i << "," << j;
-  // From the end, two apart: what lies between stays.
+  // Backwards with a gap of one: elements in the gaps are unchanged.
   std::vector<double> backwards(140, -1);
   result.copy_to(backwards.data() + 138, {-20, -2});
   for (std::size_t n = 0; n < 70; ++n) {

@@ -9,11 +9,11 @@
 //     for (const auto& row : db.execute("SELECT i, SUM(val) AS s FROM Y GROUP BY i"))
 //       std::cout << row.get<int>(0) << " " << row.get<double>(1) << "\n";
 //
-// Threads: a connection, its statements and its results are used by one thread at a time, cancel() apart. Several
-// connections, also to one file, work side by side in several threads. A TensorResult belongs to nobody: any number of
-// threads may read it.
+// Threads: one thread at a time uses a connection, its statements and its results, except for cancel(). Several
+//  connections, even to one file, can be used concurrently by several threads. A TensorResult is independent; any
+//  number of threads may read it.
 //
-// Errors: whatever fails throws Exception. The database is then as it was before the statement.
+// Errors: every failure throws Exception. The database is then as it was before the statement.
 //
 // Needs C++20 and nothing but the standard library. Link with eindb::eindb (find_package(eindb)).
 
@@ -39,39 +39,39 @@
 
 namespace eindb {
 
-/// "0.1.0": of the library that the program runs with.
+/// The version of the library that the program runs with: "0.1.0".
 EINDB_API std::string_view library_version() noexcept;
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
-/// What went wrong, coarse enough to decide what to do about it.
+/// The kind of an error, coarse enough to decide what to do about it.
 enum class ErrorCode : std::uint8_t {
-  Syntax,         ///< the text is no statement
-  UnknownName,    ///< a tensor, label, function, setting, column that does not exist
-  DuplicateName,  ///< a name that exists already
-  Label,          ///< labels do not fit: count, place, neither in the head nor aggregated
+  Syntax,         ///< the text is not a valid statement
+  UnknownName,    ///< a tensor, label, function, setting or column does not exist
+  DuplicateName,  ///< a name is already in use
+  Label,          ///< labels do not fit: count, position, neither in the head nor aggregated
   Shape,          ///< extents do not fit, or a size overflows
   Type,           ///< types do not fit
   Value,          ///< a value out of its range
-  NullValue,      ///< NULL where a value is wanted
-  Unsupported,    ///< meaningful, but beyond what this version does
+  NullValue,      ///< NULL where a value is required
+  Unsupported,    ///< meaningful, but not supported by this version
   Io,             ///< the operating system refused
   Corrupt,        ///< a file is not what it claims to be
   ReadOnly,       ///< a write to something that cannot be written
   Busy,           ///< locked by another connection
-  Conflict,       ///< another connection changed what the transaction has read: run it again
+  Conflict,       ///< another connection changed data that the transaction has read: run it again
   Cancelled,      ///< stopped by cancel() or by statement_timeout
   MemoryLimit,    ///< does not fit the setting memory_limit
   WorkerLost,     ///< a node of the cluster does not answer, or left
-  Permission,     ///< not for this user
+  Permission,     ///< not allowed for this user
   Sql,            ///< SQLite refused an ordinary SQL statement
   Internal,       ///< a bug in eindb
 };
 
-/// Lower-case words: "syntax error", "unknown name", ...
+/// The kind in lower-case words: "syntax error", "unknown name", ...
 EINDB_API std::string_view to_string(ErrorCode code) noexcept;
 
-/// Every failure. what() is the whole text, with the place in the statement:
+/// Thrown for every failure. what() is the complete text, with the place in the statement:
 ///
 ///     unknown name: there is no tensor Q
 ///       at line 1, column 30:
@@ -82,10 +82,10 @@ class EINDB_API Exception : public std::runtime_error {
  public:
   struct Details {
     ErrorCode code = ErrorCode::Internal;
-    std::string message;     ///< what was wrong, alone
-    std::string hint;        ///< what would be right; may be empty
-    std::size_t line = 0;    ///< in the statement, from 1; 0: the error is about no place
-    std::size_t column = 0;  ///< from 1, in Unicode code points; 0: as line
+    std::string message;     ///< the error alone
+    std::string hint;        ///< a suggestion; may be empty
+    std::size_t line = 0;    ///< in the statement, from 1; 0: the error has no place
+    std::size_t column = 0;  ///< from 1, in Unicode code points; 0: the error has no place
   };
 
   Exception(const std::string& text, Details details);
@@ -123,21 +123,21 @@ constexpr ElementType element_type_of() noexcept {
   else return ElementType::Int64;
 }
 
-/// Where a tensor lies in the program's memory: element (i, j, ...) at data[i * strides[0] + j * strides[1] + ...].
-/// Strides are in elements; zero repeats a dimension, a negative one runs through the memory backwards, with `data`
-/// still at element (0, 0, ...). A value: it owns nothing.
+/// A tensor in the program's memory: element (i, j, ...) is at data[i * strides[0] + j * strides[1] + ...]. Strides are
+/// in elements. A stride of zero repeats a dimension; a negative one traverses the memory backwards, with `data` still
+/// at element (0, 0, ...). A value that owns nothing.
 ///
-/// eindb never copies the whole. It reads tile after tile, and reads them in place where a tile has no gaps, which it
-/// has not if the tensor is row-major, or a range of the first dimension of one. Of other layouts each tile is copied
-/// when it is needed; these copies count against memory_limit.
+/// eindb never copies the whole tensor; it reads one tile after the other. Contiguous tiles are read in place; those of
+/// row-major tensors, and of ranges of their first dimension, are contiguous. With other layouts each tile is copied
+/// when it is needed, and the copies count against memory_limit.
 struct TensorView {
   ElementType type = ElementType::Float64;
   const void* data = nullptr;
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> strides;
-  std::vector<std::string> labels;  ///< names of the columns in SQL; empty: i, j, k, ...
+  std::vector<std::string> labels;  ///< column names in SQL; empty: i, j, k, ...
 
-  /// Without strides: row-major.
+  /// Without strides the layout is row-major.
   template <Element T>
   static TensorView of(const T* data, std::vector<std::int64_t> extents) {
     TensorView view{element_type_of<T>(), data, std::move(extents), {}, {}};
@@ -166,7 +166,7 @@ using Value =
     std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>, std::string>;
 
 namespace detail {
-// The value as a type of the program's; Exception{Type} or {Value} names the column.
+// Converts the value to a C++ type; Exception{Type} or {Value} names the column.
 EINDB_API std::int64_t integer_of(const Value& value, const std::string& column);
 EINDB_API double real_of(const Value& value, const std::string& column);
 EINDB_API std::complex<double> complex_of(const Value& value, const std::string& column);
@@ -211,19 +211,20 @@ struct Convert<std::optional<T>> {
 };
 }  // namespace detail
 
-/// One row of a result; good until the next one is read.
+/// One row of a result; valid until the next row is read.
 class RowView {
  public:
   RowView(const std::vector<Value>& values, const std::vector<std::string>& columns)
       : values_(&values), columns_(&columns) {}
 
   std::size_t size() const noexcept { return values_->size(); }
-  /// Columns are counted from 0. Exception{Value} beyond the last.
+  /// The value of a column, counted from 0. Exception{Value} beyond the last.
   const Value& value(std::size_t column) const { return (*values_)[detail::checked_column(column, size())]; }
   bool is_null(std::size_t column) const { return std::holds_alternative<std::monostate>(value(column)); }
-  /// T: any integer type (from integers in its range), float or double (from integers and reals), std::complex of them
-  /// (from any number), std::string or string_view (from text), or std::optional of one of these, which takes NULL.
-  /// Exception{Type} for anything else: nothing is rounded or parsed. Call with the template argument: get<double>(2).
+  /// The value as T: any integer type (from integers in its range), float or double (from integers and reals),
+  /// std::complex of them (from any number), std::string or string_view (from text), or std::optional of one of these,
+  /// which accepts NULL. Nothing is rounded or parsed: Exception{Type} for any other combination. Call it with the
+  /// template argument: get<double>(2).
   template <class T>
   T get(std::size_t column) const {
     const auto& found = value(column);
@@ -235,14 +236,14 @@ class RowView {
   const std::vector<std::string>* columns_;
 };
 
-/// A tile of a result: a block of it, row-major.
+/// A tile of a result: a row-major block.
 struct TileView {
-  std::span<const std::int64_t> begin;    ///< where its first element stands in the tensor
+  std::span<const std::int64_t> begin;    ///< position of its first element in the tensor
   std::span<const std::int64_t> extents;  ///< of the block
   const void* data = nullptr;             ///< null: all zero
 };
 
-/// The tensor that a query gave, in memory of its own: neither connection nor attached tensors are needed any more.
+/// The tensor that a query returned, in memory of its own: it needs neither the connection nor attached tensors.
 /// Immutable, thread-safe; copies share the memory.
 class EINDB_API TensorResult {
  public:
@@ -254,7 +255,7 @@ class EINDB_API TensorResult {
   TensorResult(TensorResult&&) noexcept;
   TensorResult& operator=(TensorResult&&) noexcept;
 
-  /// Of the query's head: "Z".
+  /// The name of the query's head: "Z".
   const std::string& name() const noexcept;
   const std::vector<std::string>& labels() const noexcept;
   ElementType type() const noexcept;
@@ -262,8 +263,8 @@ class EINDB_API TensorResult {
   const std::vector<std::int64_t>& extents() const noexcept;
   std::int64_t element_count() const noexcept;
 
-  /// All elements, row-major. Where the result has more than one tile this makes a buffer of the whole, at the first
-  /// call, which lives as long as the result.
+  /// All elements, row-major. If the result has several tiles, the first call makes a buffer of the whole tensor, which
+  /// lives as long as the result.
   const void* data() const;
   /// The same; Exception{Type} if T is not the element type.
   template <Element T>
@@ -272,7 +273,7 @@ class EINDB_API TensorResult {
     return {static_cast<const T*>(data()), static_cast<std::size_t>(element_count())};
   }
   /// Copies all elements to the program's memory, row-major or with strides (in elements, one per dimension; negative
-  /// ones as in TensorView; no two elements may get one place). Exception{Type} if T is not the element type.
+  /// ones as in TensorView). No two elements may have the same address. Exception{Type} if T is not the element type.
   template <Element T>
   void copy_to(T* target) const {
     copy_to(target, TensorView::of(target, extents()).strides);
@@ -282,7 +283,7 @@ class EINDB_API TensorResult {
     require(element_type_of<T>());
     copy_elements(target, strides);
   }
-  /// Calls `f` with every tile, one after another, in row-major order of tiles: for results too large for data().
+  /// Calls `f` with one tile after the other, in row-major order of tiles. For results too large for data().
   void for_each_tile(const std::function<void(const TileView&)>& f) const;
 
  private:
@@ -294,9 +295,9 @@ class EINDB_API TensorResult {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// What a statement gave: rows, to be read once from the first to the last; for an EINSUM also the tensor as a whole;
-/// and the status, such as "CREATE TENSOR", of a statement that gives no rows. It keeps its database open. Rows of SQL
-/// are read from the database as they are asked for.
+/// The result of a statement: rows, which can be read once from first to last; for an EINSUM also the whole tensor; for
+/// a statement without rows a status, such as "CREATE TENSOR". It keeps its database open. Rows of SQL are read from
+/// the database on demand.
 class EINDB_API QueryResult {
  public:
   struct Impl;
@@ -306,17 +307,17 @@ class EINDB_API QueryResult {
   QueryResult& operator=(QueryResult&&) noexcept;
 
   const std::string& status() const noexcept;
-  /// None for a statement without rows. For an EINSUM: its labels, then val.
+  /// Empty for a statement without rows. For an EINSUM: its labels, then val.
   const std::vector<std::string>& columns() const noexcept;
-  /// The number of the column of this name, without regard to case. Exception{UnknownName}.
+  /// The index of the column of this name, ignoring case. Exception{UnknownName}.
   std::size_t column(std::string_view name) const;
 
-  /// Goes on to the next row, the first one at the first call; false after the last.
+  /// Advances to the next row, at the first call to the first one; false after the last.
   bool next();
-  /// The row that next() went to.
+  /// The current row.
   RowView row() const;
 
-  /// for (const auto& row : result) ...: the rows that are left.
+  /// Iterates over the remaining rows: for (const auto& row : result) ...
   class Iterator {
    public:
     using value_type = RowView;
@@ -341,7 +342,7 @@ class EINDB_API QueryResult {
 
   /// Whether the statement was an EINSUM.
   bool is_tensor() const noexcept;
-  /// Exception{Type} unless is_tensor(). Rows that were read make no difference.
+  /// The whole tensor, however many rows have been read. Exception{Type} unless is_tensor().
   TensorResult tensor() const;
 
  private:
@@ -350,8 +351,8 @@ class EINDB_API QueryResult {
 
 // ---- Connections ---------------------------------------------------------------------------------------------------
 
-/// A statement that was read once, to be executed with different values and tensors. Names are looked up each time. It
-/// keeps its database open.
+/// A statement that is parsed once and executed with different values and tensors. Names are looked up at each
+/// execution. It keeps its database open.
 class EINDB_API Statement {
  public:
   struct Impl;
@@ -363,8 +364,8 @@ class EINDB_API Statement {
   /// The highest number of a parameter $1, $2, ... in the text.
   std::size_t parameter_count() const noexcept;
 
-  /// Gives parameter $`number` a value, until it gets another. Exception{Value} for a number that the text has not, or
-  /// an integer beyond 63 bits.
+  /// Sets parameter $`number`, until it is set again. Exception{Value} for a number that the text lacks, or an integer
+  /// beyond 63 bits.
   template <std::integral T>
   Statement& bind(std::size_t number, T value) {
     if constexpr (!std::is_signed_v<T>)
@@ -378,17 +379,16 @@ class EINDB_API Statement {
   Statement& bind(std::size_t number, std::complex<double> value);
   Statement& bind(std::size_t number, std::complex<float> value) { return bind(number, std::complex<double>(value)); }
   Statement& bind(std::size_t number, std::string_view value);
-  /// NULL, which SQL alone takes.
+  /// Sets the parameter to NULL; only SQL accepts it.
   Statement& bind(std::size_t number, std::nullptr_t);
 
-  /// Makes a tensor in the program's memory visible to this statement, as Connection::attach does, while it executes.
-  /// The memory stays where it is, unchanged, as long as execute() runs, and while rows of SQL are read from its
-  /// result.
+  /// Makes a tensor in the program's memory visible to this statement while it executes, like Connection::attach. The
+  /// memory must stay unchanged while execute() runs and while rows of SQL are read from its result.
   Statement& bind(std::string_view name, TensorView tensor);
-  /// Forgets all values and tensors.
+  /// Removes all values and tensors.
   void clear_bindings() noexcept;
 
-  /// Exception{Value} if a parameter has no value. Places of errors are in the prepared text.
+  /// Runs the statement. Exception{Value} if a parameter has no value. Errors refer to the prepared text.
   QueryResult execute();
 
  private:
@@ -399,7 +399,7 @@ class EINDB_API Statement {
   std::unique_ptr<Impl> impl_;
 };
 
-/// How far a long statement is; told now and then by the thread that executes it.
+/// The progress of a long statement, reported now and then by the thread that executes it.
 struct ProgressInfo {
   std::string_view stage;  ///< "join", "import", ...
   std::int64_t done = 0;
@@ -410,11 +410,11 @@ struct ConnectionOptions {
   bool read_only = false;
 };
 
-/// One user's connection to a database: runs statements one after another, in any number of transactions.
+/// One user's connection to a database: runs statements one after the other, in any number of transactions.
 class EINDB_API Connection {
  public:
-  /// Opens the database file, or makes it; ":memory:" is a database of its own that ends with the connection, its
-  /// statements and results.
+  /// Opens the database file, or creates it. ":memory:" is a private database that ends with the connection, its
+  /// statements and its results.
   explicit Connection(const std::string& path, ConnectionOptions options = {});
   ~Connection();
   Connection(Connection&&) noexcept;
@@ -422,26 +422,26 @@ class EINDB_API Connection {
 
   /// Runs one statement.
   QueryResult execute(std::string_view statement);
-  /// Runs statements with semicolons between them, up to the first error, whose place is in `script`; gives the result
-  /// of the last. Rows of the others are not read.
+  /// Runs statements separated by semicolons, up to the first error, whose place refers to `script`. Returns the result
+  /// of the last; rows of the others are not read.
   QueryResult execute_script(std::string_view script);
   Statement prepare(std::string_view statement);
 
   /// Makes a tensor in the program's memory visible to all statements of this connection, EINSUM and SQL, under a name
-  /// that no tensor, table or view has; statements cannot change it. `CREATE TENSOR ... AS EINSUM` stores what is
-  /// computed from it. The memory stays where it is, unchanged, until detach(), and until rows of SQL that read it are
-  /// at their end. A tensor that another connection creates later under this name is hidden.
+  /// that no tensor, table or view has. Statements cannot change it; `CREATE TENSOR ... AS EINSUM` stores results
+  /// computed from it. The memory must stay unchanged until detach(), and until all rows of SQL that read it have been
+  /// read. If another connection later creates a tensor of this name, that tensor is hidden.
   void attach(const std::string& name, const TensorView& tensor);
-  /// Exception{UnknownName} if nothing of that name is attached.
+  /// Exception{UnknownName} if no tensor of that name is attached.
   void detach(const std::string& name);
 
-  /// Asks the statement that runs to stop with Exception{Cancelled}. Any thread, also a signal handler; the connection
-  /// must outlive the call.
+  /// Asks the running statement to stop with Exception{Cancelled}. Safe from any thread and from signal handlers; the
+  /// connection must outlive the call.
   void cancel() noexcept;
-  /// An empty function: nobody is told. Nothing may be thrown from it, and no statement executed in it.
+  /// Sets the receiver of progress; empty: none. It must not throw, nor execute statements.
   void on_progress(std::function<void(const ProgressInfo&)> callback);
 
-  /// Stored tensors, in alphabetical order.
+  /// Stored tensors in alphabetical order.
   std::vector<std::string> tensor_names();
 
  private:
