@@ -16,26 +16,26 @@
 
 namespace eindb {
 
-/// One rank's part of a distributed plan: all ranks of `exchange` call this with the same plan and lists, which
-/// validate() accepts (plan/validator). context.source has the tiles of stored tensors that lists say this rank holds;
-/// sinks[n] gets those of result n that it holds, in order of tile_id, from the caller's thread.
+/// Runs one rank's part of a distributed plan. All ranks of `exchange` call this with the same plan and lists, which
+/// must be valid (plan/validator). context.source has the tiles of stored tensors that the lists assign to this rank;
+/// sinks[n] receives the rank's tiles of result n in order of tile_id, from the caller's thread.
 ///
-/// Throws what this rank or the exchange throws first. Whatever it is, the exchange has been aborted with it, so that
-/// the other ranks end, too; sinks have then seen a part of the tiles.
+/// Throws the first error of this rank or the exchange. The exchange has then been aborted with it, so that the other
+/// ranks end too; sinks may have received some of the tiles.
 DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
                            ExecutionContext& context, std::span<TileSink* const> sinks);
 
-/// One execution of a distributed plan at one rank. A step's relation, the tiles that this rank holds of it, is made
-/// by the step and let go after the last that reads it:
+/// One execution of a distributed plan at one rank. A step's relation holds the rank's tiles of its result. The step
+/// creates the relation, which is released after its last reader:
 ///
 ///     scan           read from the source when they are asked for
 ///     compute        by a PlanRun over the rank's window (plan/local_plan), which reads relations of earlier steps
 ///     redistribute   by a TileAssembly   \  of pieces of tiles that are here (NeededPieces), and of those that come
 ///     reduce         by a TileReduction  /  (IncomingPieces) while others get theirs (OutgoingPieces)
 ///
-/// First all pieces travel, then tiles are made of them by the scheduler's threads, as far as that has not been done
-/// when the last piece of a tile arrived. run() is called once, and does everything in its thread but what threads of
-/// the scheduler and of the exchange do.
+/// In the last two, all pieces travel first. Then the scheduler's threads make the remaining tiles, those that were not
+/// completed when their last piece arrived. run() is called once; it runs in the caller's thread and uses threads of
+/// the scheduler and the exchange.
 class DistributedRun {
  public:
   DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
@@ -43,10 +43,10 @@ class DistributedRun {
   DistributedProfile run();
 
  private:
-  // What this rank holds of a step's result, while it is needed.
+  // The part of a step's result at this rank, while it is needed.
   struct Result {
     std::optional<TileLayout> layout;
-    std::shared_ptr<Relation> relation;  // null: nothing
+    std::shared_ptr<Relation> relation;  // null: none
   };
 
   void run_step(StepId id);
@@ -67,10 +67,10 @@ class DistributedRun {
   std::span<const TileHolders> lists_;
   Exchange& exchange_;
   ExecutionContext& context_;
-  std::vector<TileSink*> sinks_;  // of each step; null: it gives no result
+  std::vector<TileSink*> sinks_;  // by step; null: the step gives no result
   const Rank rank_;
-  std::vector<StepId> last_reader_;  // of each step; 0: none
-  std::vector<Result> results_;      // of each step
+  std::vector<StepId> last_reader_;  // by step; 0: none
+  std::vector<Result> results_;      // by step
   DistributedProfile profile_;
 };
 

@@ -89,7 +89,7 @@ std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) c
   return pairs_->workspace_bytes(level_, operands, label_sizes, result);
 }
 
-// As tiles of these sizes lie, without elements.
+// Views for tiles of these sizes, without elements.
 Kernel::Views Kernel::views_of_tiles(std::span<const std::int64_t> label_sizes) const {
   std::vector<PartRange> ranges;
   for (const auto size : label_sizes) ranges.push_back({0, size});
