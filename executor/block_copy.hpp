@@ -8,16 +8,16 @@
 
 namespace eindb {
 
-/// A box of a tensor's elements in memory, row-major and without gaps.
+/// A box of a tensor's elements in contiguous row-major memory.
 template <class Byte>
 struct BoxMemory {
   const IndexBox& box;
-  std::span<Byte> bytes;  ///< at least those of the box
+  std::span<Byte> bytes;  ///< at least the bytes of the box
 };
 using BoxSource = BoxMemory<const std::byte>;
 using BoxTarget = BoxMemory<std::byte>;
 
-/// Copies `part`, which lies in both boxes, from one to the other.
+/// Copies `part`, which lies in both boxes, from `source` to `target`.
 void copy_part(const BoxTarget& target, const BoxSource& source, const IndexBox& part, DType dtype);
 
 }  // namespace eindb

@@ -79,7 +79,7 @@ std::size_t CollectiveExchange::position_in(const Group& group) const {
   return static_cast<std::size_t>(std::find(group.begin(), group.end(), rank()) - group.begin());
 }
 
-// Each rank begins with the one behind it, so that not all send to the same.
+// Each rank begins with the next one, so that not all ranks send to the same rank first.
 void CollectiveExchange::all_to_all(OutgoingStreams& out, IncomingStreams& in) {
   Group to;
   Group from;
@@ -121,8 +121,8 @@ void CollectiveExchange::all_to_all(const Group& group, std::span<const std::byt
   move_blocks(sendings, receivings);
 }
 
-// Pieces of all members' contributions are there together, so that they are folded in the order of the group: what a
-// rank computes does not depend on which one it is, nor on who was first.
+// The pieces of all members are folded together, in the order of the group, so the result depends neither on the rank
+// that computes it nor on the order of arrival.
 void CollectiveExchange::reduce_scatter(const Group& group, Aggregate aggregate, DType type,
                                         std::span<const std::byte> in, std::span<std::byte> mine) {
   const auto size = mine.size();
@@ -159,7 +159,7 @@ void CollectiveExchange::permute(Rank to, Rank from, std::span<const std::byte> 
   move_blocks({&sending, 1}, {&receiving, 1});
 }
 
-// After round k everybody knows of 2^k members that they have come.
+// After round k every member knows of 2^k members that they have arrived.
 void CollectiveExchange::barrier(const Group& group) {
   const auto position = position_in(group);
   const auto count = group.size();

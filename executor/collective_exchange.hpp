@@ -9,25 +9,25 @@ namespace eindb {
 
 /// The data that one operation moves between this rank and the others.
 struct Traffic {
-  std::span<const Rank> to;    ///< each at most once, and not this rank
-  std::span<const Rank> from;  ///< likewise
+  std::span<const Rank> to;    ///< without duplicates and without this rank
+  std::span<const Rank> from;  ///< without duplicates and without this rank
   OutgoingStreams& out;
   IncomingStreams& in;
-  /// Each stream has any number of messages, and its end is told. Otherwise it is one message without a header, and
-  /// `out` is asked once.
+  /// Whether each stream has any number of messages and an explicit end. Otherwise it is one message without a header,
+  /// and `out` is called once.
   bool is_streamed = true;
 };
 
-/// An exchange whose every operation is made of messages between pairs of ranks: an implementation moves messages, and
-/// has the rest from here. Every block travels once, straight from its rank to where it is wanted, to all peers at the
-/// same time: what a rank sends and receives is the least possible for each operation, in one round; a barrier takes
+/// An exchange that implements all operations by messages between pairs of ranks: a derived class only transfers
+/// messages. Every block travels once, directly from its rank to its destination, to all peers concurrently. The bytes
+/// sent and received by a rank are minimal for each operation. Operations take one round, except a barrier, which takes
 /// log2(ranks) rounds.
 class CollectiveExchange : public Exchange {
  public:
   void all_to_all(OutgoingStreams& out, IncomingStreams& in) final;
   void all_gather(const Group& group, std::span<const std::byte> mine, std::span<std::byte> all) final;
   void all_to_all(const Group& group, std::span<const std::byte> out, std::span<std::byte> in) final;
-  /// Folds in exactly the group's order, a piece of the block at a time: takes kReduceBytes of memory.
+  /// Folds exactly in the group's order, one piece of the block at a time, in kReduceBytes of memory.
   void reduce_scatter(const Group& group, Aggregate aggregate, DType type, std::span<const std::byte> in,
                       std::span<std::byte> mine) final;
   void permute(Rank to, Rank from, std::span<const std::byte> out, std::span<std::byte> in) final;
@@ -37,7 +37,7 @@ class CollectiveExchange : public Exchange {
  protected:
   static constexpr std::size_t kReduceBytes = std::size_t{4} << 20U;
 
-  /// Ends when all of it was received, and all bytes to be sent are no longer needed. Errors as Exchange says.
+  /// Returns when everything is received, and the bytes to be sent are no longer needed. Throws the errors of Exchange.
   virtual void transfer(const Traffic& traffic) = 0;
 
   void count_sent(const OutgoingMessage& message);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMessageBytes = std::size_t{4} << 20U;
 
-// Cuts a box into strips of whole rows of its inner dimensions, one after the other, of at most `elements` each where
-// rows are no longer.
+// Cuts a box into a sequence of strips of whole rows of its inner dimensions, of at most `elements` elements each
+// unless a single row is longer.
 class Strips {
  public:
   Strips(IndexBox box, std::int64_t elements) : box_(std::move(box)), left_(element_count(box_) > 0) {
@@ -51,18 +51,18 @@ class Strips {
  private:
   IndexBox box_;
   IndexBox strip_;
-  std::size_t cut_ = 0;  // dimensions in which strips are cut; the last of them in more than single indices
+  std::size_t cut_ = 0;  // number of dimensions in which strips are cut, the last of them into ranges
   std::int64_t rows_ = 1;
   bool left_;
 };
 
-// What one peer sends or gets, and how far that is. Used by one thread at a time.
+// The stream of one peer's piece in one direction, and its progress. Used by one thread at a time.
 struct PieceStream {
   PieceStream(const IndexBox& piece, DType dtype)
       : strips(piece, static_cast<std::int64_t>(kMessageBytes / size_of(dtype))) {}
 
-  // Of a strip that does not lie together. The first is the largest, and it is memory of tiles: making pages of fresh
-  // memory takes longer than the copies.
+  // A buffer for a strip that is not contiguous. The first strip is the largest. The buffer is tile memory, since
+  // mapping fresh pages would take longer than the copies.
   std::span<std::byte> buffer(std::int64_t elements, DType dtype) {
     if (!memory) memory.emplace(Tile::uninitialized(dtype, Shape({elements})));
     CHECK(static_cast<std::size_t>(elements) * size_of(dtype) <= memory->byte_size(), "the first strip is the largest");

@@ -18,10 +18,10 @@
 namespace eindb {
 namespace {
 
-// What a step has made is used after all that the plan of a ComputeStep makes.
+// Results of steps are needed later than all intermediate results of a ComputeStep's local plan.
 constexpr std::int64_t kAfterLocalPlan = 1 << 16;
 
-/// Relations of earlier steps as the stored tensors of a local plan.
+/// Provides relations of earlier steps as the stored tensors of a local plan.
 class RelationSource final : public TileSource {
  public:
   void add(StepId step, std::shared_ptr<Relation> relation) {
@@ -47,7 +47,7 @@ class RelationSink final : public TileSink {
   Relation& relation_;
 };
 
-// The profile of a local plan but for its scans and its sink.
+// The profile of a local plan without its scans and its sink.
 NodeProfile of_join(const ExecutionProfile& profile, std::size_t scans) {
   CHECK(scans + 2 <= profile.nodes.size(), "a local plan has scans, a join and a sink");
   auto all = profile.nodes[scans];
@@ -168,7 +168,7 @@ void DistributedRun::make(StepId /*id*/, const FragmentStep& /*fragment*/) {
   CHECK(false, "a fragment is the whole of a plan, which execute() runs without steps");
 }
 
-// For the tiles that this rank is to hold.
+// Creates the relation for the tiles that this rank will hold.
 void DistributedRun::begin_relation(StepId id) {
   const auto& step = plan_.step(id);
   auto& made = result(id);
@@ -198,7 +198,7 @@ void DistributedRun::move_pieces(StepId id, const NeededPieces& needed, Relation
   finish_tiles(needed.target_count(), taker);
 }
 
-// Those that find no room beside others are made one by one in the end.
+// Tiles that do not fit in memory concurrently are made one at a time at the end.
 void DistributedRun::finish_tiles(std::size_t count, PieceTaker& taker) {
   std::mutex mutex;  // guards `left`
   std::vector<std::size_t> left;

@@ -24,9 +24,9 @@ namespace eindb {
 ///     redistribute   by a TileAssembly   \  of pieces of tiles that are here (NeededPieces), and of those that come
 ///     reduce         by a TileReduction  /  (IncomingPieces) while others get theirs (OutgoingPieces)
 ///
-/// First all pieces travel, then tiles are made of them by the scheduler's threads, as far as that has not been done
-/// when the last piece of a tile arrived. run() is called once, and does everything in its thread but what threads of
-/// the scheduler and of the exchange do.
+/// In the last two, all pieces travel first. Then the scheduler's threads make the remaining tiles, those that were not
+/// completed when their last piece arrived. run() is called once; it runs in the caller's thread and uses threads of
+/// the scheduler and the exchange.
 class DistributedRun {
  public:
   DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
@@ -34,10 +34,10 @@ class DistributedRun {
   ExecutionProfile run();
 
  private:
-  // What this rank holds of a step's result, while it is needed.
+  // The part of a step's result at this rank, while it is needed.
   struct Result {
     std::optional<TileLayout> layout;
-    std::shared_ptr<Relation> relation;  // null: nothing
+    std::shared_ptr<Relation> relation;  // null: none
   };
 
   void run_step(StepId id);
@@ -59,7 +59,7 @@ class DistributedRun {
   std::span<const TileHolders> lists_;
   Exchange& exchange_;
   ExecutionContext& context_;
-  std::vector<TileSink*> sinks_;  // of each step; null: it gives no result
+  std::vector<TileSink*> sinks_;  // by step; null: the step gives no result
   const Rank rank_;
   std::vector<StepId> last_reader_;  // of each step; 0: none
   std::vector<Result> results_;      // of each step

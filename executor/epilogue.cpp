@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kStripElements = 8192;  // fit the fast caches
+constexpr std::int64_t kStripElements = 8192;  // fit in the fast caches
 
 // The epilogue as an EinSum over a strip of the aggregated tile.
 std::optional<Kernel> kernel_of(const EinSum& einsum, DType compute_dtype) {
@@ -33,7 +33,7 @@ bool zero_stays(const EinSum& einsum, DType compute_dtype) {
 Epilogue::Epilogue(const EinSum& einsum, DType compute_dtype)
     : kernel_(kernel_of(einsum, compute_dtype)), keeps_zero_(zero_stays(einsum, compute_dtype)) {}
 
-// Strip by strip, so that a tile needs no other one of its size.
+// Strip by strip, so that no second tile of the same size is needed.
 void Epilogue::apply(Tile& tile) const {
   if (!kernel_) return;
   const auto count = tile.shape().element_count();

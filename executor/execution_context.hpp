@@ -11,14 +11,14 @@
 
 namespace eindb {
 
-/// The resources and settings that a statement runs with. Everything referred to outlives the execution.
+/// The resources and settings of a statement's execution. All references must outlive the execution.
 struct ExecutionContext {
   Scheduler& scheduler;
   const Cancellation& cancellation;
   std::shared_ptr<MemoryBudget> memory;
   TileSource& source;
-  /// Told how far the whole plan is, in thousandths of its work; may be empty. Called from one thread at a time, not
-  /// always the same, some dozens of times per second at most.
+  /// Receives the progress of the whole plan in thousandths of its work; may be empty. Called by one thread at a time,
+  /// not always the same, at most some dozens of times per second.
   std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)> progress;
 };
 

@@ -7,17 +7,17 @@ namespace eindb {
 
 /// The measurements of one physical node.
 struct NodeProfile {
-  /// Of the threads that worked on its tasks, on average: nodes overlap, and where all threads are busy the seconds of
-  /// all nodes add up to those of the execution. Reading stored tiles counts where they are first needed.
+  /// The average time of the threads that worked on its tasks. Nodes overlap; if all threads are busy, the seconds of
+  /// all nodes add up to those of the execution. Reading a stored tile counts for the node that needs it first.
   double seconds = 0;
-  std::int64_t kernel_calls = 0;   ///< made
-  std::int64_t skipped_calls = 0;  ///< not made, for tiles of zeros
-  std::int64_t tiles_in = 0;       ///< tiles handed to kernels or copied from
-  std::int64_t tiles_out = 0;      ///< tiles of the result
+  std::int64_t kernel_calls = 0;   ///< executed calls
+  std::int64_t skipped_calls = 0;  ///< calls skipped because of absent tiles
+  std::int64_t tiles_in = 0;       ///< number of tiles passed to kernels or copied from
+  std::int64_t tiles_out = 0;      ///< number of tiles of the result
   std::int64_t bytes = 0;          ///< of the result's tiles
-  /// Elements brought to where they are needed, as the cost model `transfers` counts them: for a join those of the
-  /// tiles handed to every kernel call; for a group-by those of the partial result that each call but a group's first
-  /// adds to; for a repartition those of the tiles it makes, tiles of zeros apart.
+  /// Elements moved, as the cost model `transfers` counts them. For a join: elements of the tiles passed to every
+  /// kernel call. For a group-by: elements of the partial result that each call except a group's first adds to. For a
+  /// repartition: elements of the tiles it makes, except absent tiles.
   std::int64_t elements = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a thread looks out for something to do before it sleeps: one region of a plan follows another.
+/// The time that a thread looks for work before it sleeps, as the regions of a plan follow each other closely.
 constexpr std::chrono::microseconds kLookOut{50};
 
 }  // namespace
@@ -27,9 +27,9 @@ HelperThreads& HelperThreads::instance() {
 HelperThreads::HelperThreads() : process_(::getpid()) {}
 
 HelperThreads::~HelperThreads() {
-  if (::getpid() != process_) {  // a child of fork: the threads are the parent's
+  if (::getpid() != process_) {  // in a child after fork; the threads belong to the parent
     for (auto& thread : threads_) thread.detach();
-    // Their destructors would wait for the parent's sleeping threads, which the copies still count.
+    // The destructors would wait for the parent's sleeping threads, which the copied variables still count.
     new (&wake_) std::condition_variable;
     new (&ended_) std::condition_variable;
     return;
@@ -65,7 +65,7 @@ void HelperThreads::announce(Call& call) {
   *end = &call;
   announced_.fetch_add(1, std::memory_order_relaxed);
   const auto sleepers = std::min(idle_, wanted);
-  lock.unlock();  // so that those who wake find it free
+  lock.unlock();  // so that waking threads find the mutex unlocked
   for (std::size_t n = 0; n < sleepers; ++n) wake_.notify_one();
 }
 
@@ -81,7 +81,7 @@ void HelperThreads::remove(Call& call) {
   if (*place == &call) *place = call.behind;
 }
 
-// As many as asked for, or as keep the cores busy, whoever asks.
+// Starts as many threads as requested, or as keep the cores busy over all callers.
 void HelperThreads::start_threads(std::size_t wanted) {
   if (idle_ >= wanted) return;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -92,7 +92,7 @@ void HelperThreads::start_threads(std::size_t wanted) {
       threads_.emplace_back();
       threads_.back() = std::thread([this] { help(); });
     }
-  } catch (const std::exception&) {  // no memory, or no thread: perhaps the next time
+  } catch (const std::exception&) {  // no memory or thread is available; tried again next time
     if (!threads_.empty() && !threads_.back().joinable()) threads_.pop_back();
   }
 }

@@ -13,16 +13,16 @@
 
 namespace eindb {
 
-/// The threads of this process that help those who run statements. They are started when they are first wanted, as many
-/// as the widest statement so far has had use for and at least as there are cores; where the system lets no more begin,
-/// those there are do the work, and if there are none the caller does it. Idle ones sleep.
+/// The threads of this process that help callers of run(). They are started on demand, up to the number that the widest
+/// statement so far could use, and at least one per core. If the system allows no more threads, the existing ones do
+/// the work; without any, the caller does it. Idle threads sleep.
 ///
 ///     caller                         helpers
 ///     run(3, work)  -- announce -->  work(1), work(2), as they become free
 ///     work(0)
 ///     withdraws what none has begun, waits for the rest
 ///
-/// Thread-safe. Nothing of run() takes memory but what a new thread does.
+/// Thread-safe. run() allocates no memory except for new threads.
 class HelperThreads {
  public:
   static HelperThreads& instance();
@@ -32,21 +32,21 @@ class HelperThreads {
   HelperThreads(const HelperThreads&) = delete;
   HelperThreads& operator=(const HelperThreads&) = delete;
 
-  /// Calls work(0) in this thread and work(1) ... work(count - 1) in others, as they become free; those that none has
-  /// begun when work(0) ends are not made. Returns when all that were begun have ended. Throws what work(0) does;
-  /// the others throw nothing.
+  /// Calls work(0) in this thread and work(1) ... work(count - 1) in others, as they become free. Calls that have not
+  /// begun when work(0) ends are skipped. Returns when all calls that have begun have ended. Rethrows exceptions of
+  /// work(0); the other calls must not throw.
   void run(std::size_t count, const std::function<void(std::size_t)>& work);
 
-  /// Threads that were started.
+  /// The number of threads started.
   std::size_t size();
 
  private:
   struct Call {
     const std::function<void(std::size_t)>& work;
-    std::size_t next;  // to be begun
+    std::size_t next;  // number of the next call to begin
     std::size_t count;
     std::size_t running = 0;
-    Call* behind = nullptr;  // announced after it
+    Call* behind = nullptr;  // announced later
   };
 
   void announce(Call& call);
@@ -58,11 +58,11 @@ class HelperThreads {
   void rest(std::unique_lock<std::mutex>& lock);
 
   const pid_t process_;
-  std::atomic<std::uint64_t> announced_ = 0;  // calls, all in all
-  std::mutex mutex_;                          // guards what follows
+  std::atomic<std::uint64_t> announced_ = 0;  // total number of announced calls
+  std::mutex mutex_;                          // guards the members below
   std::condition_variable wake_;
-  std::condition_variable ended_;  // a helper's part of a call
-  Call* first_ = nullptr;          // of those of which something is to be begun
+  std::condition_variable ended_;  // signals that a helper has ended its part of a call
+  Call* first_ = nullptr;          // of the calls with parts that have not begun
   std::list<std::thread> threads_;
   std::size_t idle_ = 0;
   bool ends_ = false;

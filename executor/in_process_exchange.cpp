@@ -20,12 +20,12 @@
 namespace eindb {
 namespace {
 
-// How often a rank that waits looks whether its statement was cancelled.
+// The interval at which a waiting rank checks for cancellation.
 constexpr std::chrono::milliseconds kCancellationPoll{20};
 
 std::string name_of_rank(Rank rank) { return "rank " + std::to_string(rank); }
 
-/// Where one rank lays a message for another.
+/// The place where one rank leaves a message for another.
 ///
 ///     Empty --the sender lays a message--> Laid --the receiver--> Taken (being copied) --> Empty
 ///           --or the end of its stream--> Ended --the receiver--> Empty
@@ -33,7 +33,7 @@ struct Slot {
   enum class State : std::uint8_t { Empty, Laid, Taken, Ended };
 
   State state = State::Empty;
-  bool is_streamed = false;  // the operation of the sender
+  bool is_streamed = false;  // whether the sender's operation is streamed
   OutgoingMessage message;
 };
 
@@ -42,7 +42,8 @@ struct Failure {
   std::exception_ptr error;
 };
 
-/// What the ranks share. The mutex guards all of it; it is never held while a stream is called or bytes are copied.
+/// The state shared by the ranks. The mutex guards all of it and is not held while a stream is called or bytes are
+/// copied.
 struct Hub {
   explicit Hub(std::size_t ranks) : slots(ranks * ranks), has_left(ranks), changed(ranks), size(ranks) {}
 
@@ -51,7 +52,7 @@ struct Hub {
   void wake_all() {
     for (auto& rank_changed : changed) rank_changed.notify_one();
   }
-  /// The first failure counts.
+  /// Only the first failure counts.
   void fail(Rank rank, std::exception_ptr error) {
     if (!failure) failure = Failure{rank, std::move(error)};
     wake_all();
@@ -61,7 +62,7 @@ struct Hub {
   std::vector<Slot> slots;
   std::vector<bool> has_left;
   std::optional<Failure> failure;
-  std::vector<std::condition_variable> changed;  // of each rank: something that it may wait for
+  std::vector<std::condition_variable> changed;  // by rank; signals events that it may wait for
   const std::size_t size;
 };
 
@@ -90,15 +91,15 @@ class InProcessExchange : public CollectiveExchange {
   using Lock = std::unique_lock<std::mutex>;
   enum class Sent : std::uint8_t { Nothing, Last, All };  // Last: the only message has been laid
 
-  /// How far a transfer is.
+  /// The progress of a transfer.
   struct Course {
     explicit Course(const Traffic& t)
         : traffic(t), sent(t.to.size()), received(t.from.size()), left(t.to.size() + t.from.size()) {}
 
     const Traffic& traffic;
-    std::vector<Sent> sent;      // to each of traffic.to
-    std::vector<bool> received;  // all, of each of traffic.from
-    std::size_t left;            // streams that have not ended
+    std::vector<Sent> sent;      // by peer in traffic.to
+    std::vector<bool> received;  // by peer in traffic.from, whether all is received
+    std::size_t left;            // number of streams that have not ended
   };
 
   void run(Course& course, Lock& lock);
@@ -145,7 +146,7 @@ void InProcessExchange::run(Course& course, Lock& lock) {
   }
 }
 
-/// Whether there was something to do for the stream to traffic.to[n].
+/// Returns whether the stream to traffic.to[n] made progress.
 bool InProcessExchange::send(Course& course, std::size_t n, Lock& lock) {
   const auto& traffic = course.traffic;
   const auto peer = traffic.to[n];
@@ -173,7 +174,7 @@ bool InProcessExchange::send(Course& course, std::size_t n, Lock& lock) {
   return true;
 }
 
-/// Whether there was something to do for the stream from traffic.from[n].
+/// Returns whether the stream from traffic.from[n] made progress.
 bool InProcessExchange::receive(Course& course, std::size_t n, Lock& lock) {
   const auto& traffic = course.traffic;
   const auto peer = traffic.from[n];
@@ -194,10 +195,10 @@ bool InProcessExchange::receive(Course& course, std::size_t n, Lock& lock) {
   return true;
 }
 
-// The stream says where the message goes while its sender may still withdraw it; bytes that are being copied may not
-// be withdrawn.
+// The stream chooses the destination while the sender may still withdraw the message. Once copying has begun, the
+// sender may not.
 void InProcessExchange::take_message(const Traffic& traffic, Rank from, Lock& lock) {
-  check_failure();  // what a rank that has failed had laid is no longer there
+  check_failure();  // a failed rank's message no longer exists
   auto& slot = hub_->slot(from, rank_);
   const auto payload = slot.message.payload;
   const std::vector<std::byte> header(slot.message.header.begin(), slot.message.header.end());
@@ -236,7 +237,7 @@ void InProcessExchange::check_present(Rank peer) const {
   if (hub_->has_left[peer]) throw Error(ErrorKind::WorkerLost, name_of_rank(peer) + " has left");
 }
 
-// After a failure: nobody begins to copy what this rank has laid, and who has begun soon ends.
+// After a failure: no peer begins to copy this rank's messages any more; waits for those that have begun.
 void InProcessExchange::withdraw(Lock& lock) {
   hub_->changed[rank_].wait(lock, [&] {
     for (Rank to = 0; to < static_cast<Rank>(size()); ++to)

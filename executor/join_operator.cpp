@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// Whether some absent operand, or all of them, can make a call needless, others being harmless.
+// Whether absent operands, some or all, can make a call needless, assuming that the others are harmless.
 bool can_be_needless(const JoinNode& join, const std::vector<DType>& input_types) {
   const auto inputs = join.einsum.inputs.size();
   std::vector<OperandFacts> facts(inputs, OperandFacts{.zero = true});
@@ -22,7 +22,7 @@ bool can_be_needless(const JoinNode& join, const std::vector<DType>& input_types
   return false;
 }
 
-// The kernel of a join with steps. Nothing but its rows is cut, so that each of its calls is the only one of its group.
+// The kernel of a join with steps. Only its rows are cut, so each call is the only one of its group.
 std::optional<FusedKernel> fused_kernel_of(const JoinNode& join, const LabelTable& labels,
                                            const std::vector<DType>& input_types) {
   if (join.steps.empty()) return std::nullopt;
@@ -72,7 +72,7 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
   workspace_bytes_ = find_workspace_bytes();
 }
 
-// Of the largest call.
+// The workspace of the largest call.
 std::int64_t JoinOperator::find_workspace_bytes() const {
   std::vector<std::int64_t> sizes;
   for (std::size_t n = 0; n < extents_.size(); ++n)
@@ -81,7 +81,7 @@ std::int64_t JoinOperator::find_workspace_bytes() const {
   return static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes));
 }
 
-// The thread's memory itself comes with the kernel that needs it.
+// Only the reservation is made here; the kernel allocates the thread's memory.
 void JoinOperator::take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const {
   if (workspace_bytes_ == 0) return;
   if (!buffers.workspace) buffers.workspace.emplace(memory, workspace_bytes_);
@@ -106,7 +106,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
     elements += buffers.operands.back()->shape().element_count();
   }
   take_workspace(memory, buffers);
-  // Last: what has room for nothing else has accumulated nothing.
+  // Allocated last: if something else lacks memory, nothing has been accumulated.
   const bool first = !partial.has_value();
   if (first) {
     std::vector<std::int64_t> extents;
@@ -162,7 +162,7 @@ void JoinOperator::find_ranges(std::span<const std::int64_t> key, std::vector<Pa
     ranges.push_back(part_range(extents_[n], join_.partition.parts[n], key[axis_of_label_[n]]));
 }
 
-// A pass over the other operands' values is made only where it can make the call needless.
+// The values of other operands are examined only if that can make the call needless.
 bool JoinOperator::is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const {
   if (!may_skip_) return false;
   std::vector<OperandFacts> facts;

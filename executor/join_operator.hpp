@@ -13,56 +13,56 @@
 
 namespace eindb {
 
-/// Makes the kernel calls of a join, and with them the group-by above it if there is one: for every group (a tile of
-/// the result) the kernel is called once per key over the aggregated labels. A group's kernel calls accumulate into one
-/// tile, so the join is never materialised; where several threads work on a group, each has a partial result, and these
-/// are combined. The EinSum's epilogue is applied to the finished tile.
+/// Makes the kernel calls of a join, together with the group-by above it if there is one. For every group (a tile of
+/// the result) the kernel is called once per key over the aggregated labels. A group's calls accumulate into one tile,
+/// so the join is never materialised. If several threads work on a group, each has a partial result, and these are
+/// combined. The EinSum's epilogue is applied to the finished tile.
 ///
-/// A call whose absent tiles leave the result as it is (tensor/annihilation) is not made, and a tile that is all +0 in
-/// the end, or of a group without any call, is absent.
+/// A call whose absent tiles leave the result unchanged (tensor/annihilation) is skipped. A finished tile of only +0,
+/// or of a group without any call, is absent.
 ///
-/// Immutable, thread-safe: all tasks of a join share one. The plan outlives it.
+/// Immutable, thread-safe: all tasks of a join share one. The plan must outlive it.
 class JoinOperator {
  public:
-  /// The sum accumulated so far; nothing if no kernel was called.
+  /// The sum accumulated so far; nullopt if no kernel was called.
   using Partial = std::optional<CountedTile>;
   using Inputs = std::vector<Relation*>;
 
-  /// The buffers that a thread keeps from call to call, so that little is allocated.
+  /// Buffers that a thread reuses from call to call, to reduce allocations.
   struct Buffers {
-    std::vector<std::int64_t> tiles;  ///< of the latest call, by operand
+    std::vector<std::int64_t> tiles;  ///< of the last call, by operand
     std::vector<PartRange> ranges;
     std::vector<TilePtr> held;
     std::vector<const Tile*> operands;
-    std::optional<MemoryReservation> workspace;  ///< of the thread, see Workspace
+    std::optional<MemoryReservation> workspace;  ///< reservation for the thread's Workspace
   };
 
-  /// `result_type` and `grid` are those of the finished result.
+  /// `result_type` and `grid` are for the finished result.
   JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
                const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids);
 
-  /// The kernel call at a key: tile coordinates of einsum.output, then of einsum.aggregated. Gives the number of the
-  /// operands' elements, or nothing if the call was needless.
+  /// Makes the kernel call at a key: tile coordinates of einsum.output, then of einsum.aggregated. Returns the number
+  /// of elements of the operands; nullopt if the call was needless.
   std::optional<std::int64_t> call(const Inputs& inputs, std::span<const std::int64_t> key, Partial& partial,
                                    const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
-  /// Bytes that the thread's kernels take at most beside tiles; what a call finds no room for when Buffers has none
-  /// yet.
+  /// The most bytes that the thread's kernels use beside tiles. Must be available at the first call, while Buffers has
+  /// no reservation yet.
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Bytes that a partial result counts for: those of the type that the kernels add in or, where that is larger, of the
-  /// result's type, to which it is converted in the end.
+  /// The bytes that a partial result counts for: in the type that the kernels add in, or in the result's type, to which
+  /// it is finally converted, whichever is larger.
   std::int64_t bytes_of_partial(const Tile& partial) const;
-  /// Adds `from` to `into`; either may be nothing.
+  /// Adds `from` to `into`; either may be nullopt.
   void combine(Partial& into, Partial from) const;
-  /// The tile of the result that a whole group comes to, in the result's type; null if it is zero.
+  /// The result's tile for a completely aggregated group, in the result's type; null if it is zero.
   TilePtr finish(Partial aggregated, std::int64_t tile_id, const std::shared_ptr<MemoryBudget>& memory) const;
-  /// Gives a tile of the aggregated values its final ones, in the type they were computed in; without an epilogue they
-  /// are that already.
+  /// Replaces aggregated values by final ones, in the compute type. Without an epilogue they are equal.
   void apply_epilogue(Tile& tile) const { epilogue_.apply(tile); }
-  /// The aggregated values of a group without any kernel call, which are zero: nothing if the final ones are, too.
+  /// The aggregated values of a group without any kernel call, which are zero; nullopt if the final values are zero
+  /// too.
   Partial nothing_aggregated(std::int64_t tile_id, const std::shared_ptr<MemoryBudget>& memory) const;
 
  private:
-  // Where an operand's tiles are: the sum of key[axes[d]] * strides[d] is the tile_id.
+  // Locates an operand's tiles: the sum of key[axes[d]] * strides[d] is the tile_id.
   struct OperandPlaces {
     std::vector<std::size_t> axes;
     std::vector<std::int64_t> strides;
@@ -78,12 +78,12 @@ class JoinOperator {
   const TileGrid& grid_;
   DType result_type_;
   Kernel kernel_;
-  std::vector<std::size_t> axis_of_label_;  // of a key, per label of the partition
+  std::vector<std::size_t> axis_of_label_;  // position in a key, per label of the partition
   std::vector<std::int64_t> extents_;       // per label of the partition
   std::vector<OperandPlaces> operands_;
   std::vector<DType> input_types_;
-  bool may_skip_ = false;             // if absent tiles can make a call needless
-  std::optional<FusedKernel> fused_;  // of a join with steps, in place of the kernel
+  bool may_skip_ = false;             // whether absent tiles can make a call needless
+  std::optional<FusedKernel> fused_;  // for a join with steps, in place of the kernel
   std::int64_t workspace_bytes_ = 0;
   Epilogue epilogue_;
 };

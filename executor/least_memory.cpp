@@ -10,10 +10,10 @@
 namespace eindb {
 namespace {
 
-// Bytes that a source of stored tiles may count for itself beside each tile.
+// The bytes that a source of stored tiles may count beside each tile.
 constexpr std::int64_t kBesideTile = 256;
 
-// What slices add up to, in the type that the kernels compute in.
+// The bytes of the sums over slices, in the type that the kernels compute in.
 std::int64_t bytes_of_sums(const PhysicalPlan& plan, const SliceLoop* loop) {
   if (loop == nullptr || loop->aggregate == Aggregate::None) return 0;
   const auto& result = plan.node(loop->result);
@@ -22,7 +22,7 @@ std::int64_t bytes_of_sums(const PhysicalPlan& plan, const SliceLoop* loop) {
   return checked_multiply(result.grid.shape().element_count(), static_cast<std::int64_t>(size));
 }
 
-// `join`, which outlives it: the stage's, or the same with other constants.
+// `join` must outlive the result. It is the stage's join, or a copy with other constants.
 std::unique_ptr<JoinOperator> join_operator(const JoinNode& join, const PhysicalPlan& plan, const Stage& stage,
                                             std::int64_t workspace) {
   const Workspace::Bound bound(static_cast<std::size_t>(workspace));
@@ -40,8 +40,8 @@ std::int64_t beside_tiles(const PhysicalPlan& plan, const Stage& stage) {
   return kBesideTile * static_cast<std::int64_t>(inputs_of(plan.nodes[stage.join]).size());
 }
 
-// Parameters may have no values yet. Whatever theirs are, kernels take the same workspace, to within some registers: a
-// number that no operation treats apart stands for them.
+// Parameters may have no values yet. Kernels need the same workspace for all values, to within some registers, so a
+// number that no operation treats specially takes their place.
 std::int64_t need_of(const PhysicalPlan& plan, const Stage& stage) {
   const auto* join = std::get_if<JoinNode>(&plan.nodes[stage.join].op);
   const auto tiles = checked_add(stage.need, beside_tiles(plan, stage));
@@ -65,7 +65,7 @@ std::int64_t least_memory(const PhysicalPlan& plan) {
     for (auto s = region.begin; s < region.end; ++s)
       least = std::max(least, checked_add(sums, need_of(plan, graph.stages()[s])));
   }
-  // A tile that a result takes over, and its copy where others have it as well.
+  // A tile that a result takes over, and its copy if it has other owners.
   for (const auto& node : plan.nodes)
     if (node.role() == OperatorRole::Delivery)
       least = std::max(least, checked_multiply(2, largest_tile_bytes(node.grid, node.dtype)));

@@ -9,15 +9,15 @@
 
 namespace eindb {
 
-/// The smallest MemoryBudget in which the plan can be executed, with any number of threads: what one task holds, the
-/// largest, with its kernel's workspace, when all else is put aside. Tiles of several slices that are added up are
-/// never put aside. What is less than this is too little, and anything more is enough.
+/// The smallest MemoryBudget in which the plan runs, with any number of threads: the memory of the largest task and its
+/// kernel's workspace, if everything else is in the scratch file. Tiles that several slices add to always stay in
+/// memory. A smaller budget is insufficient, a larger one always sufficient.
 std::int64_t least_memory(const PhysicalPlan& plan);
 
 /// The workspace that a kernel may always take.
 inline constexpr std::int64_t kSmallWorkspace = 256 * 1024;
 
-/// The join of a stage, for threads with so much workspace. The plan outlives it.
+/// The operator for a stage's join, for threads with this workspace. The plan must outlive it.
 std::unique_ptr<JoinOperator> join_operator(const PhysicalPlan& plan, const Stage& stage, std::int64_t workspace);
 
 }  // namespace eindb

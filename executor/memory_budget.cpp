@@ -13,7 +13,7 @@
 namespace eindb {
 namespace {
 
-/// How long a task that finds no room waits before it looks again: tiles that others let go of become free unnoticed.
+/// The interval at which a task without room checks again, since tiles released by other tasks cause no notification.
 constexpr std::chrono::milliseconds kPatience{1};
 
 std::string in_mebibytes(double bytes) {
@@ -28,7 +28,7 @@ struct TrackedTile {
   TrackedTile(Tile t, std::shared_ptr<MemoryBudget> b) : tile(std::move(t)), budget(std::move(b)) {}
   TrackedTile(const TrackedTile&) = delete;
   TrackedTile& operator=(const TrackedTile&) = delete;
-  // One whose elements went on to a tile that is worked on counts there.
+  // If the tile's elements have moved to a tile in progress, they count there.
   ~TrackedTile() {
     if (tile.bytes().data() != nullptr) budget->release(static_cast<std::int64_t>(tile.byte_size()));
   }
@@ -81,7 +81,7 @@ void MemoryBudget::make_room(std::int64_t bytes) {
     if (missing <= 0) return;
     if (keeper_ != nullptr && keeper_->evict(missing) > 0) return;
     if (buffer_->evict(missing) > 0) return;
-    // What a task held that has just ended nobody has looked at.
+    // A task that has just ended may have released memory since the last check.
     if (wait_for_others() || ended_.load() != ended) return;
   }
   const auto setting = static_cast<double>(memory_limit_);
@@ -124,7 +124,7 @@ TilePtr MemoryBudget::track(CountedTile counted) {
 CountedTile MemoryBudget::untrack(TilePtr tile) {
   CHECK(tile.use_count() == 1, "a tile is worked on by one task");
   const auto bytes = static_cast<std::int64_t>(tile->byte_size());
-  auto& own = const_cast<Tile&>(*tile);  // of a TrackedTile, which is none
+  auto& own = const_cast<Tile&>(*tile);  // the object belongs to a TrackedTile and is not const
   return {MemoryReservation::adopt(shared_from_this(), bytes), std::move(own)};
 }
 

@@ -16,66 +16,64 @@ namespace eindb {
 class TileBuffer;
 struct CountedTile;
 
-/// Tiles that are kept because somebody may ask for them again, beside those that a statement needs. Thread-safe.
+/// Keeps tiles for later use, in addition to those that a statement needs. Thread-safe.
 class TileKeeper {
  public:
   virtual ~TileKeeper() = default;
-  /// Bytes of tiles that count for no statement.
+  /// The bytes of tiles that count for no statement.
   virtual std::int64_t idle_bytes() const = 0;
-  /// Lets go of tiles that nobody uses, about `bytes` of them as far as there are any; how many bytes it was.
+  /// Releases about `bytes` of unused tiles, as far as there are any; returns the number of bytes.
   virtual std::int64_t evict(std::int64_t bytes) = 0;
 };
 
-/// Counts the bytes that a statement holds in tiles and for its kernels, and keeps them within the limit: where they
-/// would exceed it, tiles of a keeper go first, then those that the buffer can bring back (TileBuffer), and what is in
-/// use then must fit. Thread-safe. Tracked tiles keep the budget alive and give their bytes back when the last owner
-/// lets go.
+/// Counts the bytes of a statement's tiles and kernels, and keeps them within the limit. If they would exceed it, a
+/// keeper's tiles are evicted first, then tiles that the buffer can restore (TileBuffer); the tiles in use must then
+/// fit. Thread-safe. Tracked tiles keep the budget alive and return their bytes when the last owner releases them.
 class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
  public:
-  /// `limit` in bytes. What does not fit goes to a file in `scratch_directory`; empty: temporary_directory(). Errors
-  /// speak of the setting `memory_limit`, of which `limit` is a fixed share; 0: all of it.
+  /// `limit` is in bytes. Tiles beyond it go to a file in `scratch_directory`; empty: temporary_directory(). Errors
+  /// refer to the setting `memory_limit`, of which `limit` is a fixed share; 0: all of it.
   static std::shared_ptr<MemoryBudget> create(std::int64_t limit, std::string scratch_directory = "",
                                               std::int64_t memory_limit = 0);
   ~MemoryBudget();
 
-  /// Sets the advice that errors give; by default they advise to raise the setting. To be called before the budget is
-  /// used.
+  /// Sets the hint of errors; the default is to raise the setting. Call before the budget is used.
   void advise(std::string hint) { hint_ = std::move(hint); }
 
-  /// Takes `bytes`, if necessary when others have let go of some: see Task. Throws Error{MemoryLimit}, which says what
-  /// is needed and what the limit is, if nobody will; Error{Io} if a tile that makes room cannot be written.
+  /// Takes `bytes`, waiting for other tasks to release memory if necessary: see Task. Throws Error{MemoryLimit} with
+  /// the need and the limit if no task can; Error{Io} if a tile cannot be written to make room.
   void reserve(std::int64_t bytes);
-  /// False if there is no room without letting go of anything.
+  /// Returns false if there is no room without evicting anything.
   bool try_reserve(std::int64_t bytes) noexcept;
   void release(std::int64_t bytes) noexcept;
-  /// Counts bytes that are held already.
+  /// Counts bytes that are already allocated.
   void add(std::int64_t bytes) noexcept;
 
-  /// Shares a finished tile; its bytes count until the last owner lets go.
+  /// Shares a finished tile; its bytes count until the last owner releases it.
   TilePtr track(Tile tile);
-  /// The same for a tile that counts already.
+  /// The same for a tile that is already counted.
   TilePtr track(CountedTile tile);
-  /// A tracked tile that nobody else holds, to be worked on again.
+  /// Returns a tracked tile to progress; the caller must be its only owner.
   CountedTile untrack(TilePtr tile);
 
-  /// Bytes of tiles that were put aside in a file for want of room.
+  /// The bytes of tiles written to a file for lack of memory.
   std::int64_t written_bytes() const;
-  /// Keeps whatever it is as long as anything counts here: somebody else's share of memory, say.
+  /// Keeps `share` alive as long as the budget, for example a share of memory.
   void keep(std::shared_ptr<void> share) { kept_ = std::move(share); }
 
-  /// Where tiles that are not needed now can go.
+  /// The buffer for tiles that are not needed now.
   TileBuffer& buffer() { return *buffer_; }
-  /// Also counts what a keeper keeps, and evicts it first. Null: nobody keeps any. While no task runs.
+  /// Sets a keeper, whose idle bytes then count and are evicted first. Null: none. Only while no task runs.
   void set_keeper(TileKeeper* keeper) { keeper_ = keeper; }
 
-  /// The bytes that are left to take, if nothing else takes any.
+  /// The bytes that can still be taken.
   std::int64_t left() const { return limit_ - used(); }
   std::int64_t limit() const { return limit_; }
   std::int64_t used() const { return used_.load(std::memory_order_relaxed); }
   std::int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
-  /// The scope of a task that holds tiles while it asks for more. A task that finds no room waits as long as others
-  /// go on; only if all wait nothing can change any more.
+  /// The scope of a task that holds tiles while it requests more memory. A task without room waits while others run; if
+  /// all tasks wait, nothing can change any more.
   class Task {
    public:
     explicit Task(MemoryBudget& budget) : budget_(budget) { budget_.tasks_.fetch_add(1); }
@@ -90,8 +88,8 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
     MemoryBudget& budget_;
   };
 
-  /// The scope in which a task waits for what another brings, which may itself wait for room: that it does not go on
-  /// has to be known to the other.
+  /// The scope in which a task waits for another one's result. The other may itself wait for memory, so it must be
+  /// known that this task does not run.
   class Waiting {
    public:
     explicit Waiting(MemoryBudget& budget) : budget_(budget) { budget_.waiting_.fetch_add(1); }
@@ -109,7 +107,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   std::int64_t idle_bytes() const { return keeper_ == nullptr ? 0 : keeper_->idle_bytes(); }
   void raise_peak(std::int64_t used) noexcept;
   void make_room(std::int64_t bytes);
-  /// False if nobody is left who could.
+  /// Returns false if no task is left that could release memory.
   bool wait_for_others();
 
   std::shared_ptr<void> kept_;  // destroyed last
@@ -119,22 +117,22 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   std::atomic<std::int64_t> used_{0};
   std::atomic<std::int64_t> peak_{0};
   std::atomic<int> tasks_{0};
-  std::atomic<std::uint64_t> ended_{0};  // tasks, ever
+  std::atomic<std::uint64_t> ended_{0};  // number of tasks that have ended
   std::atomic<int> waiting_{0};
-  std::mutex mutex_;  // for released_ alone
+  std::mutex mutex_;  // for released_ only
   std::condition_variable released_;
   TileKeeper* keeper_ = nullptr;
   std::unique_ptr<TileBuffer> buffer_;
 };
 
-/// Bytes of a budget, held for a scope: for memory that is no finished tile yet.
+/// Bytes of a budget reserved for a scope, for memory that is not a finished tile yet.
 class MemoryReservation {
  public:
   MemoryReservation(std::shared_ptr<MemoryBudget> budget, std::int64_t bytes)
       : budget_(std::move(budget)), bytes_(bytes) {
     budget_->reserve(bytes_);
   }
-  /// Bytes that count already.
+  /// Takes over bytes that are already counted.
   static MemoryReservation adopt(std::shared_ptr<MemoryBudget> budget, std::int64_t bytes) {
     return {std::move(budget), bytes, Adopted{}};
   }
@@ -151,7 +149,7 @@ class MemoryReservation {
   }
 
   std::int64_t bytes() const { return bytes_; }
-  /// Takes more, if it has less than that.
+  /// Takes more bytes, up to this total.
   void raise_to(std::int64_t bytes) {
     if (bytes <= bytes_) return;
     DCHECK(budget_ != nullptr, "who takes more has not handed over what it had");
@@ -163,7 +161,7 @@ class MemoryReservation {
     budget_->release(bytes_ - bytes);
     bytes_ = bytes;
   }
-  /// Somebody else gives the bytes back.
+  /// Another owner returns the bytes.
   void hand_over() noexcept { budget_.reset(); }
 
  private:
@@ -175,19 +173,19 @@ class MemoryReservation {
   std::int64_t bytes_;
 };
 
-/// A tile that is still worked on; counts against the limit.
+/// A tile in progress, counted against the limit.
 struct CountedTile {
   MemoryReservation reservation;
   Tile tile;
 };
 
-/// One whose elements are not initialised. Room first, as for elements of type `becomes` if those are larger: throws as
-/// MemoryBudget::reserve.
+/// Creates an uninitialised tile after reserving its bytes, or those of the type `becomes` if they are more. Throws the
+/// errors of MemoryBudget::reserve.
 CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape, DType becomes);
 inline CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape) {
   return counted_tile(memory, type, std::move(shape), type);
 }
-/// The same of zeros.
+/// Creates a tile of zeros.
 CountedTile counted_zeros(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape);
 
 }  // namespace eindb

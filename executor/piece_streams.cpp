@@ -94,7 +94,7 @@ std::span<const std::byte> OutgoingPieces::lay(Stream& stream, const TilePiece& 
     stream.tile = std::move(tile);
     return values;
   }
-  // The piece before it was of the same shape, most often.
+  // The previous piece usually had the same shape.
   if (!stream.packed || stream.packed->tile.shape() != overlap.shape()) {
     stream.packed.reset();
     stream.packed.emplace(counted_tile(memory_, tile->dtype(), overlap.shape()));
@@ -132,7 +132,7 @@ std::span<std::byte> IncomingPieces::begin(Rank peer, std::span<const std::byte>
   return stream.tile->tile.mutable_bytes();
 }
 
-// Only what comes after the piece before it: nothing is taken twice.
+// Only later pieces are accepted, so no piece is accepted twice.
 std::size_t IncomingPieces::find(Rank peer, const TilePiece& piece) {
   const auto expected = needed_.from(peer);
   auto& next = streams_[peer].next;

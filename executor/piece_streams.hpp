@@ -16,7 +16,7 @@
 
 namespace eindb {
 
-/// What goes before a piece on its way: 24 bytes, little-endian: step (4), layer (4), target tile (8), source tile (8).
+/// The header of a piece: 24 bytes, little-endian: step (4), layer (4), target tile (8), source tile (8).
 struct PieceHeader {
   static constexpr std::size_t kBytes = 24;
   using Bytes = std::array<std::byte, kBytes>;
@@ -25,13 +25,13 @@ struct PieceHeader {
   TilePiece piece;
 
   Bytes encode() const;
-  /// Error{Corrupt} if it is none.
+  /// Error{Corrupt} if the size is wrong.
   static PieceHeader decode(std::span<const std::byte> bytes);
 };
 
-/// The pieces that a rank gives to others in one step, in order; those of absent tiles are left out. A piece that lies
-/// in the memory of its tile in one piece is sent from there, another is packed first. Memory: the list of pieces, and
-/// one of them for each peer. `local`, null if the rank holds nothing, and `moves` outlive it.
+/// The pieces that a rank sends to others in one step, in order; pieces of absent tiles are left out. A piece that is
+/// contiguous in its tile is sent without a copy, others are packed first. Memory: the list of pieces, and one piece
+/// per peer. `local` (null if the rank holds nothing) and `moves` must outlive it.
 class OutgoingPieces final : public OutgoingStreams {
  public:
   OutgoingPieces(StepId step, const TileMoves& moves, Rank rank, Relation* local, std::shared_ptr<MemoryBudget> memory,
@@ -45,8 +45,8 @@ class OutgoingPieces final : public OutgoingStreams {
     std::vector<TilePiece> pieces;
     std::size_t next = 0;
     PieceHeader::Bytes header{};
-    TilePtr tile;                       // that is being sent from
-    std::optional<CountedTile> packed;  // or what was packed
+    TilePtr tile;                       // the tile being sent from
+    std::optional<CountedTile> packed;  // or the packed piece
   };
 
   std::span<const std::byte> lay(Stream& stream, const TilePiece& piece, TilePtr tile);
@@ -56,22 +56,22 @@ class OutgoingPieces final : public OutgoingStreams {
   Relation* local_;
   std::shared_ptr<MemoryBudget> memory_;
   const Cancellation& cancellation_;
-  std::vector<Stream> streams_;  // to each rank
+  std::vector<Stream> streams_;  // by rank
 };
 
-/// Who makes tiles of pieces, of those of NeededPieces. Called from within tasks of the budget (MemoryBudget::Task).
+/// Makes tiles of pieces listed in NeededPieces. Called within tasks of the budget (MemoryBudget::Task).
 class PieceTaker {
  public:
   virtual ~PieceTaker() = default;
-  /// A piece has arrived from another rank. At most once for each.
+  /// Takes a piece that has arrived from another rank; at most once for each.
   virtual void take(std::size_t piece, CountedTile tile) = 0;
-  /// All pieces have arrived that are not all zero: makes target number `target`, if it is not there yet. May be called
+  /// Call when all nonzero pieces have arrived: makes target number `target`, if it is not finished yet. May be called
   /// again after Error{MemoryLimit}.
   virtual void finish(std::size_t target) = 0;
 };
 
-/// The pieces that a rank receives in one step. A peer gives those that are expected of it, in their order; what it
-/// leaves out is all zero. Everything else is Error{Corrupt}.
+/// The pieces that a rank receives in one step. A peer sends the expected pieces in order; those it leaves out are
+/// zero. Anything else is Error{Corrupt}.
 class IncomingPieces final : public IncomingStreams {
  public:
   IncomingPieces(StepId step, const NeededPieces& needed, DType type, std::shared_ptr<MemoryBudget> memory,
@@ -81,12 +81,12 @@ class IncomingPieces final : public IncomingStreams {
   void end(Rank peer) override;
   bool receives_from(Rank peer) const override { return !needed_.from(peer).empty(); }
 
-  /// Pieces that have arrived.
+  /// The number of pieces that have arrived.
   std::int64_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:
   struct Stream {
-    std::size_t next = 0;  // of those expected
+    std::size_t next = 0;  // of the expected pieces
     std::size_t piece = 0;
     std::optional<CountedTile> tile;  // being received
   };
@@ -99,7 +99,7 @@ class IncomingPieces final : public IncomingStreams {
   std::shared_ptr<MemoryBudget> memory_;
   const Cancellation& cancellation_;
   PieceTaker& taker_;
-  std::vector<Stream> streams_;  // from each rank
+  std::vector<Stream> streams_;  // by rank
   std::atomic<std::int64_t> count_{0};
 };
 

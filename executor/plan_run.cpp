@@ -11,12 +11,12 @@
 namespace eindb {
 namespace {
 
-// Points of label space below which no other thread is asked to help: it would come too late.
+// Below this number of points in label space no other thread is asked for help, since it would come too late.
 constexpr double kSmallRegion = 1 << 17;
-// What the workspaces of all workers take of the limit where kernels can do with less.
+// The divisor for the part of the limit that workspaces of all workers use, if kernels can work with less.
 constexpr std::int64_t kWorkspaceShare = 8;
 
-// Of results that wait for their operands: what no task needs.
+// The memory for results that wait for their operands: what tasks do not need, at most a quarter of the limit.
 std::int64_t most_begun(const PhysicalPlan& plan, std::int64_t limit) {
   return std::clamp<std::int64_t>(limit - least_memory(plan), 0, limit / 4);
 }
@@ -25,7 +25,7 @@ std::size_t worker_count(const ExecutionContext& context, const TaskGraph& graph
   return graph.cost() < kSmallRegion ? 1 : static_cast<std::size_t>(context.scheduler.threads());
 }
 
-// How many tiles every task of the stage reads at the link; -1 if it differs from task to task.
+// The number of tiles that every task of the stage reads at the link; -1 if it varies.
 std::int64_t uniform_tiles_read(const Link& link) {
   std::int64_t count = 1;
   for (const auto& [axis, cut] : link.cuts) {
@@ -36,7 +36,7 @@ std::int64_t uniform_tiles_read(const Link& link) {
   return count;
 }
 
-// How many of the stage's tasks read every tile; -1 if it differs from tile to tile.
+// The number of the stage's tasks that read every tile; -1 if it varies.
 std::int64_t uniform_reads(const Stage& stage, const Link& link) {
   auto count = link.repeats * stage.task_count;
   for (const auto& [axis, cut] : link.cuts) {
@@ -91,7 +91,7 @@ ExecutionProfile PlanRun::run() {
   return std::move(profile_);
 }
 
-// Every slice frees what it made, but for the result that they have in common.
+// Every slice frees its relations, except the common result.
 void PlanRun::run_slices(const TaskGraph::Region& region) {
   CHECK(!sliced_, "a loop over slices ends before the next one begins");
   const auto& loop = *region.loop;
@@ -194,7 +194,7 @@ void PlanRun::begin_sink(std::size_t node) {
   sinks_.push_back(std::move(sink));
 }
 
-// What a loop finds in the beginning it needs until its last slice.
+// Relations from before a loop are needed until its last slice.
 void PlanRun::end_region(const TaskGraph::Region& region, bool last_slice) {
   for (std::size_t n = last_slice ? 0 : region.first_node; n <= region.last_node; ++n)
     if (!last_slice || graph_.last_reader(n) <= region.last_node) nodes_[n].relation.reset();
@@ -214,7 +214,7 @@ const JoinOperator& PlanRun::join_of(const Stage& stage) {
   return *join;
 }
 
-// Prepares for letting tiles of the node's relation go one by one.
+// Prepares for releasing the tiles of the node's relation one at a time.
 void PlanRun::count_reads_of(std::size_t node, std::int64_t tiles) {
   auto& counted = nodes_[node];
   counted.total = graph_.sinks_of(node);
@@ -242,7 +242,7 @@ void PlanRun::work_on_region() {
   CHECK(tasks_left_ == 0 && running_ == 0, "a region ends when all of its tasks have run");
 }
 
-// Seconds are those of a thread, on average over those that worked for the node.
+// Seconds are averages over the threads that worked on the node.
 void PlanRun::collect_profile() {
   std::vector<int> threads(plan_.nodes.size(), 0);
   for (const auto& worker : workers_) {
@@ -266,7 +266,7 @@ void PlanRun::collect_profile() {
     if (nodes_[n].stored_reads != nullptr) profile_.nodes[n].tiles_in = *nodes_[n].stored_reads;
 }
 
-// What is known beforehand, and the calls and operands of a group's join, which are its own.
+// Fills in the figures known in advance, and moves the calls and operands of a group's join to the join's node.
 void PlanRun::complete_profile(const Stage& stage, std::int64_t slices) {
   auto& result = profile_.nodes[stage.node];
   const auto tiles = stage.task_count / stage.tasks_per_tile * slices;
@@ -280,7 +280,7 @@ void PlanRun::complete_profile(const Stage& stage, std::int64_t slices) {
   of_join.kernel_calls = std::exchange(result.kernel_calls, 0);
   of_join.skipped_calls = std::exchange(result.skipped_calls, 0);
   of_join.elements = std::exchange(result.elements, 0);
-  // Of all slices together: all calls of a group but one.
+  // Over all slices: all calls of a group except one.
   const auto& join = std::get<JoinNode>(kernel.op);
   std::int64_t calls_per_group = 1;
   for (const auto label : join.einsum.aggregated)

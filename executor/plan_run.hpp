@@ -22,106 +22,104 @@
 
 namespace eindb {
 
-/// One execution of a plan: workers, as many as the session has threads, run the tasks of a TaskGraph. Each takes the
-/// most urgent task that is ready, preferably one that its last task made ready; when a tile is there, the tasks that
-/// wait for it are counted up, and those that have all run. A tile is let go after its last reader. Who finds no task
-/// helps with one that has several kernel calls left. The caller's thread is a worker, too, and the one that hands
-/// tiles to the sinks, of each result in order, as soon as they are there.
+/// One execution of a plan. As many workers as the session has threads run the tasks of a TaskGraph. Each takes the
+/// most urgent ready task, preferably one that its last task made ready. When a tile is finished, the counters of the
+/// tasks that wait for it are increased, and tasks with all their tiles become ready. A tile is released after its last
+/// reader. A worker without a task helps with one that has several kernel calls left. The caller's thread is a worker
+/// too; it also passes tiles to the sinks, in order for each result, as soon as they are finished.
 ///
 ///     ready --pop--> admitted (its memory is promised) --> runs --> tile is there --> readers counted --> ready
 ///                       |  ^
 ///                 deferred  '- when another task has ended, or nothing else runs
 ///
-/// Memory: a task begins if what it takes is left beside what was promised to those that run, or can be made room for.
-/// If nothing runs, it begins all the same, and fails if it must. A task that finds no room for a kernel call goes on
-/// when others have ended; what it has accumulated is put aside meanwhile where that makes room. A plan that runs with
-/// one thread thus runs with any number of them: see least_memory.hpp for what it needs. The workspace of kernels
-/// counts, too: a worker keeps it from task to task, and lets go of it when there is none, so that only those that go
-/// on have any.
+/// Memory: a task begins if its memory is available beside the memory promised to running tasks, or can be made
+/// available. If nothing runs, a task begins in any case, and fails if it must. A task without room for a kernel call
+/// continues when others have ended; if that frees memory, its partial result is evicted meanwhile. A plan that runs
+/// with one thread thus runs with any number: see least_memory.hpp for its need. The workspace of kernels counts too: a
+/// worker keeps it from task to task and frees it when there is no task, so that only active workers have one.
 ///
-/// Thread safety: run() is called once. `mutex_` guards what is written to below it; the tiles of relations, and
-/// partial results, are handed from task to task by way of it or of the counters, with acquire and release.
+/// Thread safety: run() is called once. `mutex_` guards the members below it; tiles of relations and partial results
+/// are passed between tasks under it, or by the counters with acquire and release.
 class PlanRun {
  public:
-  /// sinks[n] is for result n of the plan, and outlives the run.
+  /// sinks[n] is for result n of the plan and must outlive the run.
   PlanRun(const PhysicalPlan& plan, ExecutionContext& context, std::span<TileSink* const> sinks);
   ExecutionProfile run();
 
  private:
-  // A tensor relation and how often its tiles were read.
+  // A tensor relation, and how often its tiles were read.
   struct NodeTiles {
     std::shared_ptr<Relation> relation;
-    std::unique_ptr<std::atomic<std::uint32_t>[]> reads;  // per tile; absent if one read is the last
-    std::int64_t total = 1;                               // reads of each tile; -1: it differs
-    std::vector<const Link*> waiting;                     // links of the region at hand to the tiles it makes
-    std::shared_ptr<Relation::Counter> stored_reads;      // of a scan
-    bool is_made_here = false;                            // in the region at hand
+    std::unique_ptr<std::atomic<std::uint32_t>[]> reads;  // by tile; null if one read is the last
+    std::int64_t total = 1;                               // reads of each tile; -1: it varies
+    std::vector<const Link*> waiting;                     // links of the current region to the tiles it makes
+    std::shared_ptr<Relation::Counter> stored_reads;      // for a scan
+    bool is_made_here = false;                            // in the current region
   };
 
-  // What the tasks of one tile have accumulated, if there are several.
+  // The values accumulated by several tasks of one tile.
   struct Group {
-    std::mutex mutex;  // guards what follows
+    std::mutex mutex;  // guards the members below
     JoinOperator::Partial parked;
-    std::int64_t left = 1;  // tasks, or threads, that still work on it
+    std::int64_t left = 1;  // tasks or threads that still work on it
   };
 
-  // A stage in the region at hand.
+  // A stage in the current region.
   struct StageRun {
     const Stage* stage = nullptr;
-    std::vector<std::int64_t> begin;  // of the slice, per axis
+    std::vector<std::int64_t> begin;  // of the slice, by axis
     JoinOperator::Inputs inputs;
     const JoinOperator* join = nullptr;                     // null: a repartition
-    std::int64_t waits = 0;                                 // tiles that each task waits for; -1: it differs
-    std::unique_ptr<std::atomic<std::uint32_t>[]> arrived;  // per task; absent if it waits for one at most
-    std::unique_ptr<Group[]> groups;                        // per tile; absent if one task makes it
+    std::int64_t waits = 0;                                 // tiles that each task waits for; -1: it varies
+    std::unique_ptr<std::atomic<std::uint32_t>[]> arrived;  // by task; null if a task waits for at most one tile
+    std::unique_ptr<Group[]> groups;                        // by tile; null if one task makes the tile
   };
 
-  // A result that the region at hand hands over. Only the caller's thread writes to it.
+  // A result that the current region delivers. Only the caller's thread writes to it.
   struct SinkRun {
     std::size_t node;    // of the sink
-    std::size_t source;  // the node whose tiles it takes
+    std::size_t source;  // the node of its tiles
     TileSink* to;
-    std::int64_t tiles = 0;      // that the source's relation has
-    std::int64_t next = 0;       // of them
-    std::vector<char> is_there;  // empty: all are
+    std::int64_t tiles = 0;      // number of tiles of the source's relation
+    std::int64_t next = 0;       // number of the next tile
+    std::vector<char> is_there;  // by tile; empty: all are finished
 
     bool is_done() const { return next == tiles; }
     bool can_write() const { return !is_done() && (is_there.empty() || is_there[static_cast<std::size_t>(next)] != 0); }
   };
 
-  // A task on which several threads work: each takes the next kernel call.
+  // A task that several threads work on; each takes the next kernel call.
   struct SharedTask {
     TaskId id;
     std::int64_t calls = 0;
     std::atomic<std::int64_t> next_call{0};
-    std::int64_t seats = 0;  // for others, whose memory is promised; guarded by mutex_
+    std::int64_t seats = 0;  // for other threads, whose memory is promised; guarded by mutex_
     Group group;
-    std::vector<std::int64_t> returned;  // calls that found no room; guarded by the group's mutex
+    std::vector<std::int64_t> returned;  // calls without room; guarded by the group's mutex
   };
 
-  // How far a task has come that found no room for its next kernel call. What it has accumulated makes room for others
-  // like any tile.
+  // The progress of a task without room for its next kernel call. Its partial result can be evicted like any tile.
   struct Suspended {
     TaskId id;
     std::int64_t call = 0;
-    std::unique_ptr<BufferedTiles> partial;  // one tile; null: nothing yet
+    std::unique_ptr<BufferedTiles> partial;  // one tile; null: none yet
   };
 
-  // What one thread did, and what it works with.
+  // The figures and the buffers of one thread.
   struct Worker {
     Coordinates c;
     std::vector<std::int64_t> key;  // of a kernel call
-    std::vector<AxisRange> calls;   // of the task, along the aggregated axes
+    std::vector<AxisRange> calls;   // of the task, by aggregated axis
     JoinOperator::Buffers buffers;
     std::vector<TaskId> made_ready;
-    std::shared_ptr<SharedTask> shared;  // that it offered to others
+    std::shared_ptr<SharedTask> shared;  // the task that it offered to others
     std::vector<NodeProfile> nodes;
     std::int64_t tasks_done = 0;
-    std::int64_t workspace_bytes = 0;  // that it has held at most
-    std::int64_t promise = 0;          // bytes promised to the task at hand
-    std::uint64_t began = 0;           // ended_ at its beginning
-    bool can_restart = false;          // the task at hand can be run again, from where it has come to
-    bool had_workspace = false;        // at its beginning, from another task
+    std::int64_t workspace_bytes = 0;  // the most that it has held
+    std::int64_t promise = 0;          // bytes promised to the current task
+    std::uint64_t began = 0;           // value of ended_ when the task began
+    bool can_restart = false;          // the current task can be resumed after an error
+    bool had_workspace = false;        // from an earlier task, when the current one began
   };
 
   // Regions: plan_run.cpp.
@@ -138,7 +136,7 @@ class PlanRun {
   void collect_profile();
   void complete_profile(const Stage& stage, std::int64_t slices);
 
-  // Workers: plan_run_workers.cpp. `lock` is held.
+  // Workers: plan_run_workers.cpp. Called with `lock` held.
   void work(std::size_t number) noexcept;
   void work_until_done(std::size_t number);
   bool is_done(bool is_caller) const;
@@ -159,7 +157,7 @@ class PlanRun {
   void wake(std::size_t sleepers);
   void end_task(Worker& worker);
 
-  // Tasks: plan_run_tasks.cpp. `mutex_` is free.
+  // Tasks: plan_run_tasks.cpp. Called without mutex_.
   void run_task(Worker& worker, TaskId id);
   void run_repartition(Worker& worker, StageRun& run, std::int64_t task);
   void run_join(Worker& worker, StageRun& run, TaskId id);
@@ -192,26 +190,26 @@ class PlanRun {
   const TaskGraph graph_;
   std::vector<NodeTiles> nodes_;
   std::vector<StageRun> stages_;
-  std::vector<std::unique_ptr<JoinOperator>> joins_;  // per stage; kept from slice to slice
-  std::optional<SlicedResult> sliced_;                // of the loop at hand
+  std::vector<std::unique_ptr<JoinOperator>> joins_;  // by stage; kept between slices
+  std::optional<SlicedResult> sliced_;                // of the current loop
   std::size_t sliced_node_ = 0;
   std::vector<Worker> workers_;
-  std::int64_t workspace_bound_;  // of each worker's kernels; less once a stage needs the memory for its tiles
+  std::int64_t workspace_bound_;  // per worker; decreases if a stage needs the memory for its tiles
   ExecutionProfile profile_;
   ProgressReport progress_;
 
-  std::atomic<std::int64_t> promised_{0};         // bytes that tasks take at most
-  std::atomic<std::int64_t> suspended_count_{0};  // of suspended_
+  std::atomic<std::int64_t> promised_{0};         // the most that the admitted tasks will take
+  std::atomic<std::int64_t> suspended_count_{0};  // size of suspended_
   std::atomic<bool> failed_{false};
-  std::atomic<std::uint64_t> changes_{0};  // raised when there may be something to do again
+  std::atomic<std::uint64_t> changes_{0};  // increases when there may be new work
   std::mutex mutex_;
   ReadyQueue ready_;
-  std::vector<TaskId> deferred_;  // for memory, until something has ended
+  std::vector<TaskId> deferred_;  // wait for memory, until something has ended
   std::vector<Suspended> suspended_;
   std::vector<std::shared_ptr<SharedTask>> shared_;
-  std::int64_t tasks_left_ = 0;  // of the region
-  std::uint64_t ended_ = 0;      // whatever threads did, ever
-  std::size_t running_ = 0;      // threads that work on tasks
+  std::int64_t tasks_left_ = 0;  // in the region
+  std::uint64_t ended_ = 0;      // number of completed steps of all threads
+  std::size_t running_ = 0;      // number of threads that work on tasks
   std::size_t sleeping_ = 0;
   std::condition_variable wake_;
   bool caller_sleeps_ = false;

@@ -1,4 +1,4 @@
-// What a task of an execution does.
+// The execution of single tasks.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Points of label space in a task below which it is not worth while to share it.
+// Tasks with fewer points of label space are not shared with other threads.
 constexpr double kSmallTask = 1 << 17;
 
 }  // namespace
@@ -92,7 +92,7 @@ void PlanRun::suspend(TaskId id, std::int64_t call, JoinOperator::Partial partia
   ++suspended_count_;
 }
 
-// The call that the task goes on with, and what it has accumulated.
+// Restores the partial result of a suspended task, and returns its next call.
 std::int64_t PlanRun::resume(TaskId id, JoinOperator::Partial& partial) {
   if (suspended_count_ == 0) return 0;
   Suspended found;
@@ -107,7 +107,7 @@ std::int64_t PlanRun::resume(TaskId id, JoinOperator::Partial& partial) {
   }
   try {
     if (found.partial != nullptr) partial = found.partial->take_alone(0);
-  } catch (...) {  // it is there still
+  } catch (...) {  // the partial result is still stored
     const std::lock_guard lock(mutex_);
     suspended_.push_back(std::move(found));
     ++suspended_count_;
@@ -116,13 +116,13 @@ std::int64_t PlanRun::resume(TaskId id, JoinOperator::Partial& partial) {
   return found.call;
 }
 
-// Threads that share a task do not suspend it: there is room for all of them.
+// Whether there is room for all threads to work on the task: threads that share a task do not suspend it.
 bool PlanRun::has_room_to_share(const Worker& worker, std::size_t stage) const {
   const auto need = need_of(worker, stage);
   return suspended_count_ == 0 && is_free(checked_multiply(need, static_cast<std::int64_t>(workers_.size()) + 1));
 }
 
-// Offers the task's kernel calls to threads that have nothing to do.
+// Offers the task's kernel calls to idle threads.
 void PlanRun::share(Worker& worker, TaskId id, std::int64_t calls) {
   auto shared = std::make_shared<SharedTask>();
   shared->id = id;
@@ -165,7 +165,7 @@ void PlanRun::run_shared(Worker& worker, SharedTask& shared) {
   if (helps) profile(worker, run).seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Who finds no room for a call leaves it to the others.
+// A thread without room for a call leaves it to the others.
 void PlanRun::run_shared_calls(Worker& worker, StageRun& run, SharedTask& shared, JoinOperator::Partial& partial) {
   while (!failed_) {
     const auto call = next_call(shared);
@@ -189,7 +189,7 @@ std::optional<std::int64_t> PlanRun::next_call(SharedTask& shared) {
   return returned;
 }
 
-// False if there is nobody else.
+// Returns the call to the others; false if there is no other thread.
 bool PlanRun::give_up(SharedTask& shared, std::int64_t call) {
   const std::lock_guard lock(shared.group.mutex);
   if (shared.group.left < 2) return false;
@@ -197,7 +197,7 @@ bool PlanRun::give_up(SharedTask& shared, std::int64_t call) {
   return true;
 }
 
-// Whether the last one to leave finds calls that others have given up.
+// Whether the last thread finds calls that others have returned.
 bool PlanRun::goes_on(SharedTask& shared) {
   const std::lock_guard lock(shared.group.mutex);
   if (shared.returned.empty()) return false;
@@ -206,7 +206,8 @@ bool PlanRun::goes_on(SharedTask& shared) {
   return true;
 }
 
-// The task's part of the aggregated axes, and the first part of the keys of its calls.
+// Sets the task's part of the aggregated axes, and the first part of the keys of its calls; returns the number of
+// calls.
 std::int64_t PlanRun::find_calls(Worker& worker, const StageRun& run) {
   const auto& stage = *run.stage;
   worker.key.resize(stage.axes.size());
@@ -243,7 +244,7 @@ void PlanRun::run_call(Worker& worker, StageRun& run, std::int64_t call, JoinOpe
     if (link.once) release(link.source, worker.buffers.tiles[link.operand]);
 }
 
-// Leaves what was accumulated to the others; true for the last one, who has it all.
+// Leaves the thread's partial result to the others; true for the last thread, which gets the sum.
 bool PlanRun::leave(const StageRun& run, Group& group, JoinOperator::Partial& partial) {
   for (;;) {
     JoinOperator::Partial other;
@@ -261,7 +262,7 @@ bool PlanRun::leave(const StageRun& run, Group& group, JoinOperator::Partial& pa
   }
 }
 
-// All calls of a task are made: what several of them read was read for the last time.
+// Releases tiles that several calls of the task have read.
 void PlanRun::end_calls(Worker& worker, StageRun& run) {
   for (const auto& link : run.stage->links) {
     if (run.join != nullptr && link.once) continue;
@@ -302,7 +303,7 @@ void PlanRun::complete(Worker& worker, StageRun& run, std::int64_t tile, JoinOpe
   set_tile(worker, run, tile_id, run.join->finish(std::move(partial), tile_id, context_.memory));
 }
 
-// worker.c.key is the tile's.
+// worker.c.key must be the tile's key.
 void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, TilePtr tile) {
   const auto node = run.stage->node;
   if (tile != nullptr) profile(worker, run).bytes += static_cast<std::int64_t>(tile->byte_size());
@@ -311,7 +312,7 @@ void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, Tile
   if (graph_.sinks_of(node) > 0) announce(node, tile_id);
 }
 
-// That the tile can be handed over.
+// Records that the tile can be delivered.
 void PlanRun::announce(std::size_t node, std::int64_t tile_id) {
   const auto number = static_cast<std::size_t>(nodes_[node].relation->number_of(tile_id));
   const std::lock_guard lock(mutex_);
@@ -352,7 +353,7 @@ void PlanRun::release(std::size_t node, std::int64_t tile_id) {
   tiles.relation->release(tile_id);
 }
 
-// The bytes that a task was promised it has taken.
+// Ends the promise to a task, which has taken its bytes.
 void PlanRun::keep_promise(Worker& worker) {
   CHECK(promised_.load(std::memory_order_relaxed) >= worker.promise, "what a task was promised counts until it ends");
   if (worker.promise > 0) promised_.fetch_sub(std::exchange(worker.promise, 0), std::memory_order_relaxed);

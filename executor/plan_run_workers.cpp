@@ -1,4 +1,4 @@
-// What the workers of an execution do next.
+// The choice of the workers' next steps.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -13,9 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Tasks that are looked at when memory is short.
+// The most tasks that are examined when memory is short.
 constexpr std::size_t kMostDeferred = 64;
-// How long a worker looks out for something to do before it sleeps: about as long as waking up takes.
+// The time that a worker looks for work before it sleeps: about the time of a wake-up.
 constexpr std::chrono::microseconds kLookOut{30};
 
 }  // namespace
@@ -23,7 +23,7 @@ constexpr std::chrono::microseconds kLookOut{30};
 void PlanRun::work(std::size_t number) noexcept {
   try {
     work_until_done(number);
-  } catch (...) {  // no memory to say what is ready to be done: the others must not wait for it
+  } catch (...) {  // no memory to record ready tasks; the other workers must not wait for them
     const std::lock_guard lock(mutex_);
     if (!error_) error_ = std::current_exception();
     failed_ = true;
@@ -71,7 +71,7 @@ bool PlanRun::is_done(bool is_caller) const {
   return !is_caller || std::all_of(sinks_.begin(), sinks_.end(), [](const SinkRun& sink) { return sink.is_done(); });
 }
 
-// The first result that has a tile to be handed over, or null.
+// The first result with a tile that can be delivered; null if there is none.
 PlanRun::SinkRun* PlanRun::sink_to_write() {
   const auto found = std::find_if(sinks_.begin(), sinks_.end(), [](const SinkRun& sink) { return sink.can_write(); });
   return found == sinks_.end() ? nullptr : &*found;
@@ -84,7 +84,7 @@ void PlanRun::write_next_tile(SinkRun& sink) {
   const auto start = Clock::now();
   auto& relation = *nodes_[sink.source].relation;
   const auto tile_id = relation.tile_id_of(sink.next);
-  // Until then nothing has changed. A tile that nobody else has a use for becomes the sink's.
+  // Nothing has changed before this point, so the step can be repeated. A tile without other users becomes the sink's.
   workers_[0].can_restart = true;
   auto tile = relation.tile(tile_id);
   const auto bytes = tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size());
@@ -101,7 +101,7 @@ void PlanRun::write_next_tile(SinkRun& sink) {
   profile.seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// When memory is short the most urgent tasks are set aside, and some that take less may still begin.
+// If memory is short, the most urgent tasks are deferred, and some that need less may still begin.
 std::optional<TaskId> PlanRun::next_task(Worker& worker) {
   for (;;) {
     if (deferred_.size() >= kMostDeferred) return forced_task(worker);
@@ -113,10 +113,10 @@ std::optional<TaskId> PlanRun::next_task(Worker& worker) {
   }
 }
 
-// A task must go on when nothing else does.
+// If no task is running, one must run.
 std::optional<TaskId> PlanRun::forced_task(Worker& worker) {
   if (running_ > 0 || deferred_.empty()) return std::nullopt;
-  // One that was suspended holds what it has accumulated until it ends.
+  // A suspended task holds its partial result until it ends, so it goes first.
   auto chosen = std::find_if(deferred_.begin(), deferred_.end(), [&](TaskId id) { return is_suspended(id); });
   if (chosen == deferred_.end()) chosen = deferred_.begin();
   const auto task = *chosen;
@@ -129,7 +129,7 @@ bool PlanRun::is_suspended(TaskId task) const {
   return std::any_of(suspended_.begin(), suspended_.end(), [&](const auto& s) { return s.id == task; });
 }
 
-// Of what the worker's last task made ready, the most urgent, unless something else is more urgent.
+// The most urgent of the tasks that the worker's last task made ready, unless the queue has a more urgent one.
 std::optional<TaskId> PlanRun::own_task(Worker& worker) {
   auto& own = worker.made_ready;
   if (own.empty()) return std::nullopt;
@@ -143,7 +143,7 @@ std::optional<TaskId> PlanRun::own_task(Worker& worker) {
   return task;
 }
 
-// What a task takes beside what its worker holds.
+// The memory that a task needs in addition to what its worker holds.
 std::int64_t PlanRun::need_of(const Worker& worker, std::size_t stage) const {
   const auto tiles = graph_.stages()[stage].need;
   const auto* join = stages_[stage].join;
@@ -163,8 +163,8 @@ bool PlanRun::is_free(std::int64_t bytes) const {
   return bytes <= context_.memory->left() - promised_.load(std::memory_order_relaxed);
 }
 
-// What other tasks do not need now can make room (TileBuffer), but tiles in use and partial results cannot: half of the
-// limit is left to those. Where that was not enough, what was begun ends first.
+// Tiles that no task needs now can be evicted (TileBuffer), but tiles in use and partial results cannot; half of the
+// limit is reserved for those. If that was insufficient, tasks that have begun must end first.
 bool PlanRun::admit(Worker& worker, std::int64_t bytes) {
   const auto most = suspended_count_ > 0 ? 0 : context_.memory->limit() / 2;
   const auto room = most - promised_.load(std::memory_order_relaxed);
@@ -179,7 +179,7 @@ void PlanRun::promise(Worker& worker, std::int64_t bytes) {
   worker.promise = bytes;
 }
 
-// What finds no room is tried again when others have ended, or without the workspace that was kept for it.
+// A task without room is tried again when others have ended, or after the workspace kept for it is freed.
 void PlanRun::take_error(std::exception_ptr error, Worker& worker, const std::optional<TaskId>& task) {
   if (error_) return;
   try {
@@ -191,7 +191,7 @@ void PlanRun::take_error(std::exception_ptr error, Worker& worker, const std::op
       if (task) deferred_.push_back(*task);
       return;
     }
-  } catch (...) {  // final, whatever it is
+  } catch (...) {  // any other error is final
   }
   error_ = std::move(error);
   failed_ = true;
@@ -209,7 +209,7 @@ std::shared_ptr<PlanRun::SharedTask> PlanRun::task_to_help() {
   return nullptr;
 }
 
-// Under the lock, after whatever a worker did.
+// Call with the lock held, after any step of a worker.
 void PlanRun::end_task(Worker& worker) {
   ++ended_;
   tasks_left_ -= std::exchange(worker.tasks_done, 0);
@@ -231,7 +231,7 @@ void PlanRun::end_task(Worker& worker) {
 }
 
 void PlanRun::wait(Worker& worker, std::unique_lock<std::mutex>& lock, bool is_caller) {
-  // Before others look whether anybody goes on who could make room.
+  // Before other workers check whether anybody could free memory.
   let_go_of_workspace(worker);
   const auto seen = changes_.load(std::memory_order_relaxed);
   lock.unlock();
@@ -250,7 +250,7 @@ void PlanRun::wait(Worker& worker, std::unique_lock<std::mutex>& lock, bool is_c
   }
 }
 
-// For up to so many tasks, sleepers if there are any.
+// Wakes sleeping workers for at most this many tasks.
 void PlanRun::wake(std::size_t tasks) {
   changes_.fetch_add(1, std::memory_order_relaxed);
   for (std::size_t n = 0; n < std::min(tasks, sleeping_); ++n) wake_.notify_one();

@@ -9,17 +9,17 @@
 
 namespace eindb {
 
-/// Tells whoever asked how far an execution is, as often as a person can see, from one thread at a time. Thread-safe.
+/// Reports the progress of an execution at a rate suitable for display, from one thread at a time. Thread-safe.
 class ProgressReport {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kInterval{20};
 
-  /// `total` in whatever is done.
+  /// `total` has the unit of advance()'s `done`.
   ProgressReport(const ExecutionContext& context, double total) : progress_(context.progress), total_(total) {}
 
   bool is_wanted() const { return static_cast<bool>(progress_); }
-  /// More has been done, as part of `stage`.
+  /// Adds `done` to the work completed, as part of `stage`.
   void advance(std::string_view stage, double done) {
     if (!progress_) return;
     const std::lock_guard lock(mutex_);
@@ -36,7 +36,7 @@ class ProgressReport {
  private:
   const std::function<void(std::string_view, std::int64_t, std::int64_t)>& progress_;
   const double total_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   double done_ = 0;
   Clock::time_point next_{};
 };

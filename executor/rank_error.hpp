@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What another rank is told of an error: kind and hint stay, and the message begins with `rank`, its name.
+/// An error as reported to other ranks: same kind and hint, with the message prefixed by `rank`, the name of its rank.
 Error error_of_rank(std::string_view rank, const std::exception_ptr& error);
 
 }  // namespace eindb

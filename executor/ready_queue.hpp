@@ -10,17 +10,17 @@
 
 namespace eindb {
 
-/// A task: one of those of a stage.
+/// A task of a stage.
 struct TaskId {
   std::size_t stage = 0;
   std::int64_t number = 0;
   friend bool operator==(const TaskId&, const TaskId&) = default;
 };
 
-/// The tasks that can run, the most urgent first. Those that read what other tasks have made go before all others, and
-/// of them those of later stages before earlier ones: what was just made is consumed while it is in the cache, and its
-/// memory is free again. Tasks that read nothing but what was there in the beginning, the roots, come in the order of
-/// the plan. Within a stage, neighbours follow each other. Roots take no memory.
+/// The tasks that can run, the most urgent first. Tasks that read results of other tasks precede all others, later
+/// stages before earlier ones: results are consumed while they are in the cache, and their memory is freed. Tasks that
+/// read only tiles from before the region, the roots, follow in the order of the plan. Within a stage, tasks are in
+/// order. Roots take no memory.
 ///
 /// Example: stage 1 reads stage 0, which has roots 0 to 3. The order is 0.0 1.0 0.1 1.1 ... , not 0.0 0.1 0.2 ...
 ///
@@ -38,7 +38,7 @@ class ReadyQueue {
   std::optional<TaskId> pop();
 
   static bool less_urgent(TaskId a, TaskId b) { return rank(a) < rank(b); }
-  /// Whether no task here is of a later stage.
+  /// Whether the queue has no task of a later stage.
   bool is_urgent(TaskId task) const { return ready_.empty() || task.stage >= ready_.front() >> kNumberBits; }
   bool empty() const { return ready_.empty() && next_stage_ == roots_.size(); }
 
@@ -58,7 +58,7 @@ class ReadyQueue {
 
   std::vector<std::uint64_t> ready_;  // a heap of ranks
   std::vector<Roots> roots_;
-  std::size_t next_stage_ = 0;  // of roots_
+  std::size_t next_stage_ = 0;  // index into roots_
   std::int64_t next_number_ = 0;
 };
 

@@ -38,7 +38,7 @@ class StepRun {
     return out;
   }
 
-  // Pieces are whole blocks, and arrive in the order of their places in the new one.
+  // Pieces are whole blocks, and arrive in the order of their positions in the new block.
   std::optional<Tile> run(const AllGather& collective) {
     if (!block_) return std::nullopt;
     const auto& group = group_of(collective.groups);
@@ -49,7 +49,8 @@ class StepRun {
     return out;
   }
 
-  // For each member what my old block has of its new one; from each what its old block has of my new one.
+  // Each member gets the intersection of this rank's old block with its new one, and sends that of its old block with
+  // this rank's new one.
   std::optional<Tile> run(const AllToAll& collective) {
     if (!block_) return std::nullopt;
     const auto& group = group_of(collective.groups);
@@ -63,7 +64,7 @@ class StepRun {
     return out;
   }
 
-  // Who keeps its block takes part with none.
+  // A rank that keeps its block exchanges nothing.
   std::optional<Tile> run(const AllPermute& collective) {
     const auto from = collective.from[rank_];
     const auto found = std::find(collective.from.begin(), collective.from.end(), rank_);
@@ -96,7 +97,7 @@ class StepRun {
   }
 
  private:
-  // Pieces of equal size, one per member: where they lie in a block, or in memory of their own.
+  // Pieces of equal size, one per member, in place in a block or packed.
   struct Pieces {
     std::span<const std::byte> bytes;
     std::optional<Tile> packed = std::nullopt;
@@ -122,7 +123,8 @@ class StepRun {
     return boxes;
   }
 
-  // Bytes of the largest piece, to which all are padded. Of two grids one divides the other in each dimension.
+  // The size in bytes of the largest piece, to which all are padded. In each dimension one of the two grids divides the
+  // other.
   std::size_t slot_bytes() const {
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < shape_.rank(); ++d)
@@ -130,14 +132,14 @@ class StepRun {
     return static_cast<std::size_t>(elements) * size_of(dtype_);
   }
 
-  // Memory for so many of them. It is that of tiles, whose pages are there already: making pages of fresh memory takes
-  // longer than the copies.
+  // Memory for this many pieces. It is tile memory, whose pages are already mapped: mapping fresh pages takes longer
+  // than the copies.
   Tile new_slots(std::size_t count) const {
     const auto elements = static_cast<std::int64_t>(count * slot_bytes() / size_of(dtype_));
     return Tile::uninitialized(dtype_, Shape({elements}));
   }
 
-  // Whether each piece lies in the block as it travels: without gaps, one after the other, none padded.
+  // Whether the pieces are contiguous in the block in the order of transfer, without gaps or padding.
   bool lie_in_slots(const std::vector<IndexBox>& pieces, const IndexBox& box) const {
     const auto slot = slot_bytes() / size_of(dtype_);
     for (std::size_t n = 0; n < pieces.size(); ++n) {

@@ -8,7 +8,8 @@
 namespace eindb {
 namespace {
 
-// The selection's part of a stored tile: the start moves to the held indices, the free dimensions keep their strides.
+// A view of the selection's part of a stored tile: it starts at the selected indices, and the free dimensions keep
+// their strides.
 TilePtr select_from_tile(const Tile& stored, const Selection& selection, std::int64_t stored_id, const Shape& shape) {
   const auto begin = selection.stored.tile_begin(selection.stored.key_of(stored_id));
   const auto strides = stored.shape().row_major_strides();
@@ -67,7 +68,7 @@ TilePtr Relation::tile(std::int64_t tile_id) {
   const bool first = tensor_->attached || !seen_[static_cast<std::size_t>(tile_id)].exchange(true);
   if (first) tiles_read_->fetch_add(1, std::memory_order_relaxed);
   if (!is_kept_elsewhere()) return tiles_.get(tile_id);
-  // What lies in memory is at hand: a copy of a tile lives as long as the kernels that read it.
+  // Attached tensors are in memory, so a copy of a tile lives only as long as the kernels that read it.
   return tensor_->attached ? counted(read(tile_id)) : read(tile_id);
 }
 
@@ -81,7 +82,7 @@ void Relation::release(std::int64_t tile_id) {
 
 TilePtr Relation::counted(const TilePtr& present) {
   if (present == nullptr || present->is_borrowed()) return present;
-  // Counted apart from the tile itself, which the source may share with others.
+  // Counted separately from the tile itself, which the source may share.
   const auto bytes = static_cast<std::int64_t>(present->byte_size());
   memory_->reserve(bytes);
   return {present.get(), [present, bytes, memory = memory_](const Tile*) { memory->release(bytes); }};
@@ -108,7 +109,7 @@ TilePtr Relation::dense_tile(std::int64_t tile_id) {
 OperandFacts Relation::facts(std::int64_t tile_id, bool with_magnitude) {
   // Reading may copy the tile, and the next task would copy it again.
   if (tensor_ && tensor_->attached) return {.zero = false, .magnitude = kUnbounded};
-  // Two tasks may both look, and find the same.
+  // Two tasks may both examine the tile, with the same result.
   auto& seen = known_[static_cast<std::size_t>(number_of(tile_id))];
   auto known = seen.load(std::memory_order_relaxed);
   if (known == kNothing || (known == kValues && with_magnitude)) {

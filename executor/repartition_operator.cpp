@@ -9,7 +9,7 @@ namespace eindb {
 TilePtr gather_tile(Relation& source, const TileGrid& target, std::int64_t tile_id, MemoryBudget& memory,
                     std::int64_t& tiles_in) {
   CHECK(target.shape() == source.grid().shape(), "a tile is gathered from another cut of its tensor");
-  // Room first: what is gathered would else exceed the limit for a moment.
+  // Reserved first, since the gathered tile would otherwise exceed the limit for a moment.
   const auto elements = target.tile_shape(target.key_of(tile_id)).element_count();
   MemoryReservation room(memory.shared_from_this(), elements * static_cast<std::int64_t>(size_of(source.dtype())));
   const auto read = [&](std::int64_t id) {

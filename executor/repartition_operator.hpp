@@ -7,8 +7,8 @@
 
 namespace eindb {
 
-/// Tile `tile_id` of `target`, gathered from the tiles of `source` that overlap it; null if all of those are absent.
-/// `tiles_in` is raised by the number of tiles copied from. Thread-safe.
+/// Gathers tile `tile_id` of `target` from the tiles of `source` that overlap it; null if all of those are absent.
+/// Increases `tiles_in` by the number of tiles copied from. Thread-safe.
 TilePtr gather_tile(Relation& source, const TileGrid& target, std::int64_t tile_id, MemoryBudget& memory,
                     std::int64_t& tiles_in);
 

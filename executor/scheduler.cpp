@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-/// The tasks of one loop, which several threads take one by one.
+/// The tasks of one loop, which several threads take one at a time.
 class Loop {
  public:
   Loop(std::int64_t count, const std::function<void(std::int64_t)>& task) : count_(count), task_(task) {}
@@ -26,7 +26,7 @@ class Loop {
     }
   }
 
-  /// When no thread runs any more.
+  /// Call when no thread runs any more.
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }

@@ -6,7 +6,7 @@
 namespace eindb {
 namespace {
 
-// The bytes of a tile that is gone are another one's.
+// The released bytes may already be in use for another tile.
 MemoryReservation resized(MemoryReservation reservation, const Tile& tile) {
   const auto bytes = static_cast<std::int64_t>(tile.byte_size());
   reservation.shrink_to(bytes);

@@ -10,19 +10,19 @@
 
 namespace eindb {
 
-/// The result of a loop over slices (SliceLoop), put together tile by tile. Where several slices add to one tile, it is
-/// aggregated in the type that the kernel computes in, and becomes one of the result's type when all have: what is
-/// converted in between would be rounded once per slice. Tiles of different numbers may be added by different threads.
+/// The result of a loop over slices (SliceLoop), assembled tile by tile. If several slices add to a tile, it is
+/// aggregated in the type that the kernel computes in, and converted to the result's type at the end; otherwise it
+/// would be rounded once per slice. Different threads may add tiles of different numbers.
 class SlicedResult {
  public:
-  /// `aggregate` None: every tile is added at most once. Tiles that are never added are zero.
+  /// With `aggregate` None every tile is added at most once. Tiles that are never added are zero.
   SlicedResult(Aggregate aggregate, DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory);
 
-  /// Whether slices add up: what is added is not final then.
+  /// Whether slices are added up; added tiles are not final then.
   bool aggregates() const { return aggregate_ != Aggregate::None; }
   void add(std::int64_t tile_id, CountedTile tile);
-  /// The whole result. Where slices add up, `missing` gives zeros for a tile that none added to, or nothing if they are
-  /// final, and `complete` is called for each of the others.
+  /// The complete result. If slices are added up, `missing` returns zeros for a tile that no slice added to, or nullopt
+  /// if zeros are final, and `complete` is called for all other tiles.
   using Missing = std::function<std::optional<CountedTile>(std::int64_t tile_id)>;
   std::shared_ptr<Relation> finish(const Missing& missing, const std::function<void(Tile&)>& complete);
 
@@ -32,7 +32,7 @@ class SlicedResult {
   TileGrid grid_;
   std::shared_ptr<MemoryBudget> memory_;
   std::shared_ptr<Relation> result_;
-  std::vector<std::unique_ptr<CountedTile>> partial_;  // unless every tile is added once
+  std::vector<std::unique_ptr<CountedTile>> partial_;  // unused if every tile is added at most once
 };
 
 /// The tile in the given type, shared and counted against the limit; null if it is all +0.

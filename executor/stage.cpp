@@ -39,8 +39,8 @@ std::int64_t Stage::tiles_read(const Link& link, std::span<const std::int64_t> t
   return count;
 }
 
-// A tile of several slices is counted for all of them: along an axis of the result by what it overlaps of the whole
-// grid, along an aggregated one it lies in one chunk of one slice.
+// A tile of several slices is counted for all of them: along an axis of the result by its overlap with the whole grid;
+// along an aggregated axis it lies in one chunk of one slice.
 std::int64_t Stage::reads(const Link& link, const TileKey& key) const {
   auto count = link.repeats * task_count;
   for (std::size_t n = 0; n < link.cuts.size(); ++n) {
@@ -53,7 +53,8 @@ std::int64_t Stage::reads(const Link& link, const TileKey& key) const {
   return count;
 }
 
-// The box of the tasks that read c.key: along axes that the tile has those that it overlaps, along others all.
+// Finds the box of the tasks that read c.key: the overlapping tasks along axes that the tile has, all tasks along the
+// others.
 bool Stage::find_readers(const Link& link, std::span<const std::int64_t> begin, Coordinates& c) const {
   DCHECK(c.key.size() == link.dims.size(), "a tile that is read has a coordinate per dimension");
   c.box.clear();
@@ -61,7 +62,7 @@ bool Stage::find_readers(const Link& link, std::span<const std::int64_t> begin, 
   c.at.assign(link.cuts.size(), -1);
   for (std::size_t d = 0; d < link.dims.size(); ++d) {
     auto& at = c.at[link.dims[d]];
-    if (at >= 0 && at != c.key[d]) return false;  // beside the diagonal
+    if (at >= 0 && at != c.key[d]) return false;  // not on the diagonal
     at = c.key[d];
   }
   for (std::size_t n = 0; n < link.cuts.size(); ++n) {

@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// The loop's label that is `label`, or -1.
+// The position of `label` among the loop's labels, or -1.
 std::ptrdiff_t sliced(const SliceLoop* loop, Label label) {
   if (loop == nullptr) return -1;
   for (std::size_t l = 0; l < loop->labels.size(); ++l)
@@ -25,14 +25,14 @@ std::int64_t parts_in_slice(const SliceLoop* loop, std::ptrdiff_t sliced, std::i
   return parts / slices;
 }
 
-// Adds the dimension of a source that lies along an axis; a second one is a diagonal's.
+// Adds a dimension of the source along an axis; a second one along the same axis belongs to a diagonal.
 void add_dimension(Link& link, std::size_t axis, const AxisCut& cut) {
   const auto known = std::find_if(link.cuts.begin(), link.cuts.end(), [&](const auto& c) { return c.axis == axis; });
   link.dims.push_back(static_cast<std::size_t>(known - link.cuts.begin()));
   if (known == link.cuts.end()) link.cuts.push_back({axis, cut});
 }
 
-// Of more bytes than can be counted: as many as can.
+// Saturates sizes that do not fit.
 std::int64_t counted(double bytes) {
   constexpr double kMost = 9.2e18;
   return bytes < kMost ? static_cast<std::int64_t>(bytes) : std::numeric_limits<std::int64_t>::max();
@@ -76,7 +76,7 @@ TaskGraph::TaskGraph(const PhysicalPlan& plan, Bytes most_begun)
   collect_readers();
 }
 
-// What a Completion reads has its tasks together with it, and a Source has none.
+// Nodes read by a Completion have its tasks in common with it; a Source has no tasks.
 void TaskGraph::add_node(NodeId id, const SliceLoop* loop) {
   const auto& node = plan_.node(id);
   if (node.role() == OperatorRole::Delivery)
@@ -186,7 +186,7 @@ void TaskGraph::add(Stage stage, const SliceLoop* loop) {
   stages_.push_back(std::move(stage));
 }
 
-// Slices read a tile from outside their loop again, unless it is cut along the label, too.
+// Every slice reads a tile from outside its loop again, unless the tile is also cut along the label.
 std::int64_t TaskGraph::repeats(std::size_t source, const Labels& labels, const SliceLoop* loop) const {
   std::int64_t count = 1;
   if (loop == nullptr || loop->contains(NodeId(source))) return count;
@@ -195,8 +195,8 @@ std::int64_t TaskGraph::repeats(std::size_t source, const Labels& labels, const 
   return count;
 }
 
-// Whether a group takes each tile of an operand as soon as it is there, so that it need not wait for the others: where
-// the result is much smaller than what it is made of, and there is memory for its tiles, which are all begun at once.
+// Whether a group takes each tile of an operand as soon as it is finished, without waiting for the others. It does if
+// the result is much smaller than its operands, and there is memory for its tiles, which are all begun at once.
 bool TaskGraph::consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop) {
   constexpr double kSmaller = 4;
   if (stage.calls_per_tile == 1) return false;
@@ -210,7 +210,7 @@ bool TaskGraph::consumes_early(const Stage& stage, std::size_t operand, const Sl
   return begun_bytes(stage) <= *left_to_begin_;
 }
 
-// Of the whole result.
+// The bytes of the whole result.
 std::int64_t TaskGraph::begun_bytes(const Stage& stage) const {
   const auto& result = plan_.nodes[stage.node];
   const auto size = std::max(size_of(plan_.nodes[stage.join].working_type()), size_of(result.dtype));

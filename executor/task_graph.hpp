@@ -12,14 +12,15 @@
 
 namespace eindb {
 
-/// The tasks of a whole plan, and which of them wait for which tiles. Memory is in proportion to the plan's nodes:
-/// tasks and edges are numbers that a Stage computes.
+/// The tasks of a whole plan, and the tiles that they wait for. Memory is proportional to the number of nodes: a Stage
+/// computes the numbers of tasks and edges.
 ///
-/// Scans are no stages: their tiles are there when asked for. Nor are sinks.
+/// Scans are not stages, since their tiles are available on request; nor are sinks.
 ///
-/// The stages of a loop over slices form a region that is run once per slice, those between two loops one that is run
-/// once. No region begins before the one ahead of it has ended; within a region there is no order but that of tiles.
+/// The stages of a loop over slices form a region that runs once per slice; the stages between two loops form a region
+/// that runs once. Regions run one after another; within a region only tiles determine the order.
 ///
+/// Immutable once built, thread-safe; the plan must outlive it.
 /// Immutable once built, thread-safe; the plan outlives it.
 class TaskGraph {
  public:
@@ -31,27 +32,27 @@ class TaskGraph {
     std::size_t last_node = 0;
   };
 
-  /// Results that are begun before their operands are complete take no more than `most_begun` bytes together, which is
-  /// asked for when there may be one.
+  /// Limits the bytes of results that are begun before their operands are complete. Called only if there may be such a
+  /// result.
   using Bytes = std::function<std::int64_t()>;
   explicit TaskGraph(
       const PhysicalPlan& plan, Bytes most_begun = [] { return std::numeric_limits<std::int64_t>::max(); });
 
   const std::vector<Stage>& stages() const { return stages_; }
   const std::vector<Region>& regions() const { return regions_; }
-  /// Who reads the node's tiles, in the order of stages; sinks apart.
+  /// The links that read the node's tiles, in the order of stages, without sinks.
   std::span<const Link* const> readers(std::size_t node) const {
     return {readers_.data() + reader_begin_[node], reader_begin_[node + 1] - reader_begin_[node]};
   }
   bool is_made_by_stage(std::size_t node) const { return stage_of_[node] >= 0; }
   const Stage& stage_of(std::size_t node) const { return stages_[static_cast<std::size_t>(stage_of_[node])]; }
-  /// The last node that reads the node, perhaps a sink.
+  /// The last node that reads the node; it may be a sink.
   std::size_t last_reader(std::size_t node) const { return last_reader_[node]; }
-  /// How many sinks read the node's tiles.
+  /// The number of sinks that read the node's tiles.
   std::int64_t sinks_of(std::size_t node) const { return sinks_of_[node]; }
-  /// Tasks, once per slice.
+  /// The number of tasks; a slice's tasks count once per slice.
   std::int64_t task_count() const { return task_count_; }
-  /// Points of the spaces of labels of all stages, once per slice.
+  /// Points of label space of all stages; those of a slice count once per slice.
   double cost() const { return cost_; }
 
  private:
@@ -66,7 +67,7 @@ class TaskGraph {
 
   const PhysicalPlan& plan_;
   Bytes most_begun_;
-  std::optional<std::int64_t> left_to_begin_;  // by stages that are added from now on; absent: nobody has asked
+  std::optional<std::int64_t> left_to_begin_;  // for stages that are added later; nullopt: not computed yet
   std::vector<Stage> stages_;
   std::vector<Region> regions_;
   std::vector<std::ptrdiff_t> stage_of_;
@@ -78,9 +79,9 @@ class TaskGraph {
   double cost_ = 0;
 };
 
-/// How often a region is run.
+/// The number of times that a region runs.
 std::int64_t slice_count(const SliceLoop* loop);
-/// Bytes of the largest tile.
+/// The size of the largest tile in bytes.
 std::int64_t largest_tile_bytes(const TileGrid& grid, DType type);
 
 }  // namespace eindb

@@ -35,12 +35,12 @@ bool TileAssembly::has_arrived_whole(std::size_t target) const {
   return is_one_piece(target) && needed_.is_elsewhere(needed_.begin(target));
 }
 
-// A part of a larger tile is copied, so that the rest of that can go.
+// A part of a larger tile is copied, so that the larger tile can be released.
 bool TileAssembly::is_here_whole(std::size_t target) const {
   return is_one_piece(target) && needed_.overlap(needed_.begin(target)).is_all_of_source();
 }
 
-// What a piece is copied from: the piece that came, or a whole tile that is here.
+// The source of a piece: the piece that arrived, or a whole tile at this rank.
 TilePtr TileAssembly::find(std::size_t piece) {
   if (needed_.is_elsewhere(piece)) return arrived_.get(needed_[piece].number);
   CHECK(source_ != nullptr || !needed_.is_here(piece), "a piece that is here lies in what the rank holds");
@@ -58,7 +58,7 @@ TilePtr TileAssembly::assemble(std::size_t target) {
   return tile ? finished(std::move(*tile), result_.dtype(), *memory_) : nullptr;
 }
 
-// Zeros in the place of the pieces before the first one that is not.
+// Begins a tile with zeros for the pieces before the first nonzero one.
 CountedTile TileAssembly::begin_tile(std::size_t target, std::size_t first_present) const {
   const auto& grid = result_.grid();
   auto tile = counted_tile(memory_, result_.dtype(), grid.tile_shape(grid.key_of(needed_.target(target))));

@@ -9,14 +9,14 @@
 
 namespace eindb {
 
-/// Makes the tiles that a rank is to hold after a redistribution, of pieces that arrive and of tiles that it holds. A
-/// whole tile that arrives is there at once, and one that lies here in the right cut is shared; the others are put
-/// together when all pieces have come, which wait in the budget's buffer until then.
+/// Makes the tiles of a rank after a redistribution from pieces that arrive and from tiles that it holds. A tile that
+/// arrives whole is finished at once; a local tile with the right cut is shared. Other tiles are assembled when all
+/// pieces have arrived; pieces wait in the budget's buffer until then.
 ///
 /// Thread safety: take() and finish() may be called by several threads, finish() after the last take().
 class TileAssembly final : public PieceTaker {
  public:
-  /// `source` is null if the rank holds nothing. If it `gives_up` the source, tiles that nobody needs here any more are
+  /// `source` is null if the rank holds nothing. If it `gives_up` the source, tiles that this rank no longer needs are
   /// released.
   TileAssembly(const NeededPieces& needed, Relation* source, bool gives_up, Relation& result,
                std::shared_ptr<MemoryBudget> memory);
@@ -39,7 +39,7 @@ class TileAssembly final : public PieceTaker {
   bool gives_up_;
   Relation& result_;
   std::shared_ptr<MemoryBudget> memory_;
-  BufferedTiles arrived_;  // by number among those from others
+  BufferedTiles arrived_;  // by number among the pieces from other ranks
 };
 
 }  // namespace eindb

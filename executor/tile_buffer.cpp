@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-/// At least this part of the limit is made free at a time, so that looking for tiles costs little per tile.
+/// The divisor for the part of the limit that is freed at a time, so that the search for tiles costs little per tile.
 constexpr std::int64_t kShareAtATime = 64;
 
 std::int64_t bytes_of(const TilePtr& tile) { return static_cast<std::int64_t>(tile->byte_size()); }
@@ -68,7 +68,7 @@ TilePtr BufferedTiles::get(std::int64_t number) {
   place.coming = true;
   const auto* written = place.written.get();
   lock.unlock();
-  // Nobody changes the slot meanwhile.
+  // No other thread changes the slot meanwhile.
   TilePtr tile;
   try {
     tile = bring_back(number, written);
@@ -111,7 +111,7 @@ TilePtr BufferedTiles::take(std::int64_t number) {
 CountedTile BufferedTiles::take_alone(std::int64_t number) {
   auto tile = take(number);
   {
-    // Whoever was about to take it out of memory reads it still.
+    // A thread that is about to evict the tile may still read it.
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return leaving_ == 0; });
   }
@@ -134,7 +134,7 @@ void BufferedTiles::drop(std::int64_t number) {
   forget(std::move(written));
 }
 
-// Null if it need not be written: it can be made again, was written before or is gone.
+// Null if the tile need not be written: it can be made again, is already written, or is gone.
 std::unique_ptr<BufferedTiles::Written> BufferedTiles::write(const Victim& victim) {
   if (source_ != nullptr) return nullptr;
   {
@@ -149,7 +149,8 @@ std::unique_ptr<BufferedTiles::Written> BufferedTiles::write(const Victim& victi
   return written;
 }
 
-// Whether the tile went. Whoever asked for it while it was written keeps it, whoever took it then has it.
+// Returns whether the tile was evicted. A thread that requested it during the write keeps it; a thread that took it
+// owns it.
 bool BufferedTiles::finish(Victim victim, std::unique_ptr<Written>& written) noexcept {
   const std::lock_guard lock(mutex_);
   auto& place = slot(victim.number);
@@ -162,13 +163,13 @@ bool BufferedTiles::finish(Victim victim, std::unique_ptr<Written>& written) noe
   }
   victim.tile.reset();
   --leaving_;
-  changed_.notify_all();  // with the lock held: without it the tiles may be gone already
+  changed_.notify_all();  // with the lock held, since otherwise the tiles may be destroyed already
   return goes;
 }
 
-// The bytes that became free.
+// Returns the number of bytes freed.
 std::int64_t BufferedTiles::let_go(Victim victim) {
-  const auto memory = memory_;  // the tiles may be gone in the end
+  const auto memory = memory_;  // the tiles may be destroyed at the end
   const auto bytes = bytes_of(victim.tile);
   std::unique_ptr<Written> written;
   try {
@@ -182,14 +183,14 @@ std::int64_t BufferedTiles::let_go(Victim victim) {
   return went ? bytes : 0;
 }
 
-// Tiles of the furthest next use first, among those the ones that were not used for longest.
+// Tiles with the furthest next use first; among equals the least recently used ones.
 std::vector<BufferedTiles::Victim> TileBuffer::choose(std::int64_t bytes) {
   struct Candidate {
     std::int64_t next_use;
     std::uint64_t used;
     BufferedTiles* tiles;
     std::int64_t number;
-    // The heap of the standard library gives the largest.
+    // The heap of the standard library returns the largest element.
     bool operator<(const Candidate& other) const {
       return std::tie(next_use, other.used) < std::tie(other.next_use, used);
     }
@@ -231,7 +232,7 @@ std::int64_t TileBuffer::evict(std::int64_t bytes) {
     std::atomic<int>& count;
   };
   const Scope scope(evicting_);
-  // Those that were asked for while they were written stay: then others go.
+  // Tiles requested during their write stay in memory; then other tiles are evicted.
   for (;;) {
     auto victims = choose(std::max(bytes, budget_.limit() / kShareAtATime));
     if (victims.empty()) return 0;

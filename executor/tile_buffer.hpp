@@ -15,23 +15,24 @@
 
 namespace eindb {
 
-/// The tiles of one relation by number, of which only those in use need be in memory: when the statement's budget has
-/// no room, its TileBuffer takes others away and get() brings them back.
+/// The tiles of one relation by number. Only tiles in use must be in memory: if the statement's budget has no room, its
+/// TileBuffer evicts others, and get() restores them.
 ///
 ///             put                  evicted, while nobody holds it
 ///     absent -----> in memory  <------------------------------> in the scratch file, or read again
 ///        ^           |             get
 ///        +-----------+ take
 ///
-/// A tile is in use as long as somebody holds the TilePtr that get() gave. Tiles are immutable, so that one that was
+/// A tile is in use while somebody holds the TilePtr from get(). Tiles are immutable, so a tile is written at most
+/// once. Thread-safe.
 /// written once need not be written again. Thread-safe.
 class BufferedTiles {
  public:
-  /// Makes tile `number`, tracked by the budget or borrowed. From any thread.
+  /// Makes tile `number`, tracked by the budget or borrowed. Called from any thread.
   using Source = std::function<TilePtr(std::int64_t number)>;
 
-  /// `count` absent tiles, to be put; with `source`, tiles that it gives when they are asked for, null for absent
-  /// ones: they are not written but made again.
+  /// `count` absent tiles, to be put; with `source`, tiles that it makes on request (null for absent ones): these are
+  /// not written but made again.
   BufferedTiles(std::shared_ptr<MemoryBudget> memory, std::int64_t count, Source source = nullptr);
   ~BufferedTiles();
   BufferedTiles(const BufferedTiles&) = delete;
@@ -41,29 +42,29 @@ class BufferedTiles {
   /// The budget that the tiles count in.
   const std::shared_ptr<MemoryBudget>& memory() const { return memory_; }
 
-  /// Sets a tile that is absent; null leaves it so. The tile is tracked by the budget, or borrowed.
+  /// Sets an absent tile; null leaves it absent. The tile must be tracked by the budget, or borrowed.
   void put(std::int64_t number, TilePtr tile);
-  /// The tile, null if it is absent. May wait for a disk; Error{MemoryLimit} if there is no room to bring it back,
-  /// Error{Corrupt} if it comes back changed.
+  /// The tile; null if it is absent. May wait for a disk. Error{MemoryLimit} if there is no room to restore it,
+  /// Error{Corrupt} if its data has changed on disk.
   TilePtr get(std::int64_t number);
-  /// The same for the last time: the tile is absent from now on.
+  /// The same as a last use: the tile is absent afterwards.
   TilePtr take(std::int64_t number);
-  /// The same of a tile that was put and that nobody else holds, to be worked on again.
+  /// The same for a tile without other owners, to continue work on it.
   CountedTile take_alone(std::int64_t number);
-  /// Nobody will ask for the tile again: it is absent from now on, its room free as soon as nobody holds it.
+  /// Makes the tile absent; its memory is freed as soon as nobody holds it.
   void drop(std::int64_t number);
 
-  /// Which relations give way first: those whose next use is furthest off, in any unit that all relations of the
-  /// statement share (the number of the node that reads it next). Among equals the tile that was used last long ago.
+  /// Sets the relation's next use, in any unit that all relations of the statement share (the number of the next node
+  /// that reads it). Tiles with the furthest next use are evicted first, among equals the least recently used ones.
   void set_next_use(std::int64_t when) { next_use_.store(when, std::memory_order_relaxed); }
 
-  /// Of the tiles that are there, in memory or not; of a source as far as they were asked for.
+  /// The bytes of the present tiles, in memory or not; with a source, of those requested so far.
   std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   friend class TileBuffer;
 
-  /// What is known of a tile that was written.
+  /// The record of a written tile.
   struct Written {
     DType dtype;
     Shape shape;
@@ -73,11 +74,11 @@ class BufferedTiles {
     TilePtr tile;                      // in memory
     std::unique_ptr<Written> written;  // in the scratch file
     std::int64_t bytes = 0;            // of the tile, wherever it is
-    std::uint64_t used = 0;            // the buffer's clock when it was asked for last
-    bool away = false;                 // not in memory, though not absent
-    bool coming = false;               // somebody brings it back
+    std::uint64_t used = 0;            // the buffer's clock at its last request
+    bool away = false;                 // present, but not in memory
+    bool coming = false;               // a thread is restoring it
   };
-  /// A tile that is to go, held while it is written.
+  /// A tile to be evicted, held while it is written.
   struct Victim {
     BufferedTiles* tiles;
     std::int64_t number;
@@ -95,26 +96,26 @@ class BufferedTiles {
   Source source_;
   std::atomic<std::int64_t> next_use_{0};
   std::atomic<std::int64_t> bytes_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<Slot> slots_;
-  int leaving_ = 0;  // victims among the tiles
+  int leaving_ = 0;  // number of victims among the tiles
 };
 
-/// The buffer manager of a statement: knows all of its BufferedTiles, and takes tiles that nobody uses out of memory
-/// when its budget asks for room. Owned by the budget. Thread-safe; several threads can make room at the same time.
+/// The buffer manager of a statement: knows all its BufferedTiles, and evicts unused tiles when the budget needs room.
+/// Owned by the budget. Thread-safe; several threads can evict concurrently.
 class TileBuffer {
  public:
   TileBuffer(MemoryBudget& budget, std::string scratch_directory)
       : budget_(budget), scratch_(std::move(scratch_directory)) {}
 
-  /// Makes about `bytes` of room, as far as there are tiles that nobody uses; how much it was. Throws as
+  /// Frees about `bytes`, as far as there are unused tiles; returns the number of bytes freed. Throws the errors of
   /// ScratchTiles::write.
   std::int64_t evict(std::int64_t bytes);
-  /// Whether a thread is about to make room.
+  /// Whether a thread is evicting.
   bool is_evicting() const { return evicting_.load() > 0; }
 
-  /// Bytes that were written to the scratch file and read from it.
+  /// The bytes written to the scratch file and read from it.
   std::int64_t written_bytes() const { return written_bytes_.load(std::memory_order_relaxed); }
   std::int64_t read_bytes() const { return read_bytes_.load(std::memory_order_relaxed); }
 
@@ -130,7 +131,7 @@ class TileBuffer {
   std::atomic<int> evicting_{0};
   std::atomic<std::int64_t> written_bytes_{0};
   std::atomic<std::int64_t> read_bytes_{0};
-  std::mutex mutex_;  // guards known_; taken before the mutex of any of them
+  std::mutex mutex_;  // guards known_; locked before the mutex of any of them
   std::vector<BufferedTiles*> known_;
 };
 

@@ -10,28 +10,28 @@
 
 namespace eindb {
 
-/// Where the tiles of stored tensors come from.
+/// The source of the tiles of stored tensors.
 class TileSource {
  public:
   virtual ~TileSource() = default;
-  /// The tile with this number in the tensor's stored grid, null if it is all zero. Thread-safe.
+  /// The tile with this number in the tensor's stored grid; null if it is all zero. Thread-safe.
   virtual TilePtr read(const std::string& tensor, std::int64_t tile_id) = 0;
-  /// Whether read() gives a tile again at little cost, and its bytes count already in the statement's budget.
+  /// Whether read() returns a tile again at little cost, with its bytes already counted in the statement's budget.
   virtual bool keeps_tiles() const { return false; }
-  /// The statement needs no more of the tensor now.
+  /// The statement no longer needs the tensor for now.
   virtual void let_go(const std::string&) noexcept {}
-  /// The tile with this number in `grid` of a tensor that is attached (InputTensor). Thread-safe. Sources for plans
-  /// without such tensors leave it as it is.
+  /// The tile with this number in `grid` for an attached tensor (InputTensor). Thread-safe. Sources for plans without
+  /// such tensors need not override it.
   virtual TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);
 };
 
-/// Where the tiles of a result go.
+/// The destination of a result's tiles.
 class TileSink {
  public:
   virtual ~TileSink() = default;
-  /// Before the first tile: the budget that their bytes count in.
+  /// Called before the first tile with the budget that their bytes count in.
   virtual void begin(std::shared_ptr<MemoryBudget>) {}
-  /// Each tile of the sink's grid once, in order of tile_id, from one thread; null if it is all zero.
+  /// Called once for each tile of the sink's grid in order of tile_id, by one thread; null if the tile is all zero.
   virtual void write(std::int64_t tile_id, TilePtr tile) = 0;
 };
 

@@ -42,7 +42,7 @@ void TileReduction::finish(std::size_t target) {
   go_on(target, true);
 }
 
-// As far as it goes with what is there. Nothing has changed if there is no room for the next piece.
+// Combines available pieces as far as possible. Nothing has changed if there is no room for the next piece.
 void TileReduction::go_on(std::size_t target, bool all_have_come) {
   const auto& next = courses_[target].next;
   while (next < needed_.begin(target + 1)) {
@@ -63,7 +63,7 @@ void TileReduction::let_go(std::size_t piece) {
   if (needed_.is_elsewhere(piece)) early_.drop(needed_[piece].number);
 }
 
-// An absent tile is all zero: nothing to a sum, a value to everything else.
+// An absent tile is all zero: neutral for a sum, a value for every other aggregate.
 void TileReduction::add_shared(std::size_t target, const TilePtr& tile) {
   const bool is_nothing = tile == nullptr && join_.einsum.aggregate == Aggregate::Sum;
   if (is_nothing && !is_last(target)) {
@@ -78,7 +78,7 @@ void TileReduction::add_shared(std::size_t target, const TilePtr& tile) {
   advance(target, result);
 }
 
-// What is combined is written over the newer tile, whoever it is from: the same each time.
+// The newer tile receives the result, whichever rank it is from, so the result is always the same.
 void TileReduction::add(std::size_t target, CountedTile tile) {
   if (courses_[target].begun)
     combine(join_.einsum.aggregate, tile.tile, *combined_.get(static_cast<std::int64_t>(target)));

@@ -15,14 +15,14 @@
 
 namespace eindb {
 
-/// Makes the tiles that a rank is to hold of partial results: one after the other in the order of their layers, so that
-/// the sums are the same whatever arrives first. One that arrives in its turn is combined at once; one that is early
-/// waits in the budget's buffer, and so does what was combined until then. The last one makes the tile final.
+/// Makes the tiles of a rank from partial results, combined in the order of their layers, so that sums do not depend on
+/// the order of arrival. A partial result that arrives in its turn is combined at once; an early one waits in the
+/// budget's buffer, as does the combination so far. The last one makes the tile final.
 ///
 /// Thread safety: take() and finish() may be called by several threads, finish() after the last take().
 class TileReduction final : public PieceTaker {
  public:
-  /// `source` is null if the rank has no partial results. The join outlives this.
+  /// `source` is null if the rank has no partial results. The join must outlive the object.
   TileReduction(const JoinNode& join, const NeededPieces& needed, Relation* source, Relation& result,
                 std::shared_ptr<MemoryBudget> memory);
 
@@ -30,10 +30,10 @@ class TileReduction final : public PieceTaker {
   void finish(std::size_t target) override;
 
  private:
-  // How far a target is; guarded by its mutex.
+  // The progress of a target; guarded by its mutex.
   struct Course {
-    std::size_t next = 0;  // piece
-    bool begun = false;    // something was combined
+    std::size_t next = 0;  // number of the next piece
+    bool begun = false;    // something has been combined
   };
 
   std::mutex& mutex_of(std::size_t target) { return mutexes_[target % mutexes_.size()]; }
@@ -55,11 +55,11 @@ class TileReduction final : public PieceTaker {
   Relation& result_;
   std::shared_ptr<MemoryBudget> memory_;
   Epilogue epilogue_;
-  std::array<std::mutex, 64> mutexes_;  // of targets
-  std::vector<Course> courses_;         // of targets
-  std::vector<char> has_arrived_;       // by number among pieces from others; guarded as their target
-  BufferedTiles early_;                 // likewise
-  BufferedTiles combined_;              // of targets
+  std::array<std::mutex, 64> mutexes_;  // by target
+  std::vector<Course> courses_;         // by target
+  std::vector<char> has_arrived_;       // by number among the pieces from other ranks; guarded like their target
+  BufferedTiles early_;                 // by number among the pieces from other ranks; guarded like their target
+  BufferedTiles combined_;              // by target
 };
 
 }  // namespace eindb

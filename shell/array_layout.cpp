@@ -8,10 +8,11 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kSummarizedAbove = 1000;  // elements, as NumPy's print option `threshold`
+constexpr std::int64_t kSummarizedAbove = 1000;  // elements; NumPy's print option `threshold`
 constexpr std::size_t kLineWidth = 75;
 
-/// Elements at each end of a long dimension: NumPy's 3, less where the corners alone would be thousands.
+/// The number of elements shown at each end of a long dimension: NumPy's 3, or fewer if the corners alone would be
+/// thousands.
 std::int64_t edge_length(std::size_t rank) { return rank <= 4 ? 3 : rank <= 8 ? 2 : 1; }
 
 }  // namespace
@@ -62,7 +63,7 @@ void ArrayLayout::append(std::string& out, std::size_t dimension, const std::str
     append_line(out, next_text);
   } else {
     const auto& [shown, gap] = dimensions_[dimension];
-    // A line end per dimension within, so that an empty line parts matrices; then as many blanks as brackets are open.
+    // One line end per inner dimension, so that empty lines separate matrices; then one blank per open bracket.
     const std::string separator =
         std::string(dimensions_.size() - dimension - 1, '\n') + std::string(dimension + 1, ' ');
     out += '[';

@@ -7,8 +7,8 @@
 
 namespace eindb {
 
-/// A table with borders. Holds the rows that it shows, since their widths decide its own: with max_rows, a long result
-/// costs no more memory than a short one.
+/// A table with borders. Holds the rows that it shows, since their widths determine its own. With max_rows, a long
+/// result costs no more memory than a short one.
 class BoxPrinter : public ResultPrinter {
  public:
   explicit BoxPrinter(PrintOptions options) : options_(options) {}
@@ -28,7 +28,7 @@ class BoxPrinter : public ResultPrinter {
 
   PrintOptions options_;
   std::deque<TextRow> head_;
-  std::deque<TextRow> tail_;  // the last rows; those that fell out are counted only
+  std::deque<TextRow> tail_;  // the last rows; earlier ones are only counted
   std::size_t row_count_ = 0;
   std::vector<std::size_t> widths_;
 };

@@ -7,7 +7,7 @@ namespace eindb {
 
 void run_calibration(const CalibrateCommand& command, Shell& shell) {
   auto& session = shell.session();
-  shell.settings().max_rows = 0;  // a table to be read as a whole
+  shell.settings().max_rows = 0;  // the table should be printed completely
   ProgressBar bar;
   session.on_progress([&](const Progress& progress) { bar.update(progress); });
   auto result = [&] {

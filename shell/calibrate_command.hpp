@@ -8,11 +8,11 @@ namespace eindb {
 
 /// `eindb calibrate [FILE] [--seconds S]`.
 struct CalibrateCommand {
-  std::string file;    ///< empty: where sessions look for it
-  double seconds = 5;  ///< about how long to measure
+  std::string file;    ///< empty: the default file of sessions
+  double seconds = 5;  ///< approximate measuring time
 };
 
-/// Measures the machine, prints the figures and writes them; Ctrl-C ends it with Error{Cancelled} and no file.
+/// Measures the machine, prints the figures and writes them. Ctrl-C ends it with Error{Cancelled}, without a file.
 void run_calibration(const CalibrateCommand& command, Shell& shell);
 
 }  // namespace eindb

@@ -22,10 +22,10 @@ struct ClusterCommand {
 /// The cluster of a program's sessions, with its log.
 class CommandCluster {
  public:
-  /// `command` names workers. Throws Error.
+  /// `command` must name workers. Throws Error.
   CommandCluster(const ClusterCommand& command, const LogOptions& log);
 
-  /// For SessionOptions; this outlives it.
+  /// For SessionOptions, which this must outlive.
   std::shared_ptr<Cluster> cluster() { return {std::shared_ptr<void>(), &tcp_.cluster()}; }
 
  private:

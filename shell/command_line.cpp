@@ -14,7 +14,7 @@
 namespace eindb {
 namespace {
 
-/// sqlite3 spells its options with one dash; CLI11 would read "-csv" as -c with the value "sv".
+/// sqlite3's options have one dash, but CLI11 would read "-csv" as -c with the value "sv".
 std::vector<std::string> with_double_dashes(int argc, const char* const* argv) {
   constexpr std::array kOptions = {"-bail",     "-box",          "-command", "-csv",       "-echo",     "-file",
                                    "-header",   "-help",         "-json",    "-jsonlines", "-line",     "-list",
@@ -30,7 +30,7 @@ std::vector<std::string> with_double_dashes(int argc, const char* const* argv) {
 }
 
 constexpr std::int64_t kFewestBytes = 1024;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 30U;  // what PostgreSQL takes
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30U;  // PostgreSQL's limit
 
 PrintMode checked_mode(const std::string& name) {
   const auto mode = parse_print_mode(name);
@@ -39,7 +39,7 @@ PrintMode checked_mode(const std::string& name) {
   return *mode;
 }
 
-/// The values of -c and -f in the order in which they were given, which CLI11 keeps apart by option.
+/// The values of -c and -f in the order of the arguments; CLI11 collects them by option.
 std::vector<CommandLine::Job> jobs_in_order(const CLI::App& app, const CLI::Option* commands,
                                             const CLI::Option* files) {
   std::vector<CommandLine::Job> jobs;
@@ -62,7 +62,7 @@ void add_tls(CLI::App& server, ServeCommand& serve) {
 constexpr int kSeconds = 1000;
 constexpr int kMilliseconds = 1;
 
-/// `unit`: milliseconds of a number that has none. `Time` may also be an optional one.
+/// `unit`: milliseconds per unit of a number without one. `Time` may also be an optional duration.
 template <class Time>
 CLI::Option* add_time(CLI::App& server, const std::string& name, Time& time, int unit, const std::string& description) {
   const auto read = [&time, unit, name](const std::string& text) {
@@ -114,7 +114,7 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-/// Of what goes on for long: its log.
+/// Options for the log of a long-running program.
 void add_log(CLI::App& program, LogOptions& log) {
   static const std::map<std::string, LogFormat> kFormats{{"text", LogFormat::Text}, {"json", LogFormat::Json}};
   static const std::map<std::string, LogLevel> kLevels{{"debug", LogLevel::Debug},
@@ -128,14 +128,14 @@ void add_log(CLI::App& program, LogOptions& log) {
       ->transform(CLI::CheckedTransformer(kLevels));
 }
 
-/// Where a program that goes on for long may be looked at.
+/// Options for the status pages of a long-running program.
 void add_http(CLI::App& program, std::string& http, bool& allow_remote) {
   program.add_option("--http", http, "ADDRESS:PORT of /health and /metrics; port 0 is one that is free");
   program.add_flag("--http-allow-remote", allow_remote,
                    "let --http listen where other machines reach it, without a password");
 }
 
-/// Of `serve`: what is logged, and where the server may be looked at.
+/// Options of `serve` for its log and status pages.
 void add_operation(CLI::App& server, ServeCommand& serve) {
   static const std::map<std::string, StatementLog> kStatements{
       {"none", StatementLog::None}, {"slow", StatementLog::Slow}, {"all", StatementLog::All}};
@@ -152,7 +152,7 @@ void add_operation(CLI::App& server, ServeCommand& serve) {
       ->each(wants_slow_ones);
 }
 
-/// Of the shell and of `serve`: what stands for workers.
+/// Options of the shell and of `serve` for workers.
 CLI::Option* add_cluster(CLI::App& app, ClusterCommand& cluster) {
   auto* const workers =
       app.add_option("--workers", cluster.workers, "the workers of the database's cluster: HOST:PORT,HOST:PORT,...");
@@ -168,7 +168,7 @@ CLI::Option* add_cluster(CLI::App& app, ClusterCommand& cluster) {
   return workers;
 }
 
-/// Of the shell alone: gives the flag.
+/// Options of the shell for MPI; returns the flag.
 CLI::Option* add_mpi(CLI::App& app, MpiCommand& mpi, CLI::Option* workers) {
   auto* const flag = app.add_flag("--mpi")->description(
       "run in all processes that mpirun has started: rank 0 is the shell, the others its workers");
@@ -284,7 +284,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
 
   auto arguments = with_double_dashes(argc, argv);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them in reverse
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& outcome) {

@@ -13,9 +13,9 @@
 
 namespace eindb {
 
-/// What the arguments of the program ask for.
+/// The program's arguments, parsed.
 struct CommandLine {
-  /// A piece of work of -c or -f, in the order of the arguments.
+  /// A job from -c or -f, in the order of the arguments.
   struct Job {
     bool is_file = false;
     std::string text;  ///< statements, or the path of a script; "-" is standard input
@@ -30,14 +30,14 @@ struct CommandLine {
   ClusterCommand cluster;
   std::optional<MpiCommand> mpi;
 
-  // Instead of everything else:
+  // Alternatives to everything else:
   std::optional<CalibrateCommand> calibrate;
   std::optional<ServeCommand> serve;
   std::optional<WorkerCommand> worker;
   bool takes_over = false;  ///< `eindb take-over`
 
-  /// Parses the arguments. nullopt if the program is done: help or version were printed, or a mistake was reported;
-  /// then `status` is its exit status.
+  /// Parses the arguments. nullopt if the program should exit, after printing help, the version or an error; `status`
+  /// is then its exit status.
   static std::optional<CommandLine> parse(int argc, const char* const* argv, int& status);
 };
 

@@ -50,7 +50,7 @@ Completion::Completion(Names known_words, Names commands)
 std::size_t Completion::word_start(std::string_view before) {
   std::size_t start = before.size();
   while (start > 0 && is_word_character(before[start - 1])) --start;
-  // A command's dot or backslash belongs to it.
+  // The dot or backslash of a command belongs to the word.
   if (start == 1 && (before[0] == '.' || before[0] == '\\')) start = 0;
   return start;
 }

@@ -6,16 +6,16 @@
 
 namespace eindb {
 
-/// How a line of values is put together.
+/// The syntax of a line of values.
 struct Delimiters {
   char separator = ',';
-  bool quoted = true;  ///< values that need it stand in double quotes, as in RFC 4180
+  bool quoted = true;  ///< values are put in double quotes if necessary, as in RFC 4180
 
   static Delimiters csv() { return {}; }
   static Delimiters list() { return {.separator = '|', .quoted = false}; }
 };
 
-/// A line per row. NULL is nothing at all; in CSV an empty text is "", so that the two can be told apart.
+/// One line per row. NULL is an empty field; in CSV an empty text is "", to distinguish the two.
 class DelimitedPrinter : public ResultPrinter {
  public:
   DelimitedPrinter(Delimiters delimiters, bool headers) : delimiters_(delimiters), headers_(headers) {}

@@ -13,7 +13,7 @@ namespace eindb {
 
 struct DotCommands::Command {
   std::string_view name;
-  std::string_view alias;      ///< psql's name for it, or nothing
+  std::string_view alias;      ///< psql's name for it; may be empty
   std::string_view arguments;  ///< for .help
   std::string_view description;
   std::size_t max_arguments;
@@ -28,7 +28,7 @@ constexpr int kMaxStatus = 255;
   throw Error(ErrorKind::Value, message, std::nullopt, hint);
 }
 
-/// Words, parted by blanks; 'single' or "double" quotes keep blanks.
+/// Splits a line into words separated by blanks; 'single' or "double" quotes protect blanks.
 std::vector<std::string> split_arguments(std::string_view line) {
   std::vector<std::string> words;
   std::size_t at = 0;
@@ -43,7 +43,7 @@ std::vector<std::string> split_arguments(std::string_view line) {
   return words;
 }
 
-/// An identifier or a text as SQL writes it, the quote doubled within.
+/// An identifier or a text in SQL syntax, with inner quotes doubled.
 std::string quoted(const std::string& text, char quote) {
   std::string out(1, quote);
   for (const char c : text) {
@@ -53,7 +53,7 @@ std::string quoted(const std::string& text, char quote) {
   return out + quote;
 }
 
-/// The name as SQL takes it: quoted only if it needs to be.
+/// The name in SQL syntax, quoted only if necessary.
 std::string identifier(const std::string& name) {
   const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   const bool plain = std::all_of(name.begin(), name.end(), is_plain) && !name.empty() &&
@@ -112,7 +112,7 @@ std::vector<std::string> DotCommands::names() {
 bool DotCommands::run(std::string_view line) {
   auto arguments = split_arguments(line);
   auto name = arguments.front();
-  // A semicolon is a habit that does no harm.
+  // A final semicolon is accepted and ignored.
   if (arguments.back().ends_with(';')) arguments.back().pop_back();
   if (arguments.size() == 1) name = arguments.front();
   if (arguments.back().empty()) arguments.pop_back();
@@ -125,7 +125,7 @@ bool DotCommands::run(std::string_view line) {
   return (this->*command.run)(arguments);
 }
 
-/// By its name, psql's name for it, or an unambiguous beginning of its name, as in sqlite3.
+/// Finds a command by its name, psql's name, or an unambiguous prefix of its name, as in sqlite3.
 const DotCommands::Command& DotCommands::find(const std::string& name) {
   const auto& all = commands();
   const auto exact =
@@ -277,7 +277,7 @@ bool DotCommands::tables(const Arguments& arguments) {
   return true;
 }
 
-/// Ordinary tables and views; `eindb_` and `sqlite_` are reserved.
+/// Ordinary tables and views; names with `eindb_` and `sqlite_` are reserved.
 std::vector<std::string> DotCommands::sql_tables() {
   std::vector<std::string> names;
   for (const auto& row : shell_.query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND "
@@ -305,8 +305,8 @@ bool DotCommands::schema(const Arguments& arguments) {
   return true;
 }
 
-/// From the rows of DESCRIBE: (label, "label", extent, parts) per dimension, then ("val", type, NULL, NULL), and where
-/// tiles have copies ("replicas", "placement", copies, NULL).
+/// Built from the rows of DESCRIBE: (label, "label", extent, parts) per dimension, then ("val", type, NULL, NULL), and
+/// ("replicas", "placement", copies, NULL) if tiles have copies.
 std::string DotCommands::tensor_schema(const std::string& name) {
   std::string dimensions;
   std::string partition;

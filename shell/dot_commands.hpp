@@ -8,17 +8,17 @@
 
 namespace eindb {
 
-/// The lines that are for the shell and not for the database: sqlite3's .commands, and psql's \names for some.
-/// Lives for one command.
+/// Executes lines for the shell rather than the database: sqlite3's .commands, and for some also psql's \names. Lives
+/// for one command.
 class DotCommands {
  public:
   explicit DotCommands(Shell& shell) : shell_(shell) {}
 
   static bool is_command(std::string_view line) { return line.starts_with('.') || line.starts_with('\\'); }
-  /// All commands, ".tables" and "\dt", for completion.
+  /// All commands, such as ".tables" and "\dt", for completion.
   static std::vector<std::string> names();
 
-  /// Runs one line. False if the command ran a script that failed; throws Error for its own mistakes.
+  /// Runs one line. False if the command ran a script that failed; throws Error for errors of its own.
   bool run(std::string_view line);
 
  private:

@@ -6,10 +6,10 @@
 namespace eindb {
 namespace {
 
-// Written by the handler and by the thread of the shell.
+// Written by the signal handler and by the shell's thread.
 std::atomic<bool> g_pending{false};
 std::atomic<bool> g_interactive{false};
-std::atomic<Session*> g_session{nullptr};  // whose statement runs; owned by the shell
+std::atomic<Session*> g_session{nullptr};  // the session with the running statement; owned by the shell
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<Session*>::is_always_lock_free);
 
 void end_program() {

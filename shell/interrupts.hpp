@@ -4,13 +4,13 @@
 
 namespace eindb {
 
-/// What Ctrl-C does. While a statement runs it cancels it; while a person types it clears the line; in a script that
-/// runs no statement, and on the second time in one statement of a script, it ends the program.
+/// The handling of Ctrl-C. It cancels a running statement, and clears the line while a user types. In a script it ends
+/// the program if no statement is running, or the second time during one statement.
 ///
-/// Signal handlers take no context, so the state is one per process; it is in interrupts.cpp and nowhere else.
+/// Signal handlers have no context argument, so the state is global to the process, within interrupts.cpp.
 class Interrupts {
  public:
-  /// Takes over SIGINT. `interactive`: a person types statements.
+  /// Installs the handler of SIGINT. `interactive`: a user types statements.
   static void install(bool interactive);
   /// Whether Ctrl-C was pressed since the last clear().
   static bool pending() noexcept;

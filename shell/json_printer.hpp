@@ -7,8 +7,8 @@
 
 namespace eindb {
 
-/// An object per row, in one array or a line each (jsonlines). Complex numbers are [real, imaginary]; NaN and the
-/// infinities, which JSON lacks, are the texts "NaN", "Infinity" and "-Infinity"; bytes that are no UTF-8 are replaced.
+/// One object per row, in one array or on one line each (jsonlines). Complex numbers are [real, imaginary]; NaN and
+/// infinities, which JSON lacks, are the texts "NaN", "Infinity" and "-Infinity"; invalid UTF-8 is replaced.
 class JsonPrinter : public ResultPrinter {
  public:
   enum class Layout : std::uint8_t { Array, Lines };

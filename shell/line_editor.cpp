@@ -19,7 +19,7 @@ namespace eindb {
 namespace {
 
 constexpr int kHistorySize = 10000;
-// The signal may be delivered to any thread, so that poll() in this one need not notice it.
+// The signal may be delivered to another thread, in which case poll() in this one is not interrupted.
 constexpr int kInterruptCheckMilliseconds = 100;
 
 std::optional<std::filesystem::path> in_home(const char* file) {
@@ -28,17 +28,17 @@ std::optional<std::filesystem::path> in_home(const char* file) {
   return std::filesystem::path(home) / file;
 }
 
-/// Where libedit looks for the user's own keys.
+/// The file in which libedit looks for the user's key bindings.
 std::optional<std::filesystem::path> keys_path() {
   const char* chosen = std::getenv("EDITRC");
   if (chosen != nullptr && *chosen != '\0') return chosen;
   return in_home(".editrc");
 }
 
-/// libedit opens files by their paths: none that is of an open database is given to it.
+/// libedit opens files by path, so files of open databases must not be passed to it.
 bool may_be_opened(const std::filesystem::path& path) { return !is_of_open_database(AT_FDCWD, path.string()); }
 
-/// One byte of standard input: 1, 0 at the end, -1 after Ctrl-C.
+/// Reads one byte of standard input: returns 1, 0 at the end, -1 after Ctrl-C.
 ssize_t read_byte(char& byte) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   while (!Interrupts::pending()) {
@@ -69,7 +69,8 @@ LineEditor::LineEditor(Completion completion)
   el_set(edit_, EL_ADDFN, "eindb-complete", "Completes a word", &LineEditor::on_tab);
   el_set(edit_, EL_BIND, "^I", "eindb-complete", nullptr);
   el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-  if (const auto keys = keys_path(); keys && may_be_opened(*keys)) el_source(edit_, keys->c_str());  // come last
+  // Last, so that the user's bindings take precedence.
+  if (const auto keys = keys_path(); keys && may_be_opened(*keys)) el_source(edit_, keys->c_str());
 }
 
 LineEditor::~LineEditor() {
@@ -96,14 +97,14 @@ int LineEditor::read_character(EditLine* /*edit*/, wchar_t* character) {
     if (count <= 0) return static_cast<int>(count);
     const auto length = std::mbrtowc(character, &byte, 1, &state);
     if (length <= 1) return 1;
-    if (length == static_cast<std::size_t>(-1)) state = {};  // no UTF-8: dropped
+    if (length == static_cast<std::size_t>(-1)) state = {};  // invalid UTF-8 is dropped
   }
 }
 
 LineSource::Event LineEditor::next(std::string& line, bool continued) {
   continued_ = continued;
   Interrupts::clear();
-  // Before the prompt shows, so that keys typed right after it mean what they mean to the editor.
+  // Before the prompt appears, so that the editor handles keys typed right after it.
   el_set(edit_, EL_PREP_TERM, 1);
   int length = 0;
   const char* text = el_gets(edit_, &length);
@@ -121,7 +122,7 @@ LineSource::Event LineEditor::next(std::string& line, bool continued) {
   return Event::Line;
 }
 
-/// The history is written after each line: it survives whatever happens to the terminal.
+/// The history is written after each line, so that it survives a crash.
 void LineEditor::remember(const std::string& line) {
   HistEvent event;
   history(history_, &event, H_ENTER, line.c_str());

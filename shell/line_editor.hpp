@@ -11,8 +11,8 @@
 
 namespace eindb {
 
-/// The lines that a person types, with libedit: editing, history (kept in ~/.eindb_history), completion with Tab.
-/// Ctrl-C gives Interrupted, Ctrl-D on an empty line End.
+/// Reads a user's lines with libedit: editing, history (in ~/.eindb_history), completion with Tab. Ctrl-C returns
+/// Interrupted, Ctrl-D on an empty line End.
 class LineEditor : public LineSource {
  public:
   explicit LineEditor(Completion completion);
@@ -24,7 +24,7 @@ class LineEditor : public LineSource {
   bool is_interactive() const override { return true; }
 
  private:
-  // Called by libedit, which hands the editor back as its client data.
+  // Called by libedit, which passes the editor as client data.
   static LineEditor& self(EditLine* edit);
   static char* prompt(EditLine* edit);
   static int read_character(EditLine* edit, wchar_t* character);

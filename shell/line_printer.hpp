@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// A line "column = value" per value, with a blank line between rows.
+/// One line "column = value" per value, with a blank line between rows.
 class LinePrinter : public ResultPrinter {
  public:
   void print(Result& result, Output& output) override;

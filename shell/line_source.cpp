@@ -37,7 +37,7 @@ FileLines::FileLines(const std::string& path) : name_(path == "-" ? "stdin" : pa
   stream_ = &*file_;
 }
 
-// Editors of other systems begin a text with a byte order mark.
+// Files from other systems may begin with a byte order mark.
 LineSource::Event FileLines::next(std::string& line, bool /*continued*/) {
   const auto event = next_line(*stream_, line);
   if (stream_->bad()) throw Error(ErrorKind::Io, "cannot read all of '" + name_ + "'");

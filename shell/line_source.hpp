@@ -10,15 +10,15 @@
 
 namespace eindb {
 
-/// Where the shell takes its lines from: a person, a script, an option.
+/// A source of the shell's lines: a user, a script, an option.
 class LineSource {
  public:
   enum class Event : std::uint8_t { Line, Interrupted, End };
 
   virtual ~LineSource() = default;
-  /// Fills `line`, without its end. `continued`: the line goes on with a statement that earlier ones began.
+  /// Reads a line without its end. `continued`: the line continues a statement from earlier lines.
   virtual Event next(std::string& line, bool continued) = 0;
-  /// For messages, "job.sql"; empty where a line number says nothing to the user.
+  /// The name for messages, such as "job.sql"; empty if line numbers mean nothing to the user.
   virtual std::string name() const { return {}; }
   virtual bool is_interactive() const { return false; }
 };
@@ -36,9 +36,9 @@ class ArgumentLines : public LineSource {
 /// The lines of a file, or of standard input for the path "-".
 class FileLines : public LineSource {
  public:
-  /// Throws Error{Io} if the file cannot be read; Error{Permission} as open_file.
+  /// Throws Error{Io} if the file cannot be read; Error{Permission} like open_file.
   explicit FileLines(const std::string& path);
-  /// Throws Error{Io} if the rest cannot be read.
+  /// Throws Error{Io} if the remainder cannot be read.
   Event next(std::string& line, bool continued) override;
   std::string name() const override { return name_; }
 

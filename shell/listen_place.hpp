@@ -13,10 +13,10 @@ struct ListenPlace {
   std::uint16_t port = 0;
 };
 
-/// ADDRESS:PORT, with an IPv6 address in brackets. Error{Value} shows `example`.
+/// Parses ADDRESS:PORT, with an IPv6 address in brackets. Error{Value} shows `example`.
 ListenPlace read_place(const std::string& text, const std::string& example);
 
-/// Of `--http ADDRESS:PORT --http-allow-remote`; nullopt for an empty text.
+/// The options for `--http ADDRESS:PORT --http-allow-remote`; nullopt for an empty text.
 std::optional<HttpOptions> read_http(const std::string& text, bool allow_remote);
 
 }  // namespace eindb

@@ -1,4 +1,4 @@
-// eindb [OPTIONS] [DATABASE]: the program. Exit status 0, 1 if a statement failed, or that of .exit STATUS.
+// eindb [OPTIONS] [DATABASE]: the program. Exit status 0, 1 if a statement failed, or the status given to .exit.
 
 #include <unistd.h>
 
@@ -46,10 +46,10 @@ bool run_interactively(Shell& shell, Session& session, const CommandLine& line) 
               EINDB_VERSION, line.database.c_str());
   LineEditor editor(Completion([&session] { return session.known_words(); }, &DotCommands::names));
   shell.run(editor);
-  return true;  // the person saw what failed
+  return true;  // the user has seen the errors
 }
 
-/// The shell, with the workers of a cluster, if there is one. The exit status.
+/// Runs the shell, with the workers of a cluster if there is one; returns the exit status.
 int run_shell(const CommandLine& line, std::shared_ptr<Cluster> cluster) {
   const bool interactive = line.jobs.empty() && isatty(STDIN_FILENO) != 0;
   Interrupts::install(interactive);
@@ -76,14 +76,14 @@ int run_shell(const CommandLine& line, std::shared_ptr<Cluster> cluster) {
 
 int run_shell_in_mpi(CommandLine line) {
   const auto shell = [&line](const MpiSetting& setting) {
-    // First: SET threads of --threads follows.
+    // First, so that SET threads from --threads takes precedence.
     line.session_statements.insert(line.session_statements.begin(), "SET threads = " + std::to_string(setting.threads));
     return run_shell(line, setting.cluster);
   };
   return run_in_mpi(*line.mpi, line.database, shell);
 }
 
-/// The exit status.
+/// Returns the exit status.
 int run(const CommandLine& line) {
   if (line.mpi) return run_shell_in_mpi(line);
   if (line.worker) {
@@ -100,7 +100,7 @@ int run(const CommandLine& line) {
   }
   if (line.cluster.workers.empty()) return run_shell(line, nullptr);
   LogOptions log;
-  log.level = LogLevel::Warning;  // who joins does not matter to a person who types
+  log.level = LogLevel::Warning;  // joining workers are of no interest to an interactive user
   CommandCluster workers(line.cluster, log);
   return run_shell(line, workers.cluster());
 }
@@ -112,12 +112,12 @@ void tell_why(const std::exception_ptr& reason) noexcept {
     } catch (...) {
       std::fprintf(stderr, "%s\n", render(caught_error("eindb"), "").c_str());
     }
-  } catch (const std::exception&) {  // for the words, either
+  } catch (const std::exception&) {  // no memory for the message either
     std::fputs("memory limit: the machine has no memory left\n  hint: end what else takes memory\n", stderr);
   }
 }
 
-/// As the many programs that a pipe's end ends: but only after the session has been closed in order.
+/// Ends the program by SIGPIPE, as is usual at the end of a pipe, but only after the session has been closed properly.
 [[noreturn]] void end_by_closed_pipe() {
   std::signal(SIGPIPE, SIG_DFL);
   std::raise(SIGPIPE);
@@ -129,7 +129,7 @@ void tell_why(const std::exception_ptr& reason) noexcept {
 
 int main(int argc, char** argv) {
   eindb::use_known_stack_size();
-  // Text is UTF-8 whatever the terminal's locale says; numbers keep their point.
+  // Text is UTF-8 whatever the terminal's locale; numbers keep their decimal point.
   if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
   std::signal(SIGPIPE, SIG_IGN);
   int status = 0;

@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// A table as GitHub's Markdown has it, with numbers aligned to the right.
+/// A table in GitHub's Markdown, with right-aligned numbers.
 class MarkdownPrinter : public ResultPrinter {
  public:
   void print(Result& result, Output& output) override;

@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-// Of the cores that this process may use, and of those that the ranks of this machine share.
+// The default is this process's cores divided by the number of ranks on this machine.
 int threads_of(const MpiCommand& command, const MpiWorld& world) {
   if (command.threads > 0) return command.threads;
   const auto cores = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
@@ -58,7 +58,7 @@ int run_in_mpi(const MpiCommand& command, const std::string& database,
   std::exception_ptr error;
   {
     const auto world = load_mpi_world();
-    // A world that an exception destroys ends the job at once: before anybody could say why.
+    // The exception is reported first, since destroying the world by an exception ends the job at once.
     try {
       MpiTransport transport(*world);
       transport.set_subject(folder_of_workers(command, database));

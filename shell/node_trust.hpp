@@ -7,15 +7,15 @@
 
 namespace eindb {
 
-/// How a node of a cluster tells other nodes from everybody else: `--secret-file FILE`, certificates, or `--insecure`.
+/// The authentication among nodes of a cluster: `--secret-file FILE`, certificates, or `--insecure`.
 struct NodeTrust {
   std::string secret_file;  ///< empty: none
-  TlsOptions tls;           ///< without a certificate: in the clear
-  bool insecure = false;    ///< whoever reaches a worker from this machine may do with its tiles what they like
+  TlsOptions tls;           ///< without a certificate: clear text
+  bool insecure = false;    ///< every local process that reaches a worker has full access to its tiles
 };
 
-/// The certificates; `prefix` is that of their options: "--tls" or "--cluster-tls". Error{Value} if some of them are
-/// missing; Error{Permission} without any, without a secret, and without --insecure.
+/// The certificates; `prefix` begins the names of their options: "--tls" or "--cluster-tls". Error{Value} if some of
+/// them are missing; Error{Permission} if there are neither certificates nor a secret nor --insecure.
 std::optional<TlsOptions> tls_of(const NodeTrust& trust, const std::string& prefix);
 
 }  // namespace eindb

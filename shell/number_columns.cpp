@@ -15,7 +15,7 @@ constexpr int kPrecision = 8;
 
 template <class... Format>
 std::string to_text(auto value, Format... format) {
-  std::array<char, 400> digits{};  // a double in full takes at most 309 digits before the point
+  std::array<char, 400> digits{};  // a double has at most 309 digits before the point
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, format...).ptr;
   return {digits.data(), end};
 }
@@ -39,7 +39,7 @@ bool needs_exponent(const std::vector<Float>& values) {
   return largest >= Float(1e8) || smallest < Float(1e-4) || largest / smallest > 1000;
 }
 
-/// The shortest digits that give the value, but at most 8 after the point, with a point: 0.1 -> "0.1", 2 -> "2.".
+/// The shortest digits that give the value, with a point and at most 8 digits after it: 0.1 -> "0.1", 2 -> "2.".
 template <class Float>
 std::string positional(Float value) {
   auto text = to_text(value, std::chars_format::fixed);
@@ -52,7 +52,7 @@ std::string positional(Float value) {
   return text;
 }
 
-/// Digits after the point that the value needs with an exponent, at most 8.
+/// The digits after the point that the value needs in exponent notation, at most 8.
 template <class Float>
 int exponent_digits(Float value) {
   const auto text = to_text(value, std::chars_format::scientific);
@@ -105,8 +105,7 @@ std::vector<std::string> align(const std::vector<std::int64_t>& values) {
 std::vector<std::string> align(const std::vector<float>& values) { return align_floats(values); }
 std::vector<std::string> align(const std::vector<double>& values) { return align_floats(values); }
 
-/// Real and imaginary parts are aligned each for themselves;
-/// the blanks that follow the imaginary one move behind the j.
+/// Real and imaginary parts are aligned separately; blanks after the imaginary part move behind the j.
 template <class Float>
 std::vector<std::string> align(const std::vector<std::complex<Float>>& values) {
   std::vector<Float> real;
@@ -134,7 +133,7 @@ std::vector<std::string> align_numbers(const std::vector<Cell>& numbers) {
   return std::visit(
       [&]<class T>(const T&) -> std::vector<std::string> {
         if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, std::string>) {
-          return {};  // tensors hold numbers
+          return {};  // tensors contain numbers only
         } else {
           std::vector<T> values;
           for (const auto& number : numbers) values.push_back(std::get<T>(number));

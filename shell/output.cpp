@@ -24,7 +24,7 @@ struct OpenFile {
   int descriptor;
 };
 
-/// A stdio file on open_file(); null and errno where it cannot be had.
+/// A stdio file based on open_file(); null, with errno set, if it cannot be opened.
 std::FILE* open_stream(const std::string& path) {
   auto owner = std::make_unique<OpenFile>(open_file(path, O_WRONLY | O_CREAT, 0666));
   if (owner->descriptor < 0) return nullptr;
@@ -37,7 +37,7 @@ std::FILE* open_stream(const std::string& path) {
     for (std::size_t done = 0; done < size;) {
       const auto written = ::write(descriptor, bytes + done, size - done);
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return ssize_t{0};  // stdio's word for an error here
+      if (written < 0) return ssize_t{0};  // stdio's error value here
       done += static_cast<std::size_t>(written);
     }
     return static_cast<ssize_t>(size);
@@ -47,7 +47,7 @@ std::FILE* open_stream(const std::string& path) {
     return close_file(std::exchange(file->descriptor, -1)) ? 0 : -1;
   };
   auto* stream = ::fopencookie(owner.get(), "w", calls);
-  if (stream != nullptr) static_cast<void>(owner.release());  // the stream's
+  if (stream != nullptr) static_cast<void>(owner.release());  // the stream owns it now
   return stream;
 }
 

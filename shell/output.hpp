@@ -8,27 +8,27 @@
 
 namespace eindb {
 
-/// The reader of standard output is gone (`eindb ... | head`): nothing is wrong, but nothing is left to do either.
+/// The reader of standard output is gone (`eindb ... | head`): not an error, but the end of the work.
 class OutputClosed : public std::exception {
  public:
   const char* what() const noexcept override { return "the reader of the output has gone"; }
 };
 
-/// Where results go: standard output, or a file that .output or .once names. Buffered: flush() before waiting for a
-/// person or for time. Every write may throw Error{Io} (disk full) or OutputClosed.
+/// The destination of results: standard output, or a file set by .output or .once. Buffered: call flush() before
+/// waiting for a user or for time. Every write may throw Error{Io} (disk full) or OutputClosed.
 class Output {
  public:
   Output() = default;
 
   void write(std::string_view text);
   void flush();
-  /// True if a person looks at it.
+  /// Whether the output is a terminal.
   bool is_terminal() const;
 
-  /// Goes on in a new file, or for an empty path on standard output. Throws Error{Io}, or Error{Permission} as
-  /// open_file, and changes nothing.
+  /// Continues in a new file or, for an empty path, on standard output. Throws Error{Io}, or Error{Permission} like
+  /// open_file, without a change.
   void redirect(const std::string& path);
-  /// As redirect, until end_once(), before which the caller flushes.
+  /// Like redirect, until end_once(); the caller must flush before that.
   void redirect_once(const std::string& path);
   void end_once();
 

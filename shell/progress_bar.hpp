@@ -7,11 +7,12 @@
 
 namespace eindb {
 
-/// A line on standard error about the statement that runs, if it takes more than two seconds and a person looks on:
+/// A line on standard error about the running statement, if it takes more than two seconds and standard error is a
+/// terminal:
 ///
 ///     join [##########          ] 50%
 ///
-/// update() is called by the thread that executes, between start() and finish(); all three by one thread.
+/// update() is called by the executing thread between start() and finish(); one thread calls all three.
 class ProgressBar {
  public:
   ProgressBar();

@@ -14,7 +14,7 @@ namespace eindb {
 
 enum class PrintMode : std::uint8_t { Box, List, Csv, Json, JsonLines, Markdown, Line, Tensor };
 
-/// "box", "list", ... in the order in which .help lists them.
+/// The names "box", "list", ... in the order of .help.
 const std::vector<std::string_view>& print_mode_names();
 /// The same, separated by commas, for messages.
 std::string print_mode_list();
@@ -27,7 +27,7 @@ struct PrintOptions {
   std::size_t max_rows = 0;
 };
 
-/// Writes one result that has columns. Rows are read one by one and not kept, except where a class says otherwise.
+/// Prints one result that has columns. Rows are read one at a time and not kept, unless a class states otherwise.
 class ResultPrinter {
  public:
   virtual ~ResultPrinter() = default;

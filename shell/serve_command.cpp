@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-// TLS takes two files; what else there is to say of it needs them.
+// TLS needs both files, and all other TLS options need TLS.
 std::optional<TlsOptions> tls_of(const ServeCommand& command) {
   const auto& tls = command.tls;
   if (tls.certificate.empty() != tls.key.empty())

@@ -7,10 +7,10 @@
 
 namespace eindb {
 
-/// What happens to a node of a cluster, in the program's log.
+/// Writes the events of a cluster's node to the program's log.
 class ServerNodeLog final : public NodeLog {
  public:
-  /// `log` outlives it.
+  /// `log` must outlive it.
   explicit ServerNodeLog(ServerLog& log) : log_(log) {}
 
   void write(Level level, std::string_view event, std::string_view node, std::string_view detail) noexcept override {

@@ -21,7 +21,7 @@ bool starts_with_explain(std::string_view statement) {
          std::equal(kWord.begin(), kWord.end(), statement.begin(), [](char a, char b) { return a == (b | '\x20'); });
 }
 
-/// Passes rows on until Ctrl-C: the query may be over and only its long result be under way.
+/// Passes rows on until Ctrl-C, since a long result may still be printed after its query has ended.
 class InterruptibleRows : public RowSource {
  public:
   explicit InterruptibleRows(std::unique_ptr<RowSource> rows) : rows_(std::move(rows)) {}
@@ -34,7 +34,7 @@ class InterruptibleRows : public RowSource {
   std::unique_ptr<RowSource> rows_;
 };
 
-/// Prints the time between its making and its end, if that is asked for.
+/// Prints the time between its construction and its destruction, if enabled.
 class Stopwatch {
  public:
   explicit Stopwatch(bool enabled) : enabled_(enabled) {}
@@ -86,19 +86,19 @@ bool Shell::run(LineSource& source) {
       ok = false;
     }
   }
-  // The last statement of a script may lack its semicolon; what a person left unfinished is dropped.
+  // The last statement of a script may lack its semicolon; an unfinished interactive statement is dropped.
   if (!source.is_interactive() && !quit_ && (ok || !settings_.bail)) ok = run_chunk(chunk) && ok;
   --depth_;
   return ok;
 }
 
-/// Runs what the line ends, if it ends something.
+/// Adds a line, and runs the statement or command that it completes.
 bool Shell::take_line(Chunk& chunk, const std::string& line) {
   const bool is_command = chunk.text.empty() && DotCommands::is_command(line);
   chunk.text += line;
   chunk.text += '\n';
-  // Only a line with a semicolon or a brace can end a statement: a long INSERT is not scanned again for each of its
-  // lines.
+  // Only a line with a semicolon or a brace can complete a statement, so the lines of a long INSERT are not scanned
+  // repeatedly.
   const bool may_end = chunk.text.size() == line.size() + 1 || line.find_first_of(";}") != std::string::npos;
   if (!is_command && !(may_end && is_complete(chunk.text))) return true;
   const bool ok = is_command ? run_command(chunk) : run_chunk(chunk);
@@ -180,7 +180,7 @@ std::vector<Row> Shell::query(std::string_view statement) {
   return rows;
 }
 
-/// Where there is none for the place either, without it.
+/// Reports without the place if there is no memory for that either.
 void Shell::report_no_memory(const Chunk& chunk, std::size_t offset) const noexcept {
   try {
     report(chunk, out_of_memory("this statement"), offset);
@@ -189,8 +189,8 @@ void Shell::report_no_memory(const Chunk& chunk, std::size_t offset) const noexc
   }
 }
 
-/// `offset`: of the failed statement in the chunk, which the error's span counts from. In a script, places are those
-/// of the whole file: the lines before the chunk count as empty ones.
+/// `offset` is the begin of the failed statement in the chunk; the error's span counts from there. In a script, places
+/// refer to the whole file: the lines before the chunk count as empty lines.
 void Shell::report(const Chunk& chunk, const Error& error, std::size_t offset) const {
   const auto name = chunk.source.name();
   const std::size_t lines_before = name.empty() ? 0 : chunk.first_line - 1;
@@ -202,7 +202,7 @@ void Shell::report(const Chunk& chunk, const Error& error, std::size_t offset) c
   if (!name.empty()) {
     message = name + ":" + std::to_string(locate(text, span ? span->begin : start).line) + ": " + message;
   }
-  std::fflush(stdout);  // what was printed before the error stands before it
+  std::fflush(stdout);  // so that earlier output precedes the error
   std::fprintf(stderr, "%s\n", message.c_str());
 }
 

@@ -15,32 +15,32 @@
 
 namespace eindb {
 
-/// When the one text column of EXPLAIN is printed as plain lines instead of in the mode. Auto: where nobody chose
+/// When the text column of EXPLAIN is printed as plain lines rather than in the print mode. Auto: unless the user chose
 /// another mode than box.
 enum class ExplainText : std::uint8_t { Auto, On, Off };
 
-/// What options and dot commands change.
+/// The settings changed by options and dot commands.
 struct ShellSettings {
-  std::optional<PrintMode> mode;  ///< none: box on a terminal, CSV elsewhere
+  std::optional<PrintMode> mode;  ///< nullopt: box on a terminal, CSV elsewhere
   bool headers = true;
   bool timer = false;
   bool echo = false;
   bool bail = true;           ///< a script ends at its first error
-  std::size_t max_rows = 40;  ///< shown of a box on a terminal; 0: all
+  std::size_t max_rows = 40;  ///< rows shown of a box on a terminal; 0: all
   ExplainText explain = ExplainText::Auto;
 };
 
-/// Reads lines, gathers them to statements, runs these in a session and prints what they give: results to the output,
-/// errors to standard error. One thread. The session must outlive it.
+/// Reads lines, assembles them into statements, runs these in a session and prints their results to the output and
+/// their errors to standard error. Used by one thread. The session must outlive it.
 class Shell {
  public:
   Shell(Session& session, ShellSettings settings);
 
-  /// Runs everything that `source` gives, and says whether all went well. A script stops at its first error (unless
-  /// bail is off); a person goes on. Throws OutputClosed.
+  /// Runs everything from `source`; returns whether all statements succeeded. A script stops at its first error (unless
+  /// bail is off), an interactive source continues. Throws OutputClosed.
   bool run(LineSource& source);
 
-  /// Runs `statement` for its rows; for commands such as .tables. Throws Error.
+  /// Runs `statement` and returns its rows, for commands such as .tables. Throws Error.
   std::vector<Row> query(std::string_view statement);
   void print(Result& result, bool is_explain);
 
@@ -48,17 +48,17 @@ class Shell {
   Output& output() { return output_; }
   ShellSettings& settings() { return settings_; }
   PrintMode mode() const;
-  /// Nothing more is run. `status`: what the program is to exit with, whatever failed before.
+  /// Runs nothing more. `status`: the program's exit status, whatever failed before.
   void quit(std::optional<int> status = std::nullopt) {
     quit_ = true;
     exit_status_ = status;
   }
   bool has_quit() const { return quit_; }
-  /// That of .exit STATUS, if it was given.
+  /// The status given to .exit, if any.
   std::optional<int> exit_status() const { return exit_status_; }
 
  private:
-  /// Lines that belong together, and where the first of them is.
+  /// Lines of one statement, and the number of their first line.
   struct Chunk {
     const LineSource& source;
     std::string text;
@@ -80,7 +80,7 @@ class Shell {
   ProgressBar progress_;
   bool quit_ = false;
   std::optional<int> exit_status_;
-  int depth_ = 0;  // of scripts that read scripts
+  int depth_ = 0;  // nesting depth of scripts that read scripts
 };
 
 }  // namespace eindb

@@ -6,8 +6,8 @@
 
 namespace eindb {
 
-/// `eindb take-over DATABASE --workers HOST:PORT,...`: the file, a copy, becomes the database whose tiles lie at the
-/// workers, in place of the one that they serve. Prints what came of it. Throws Error.
+/// `eindb take-over DATABASE --workers HOST:PORT,...`: makes the file, a copy, the database whose tiles are at the
+/// workers, in place of the file that they serve. Prints the outcome. Throws Error.
 void run_take_over(const std::string& database, const ClusterCommand& workers);
 
 }  // namespace eindb

@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-/// "Z[i 2, j 3] FLOAT64".
+/// The head line: "Z[i 2, j 3] FLOAT64".
 std::string head_line(const TensorRelation& tensor) {
   std::string out = tensor.name + "[";
   for (std::size_t d = 0; d < tensor.labels.size(); ++d) {
@@ -19,7 +19,7 @@ std::string head_line(const TensorRelation& tensor) {
   return out + "] " + std::string(name_of(tensor.dtype)) + "\n";
 }
 
-/// One element; those of absent tiles are zero.
+/// One element; elements of absent tiles are zero.
 Cell element(const TensorRelation& tensor, const std::vector<std::int64_t>& index) {
   const auto& grid = tensor.grid;
   TileKey key(index.size());

@@ -4,9 +4,9 @@
 
 namespace eindb {
 
-/// The result of an EINSUM query as an array, as NumPy prints one; a head line gives its labels, extents and type.
-/// Of an array of more than 1000 elements, long dimensions show only their ends. Results that are no tensor, those
-/// of plain SQL, are printed as a box. Reads the elements that it shows and no others.
+/// The result of an EINSUM query as an array in NumPy's format; a head line has its labels, extents and type. Long
+/// dimensions of an array with more than 1000 elements show only their ends. Results of plain SQL are printed as a box.
+/// Reads only the elements that it shows.
 class TensorPrinter : public ResultPrinter {
  public:
   explicit TensorPrinter(PrintOptions options) : options_(options) {}

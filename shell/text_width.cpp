@@ -8,7 +8,7 @@
 namespace eindb {
 namespace {
 
-/// The code point at the start of `text` and its length in bytes; length 0 if the bytes are no UTF-8.
+/// The code point at the start of `text` and its length in bytes; length 0 for invalid UTF-8.
 struct CodePoint {
   wchar_t value = 0;
   std::size_t length = 0;

@@ -6,14 +6,14 @@
 
 namespace eindb {
 
-/// Text that is safe on a terminal: control characters become \n, \t or \x1B, bytes that are no UTF-8 become U+FFFD.
-/// This and display_width need a UTF-8 locale, which main() sets.
+/// Text that is safe on a terminal: control characters become \n, \t or \x1B, invalid UTF-8 becomes U+FFFD. This and
+/// display_width need a UTF-8 locale, which main() sets.
 std::string printable(std::string_view text);
 
-/// Columns that printable text takes on a terminal: 2 for wide East Asian characters, 0 for combining marks.
+/// The columns that printable text takes on a terminal: 2 for wide East Asian characters, 0 for combining marks.
 std::size_t display_width(std::string_view text);
 
-/// Blanks before or after the text up to a display width.
+/// The text with blanks before or after it, up to a display width.
 std::string padded_left(const std::string& text, std::size_t width);
 std::string padded_right(const std::string& text, std::size_t width);
 

@@ -26,7 +26,7 @@
 namespace eindb {
 namespace {
 
-/// The part of a worker's memory, inverted, that messages may have which have been received and not dealt with.
+/// The divisor for the part of a worker's memory that unprocessed received messages may use.
 constexpr std::int64_t kMessageShare = 8;
 constexpr std::int64_t kLeastDisk = std::int64_t{64} << 20U;
 
@@ -41,7 +41,7 @@ WorkerOptions options_of(const WorkerCommand& command) {
           .disk_timeout = command.disk_timeout};
 }
 
-// "40%" of what there is.
+// Parses "40%" as a share of the available memory.
 std::optional<std::int64_t> share_of_memory(const std::string& text) {
   int percent = 0;
   const auto* const end = text.data() + text.size() - 1;
@@ -58,8 +58,8 @@ std::int64_t most_bytes_of(const WorkerCommand& command) {
               "write it as in --disk-limit 500GB");
 }
 
-// SIGTERM and SIGINT in a thread of its own: the first drains the worker, the second ends what runs. Made before all
-// other threads, which inherit that these signals are not for them.
+// Handles SIGTERM and SIGINT in a thread of its own: the first signal drains the worker, the second ends running
+// statements. Constructed before all other threads, which inherit the blocked signals.
 class SignalsToWorker {
  public:
   SignalsToWorker() {
@@ -115,7 +115,7 @@ void run_worker(const WorkerCommand& command) {
   ShardFile shards(command.data, most_bytes_of(command));
   if (const auto& file = command.log.file; !file.empty())
     refuse_open_database(AT_FDCWD, file, "cannot write the log to " + file);
-  std::atomic<Worker*> serving{nullptr};  // coordinators that come too early come again
+  std::atomic<Worker*> serving{nullptr};  // coordinators that connect too early try again
 
   TcpNodeOptions node_options;
   node_options.name = command.listen;

@@ -14,21 +14,22 @@ struct WorkerCommand {
   std::string listen = "127.0.0.1:7700";
   std::string data;  ///< directory of its tiles
   NodeTrust trust;
-  std::string memory_limit;  ///< of all statements, as in "2GB" or "40%"; empty: by the machine
-  std::string disk_limit;    ///< that its data may take, as in "500GB"; empty: the disk's
+  std::string memory_limit;  ///< of all statements, as in "2GB" or "40%"; empty: determined by the machine
+  std::string disk_limit;    ///< for its data, as in "500GB"; empty: the size of the disk
   std::string http;          ///< ADDRESS:PORT of /health and /metrics; empty: none
   bool http_allow_remote = false;
-  std::chrono::milliseconds disk_timeout = std::chrono::seconds(3);  ///< a disk that is silent for so long hangs
-  int threads = 0;                                                   ///< that a statement may use; 0: the cores
+  /// A disk without an answer for this long counts as hanging.
+  std::chrono::milliseconds disk_timeout = std::chrono::seconds(3);
+  int threads = 0;  ///< most threads of a statement; 0: one per core
   LogOptions log;
 };
 
-/// Bytes of "2GB", or of "40%" of what the machine or the control group has; empty: four fifths of that, as a server
-/// takes. Error{Value} if it is no size, or too small for a worker.
+/// The bytes in "2GB", or in "40%" of the memory of the machine or the control group; empty: four fifths of it, as for
+/// a server. Error{Value} if it is not a size, or too small for a worker.
 std::int64_t worker_memory(const std::string& size);
 
-/// Serves coordinators until a signal, or one of them, asks to leave: then statements that run are finished, or ended
-/// by a second signal. Throws Error.
+/// Serves coordinators until a signal or a coordinator asks the worker to leave. Running statements are finished, or
+/// ended by a second signal. Throws Error.
 void run_worker(const WorkerCommand& command);
 
 }  // namespace eindb

@@ -5,7 +5,7 @@
 
 namespace eindb {
 
-// A disk that does not answer lets nobody answer. One that is full does: to start the worker anew would not help.
+// A worker whose disk hangs is not well, since it cannot answer. One with a full disk is: restarting it would not help.
 HealthPages::Health WorkerPages::health() {
   const auto load = worker_.load();
   if (load.draining) return {false, "draining"};

@@ -8,10 +8,10 @@
 
 namespace eindb {
 
-/// What HTTP shows of a worker: /health and /metrics, as of a server. Used by one thread.
+/// The HTTP pages of a worker, /health and /metrics, as for a server. Used by one thread.
 class WorkerPages final : public HealthPages {
  public:
-  /// Both outlive it.
+  /// Both must outlive it.
   WorkerPages(const Worker& worker, ShardFile& shards) : worker_(worker), shards_(shards) {}
 
  private:

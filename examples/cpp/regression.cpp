@@ -1,4 +1,4 @@
-// Measurements that lie in this program's memory, a model that lies in a database: predictions and errors of both.
+// Predictions and errors of a model in a database for measurements in this program's memory.
 //
 //     regression [DATABASE]     without a file the database is in memory
 
@@ -9,8 +9,8 @@
 
 namespace {
 
-// 4 measurements of 3 numbers each. A sensor delivers records of 4 floats, the last of which is no measurement: rows
-// are 4 elements apart.
+// 4 measurements of 3 numbers each. A sensor delivers records of 4 floats, the last of which is not part of the
+// measurement, so rows are 4 elements apart.
 const std::vector<float> kRecords{1, 2, 3, -1,  //
                                   4, 5, 6, -1,  //
                                   7, 8, 9, -1,  //
@@ -20,7 +20,7 @@ eindb::TensorView measurements() {
   return eindb::TensorView::of(kRecords.data(), {4, 3}, {4, 1}).with_labels({"sample", "feature"});
 }
 
-// The model is stored; X is read where it lies.
+// The model is stored; X is read in place.
 void predict(eindb::Connection& db) {
   db.execute("CREATE TENSOR W AS EINSUM W[feature 3, class 2] = feature - class");
   db.attach("X", measurements());
@@ -30,19 +30,19 @@ void predict(eindb::Connection& db) {
   for (const double value : scores.values<double>()) std::cout << " " << value;
   std::cout << "\n";
 
-  // Column by column, as Fortran and BLAS have it: strides say where each element goes.
+  // Column by column, as in Fortran and BLAS: strides determine the place of each element.
   std::vector<double> by_column(8);
   scores.copy_to(by_column.data(), {1, 4});
   std::cout << "the second class: " << by_column[4] << " " << by_column[5] << " ...\n";
 }
 
-// Rows of SQL over the same memory.
+// SQL rows over the same memory.
 void summarize(eindb::Connection& db) {
   for (const auto& row : db.execute("SELECT feature, AVG(val) AS mean FROM X GROUP BY feature ORDER BY feature"))
     std::cout << "feature " << row.get<int>(0) << " has mean " << row.get<double>(1) << "\n";
 }
 
-// One statement, different values and tensors.
+// One statement with different values and tensors.
 void rescale(eindb::Connection& db) {
   auto scale = db.prepare("EINSUM S[i] = $1 * V[i] + $2");
   const std::vector<double> ramp{0, 1, 2};
@@ -50,14 +50,14 @@ void rescale(eindb::Connection& db) {
   scale.bind("V", eindb::TensorView::of(ramp.data(), {3}));
   std::cout << "scaled:";
   for (const auto& row : scale.execute()) std::cout << " " << row.get<double>(1);
-  // Backwards: the pointer is at the first element that is read, the stride is negative.
+  // Backwards: the pointer is at the first element that is read, and the stride is negative.
   scale.bind("V", eindb::TensorView::of(ramp.data() + 2, {3}, {-1}));
   std::cout << "\nbackwards:";
   for (const auto& row : scale.execute()) std::cout << " " << row.get<double>(1);
   std::cout << "\n";
 }
 
-// What an error says.
+// Prints the parts of an error.
 void fail(eindb::Connection& db) {
   try {
     db.execute("EINSUM Z[sample]\n  = SUM(X[sample, feature] * Q[feature])");

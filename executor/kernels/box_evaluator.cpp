@@ -168,7 +168,7 @@ void BoxEvaluator::compute(std::size_t number, void* to) {
   }
 }
 
-// Both registers have the same spread.
+// Both registers must have the same spread.
 void BoxEvaluator::convert(std::size_t number, std::size_t from, void* to) {
   const auto& reg = registers_[number];
   reg.table->move[slot_of(code_[from].type)]({to, 0, 1}, {registers_[from].data, 0, 1}, 1, count(reg.spread));
@@ -191,7 +191,7 @@ const void* BoxEvaluator::at_every_element(std::size_t number, Spread wanted) {
   return reg.box;
 }
 
-// `wanted` is at least what the register has.
+// `wanted` must be at least the register's spread.
 Values BoxEvaluator::value(std::size_t number, Spread wanted) {
   auto& reg = registers_[number];
   if (reg.spread == Spread::Single) return {reg.data, 0};

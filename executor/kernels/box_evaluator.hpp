@@ -12,41 +12,41 @@
 
 namespace eindb {
 
-/// Runs a program over one box of rows x columns elements after the other. Registers hold a box, row-major, or one
-/// value per row, or a single value, where nothing in them changes along rows or within the box; operands that lie that
-/// way in memory are used where they are. A register is computed again only if something it depends on has changed
-/// since the last box. State of one kernel call: not shared between threads. Stream n is the n-th instruction that
-/// reads memory or a number.
+/// Runs a program over a sequence of boxes of rows x columns elements. A register holds a row-major box, or one value
+/// per row, or a single value if it does not change along rows or within the box. Operands with such a layout in memory
+/// are used without a copy. A register is computed again only if one of its inputs has changed since the last box. This
+/// is the state of one kernel call, not shared between threads. Stream n belongs to the n-th instruction that reads
+/// memory or a number.
 class BoxEvaluator {
  public:
   BoxEvaluator(const LevelTable& level, const ExpressionProgram& program, std::span<const LabelView> operands,
                const LoopNest& nest);
 
-  /// Computes all registers for a box. With `result_in_place` the last register is written there, as a whole box.
+  /// Computes all registers for a box. `result_in_place`, if given, receives the last register as a whole box.
   void evaluate(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, void* result_in_place = nullptr);
-  /// Computes all registers but the last.
+  /// Computes all registers except the last.
   void evaluate_arguments(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns);
 
-  /// Elements of register `number` of the last box.
+  /// The elements of register `number` for the last box.
   Values value(std::size_t number) { return value(number, Spread::Box); }
   Values result() { return value(registers_.size() - 1); }
-  /// True if the last instruction computes a box, rather than fetch it or give fewer values.
+  /// Whether the last instruction computes a box, rather than fetching it or computing fewer values.
   bool computes_box() const;
 
  private:
-  // What a register has values for.
+  // The extent of a register's values.
   enum class Spread : std::uint8_t { Single, Rows, Box };
   struct Register {
     Spread spread = Spread::Box;
-    const ElementTable* table = nullptr;  // of its type
+    const ElementTable* table = nullptr;  // the table of its type
     bool changed = true;
-    bool spread_out = false;  // `box` holds what the rows' values are for every element
+    bool spread_out = false;  // `box` holds the rows' values repeated for every element
     std::size_t stream = 0;
-    std::uint64_t offset = 0;  // of its stream when it was loaded last
+    std::uint64_t offset = 0;  // of its stream at the last load
     std::int64_t row_stride = 0;
     std::int64_t column_stride = 0;
-    std::byte* slot = nullptr;  // own memory
-    std::byte* box = nullptr;   // of a whole box
+    std::byte* slot = nullptr;  // its own memory
+    std::byte* box = nullptr;   // memory for a whole box
     const void* data = nullptr;
   };
 

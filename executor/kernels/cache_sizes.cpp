@@ -15,7 +15,7 @@ std::size_t told(int name, std::size_t otherwise, std::size_t least, std::size_t
 
 }  // namespace
 
-// Virtual machines tell of the host's whole third-level cache: what is taken of it is bounded.
+// Virtual machines report the host's whole third-level cache, so its size is bounded.
 const CacheSizes& cache_sizes() {
   constexpr std::size_t kKilo = 1024;
   constexpr std::size_t kMega = kKilo * kKilo;

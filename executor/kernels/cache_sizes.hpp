@@ -4,8 +4,8 @@
 
 namespace eindb {
 
-/// Bytes of the caches that one core has to itself, or its share of them, as the system tells; common ones if it does
-/// not. Asked once.
+/// The sizes in bytes of the caches that one core has to itself, or of its share of them, as reported by the system;
+/// common sizes if it reports none. Queried once.
 struct CacheSizes {
   std::size_t first;
   std::size_t second;

@@ -75,7 +75,7 @@ std::size_t ContractionKernel::workspace_bytes(const LevelTable& level,
   return bytes;
 }
 
-// The operand without the labels that only it has: a new tile over the others, in the order of all labels.
+// Sums the operand over the labels that only it has: a new tile over its other labels, in the order of all labels.
 LabelView ContractionKernel::reduced(const LevelTable& level, const Reduction& reduction, const LabelView& operand,
                                      std::span<const PartRange> ranges, std::vector<Tile>& tiles) const {
   std::vector<bool> kept(ranges.size(), false);

@@ -21,10 +21,9 @@ struct ContractionSize {
   std::int64_t k = 1;
 };
 
-/// The kernel of SUM over a product of two operands, by matrix products: labels of one role become one dimension of a
-/// matrix, in whatever order they lie; no operand is copied as a whole. matrix_product.hpp says how they are
-/// multiplied. Labels that only one operand has are summed first. Complex products are the plain formula's, which
-/// infinities turn into NaN.
+/// Computes SUM over a product of two operands by matrix products: the labels of one role, in any order, form one
+/// dimension of a matrix. No operand is copied as a whole; see matrix_product.hpp. Labels that only one operand has are
+/// summed first. Complex products use the plain formula, which turns infinities into NaN.
 ///
 /// Immutable, thread-safe.
 class ContractionKernel {
@@ -35,22 +34,22 @@ class ContractionKernel {
 
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
 
-  /// Bytes beside operands and result that a call of these sizes, or smaller ones, takes at most: packing buffers,
-  /// which stay with the thread for its next call (see Workspace), and operands without the labels that only they have.
+  /// The most bytes beside operands and result for a call of at most these sizes: packing buffers, which the thread
+  /// keeps for its next call (see Workspace), and operands summed over their own labels.
   std::size_t workspace_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const;
-  /// How tiles of these views are multiplied, see product_path. No elements are looked at.
+  /// The product path for tiles of these views, see product_path. Does not read elements.
   std::string path(const LevelTable& level, std::span<const LabelView> operands,
                    std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const;
 
-  /// As ExpressionKernel::run.
+  /// See ExpressionKernel::run.
   void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first) const;
 
  private:
-  // The sum over the labels that only one operand has, as a kernel of its own.
+  // Sums an operand over the labels that only it has, by a kernel of its own.
   struct Reduction {
-    std::vector<std::size_t> labels;  // of the reduction's EinSum, as places in the whole EinSum's labels
-    std::vector<bool> kept;           // those that the result still has
+    std::vector<std::size_t> labels;  // labels of the reduction's EinSum, as positions in the whole EinSum's labels
+    std::vector<bool> kept;           // whether each of them remains in the result
     ExpressionKernel kernel;
   };
 

@@ -12,11 +12,11 @@
 namespace eindb {
 namespace {
 
-// All registers of a box stay in the first-level cache; few of them may be longer, which costs fewer calls.
+// All registers of a box stay in the first-level cache. If there are few, boxes may be longer, which means fewer calls.
 constexpr std::int64_t kBoxBytes = 4096;
 constexpr std::int64_t kBoxBytesOfFew = 8192;
 constexpr std::size_t kFewOperations = 3;
-// Of an expression with very many registers they are shorter, so that they take no memory worth counting.
+// With very many registers boxes are shorter, so that their memory stays negligible.
 constexpr std::int64_t kMostRegisterBytes = std::int64_t{1} << 20U;
 constexpr std::int64_t kLeastBoxBytes = 64;
 
@@ -77,10 +77,10 @@ class ExpressionRun {
     table_.move[slot_of(compute_)](to, {value.data, value.step * columns_, value.step}, rows_, columns_);
   }
 
-  // Folds the box into the accumulators: one per cell of the output that the box covers, row-major.
+  // Folds the box into the accumulators, one per cell of the output that the box covers, row-major.
   void accumulate(const StreamOffsets& offsets, bool fresh) {
     const bool along = nest_.columns.loop.aggregated;
-    // Where both sides are of a kind, the box is a single row.
+    // If both sides are of the same kind, the box is a single row.
     const bool one_row = nest_.rows.loop.aggregated == along;
     const auto rows = one_row ? 1 : rows_;
     const auto columns = one_row ? rows_ * columns_ : columns_;
@@ -160,7 +160,7 @@ std::vector<Loop> ExpressionKernel::loops(std::span<const LabelView> operands, s
   return loops;
 }
 
-// Where the streams stand before the first step.
+// The offsets of the streams before the first step.
 StreamOffsets ExpressionKernel::begin(std::span<const PartRange> ranges) const {
   StreamOffsets begin;
   for (const auto& instruction : program_.instructions()) {

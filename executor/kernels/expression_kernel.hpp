@@ -10,16 +10,16 @@
 
 namespace eindb {
 
-/// The general kernel: any expression with any aggregate. Runs the expression's program over boxes of some hundred
-/// elements that stay in the first-level cache, and folds them into accumulators that stay there too.
+/// The general kernel for any expression with any aggregate. It runs the expression's program over boxes of a few
+/// hundred elements that stay in the first-level cache, and folds them into accumulators that stay there too.
 /// Immutable, thread-safe.
 class ExpressionKernel {
  public:
-  /// `compute` is the type of the expression's value, with its types written down for operands of these.
+  /// `compute` is the type of the expression's value. The expression must have explicit types, for these operand types.
   ExpressionKernel(const EinSum& einsum, const LabelTable& labels, const std::vector<DType>& operand_types,
                    DType compute);
 
-  /// As Kernel::run, with tiles as views over einsum.labels(); no label's range is empty.
+  /// See Kernel::run; tiles are views over einsum.labels(). No label's range may be empty.
   void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first) const;
 
@@ -31,14 +31,14 @@ class ExpressionKernel {
                           const MutableLabelView& accumulator) const;
   StreamOffsets begin(std::span<const PartRange> ranges) const;
 
-  // An operand as it is, in the output's order of labels.
+  // For an expression that is an operand alone, in the output's order of labels.
   bool is_copy() const;
   void copy(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
             const MutableLabelView& to) const;
 
   Aggregate aggregate_;
   DType compute_;
-  std::vector<bool> aggregated_;  // per label
+  std::vector<bool> aggregated_;  // by label
   ExpressionProgram program_;
 };
 

@@ -12,10 +12,10 @@ namespace {
 
 using Kind = Instruction::Kind;
 
-// Beyond this exponent, rounding errors of repeated multiplication are larger than those of pow.
+// Beyond this exponent, rounding errors of repeated multiplication exceed those of pow.
 constexpr std::int64_t kLargestExpandedPower = 32;
 
-// Instructions that give the same are one.
+// Merges instructions with equal results.
 struct SameInstruction {
   bool operator()(const Instruction& a, const Instruction& b) const {
     return a.kind == b.kind && a.type == b.type && a.op == b.op && a.operand == b.operand && a.integer == b.integer &&
@@ -57,7 +57,7 @@ class ExpressionProgram::Compiler {
 
   std::vector<Instruction> take() {
     const auto result = compile(*einsum_.expression);
-    // Everything is compiled for the sake of the result, and none of its own parts equals it.
+    // Everything is compiled for the result, and no proper part of it equals it.
     CHECK(result + 1 == code_.size(), "the result of a program is its last register");
     return std::move(code_);
   }
@@ -72,7 +72,7 @@ class ExpressionProgram::Compiler {
     return known->second;
   }
 
-  // Nodes are shared between expressions, so each is compiled once, however often it occurs.
+  // Expressions share nodes, so each is compiled once, however often it occurs.
   std::size_t compile(const ScalarExpression& e) {
     if (const auto known = compiled_.find(&e); known != compiled_.end()) return known->second;
     const auto result = compile_node(e);
@@ -163,7 +163,8 @@ class ExpressionProgram::Compiler {
     return number;
   }
 
-  // when, then, when, then, ..., else: selections from the last one on, each of which is the else of the one before.
+  // The arguments are when, then, when, then, ..., else. Selections are built from the last one backwards; each is the
+  // else of the one before.
   std::size_t compile_case(const ScalarExpression& e) {
     std::vector<std::size_t> places;
     for (const auto& argument : e.arguments()) places.push_back(compile(*argument));
@@ -177,7 +178,7 @@ class ExpressionProgram::Compiler {
     return result;
   }
 
-  // What is not zero may become zero in a type of fewer digits: it is compared in its own.
+  // A nonzero value may become zero in a type with fewer digits, so it is compared in its own type.
   std::size_t condition(std::size_t when, DType type) {
     const auto& known = code_[when];
     if (known.type == type) return when;
@@ -191,7 +192,7 @@ class ExpressionProgram::Compiler {
     return exponent.type() == DType::Int64 || exponent.integer_value() <= kLargestExpandedPower;
   }
 
-  // Binary powers: x^6 = (x^2) * (x^2)^2.
+  // Powers by repeated squaring: x^6 = (x^2) * (x^2)^2.
   std::size_t compile_power(const ScalarExpression& e) {
     auto exponent = e.arguments()[1]->integer_value();
     if (exponent == 0) return constant(1, e.arguments()[1]->type().value());

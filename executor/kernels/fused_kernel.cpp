@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// Of what the steps of a strip make: with what they read beside it, it stays in the second-level cache.
+// The size of a strip's intermediate results. With the operands they stay in the second-level cache.
 constexpr std::int64_t kStripBytes = 384 * 1024;
 constexpr std::int64_t kAlignment = 64;
 
@@ -92,7 +92,7 @@ std::size_t FusedKernel::workspace_bytes(std::span<const std::int64_t> label_siz
   return static_cast<std::size_t>(results) + of_kernel;
 }
 
-// One call: the memory of a strip, and where the strip at hand lies in operands and result.
+// One call: the memory for a strip, and the current strip's position in operands and result.
 class FusedKernel::Run {
  public:
   Run(const FusedKernel& kernel, std::span<const Tile* const> operands, std::span<const PartRange> ranges, Tile& result)
@@ -127,12 +127,12 @@ class FusedKernel::Run {
   }
 
  private:
-  // An operand, the result, or what a step makes for others.
+  // An operand, the result, or an intermediate result.
   struct Value {
     DType dtype;
     std::byte* data;
-    std::vector<std::int64_t> strides;  // over the chain's labels
-    bool of_strip;                      // holds one strip, not all of them
+    std::vector<std::int64_t> strides;  // by label of the chain
+    bool of_strip;                      // holds one strip only
   };
 
   Shape shape_in_strip(const Labels& head) const {
@@ -146,7 +146,7 @@ class FusedKernel::Run {
     return bytes;
   }
 
-  // To the next strip; the label that is cut last moves first.
+  // Moves to the next strip; the label that is cut last moves fastest.
   bool advance(std::vector<PartRange>& at) const {
     for (auto row = kernel_.rows_.rbegin(); row != kernel_.rows_.rend(); ++row) {
       auto& range = at[*row];
@@ -159,7 +159,7 @@ class FusedKernel::Run {
     return false;
   }
 
-  // Of a step's labels, where the strip lies.
+  // The current strip as a view over a step's labels.
   MutableLabelView view(const Value& value, const std::vector<std::size_t>& places,
                         const std::vector<PartRange>& at) const {
     MutableLabelView view{value.dtype, value.data, {}};

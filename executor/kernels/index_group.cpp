@@ -28,20 +28,20 @@ int contiguous(const IndexGroup& group, std::int64_t GroupLoop::*stride) {
   return -1;
 }
 
-// How many elements lie side by side in a tensor, of a box with these sides.
+// The number of contiguous elements in a tensor for a box with these sides.
 std::int64_t run_of(const IndexGroup& group, const std::vector<std::int64_t>& sides, std::int64_t GroupLoop::*stride) {
   std::int64_t run = 1;
   for (std::size_t n = 0; n < group.size();) {
     const bool goes_on = sides[n] > 1 && group[n].*stride == run;
     if (goes_on) run *= sides[n];
     if (goes_on && sides[n] < group[n].extent) break;
-    n = goes_on ? 0 : n + 1;  // the loop that goes on with the run stands anywhere
+    n = goes_on ? 0 : n + 1;  // the next loop of the run may be anywhere
   }
   return run;
 }
 
-// The place in `others` of the loop whose side makes the shorter run of the two tensors longer; or the longer one; or
-// else the innermost loop.
+// The position in `others` of the loop to extend: one that lengthens the shorter of the two tensors' runs, else one
+// that lengthens the longer run, else the innermost loop.
 std::size_t next_to_extend(const IndexGroup& group, const std::vector<std::int64_t>& sides,
                            const std::vector<std::size_t>& others) {
   struct Run {
@@ -100,7 +100,7 @@ std::vector<std::int64_t> box_sides(const IndexGroup& group, std::int64_t limit,
     if (n >= 0 && std::find(first.begin(), first.end(), static_cast<std::size_t>(n)) == first.end())
       first.push_back(static_cast<std::size_t>(n));
   for (std::size_t n = 0; n < first.size(); ++n) {
-    // The second one gets what the first leaves: at least a run, more if the first is short.
+    // The second loop gets the remaining factor: at least a run, more if the first loop is short.
     const auto shared = n + 1 < first.size() ? std::min(kRun, group[first[n + 1]].extent) : 1;
     extend(first[n], left / shared);
   }
@@ -144,8 +144,8 @@ std::int64_t GroupBoxes::begin_in(std::int64_t GroupLoop::*stride) const {
   return begin;
 }
 
-// Loop by loop from the inside: what is there already is repeated at every other index of the loop. The innermost one
-// counts, as it would else wait for each offset before the next.
+// Builds the list from the inside, repeating the existing part at each further index of the next loop. The innermost
+// loop counts separately, since otherwise each offset would depend on the previous one.
 void GroupBoxes::list(std::int64_t* offsets, std::int64_t GroupLoop::*stride) const {
   const auto begin = begin_in(stride);
   const auto inner = group_.empty() ? 1 : extents_.back();
@@ -162,9 +162,9 @@ void GroupBoxes::list(std::int64_t* offsets, std::int64_t GroupLoop::*stride) co
   DCHECK(done == count_, "each index of a box has its offset");
 }
 
-// As list(), of the indices' numbers, with the loop of the smallest stride innermost.
+// Like list(), for the numbers of the indices, with the loop of the smallest stride innermost.
 std::int64_t GroupBoxes::order_by(std::int64_t* order, std::int64_t GroupLoop::*stride, bool outer_only) const {
-  std::vector<std::pair<std::size_t, std::int64_t>> loops;  // and how far apart neighbours are in the box
+  std::vector<std::pair<std::size_t, std::int64_t>> loops;  // a loop, and the distance of its neighbours in the box
   std::int64_t apart = 1;
   for (auto n = group_.size(); n-- > 0; apart *= extents_[n])
     if (!outer_only || n + 1 < group_.size()) loops.emplace_back(n, apart);

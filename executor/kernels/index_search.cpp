@@ -14,7 +14,8 @@ namespace {
 
 using Kind = Instruction::Kind;
 
-// Elements that are looked through in one call of a level's loop, and cells of the result that they belong to.
+// The number of elements searched in one call of a level's loop, and limits for the cells of the result that they
+// belong to.
 constexpr std::int64_t kElementsPerCall = std::int64_t{1} << 18U;
 constexpr std::int64_t kMostCells = 4096;
 constexpr std::int64_t kFewestSideBySide = 64;
@@ -24,7 +25,7 @@ struct Operand {
   std::size_t stream;
 };
 
-// The parts of a program that looks for an index.
+// The parts of a program that searches for an index.
 struct Search {
   Operand values;
   Operand wanted;
@@ -43,7 +44,7 @@ bool is_binary(const Instruction& instruction, ScalarOp op) {
   return instruction.kind == Kind::Binary && instruction.op == op;
 }
 
-// CASE WHEN x = y OR x <> x THEN number ELSE constant END
+// Matches CASE WHEN x = y OR x <> x THEN number ELSE constant END.
 std::optional<Search> search_of(const ExpressionProgram& program, std::span<const LabelView> operands) {
   const auto& code = program.instructions();
   const auto& choice = code.back();
@@ -64,23 +65,23 @@ std::optional<Search> search_of(const ExpressionProgram& program, std::span<cons
   return Search{operand(x), operand(y), stream_of(code, index), code[otherwise].integer, code[x].type};
 }
 
-// Whether values of a type are equal if and only if they are in the type that they are compared in.
+// Whether values are equal in the stored type if and only if they are equal in the type of comparison.
 bool compares_as_stored(DType stored, DType compared_in) {
   return stored == compared_in || (stored == DType::Float32 && compared_in == DType::Float64);
 }
 
-// Indices that a type tells apart.
+// The number of indices that a type can distinguish.
 std::int64_t exact_up_to(DType type) {
   if (type == DType::Int64) return std::numeric_limits<std::int64_t>::max();
   return std::int64_t{1} << (type == DType::Float32 ? 24U : 53U);
 }
 
-// Which loops a search steps through at once: the one of the index, and beside it one of cells. Either is where values
-// lie side by side.
+// The loops that a search steps through at once: that of the index, and one over cells. Values are contiguous along one
+// of them.
 struct Sides {
   Loop index;
   Loop cells;
-  bool along = true;  // the index
+  bool along = true;  // contiguous along the index
 };
 
 std::optional<Sides> take_sides(std::vector<Loop>& loops, const Search& search) {
@@ -112,15 +113,15 @@ std::optional<Sides> take_sides(std::vector<Loop>& loops, const Search& search) 
   return sides;
 }
 
-// The least indices that are known of some cells, in type T, while `count` indices from `begin` on are searched.
-// Without branches: what has been found differs from cell to cell.
+// The least indices known for some cells, in type T, while `count` indices from `begin` on are searched. Branch-free,
+// since the results differ from cell to cell.
 template <class T>
 class Cells {
  public:
   Cells(T* cells, std::int64_t stride, std::int64_t begin, std::int64_t count, std::int64_t otherwise)
       : cells_(cells), stride_(stride), begin_(begin), count_(count), otherwise_(otherwise) {}
 
-  // How many of the indices may give a lower one.
+  // The number of indices that could still give a lower result.
   std::int32_t open(std::int64_t cell) const {
     const auto known = static_cast<std::int64_t>(lesser(at(cell), static_cast<T>(begin_ + count_)));
     return static_cast<std::int32_t>(std::max<std::int64_t>(known - begin_, 0));

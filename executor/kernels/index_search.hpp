@@ -9,15 +9,16 @@
 
 namespace eindb {
 
-/// The first index j of the aggregated label at which an operand has a given value, or NaN: what ARGMIN and ARGMAX
-/// become (parser/binder/aggregate_binder),
+/// Searches for the first index j of the aggregated label at which an operand has a given value or NaN. The binder
+/// translates ARGMIN and ARGMAX to this (parser/binder/aggregate_binder):
 ///     MIN[j](CASE WHEN x = y OR x <> x THEN j ELSE n END)
-/// with operands x, and y without j, and a constant n that no index exceeds. Values are compared as they are stored, a
-/// vector at a time, and the end of a long row is not read where its beginning, or an earlier call, has the index.
+/// with operands x, and y without j, and a constant n that no index exceeds. Values are compared in their stored type,
+/// a vector at a time. The search in a long row stops at the first match, and is skipped if an earlier call has found
+/// one.
 ///
-/// `operands` and `loops` are those of the expression kernel; `begin` is where its streams begin, of which the last one
-/// is the output. False, with nothing done, if the program is another one, its values are converted before they are
-/// compared in a way that may make different ones equal, or none of them lie side by side. Thread-safe.
+/// `operands` and `loops` are those of the expression kernel; `begin` has the initial offsets of its streams, the last
+/// of which is the output. Returns false without doing anything if the program does not match, if a conversion before
+/// the comparison could make different values equal, or if the values are contiguous along no loop. Thread-safe.
 bool search_index(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate, DType compute,
                   std::span<const LabelView> operands, std::vector<Loop> loops, const StreamOffsets& begin,
                   const MutableLabelView& accumulator, bool first);

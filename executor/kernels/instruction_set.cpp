@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdlib>
 
-// The one symbol that each level's object shows, see CMakeLists.txt.
+// The only symbol visible in each level's object, see CMakeLists.txt.
 extern "C" const eindb::LevelTable* eindb_kernels_level_baseline();
 #ifdef EINDB_BASELINE_ALONE
 constexpr auto* eindb_kernels_level_v3 = eindb_kernels_level_baseline;

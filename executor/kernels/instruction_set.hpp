@@ -9,18 +9,18 @@ namespace eindb {
 
 /// The x86-64 micro-architecture levels that kernels are compiled for.
 enum class InstructionSet : std::uint8_t {
-  Baseline,  ///< SSE2: every x86-64 processor
+  Baseline,  ///< SSE2: available on every x86-64 processor
   V3,        ///< AVX2 and FMA
   V4,        ///< AVX-512 F, BW, CD, DQ, VL
 };
 
-/// "baseline", "v3", "v4".
+/// The names "baseline", "v3", "v4".
 std::string_view name_of(InstructionSet set);
-/// The levels that this processor has, lowest first.
+/// The levels of this processor, lowest first.
 std::span<const InstructionSet> available_instruction_sets();
-/// The best level, or the one that the environment variable EINDB_ISA names if that is lower. Read once.
+/// The best available level, or the one in the environment variable EINDB_ISA if that is lower. Read once.
 InstructionSet preferred_instruction_set();
-/// The kernels of a level; calling them needs a processor that has it.
+/// The kernels of a level. Calling them requires a processor with that level.
 const LevelTable& level_table(InstructionSet set);
 const LevelTable& preferred_level_table();
 

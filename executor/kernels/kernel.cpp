@@ -86,7 +86,7 @@ std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) c
   return pairs_->workspace_bytes(level_, operands, label_sizes, result);
 }
 
-// As tiles of these sizes lie, without elements.
+// Views for tiles of these sizes, without elements.
 Kernel::Views Kernel::views_of_tiles(std::span<const std::int64_t> label_sizes) const {
   CHECK(label_sizes.size() == labels_.size(), "the sizes of tiles are those of their labels");
   std::vector<PartRange> ranges;

@@ -15,40 +15,39 @@
 
 namespace eindb {
 
-/// Evaluates one EinSum on tiles: one call of the join's kernel in the tensor-relational algebra. Gives what
-/// tensor/reference_evaluator gives, beyond floating-point reassociation.
+/// Evaluates one EinSum on tiles: one call of the join's kernel in the tensor-relational algebra. The result equals
+/// that of tensor/reference_evaluator up to floating-point reassociation.
 ///
-/// SUM over a product of two operands goes to matrix products where its matrices are more than thin strips, other
-/// aggregates of two operands to blocks in registers like theirs; every other expression goes through the general
-/// kernel.
+/// SUM over a product of two operands uses matrix products if its matrices are more than thin strips, other aggregates
+/// of two operands use register blocks like theirs, and all other expressions use the general kernel.
 ///
 /// Immutable after construction, thread-safe: all tasks of a join share one.
 class Kernel {
  public:
-  /// `labels` gives the extents of the whole tensors (for the cell numbers of RANDOM); `operand_types` the element
-  /// types of the input tiles; `compute` the type of the expression's value and of the accumulator. Every operation is
-  /// computed in its own type: those that the expression does not say yet it gets here (tensor/scalar_types).
+  /// `labels` has the extents of the whole tensors (for the cell numbers of RANDOM), `operand_types` the element types
+  /// of the input tiles, `compute` the type of the expression's value and of the accumulator. Every operation is
+  /// computed in its own type; operations without a type get one here (tensor/scalar_types).
   Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute, DType result,
          const LevelTable& level = preferred_level_table());
 
-  /// Adds the cells of one call to `accumulator`: a tile of type `compute` over the labels of einsum.output.
-  /// `label_ranges` has, for every label of einsum.labels() in that order, the range of global indices of the call;
-  /// `operands[n]` is the tile of input n over these ranges. `first`: the accumulator holds nothing yet and is
-  /// initialised; otherwise results are aggregated into it. Without an aggregate every call must be the first.
+  /// Adds the cells of one call to `accumulator`, a tile of type `compute` over the labels of einsum.output.
+  /// `label_ranges` has the range of global indices of the call for every label, in the order of einsum.labels();
+  /// `operands[n]` is the tile of input n over these ranges. With `first` the accumulator is uninitialised and gets
+  /// overwritten; otherwise results are aggregated into it. Without an aggregate every call must be the first.
   void run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
            bool first) const;
 
-  /// The same on views over einsum.labels(): strips of larger tiles. No label's range is empty.
+  /// The same on views over einsum.labels(), for strips of larger tiles. No label's range may be empty.
   void run(std::span<const LabelView> operands, std::span<const PartRange> label_ranges,
            const MutableLabelView& accumulator, bool first) const;
 
-  /// Bytes beside operands and accumulator that a call on tiles takes at most, for ranges of these sizes, one per label
-  /// of einsum.labels(), or smaller ones; beyond the general kernel's few blocks for the fastest cache. Most of them
-  /// stay with the thread that called, for its next call, until Workspace::release_this_thread.
+  /// The most bytes beside operands and accumulator for a call on tiles with ranges of at most these sizes, one per
+  /// label of einsum.labels(), not counting the general kernel's few blocks in the fastest cache. The calling thread
+  /// keeps most of them for its next call, until Workspace::release_this_thread.
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
-  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" (of the whole tensors; "in place", "by vector", "in
-  /// lanes": see matrix_product.hpp) or "expression (7 operations)".
+  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed", with sizes of the whole tensors ("in place", "by vector",
+  /// "in lanes": see matrix_product.hpp), or "expression (7 operations)".
   std::string describe() const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace eindb {
 
-/// A tile as loops over the labels of an EinSum see it: one stride, in elements, per label of the EinSum; 0 for a label
-/// that the tile does not have, the sum of the strides for one that it has several times (a diagonal).
+/// A tile as seen by loops over the labels of an EinSum: one stride, in elements, per label; 0 for a label that the
+/// tile lacks, and the sum of the strides for a label that occurs several times (a diagonal).
 struct LabelView {
   DType dtype = DType::Float64;
   const void* data = nullptr;

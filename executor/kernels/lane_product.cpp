@@ -11,13 +11,13 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kMostElements = 1024;  // of a matrix that is transposed
+constexpr std::int64_t kMostElements = 1024;  // of a transposed matrix
 constexpr std::int64_t kMostProducts = 2048;  // rows * columns * contracted
-constexpr std::int64_t kDeepestLane = 128;    // contracted indices at a time, where nothing is transposed
-constexpr std::int64_t kVectorBytes = 64;     // at most
+constexpr std::int64_t kDeepestLane = 128;    // contracted indices at a time, if nothing is transposed
+constexpr std::int64_t kVectorBytes = 64;     // upper bound
 constexpr std::int64_t kMostIndices = 4096;   // of a group
 
-// The place of the loop whose products go into the lanes; the batch's size if there is none.
+// The position of the loop whose products go into the lanes; the batch's size if there is none.
 std::size_t lane_loop(const std::vector<BatchLoop>& batch, std::int64_t lanes) {
   for (std::size_t n = 0; n < batch.size(); ++n)
     if (batch[n].s == 1 && batch[n].v == 1 && batch[n].result == 1 && batch[n].extent >= lanes) return n;
@@ -29,7 +29,7 @@ std::size_t lane_loop(const std::vector<BatchLoop>& batch, std::int64_t lanes) {
 
 bool is_contiguous(const BatchLoop& loop) { return loop.s == 1 && loop.v == 1 && loop.result == 1; }
 
-// A matrix as a group of its own, row by row; `strides` says which of a loop's strides are the matrix's.
+// A matrix as a group of its own, row by row; `row_stride` and `column_stride` select the matrix's strides.
 IndexGroup matrix_group(const IndexGroup& rows, std::int64_t GroupLoop::*row_stride, const IndexGroup& columns,
                         std::int64_t GroupLoop::*column_stride) {
   IndexGroup group;
@@ -44,7 +44,7 @@ std::vector<std::int64_t> whole(const IndexGroup& group) {
   return sides;
 }
 
-// One of the three matrices of a product in lanes, as it is transposed between memory and a block of vectors.
+// One of the three matrices of a product in lanes, during its transposition between memory and a block of vectors.
 class LaneMatrix {
  public:
   LaneMatrix(Workspace& workspace, const PanelPacking& packing, std::int64_t size, const IndexGroup& group,
@@ -66,14 +66,14 @@ class LaneMatrix {
   }
 
   std::byte* block() const { return block_; }
-  // `data` is the first element of the first lane's matrix.
+  // `data` points to the first element of the first lane's matrix.
   void fetch(const void* data) const {
     for_each_run([&](std::int64_t begin, std::int64_t count) {
       prefetch(at(data, begin), count);
       packing_.transpose_runs(block_, places_ + begin, at(data, begin), lane_offsets_, lanes_, count);
     });
   }
-  // The next lanes' matrices, as they are written whole.
+  // Prefetches the next lanes' matrices, which are written completely.
   void prefetch(const void* data) const {
     for_each_run([&](std::int64_t begin, std::int64_t count) { prefetch(at(data, begin), count); });
   }
@@ -110,22 +110,22 @@ class LaneMatrix {
   std::int64_t lanes_;
   std::int64_t count_;
   std::int64_t* offsets_;
-  std::int64_t* order_;   // elements' numbers as they lie in memory
-  std::int64_t* places_;  // of them in the block
+  std::int64_t* order_;   // the elements' numbers, in memory order
+  std::int64_t* places_;  // their positions in the block
   std::int64_t* lane_offsets_;
   std::byte* block_;
 };
 
 std::int64_t half_of_first_cache() { return static_cast<std::int64_t>(cache_sizes().first / 2); }
 
-// For the block of b.
+// The size for the block of b.
 std::int64_t half_of_second_cache() {
   return static_cast<std::int64_t>(std::min(cache_sizes().second / 2, Workspace::most() / 4));
 }
 
-// Large matrices whose batch is contiguous, a vector of products at a time: blocks of their vectors are copied side by
-// side, which lie far apart in memory and would compete for few places of the caches. A tile's rows of a stay in the
-// first cache, a block of b in the second.
+// Multiplies large matrices with a contiguous batch, one vector of products at a time. Vectors that are far apart in
+// memory would compete for few cache sets, so blocks of them are copied to contiguous memory. A tile's rows of a stay
+// in the first-level cache, a block of b in the second.
 class LaneBlocks {
  public:
   LaneBlocks(Workspace& workspace, const ElementTable& table, const PanelPacking& packing, std::int64_t size,
@@ -145,7 +145,7 @@ class LaneBlocks {
         a_depth_(multiples(workspace, depth_, table_.lane_rows)),
         b_columns_(multiples(workspace, columns_, 1)),
         b_depth_(multiples(workspace, depth_, table_.lane_columns)) {
-    // Panels of as many columns as a tile has.
+    // Panels have as many columns as a tile.
     for (std::int64_t j = 0; j < columns_; ++j)
       b_columns_[j] = (j / table_.lane_columns * table_.lane_columns * depth_ + j % table_.lane_columns) * table_.lanes;
   }
@@ -176,7 +176,7 @@ class LaneBlocks {
 
  private:
   std::int64_t vector_bytes() const { return table_.lanes * size_; }
-  // 0, 1, 2, ... times so many vectors
+  // Offsets 0, 1, 2, ... times the given number of vectors.
   std::int64_t* multiples(Workspace& workspace, std::int64_t count, std::int64_t vectors) const {
     auto* offsets = workspace.take_array<std::int64_t>(static_cast<std::size_t>(count));
     for (std::int64_t n = 0; n < count; ++n) offsets[n] = n * vectors * table_.lanes;
@@ -212,7 +212,7 @@ class LaneBlocks {
   std::int64_t* b_depth_;
 };
 
-// The batch's other loops are run through outside; what is left of the lanes' loop goes through the packed product.
+// Iterates over the batch's other loops. The remainder of the lanes' loop uses the packed product.
 class LaneBatch {
  public:
   LaneBatch(const LevelTable& level, DType compute, double factor, const ProductGroups& groups, const ProductOperand& s,
@@ -281,7 +281,7 @@ class LaneBatch {
                               .factor = factor_,
                               .add = !first_};
     const auto& table = level_.of(compute_);
-    // Vectors that a single tile reads are not copied.
+    // Vectors read by only one tile are not copied.
     if (product.depth <= kDeepestLane && product.rows <= table.vectors.lane_rows &&
         product.columns <= table.vectors.lane_columns) {
       const auto multiply = table.vectors.multiply_lanes;
@@ -383,7 +383,8 @@ void multiply_lanes(const LevelTable& level, DType compute, double factor, const
   LaneBatch(level, compute, factor, groups, s, v, result, first).run();
 }
 
-// Three offsets and a vector per element of what is transposed, two offsets per index, and blocks of what is not.
+// Three offsets and a vector per transposed element, two offsets per index, and blocks of matrices that are not
+// transposed.
 std::size_t lane_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
   const auto matrix = [](std::int64_t rows, std::int64_t columns) {
     return std::min(kMostElements, std::min(rows, kMostElements) * std::min(columns, kMostElements));

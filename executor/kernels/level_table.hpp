@@ -11,15 +11,14 @@
 
 namespace eindb {
 
-/// The border between code for every x86-64 processor and code for one instruction-set level: plain structs of
-/// function pointers on raw pointers, so that no template compiled for one level is ever used by another. The
-/// tables of the levels are made in executor/kernels/levels/ and chosen in instruction_set.cpp.
+/// The interface between code for all x86-64 processors and code for one instruction-set level: plain structs of
+/// function pointers on raw pointers, so that no template compiled for one level is ever used by another. The tables of
+/// the levels are built in executor/kernels/levels/ and selected in instruction_set.cpp.
 ///
-/// Unless said otherwise: pointers are to elements of the table's type, aligned as that type; counts and strides are
-/// in elements; regions written do not overlap regions read. Functions have no state and throw nothing but
-/// std::bad_alloc.
+/// Unless stated otherwise: pointers refer to elements of the table's type and are aligned for it; counts and strides
+/// are in elements; written regions do not overlap regions read. Functions have no state and throw only std::bad_alloc.
 
-// Those that tables have: conversions are moves.
+// The operations in tables; conversions are moves.
 inline constexpr std::size_t kScalarOpCount = static_cast<std::size_t>(ScalarOp::Case) + 1;
 inline constexpr std::size_t kAggregateCount = static_cast<std::size_t>(Aggregate::Max) + 1;
 inline constexpr std::size_t kDTypeCount = 5;
@@ -31,7 +30,7 @@ constexpr std::size_t slot_of(ScalarOp op) { return static_cast<std::size_t>(op)
 constexpr std::size_t slot_of(Aggregate aggregate) { return static_cast<std::size_t>(aggregate); }
 constexpr std::size_t slot_of(PairFunction function) { return static_cast<std::size_t>(function); }
 
-/// What a matrix has of the values that are not finite, as bits.
+/// The non-finite values in a matrix, as bits.
 inline constexpr unsigned kHasNan = 1;
 inline constexpr unsigned kHasInfinity = 2;
 inline constexpr unsigned kHasNegativeInfinity = 4;
@@ -42,14 +41,13 @@ constexpr DType wide_of(DType type) {
   return type == DType::Complex64 ? DType::Complex128 : type;
 }
 
-/// Arguments of an element-wise operation: element i is data[i * step]; step is 1, or 0 for one value for all.
+/// Arguments of an element-wise operation: element i is data[i * step]; step is 1, or 0 if all elements are equal.
 struct Values {
   const void* data;
   std::int64_t step;
 };
 
-/// Rows of what is aggregated: element (r, c) is data[r * row_stride + c * step]; step is 1, or 0 for one value per
-/// row.
+/// Rows to be aggregated: element (r, c) is data[r * row_stride + c * step]; step is 1, or 0 for one value per row.
 struct Rows {
   const void* data;
   std::int64_t row_stride;
@@ -68,9 +66,10 @@ struct ConstMatrixView {
   std::int64_t column_stride;
 };
 
-/// Where a tile of a matrix product goes: row i, column j is data[rows[i] + columns[j]], or data[rows[i] + j] without
-/// `columns`. Holds factor * sum, added to what is there if `add`. Without `runs` the columns of each vector lie side
-/// by side; with them, runs[j] columns from j on, where j is 0 or the end of a run: a vector at most.
+/// The destination of a tile of a matrix product: row i, column j is data[rows[i] + columns[j]], or data[rows[i] + j]
+/// without `columns`. It receives factor * sum, added to the existing value if `add`. Without `runs` the columns of
+/// each vector are contiguous. With `runs`, runs[j] columns from j on are contiguous, at most a vector, where j is 0 or
+/// the end of a run.
 struct ProductTile {
   void* data;
   const std::int64_t* rows;
@@ -81,8 +80,8 @@ struct ProductTile {
   const std::uint8_t* runs = nullptr;
 };
 
-/// How the panels of a matrix product are filled from elements of one type. A panel holds, for each contracted index
-/// p, the elements of its rows (or columns) side by side.
+/// Functions that fill the panels of a matrix product from elements of one type. A panel holds, for each contracted
+/// index p, the elements of its rows (or columns) contiguously.
 struct PanelPacking {
   /// to[p * to_step + t] = from[from_offsets[p] + t] for p < count, t < run
   void (*copy_runs)(void* to, std::int64_t to_step, const void* from, const std::int64_t* from_offsets,
@@ -95,22 +94,23 @@ struct PanelPacking {
                  const std::int64_t* column_offsets, std::int64_t rows, std::int64_t columns);
 };
 
-/// Matrix products of panels. The result's tiles have up to `rows` rows and `columns` columns; a vector holds `vector`
-/// of the columns.
+/// Matrix products of panels. A tile of the result has at most `rows` rows and `columns` columns; a vector holds
+/// `vector` columns.
 struct PanelTable {
   using Multiply = void (*)(std::int64_t rows, std::int64_t depth, const void* s_panel, const void* v_panel,
                             std::int64_t v_step, const ProductTile& tile);
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t vector;
-  /// tile(i, j) = sum over p < depth of s_panel[p * rows + i] * v_panel[p * v_step + j]. Reads of v_panel's rows whole
-  /// vectors, also where the tile has fewer columns.
+  /// Computes tile(i, j) = sum over p < depth of s_panel[p * rows + i] * v_panel[p * v_step + j]. Reads whole vectors
+  /// of v_panel's rows, even if the tile has fewer columns.
   Multiply multiply;
-  std::array<PanelPacking, kDTypeCount> packing;  ///< by the type of what is packed
+  std::array<PanelPacking, kDTypeCount> packing;  ///< by the element type of the packed operand
 };
 
-/// A batch of small products, one in each lane of the vectors: element (i, p) of a is the vector at
-/// a[a_rows[i] + a_depth[p]], and so on; c(i, j) = factor * sum over p of a(i, p) * b(p, j), added if `add`.
+/// A batch of small products, one in each lane of the vectors: element (i, p) of a is the vector at a[a_rows[i] +
+/// a_depth[p]], and likewise for b and c; c(i, j) = factor * sum over p of a(i, p) * b(p, j), added to the existing
+/// value if `add`.
 struct LaneProduct {
   std::int64_t rows;
   std::int64_t columns;
@@ -125,9 +125,10 @@ struct LaneProduct {
   bool add;
 };
 
-/// Products of a batch of matrices that are read where they lie, c(n)(i, j) = factor * sum over p of a(n)(i, p) *
-/// b(n)(p, j), added if `add`: element (i, p) of a is at a[n * a_batch + i * a_row + p * a_depth], and so on; rows of c
-/// are contiguous, and those of b in panels of PanelTable::columns, which are `b_panel` apart.
+/// Products of a batch of matrices that are read in place: c(n)(i, j) = factor * sum over p of a(n)(i, p) * b(n)(p, j),
+/// added to the existing value if `add`. Element (i, p) of a is at a[n * a_batch + i * a_row + p * a_depth], and
+/// likewise for b and c. Rows of c are contiguous, and rows of b are in panels of PanelTable::columns at a distance of
+/// `b_panel`.
 struct StridedProduct {
   std::int64_t batch;
   std::int64_t rows;
@@ -141,27 +142,27 @@ struct StridedProduct {
   std::int64_t b_panel;
   std::int64_t c_batch;
   std::int64_t c_row;
-  std::int64_t ahead;  ///< so many matrices ahead are fetched, where one is a single tile
+  std::int64_t ahead;  ///< number of matrices to prefetch ahead, if a matrix is a single tile
   double factor;
   bool add;
 };
 
-/// Matrix times vector, and products of many small matrices; real types and INT64, null for complex ones.
+/// Matrix-vector products, and products of many small matrices, for real types and INT64; null for complex types.
 struct VectorTable {
-  std::int64_t lanes;  ///< of a vector
+  std::int64_t lanes;  ///< number of lanes of a vector
   /// sums[r] += rows[r][0] * x[0] + rows[r][1] * x[1] + ...; sums are of type W.
   void (*dot_rows)(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count);
-  /// sums[i] += rows[0][i] * x[0] + rows[1][i] * x[1] + ...; without looking at `sums` if first
+  /// sums[i] += rows[0][i] * x[0] + rows[1][i] * x[1] + ...; overwrites `sums` if first
   void (*add_rows)(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count,
                    bool first);
-  std::int64_t lane_rows;  ///< multiply_lanes: of the tiles that are summed at a time
+  std::int64_t lane_rows;  ///< for multiply_lanes: size of the tiles that are summed at a time
   std::int64_t lane_columns;
   void (*multiply_lanes)(const LaneProduct& product, const void* a, const void* b, void* c);
   void (*multiply_strided)(const StridedProduct& product, const void* a, const void* b, void* c);
 };
 
-/// The operations of one element type T at one level. `wide` accumulators are of the C++ type of wide_of(T) for sums
-/// and products, of T for MIN and MAX.
+/// The operations for one element type T at one level. `wide` accumulators have the C++ type of wide_of(T) for sums and
+/// products, and T for MIN and MAX.
 struct ElementTable {
   using Unary = void (*)(void* to, const void* a, std::int64_t count);
   using Binary = void (*)(void* to, Values a, Values b, std::int64_t count);
@@ -179,47 +180,47 @@ struct ElementTable {
   using Search = void (*)(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::int64_t columns);
   using Specials = unsigned (*)(ConstMatrixView a, std::int64_t rows, std::int64_t columns);
 
-  /// By ScalarOp; null where the operation takes another number of arguments.
+  /// By ScalarOp; null if the operation has another number of arguments.
   std::array<Unary, kScalarOpCount> unary;
   std::array<Binary, kScalarOpCount> binary;
   /// to[i] = condition[i] != 0 ? yes[i] : no[i]
   Select select;
-  /// to[r * columns + c] = begin + r * row_step + c * column_step, wrapping, converted to T.
+  /// to[r * columns + c] = begin + r * row_step + c * column_step, with wraparound, converted to T.
   Ramp ramp;
-  /// to(r, c) = from(r, c), converted from the element type of the slot. Transposed in registers where the sides are
-  /// contiguous along different dimensions and nothing is converted.
+  /// to(r, c) = from(r, c), converted from the slot's element type. If the two sides are contiguous along different
+  /// dimensions and the types are equal, blocks are transposed in registers.
   std::array<Move, kDTypeCount> move;
 
-  // By Aggregate; null for None and where T has no order. `first`: `wide` holds nothing yet. rows, columns >= 1.
-  /// wide[r] = aggregate(wide[r], a(r, 0), a(r, 1), ...), in several lanes
+  // By Aggregate; null for None, and if T has no order. With `first`, `wide` is uninitialised. rows, columns >= 1.
+  /// wide[r] = aggregate(wide[r], a(r, 0), a(r, 1), ...), in several lanes.
   std::array<Fold, kAggregateCount> along;
   /// wide[c] = aggregate(wide[c], a(0, c), a(1, c), ...)
   std::array<Fold, kAggregateCount> down;
-  /// to(r, c) = aggregate(to(r, c), wide[r * columns + c]); without looking at `to` if first
+  /// to(r, c) = aggregate(to(r, c), wide[r * columns + c]); overwrites `to` if first
   std::array<Settle, kAggregateCount> settle;
   /// into[i] = aggregate(into[i], from[i])
   std::array<Combine, kAggregateCount> combine;
-  /// along and down of SUM over a(r, c) * b(r, c), in one pass; null where products need more care (complex numbers).
+  /// SUM over a(r, c) * b(r, c) in one pass, along and down; null if products need more care (complex numbers).
   FoldProducts multiply_along;
   FoldProducts multiply_down;
 
-  /// Lowers places[r] to the least c < columns below it with a(r, c) = b(r, 0) or a(r, c) NaN, if there is one; a.step
-  /// is 1. No place is above `columns`, which are fewer than 2^31. Null for complex types, as the next one.
+  /// Lowers places[r] to the least c < columns below it with a(r, c) = b(r, 0) or a(r, c) NaN, if there is one. a.step
+  /// is 1; no place exceeds `columns`, which is less than 2^31. Null for complex types, like search_down.
   Search search_along;
-  /// Lowers places[c] to the least r < rows below it with a(r, c) = b(0, c) or a(r, c) NaN, if there is one; likewise.
+  /// Lowers places[c] to the least r < rows below it with a(r, c) = b(0, c) or a(r, c) NaN, if there is one.
   Search search_down;
 
   PanelTable panels;
   VectorTable vectors;
 
-  /// By PairFunction and Aggregate: c(r, s) = aggregate(c(r, s), f(a(r, p), b(p, s)) for all p < k), without looking at
-  /// c if first. a is a panel of k times `pair_rows` elements, b one of k times `pair_columns`, both aligned to 64
-  /// bytes; c has the first `rows` of one and `columns` of the other. Knows no NaN: MIN and MAX of values that may
-  /// be NaN, and Least and Greatest of arguments that may, are not for it. Null for complex types, None and PROD.
+  /// By PairFunction and Aggregate: c(r, s) = aggregate(c(r, s), f(a(r, p), b(p, s)) for all p < k); overwrites c if
+  /// first. a is a panel of k times `pair_rows` elements, b one of k times `pair_columns`, both aligned to 64 bytes; c
+  /// has the first `rows` of one and `columns` of the other. NaN is not handled: MIN and MAX must not be used for
+  /// values that may be NaN, nor Least and Greatest for such arguments. Null for complex types, None and PROD.
   std::array<std::array<PairBlock, kAggregateCount>, kPairFunctionCount> pair;
   std::int64_t pair_rows = 0;
   std::int64_t pair_columns = 0;
-  /// kHasNan, ...; null for complex types.
+  /// The bits kHasNan, ... of a matrix; null for complex types.
   Specials specials = nullptr;
 };
 

@@ -33,15 +33,15 @@ bool merge_one(std::vector<Loop>& loops) {
   return false;
 }
 
-// Costs are nanoseconds per element, roughly; only their order matters.
+// Costs are approximate nanoseconds per element; only their order matters.
 constexpr double kInPlace = 0.05;
 constexpr double kReplicated = 0.15;
 constexpr double kCopied = 0.25;
 constexpr double kGathered = 0.6;
-constexpr double kGatheredFar = 1.5;  // a cache line for every element
+constexpr double kGatheredFar = 1.5;  // one cache line per element
 constexpr double kStartOfLoop = 4.0;  // per row, spread over its elements
 constexpr std::int64_t kCacheLine = 64;
-constexpr std::int64_t kMostTransposed = 64;  // columns, where there are rows enough
+constexpr std::int64_t kMostTransposed = 64;  // columns, if there are enough rows
 
 double access_cost(const Stream& stream, std::int64_t stride) {
   if (stream.kind == Stream::Kind::Number || stride == 0) return kInPlace;
@@ -53,7 +53,7 @@ double column_cost(const Loop& loop, std::span<const Stream> streams, double agg
   double cost = kStartOfLoop / static_cast<double>(loop.size);
   for (std::size_t s = 0; s < streams.size(); ++s) {
     if (streams[s].kind != Stream::Kind::Output) cost += access_cost(streams[s], loop.strides[s]);
-    // The output is written once for all that is aggregated into it, the accumulators every time.
+    // The output is written once per aggregation, the accumulators every time.
     else if (loop.aggregated) cost += kInPlace;
     else cost += access_cost(streams[s], loop.strides[s]) / aggregated_count + kReplicated;
   }
@@ -77,8 +77,8 @@ double row_cost(const Loop& rows, const BoxSide& columns, std::span<const Stream
   return cost;
 }
 
-// Columns of a box: few enough that it has as many rows where an operand lies along them, and can be transposed.
-// Example: A[i,j] * B[j,i], 1000 x 1000 each, 2048 elements a box: 64 columns by 32 rows.
+// The number of columns of a box. It is small enough that the box has as many rows if an operand is contiguous along
+// them and can be transposed. Example: A[i,j] * B[j,i], 1000 x 1000 each, 2048 elements per box: 64 columns by 32 rows.
 std::int64_t column_chunk(const Loop& columns, const std::vector<Loop>& others, std::span<const Stream> streams,
                           std::int64_t box_elements) {
   constexpr std::int64_t kShortRun = 8;
@@ -109,7 +109,7 @@ std::optional<Loop> take_cheapest(std::vector<Loop>& loops, const Cost& cost) {
   return taken;
 }
 
-// True if some operand is visited again for every index of an outer loop: then its chunk should stay in the cache.
+// Whether some operand is visited again for every index of an outer loop; its chunk should then stay in the cache.
 bool reused(const Loop& side, const std::vector<Loop>& outer, std::span<const Stream> streams) {
   for (const auto& loop : outer)
     for (std::size_t s = 0; s < streams.size(); ++s)
@@ -171,7 +171,7 @@ LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::
     nest.rows.chunk = std::min(nest.rows.loop.size, box_elements / nest.columns.chunk);
   }
 
-  // Far steps outside, near steps inside: by the output's strides where cells differ, by the operands' otherwise.
+  // Large strides outside, small strides inside: by the output's strides if cells differ, otherwise by the operands'.
   CHECK(nest.columns.chunk > 0 && nest.rows.chunk > 0, "a box has a row and a column");
   const auto output = streams.size() - 1;
   std::stable_sort(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) {

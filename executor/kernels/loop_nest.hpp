@@ -8,31 +8,32 @@
 
 namespace eindb {
 
-/// Something that loops step through: an operand, the output, or a number that depends on labels.
+/// A quantity that changes with the loops: an operand, the output, or a number that depends on labels.
 struct Stream {
   enum class Kind : std::uint8_t { Operand, Number, Output };
   Kind kind = Kind::Operand;
   std::int64_t element_size = 8;
-  bool converted = false;  ///< elements change their type when they are loaded
+  bool converted = false;  ///< elements are converted when they are loaded
 };
 
-/// One label, or several that nest: how many indices, and how far each stream moves per index (modulo 2^64).
+/// One label, or several nested ones: the number of indices, and the step of each stream per index (modulo 2^64).
 struct Loop {
   std::int64_t size = 1;
   bool aggregated = false;
-  std::vector<std::int64_t> strides;  ///< one per stream
+  std::vector<std::int64_t> strides;  ///< by stream
 };
 
-/// Where the streams stand: an element offset for operands and the output, the value for numbers. Modulo 2^64.
+/// The positions of the streams: an element offset for operands and the output, the value for numbers. Modulo 2^64.
 using StreamOffsets = std::vector<std::uint64_t>;
 
-/// Runs through the indices of some loops and keeps the streams' offsets. Owned by one kernel call; the loops outlive
-/// it.
+/// Iterates over the indices of some loops and updates the streams' offsets. Owned by one kernel call; the loops must
+/// outlive it.
 class Odometer {
  public:
   explicit Odometer(const std::vector<Loop>& loops) : loops_(loops), index_(loops.size(), 0) {}
 
-  /// To the next index, the last loop fastest; false after the last, with everything back at the start.
+  /// Advances to the next index, the last loop fastest. After the last index returns false and restores the initial
+  /// offsets.
   bool advance(StreamOffsets& offsets);
   std::int64_t operator[](std::size_t loop) const { return index_[loop]; }
 
@@ -41,7 +42,7 @@ class Odometer {
   std::vector<std::int64_t> index_;
 };
 
-/// One side of the box of elements that is computed at a time: `chunk` of the loop's indices, the last chunk less.
+/// One side of the box of elements that is computed at once: `chunk` indices of the loop, fewer in the last chunk.
 struct BoxSide {
   Loop loop;
   std::int64_t chunk = 1;
@@ -56,12 +57,13 @@ struct BoxSide {
 /// The loop over the chunks of a side.
 Loop chunk_loop(const BoxSide& side);
 
-/// How the cells of an EinSum are visited: loops over output labels, outermost first; inside them, loops over
-/// aggregated labels; inside them a box of rows x columns, computed at once. The chunks of the sides are loops of this
-/// kind too: `row_loop` and `column_loop` are their places in `output` or `aggregated`, as the side's loop says.
+/// The order in which the cells of an EinSum are visited: loops over output labels, outermost first; inside them loops
+/// over aggregated labels; inside them a box of rows x columns, computed at once. The chunks of the sides are loops of
+/// the nest too: `row_loop` and `column_loop` are their positions in `output` or `aggregated`, depending on the kind of
+/// the side's loop.
 ///
-/// Example: D[i,k] = SUM((X[i,j] - Y[k,j])^2) with extents 1000 each and 512 elements a box visits i and then chunks
-/// of one k (output), then two chunks of j (aggregated) with a box of 1 x 512.
+/// Example: D[i,k] = SUM((X[i,j] - Y[k,j])^2) with extents of 1000 and 512 elements per box visits i, then chunks of
+/// one k (output), then two chunks of j (aggregated) with a box of 1 x 512.
 struct LoopNest {
   std::vector<Loop> output;
   std::vector<Loop> aggregated;
@@ -71,11 +73,11 @@ struct LoopNest {
   std::size_t column_loop = 0;
 };
 
-/// Drops loops of one index, and makes one of two that nest in every stream.
+/// Removes loops of one index, and merges pairs that nest in every stream.
 void merge(std::vector<Loop>& loops);
 
-/// Arranges loops (each of size >= 1, all with strides for all `streams`) for speed: merges loops that nest in every
-/// stream, and picks the sides of the box by what loading and storing along them costs.
+/// Arranges loops (each of size >= 1, with strides for all `streams`) for speed: merges loops that nest in every
+/// stream, and chooses the sides of the box by the cost of loading and storing along them.
 LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements);
 
 }  // namespace eindb

@@ -32,8 +32,8 @@ IndexGroup group_of(const Places& places, std::span<const std::int64_t> sizes, c
   return group;
 }
 
-// The result's nearest label is among the columns, which are sorted as the result is. Rows and contracted labels are
-// sorted as operands are, so that those are read in their order; contracted ones as the larger operand.
+// The result's contiguous label is among the columns, which are sorted by the result's strides. Rows and contracted
+// labels are sorted by the operands' strides, to read these in order; contracted labels by those of the larger operand.
 ProductGroups groups_of(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& s,
                         const LabelView& v, const MutableLabelView& result) {
   ProductGroups groups;
@@ -103,7 +103,7 @@ std::string_view product_path(const LevelTable& level, DType compute, const Matr
   return way_of(level, compute, product_of(labels, sizes, a, b, c)).name;
 }
 
-// Which way is taken depends on strides, too, and is another one for slightly smaller sizes.
+// The maximum over all paths, since the path depends on strides, and may differ for slightly smaller sizes.
 std::size_t product_workspace_bytes(const LevelTable& level, DType compute, const MatrixLabels& labels,
                                     std::span<const std::int64_t> sizes) {
   const auto count = [&](const Places& places) {
@@ -119,7 +119,7 @@ std::size_t product_workspace_bytes(const LevelTable& level, DType compute, cons
   auto bytes = packed_workspace_bytes(level.of(compute).panels, compute, size);
   bytes = std::max(bytes, strided_workspace_bytes(level.of(compute).panels, compute, size));
   if (!labels.batch.empty()) bytes = std::max(bytes, lane_workspace_bytes(size.m, size.n, size.k));
-  // Where two rows are left, a smaller product may have one.
+  // With two rows, a smaller product may have one.
   if (std::min(size.m, size.n) <= 2) bytes = std::max(bytes, vector_workspace_bytes());
   return Workspace::allocated(bytes);
 }

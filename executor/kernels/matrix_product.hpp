@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// The labels of a batch of matrix products, as places in the labels that views have strides for.
+/// The labels of a batch of matrix products, as positions in the labels that views have strides for.
 struct MatrixLabels {
   std::vector<std::size_t> batch;
   std::vector<std::size_t> m;
@@ -17,22 +17,23 @@ struct MatrixLabels {
 };
 
 /// c[batch, m, n] += factor * sum over k of a[batch, m, k] * b[batch, k, n], or = if `first`. Labels of size 1 may be
-/// left out of `labels`; no size is 0. c is of type `compute`; all may be any views, with gaps too. INT64 wraps.
+/// omitted from `labels`; no size may be 0. c is of type `compute`; all arguments may be arbitrary views, also with
+/// gaps. INT64 wraps.
 ///
-/// Four ways, by the sizes and by where the labels lie:
-///  - strided_product: operands read where they lie, where one of them is small
-///  - packed_product: panels for a register-blocked inner loop, packed from the views as they are
-///  - vector_product: a matrix times a vector, at the speed of memory
-///  - lane_product: matrices whose batch is contiguous, or small ones, one in each lane of the vectors
-/// Sums of FLOAT32 are taken in FLOAT32 over at most some thousand terms at a time.
+/// The path depends on the sizes and on the strides of the labels:
+///  - strided_product: reads operands in place, if one of them is small
+///  - packed_product: packs panels from the views for a register-blocked inner loop
+///  - vector_product: a matrix-vector product at the speed of memory
+///  - lane_product: matrices with a contiguous batch, or small ones, with one matrix in each lane of the vectors
+/// Sums of FLOAT32 are computed in FLOAT32 over at most a few thousand terms at a time.
 void multiply_matrices(const LevelTable& level, DType compute, double factor, const MatrixLabels& labels,
                        std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                        const MutableLabelView& c, bool first);
-/// The way taken: "packed", "in place", "by vector" or "in lanes".
+/// The path for these arguments: "packed", "in place", "by vector" or "in lanes".
 std::string_view product_path(const LevelTable& level, DType compute, const MatrixLabels& labels,
                               std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                               const MutableLabelView& c);
-/// Bytes of workspace that such a product, or a smaller one, takes at most, whatever the strides; see Workspace::Bound.
+/// The most bytes of workspace for such a product, or a smaller one, with any strides; see Workspace::Bound.
 std::size_t product_workspace_bytes(const LevelTable& level, DType compute, const MatrixLabels& labels,
                                     std::span<const std::int64_t> sizes);
 

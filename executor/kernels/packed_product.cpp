@@ -15,8 +15,8 @@ namespace {
 
 std::int64_t rounded_down(std::int64_t a, std::int64_t unit) { return std::max(unit, a / unit * unit); }
 
-// Bytes that blocks may take: a third more than the first cache for a panel of s, half of the others for the blocks,
-// and less where less workspace is wanted.
+// The sizes of blocks in bytes: a third more than the first-level cache for a panel of s, half of the other caches for
+// the blocks, and less if the workspace is bounded.
 std::int64_t most_of_columns() {
   return static_cast<std::int64_t>(std::min(cache_sizes().second / 2, Workspace::most() / 4));
 }
@@ -26,12 +26,12 @@ std::int64_t most_of_rows() {
 
 struct Limits {
   std::int64_t depth;
-  std::int64_t columns;  // at this depth
+  std::int64_t columns;  // for this depth
   std::int64_t rows;
 };
 constexpr std::int64_t kDeepestPanel = 512;
 constexpr std::int64_t kDeepestBox = 4096;
-constexpr std::int64_t kDeepestInPlace = 64;  // rows that memory is asked for at a time
+constexpr std::int64_t kDeepestInPlace = 64;  // most rows prefetched at a time
 constexpr std::int64_t kMostRows = 16384;
 constexpr std::int64_t kMostColumns = 2048;
 
@@ -44,14 +44,15 @@ Limits limits_of(const PanelTable& table, DType compute, std::int64_t depth) {
           rounded_down(std::min(kMostRows, most_of_rows() / bytes), table.rows)};
 }
 
-// `width` and `depth`: the places of the contiguous loop in these groups, or -1.
+// `width` and `depth`: positions of the contiguous loop in these groups, or -1.
 Contiguity contiguity_of(int width, std::size_t width_loops, int depth) {
   if (width >= 0 && static_cast<std::size_t>(width) + 1 == width_loops) return Contiguity::InnerWidth;
   if (width >= 0) return Contiguity::OuterWidth;
   return depth >= 0 ? Contiguity::Depth : Contiguity::None;
 }
 
-// Several contracted labels that do not nest are read in short runs, longer ones the more of them are packed at a time.
+// Several contracted labels that do not nest are read in short runs; the more of them are packed at a time, the longer
+// the runs.
 std::int64_t deepest_box(const ProductGroups& groups, DType compute, std::int64_t depth) {
   if (groups.contracted.size() < 2) return depth;
   const auto width = std::min(kMostRows, count_of(groups.rows)) + std::min(kMostRows, count_of(groups.columns));
@@ -67,14 +68,14 @@ std::int64_t room_of(const std::vector<std::int64_t>& sides) {
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// `count` in as few parts as `most` allows, as equal as they come.
+// Divides `count` into the fewest parts of at most `most`, as equal as possible.
 std::int64_t even_part(std::int64_t count, std::int64_t most) { return divided_up(count, divided_up(count, most)); }
 
-// How the columns of a panel lie in the result: next to each other all of them, or those of each vector, or in runs.
+// The layout of a panel's columns in the result: all contiguous, contiguous within each vector, or in runs.
 enum class ColumnLayout : std::uint8_t { SideBySide, InVectors, InRuns };
 
-// A group's boxes, worked on one after the other. What is listed of a box holds for others of its extents, but for how
-// far away they are.
+// Iterates over the boxes of a group. The list of a box is also valid for other boxes of equal extents, up to an
+// offset.
 class BoxWalk {
  public:
   BoxWalk(const IndexGroup& group, const std::vector<std::int64_t>& sides) : boxes_(group, sides) {}
@@ -82,7 +83,7 @@ class BoxWalk {
   const GroupBoxes& boxes() const { return boxes_; }
   std::int64_t count() const { return boxes_.count(); }
   bool stands_at(std::int64_t number) const { return number == number_; }
-  /// True if the box is to be listed anew.
+  /// Returns whether the box must be listed again.
   bool go_to(std::int64_t number) {
     const bool listed = number_ >= 0;
     boxes_.go_to(number_ = number);
@@ -93,7 +94,7 @@ class BoxWalk {
     listed_in_second_ = boxes_.begin_in_second();
     return true;
   }
-  /// From the box that was listed to the current one.
+  /// The offset from the listed box to the current one.
   std::int64_t away_in_first() const { return boxes_.begin_in_first() - listed_in_first_; }
   std::int64_t away_in_second() const { return boxes_.begin_in_second() - listed_in_second_; }
 
@@ -121,7 +122,7 @@ class PackedProduct {
                                     contiguous_in_first(groups.contracted))),
         v_contiguity_(contiguity_of(contiguous_in_first(groups.columns), groups.columns.size(),
                                     contiguous_in_second(groups.contracted))),
-        // Read where it lies by the few panels of s that there are, v is not worth packing.
+        // v is read in place by few panels of s, so packing it would not pay.
         reads_v_in_place_(v.dtype == compute && v_contiguity_ == Contiguity::InnerWidth &&
                           groups.contracted.size() <= 1 && count_of(groups.rows) <= kFewPanels * table_.rows),
         blocks_(product_blocks(table_, compute, groups, reads_v_in_place_)),
@@ -268,12 +269,12 @@ class PackedProduct {
       j += run;
     }
   }
-  // The result's columns are in the order in which they lie there.
+  // Whether the offsets are contiguous; the result's columns are in memory order.
   static bool is_run(const std::int64_t* offsets, std::int64_t count) {
     return offsets[count - 1] - offsets[0] == count - 1;
   }
 
-  // Whole panels of columns that lie side by side in v.
+  // Whether the columns form a whole panel that is contiguous in v.
   bool in_place(std::int64_t begin, std::int64_t width) const {
     if (!reads_v_in_place_ || width != table_.columns) return false;
     const auto inner = columns_.boxes().extents().back();
@@ -291,7 +292,7 @@ class PackedProduct {
     }
   }
 
-  // Deep boxes part by part: what a panel of s takes of the first cache is for one part.
+  // Processes deep boxes in parts: the space of a panel of s in the first-level cache is for one part.
   void multiply(std::int64_t v, std::int64_t result, bool add) {
     v += columns_.away_in_first() + depth_.away_in_second();
     result += rows_.away_in_second() + columns_.away_in_second();
@@ -328,7 +329,7 @@ class PackedProduct {
     }
   }
 
-  // A row of tiles is some microseconds.
+  // A row of tiles takes some microseconds.
   void poll() {
     constexpr unsigned kRowsOfTiles = 8;
     if (++polls_ % kRowsOfTiles == 0) poll_cancellation();
@@ -361,8 +362,8 @@ class PackedProduct {
   std::int64_t* result_columns_ = nullptr;
   std::int64_t* s_depth_ = nullptr;
   std::int64_t* v_depth_ = nullptr;
-  ColumnLayout* column_layouts_ = nullptr;  // of the box's panels
-  std::uint8_t* column_runs_ = nullptr;     // of the box's columns, where those of a panel lie in runs
+  ColumnLayout* column_layouts_ = nullptr;  // for the box's panels
+  std::uint8_t* column_runs_ = nullptr;     // for the box's columns, if those of a panel form runs
   std::int64_t* s_order_ = nullptr;
   std::int64_t* v_order_ = nullptr;
   std::int64_t s_ordered_ = 0;
@@ -383,7 +384,8 @@ ProductBlocks product_blocks(const PanelTable& table, DType compute, const Produ
   const std::array columns{contiguous_in_second(groups.columns), contiguous_in_first(groups.columns)};
   blocks.columns = box_sides(groups.columns, limits.columns, table.columns, columns);
   const std::array rows{contiguous_in_first(groups.rows)};
-  // A block of s that meets a single block of v, which stays packed, is not read again: the second cache is enough.
+  // If there is a single block of v, which stays packed, a block of s is read only once, so the second-level cache
+  // suffices for it.
   const bool once =
       room_of(blocks.columns) == count_of(groups.columns) && room_of(blocks.contracted) == count_of(groups.contracted);
   const auto most_rows = once ? rounded_down(limits.columns / 2, table.rows) : limits.rows;
@@ -391,7 +393,7 @@ ProductBlocks product_blocks(const PanelTable& table, DType compute, const Produ
   return blocks;
 }
 
-// Never less for smaller matrices.
+// The bound must not decrease for smaller matrices.
 std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, const PackedSize& size) {
   const auto element = static_cast<std::int64_t>(size_of(compute));
   const auto deepest = size.one_contracted ? limits_of(table, compute, kDeepestPanel).depth : kDeepestBox;

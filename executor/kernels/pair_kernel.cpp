@@ -26,7 +26,7 @@ bool is_truth(PairFunction function) {
          function == Or;
 }
 
-// Whether the pair blocks, which know no NaN, give what is defined for operands with such values.
+// Whether the pair blocks, which do not handle NaN, give the defined result for operands with such values.
 bool knows(PairFunction function, Aggregate aggregate, unsigned left, unsigned right) {
   using enum PairFunction;
   if (is_truth(function)) return true;
@@ -36,7 +36,8 @@ bool knows(PairFunction function, Aggregate aggregate, unsigned left, unsigned r
   constexpr auto kInfinities = kHasInfinity | kHasNegativeInfinity;
   const auto infinities = (left | right) & kInfinities;
   if (orders) return aggregate != Aggregate::Sum || infinities != kInfinities;
-  // Finite values overflow to infinity, never to NaN. Sums of one infinity are that; nothing else is certain.
+  // Finite values may overflow to infinity but not to NaN. A sum with infinities of one sign is infinite; other cases
+  // are undecided.
   if (function == Add) return infinities != kInfinities;
   return infinities == 0;
 }
@@ -48,7 +49,7 @@ struct Groups {
   Places depth;
 };
 
-// A matrix of two groups of labels per index of the batch labels, with the memory that it was packed into.
+// A matrix of two groups of labels for each index of the batch labels, with the memory that it was packed into.
 struct Matrix {
   std::byte* data = nullptr;
   std::int64_t row_stride = 0;
@@ -93,7 +94,7 @@ class PairRun {
     return true;
   }
 
-  // Of copies and panels, as run() takes them.
+  // The memory that run() needs for copies and panels.
   std::size_t needed_bytes(const LabelView& a, const LabelView& b, const MutableLabelView& c) {
     plan_panels();
     auto bytes = left_panel_bytes() + right_panel_bytes();
@@ -112,7 +113,7 @@ class PairRun {
     return count;
   }
 
-  // The stride of a group of labels as one dimension, the last one innermost; nullopt if they do not nest.
+  // The stride of a group of labels as one dimension, the last label innermost; nullopt if they do not nest.
   std::optional<std::int64_t> fused(const Places& order, const Strides& strides) const {
     if (order.empty()) return 0;
     for (std::size_t n = 0; n + 1 < order.size(); ++n)
@@ -134,7 +135,7 @@ class PairRun {
     return checked_multiply(checked_multiply(checked_multiply(count(columns), count(rows)), batch_), element_);
   }
 
-  // Row-major, batches outside.
+  // A row-major matrix with the batch outermost.
   Matrix scratch(const Places& rows, const Places& columns) const {
     const auto width = count(columns);
     const auto height = count(rows);
@@ -217,8 +218,8 @@ class PairRun {
   std::int64_t left_panel_bytes() const { return rounded_up(kRowsPacked, table_.pair_rows) * kDepth * element_; }
   std::int64_t right_panel_bytes() const { return columns_packed_ * kDepth * element_; }
 
-  // One matrix of the batch: blocks of columns, then of depth; the right operand's block stays in the second-level
-  // cache, one of its panels in the first.
+  // Multiplies one matrix of the batch in blocks of columns, then of depth. The right operand's block stays in the
+  // second-level cache, one of its panels in the first.
   void multiply(const Matrix& a, const Matrix& b, const Matrix& c, std::int64_t batch, bool first) {
     const auto* left = at(a, batch);
     const auto* right = at(b, batch);
@@ -238,8 +239,8 @@ class PairRun {
     }
   }
 
-  // `count` rows of a matrix from `begin` on as panels of `width` rows each: depth after depth, the panel's rows
-  // side by side. What the last panel has too many is whatever was there: no cell is made of it.
+  // Packs `count` rows of a matrix from `begin` on into panels of `width` rows each: for each depth, the panel's rows
+  // are contiguous. Surplus rows of the last panel have arbitrary values; they affect no cell.
   void pack(const Scratch& panels, std::int64_t width, const std::byte* data, const Matrix& matrix, std::int64_t begin,
             std::int64_t count, std::int64_t p, std::int64_t depth) const {
     for (std::int64_t row = 0; row < count; row += width) {
@@ -304,7 +305,7 @@ ContractionSize PairKernel::size(std::span<const std::int64_t> label_sizes) cons
 
 namespace {
 
-// Sorted as the result lies, and the labels that are summed as the left operand does.
+// Sorted by the strides of the result; summed labels by those of the left operand.
 Groups groups_of(const std::vector<ContractionRole>& roles, const Strides& sizes, const Strides& left,
                  const Strides& result) {
   CHECK(roles.size() == sizes.size(), "each label of a pair of operands has its role");

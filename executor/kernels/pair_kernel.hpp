@@ -11,12 +11,12 @@
 
 namespace eindb {
 
-/// SUM, MIN or MAX of a function of one element of each of two operands, over labels that both have: squared distances,
-/// max-plus products, counts of equal values, products of whole numbers. Runs like a matrix product, in blocks of
-/// accumulators that stay in registers, on panels packed into the caches.
+/// SUM, MIN or MAX, over labels of both operands, of a function of one element of each: squared distances, max-plus
+/// products, counts of equal values, integer products. Works like a matrix product, in blocks of accumulators that stay
+/// in registers, on panels packed into the caches.
 ///
-/// Sums are taken over 128 terms at a time in the element type, and such partial sums added: the error is at most
-/// (128 + k / 128) units of rounding of the sum of the absolute terms. Long sums are for loops (tensor/kernel_choice).
+/// Sums are computed over 128 terms at a time in the element type, and these partial sums are added: the error is at
+/// most (128 + k / 128) roundings of the sum of the absolute terms. Sums longer than kLongestSum are refused.
 ///
 /// Immutable, thread-safe.
 class PairKernel {
@@ -25,17 +25,17 @@ class PairKernel {
 
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
 
-  /// As ExpressionKernel::run. False, with nothing done, if values that are not finite need the care of the general
-  /// kernel: MIN and MAX of what may be NaN.
+  /// See ExpressionKernel::run. Returns false without doing anything if non-finite values need the general kernel: MIN
+  /// and MAX of values that may be NaN.
   bool run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first) const;
 
-  /// Bytes beside operands and result that a call on views like these, of these sizes or smaller ones, takes at most:
-  /// panels, and copies of what does not lie as a matrix. No elements are looked at.
+  /// The most bytes beside operands and result for a call on such views of at most these sizes: panels, and copies of
+  /// operands that do not form a matrix. Reads no elements.
   std::size_t workspace_bytes(const LevelTable& level, std::span<const LabelView> operands,
                               std::span<const std::int64_t> label_sizes, const MutableLabelView& accumulator) const;
 
-  /// "MAX of sums", "SUM of squared differences", ...
+  /// A text such as "MAX of sums" or "SUM of squared differences".
   std::string describe() const;
 
  private:

@@ -19,7 +19,7 @@ PanelPacker::PanelPacker(const PanelPacking& functions, std::size_t from_size, s
   CHECK(panel_width > 0 && from_size > 0 && to_size > 0, "panels have a width, and their elements a size");
 }
 
-// Whole vectors are read at the end of the last panel. Runs that two panels share are put together behind the panels.
+// Whole vectors are read at the end of the last panel. Runs shared by two panels are assembled after the panels.
 std::int64_t PanelPacker::room(std::int64_t width, std::int64_t depth, std::int64_t panel_width,
                                Contiguity contiguity) {
   const auto panels = (width + panel_width - 1) / panel_width;
@@ -49,8 +49,8 @@ void PanelPacker::pack_panel(const OperandBox& box, std::int64_t begin, std::int
                     static_cast<std::int64_t>(box.depth.size()));
 }
 
-// Lanes of an incomplete panel are multiplied as well. What was left in them by other uses of the memory is often a
-// small integer, read as a number a denormal, at which multiplying takes a hundred times as long.
+// Lanes of an incomplete panel are multiplied too. Earlier contents of the memory are often small integers, which are
+// denormals as floating-point numbers, and multiplying these is a hundred times slower. So the lanes are cleared.
 void PanelPacker::clear_edge(std::int64_t width, std::int64_t depth, std::byte* panel) const {
   if (tight_ || width == panel_width_) return;
   std::memset(panel, 0, static_cast<std::size_t>(panel_width_ * depth * to_size_));
@@ -68,7 +68,7 @@ void PanelPacker::copy_panel(const OperandBox& box, std::int64_t begin, std::int
   }
 }
 
-// Cuts the order where the next index is not the next element in memory.
+// Divides the order into runs of elements that are contiguous in memory.
 void PanelPacker::find_runs(std::span<const std::int64_t> order, std::span<const std::int64_t> offsets) {
   DCHECK(order.size() <= offsets.size(), "an order is of indices that have offsets");
   runs_.clear();
@@ -97,8 +97,8 @@ void PanelPacker::transpose_width(const OperandBox& box, std::byte* panels) {
     for (const auto& run : runs_) transpose_strip(box, t, std::min(strip, box.inner - t), run, panels);
 }
 
-// `rows` indices of the innermost loop from `begin`, for the indices of the other loops in the run; for all of the
-// depth.
+// Transposes `rows` indices of the innermost loop from `begin`, for the indices of the other loops in the run, over the
+// whole depth.
 void PanelPacker::transpose_strip(const OperandBox& box, std::int64_t begin, std::int64_t rows, const Run& run,
                                   std::byte* panels) {
   const auto depth = static_cast<std::int64_t>(box.depth.size());
@@ -108,7 +108,7 @@ void PanelPacker::transpose_strip(const OperandBox& box, std::int64_t begin, std
   const auto spare = [&](std::size_t c) { return apart + static_cast<std::int64_t>(c) * panel_width_; };
   const auto* order = box.order.data() + run.begin;
   to_offsets_.resize(run.length);
-  shared_.clear();  // runs that go on in the next panel
+  shared_.clear();  // runs that continue in the next panel
   for (std::size_t c = 0; c < run.length; ++c) {
     const auto i = order[c] + begin;
     const bool whole = i % panel_width_ + rows <= panel_width_;

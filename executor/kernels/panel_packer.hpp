@@ -9,13 +9,13 @@
 
 namespace eindb {
 
-/// Along what an operand of a product lies contiguously in memory: the innermost loop of its width (rows or columns of
-/// the result), another one of the width, one of the depth (contracted labels), or nothing.
+/// The dimension along which an operand of a product is contiguous in memory: the innermost loop of its width (rows or
+/// columns of the result), another loop of the width, a loop of the depth (contracted labels), or none.
 enum class Contiguity : std::uint8_t { None, InnerWidth, OuterWidth, Depth };
 
-/// A box of an operand: element (i, p) is data[width[i] + depth[p]]. `order` has the numbers of the depth's indices in
-/// the order in which they lie in memory, for Contiguity::Depth; those of the width's whose innermost loop of `inner`
-/// indices stands at its begin, for OuterWidth.
+/// A box of an operand: element (i, p) is data[width[i] + depth[p]]. For Contiguity::Depth, `order` has the numbers of
+/// the depth's indices in memory order; for OuterWidth, those of the width's indices at which the innermost loop, of
+/// `inner` indices, is at its begin.
 struct OperandBox {
   const void* data;
   std::span<const std::int64_t> width;
@@ -24,9 +24,9 @@ struct OperandBox {
   std::int64_t inner = 1;
 };
 
-/// Packs boxes of an operand into panels for PanelTable::multiply, in one pass over memory in whatever order it lies:
-/// panel q has the elements of `panel_width` neighbours in width, p after p; the last panel has those that are left,
-/// and is as wide as they are if `tight`; if not, its other lanes are zero.
+/// Packs boxes of an operand into panels for PanelTable::multiply, in one pass over memory in its own order. Panel q
+/// has the elements of `panel_width` adjacent indices of the width, for each p in sequence. The last panel has the
+/// remaining ones: with `tight` it is as narrow as they are, otherwise its other lanes are zero.
 ///
 ///  - InnerWidth: runs are copied.
 ///  - Depth: squares are transposed in registers, from runs that are contiguous in the depth.
@@ -36,21 +36,21 @@ struct OperandBox {
 ///    Example: width (d, e) with d contiguous, in panels of 4, for one p. Of d = 0..3, e = 0..3 four runs along d are
 ///    read; transposed they are four runs along e, the beginnings of panels 0, E/4, 2E/4 and 3E/4.
 ///  - None: elements are gathered.
-/// Holds no panels itself; state is what a call needs, so one per thread.
+/// Does not own panels; it has the state of a call, so each thread needs its own.
 class PanelPacker {
  public:
   PanelPacker(const PanelPacking& functions, std::size_t from_size, std::size_t to_size, Contiguity contiguity,
               std::int64_t panel_width, bool tight);
 
-  /// Elements of memory that pack() needs for panels.
+  /// The number of elements that pack() needs for panels.
   static std::int64_t room(std::int64_t width, std::int64_t depth, std::int64_t panel_width, Contiguity contiguity);
   void pack(const OperandBox& box, std::byte* panels);
-  /// One panel alone, of `width` indices from `begin`; not for OuterWidth.
+  /// Packs a single panel of `width` indices from `begin`; not for OuterWidth.
   void pack_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel);
 
  private:
   struct Run {
-    std::size_t begin;  // place in the box's order
+    std::size_t begin;  // position in the box's order
     std::size_t length;
   };
 

@@ -12,27 +12,27 @@ namespace {
 
 using Kind = Instruction::Kind;
 
-// Cells that accumulators are kept for at a time: in double precision they fill most of the first-level cache, and a
-// quarter of it where memory is read in between.
+// The number of cells with accumulators at a time. In double precision they fill most of the first-level cache, or a
+// quarter of it if memory is read in between.
 constexpr std::int64_t kCellsAlong = 256;
 constexpr std::int64_t kCellsDown = 2048;
-// What is folded into them in one call: sums of calls are added up once more, which bounds the error.
+// The amount folded into them in one call. The sums of calls are added separately, which bounds the error.
 constexpr std::int64_t kElementsAlong = 8192;
 constexpr std::int64_t kRowsDown = 64;
-// Of rows that lie a page or more apart fewer: first-level caches hold few lines of addresses that differ by pages.
-// Those as long as that are taken one after the other, for memory gives most in long runs.
+// Limits for rows at a distance of a page or more: fewer rows, since first-level caches hold few lines whose addresses
+// differ by pages. Rows longer than a page are processed one at a time, since memory is fastest for long runs.
 constexpr std::int64_t kFarRowsDown = 16;
 constexpr std::int64_t kLongRowsDown = 64;
 constexpr std::int64_t kCellsOfLongRows = 4096;
 constexpr std::int64_t kFarBytes = 4096;
-// In shorter rows the boxes of the expression kernel do better.
+// For shorter rows the boxes of the expression kernel are faster.
 constexpr std::int64_t kFewestAlong = 3;
 constexpr std::int64_t kFewestDown = 16;
 
-// What is aggregated: an operand, or two that are multiplied.
+// The aggregated values: an operand, or the product of two.
 struct Factors {
   const LabelView* a;
-  const LabelView* b;  // null for an operand as it is
+  const LabelView* b;  // null if there is one operand
   std::size_t a_stream;
   std::size_t b_stream;
 };
@@ -46,14 +46,14 @@ std::optional<Factors> factors_of(const ExpressionProgram& program, Aggregate ag
   if (aggregate != Aggregate::Sum || table.multiply_along == nullptr || result.kind != Kind::Binary ||
       result.op != ScalarOp::Multiply)
     return std::nullopt;
-  // All else that there is are the two operands, which are the first streams.
+  // All other instructions must be the two operands, which are the first streams.
   for (std::size_t n = 0; n + 1 < code.size(); ++n)
     if (code[n].kind != Kind::Operand) return std::nullopt;
   const auto& [a, b, unused] = result.arguments;
   return Factors{operand(a), operand(b), a, b};
 }
 
-// Elements of all operands lie side by side, or are the same.
+// Whether the elements of all operands are contiguous or constant along the loop.
 bool side_by_side(const Loop& loop) {
   const auto operands = std::span(loop.strides).first(loop.strides.size() - 1);
   return std::all_of(operands.begin(), operands.end(), [](auto stride) { return stride == 0 || stride == 1; }) &&
@@ -71,8 +71,8 @@ Loop taken(std::vector<Loop>& loops, std::vector<Loop>::iterator at) {
   return loop;
 }
 
-// The longest loop along which elements lie side by side, and beside it the nearest of the other kind: one of them is
-// aggregated.
+// The longest loop along which elements are contiguous, and the loop of the other kind with the smallest strides. One
+// of the two is aggregated.
 struct Sides {
   Loop columns;
   Loop rows;
@@ -95,7 +95,7 @@ std::optional<Sides> take_sides(std::vector<Loop>& loops) {
   return sides;
 }
 
-// What is folded in one call: of cells and of what is aggregated into them.
+// The numbers of cells, and of elements aggregated into each, that one call folds.
 struct Block {
   std::int64_t cells;
   std::int64_t folded;
@@ -112,7 +112,7 @@ Block block_of(const Sides& sides, DType compute) {
 
 class RowReduction {
  public:
-  // `part`: accumulators of one call, where rows are folded one by one and need some of their own.
+  // `part`: accumulators for one call, needed if rows are folded one at a time.
   RowReduction(const ElementTable& table, Aggregate aggregate, const Factors& factors, Sides sides, bool row_by_row,
                void* part)
       : table_(table),
@@ -122,7 +122,7 @@ class RowReduction {
         row_by_row_(row_by_row),
         part_(part) {}
 
-  // From where the streams stand; shapes are what of either side is folded at once.
+  // Folds rows x columns elements from the given offsets on.
   void fold(void* wide, const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, bool first) const {
     const auto a = rows_of(*factors_.a, factors_.a_stream, offsets);
     const auto b = factors_.b == nullptr ? Rows{} : rows_of(*factors_.b, factors_.b_stream, offsets);
@@ -180,7 +180,7 @@ bool reduce_rows(const LevelTable& level, const ExpressionProgram& program, Aggr
   const auto block = block_of(*sides, compute);
   const BoxSide cells{along ? sides->rows : sides->columns, block.cells};
   const BoxSide folded{along ? sides->columns : sides->rows, block.folded};
-  // Far steps outside, near ones inside.
+  // Large strides outside, small strides inside.
   std::stable_sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return farthest(a) > farthest(b); });
   std::vector<Loop> output;
   std::vector<Loop> aggregated;
@@ -188,8 +188,7 @@ bool reduce_rows(const LevelTable& level, const ExpressionProgram& program, Aggr
   output.push_back(chunk_loop(cells));
   aggregated.push_back(chunk_loop(folded));
 
-  // Sums of many rows are as exact as those of blocks of them only if each block has accumulators of its own, or
-  // wider ones.
+  // Sums of many rows are as precise as those of blocks only if each block has its own accumulators, or wider ones.
   const bool parts = block.row_by_row && wide_of(compute) == compute && aggregate == Aggregate::Sum;
   const auto bytes = static_cast<std::size_t>(std::min(cells.loop.size, cells.chunk)) * size_of(wide_of(compute));
   const Scratch wide(bytes);

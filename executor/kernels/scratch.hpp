@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// Memory of one kernel call, aligned to 64 bytes, uninitialised: from where tiles have theirs.
+/// Memory for one kernel call, aligned to 64 bytes, uninitialised, taken from the memory of tiles.
 class Scratch {
  public:
   explicit Scratch(std::size_t bytes) : block_(TileMemory::instance().take(bytes)) {

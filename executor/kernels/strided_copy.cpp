@@ -18,7 +18,7 @@ struct Dimension {
   std::int64_t source;
 };
 
-// Dimensions in the order in which they lie in the target, outermost first, those that nest on both sides made one.
+// The dimensions in the target's memory order, outermost first, with dimensions that nest on both sides merged.
 // Example: a 4 x 5 x 6 block of a contiguous source and target is one dimension of 120.
 std::vector<Dimension> normalised(std::span<const std::int64_t> extents, std::span<const std::int64_t> target,
                                   std::span<const std::int64_t> source) {
@@ -54,8 +54,8 @@ class StridedCopy {
       : level_(level), target_(target), source_(source) {}
 
   void run(std::vector<Dimension> dimensions) const {
-    // The two dimensions that the inner loops take: the target's innermost as columns and, as rows, the one along which
-    // the source is contiguous or else the next outer one.
+    // The inner loops take two dimensions: the target's innermost one as columns and, as rows, the one along which the
+    // source is contiguous, or else the next outer one.
     auto columns = take_last(dimensions);
     auto rows = take_contiguous_source(dimensions, columns);
     for_each_offset(dimensions, 0, 0, [&](std::int64_t target, std::int64_t source) {
@@ -66,8 +66,8 @@ class StridedCopy {
   }
 
  private:
-  static constexpr std::int64_t kBlock = 64;      // side of a block where both sides jump
-  static constexpr std::int64_t kLongRow = 1024;  // bytes from which the library's copy is worth its call
+  static constexpr std::int64_t kBlock = 64;      // side of a block if both sides are strided
+  static constexpr std::int64_t kLongRow = 1024;  // size in bytes from which memcpy is worth its call
 
   static std::int64_t bytes(DType type) { return static_cast<std::int64_t>(size_of(type)); }
 
@@ -106,7 +106,7 @@ class StridedCopy {
     }
   }
 
-  // Block by block, so that lines that are read for one element each are still there for the next row.
+  // Block by block, so that cache lines read for one element are still cached for the next row.
   void copy_blocks(std::byte* to, const std::byte* from, const Dimension& rows, const Dimension& columns) const {
     for (std::int64_t c = 0; c < columns.extent; c += kBlock) {
       auto block = columns;

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// A strided block of elements in memory, without its extents: `data` is the block's first element, one stride in
+/// A strided block of elements in memory, without its extents: `data` points to the first element; one stride in
 /// elements per dimension.
 struct StridedTarget {
   DType dtype;
@@ -20,13 +20,13 @@ struct StridedSource {
   std::span<const std::int64_t> strides;
 };
 
-/// target[i...] = source[i...] for all i below `extents`: packing, transposing, broadcasting (stride 0 in the source),
-/// cutting out, with conversion where the types differ (complex to real takes the real part). The blocks must not
-/// overlap, and no two elements of the target may be the same. Vectorised along whichever dimension is contiguous on
-/// each side. Thread-safe.
+/// target[i...] = source[i...] for all i below `extents`. Covers packing, transposing, broadcasting (stride 0 in the
+/// source) and slicing, with conversion if the types differ (complex to real takes the real part). The blocks must not
+/// overlap, and the target's elements must be distinct. Vectorised along the contiguous dimension of each side.
+/// Thread-safe.
 void copy_strided(const LevelTable& level, const StridedTarget& target, const StridedSource& source,
                   std::span<const std::int64_t> extents);
-/// With the level of this machine.
+/// Uses the level of this machine.
 void copy_strided(const StridedTarget& target, const StridedSource& source, std::span<const std::int64_t> extents);
 
 }  // namespace eindb

@@ -12,16 +12,16 @@ namespace eindb {
 namespace {
 
 constexpr std::int64_t kDeepest = 512;                         // contracted indices at a time
-constexpr std::int64_t kDeepInPlace = 64;                      // enough for tiles to be worth their writing
+constexpr std::int64_t kDeepInPlace = 64;                      // enough for a tile to be worth its writes
 constexpr std::int64_t kPackedAtATime = 1024;                  // bytes of many tiny matrices
 constexpr std::int64_t kFetchAhead = 2048;                     // bytes
-constexpr std::int64_t kWorkPerPoll = std::int64_t{1} << 22U;  // multiply-adds: some tenths of a millisecond at worst
+constexpr std::int64_t kWorkPerPoll = std::int64_t{1} << 22U;  // multiply-adds: a few tenths of a millisecond at worst
 constexpr std::int64_t kPageBytes = 4096;
 
 std::int64_t first_cache() { return static_cast<std::int64_t>(cache_sizes().first); }
 std::int64_t second_cache() { return static_cast<std::int64_t>(cache_sizes().second); }
 
-// Half of the second cache, and no more than kernels may take.
+// Half of the second-level cache, but no more than the workspace of kernels.
 std::int64_t most_of_v() {
   return std::min(second_cache() / 2,
                   static_cast<std::int64_t>(std::min(Workspace::most() / 4, std::size_t{1} << 30U)));
@@ -31,7 +31,8 @@ std::int64_t rounded_up(std::int64_t a, std::int64_t unit) { return (a + unit - 
 
 bool is_one_loop(const IndexGroup& group) { return group.size() == 1; }
 
-// The loop whose matrices go to one call of the inner loop: the innermost of some length, else the longest.
+// The loop whose matrices are passed to one call of the inner loop: the innermost of sufficient length, else the
+// longest.
 std::size_t inner_loop(const std::vector<BatchLoop>& batch) {
   constexpr std::int64_t kLong = 16;
   std::size_t inner = 0;
@@ -40,7 +41,8 @@ std::size_t inner_loop(const std::vector<BatchLoop>& batch) {
   return inner;
 }
 
-// Lines of a tile's rows that are a multiple of half a page apart compete for few places of the first cache.
+// Cache lines of a tile's rows at a distance of a multiple of half a page compete for few sets of the first-level
+// cache.
 bool suits_cache(const GroupLoop& rows, const GroupLoop& contracted, std::int64_t size) {
   constexpr std::int64_t kLine = 64;
   if (contracted.first == 1)
@@ -90,9 +92,9 @@ class StridedMatrices {
   void run() { run_batch(0, 0, 0, 0); }
 
  private:
-  // Rows of v that lie together in half of the first cache.
+  // The number of contiguous rows of v in half of the first-level cache.
   std::int64_t most_in_place() const { return first_cache() / 2 / (contracted_.second * size_); }
-  // Tiny matrices are packed side by side, so that their columns make whole vectors when they are transposed.
+  // Tiny matrices are packed next to each other, so that their columns form whole vectors when they are transposed.
   bool side_by_side() const { return columns_.extent <= table_.panels.columns; }
 
   std::int64_t matrices_at_a_time() const {
@@ -110,7 +112,7 @@ class StridedMatrices {
     return static_cast<std::size_t>(block_width() * depth_ * size_ + 4 * 64 + offsets * 8);
   }
 
-  // A panel, or the columns of several matrices, side by side: row p is row_width_ * p behind the first.
+  // A panel, or the columns of several matrices, contiguously: row p is row_width_ * p after the first.
   void prepare_block() {
     CHECK(matrices_ > 0 && depth_ > 0 && block_width() > 0, "a block has room for a matrix, or a panel of one");
     row_width_ = side_by_side() ? block_width() : table_.panels.columns;
@@ -162,8 +164,8 @@ class StridedMatrices {
     }
   }
 
-  // Deep matrices some contracted indices at a time, those of many rows some rows at a time: if nothing is packed for
-  // them, so few that their results stay in the second cache.
+  // Processes deep matrices some contracted indices at a time, and matrices of many rows some rows at a time. If
+  // nothing is packed, the rows are so few that their results stay in the second-level cache.
   void multiply(const std::byte* s, const std::byte* v, std::byte* result) {
     const auto rows =
         v_in_place_ ? std::max(second_cache() / 4 / (columns_.extent * size_), table_.panels.rows) : rows_.extent;
@@ -210,13 +212,13 @@ class StridedMatrices {
   std::size_t inner_;
   BatchLoop loop_;
   bool v_in_place_;
-  std::int64_t depth_;     // at a time
-  std::int64_t matrices_;  // at a time
+  std::int64_t depth_;     // processed at a time
+  std::int64_t matrices_;  // processed at a time
   Workspace workspace_;
   StridedProduct product_;
   std::byte* block_ = nullptr;
   std::int64_t row_width_ = 0;
-  std::int64_t v_ahead_ = 0;  // so many elements ahead v is fetched
+  std::int64_t v_ahead_ = 0;  // prefetch distance for v in elements
   std::int64_t* column_offsets_ = nullptr;
   std::int64_t* depth_offsets_ = nullptr;
   std::int64_t* block_rows_ = nullptr;

@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kLongestDot = 4096;  // elements of the vector that are taken at a time
+constexpr std::int64_t kLongestDot = 4096;  // elements of the vector per dot product
 constexpr std::int64_t kMostRows = 1024;    // of v, for dot products
 constexpr std::int64_t kStrip = 2048;       // columns of v that are summed at a time
 constexpr std::int64_t kLongestColumn = 512;
@@ -27,7 +27,7 @@ bool runs_along(const IndexGroup& sorted) {
   return !sorted.empty() && sorted.back().first == 1 && sorted.back().extent >= kShortestRun;
 }
 
-// One product of a matrix and a vector of the batch: where the three begin, in elements.
+// One matrix-vector product of the batch: the offsets of the three operands, in elements.
 struct Begin {
   std::int64_t s = 0;
   std::int64_t v = 0;
@@ -42,7 +42,7 @@ void for_each_batch(const std::vector<BatchLoop>& batch, std::size_t loop, const
     for_each_batch(batch, loop + 1, {at.s + i * b.s, at.v + i * b.v, at.result + i * b.result}, body);
 }
 
-// What both ways share. Groups have the strides of v first.
+// Common to both paths. Groups have the strides of v first.
 class VectorProduct {
  public:
   VectorProduct(const LevelTable& level, DType compute, double factor, IndexGroup columns, IndexGroup contracted,
@@ -65,7 +65,7 @@ class VectorProduct {
   std::int64_t* offsets(std::int64_t count) {
     return workspace_.take_array<std::int64_t>(static_cast<std::size_t>(count));
   }
-  // Boxes whose indices lie side by side in v, at most `most`: the innermost loop, and those that it nests in.
+  // Boxes of at most `most` indices that are contiguous in v: the innermost loop, and the loops that it nests in.
   static std::vector<std::int64_t> rows_of(const IndexGroup& group, std::int64_t most) {
     std::vector<std::int64_t> sides(group.size(), 1);
     std::int64_t count = 1;
@@ -77,12 +77,12 @@ class VectorProduct {
     }
     return sides;
   }
-  // to[i] = from[offsets[i]]
+  // to[i] = from[from_offsets[i]].
   void gather(void* to, const void* from, const std::int64_t* from_offsets, std::int64_t count) const {
     static constexpr std::int64_t kNoOffset = 0;
     level_.of(compute_).panels.packing[slot_of(compute_)].gather(to, 0, from, from_offsets, &kNoOffset, count, 1);
   }
-  // result[offsets[i]] (+)= factor * sums[i]
+  // result[to_offsets[i]] (+)= factor * sums[i].
   template <class Sum>
   void write(const Sum* sums, std::int64_t begin, const std::int64_t* to_offsets, std::int64_t count) const {
     dispatch(compute_, [&](auto t) {
@@ -99,7 +99,7 @@ class VectorProduct {
     });
   }
 
-  // Elements of v that were read since the last look: some tenths of a millisecond's worth.
+  // Counts elements of v read, and polls for cancellation every few tenths of a millisecond.
   void poll(std::int64_t elements) {
     constexpr std::int64_t kElementsPerPoll = std::int64_t{1} << 20U;
     read_ += elements;

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kUnbounded = std::size_t{1} << 40U;
 
-/// Without a destructor: glibc ends the process where it has no memory to note down one of a thread_local object.
+/// Has no destructor: glibc aborts the process if it lacks memory to register one for a thread_local object.
 struct ThreadMemory {
-  Scratch* data = nullptr;  // owned
+  Scratch* data = nullptr;  // owning
   std::size_t size = 0;
   bool in_use = false;
   std::size_t most = kUnbounded;
@@ -31,7 +31,7 @@ ThreadMemory& memory_of_this_thread() {
   return memory;
 }
 
-/// What a thread still holds when it ends is given back then. The first keys of a process take no memory.
+/// Frees the memory of a thread when it ends. The first keys of a process need no allocation.
 void release_with_thread(ThreadMemory& memory) {
   static const auto key = [] {
     pthread_key_t made{};

@@ -4,12 +4,12 @@
 
 namespace eindb {
 
-/// Memory that kernels of one thread take for a call and leave for the next: a call allocates nothing and touches no
-/// new pages once its thread has done one of its size. At most one at a time per thread; 64-byte aligned, in huge
-/// pages where the system has them; uninitialised. What a call may take is known before, see Kernel::workspace_bytes.
+/// Memory that a thread's kernels take for a call and keep for the next one: after the first call of a size, calls
+/// allocate nothing and touch no new pages. At most one per thread at a time; 64-byte aligned, in huge pages if
+/// available; uninitialised. The maximum size of a call is known in advance, see Kernel::workspace_bytes.
 class Workspace {
  public:
-  /// Throws Error (MemoryLimit) if there is no memory.
+  /// Throws Error{MemoryLimit} if there is no memory.
   explicit Workspace(std::size_t bytes);
   ~Workspace();
   Workspace(const Workspace&) = delete;
@@ -21,18 +21,18 @@ class Workspace {
   T* take_array(std::size_t count) {
     return reinterpret_cast<T*>(take(count * sizeof(T)));
   }
-  /// The bytes of the workspace that take() uses up for a request of so many bytes.
+  /// The bytes of the workspace that take() uses for a request of this size.
   static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-  /// The bytes that are allocated for a workspace of so many bytes: whole pages.
+  /// The bytes allocated for a workspace of this size: whole pages.
   static std::size_t allocated(std::size_t bytes);
-  /// Bytes that this thread holds, in use or not.
+  /// The bytes held by this thread, in use or not.
   static std::size_t held_by_this_thread();
-  /// Gives them back; not while a workspace of this thread lives.
+  /// Frees them; not while a workspace of this thread lives.
   static void release_this_thread();
 
-  /// The scope in which kernels of this thread make do with `most` bytes where they can work in smaller blocks, about.
-  /// In the end the thread gives its workspace back.
+  /// A scope in which this thread's kernels use only about `most` bytes, if they can work in smaller blocks. At its end
+  /// the thread frees its workspace.
   class Bound {
    public:
     explicit Bound(std::size_t most);
@@ -43,7 +43,7 @@ class Workspace {
    private:
     std::size_t outer_;
   };
-  /// Of the innermost bound of this thread; without one, what no kernel needs.
+  /// The innermost bound of this thread; without one, more than any kernel needs.
   static std::size_t most();
 
  private:

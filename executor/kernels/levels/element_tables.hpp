@@ -2,7 +2,7 @@
 
 #include "executor/kernels/level_table.hpp"
 
-/// One translation unit per element type and level; entry.cpp puts the parts together.
+/// One translation unit per element type and level; entry.cpp assembles them.
 namespace eindb::EINDB_LEVEL {
 
 ElementTable float32_table();
@@ -11,13 +11,13 @@ ElementTable complex64_table();
 ElementTable complex128_table();
 ElementTable int64_table();
 
-// The pair blocks of a type: translation units of their own, for they take as long to compile as all the rest.
+// The pair blocks of a type have translation units of their own, since they take as long to compile as all the rest.
 void fill_pairs_float32(ElementTable& table);
 void fill_pairs_float64(ElementTable& table);
 void fill_pairs_int64(ElementTable& table);
 
-/// target[c * target_stride + r] = source[r * source_stride + c] for elements of 4, 8 or 16 bytes: both sides are
-/// contiguous along their own dimension.
+/// target[c * target_stride + r] = source[r * source_stride + c] for elements of 4, 8 or 16 bytes. Each side is
+/// contiguous along one of its dimensions.
 void transpose4(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
                 std::int64_t rows, std::int64_t columns);
 void transpose8(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,

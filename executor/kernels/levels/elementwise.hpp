@@ -8,11 +8,11 @@
 #include "executor/kernels/levels/exponential.hpp"
 #include "tensor/scalar_semantics.hpp"
 
-/// Element-wise operations on blocks. Each gives, element for element, what tensor/scalar_semantics.hpp says; the plain
-/// loops below are written so that the compiler turns them into vector code, and what it cannot goes to Eigen.
+/// Element-wise operations on blocks, with the semantics of tensor/scalar_semantics.hpp for each element. The compiler
+/// vectorises the plain loops below; Eigen is used for operations that it cannot vectorise.
 namespace eindb::EINDB_LEVEL {
 
-/// A block operation from a function of one value; F is a lambda without captures.
+/// A block operation from a function of one value; F is a captureless lambda.
 template <class T, class F>
 ElementTable::Unary unary_of(F) {
   return [](void* to, const void* a, std::int64_t count) {
@@ -40,8 +40,8 @@ ElementTable::Binary binary_of(F) {
   };
 }
 
-/// As unary_of, for functions that Eigen has vector code for. That code is exact to a few units in the last place where
-/// F::covers(x); elsewhere (infinities, NaN, denormals, overflow) the element is taken from F::exact.
+/// Like unary_of, for functions that Eigen has vector code for. Its results are exact to a few units in the last place
+/// where F::covers(x); for other elements (infinities, NaN, denormals, overflow) F::exact is used.
 template <class T, class F>
 void patched(void* to, const void* a, std::int64_t count) {
   auto* out = static_cast<T*>(to);
@@ -104,8 +104,8 @@ void sigmoid(void* to, const void* a, std::int64_t count) {
   }
 }
 
-// Complex products as C++ defines them: by the plain formula, and again by the library where that gives NaN twice
-// (it recovers infinities). The plain formula alone is vectorised.
+// Complex products as C++ defines them: by the plain formula, and again by the library if both parts are NaN, to
+// recover infinities. Only the plain formula is vectorised.
 template <class T>
 void multiply_complex(void* to, Values a, Values b, std::int64_t count) {
   auto* __restrict out = static_cast<T*>(to);
@@ -177,7 +177,8 @@ template <class R>
 struct RealType<std::complex<R>> {
   using type = R;
 };
-// NaN-propagating, without branches. Of equal values the first. Complex values are compared by their real parts.
+// Branch-free, and propagates NaN. Of equal values the first is returned. Complex values are compared by their real
+// parts.
 template <class T>
 T least(T a, T b) {
   const auto x = ordered_part(a);
@@ -212,7 +213,7 @@ T conjugate(T a) {
   else return a;
 }
 
-/// Operations that mean the same for all types.
+/// Operations with the same definition for all types.
 template <class T>
 void fill_common(ElementTable& table) {
   const auto unary = [&](ScalarOp op, auto f) { table.unary[slot_of(op)] = unary_of<T>(f); };
@@ -242,8 +243,8 @@ void fill_common(ElementTable& table) {
   }
 }
 
-/// Operations that need an order. Where the whole expression is complex they meet values like REAL(z), whose imaginary
-/// part is zero, and work on the real parts.
+/// Operations that need an order. In complex expressions their arguments are values like REAL(z) with imaginary part
+/// zero, so they use the real parts.
 template <class T>
 struct OrderedOps {
   using R = typename RealType<T>::type;
@@ -273,7 +274,7 @@ void fill_ordered(ElementTable& table) {
   on.binary(Greatest, [](R a, R b) { return greatest(a, b); });
   on.unary(Sign, [](R a) { return a != a ? a : truth<R>(R(0) < a) - truth<R>(a < R(0)); });
   on.unary(Relu, [](R a) { return greatest(a, R(0)); });
-  // Whole numbers are their own floor, ceiling and nearest integer.
+  // Integers are their own floor, ceiling and nearest integer.
   if constexpr (std::is_integral_v<T>) {
     for (const auto op : {Floor, Ceil, Round}) on.unary(op, [](R a) { return a; });
   } else {
@@ -292,7 +293,7 @@ void fill_ordered(ElementTable& table) {
   }
 }
 
-/// Quotients and transcendental functions; INT64 has none, as they are computed in FLOAT64.
+/// Quotients and transcendental functions; INT64 has none, since they are computed in FLOAT64.
 template <class T>
 void fill_floating(ElementTable& table) {
   const auto unary = [&](ScalarOp op, auto f) { table.unary[slot_of(op)] = unary_of<T>(f); };

@@ -2,7 +2,7 @@
 
 extern "C" const eindb::LevelTable* EINDB_LEVEL_ENTRY();
 
-// The one symbol of this level that the rest of the program sees.
+// The only symbol of this level that the rest of the program uses.
 extern "C" const eindb::LevelTable* EINDB_LEVEL_ENTRY() {
   namespace level = eindb::EINDB_LEVEL;
   static const eindb::LevelTable table{.elements = {level::float32_table(), level::float64_table(),

@@ -2,15 +2,15 @@
 
 #include "executor/kernels/levels/vectors.hpp"
 
-/// The exponential function of FLOAT32, for every value: infinite and denormal results and NaN need no second look.
+/// The exponential function of FLOAT32 for all values: infinite and denormal results and NaN need no special treatment.
 namespace eindb::EINDB_LEVEL {
 
-/// Within two units in the last place. x = n ln 2 + r with |r| <= ln 2 / 2 gives 2^n exp(r); ln 2 is taken in two
-/// parts, of which n times the first is exact, and exp(r) is Cephes' polynomial (expf.c).
+/// Exact within two units in the last place. x = n ln 2 + r with |r| <= ln 2 / 2 gives 2^n exp(r). ln 2 is split into
+/// two parts so that n times the first is exact, and exp(r) is Cephes' polynomial (expf.c).
 [[gnu::always_inline]] inline Vector<float> exp_lanes(Vector<float> x) {
-  // Beyond these, results are infinite and 0. The second of two values is what is given where either is NaN.
+  // Beyond these bounds results are infinite or 0. If either value is NaN, the functions return their second argument.
   x = lesser_of(broadcast(89.5F), greater_of(broadcast(-105.0F), x));
-  constexpr float kRounding = 0x1.8p23F;  // what is added to it loses its fraction
+  constexpr float kRounding = 0x1.8p23F;  // adding it removes the fraction
   const Vector<float> n = (x * 1.44269504088896341F + kRounding) - kRounding;
   const Vector<float> r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
   Vector<float> sum = broadcast(1.9875691500e-4F);
@@ -20,7 +20,7 @@ namespace eindb::EINDB_LEVEL {
 #if defined(__AVX512F__)
   return _mm512_scalef_ps(sum, n);
 #else
-  // By two halves of n: 2^n itself may be too small or too large for a float where the result is not.
+  // Scaled by two halves of n, since 2^n may overflow or underflow although the result does not.
   using Bits = Vector<std::int32_t>;
   const auto exponent = __builtin_convertvector(n, Bits);
   const Bits half = exponent >> 1;

@@ -5,15 +5,14 @@
 #include "executor/kernels/level_table.hpp"
 #include "executor/kernels/levels/vectors.hpp"
 
-/// The inner loop of matrix products: one tile of the result, held in registers while the contracted index runs.
+/// The inner loop of matrix products: computes one tile of the result in registers over all contracted indices.
 ///
 ///     sum[i][j] += s[p][i] * v[p][j]      for each p: kVectors vectors of v are loaded, each s[p][i] is broadcast
 ///
 /// A tile of 14 x 2 vectors takes 28 of AVX-512's 32 registers for sums, 2 for v and 1 for the broadcast.
 ///
-/// Complex numbers go through the same loop as pairs of real ones. With s = a + bi, and v = c + di lying as (c, d), the
-/// rows of a and of b give (ac, ad) and (bc, bd); the result (ac - bd, ad + bc) is put together when the tile is
-/// written.
+/// Complex numbers use the same loop as pairs of real numbers. With s = a + bi, and v = c + di stored as (c, d), the
+/// rows of a and of b give (ac, ad) and (bc, bd); the result (ac - bd, ad + bc) is assembled when the tile is written.
 namespace eindb::EINDB_LEVEL {
 
 template <class T>
@@ -31,7 +30,7 @@ struct PartType<std::int64_t> {
   using type = std::uint64_t;  // wraps
   static constexpr int kCount = 1;
 };
-/// The real numbers that T is made of, and how many.
+/// The real type that T consists of, and the number of its parts.
 template <class T>
 using Part = typename PartType<T>::type;
 template <class T>
@@ -58,12 +57,12 @@ Part<T> factor_of(const ProductTile& tile) {
   else return static_cast<Part<T>>(tile.factor);
 }
 
-// A tile's sums in memory: row-major, kTileVectors vectors in a row.
+// A tile's sums in memory: row-major, with kTileVectors vectors per row.
 template <class R>
 inline constexpr std::int64_t kSumsInRow = kTileVectors* kLanes<R>;
 
-// Run by run. Cells of several rows are loaded before the first of them is stored: processors let loads wait for a
-// store with a mask that is not through, also where only what the mask leaves out overlaps.
+// Writes run by run. Cells of several rows are loaded before the first of them is stored: a load waits for an
+// unfinished masked store even if it overlaps only with masked-out elements.
 template <class T>
 [[gnu::noinline]] void write_runs(const T* sums, int rows, T factor_value, const ProductTile& tile) {
   constexpr int kTogether = 8;
@@ -88,7 +87,7 @@ template <class T>
   }
 }
 
-// Elements one by one, of rows of parts.
+// Writes elements one by one, from rows of parts.
 template <class T>
 [[gnu::noinline]] void write_scattered(const Part<T>* sums, int rows, const ProductTile& tile) {
   static_assert(kParts<T> == 2);
@@ -104,7 +103,7 @@ template <class T>
   }
 }
 
-// Columns side by side, or those of each vector: whole vectors, and of the last one those elements that are columns.
+// Writes whole vectors of contiguous columns; of the last vector only the elements that are columns.
 template <class T, int kRows, int kVectors>
 [[gnu::always_inline]] inline void write_vectors(const Sums<T, kRows, kVectors>& sums, T factor_value,
                                                  const ProductTile& tile) {
@@ -147,7 +146,7 @@ template <class T, int kRows, int kVectors>
   else write_scattered<T>(buffer, kRows / kParts<T>, tile);
 }
 
-// For writing, while the products are summed.
+// Prefetches the cells for writing while the products are summed.
 template <class T, int kRows, int kVectors>
 [[gnu::always_inline]] inline void prefetch(const ProductTile& tile) {
   const auto* data = static_cast<const T*>(tile.data);
@@ -163,8 +162,9 @@ template <class T, int kRows, int kVectors>
   }
 }
 
-// Panels are read from the second cache: so many steps before they are used. Where a panel ends the next one is
-// fetched. What is read in place comes from farther away, and goes on beside itself: so many tiles before.
+// Panels are prefetched from the second-level cache kAhead steps before their use; at the end of a panel this fetches
+// the next one. Operands read in place come from farther away, with the next tiles beside the current one: they are
+// prefetched kTilesAhead tiles before their use.
 inline constexpr int kAhead = 12;
 inline constexpr int kTilesAhead = 2;
 
@@ -195,7 +195,7 @@ void multiply_tile(std::int64_t depth, const void* s_panel, const void* v_panel,
 using MultiplyTile = void (*)(std::int64_t depth, const void* s_panel, const void* v_panel, std::int64_t v_step,
                               const ProductTile& tile);
 
-/// kernels[vectors - 1][rows - 1]
+/// Indexed by [vectors - 1][rows - 1].
 template <class T>
 constexpr auto tile_kernels() {
   constexpr int kMost = kTileRows / kParts<T>;

@@ -9,7 +9,7 @@
 /// Strided copies with conversion of the element type.
 namespace eindb::EINDB_LEVEL {
 
-/// Complex to real takes the real part. Real to INT64 drops the fraction; what does not fit gives the smallest INT64.
+/// Complex to real takes the real part. Real to INT64 truncates; values out of range give the smallest INT64.
 template <class To, class From>
 To converted(From value) {
   if constexpr (std::is_same_v<To, From>) {

@@ -7,7 +7,7 @@
 #include "executor/kernels/levels/move.hpp"
 #include "executor/kernels/levels/square.hpp"
 
-/// Filling the panels of matrix products straight from strided tensors, see PanelTable.
+/// Fills the panels of matrix products directly from strided tensors, see PanelTable.
 namespace eindb::EINDB_LEVEL {
 
 inline constexpr std::int64_t kBytesAhead = 1024;
@@ -54,7 +54,7 @@ void copy_runs(void* target, std::int64_t to_step, const void* source, const std
   }
 }
 
-// Far enough that lines arrive from memory before they are used.
+// Far enough ahead that cache lines arrive from memory before their use.
 inline constexpr int kSquaresAhead = 4;
 
 // At most one square: `rows` source rows at `from_offsets`, `columns` target rows at `to_offsets`.
@@ -102,7 +102,7 @@ void transpose_part(Lane* to, const std::int64_t* to_offsets, const Lane* from, 
   }
 }
 
-// In squares of 16 bytes a side; what is left, one by one.
+// In squares of 16 bytes per side; the remainder element by element.
 template <class Lane>
 void transpose_small(Lane* to, const std::int64_t* to_offsets, const Lane* from, const std::int64_t* from_offsets,
                      std::int64_t rows, std::int64_t columns) {
@@ -127,7 +127,7 @@ void transpose_small(Lane* to, const std::int64_t* to_offsets, const Lane* from,
       to[to_offsets[c] + r] = from[from_offsets[r] + c];
 }
 
-// Parts of squares pay where there are masks and the part is not a small one.
+// Partial squares are worthwhile if there are masks and the part is not small.
 template <class Lane>
 void transpose_squares(Lane* to, const std::int64_t* to_offsets, const Lane* from, const std::int64_t* from_offsets,
                        std::int64_t rows, std::int64_t columns) {

@@ -10,8 +10,8 @@
 
 #include "executor/kernels/levels/reduce.hpp"
 
-/// Aggregates of a function of two elements over all pairs of rows and columns, in blocks of accumulators that stay in
-/// registers, like the innermost loop of a matrix product: max-plus products, distances, counts of equal values.
+/// Aggregates of a function of two elements over all pairs of rows and columns, such as max-plus products, distances,
+/// or counts of equal values. Blocks of accumulators stay in registers, as in the innermost loop of a matrix product.
 namespace eindb::EINDB_LEVEL {
 
 #if defined(__AVX512F__)
@@ -33,11 +33,11 @@ struct PairVector {
 };
 template <class T>
 using Lanes = typename PairVector<T>::Type;
-// The lanes of the unsigned integers of a type's size: arithmetic of INT64 wraps there, and signs are bits.
+// Vectors of unsigned integers of the same size: INT64 arithmetic wraps in them, and the sign is a bit.
 template <class T>
 using Bits = Lanes<std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
-// Less zero, which changes no value, not even the sign of zero.
+// Subtracting zero changes no value, not even the sign of zero.
 template <class T>
 Lanes<T> all_lanes(T value) {
   return value - Lanes<T>{};
@@ -48,7 +48,7 @@ Lanes<T> truth_lanes(auto mask) {
   return mask ? all_lanes(T(1)) : Lanes<T>{};
 }
 
-/// One function of each kind on vectors of T.
+/// Applies the function to vectors of T.
 template <class T, PairFunction kFunction>
 Lanes<T> pair_value(Lanes<T> a, Lanes<T> b) {
   using enum PairFunction;

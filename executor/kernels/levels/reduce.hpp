@@ -7,8 +7,8 @@
 #include "executor/kernels/levels/elementwise.hpp"
 #include "executor/kernels/levels/vectors.hpp"
 
-/// Aggregation of rows: each into an accumulator of its own (along), or all of them into one row of accumulators
-/// (down); and of accumulators into the result (settle). Accumulators are wide: float sums are taken in double.
+/// Aggregation of rows: each row into its own accumulator (along), or all rows into one row of accumulators (down);
+/// then of accumulators into the result (settle). Accumulators are wide: float sums are computed in double.
 namespace eindb::EINDB_LEVEL {
 
 template <class T>
@@ -26,11 +26,11 @@ struct WideType<std::complex<float>> {
 template <class T>
 using Wide = typename WideType<T>::type;
 
-/// The type that values are accumulated in: sums and products in double precision, extremes as they are.
+/// The type of accumulators: double precision for sums and products, the values' type for extremes.
 template <class T, Aggregate kAggregate>
 using Accumulator = std::conditional_t<kAggregate == Aggregate::Sum || kAggregate == Aggregate::Prod, Wide<T>, T>;
 
-// Arithmetic of vectors V of T; that of INT64 wraps.
+// Arithmetic on vectors V of T; INT64 wraps.
 template <class T, class V>
 [[gnu::always_inline]] inline V vector_add(V a, V b) {
   using Unsigned = Vector<std::uint64_t>;
@@ -55,7 +55,7 @@ struct Fold {
     else if constexpr (kAggregate == Aggregate::Min) return least(a, b);
     else return greatest(a, b);
   }
-  // Lane by lane. Of MIN and MAX the instruction gives `a` where either is NaN, so `b` has to be looked at.
+  // Lane by lane. The MIN and MAX instructions return `a` if either argument is NaN, so `b` is checked for NaN.
   template <class V>
   [[gnu::always_inline]] static V lanes(V a, V b) {
     if constexpr (kAggregate == Aggregate::Sum) return vector_add<W>(a, b);
@@ -66,11 +66,11 @@ struct Fold {
   static W identity() { return identity_of<W>(kAggregate); }
 };
 
-inline constexpr std::int64_t kLine = 64;  // bytes that memory gives at a time
+inline constexpr std::int64_t kLine = 64;  // bytes per cache line
 
-// Rows of values as vectors of W: row(r), and of a row the vector from element c on, or its first `count` lanes, with
-// anything in the others. prefetch(c, count) asks for elements that will be read soon: processors guess what a long row
-// goes on with, but not what comes after a short one. Past the end it does nothing.
+// Rows of values as vectors of W: row(r), and of a row the vector from element c on, or its first `count` lanes with
+// arbitrary values in the others. prefetch(c, count) requests elements that are needed soon: hardware prefetches the
+// rest of a long row, but not the row after a short one. Prefetching past the end has no effect.
 template <class T, class W, bool kStep>
 class ValueRows {
  public:
@@ -105,7 +105,7 @@ class ValueRows {
   std::int64_t row_stride_;
 };
 
-// Products, taken in T.
+// Products, computed in T.
 template <class T, class W, bool kStepA, bool kStepB>
 class ProductRows {
  public:
@@ -133,7 +133,7 @@ class ProductRows {
   B b_;
 };
 
-// One complex number for all of a row, as its two parts by turns.
+// One complex number for a whole row, with its two parts alternating.
 template <class T, class W>
 class PairRows {
  public:
@@ -155,11 +155,11 @@ class PairRows {
   std::int64_t row_stride_;
 };
 
-// Bytes ahead of what is read, in a long row: what processors fetch by themselves ends with a page.
+// The prefetch distance in bytes within a long row: hardware prefetching ends at a page boundary.
 inline constexpr std::int64_t kFoldAhead = 4096;
 
-// All of a row in one vector. Many independent chains: their instructions overlap, and a sum is exact enough, since
-// each lane adds only a small part of the terms.
+// Folds a row into one vector. There are many independent chains: their instructions overlap, and sums are precise,
+// since each lane adds only a small part of the terms.
 template <class F, class Row>
 [[gnu::always_inline]] inline auto fold_row(const Row& row, std::int64_t columns) {
   using W = typename F::Value;
@@ -187,8 +187,8 @@ template <class F, class Row>
   return total;
 }
 
-// As many rows at a time as a vector has lanes (or pairs of lanes, of complex numbers): their vectors are folded two
-// by two, which gives vectors of half as many columns of twice as many rows, until each lane is a row's.
+// Folds as many rows at a time as a vector has lanes (for complex numbers, pairs of lanes). Their vectors are combined
+// in pairs, which halves the columns and doubles the rows per vector, until each lane belongs to one row.
 template <class F, int kParts, class Values>
 void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
   using W = typename F::Value;
@@ -240,8 +240,8 @@ template <class F, int kVectors, class Values>
   });
 }
 
-// A strip of accumulators stays in registers for all rows. They are added up by themselves first: a sum of n rows in
-// calls of r of them is off by at most r + n / r roundings.
+// A strip of accumulators stays in registers for all rows, and is summed separately first: a sum of n rows in calls of
+// r rows has at most r + n / r roundings.
 template <class F, class Values>
 void fold_down(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
   using W = typename F::Value;
@@ -266,7 +266,7 @@ void fold(typename F::Value* wide, const Values& values, std::int64_t rows, std:
   else fold_down<F>(wide, values, rows, columns, first);
 }
 
-// Products and extremes of complex numbers, one by one.
+// Products and extremes of complex numbers, one element at a time.
 template <class T, Aggregate kAggregate, bool kAlong>
 void fold_one_by_one(void* wide, Rows a, std::int64_t rows, std::int64_t columns, bool first) {
   using W = Accumulator<T, kAggregate>;
@@ -282,7 +282,7 @@ void fold_one_by_one(void* wide, Rows a, std::int64_t rows, std::int64_t columns
   }
 }
 
-// Complex numbers are added up as the real numbers that they are made of.
+// Complex numbers are summed by their real parts and imaginary parts.
 template <class T, bool kAlong>
 void sum_parts(void* wide, Rows a, std::int64_t rows, std::int64_t columns, bool first) {
   using R = typename T::value_type;

@@ -7,14 +7,14 @@
 #include "executor/kernels/levels/reduce.hpp"
 #include "executor/kernels/levels/vectors.hpp"
 
-/// Where rows hold a value for the first time, or NaN: in each of them (along), or in each column (down).
+/// Finds the first occurrence of a value, or of NaN: in each row (along), or in each column (down).
 namespace eindb::EINDB_LEVEL {
 
-/// Elements whose matches are one word of bits.
+/// The number of elements whose match bits fit in one word.
 template <class T>
 inline constexpr std::int64_t kSearched = 4 * kLanes<T>;
 
-/// Bit l is set where lane l of `a` equals that of `b` or is NaN.
+/// Bit l is set if lane l of `a` equals that of `b` or is NaN.
 template <class T>
 [[gnu::always_inline]] inline std::uint64_t matching_lanes(Vector<T> a, Vector<T> b) {
 #if defined(__AVX512F__)
@@ -33,7 +33,7 @@ template <class T>
 #endif
 }
 
-/// The first of `count` elements that matches; `count` if none does.
+/// The number of the first of `count` elements that matches; `count` if none does.
 template <class T>
 [[gnu::always_inline]] inline std::int64_t first_match(const ValueRows<T, T, true>& row, T value, std::int64_t count) {
   const auto wanted = broadcast(value);
@@ -53,8 +53,8 @@ template <class T>
   return found != 0 ? c + std::countr_zero(found) : count;
 }
 
-// Of short rows all columns are looked at: to read on costs less than a branch that goes either way. Rows that lie one
-// behind the other are fetched ahead.
+// In short rows all columns are searched: reading on costs less than an unpredictable branch. Rows that follow each
+// other in memory are prefetched.
 template <class T>
 void search_along(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::int64_t columns) {
   constexpr auto kSearchedAhead = 4096 / static_cast<std::int64_t>(sizeof(T));
@@ -69,7 +69,7 @@ void search_along(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::
   }
 }
 
-// Rows of columns side by side, from row `begin` on.
+// A strip of adjacent columns, from row `begin` on.
 template <class T, int kVectors, bool kStep>
 [[gnu::always_inline]] inline void search_strip(std::int32_t* places, const ValueRows<T, T, true>& a, const T* b,
                                                 std::int64_t column, std::int64_t begin, std::int64_t end,
@@ -119,7 +119,7 @@ void search_rows(std::int32_t* places, const ValueRows<T, T, true>& a, const T* 
   }
 }
 
-// Rows of pages are searched one after the other: memory gives most in long runs.
+// Rows longer than a page are searched one at a time, since memory is fastest for long runs.
 template <class T, bool kStep>
 void search_columns(std::int32_t* places, Rows a, const T* b, std::int64_t rows, std::int64_t columns) {
   constexpr auto kPage = 4096 / static_cast<std::int64_t>(sizeof(T));

@@ -4,7 +4,7 @@
 
 #include "executor/kernels/levels/vectors.hpp"
 
-/// Squares of one vector per row, transposed in registers.
+/// Square blocks with one vector per row, transposed in registers.
 namespace eindb::EINDB_LEVEL {
 
 #if defined(__AVX512F__)
@@ -26,7 +26,7 @@ namespace eindb::EINDB_LEVEL {
     t[4 * q + 2] = pairs(b, d, std::false_type{});
     t[4 * q + 3] = pairs(b, d, std::true_type{});
   });
-  // Now t[4 q + c], lane g, is column 4 g + c of rows 4 q to 4 q + 3.
+  // Now lane g of t[4 q + c] is column 4 g + c of rows 4 q to 4 q + 3.
   unrolled<4>([&](auto c) __attribute__((always_inline)) {
     const auto even_low = _mm512_shuffle_f32x4(t[c], t[4 + c], 0x88);
     const auto odd_low = _mm512_shuffle_f32x4(t[c], t[4 + c], 0xdd);
@@ -45,7 +45,7 @@ namespace eindb::EINDB_LEVEL {
     t[2 * q] = _mm512_unpacklo_pd(row[2 * q], row[2 * q + 1]);
     t[2 * q + 1] = _mm512_unpackhi_pd(row[2 * q], row[2 * q + 1]);
   });
-  // Now t[2 q + c], lane g, is column 2 g + c of rows 2 q and 2 q + 1.
+  // Now lane g of t[2 q + c] is column 2 g + c of rows 2 q and 2 q + 1.
   unrolled<2>([&](auto c) __attribute__((always_inline)) {
     const auto even_low = _mm512_shuffle_f64x2(t[c], t[2 + c], 0x88);
     const auto odd_low = _mm512_shuffle_f64x2(t[c], t[2 + c], 0xdd);
@@ -59,7 +59,7 @@ namespace eindb::EINDB_LEVEL {
 }
 #endif
 
-// A square of one vector per row, transposed in registers. The numbers' bits pass unchanged.
+// A square block with one vector per row. The bits of the numbers do not change.
 template <class Lane>
 struct Square {
   using Packet = typename Eigen::internal::packet_traits<Lane>::type;

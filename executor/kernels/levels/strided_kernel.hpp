@@ -5,8 +5,8 @@
 
 #include "executor/kernels/levels/micro_kernel.hpp"
 
-/// Products of matrices that are read where they lie: the tiles of micro_kernel.hpp without panels. Each element of a
-/// is broadcast from its place, rows of b and c are vectors, of which the last one may be a part.
+/// Products of matrices that are read in place: the tiles of micro_kernel.hpp without panels. Each element of a is
+/// broadcast from memory; rows of b and c are vectors, the last of which may be partial.
 namespace eindb::EINDB_LEVEL {
 
 // One tile of every matrix of the batch.
@@ -14,7 +14,8 @@ template <class T, int kRows, int kVectors, bool kWhole>
 void multiply_strided_tile(const StridedProduct& p, const T* matrix_a, const T* matrix_b, T* matrix_c,
                            std::int64_t batch, std::int64_t columns) {
   using R = Part<T>;
-  // Rows in threes: a processor adds one or two strides to an address, and each pointer is a register.
+  // Rows are in groups of three: the processor adds one or two strides to an address, and each pointer takes a
+  // register.
   constexpr int kGroup = 3;
   constexpr int kGroups = (kRows + kGroup - 1) / kGroup;
   const auto rest = columns - (kVectors - 1) * kLanes<R>;
@@ -23,8 +24,8 @@ void multiply_strided_tile(const StridedProduct& p, const T* matrix_a, const T* 
     else return load_part(from, rest);
   };
   const auto factor = broadcast(static_cast<R>(static_cast<T>(p.factor)));
-  // What is fetched evenly over the loop. Rows that are contiguous: what follows them in a dense matrix, or the next
-  // matrix; else what is summed next, of b as well.
+  // Chooses the data to prefetch evenly over the loop. If rows are contiguous: the next rows of a dense matrix, or the
+  // next matrix; otherwise the next contracted indices, also of b.
   const bool contiguous = p.a_depth == 1;
   const auto next_step = contiguous ? kRows : p.a_depth;
   const auto b_ahead = contiguous || p.ahead > 0 ? p.ahead * p.b_batch : p.depth * p.b_depth;
@@ -72,7 +73,7 @@ void multiply_strided_tile(const StridedProduct& p, const T* matrix_a, const T* 
   }
 }
 
-/// kTiles[whole][vectors - 1][rows - 1]
+/// Indexed by [whole][vectors - 1][rows - 1].
 template <class T>
 constexpr auto strided_tiles() {
   using Tile = void (*)(const StridedProduct&, const T*, const T*, T*, std::int64_t, std::int64_t);
@@ -92,7 +93,7 @@ void multiply_strided(const StridedProduct& p, const void* a, const void* b, voi
   constexpr std::int64_t kWide = kTileVectors * kLanes<T>;
   const auto tiles = (p.rows + kTileRows - 1) / kTileRows;
   const auto height = (p.rows + tiles - 1) / tiles;
-  // A matrix of several tiles is done before the next one, so that its operands stay in the first cache.
+  // A matrix of several tiles is completed before the next one, so that its operands stay in the first-level cache.
   const bool single = tiles == 1 && p.columns <= kWide;
   const auto step = single ? p.batch : 1;
   for (std::int64_t n = 0; n < p.batch; n += step) {

@@ -17,7 +17,7 @@ void transpose_square(T* target, std::int64_t target_stride, const T* source, st
                                  __attribute__((always_inline)) { store(target + c * target_stride, square.get(c)); });
 }
 
-// Where vectors have masks, and the part is not a small one.
+// For vectors with masks, and parts that are not small.
 template <class T>
 bool pays_as_square([[maybe_unused]] std::int64_t rows, [[maybe_unused]] std::int64_t columns) {
 #if defined(__AVX2__)
@@ -48,10 +48,10 @@ void transpose_plain(T* target, std::int64_t target_stride, const T* source, std
     for (std::int64_t r = 0; r < rows; ++r) target[c * target_stride + r] = source[r * source_stride + c];
 }
 
-// Blocks small enough that the lines of both sides stay in the first-level cache until they are used up.
+// The block size for which the cache lines of both sides stay in the first-level cache until they are used up.
 constexpr std::int64_t kBlock = 64;
 
-// square(target, source, rows, columns) for squares of this side, and for those parts of them that are left.
+// Calls square(target, source, rows, columns) for squares of this side, and for the remaining parts.
 template <class T, class Square>
 void transpose_blocks(T* target, std::int64_t target_stride, const T* source, std::int64_t source_stride,
                       std::int64_t rows, std::int64_t columns, std::int64_t side, Square square) {
@@ -64,7 +64,7 @@ void transpose_blocks(T* target, std::int64_t target_stride, const T* source, st
   }
 }
 
-// Moves only: a number's bits pass unchanged through the vector registers of any type of its size.
+// Only moves data: bits pass unchanged through vector registers of any type of the same size.
 template <class T>
 void transpose_vectors(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
                        std::int64_t rows, std::int64_t columns) {

@@ -7,11 +7,11 @@
 #include "executor/kernels/levels/reduce.hpp"
 #include "executor/kernels/levels/strided_kernel.hpp"
 
-/// Matrix times vector, where memory's speed is the limit: it gives most where few rows are read at a time.
+/// Matrix-vector products. Memory bandwidth is the limit; it is highest if few rows are read at a time.
 namespace eindb::EINDB_LEVEL {
 
-// How far ahead lines are fetched so that they arrive from memory before they are used, in bytes: within long rows, of
-// short ones the rows that come as much later. The processor itself does not look beyond a page.
+// The prefetch distance in bytes: within long rows, or across short rows the corresponding number of rows. Hardware
+// prefetching does not cross a page boundary.
 inline constexpr std::int64_t kFetchAhead = 4096;
 
 inline std::int64_t fetch_ahead(const void* const* rows, std::int64_t row_count, std::int64_t row_bytes) {
@@ -26,12 +26,12 @@ template <std::int64_t kBytes>
   });
 }
 
-// Rows that are short are multiplied several at a time, for their sums are many.
+// Short rows are multiplied several at a time, since their final sums dominate.
 inline constexpr std::int64_t kShortRow = 256;
 inline constexpr int kShortRows = 4;
 inline constexpr int kAddedRows = 4;
 
-// Pairwise.
+// Sums the lanes pairwise.
 template <class R>
 [[gnu::always_inline]] inline R sum_of_lanes(Vector<R> value) {
 #if defined(__AVX512F__)
@@ -45,7 +45,7 @@ template <class R>
   return lanes[0];
 }
 
-// A dot product of several rows with x: kVectors vectors of sums per row, added up pairwise at the end.
+// Dot products of several rows with x: kVectors vectors of sums per row, which are added pairwise at the end.
 template <class T, int kRows, int kVectors>
 void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t count, std::int64_t ahead) {
   using R = Part<T>;
@@ -129,7 +129,7 @@ void add_rows(void* sums, const void* const* rows, std::int64_t row_count, const
     add_fixed<T, 1>(to, rows, vector, count, first, ahead);
 }
 
-// A tile of small matrices, each lane of a vector another one: element (i, p) of a is a vector at a[i][depth[p]].
+// A tile of small matrices, with a different matrix in each lane: element (i, p) of a is the vector at a[i][depth[p]].
 template <class T, int kRows, int kColumns>
 void multiply_lanes_tile(const LaneProduct& p, const T* a, const T* b, T* c, std::int64_t i, std::int64_t j) {
   using R = Part<T>;

@@ -9,7 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-/// Vector registers of this level, by the compilers' vector extension: arithmetic on them is written as on numbers.
+/// Vector registers of this level by the compilers' vector extension; arithmetic on them is written like that on
+/// numbers.
 namespace eindb::EINDB_LEVEL {
 
 #if defined(__AVX512F__)
@@ -43,7 +44,7 @@ template <class T>
   return value - Vector<T>{};
 }
 
-/// Calls body(0), body(1), ... body(kCount - 1) with compile-time numbers: local arrays that are indexed by them stay
+/// Calls body(0), body(1), ... body(kCount - 1) with compile-time constants, so that local arrays indexed by them stay
 /// in registers.
 template <int kCount, class Body>
 [[gnu::always_inline]] constexpr inline void unrolled(const Body& body) {
@@ -54,7 +55,7 @@ template <int kCount, class Body>
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-/// All bits of the first `count` lanes of T's size.
+/// A mask with all bits set in the first `count` lanes of T's size.
 template <class T>
 [[gnu::always_inline]] inline __m256i lane_mask(std::int64_t count) {
   if constexpr (sizeof(T) == 4) {
@@ -65,7 +66,7 @@ template <class T>
 }
 #endif
 
-/// The first `count` elements, 0 < count <= kLanes; the others of a loaded vector are zero. Touches no memory beyond.
+/// Loads the first `count` elements, 0 < count <= kLanes; the other lanes are zero. Does not access memory beyond.
 template <class T>
 [[gnu::always_inline]] inline Vector<T> load_part(const T* from, std::int64_t count) {
 #if defined(__AVX512F__)
@@ -113,14 +114,14 @@ template <class T>
 #endif
 }
 
-/// Vectors of half the size: what widens to a whole vector.
+/// Vectors of half the size, which widen to a whole vector.
 template <class T>
 struct HalfVectorType {
   typedef T Register __attribute__((vector_size(kVectorBytes / 2)));
   typedef T Unaligned __attribute__((vector_size(kVectorBytes / 2), aligned(alignof(T)), may_alias));
 };
 
-/// As many elements of T as a vector of W has lanes; W is as large as T, or twice as large.
+/// As many elements of T as a vector of W has lanes; W has the size of T or twice that.
 template <class T, class W>
 using PieceType = std::conditional_t<sizeof(T) == sizeof(W), VectorType<T>, HalfVectorType<T>>;
 template <class T, class W>
@@ -130,7 +131,7 @@ template <class T, class W>
 [[gnu::always_inline]] inline Piece<T, W> load_piece(const T* from) {
   return *reinterpret_cast<const typename PieceType<T, W>::Unaligned*>(from);
 }
-/// The first `count` elements, as load_part.
+/// Loads the first `count` elements, like load_part.
 template <class T, class W>
 [[gnu::always_inline]] inline Piece<T, W> load_piece_part(const T* from, std::int64_t count) {
   if constexpr (sizeof(T) == sizeof(W)) {
@@ -147,7 +148,7 @@ template <class T, class W>
   }
 }
 
-/// A piece as a vector. GCC 12 makes four instructions of what is one here.
+/// Converts a piece to a vector. GCC 12 would use four instructions for this one.
 template <class T, class W>
 [[gnu::always_inline]] inline Vector<W> widened(Piece<T, W> values) {
   if constexpr (sizeof(T) == sizeof(W)) {
@@ -164,7 +165,7 @@ template <class T, class W>
   }
 }
 
-/// `value` in the first `count` lanes, `otherwise` in the others.
+/// The result has `value` in the first `count` lanes and `otherwise` in the others.
 template <class T>
 [[gnu::always_inline]] inline Vector<T> first_lanes(Vector<T> value, std::int64_t count, Vector<T> otherwise) {
   using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -175,7 +176,7 @@ template <class T>
   return lane < broadcast(static_cast<Number>(count)) ? value : otherwise;
 }
 
-/// Every second group of kGroup lanes of two vectors, one behind the other, from the first or the second group on.
+/// The result has every second group of kGroup lanes of the concatenation of two vectors, starting with group kFrom.
 template <int kGroup, int kFrom, class T>
 [[gnu::always_inline]] inline Vector<T> every_second(Vector<T> a, Vector<T> b) {
   return [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) __attribute__((always_inline)) {
@@ -184,8 +185,8 @@ template <int kGroup, int kFrom, class T>
   (std::make_integer_sequence<int, static_cast<int>(kLanes<T>)>{});
 }
 
-// Of two values the greater or the least, the second where neither is: one instruction each, which compilers do not
-// find by themselves.
+// The greater or lesser of two values; the second argument if neither is (NaN). Each is one instruction, which
+// compilers do not generate by themselves.
 #if defined(__AVX512F__)
 inline Vector<float> greater_of(Vector<float> a, Vector<float> b) { return _mm512_max_ps(a, b); }
 inline Vector<float> lesser_of(Vector<float> a, Vector<float> b) { return _mm512_min_ps(a, b); }
