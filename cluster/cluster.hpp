@@ -20,7 +20,7 @@
 #include "cluster/worker_status.hpp"
 #include "common/cancellation.hpp"
 #include "executor/exchange.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 #include "storage/shards/shard_access.hpp"
 #include "storage/shards/shard_log.hpp"
 
@@ -63,7 +63,7 @@ struct ClusterDatabase {
 
 /// A statement for a cluster to run. Everything it refers to must outlive the run.
 struct ClusterStatement {
-  const DistributedPlan& plan;
+  const PhysicalPlan& plan;
   std::span<const TileHolders> holders;
   /// The workers by rank, without the coordinator's rank.
   std::vector<DataId> workers;

@@ -3,7 +3,7 @@
 //
 //   plan        version:byte ranks coordinator labels:[name extent] holder_lists steps:[step] results:[step number]
 //               and, without a length, holder_lists times holders
-//   step        op:byte (scan | redistribute | compute | reduce, in the order of DistributedStep::op) vertex dtype grid
+//   step        op:byte (scan | redistribute | compute | reduce, in the order of PlanStep::op) vertex dtype grid
 //               placement:byte (blocks | holder list's number)
 //   scan        tensor holders
 //   redistribute, reduce
@@ -52,7 +52,7 @@ const TileGrid& stored_grid(const InputTensor& tensor) {
 
 class Encoder {
  public:
-  std::vector<std::byte> encode(const DistributedPlan& plan, std::span<const TileHolders> holders) {
+  std::vector<std::byte> encode(const PhysicalPlan& plan, std::span<const TileHolders> holders) {
     CHECK(holders.size() == plan.holder_lists, "a statement gives as many lists of holders as its plan names");
     CHECK(plan.ranks <= kMostRanks && plan.coordinator < plan.ranks, "the coordinator is one of the plan's ranks");
     labels_ = plan.labels.size();
@@ -66,7 +66,7 @@ class Encoder {
       out_.size(plan.labels.extent(Label(n)));
     }
     out_.number(plan.holder_lists);
-    out_.list(plan.steps, [this](const DistributedStep& step) { put(step); });
+    out_.list(plan.steps, [this](const PlanStep& step) { put(step); });
     out_.list(plan.results, [this](StepId id) { put_earlier(id); });
     for (const auto& list : holders) put(list);
     return out_.take();
@@ -101,7 +101,7 @@ class Encoder {
     out_.number(label.index());
   }
 
-  void put(const DistributedStep& step) {
+  void put(const PlanStep& step) {
     out_.byte(static_cast<std::uint8_t>(step.op.index()));
     std::visit(*this, step.op);
     out_.number(step.vertex.index());
@@ -252,8 +252,8 @@ class Decoder {
     return *type;
   }
 
-  DistributedStep step() {
-    DistributedStep step;
+  PlanStep step() {
+    PlanStep step;
     step.op = operation();
     step.vertex = vertex();
     step.dtype = dtype();
@@ -268,7 +268,7 @@ class Decoder {
     return step;
   }
 
-  decltype(DistributedStep::op) operation() {
+  decltype(PlanStep::op) operation() {
     switch (in_.choice(Operation::Reduce)) {
       case Operation::Scan: return scan();
       case Operation::Redistribute: return RedistributeStep{earlier_step()};
@@ -432,12 +432,12 @@ class Decoder {
   }
 
   ByteReader in_;
-  DistributedPlan plan_;
+  PhysicalPlan plan_;
 };
 
 }  // namespace
 
-std::vector<std::byte> encode_plan(const DistributedPlan& plan, std::span<const TileHolders> holders) {
+std::vector<std::byte> encode_plan(const PhysicalPlan& plan, std::span<const TileHolders> holders) {
   return Encoder().encode(plan, holders);
 }
 

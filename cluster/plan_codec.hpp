@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 #include "tensor/tile_holders.hpp"
 
 namespace eindb {
@@ -12,13 +12,13 @@ namespace eindb {
 /// A distributed plan with the locations of the tiles that its scans read: everything that a rank must know of a
 /// statement.
 struct PlacedPlan {
-  DistributedPlan plan;
+  PhysicalPlan plan;
   std::vector<TileHolders> holders;  ///< plan.holder_lists of them
 };
 
 /// Encodes the plan in the format at the head of plan_codec.cpp. Thread-safe. Error{Unsupported} if expressions are
 /// nested deeper than kMaxEncodedDepth.
-std::vector<std::byte> encode_plan(const DistributedPlan& plan, std::span<const TileHolders> holders);
+std::vector<std::byte> encode_plan(const PhysicalPlan& plan, std::span<const TileHolders> holders);
 
 /// Decodes a plan from encode_plan(). The bytes are untrusted: Error{Corrupt} unless encode_plan() would give the same
 /// bytes for the result. Every index refers to an existing label, earlier step, rank or holder list, and holder lists

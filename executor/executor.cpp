@@ -3,30 +3,29 @@
 #include <exception>
 
 #include "common/check.hpp"
-#include "executor/distributed_run.hpp"
 #include "executor/plan_run.hpp"
+#include "executor/steps_run.hpp"
 
 namespace eindb {
 
-ExecutionProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
+ExecutionProfile execute(const PhysicalPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
                          ExecutionContext& context, std::span<TileSink* const> sinks) {
   try {
     CHECK(plan.ranks == exchange.size() && lists.size() == plan.holder_lists,
           "a plan runs on as many ranks, and with as many lists, as it was made for");
     if (const auto* fragment = plan.fragment()) return run_fragment(*fragment, context, sinks);
-    return DistributedRun(plan, lists, exchange, context, sinks).run();
+    return StepsRun(plan, lists, exchange, context, sinks).run();
   } catch (...) {
     exchange.abort(std::current_exception());
     throw;
   }
 }
 
-ExecutionProfile run_fragment(const PhysicalPlan& fragment, ExecutionContext& context,
-                              std::span<TileSink* const> sinks) {
+ExecutionProfile run_fragment(const Fragment& fragment, ExecutionContext& context, std::span<TileSink* const> sinks) {
   return PlanRun(fragment, context, sinks).run();
 }
 
-ExecutionProfile run_fragment(const PhysicalPlan& fragment, ExecutionContext& context, TileSink& sink) {
+ExecutionProfile run_fragment(const Fragment& fragment, ExecutionContext& context, TileSink& sink) {
   TileSink* const sinks[] = {&sink};
   return run_fragment(fragment, context, sinks);
 }

@@ -5,7 +5,7 @@
 #include "executor/exchange.hpp"
 #include "executor/execution_context.hpp"
 #include "executor/execution_profile.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 #include "tensor/tile_holders.hpp"
 
 namespace eindb {
@@ -17,15 +17,14 @@ namespace eindb {
 ///
 /// Throws what a sink, the source, the limits or the exchange throw first. Whatever it is, the exchange has been
 /// aborted with it, so that the other ranks end, too; sinks have then seen a part of the tiles.
-ExecutionProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
+ExecutionProfile execute(const PhysicalPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
                          ExecutionContext& context, std::span<TileSink* const> sinks);
 
 /// Runs the operators of a fragment as a graph of tasks on tiles, in parallel within and between nodes; a tile is let
 /// go after its last reader. The nodes of a loop run once per slice, which frees what it holds before the next. Sinks
 /// and errors are as above.
-ExecutionProfile run_fragment(const PhysicalPlan& fragment, ExecutionContext& context,
-                              std::span<TileSink* const> sinks);
+ExecutionProfile run_fragment(const Fragment& fragment, ExecutionContext& context, std::span<TileSink* const> sinks);
 /// Of a fragment with one result.
-ExecutionProfile run_fragment(const PhysicalPlan& fragment, ExecutionContext& context, TileSink& sink);
+ExecutionProfile run_fragment(const Fragment& fragment, ExecutionContext& context, TileSink& sink);
 
 }  // namespace eindb

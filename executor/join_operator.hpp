@@ -9,7 +9,7 @@
 #include "executor/kernels/fused_kernel.hpp"
 #include "executor/kernels/kernel.hpp"
 #include "executor/relation.hpp"
-#include "plan/physical_plan.hpp"
+#include "plan/fragment.hpp"
 
 namespace eindb {
 

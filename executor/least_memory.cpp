@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kBesideTile = 256;
 
 // The bytes of the sums over slices, in the type that the kernels compute in.
-std::int64_t bytes_of_sums(const PhysicalPlan& plan, const SliceLoop* loop) {
+std::int64_t bytes_of_sums(const Fragment& plan, const SliceLoop* loop) {
   if (loop == nullptr || loop->aggregate == Aggregate::None) return 0;
   const auto& result = plan.node(loop->result);
   const auto working = plan.node(plan.worker_of(loop->result)).working_type();
@@ -23,7 +23,7 @@ std::int64_t bytes_of_sums(const PhysicalPlan& plan, const SliceLoop* loop) {
 }
 
 // `join` must outlive the result. It is the stage's join, or a copy with other constants.
-std::unique_ptr<JoinOperator> join_operator(const JoinNode& join, const PhysicalPlan& plan, const Stage& stage,
+std::unique_ptr<JoinOperator> join_operator(const JoinNode& join, const Fragment& plan, const Stage& stage,
                                             std::int64_t workspace) {
   const Workspace::Bound bound(static_cast<std::size_t>(workspace));
   const auto& result = plan.nodes[stage.node];
@@ -36,13 +36,13 @@ std::unique_ptr<JoinOperator> join_operator(const JoinNode& join, const Physical
   return std::make_unique<JoinOperator>(join, plan.labels, result.grid, result.dtype, types, grids);
 }
 
-std::int64_t beside_tiles(const PhysicalPlan& plan, const Stage& stage) {
+std::int64_t beside_tiles(const Fragment& plan, const Stage& stage) {
   return kBesideTile * static_cast<std::int64_t>(inputs_of(plan.nodes[stage.join]).size());
 }
 
 // Parameters may have no values yet. Kernels need the same workspace for all values, to within some registers, so a
 // number that no operation treats specially takes their place.
-std::int64_t need_of(const PhysicalPlan& plan, const Stage& stage) {
+std::int64_t need_of(const Fragment& plan, const Stage& stage) {
   const auto* join = std::get_if<JoinNode>(&plan.nodes[stage.join].op);
   const auto tiles = checked_add(stage.need, beside_tiles(plan, stage));
   if (join == nullptr) return tiles;
@@ -53,11 +53,11 @@ std::int64_t need_of(const PhysicalPlan& plan, const Stage& stage) {
 
 }  // namespace
 
-std::unique_ptr<JoinOperator> join_operator(const PhysicalPlan& plan, const Stage& stage, std::int64_t workspace) {
+std::unique_ptr<JoinOperator> join_operator(const Fragment& plan, const Stage& stage, std::int64_t workspace) {
   return join_operator(std::get<JoinNode>(plan.nodes[stage.join].op), plan, stage, workspace);
 }
 
-std::int64_t least_memory(const PhysicalPlan& plan) {
+std::int64_t least_memory(const Fragment& plan) {
   const TaskGraph graph(plan, [] { return std::int64_t{0}; });
   std::int64_t least = 0;
   for (const auto& region : graph.regions()) {

@@ -17,7 +17,7 @@ constexpr double kSmallRegion = 1 << 17;
 constexpr std::int64_t kWorkspaceShare = 8;
 
 // The memory for results that wait for their operands: what tasks do not need, at most a quarter of the limit.
-std::int64_t most_begun(const PhysicalPlan& plan, std::int64_t limit) {
+std::int64_t most_begun(const Fragment& plan, std::int64_t limit) {
   return std::clamp<std::int64_t>(limit - least_memory(plan), 0, limit / 4);
 }
 
@@ -54,7 +54,7 @@ TileWindow slices_of(const SliceLoop& loop) {
 
 }  // namespace
 
-PlanRun::PlanRun(const PhysicalPlan& plan, ExecutionContext& context, std::span<TileSink* const> sinks)
+PlanRun::PlanRun(const Fragment& plan, ExecutionContext& context, std::span<TileSink* const> sinks)
     : plan_(plan),
       context_(context),
       results_(sinks),

@@ -18,7 +18,7 @@
 #include "executor/relation.hpp"
 #include "executor/sliced_result.hpp"
 #include "executor/task_graph.hpp"
-#include "plan/physical_plan.hpp"
+#include "plan/fragment.hpp"
 
 namespace eindb {
 
@@ -43,7 +43,7 @@ namespace eindb {
 class PlanRun {
  public:
   /// sinks[n] is for result n of the plan and must outlive the run.
-  PlanRun(const PhysicalPlan& plan, ExecutionContext& context, std::span<TileSink* const> sinks);
+  PlanRun(const Fragment& plan, ExecutionContext& context, std::span<TileSink* const> sinks);
   ExecutionProfile run();
 
  private:
@@ -184,7 +184,7 @@ class PlanRun {
   void keep_promise(Worker& worker);
   NodeProfile& profile(Worker& worker, const StageRun& run) { return worker.nodes[run.stage->node]; }
 
-  const PhysicalPlan& plan_;
+  const Fragment& plan_;
   ExecutionContext& context_;
   const std::span<TileSink* const> results_;
   const TaskGraph graph_;

@@ -49,7 +49,7 @@ std::int64_t slice_count(const SliceLoop* loop) {
 
 std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) { return counted(tile_bytes(grid, type)); }
 
-TaskGraph::TaskGraph(const PhysicalPlan& plan, Bytes most_begun)
+TaskGraph::TaskGraph(const Fragment& plan, Bytes most_begun)
     : plan_(plan),
       most_begun_(std::move(most_begun)),
       stage_of_(plan.nodes.size(), -1),

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "executor/stage.hpp"
-#include "plan/physical_plan.hpp"
+#include "plan/fragment.hpp"
 
 namespace eindb {
 
@@ -36,7 +36,7 @@ class TaskGraph {
   /// result.
   using Bytes = std::function<std::int64_t()>;
   explicit TaskGraph(
-      const PhysicalPlan& plan, Bytes most_begun = [] { return std::numeric_limits<std::int64_t>::max(); });
+      const Fragment& plan, Bytes most_begun = [] { return std::numeric_limits<std::int64_t>::max(); });
 
   const std::vector<Stage>& stages() const { return stages_; }
   const std::vector<Region>& regions() const { return regions_; }
@@ -65,7 +65,7 @@ class TaskGraph {
   std::int64_t begun_bytes(const Stage& stage) const;
   void collect_readers();
 
-  const PhysicalPlan& plan_;
+  const Fragment& plan_;
   Bytes most_begun_;
   std::optional<std::int64_t> left_to_begin_;  // for stages that are added later; nullopt: not computed yet
   std::vector<Stage> stages_;

@@ -11,7 +11,7 @@
 #include "executor/piece_streams.hpp"
 #include "executor/relation.hpp"
 #include "executor/tile_buffer.hpp"
-#include "plan/physical_plan.hpp"
+#include "plan/fragment.hpp"
 
 namespace eindb {
 

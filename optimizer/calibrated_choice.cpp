@@ -7,9 +7,9 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/viable.hpp"
-#include "optimizer/physical_planner.hpp"
 #include "optimizer/plan_memory.hpp"
 
 namespace eindb {
@@ -118,7 +118,7 @@ class Chooser {
     auto labelling = label(graph_, strategy_, options_);
     const auto seconds = labelling.total_cost;
     if (most_call_bytes == 0)
-      largest_call_ = working_bytes(plan_physically(graph_, labelling, options_.output_partitions), 1);
+      largest_call_ = working_bytes(plan_fragment(graph_, labelling, options_.output_partitions), 1);
     double calls = 1;
     for (const auto& vertex : labelling.vertices) calls = std::max(calls, kernel_calls(vertex.partition.parts));
     auto own = candidate(floor_power_of_two(static_cast<std::int64_t>(calls)), labelling);
@@ -132,7 +132,7 @@ class Chooser {
 
   ParallelismCandidate candidate(std::int64_t p, const Labelling& labelling) const {
     const auto limit = static_cast<double>(machine_.memory_limit);
-    const auto plan = plan_physically(graph_, labelling, options_.output_partitions);
+    const auto plan = plan_fragment(graph_, labelling, options_.output_partitions);
     const auto peak = peak_bytes(plan);
     if (!machine_.spills) return {p, labelling.total_cost, peak, 0, peak <= limit};
     const auto spilling = seconds_in(plan, labelling.total_cost, model_, machine_);
@@ -239,7 +239,7 @@ double tile_bytes(const Shape& shape, DType type, const Partition& partition) {
 
 }  // namespace
 
-SpillingSeconds seconds_in(const PhysicalPlan& plan, double seconds, const CalibratedModel& model,
+SpillingSeconds seconds_in(const Fragment& plan, double seconds, const CalibratedModel& model,
                            const MachineOptions& machine) {
   const auto limit = static_cast<double>(machine.memory_limit);
   SpillingSeconds out{seconds * slowdown_for_room(plan, machine.threads, limit), 0,

@@ -74,7 +74,7 @@ struct SpillingSeconds {
   double least_bytes = 0;  ///< the plan cannot run if this exceeds the limit
 };
 /// `seconds` is the prediction without a memory limit.
-SpillingSeconds seconds_in(const PhysicalPlan& plan, double seconds, const CalibratedModel& model,
+SpillingSeconds seconds_in(const Fragment& plan, double seconds, const CalibratedModel& model,
                            const MachineOptions& machine);
 
 /// The partition with tiles of 0.5 to 4 MiB that is nearest to the given one. Parts are doubled along the longest side

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "plan/ein_graph.hpp"
-#include "plan/physical_plan.hpp"
+#include "plan/fragment.hpp"
 
 namespace eindb {
 

@@ -8,10 +8,10 @@
 #include "common/stopwatch.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
+#include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/density.hpp"
 #include "optimizer/partitions/worker_choice.hpp"
-#include "optimizer/physical_planner.hpp"
 #include "optimizer/plan_memory.hpp"
 #include "optimizer/recomputation.hpp"
 #include "plan/validator.hpp"
@@ -69,7 +69,7 @@ Labelling label_again(const EinGraph& graph, const OptimizerOptions& options) {
 }
 
 void lower(OptimizedPlan& plan, const OptimizerOptions& options) {
-  plan.physical = plan_of(plan_physically(plan.graph, plan.labelling, options.output_partitions));
+  plan.physical = plan_of(plan_fragment(plan.graph, plan.labelling, options.output_partitions));
   plan.peak_bytes = peak_bytes(plan.fragment());
 }
 

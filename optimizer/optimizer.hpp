@@ -14,7 +14,7 @@
 #include "optimizer/partitions/strategy_comparison.hpp"
 #include "optimizer/passes.hpp"
 #include "optimizer/paths/path_optimizer.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 
 namespace eindb {
 
@@ -36,7 +36,7 @@ struct OptimizerOptions {
   /// If positive, vectors are chosen so that this many workers receive the least from each other.
   std::int64_t workers = 0;
   /// If not set, the labelled graph is the result, and it is lowered when the ranks are known
-  /// (optimizer/distributed_planner). Memory is no concern then, since ranks spill.
+  /// (optimizer/rank_planner). Memory is no concern then, since ranks spill.
   bool lowers = true;
 };
 
@@ -71,7 +71,7 @@ struct MemoryChoice {
 struct OptimizedPlan {
   EinGraph graph;  ///< after all passes; labelling.vertices[n] belongs to vertex n
   Labelling labelling;
-  DistributedPlan physical;            ///< for one rank; without steps where OptimizerOptions::lowers is not set
+  PhysicalPlan physical;               ///< for one rank; without steps where OptimizerOptions::lowers is not set
   std::vector<TileGrid> result_grids;  ///< of each result, as it is given or stored
   PathSummary path;
   std::int64_t parallelism = 1;                              ///< the p that the labelling was made for
@@ -90,7 +90,7 @@ struct OptimizedPlan {
 
   bool is_lowered() const { return !physical.steps.empty(); }
   /// All that a single rank does. Of a lowered plan.
-  const PhysicalPlan& fragment() const { return *physical.fragment(); }
+  const Fragment& fragment() const { return *physical.fragment(); }
 };
 
 /// The optimizer: bound logical plan in, physical plan out. A pure function of its arguments, without I/O or state,

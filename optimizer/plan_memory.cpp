@@ -7,7 +7,7 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/poll_steps.hpp"
-#include "plan/local_plan.hpp"
+#include "plan/local_fragment.hpp"
 #include "plan/task_memory.hpp"
 
 namespace eindb {
@@ -25,7 +25,7 @@ std::int64_t slices_of(std::size_t n, std::size_t d, const SliceLoop& loop) {
 }
 
 // The bytes of the stored tiles that one slice overlaps: a scan reads a tensor in the tiles in which it is stored.
-double bytes_scanned(const PhysicalPlan& plan, std::size_t n, const SliceLoop& loop) {
+double bytes_scanned(const Fragment& plan, std::size_t n, const SliceLoop& loop) {
   const auto& node = plan.nodes[n];
   auto bytes = static_cast<double>(size_of(node.dtype));
   for (std::size_t d = 0; d < node.grid.rank(); ++d) {
@@ -43,7 +43,7 @@ double bytes_scanned(const PhysicalPlan& plan, std::size_t n, const SliceLoop& l
 // Follows the executor through a plan and records the bytes held.
 class MemoryWalk {
  public:
-  explicit MemoryWalk(const PhysicalPlan& plan)
+  explicit MemoryWalk(const Fragment& plan)
       : plan_(plan), last_reader_(plan.nodes.size(), kNever), held_(plan.nodes.size(), 0) {
     for (std::size_t n = 0; n < plan.nodes.size(); ++n)
       for (const auto input : inputs_of(plan.nodes[n])) last_reader_[input.index()] = n;
@@ -129,7 +129,7 @@ class MemoryWalk {
     if (last_reader_[n] <= reader) hold(n, 0);
   }
 
-  const PhysicalPlan& plan_;
+  const Fragment& plan_;
   std::vector<std::size_t> last_reader_;
   std::vector<double> held_;
   const SliceLoop* loop_ = nullptr;
@@ -137,13 +137,13 @@ class MemoryWalk {
   double peak_ = 0;
 };
 
-double whole_bytes(const PhysicalNode& node) { return RelationView{node.dtype, node.grid}.bytes(); }
+double whole_bytes(const FragmentNode& node) { return RelationView{node.dtype, node.grid}.bytes(); }
 
 // Results that are made early and read late. They wait in memory, or in a scratch file if running operators need the
 // room.
 class WaitingResults {
  public:
-  WaitingResults(const PhysicalPlan& plan, double limit)
+  WaitingResults(const Fragment& plan, double limit)
       : plan_(plan),
         limit_(limit),
         readers_(plan.nodes.size()),
@@ -163,7 +163,7 @@ class WaitingResults {
 
  private:
   // A group-by takes no room beside its result, since the results of joins are combined as they come.
-  static bool is_made(const PhysicalNode& node) { return node.has_tasks() || node.role() == OperatorRole::Completion; }
+  static bool is_made(const FragmentNode& node) { return node.has_tasks() || node.role() == OperatorRole::Completion; }
 
   // Marks the result as waiting for its readers, and drops its inputs that nobody else reads.
   void keep(std::size_t n) {
@@ -209,7 +209,7 @@ class WaitingResults {
     }
   }
 
-  const PhysicalPlan& plan_;
+  const Fragment& plan_;
   double limit_;
   std::vector<std::vector<std::size_t>> readers_;  // of each node, ascending
   std::vector<double> resident_;                   // bytes of each result in memory
@@ -219,7 +219,7 @@ class WaitingResults {
 
 // The bytes read beyond the first time. Tiles read in one turn of a loop are still there in the next one if everything
 // that a turn reads and makes fits.
-double bytes_read_again(const PhysicalPlan& plan, NodeId node, double limit) {
+double bytes_read_again(const Fragment& plan, NodeId node, double limit) {
   const auto calls = call_loops(plan, node);
   DCHECK(std::all_of(calls.operands.begin(), calls.operands.end(),
                      [&](const auto& o) { return o.part.size() == calls.loops && o.again.size() == calls.loops; }),
@@ -240,9 +240,9 @@ double bytes_read_again(const PhysicalPlan& plan, NodeId node, double limit) {
 
 }  // namespace
 
-double peak_bytes(const PhysicalPlan& plan) { return MemoryWalk(plan).run(); }
+double peak_bytes(const Fragment& plan) { return MemoryWalk(plan).run(); }
 
-double working_bytes(const PhysicalPlan& plan, int threads) {
+double working_bytes(const Fragment& plan, int threads) {
   double most = 0;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     if (!plan.nodes[n].has_tasks()) continue;
@@ -255,7 +255,7 @@ double working_bytes(const PhysicalPlan& plan, int threads) {
 namespace {
 
 // What the rank holds of a step's relation.
-double bytes_held(const DistributedStep& step, Rank rank) {
+double bytes_held(const PlanStep& step, Rank rank) {
   const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
   if (blocks == nullptr || !blocks->at[rank]) return 0;
   auto bytes = static_cast<double>(size_of(step.dtype));
@@ -264,14 +264,14 @@ double bytes_held(const DistributedStep& step, Rank rank) {
   return bytes;
 }
 
-bool computes(const DistributedStep& step, Rank rank) {
+bool computes(const PlanStep& step, Rank rank) {
   const auto* compute = std::get_if<ComputeStep>(&step.op);
   return compute != nullptr && compute->at[rank].has_value();
 }
 
 }  // namespace
 
-double peak_bytes(const DistributedPlan& plan, Rank rank) {
+double peak_bytes(const PhysicalPlan& plan, Rank rank) {
   if (const auto* fragment = plan.fragment()) return peak_bytes(*fragment);
   std::vector<std::size_t> last_reader(plan.steps.size(), 0);
   for (std::size_t n = 0; n < plan.steps.size(); ++n)
@@ -290,16 +290,16 @@ double peak_bytes(const DistributedPlan& plan, Rank rank) {
   return peak;
 }
 
-double working_bytes(const DistributedPlan& plan, Rank rank, int threads) {
+double working_bytes(const PhysicalPlan& plan, Rank rank, int threads) {
   if (const auto* fragment = plan.fragment()) return working_bytes(*fragment, threads);
   double bytes = 0;
   for (std::size_t n = 0; n < plan.steps.size(); ++n)
     if (computes(plan.steps[n], rank))
-      bytes = std::max(bytes, working_bytes(local_plan(plan, StepId(n), rank), threads));
+      bytes = std::max(bytes, working_bytes(local_fragment(plan, StepId(n), rank), threads));
   return bytes;
 }
 
-double least_bytes(const PhysicalPlan& plan, const LeastMemory& known, double limit) {
+double least_bytes(const Fragment& plan, const LeastMemory& known, double limit) {
   // Ample enough for the workspace of kernels beside the tiles.
   constexpr double kAmple = 128 << 20;
   constexpr double kSmallPart = 16;
@@ -308,7 +308,7 @@ double least_bytes(const PhysicalPlan& plan, const LeastMemory& known, double li
   return known(plan);
 }
 
-double bytes_read_by_slices(const PhysicalPlan& plan, double limit) {
+double bytes_read_by_slices(const Fragment& plan, double limit) {
   double bytes = 0;
   for (const auto& loop : plan.loops) {
     double slices = 1;
@@ -323,14 +323,14 @@ double bytes_read_by_slices(const PhysicalPlan& plan, double limit) {
   return bytes;
 }
 
-double slowdown_for_room(const PhysicalPlan& plan, int threads, double limit) {
+double slowdown_for_room(const Fragment& plan, int threads, double limit) {
   constexpr double kWorkingShare = 0.5;
   CHECK(threads > 0, "operators have a thread to work on");
   const auto room = peak_bytes(plan) <= limit ? limit : kWorkingShare * limit;
   return std::clamp(working_bytes(plan, threads) / room, 1.0, static_cast<double>(threads));
 }
 
-ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit) {
+ScratchTraffic scratch_traffic(const Fragment& plan, double limit) {
   auto traffic = WaitingResults(plan, limit).run();
   std::vector<int> readers(plan.nodes.size(), 0);
   for (const auto& node : plan.nodes)

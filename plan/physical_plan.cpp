@@ -1,142 +1,41 @@
 #include "plan/physical_plan.hpp"
 
 #include <algorithm>
-#include <concepts>
-
-#include "common/check.hpp"
-#include "plan/held_bytes.hpp"
+#include <utility>
 
 namespace eindb {
-namespace {
 
-template <class Operators>
-inline constexpr bool kAllDescribeThemselves = false;
-template <class... Op>
-inline constexpr bool kAllDescribeThemselves<std::variant<Op...>> = (PlanOperator<Op> && ...);
-static_assert(kAllDescribeThemselves<PhysicalOperator>);
-
-}  // namespace
-
-OperatorRole PhysicalNode::role() const {
-  return std::visit([](const auto& o) { return o.kRole; }, op);
+bool ComputeStep::is_partial() const {
+  const auto& labels = join.partition.labels;
+  return std::any_of(join.einsum.aggregated.begin(), join.einsum.aggregated.end(), [&](Label label) {
+    const auto place = std::find(labels.begin(), labels.end(), label) - labels.begin();
+    return blocks[static_cast<std::size_t>(place)] > 1;
+  });
 }
 
-const InputTensor* PhysicalNode::stored() const {
-  return std::visit(
-      [](const auto& o) -> const InputTensor* {
-        if constexpr (requires { o.stored(); }) return &o.stored();
-        else return nullptr;
-      },
-      op);
+const Fragment* PhysicalPlan::fragment() const {
+  const auto* step = steps.size() == 1 ? std::get_if<FragmentStep>(&steps.front().op) : nullptr;
+  return step == nullptr ? nullptr : &step->fragment;
 }
 
-std::optional<std::size_t> PhysicalNode::result_number() const {
-  return std::visit(
-      [](const auto& o) -> std::optional<std::size_t> {
-        if constexpr (requires { o.result_number(); }) return o.result_number();
-        else return std::nullopt;
-      },
-      op);
+PhysicalPlan plan_of(Fragment fragment) {
+  PhysicalPlan plan;
+  plan.results.assign(fragment.result_count(), StepId(0));
+  const auto& sink = fragment.sink(0);
+  const auto vertex = sink.vertex;
+  const auto dtype = sink.dtype;
+  const auto grid = sink.grid;
+  BlockPlacement here{Partition(grid.rank(), 1), {TileKey(grid.rank(), 0)}};
+  plan.steps.push_back({FragmentStep{std::move(fragment)}, vertex, dtype, grid, std::move(here)});
+  return plan;
 }
 
-const LabelPartition* PhysicalNode::label_partition() const {
-  return std::visit(
-      [](const auto& o) -> const LabelPartition* {
-        if constexpr (requires { o.label_partition(); }) return &o.label_partition();
-        else return nullptr;
-      },
-      op);
+std::vector<StepId> inputs_of(const PlanStep& step) {
+  return std::visit([](const auto& op) -> std::vector<StepId> { return op.reads(); }, step.op);
 }
 
-DType PhysicalNode::working_type() const {
-  return std::visit(
-      [this](const auto& o) {
-        if constexpr (requires { o.working_type(); }) return o.working_type();
-        else return dtype;
-      },
-      op);
-}
-
-bool PhysicalNode::is_partial() const {
-  return std::visit(
-      [](const auto& o) {
-        if constexpr (requires { o.is_partial(); }) return o.is_partial();
-        else return false;
-      },
-      op);
-}
-
-DescriptionFields PhysicalNode::describe(const EinGraph& graph) const {
-  return std::visit([&](const auto& o) -> DescriptionFields { return o.describe(graph); }, op);
-}
-
-void PhysicalNode::substitute(const Substitution& values) {
-  std::visit(
-      [&](auto& o) {
-        if constexpr (requires { o.substitute(values); }) o.substitute(values);
-      },
-      op);
-}
-
-std::size_t PhysicalNode::held_bytes() const {
-  return eindb::held_bytes(grid) + std::visit(
-                                       [](const auto& o) -> std::size_t {
-                                         if constexpr (requires { o.held_bytes(); }) return o.held_bytes();
-                                         else return 0;
-                                       },
-                                       op);
-}
-
-std::size_t PhysicalPlan::result_count() const {
-  return static_cast<std::size_t>(std::count_if(
-      nodes.begin(), nodes.end(), [](const auto& node) { return node.role() == OperatorRole::Delivery; }));
-}
-
-const PhysicalNode& PhysicalPlan::sink(std::size_t result) const {
-  const auto found =
-      std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) { return node.result_number() == result; });
-  CHECK(found != nodes.end(), "every result of a physical plan has a sink");
-  return *found;
-}
-
-const SliceLoop* PhysicalPlan::loop_of(NodeId id) const {
-  const auto loop = std::find_if(loops.begin(), loops.end(), [&](const SliceLoop& l) { return l.contains(id); });
-  return loop == loops.end() ? nullptr : &*loop;
-}
-
-NodeId PhysicalPlan::worker_of(NodeId id) const {
-  return node(id).role() == OperatorRole::Completion ? inputs_of(node(id)).front() : id;
-}
-
-OperatorView PhysicalPlan::view(NodeId id) const {
-  OperatorView view{labels, {node(id).dtype, node(id).grid}, {}};
-  for (const auto input : inputs_of(node(id))) {
-    const auto& read = node(input);
-    view.inputs.push_back({{read.dtype, read.grid}, read.role(), read.is_partial()});
-  }
-  return view;
-}
-
-WindowLabel PhysicalPlan::window_of(Label label) const {
-  const auto known = std::find_if(window.begin(), window.end(), [&](const auto& w) { return w.label == label; });
-  return known == window.end() ? WindowLabel{label} : *known;
-}
-
-std::vector<NodeId> inputs_of(const PhysicalNode& node) {
-  return std::visit([](const auto& o) -> std::vector<NodeId> { return o.reads(); }, node.op);
-}
-
-std::string operator_name(const PhysicalNode& node) {
-  return std::visit([](const auto& o) { return o.name(); }, node.op);
-}
-
-CallLoops call_loops(const PhysicalPlan& plan, NodeId id) {
-  return std::visit(
-      [&](const auto& o) -> CallLoops {
-        if constexpr (requires(const OperatorView& view) { o.loops(view); }) return o.loops(plan.view(id));
-        else return {};
-      },
-      plan.node(id).op);
+std::string operator_name(const PlanStep& step) {
+  return std::visit([](const auto& op) -> std::string { return op.kName; }, step.op);
 }
 
 }  // namespace eindb

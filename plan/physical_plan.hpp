@@ -1,103 +1,118 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "plan/ein_graph.hpp"
-#include "plan/group_by_node.hpp"
-#include "plan/join_node.hpp"
-#include "plan/repartition_node.hpp"
-#include "plan/scan_node.hpp"
-#include "plan/sink_node.hpp"
+#include "plan/fragment.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 
-/// The list of all operators; each describes itself (plan/plan_operator).
-using PhysicalOperator = std::variant<ScanNode, RepartitionNode, JoinNode, GroupByNode, SinkNode>;
+/// The number of a step, which identifies the relation that the step produces.
+using StepId = StrongId<struct PlanStepTag>;
 
-/// One operator and the tensor relation that it produces. The functions delegate to the operator.
-struct PhysicalNode {
-  PhysicalOperator op;
-  VertexId vertex;  ///< the vertex that this node serves
-  DType dtype = DType::Float64;
-  TileGrid grid;  ///< of the result; for a join before a GroupByNode, of one group's result
+/// Reads a stored tensor, or a selection from one, in place.
+struct ScanStep {
+  static constexpr const char* kName = "scan";
 
-  OperatorRole role() const;
-  /// The tensor that a Source reads; null for others.
-  const InputTensor* stored() const;
-  /// The index of the result that a Delivery serves; nullopt for others.
-  std::optional<std::size_t> result_number() const;
-  /// The partition vector of its label space; null if it has none.
-  const LabelPartition* label_partition() const;
-  /// The type in which it accumulates; `dtype` if it does not accumulate.
-  DType working_type() const;
-  /// Whether a Completion must follow.
+  InputTensor tensor;
+  std::size_t holders = 0;  ///< index into the statement's TileHolders: the holders of the stored tensor's tiles
+
+  std::vector<StepId> reads() const { return {}; }
+};
+
+/// Moves a relation to the placement of the step's result and cuts it by the result's grid: every result tile is
+/// assembled from the source tiles that it overlaps. A rank receives nothing that it holds itself.
+struct RedistributeStep {
+  static constexpr const char* kName = "redistribute";
+
+  StepId input;
+
+  std::vector<StepId> reads() const { return {input}; }
+};
+
+/// The kernel calls of one vertex or fused chain. Each rank makes those of its block of the label space, independently
+/// of the others. The inputs are in place in the tiles that the calls read: operand n is cut by
+/// join.partition.project(join.einsum.inputs[n]), and every rank holds the tiles that its block overlaps.
+///
+/// If an aggregated label is cut between ranks, each rank has a partial result: unfinished (without epilogue), in the
+/// join's compute_dtype, and all zero where there is no tile; a ReduceStep follows.
+///
+/// Example: Z[i,k] = SUM(X[i,j] * Y[j,k]) with blocks [i:2 j:2 k:1] on four ranks: at = (0,0,0), (1,0,0), (0,1,0),
+/// (1,1,0); Z has two blocks, and ranks 0 and 2 have partial results of the first.
+struct ComputeStep {
+  static constexpr const char* kName = "compute";
+
+  std::vector<StepId> inputs;
+  JoinNode join;     ///< its own `inputs` are empty
+  Partition blocks;  ///< parts into which ranks cut each of join.partition.labels; divides join.partition.parts
+  std::vector<std::optional<TileKey>>
+      at;  ///< for each rank, its block of the label space; nullopt: it computes nothing
+
+  const std::vector<StepId>& reads() const { return inputs; }
+  /// Whether an aggregated label is cut between ranks.
   bool is_partial() const;
-  /// Whether it has tasks; they include those of its Completion.
-  bool has_tasks() const { return role() == OperatorRole::Layout || role() == OperatorRole::Kernel; }
-  /// The operator's own fields for EXPLAIN.
-  DescriptionFields describe(const EinGraph& graph) const;
-  /// Replaces its parameters by their values.
-  void substitute(const Substitution& values);
-  /// Approximate heap bytes.
-  std::size_t held_bytes() const;
 };
 
-/// The nodes `begin` to `result`, which run once per slice (SlicedContraction) and hold one slice each: for a grid
-/// dimension with a sliced label, that share of its parts. Inputs from before `begin` are whole. The node of the
-/// result, a join or its group-by, produces its whole grid in the end.
-struct SliceLoop {
-  NodeId begin;
-  NodeId result;
-  std::vector<SlicedLabel> labels;
-  Aggregate aggregate = Aggregate::None;
-  std::vector<Labels> dimensions;  ///< entry n: the labels of the grid of node begin + n
+/// Combines the partial results of a ComputeStep tile by tile, in the order of the blocks along the aggregated labels,
+/// and finishes them; a tile goes to the placement of the step's result. Ranks with the same block have identical
+/// partial results, of which one is used.
+struct ReduceStep {
+  static constexpr const char* kName = "reduce";
 
-  bool contains(NodeId id) const { return begin <= id && id <= result; }
+  StepId input;
+
+  std::vector<StepId> reads() const { return {input}; }
 };
 
-/// Part `part` of `parts` of a label's range.
-struct WindowLabel {
-  Label label;
-  std::int64_t parts = 1;
-  std::int64_t part = 0;
+/// The whole work of a plan for a single rank as one graph of tasks: operators on tiles, which overlap where a plan in
+/// steps would wait. The fragment's sinks are the statement's results.
+struct FragmentStep {
+  static constexpr const char* kName = "fragment";
 
-  friend bool operator==(const WindowLabel&, const WindowLabel&) = default;
+  Fragment fragment;
+
+  std::vector<StepId> reads() const { return {}; }
 };
 
-/// The physical plan: nodes in an order in which inputs precede their readers. It has a sink for each result; no node
-/// reads a sink, and every other node has a reader. The contract between optimizer/ and executor/. Immutable once
-/// built.
+/// One step and the relation that it produces: the tiles of a grid, placed in blocks or by the statement's TileHolders
+/// with that index.
+struct PlanStep {
+  std::variant<ScanStep, RedistributeStep, ComputeStep, ReduceStep, FragmentStep> op;
+  VertexId vertex;  ///< the vertex that the step serves
+  DType dtype = DType::Float64;
+  TileGrid grid;
+  std::variant<BlockPlacement, std::size_t> placement;
+};
+
+/// The plan of a distributed statement: all ranks run the same steps in the same order, each on the tiles that it
+/// holds. Each rank passes its tiles of each result to the sink of that result.
+///
+/// The contract between optimizer/ and executor/, like Fragment for one process. Immutable once built. Invariants
+/// (plan/validator): steps read earlier ones; there is a result, and every step that nothing reads is one; placements
+/// refer to `ranks` ranks; blocks divide grids.
 struct PhysicalPlan {
+  std::size_t ranks = 1;
+  Rank coordinator = 0;  ///< the rank of the session; it may compute too
   LabelTable labels;
-  std::vector<PhysicalNode> nodes;
-  std::vector<SliceLoop> loops = {};  ///< disjoint, in the order of nodes
-  /// The part of the label space that is computed; empty: all of it. Grids still describe the whole, and the sink gets
-  /// the tiles within the window. Only a plan of scans, one join with its group-by, and the sink has a window.
-  std::vector<WindowLabel> window = {};
+  std::vector<PlanStep> steps;
+  std::size_t holder_lists = 0;  ///< the number of TileHolders that the statement supplies
+  std::vector<StepId> results;   ///< the steps that produce the statement's results, in its order; distinct
 
-  /// The number of results, which is the number of sinks.
-  std::size_t result_count() const;
-  /// The sink of a result.
-  const PhysicalNode& sink(std::size_t result) const;
-  /// The loop that runs the node, or null.
-  const SliceLoop* loop_of(NodeId id) const;
-  const PhysicalNode& node(NodeId id) const { return nodes[id.index()]; }
-  /// The node whose tasks produce the node's tiles: for a Completion its input, otherwise the node itself.
-  NodeId worker_of(NodeId id) const;
-  /// The node's operator's view of the plan.
-  OperatorView view(NodeId id) const;
-  /// The part of the label's range that is computed: part 0 of 1 unless the window restricts it.
-  WindowLabel window_of(Label label) const;
+  const PlanStep& step(StepId id) const { return steps[id.index()]; }
+  /// All that the plan does, if that is a single FragmentStep; otherwise null.
+  const Fragment* fragment() const;
 };
 
-/// Inputs of a node, in operand order.
-std::vector<NodeId> inputs_of(const PhysicalNode& node);
-/// "scan", "join", ...
-std::string operator_name(const PhysicalNode& node);
-/// The loops in which the node runs its calls; empty if it has no tasks.
-CallLoops call_loops(const PhysicalPlan& plan, NodeId id);
+/// A plan for one rank.
+PhysicalPlan plan_of(Fragment fragment);
+
+/// Inputs of a step, in operand order.
+std::vector<StepId> inputs_of(const PlanStep& step);
+/// "scan", "redistribute", "compute", "reduce" or "fragment".
+std::string operator_name(const PlanStep& step);
 
 }  // namespace eindb

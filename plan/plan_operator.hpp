@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-using NodeId = StrongId<struct PhysicalNodeTag>;
+using NodeId = StrongId<struct FragmentNodeTag>;
 
 /// The role of an operator for execution, costing and drawing, independent of its computation.
 enum class OperatorRole : std::uint8_t {

@@ -6,7 +6,7 @@ namespace eindb {
 namespace {
 
 // The tile that is read to produce a tile of a selection from a stored tensor.
-double bytes_behind(const PhysicalNode& node) {
+double bytes_behind(const FragmentNode& node) {
   const auto* stored = node.stored();
   if (stored == nullptr || !stored->selection || stored->attached) return 0;
   return tile_bytes(stored->selection->stored, node.dtype);
@@ -21,7 +21,7 @@ double tile_bytes(const TileGrid& grid, DType type) {
   return bytes;
 }
 
-double task_bytes(const PhysicalPlan& plan, NodeId id) {
+double task_bytes(const Fragment& plan, NodeId id) {
   const auto& node = plan.node(plan.worker_of(id));
   auto bytes = tile_bytes(node.grid, node.dtype);
   double behind = 0;

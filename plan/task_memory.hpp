@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/physical_plan.hpp"
+#include "plan/fragment.hpp"
 
 namespace eindb {
 
@@ -12,6 +12,6 @@ double tile_bytes(const TileGrid& grid, DType type);
 /// tile and one result tile. Tiles of attached tensors count too, since those with gaps are copied, and so does the
 /// stored tile from which a tile of a selection is taken. A group-by's task is its join's. A double, as the number may
 /// exceed any real memory.
-double task_bytes(const PhysicalPlan& plan, NodeId node);
+double task_bytes(const Fragment& plan, NodeId node);
 
 }  // namespace eindb

@@ -29,7 +29,7 @@ TileHolders lists_of(std::size_t count, const std::vector<std::int64_t>& number_
 
 }  // namespace
 
-TileLayout::TileLayout(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists)
+TileLayout::TileLayout(const PhysicalPlan& plan, StepId step, std::span<const TileHolders> lists)
     : grid_(plan.step(step).grid), windows_(plan.ranks) {
   const auto& made = plan.step(step);
   if (const auto* blocks = std::get_if<BlockPlacement>(&made.placement)) {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 #include "tensor/tile_window.hpp"
 
 namespace eindb {
@@ -19,7 +19,7 @@ namespace eindb {
 class TileLayout {
  public:
   /// The step must be one of a valid plan (plan/validator), and the lists must be valid.
-  TileLayout(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists);
+  TileLayout(const PhysicalPlan& plan, StepId step, std::span<const TileHolders> lists);
 
   const TileGrid& grid() const { return grid_; }
   std::size_t rank_count() const { return windows_.size(); }

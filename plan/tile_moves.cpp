@@ -92,7 +92,7 @@ std::optional<Rank> TileMoves::giver(const TileKey& source, std::int64_t layer, 
   return holders[static_cast<std::size_t>(turn) % holders.size()];
 }
 
-std::vector<double> bytes_received(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists) {
+std::vector<double> bytes_received(const PhysicalPlan& plan, StepId step, std::span<const TileHolders> lists) {
   const auto& made = plan.step(step);
   std::vector<double> bytes(plan.ranks, 0);
   if (!std::holds_alternative<RedistributeStep>(made.op) && !std::holds_alternative<ReduceStep>(made.op)) return bytes;

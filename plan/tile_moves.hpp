@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 #include "plan/tile_layout.hpp"
 #include "tensor/tile_overlap.hpp"
 
@@ -97,6 +97,6 @@ class TileMoves {
 /// Bytes of the pieces that each rank receives from others in a RedistributeStep or ReduceStep of a valid plan, if all
 /// tiles with holders are present: exactly what Exchange counts, without headers. Takes time proportional to the ranks
 /// if both sides are in blocks, otherwise to the pieces.
-std::vector<double> bytes_received(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists);
+std::vector<double> bytes_received(const PhysicalPlan& plan, StepId step, std::span<const TileHolders> lists);
 
 }  // namespace eindb

@@ -118,7 +118,7 @@ void check_chain(const EinGraph& graph, const FusedChain& chain, std::vector<boo
   }
 }
 
-void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
+void check_loop(const Fragment& plan, const SliceLoop& loop) {
   const Checker check("loop to node " + std::to_string(loop.result.index()));
   check(loop.begin <= loop.result && loop.result.index() + 1 < plan.nodes.size(), "a loop ends before a sink");
   check_sliced_labels(loop.labels, plan.labels, check);
@@ -139,7 +139,7 @@ void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
 
 // For a plan of sources, one kernel, its completion if it has one, and a delivery: the number of the kernel. Else
 // nullopt.
-std::optional<std::size_t> single_kernel(const PhysicalPlan& plan) {
+std::optional<std::size_t> single_kernel(const Fragment& plan) {
   std::size_t n = 0;
   while (plan.nodes[n].role() == OperatorRole::Source) ++n;
   const auto kernel = n;
@@ -148,7 +148,7 @@ std::optional<std::size_t> single_kernel(const PhysicalPlan& plan) {
   return n + 1 == plan.nodes.size() ? std::optional(kernel) : std::nullopt;
 }
 
-void check_window(const PhysicalPlan& plan) {
+void check_window(const Fragment& plan) {
   const Checker check("the plan's window");
   const auto kernel = single_kernel(plan);
   check(plan.loops.empty() && kernel.has_value(), "only a plan of a single join has a window");
@@ -163,7 +163,7 @@ void check_window(const PhysicalPlan& plan) {
   }
 }
 
-void check_sinks(const PhysicalPlan& plan) {
+void check_sinks(const Fragment& plan) {
   const auto count = plan.result_count();
   CHECK(count > 0, "a physical plan has a sink");
   std::vector<bool> known(count, false);
@@ -175,7 +175,7 @@ void check_sinks(const PhysicalPlan& plan) {
   }
 }
 
-void check_readers(const PhysicalPlan& plan) {
+void check_readers(const Fragment& plan) {
   std::vector<std::vector<NodeId>> readers(plan.nodes.size());
   for (std::size_t n = 0; n < plan.nodes.size(); ++n)
     for (const auto input : inputs_of(plan.nodes[n])) readers[input.index()].emplace_back(n);
@@ -202,7 +202,7 @@ void validate(const EinGraph& graph, std::size_t max_arity) {
   check_readers_of_slices(graph);
 }
 
-void validate(const PhysicalPlan& plan) {
+void validate(const Fragment& plan) {
   check_sinks(plan);
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];

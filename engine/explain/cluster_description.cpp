@@ -24,13 +24,13 @@ Mesh mesh_of(const ClusterProfile& profile) {
   return Mesh::of_twos(static_cast<int>(std::bit_width(std::max<std::size_t>(profile.computing, 1)) - 1));
 }
 
-bool is_at_coordinator(const BlockPlacement& blocks, const DistributedPlan& plan) {
+bool is_at_coordinator(const BlockPlacement& blocks, const PhysicalPlan& plan) {
   CHECK(plan.coordinator < blocks.at.size(), "a placement says of the coordinator what it holds");
   return blocks.at[plan.coordinator] &&
          std::count_if(blocks.at.begin(), blocks.at.end(), [](const auto& at) { return at.has_value(); }) == 1;
 }
 
-std::string placement_text(const DistributedStep& step, const ClusterProfile& profile) {
+std::string placement_text(const PlanStep& step, const ClusterProfile& profile) {
   const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
   if (blocks == nullptr) return "stored";
   const auto holders =
@@ -46,7 +46,7 @@ std::string placement_text(const DistributedStep& step, const ClusterProfile& pr
 }
 
 // Returns nullopt if the step moves nothing, or if not all the moved tiles lie in blocks of workers.
-std::optional<CollectivesDescription> describe_collectives(const ClusterProfile& profile, const DistributedStep& step) {
+std::optional<CollectivesDescription> describe_collectives(const ClusterProfile& profile, const PlanStep& step) {
   const auto* moved = std::get_if<RedistributeStep>(&step.op);
   if (moved == nullptr) return std::nullopt;
   const auto* from = std::get_if<BlockPlacement>(&profile.plan->step(moved->input).placement);
@@ -58,7 +58,7 @@ std::optional<CollectivesDescription> describe_collectives(const ClusterProfile&
                                 moved_elements(step.grid.shape(), *from, *to).most_received};
 }
 
-DescriptionFields own_fields(const EinGraph& graph, const DistributedStep& step) {
+DescriptionFields own_fields(const EinGraph& graph, const PlanStep& step) {
   if (const auto* compute = std::get_if<ComputeStep>(&step.op)) return compute->join.describe(graph);
   const auto* scan = std::get_if<ScanStep>(&step.op);
   return scan != nullptr ? ScanNode{scan->tensor}.describe(graph) : DescriptionFields{};
@@ -102,7 +102,7 @@ StepProfile sum_of(const RankReport& report) {
 }
 
 // The seconds of the steps that deliver the results.
-double delivery_seconds(const DistributedPlan& plan, const RankReport& report) {
+double delivery_seconds(const PhysicalPlan& plan, const RankReport& report) {
   double seconds = 0;
   for (const auto result : plan.results) seconds += report.profile.steps[result.index()].seconds;
   return seconds;

@@ -56,7 +56,7 @@ PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& use
 
 // The sum of the profiles of all operators that serve a vertex. Operators that only bring its inputs add time and
 // elements.
-NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile,
+NodeProfile vertex_profile(const Fragment& plan, VertexId vertex, const ExecutionProfile& profile,
                            const std::vector<VertexId>& served) {
   CHECK(profile.nodes.size() == plan.nodes.size() && served.size() == plan.nodes.size(),
         "every operator that ran has a profile");
@@ -133,7 +133,7 @@ InputDescription describe_input(const Vertex& vertex) {
 }
 
 // How often the operator runs, over all loops around it.
-double slices_of(const PhysicalPlan& plan, NodeId id) {
+double slices_of(const Fragment& plan, NodeId id) {
   const auto* loop = plan.loop_of(id);
   double slices = 1;
   if (loop != nullptr)

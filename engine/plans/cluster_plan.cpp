@@ -15,7 +15,7 @@ Labelling labelling_for(const OptimizedPlan& plan, const ClusterTerms& terms) {
   return label_for_workers(plan.graph, terms.strategy, {terms.parallelism, false, {}}, terms.shape.computing);
 }
 
-std::vector<PlannedInput> planned_inputs(const DistributedPlan& plan) {
+std::vector<PlannedInput> planned_inputs(const PhysicalPlan& plan) {
   std::vector<PlannedInput> inputs;
   for (const auto& step : plan.steps) {
     const auto* scan = std::get_if<ScanStep>(&step.op);
@@ -34,7 +34,7 @@ std::shared_ptr<const ClusterPlan> plan_for_cluster(const QueryPlan& query, Clus
   std::vector<DistributedResult> results;
   for (std::size_t n = 0; n < terms.stored.size(); ++n)
     results.push_back({query.plan.result_grids[n], terms.stored[n]});
-  auto plan = plan_distributed(graph, labelling, place(graph, labelling, terms.shape.computing), terms.shape, results);
+  auto plan = plan_for_ranks(graph, labelling, place(graph, labelling, terms.shape.computing), terms.shape, results);
   auto inputs = planned_inputs(plan);
   return std::make_shared<const ClusterPlan>(ClusterPlan{std::move(terms), std::move(plan), std::move(inputs)});
 }

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/plans/input_locations.hpp"
-#include "optimizer/distributed_planner.hpp"
 #include "optimizer/partitions/strategy.hpp"
-#include "plan/distributed_plan.hpp"
+#include "optimizer/rank_planner.hpp"
+#include "plan/physical_plan.hpp"
 
 namespace eindb {
 
@@ -28,7 +28,7 @@ struct ClusterTerms {
 /// A query planned for the ranks of a cluster. Immutable; shared by the cache and the running queries.
 struct ClusterPlan {
   ClusterTerms terms;
-  DistributedPlan plan;              ///< valid (plan/validator); still contains parameters
+  PhysicalPlan plan;                 ///< valid (plan/validator); still contains parameters
   std::vector<PlannedInput> inputs;  ///< by number of the holder list; the lists of stored results follow
 };
 

@@ -15,7 +15,7 @@ std::size_t block_bytes(const Partition& parts, const std::vector<std::optional<
   return bytes;
 }
 
-std::size_t step_bytes(const DistributedStep& step) {
+std::size_t step_bytes(const PlanStep& step) {
   auto bytes = held_bytes(step.grid);
   if (const auto* blocks = std::get_if<BlockPlacement>(&step.placement))
     bytes += block_bytes(blocks->parts, blocks->at);
@@ -28,7 +28,7 @@ std::size_t step_bytes(const DistributedStep& step) {
   return bytes;
 }
 
-std::size_t plan_bytes(const DistributedPlan& plan) {
+std::size_t plan_bytes(const PhysicalPlan& plan) {
   auto bytes = held_bytes(plan.labels) + held_bytes(plan.steps);
   for (const auto& step : plan.steps) bytes += step_bytes(step);
   return bytes;

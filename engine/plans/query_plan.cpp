@@ -32,7 +32,7 @@ bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& va
   return std::all_of(plan.query.graph.vertices().begin(), plan.query.graph.vertices().end(), serves);
 }
 
-DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values) {
+PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values) {
   const auto given = substitution_of(values);
   for (auto& step : plan.steps) {
     if (auto* compute = std::get_if<ComputeStep>(&step.op)) compute->join.substitute(given);

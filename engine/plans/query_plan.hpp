@@ -5,7 +5,7 @@
 
 #include "optimizer/optimizer.hpp"
 #include "parser/binder/binder.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 
 namespace eindb {
 
@@ -22,6 +22,6 @@ struct QueryPlan {
 bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& values);
 
 /// Returns the plan with constants in place of its parameters; values[n] is the value of parameter $n + 1.
-DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values);
+PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values);
 
 }  // namespace eindb

@@ -78,13 +78,13 @@ class DistributedQuery::Attempt {
     find_inputs();
     const auto& values = session_.statement.parameters();
     plan_ = planned_.shared->parameters.empty()
-                ? std::shared_ptr<const DistributedPlan>(kept_, &kept_->plan)
-                : std::make_shared<const DistributedPlan>(with_values(kept_->plan, values));
+                ? std::shared_ptr<const PhysicalPlan>(kept_, &kept_->plan)
+                : std::make_shared<const PhysicalPlan>(with_values(kept_->plan, values));
     planning_seconds_ = watch.seconds();
   }
 
   std::size_t worker_count() const { return workers_.size(); }
-  const DistributedPlan& steps() const { return *plan_; }
+  const PhysicalPlan& steps() const { return *plan_; }
 
   // Chooses the workers that store the tiles of results in sharded tensors. A tile is stored at the worker that makes
   // it, if it lies in one block at a worker; further copies go to the workers that follow.
@@ -297,7 +297,7 @@ class DistributedQuery::Attempt {
   Workers workers_;        // the workers that are up, by rank
   std::size_t computing_;  // the number of ranks that may compute, counted from 0
   std::shared_ptr<const ClusterPlan> kept_;
-  std::shared_ptr<const DistributedPlan> plan_;      // with the values of parameters filled in
+  std::shared_ptr<const PhysicalPlan> plan_;         // with the values of parameters filled in
   std::shared_ptr<const InputLocations> locations_;  // also of stored results, after place_results()
   PlanSource source_ = PlanSource::Made;
   double planning_seconds_ = 0;

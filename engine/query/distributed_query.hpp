@@ -13,13 +13,13 @@
 #include "engine/query/query_admission.hpp"
 #include "engine/session/session_state.hpp"
 #include "executor/execution_context.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 
 namespace eindb {
 
 /// The record of a query on the ranks of a cluster: its plan and, if it ran, their reports.
 struct ClusterProfile {
-  std::shared_ptr<const DistributedPlan> plan;
+  std::shared_ptr<const PhysicalPlan> plan;
   std::shared_ptr<const InputLocations> locations;  ///< of the tiles that it reads, and of results that workers store
   std::size_t computing = 0;                        ///< the number of ranks that may compute, counted from 0
   std::vector<std::string> ranks;                   ///< addresses of workers; "coordinator"
@@ -34,7 +34,7 @@ std::vector<double> predicted_bytes(const ClusterProfile& profile, StepId step);
 /// A query on the session's cluster. It is planned for the workers that are up, and again for the remaining ones if a
 /// worker is lost while it runs, as long as others have copies of the lost tiles. Used once, by the session's thread.
 ///
-///     who is up -> partition vectors for so many -> placement -> DistributedPlan -> where stored tiles lie -> run
+///     who is up -> partition vectors for so many -> placement -> PhysicalPlan -> where stored tiles lie -> run
 ///         ^                                                                                               |
 ///         '------------------------------- Error{WorkerLost} ---------------------------------------------'
 class DistributedQuery {

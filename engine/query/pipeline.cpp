@@ -169,7 +169,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.lowers = !request.for_workers;
   options.memory_limit = memory_to_plan_with(session.user.settings, request.for_workers);
   options.spills = !request.for_workers;
-  options.least_memory = [](const PhysicalPlan& plan) { return static_cast<double>(least_memory(plan)); };
+  options.least_memory = [](const Fragment& plan) { return static_cast<double>(least_memory(plan)); };
   options.output_partitions = wanted_partitions(bound, session.user.settings, request);
   if (session.user.settings.calibrated()) use_machine(options, session.user, request);
   OptimizedPlan plan = optimize(bound.graph, options);
@@ -288,7 +288,7 @@ class QueryRun {
 // error names the least memory that suffices.
 ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
                               std::span<TileSink* const> sinks) {
-  const auto run = [&](const DistributedPlan& plan) {
+  const auto run = [&](const PhysicalPlan& plan) {
     try {
       return execute(plan, {}, single_rank(), context, sinks);
     } catch (const Error& error) {

@@ -35,7 +35,7 @@ QueryNeed need_of(const PlannedQuery& planned, const Settings& settings) {
           std::max(with_reserve(planned.plan.peak_bytes + working), 2 * planned.plan.least_bytes)};
 }
 
-QueryNeed need_of_coordinator(const PlannedQuery& planned, const DistributedPlan& plan, const SessionUser& user) {
+QueryNeed need_of_coordinator(const PlannedQuery& planned, const PhysicalPlan& plan, const SessionUser& user) {
   const auto threads = user.settings.threads();
   const auto rank = plan.coordinator;
   const CalibratedModel model(user.machine(), threads);

@@ -21,7 +21,7 @@ struct QueryNeed {
 /// Of a query that this process runs by itself.
 QueryNeed need_of(const PlannedQuery& planned, const Settings& settings);
 /// Of the part of the session's own rank, the coordinator's, in a plan for ranks.
-QueryNeed need_of_coordinator(const PlannedQuery& planned, const DistributedPlan& plan, const SessionUser& user);
+QueryNeed need_of_coordinator(const PlannedQuery& planned, const PhysicalPlan& plan, const SessionUser& user);
 
 /// A query's part of the memory that sessions share, from before it runs until its result is gone.
 ///

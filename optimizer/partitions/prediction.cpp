@@ -4,14 +4,14 @@
 
 #include "common/check.hpp"
 #include "optimizer/partitions/chain_shape.hpp"
-#include "plan/local_plan.hpp"
+#include "plan/local_fragment.hpp"
 
 namespace eindb {
 namespace {
 
 class Predictor {
  public:
-  Predictor(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model)
+  Predictor(const EinGraph& graph, const Fragment& plan, const CalibratedModel& model)
       : graph_(graph), plan_(plan), model_(model), is_read_(plan.nodes.size(), false) {}
 
   Prediction run() {
@@ -29,10 +29,10 @@ class Predictor {
   }
 
  private:
-  static NodePrediction of(const PhysicalNode&, const ScanNode&) { return {}; }
-  static NodePrediction of(const PhysicalNode&, const SinkNode&) { return {}; }
+  static NodePrediction of(const FragmentNode&, const ScanNode&) { return {}; }
+  static NodePrediction of(const FragmentNode&, const SinkNode&) { return {}; }
 
-  NodePrediction of(const PhysicalNode& node, const RepartitionNode& repartition) const {
+  NodePrediction of(const FragmentNode& node, const RepartitionNode& repartition) const {
     const auto& from = plan_.node(repartition.input).grid.partition();
     const auto& extents = node.grid.shape().extents();
     const auto present = graph_.vertex(node.vertex).density.present;
@@ -40,7 +40,7 @@ class Predictor {
             present * transfers_model().repartition(from, node.grid.partition(), extents, size_of(node.dtype))};
   }
 
-  NodePrediction of(const PhysicalNode& node, const JoinNode& join) const {
+  NodePrediction of(const FragmentNode& node, const JoinNode& join) const {
     if (!join.steps.empty()) return of_chain(chain_of(node.vertex), join);
     const auto shape = shape_of(graph_, graph_.vertex(node.vertex));
     return {model_.join(shape, join.partition.parts), transfers_model().join(shape, join.partition.parts)};
@@ -67,7 +67,7 @@ class Predictor {
     return sum;
   }
 
-  NodePrediction of(const PhysicalNode& node, const GroupByNode& group_by) const {
+  NodePrediction of(const FragmentNode& node, const GroupByNode& group_by) const {
     const auto* partition = plan_.node(group_by.input).label_partition();
     CHECK(partition != nullptr, "a group-by reads what is cut along labels");
     const auto& parts = partition->parts;
@@ -86,18 +86,18 @@ class Predictor {
   }
 
   const EinGraph& graph_;
-  const PhysicalPlan& plan_;
+  const Fragment& plan_;
   const CalibratedModel& model_;
   std::vector<bool> is_read_;
 };
 
 }  // namespace
 
-Prediction predict(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model) {
+Prediction predict(const EinGraph& graph, const Fragment& plan, const CalibratedModel& model) {
   return Predictor(graph, plan, model).run();
 }
 
-double predicted_seconds(const EinGraph& graph, const DistributedPlan& plan, const CalibratedModel& model) {
+double predicted_seconds(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model) {
   if (const auto* fragment = plan.fragment()) return predict(graph, *fragment, model).seconds;
   double seconds = 0;
   for (std::size_t n = 0; n < plan.steps.size(); ++n) {
@@ -108,12 +108,12 @@ double predicted_seconds(const EinGraph& graph, const DistributedPlan& plan, con
     const auto rank = static_cast<Rank>(first - compute->at.begin());
     double blocks = 1;
     for (const auto parts : compute->blocks) blocks *= static_cast<double>(parts);
-    seconds += predict(graph, local_plan(plan, StepId(n), rank), model).seconds / blocks;
+    seconds += predict(graph, local_fragment(plan, StepId(n), rank), model).seconds / blocks;
   }
   return seconds;
 }
 
-std::vector<VertexId> vertices_served(const PhysicalPlan& plan) {
+std::vector<VertexId> vertices_served(const Fragment& plan) {
   std::vector<VertexId> served;
   for (const auto& node : plan.nodes) served.push_back(node.vertex);
   for (std::size_t n = plan.nodes.size(); n-- > 0;) {

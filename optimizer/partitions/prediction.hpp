@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "optimizer/partitions/calibrated_model.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 
 namespace eindb {
 
@@ -21,14 +21,14 @@ struct Prediction {
 };
 
 /// The predictions of both models for a plan, whichever model chose it. A repartition with several readers counts once.
-Prediction predict(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model);
+Prediction predict(const EinGraph& graph, const Fragment& plan, const CalibratedModel& model);
 
 /// The predicted seconds until a plan has run, by the same model. The steps of a plan for several ranks follow each
 /// other, and each takes as long as a rank needs for its block on a machine like this one. Exchanges count nothing.
-double predicted_seconds(const EinGraph& graph, const DistributedPlan& plan, const CalibratedModel& model);
+double predicted_seconds(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model);
 
 /// For every operator the vertex that it serves: a join or group-by serves its own vertex, a scan or repartition that
 /// of its first reader.
-std::vector<VertexId> vertices_served(const PhysicalPlan& plan);
+std::vector<VertexId> vertices_served(const Fragment& plan);
 
 }  // namespace eindb

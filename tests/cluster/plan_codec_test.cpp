@@ -35,7 +35,7 @@ bool same(const FragmentStep& /*a*/, const FragmentStep& /*b*/) { return false; 
 bool same(const ComputeStep& a, const ComputeStep& b) {
   return a.inputs == b.inputs && same(a.join, b.join) && a.blocks == b.blocks && a.at == b.at;
 }
-bool same(const DistributedStep& a, const DistributedStep& b) {
+bool same(const PlanStep& a, const PlanStep& b) {
   const auto same_op = [&](const auto& op) {
     const auto* other = std::get_if<std::decay_t<decltype(op)>>(&b.op);
     return other != nullptr && same(op, *other);

@@ -150,7 +150,7 @@ class PlanMaker {
     return tensor;
   }
 
-  decltype(DistributedStep::op) operation() {
+  decltype(PlanStep::op) operation() {
     switch (plan_.steps.empty() ? 0 : draw(0, 3)) {
       case 0: {
         auto read = tensor();
@@ -169,8 +169,8 @@ class PlanMaker {
     return compute;
   }
 
-  DistributedStep step() {
-    DistributedStep step;
+  PlanStep step() {
+    PlanStep step;
     step.op = operation();
     step.vertex = vertex();
     step.dtype = dtype();
@@ -181,7 +181,7 @@ class PlanMaker {
   }
 
   std::mt19937_64& random_;
-  DistributedPlan plan_;
+  PhysicalPlan plan_;
   std::vector<TileHolders> holders_;
 };
 

@@ -24,8 +24,8 @@ constexpr ShardTransaction kWriting{2};
 TileGrid rows() { return {Shape({kSide, kSide}), {2, 1}}; }
 TileGrid columns() { return {Shape({kSide, kSide}), {1, 2}}; }
 
-DistributedPlan moving_plan(const TileGrid& to, BlockPlacement placement) {
-  DistributedPlan plan;
+PhysicalPlan moving_plan(const TileGrid& to, BlockPlacement placement) {
+  PhysicalPlan plan;
   plan.ranks = TestCluster::kTensorWorkers + 1;
   plan.coordinator = static_cast<Rank>(plan.ranks - 1);
   plan.holder_lists = 1;
@@ -186,7 +186,7 @@ void TestCluster::store_tensor() {
       throw Error(ErrorKind::Internal, "a worker did not commit");
 }
 
-ClusterStatement TestCluster::statement(const DistributedPlan& plan) {
+ClusterStatement TestCluster::statement(const PhysicalPlan& plan) {
   ClusterStatement statement{plan, holders_, {}, {}, {}, 0, 0};
   for (std::size_t n = 0; n < kTensorWorkers; ++n) statement.workers.push_back(cluster_->workers().at(n).data);
   contents_ = {{kFirstContent, ContentId{number(kFirstContent) + 1}}};

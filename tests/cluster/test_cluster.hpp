@@ -87,7 +87,7 @@ class TestCluster {
     std::unique_ptr<ShardFile> shards;
     std::unique_ptr<Worker> worker;
   };
-  ClusterStatement statement(const DistributedPlan& plan);
+  ClusterStatement statement(const PhysicalPlan& plan);
 
   const std::chrono::milliseconds disk_timeout_;
   std::filesystem::path folder_;
@@ -101,8 +101,8 @@ class TestCluster {
   std::unique_ptr<Cluster> cluster_;
   std::vector<TileHolders> holders_;
   std::vector<std::vector<ContentId>> contents_;
-  DistributedPlan transposing_;
-  DistributedPlan gathering_;
+  PhysicalPlan transposing_;
+  PhysicalPlan gathering_;
 };
 
 /// What the coordinator of a TestCluster does for the statement; tiles that come to it are added up.

@@ -13,7 +13,7 @@
 
 #include "executor/executor.hpp"
 #include "executor/in_process_exchange.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 #include "plan/validator.hpp"
 #include "tests/executor/rank_threads.hpp"
 #include "tests/executor/stored_tensors.hpp"
@@ -30,7 +30,7 @@ class RandomLayout {
     plan.labels = graph.labels();
   }
 
-  DistributedPlan plan;
+  PhysicalPlan plan;
   std::vector<TileHolders> lists;
 
   std::size_t any(std::size_t below) { return random_() % below; }
@@ -132,7 +132,7 @@ class RandomLayout {
     return join.inputs.empty() ? graph_.vertex(v).inputs : as_vertices(join.inputs);
   }
 
-  StepId add(DistributedStep step, bool listed) {
+  StepId add(PlanStep step, bool listed) {
     if (listed) {
       step.placement = lists.size();
       lists.push_back(random_holders(step.grid.tile_count(), [](auto) { return false; }));
@@ -197,7 +197,7 @@ class RandomLayout {
 /// What a rank's file has: tiles that it does not hold are not asked for.
 class RankSource final : public TileSource {
  public:
-  RankSource(StoredTensors& tensors, const DistributedPlan& plan, const std::vector<TileHolders>& lists, Rank rank)
+  RankSource(StoredTensors& tensors, const PhysicalPlan& plan, const std::vector<TileHolders>& lists, Rank rank)
       : tensors_(tensors), rank_(rank) {
     for (const auto& step : plan.steps)
       if (const auto* scan = std::get_if<ScanStep>(&step.op)) lists_[scan->tensor.name] = &lists[scan->holders];
@@ -231,7 +231,7 @@ struct DistributedOptions {
   std::vector<Cancellation>* cancellations = nullptr;
 };
 
-inline DistributedOutcome run_distributed(const DistributedPlan& plan, const std::vector<TileHolders>& lists,
+inline DistributedOutcome run_distributed(const PhysicalPlan& plan, const std::vector<TileHolders>& lists,
                                           const std::function<std::unique_ptr<TileSource>(Rank)>& source_of,
                                           const DistributedOptions& options = {}) {
   validate(plan, lists);
@@ -280,7 +280,7 @@ inline DistributedOutcome run_distributed(const DistributedPlan& plan, const std
 }
 
 /// Result `number` as all ranks together have it, each what it should have, in order.
-inline DenseTensor assemble(const DistributedOutcome& outcome, const DistributedPlan& plan,
+inline DenseTensor assemble(const DistributedOutcome& outcome, const PhysicalPlan& plan,
                             const std::vector<TileHolders>& lists, std::size_t number = 0) {
   const auto& last = plan.step(plan.results[number]);
   const TileLayout layout(plan, plan.results[number], lists);

@@ -71,7 +71,7 @@ class RandomMatrices {
     return values;
   }
 
-  PhysicalPlan plan;
+  Fragment plan;
 
  private:
   int any(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }

@@ -45,7 +45,7 @@ struct IncomingPiecesTest : ::testing::Test {
     }
   }
 
-  DistributedPlan plan;
+  PhysicalPlan plan;
   std::vector<TileHolders> lists{{{0, 1, 2, 3, 4}, {0, 0, 0, 0}}};
   std::optional<TileLayout> from;
   std::optional<TileLayout> to;

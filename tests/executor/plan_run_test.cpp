@@ -68,14 +68,13 @@ class Collect : public TileSink {
 };
 
 struct PlanRunTest : ::testing::Test {
-  PhysicalPlan plan(std::int64_t parallelism) const {
+  Fragment plan(std::int64_t parallelism) const {
     OptimizerOptions options;
     options.parallelism = parallelism;
     return optimize(builder.graph, options).fragment();
   }
 
-  ExecutionProfile run(const PhysicalPlan& plan, TileSink& sink, int threads,
-                       std::int64_t limit = std::int64_t{1} << 34) {
+  ExecutionProfile run(const Fragment& plan, TileSink& sink, int threads, std::int64_t limit = std::int64_t{1} << 34) {
     Scheduler scheduler(threads);
     memory = MemoryBudget::create(limit);
     ExecutionContext context{
@@ -85,7 +84,7 @@ struct PlanRunTest : ::testing::Test {
 
   // Seconds of a processor that each thread takes from a request to the end of the statement, at best. What else the
   // machine has to do does not count.
-  double cancelled_after(const PhysicalPlan& plan, int threads, std::chrono::milliseconds pause) {
+  double cancelled_after(const Fragment& plan, int threads, std::chrono::milliseconds pause) {
     double best = 1e9;
     for (int attempt = 0; attempt < 6 && best > 0.05; ++attempt) {
       cancellation.reset(0ms);

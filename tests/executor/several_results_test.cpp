@@ -34,7 +34,7 @@ struct Outcome {
   std::int64_t spilled = 0;
 };
 
-Outcome run(const PhysicalPlan& plan, StoredTensors& tensors, int threads, std::int64_t limit = std::int64_t{1} << 40) {
+Outcome run(const Fragment& plan, StoredTensors& tensors, int threads, std::int64_t limit = std::int64_t{1} << 40) {
   Scheduler scheduler(threads);
   const Cancellation never;
   ExecutionContext context{.scheduler = scheduler,

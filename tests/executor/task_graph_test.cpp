@@ -15,7 +15,7 @@ namespace {
 
 using testing::GraphBuilder;
 
-PhysicalPlan planned(const EinGraph& graph, std::int64_t parallelism, std::int64_t memory_limit = 0) {
+Fragment planned(const EinGraph& graph, std::int64_t parallelism, std::int64_t memory_limit = 0) {
   OptimizerOptions options;
   options.parallelism = parallelism;
   options.memory_limit = memory_limit;
@@ -63,7 +63,7 @@ std::vector<std::int64_t> begin_of(const Stage& stage, const std::vector<std::in
 }
 
 // What a task reads, found by the ranges of indices alone: the tiles that overlap what the task works on.
-std::set<std::int64_t> tiles_by_overlap(const PhysicalPlan& plan, const Stage& stage, const Link& link,
+std::set<std::int64_t> tiles_by_overlap(const Fragment& plan, const Stage& stage, const Link& link,
                                         const std::vector<std::int64_t>& task, const std::vector<std::int64_t>& begin) {
   const auto& source = plan.nodes[link.source].grid;
   const auto& result = plan.nodes[stage.node].grid;
@@ -97,7 +97,7 @@ std::set<std::int64_t> tiles_by_overlap(const PhysicalPlan& plan, const Stage& s
   return ids;
 }
 
-void check_region(const PhysicalPlan& plan, const TaskGraph& graph, const TaskGraph::Region& region) {
+void check_region(const Fragment& plan, const TaskGraph& graph, const TaskGraph::Region& region) {
   auto work = slice_count(region.loop);
   for (auto s = region.begin; s < region.end; ++s)
     for (const auto& link : graph.stages()[s].links)

@@ -14,9 +14,9 @@ namespace {
 using testing::GraphBuilder;
 
 // A plan of the graph's last vertex, whose inputs are stored as they are read.
-PhysicalPlan plan_of(const EinGraph& graph, const LabelPartition& partition) {
+Fragment plan_of(const EinGraph& graph, const LabelPartition& partition) {
   const auto& vertex = graph.vertex(graph.output());
-  PhysicalPlan plan{graph.labels(), {}};
+  Fragment plan{graph.labels(), {}};
   JoinNode join{{}, vertex.einsum, partition, vertex.compute_dtype};
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
     const auto& input = graph.vertex(vertex.inputs[n]);
@@ -49,7 +49,7 @@ struct Collect final : TileSink {
 };
 
 struct WindowTest : ::testing::Test {
-  ExecutionProfile run(const PhysicalPlan& plan, TileSink& sink, int threads = 1,
+  ExecutionProfile run(const Fragment& plan, TileSink& sink, int threads = 1,
                        std::int64_t limit = std::int64_t{1} << 30) {
     validate(plan);
     Scheduler scheduler(threads);

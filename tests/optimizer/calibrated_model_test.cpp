@@ -5,8 +5,8 @@
 #include <cmath>
 #include <ctime>
 
+#include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/prediction.hpp"
-#include "optimizer/physical_planner.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
 namespace eindb {
@@ -178,7 +178,7 @@ TEST(Prediction, ARepartitionIsOfItsFirstReader) {
       g.vertex("Z", {{x, {l[0], l[1]}}, {a, {l[0], l[1]}}}, {l[0], l[1]}, testing::product(2), Aggregate::None);
   std::vector<LabelPartition> vectors(g.graph.size());
   for (const auto v : {a, z}) vectors[v.index()] = {{l[0], l[1]}, {8, 1}};
-  const auto plan = plan_physically(g.graph, evaluate(g.graph, vectors, {}));
+  const auto plan = plan_fragment(g.graph, evaluate(g.graph, vectors, {}));
   EXPECT_EQ(vertices_served(plan), (std::vector<VertexId>{a, a, a, z, z}));  // scan, repartition, join, join, sink
 
   const CalibratedModel model(round_figures(), 1);

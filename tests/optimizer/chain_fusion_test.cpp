@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/strategy.hpp"
-#include "optimizer/physical_planner.hpp"
 #include "plan/validator.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
@@ -107,7 +107,7 @@ struct SumsTimesMatrix : GraphBuilder {
     options.parallelism = 64;
     options.model = &model;
     const auto chained = fuse_chains(graph);
-    const auto plan = plan_physically(chained, eindb::label(chained, {}, options), {});
+    const auto plan = plan_fragment(chained, eindb::label(chained, {}, options), {});
     return std::count_if(plan.nodes.begin(), plan.nodes.end(), [](const auto& node) {
       const auto* join = std::get_if<JoinNode>(&node.op);
       return join != nullptr && !join->steps.empty();

@@ -7,10 +7,10 @@
 #include <random>
 
 #include "common/error.hpp"
+#include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/cost_model.hpp"
 #include "optimizer/partitions/strategy.hpp"
 #include "optimizer/partitions/viable.hpp"
-#include "optimizer/physical_planner.hpp"
 #include "plan/validator.hpp"
 #include "tests/optimizer/brute_force.hpp"
 #include "tests/optimizer/graph_builder.hpp"
@@ -218,7 +218,7 @@ TEST(EinDecomp, LabelsOfDagsAreViableAndCostedExactly) {
       const testing::Trial trial("brute_force");
       EXPECT_GE(decompose(graph, options).total_cost, brute.optimum() * (1 - 1e-12));
     }
-    EXPECT_NO_THROW(validate(plan_physically(graph, labelling)));
+    EXPECT_NO_THROW(validate(plan_fragment(graph, labelling)));
   }
   EXPECT_GT(shared, 100U);
 }

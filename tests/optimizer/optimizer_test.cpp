@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/placement.hpp"
-#include "optimizer/physical_planner.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
 namespace eindb {
@@ -22,7 +22,7 @@ EinGraph product(Partition x, Partition y) {
   return g.graph;
 }
 
-std::vector<std::string> operators(const PhysicalPlan& plan) {
+std::vector<std::string> operators(const Fragment& plan) {
   std::vector<std::string> out;
   for (const auto& node : plan.nodes) out.push_back(operator_name(node) + " " + bracketed(node.grid.partition()));
   return out;
@@ -37,34 +37,34 @@ Labelling labelled(const EinGraph& graph, const std::vector<Partition>& vectors)
   return evaluate(graph, std::move(partitions), {});
 }
 
-TEST(PhysicalPlanner, RepartitionsOnlyWhatDoesNotFit) {
+TEST(FragmentPlanner, RepartitionsOnlyWhatDoesNotFit) {
   const auto graph = product({4, 1}, {2, 2});
-  EXPECT_EQ(operators(plan_physically(graph, labelled(graph, {{}, {}, {4, 1, 4}}))),
+  EXPECT_EQ(operators(plan_fragment(graph, labelled(graph, {{}, {}, {4, 1, 4}}))),
             (Operators{"scan [4, 1]", "scan [2, 2]", "repartition [1, 4]", "join [4, 4]", "sink [4, 4]"}));
 }
 
-TEST(PhysicalPlanner, GroupsExactlyWhereAnAggregatedLabelIsCut) {
+TEST(FragmentPlanner, GroupsExactlyWhereAnAggregatedLabelIsCut) {
   const auto graph = product({4, 2}, {2, 2});
-  EXPECT_EQ(operators(plan_physically(graph, labelled(graph, {{}, {}, {4, 2, 2}}))),
+  EXPECT_EQ(operators(plan_fragment(graph, labelled(graph, {{}, {}, {4, 2, 2}}))),
             (Operators{"scan [4, 2]", "scan [2, 2]", "join [4, 2]", "group-by [4, 2]", "sink [4, 2]"}));
 }
 
-TEST(PhysicalPlanner, ReadersShareARepartition) {
+TEST(FragmentPlanner, ReadersShareARepartition) {
   GraphBuilder g;
   const auto l = g.labels("ij", 8);
   const auto x = g.input("X", {8, 8}, {1, 8});
   const auto a = g.vertex("A", {{x, {l[0], l[1]}}}, {l[0], l[1]}, testing::op(0));
   g.vertex("Z", {{x, {l[0], l[1]}}, {a, {l[0], l[1]}}}, {l[0], l[1]}, testing::product(2));
-  EXPECT_EQ(operators(plan_physically(g.graph, labelled(g.graph, {{}, {8, 1}, {8, 1}}))),
+  EXPECT_EQ(operators(plan_fragment(g.graph, labelled(g.graph, {{}, {8, 1}, {8, 1}}))),
             (Operators{"scan [1, 8]", "repartition [8, 1]", "join [8, 1]", "join [8, 1]", "sink [8, 1]"}));
 }
 
-TEST(PhysicalPlanner, TheResultIsCutAsWanted) {
+TEST(FragmentPlanner, TheResultIsCutAsWanted) {
   const auto graph = product({4, 1}, {1, 4});
   const auto labelling = labelled(graph, {{}, {}, {4, 1, 4}});
-  EXPECT_EQ(operators(plan_physically(graph, labelling, {Partition{3, 1}})),
+  EXPECT_EQ(operators(plan_fragment(graph, labelling, {Partition{3, 1}})),
             (Operators{"scan [4, 1]", "scan [1, 4]", "join [4, 4]", "repartition [3, 1]", "sink [3, 1]"}));
-  EXPECT_EQ(plan_physically(graph, labelling, {Partition{4, 4}}).nodes.size(), 4U);
+  EXPECT_EQ(plan_fragment(graph, labelling, {Partition{4, 4}}).nodes.size(), 4U);
 }
 
 TEST(Optimizer, GivesEveryStage) {

@@ -144,7 +144,7 @@ TEST(Recomputation, CombinedResultsWaitAsWell) {
   auto options = within(0);
   options.strategy = {Strategy::Kind::Sqrt, {}};
   const auto plan = optimize(g.graph, options).fragment();
-  const auto is_group_by = [](const PhysicalNode& node) { return std::holds_alternative<GroupByNode>(node.op); };
+  const auto is_group_by = [](const FragmentNode& node) { return std::holds_alternative<GroupByNode>(node.op); };
   ASSERT_EQ(std::count_if(plan.nodes.begin(), plan.nodes.end(), is_group_by), 4);
   const double matrix = 8 * 512 * 512;
   EXPECT_EQ(scratch_traffic(plan, 4.5 * matrix).written, 0);

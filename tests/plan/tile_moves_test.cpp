@@ -15,7 +15,7 @@ struct TileMovesTest : ::testing::Test {
     const BlockPlacement all{{1, 1}, std::vector<std::optional<TileKey>>(5, TileKey{0, 0})};
     plan.steps.push_back({RedistributeStep{StepId(0)}, VertexId(0), DType::Float64, grid, all});
   }
-  DistributedPlan plan;
+  PhysicalPlan plan;
   std::vector<TileHolders> lists{{{0, 2, 4, 6, 8}, {0, 4, 0, 4, 0, 4, 0, 4}}};
 };
 

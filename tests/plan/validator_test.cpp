@@ -127,10 +127,10 @@ TEST(GraphValidator, ResultTypesMayBeChosen) {
 }
 
 // scan X, scan Y, repartition Y, join T with j cut, group-by, sink.
-PhysicalPlan valid_plan() {
+Fragment valid_plan() {
   const auto g = valid_graph();
   const auto& t = g.vertex(VertexId(2));
-  PhysicalPlan plan;
+  Fragment plan;
   plan.labels = g.labels();
   const auto add = [&](auto node, std::size_t vertex, Shape shape, Partition partition) {
     plan.nodes.push_back(
@@ -157,46 +157,46 @@ TEST(PhysicalValidator, FailuresNameTheNode) {
 }
 
 TEST(PhysicalValidator, RefusesEveryBrokenInvariant) {
-  using Change = std::function<void(PhysicalPlan&)>;
-  const auto join = [](PhysicalPlan& plan) -> JoinNode& { return std::get<JoinNode>(plan.nodes[3].op); };
+  using Change = std::function<void(Fragment&)>;
+  const auto join = [](Fragment& plan) -> JoinNode& { return std::get<JoinNode>(plan.nodes[3].op); };
   const std::vector<Change> changes{
-      [](PhysicalPlan& p) { p.nodes.clear(); },
-      [](PhysicalPlan& p) { p.nodes.pop_back(); },                            // no sink
-      [](PhysicalPlan& p) { p.nodes.push_back(p.nodes.back()); },             // two of one result
-      [](PhysicalPlan& p) { std::get<SinkNode>(p.nodes[5].op).result = 1; },  // of a result after none
-      [](PhysicalPlan& p) {
+      [](Fragment& p) { p.nodes.clear(); },
+      [](Fragment& p) { p.nodes.pop_back(); },                            // no sink
+      [](Fragment& p) { p.nodes.push_back(p.nodes.back()); },             // two of one result
+      [](Fragment& p) { std::get<SinkNode>(p.nodes[5].op).result = 1; },  // of a result after none
+      [](Fragment& p) {
         p.nodes.push_back({SinkNode{NodeId(5), 1}, VertexId(2), p.nodes[5].dtype, p.nodes[5].grid});
-      },                                                                    // of a sink
-      [](PhysicalPlan& p) { p.nodes[2].op = RepartitionNode{NodeId(4)}; },  // reads a later node
-      [](PhysicalPlan& p) {
+      },                                                                // of a sink
+      [](Fragment& p) { p.nodes[2].op = RepartitionNode{NodeId(4)}; },  // reads a later node
+      [](Fragment& p) {
         p.nodes[0].grid = TileGrid(Shape({4, 6}), {1, 1});
-      },                                                           // not the tensor's grid
-      [](PhysicalPlan& p) { p.nodes[1].dtype = DType::Float32; },  // not the tensor's type
-      [](PhysicalPlan& p) {
+      },                                                       // not the tensor's grid
+      [](Fragment& p) { p.nodes[1].dtype = DType::Float32; },  // not the tensor's type
+      [](Fragment& p) {
         p.nodes[2].grid = TileGrid(Shape({8, 6}), {4, 2});
-      },                                                           // another shape
-      [](PhysicalPlan& p) { p.nodes[2].dtype = DType::Float32; },  // another type
-      [](PhysicalPlan& p) {
+      },                                                       // another shape
+      [](Fragment& p) { p.nodes[2].dtype = DType::Float32; },  // another type
+      [](Fragment& p) {
         p.nodes[2].grid = TileGrid(Shape({6, 8}), {1, 4});
       },  // a repartition without a change
-      [&](PhysicalPlan& p) {
+      [&](Fragment& p) {
         join(p).partition.parts = {4, 2, 4};
       },  // inputs are cut otherwise
-      [&](PhysicalPlan& p) {
+      [&](Fragment& p) {
         join(p).partition.parts = {2, 2, 16};
-      },                                                               // more parts than indices
-      [&](PhysicalPlan& p) { join(p).partition.labels.pop_back(); },   // a label without parts
-      [&](PhysicalPlan& p) { join(p).inputs.pop_back(); },             // labels without an input
-      [&](PhysicalPlan& p) { join(p).compute_dtype = DType::Int64; },  // narrower than its operands
-      [](PhysicalPlan& p) {
+      },                                                           // more parts than indices
+      [&](Fragment& p) { join(p).partition.labels.pop_back(); },   // a label without parts
+      [&](Fragment& p) { join(p).inputs.pop_back(); },             // labels without an input
+      [&](Fragment& p) { join(p).compute_dtype = DType::Int64; },  // narrower than its operands
+      [](Fragment& p) {
         p.nodes[3].grid = TileGrid(Shape({4, 8}), {2, 2});
-      },                                                                             // result cut otherwise
-      [](PhysicalPlan& p) { p.nodes[4].op = GroupByNode{NodeId(2)}; },               // groups no join
-      [](PhysicalPlan& p) { std::get<SinkNode>(p.nodes[5].op).input = NodeId(3); },  // not grouped
-      [](PhysicalPlan& p) {
+      },                                                                         // result cut otherwise
+      [](Fragment& p) { p.nodes[4].op = GroupByNode{NodeId(2)}; },               // groups no join
+      [](Fragment& p) { std::get<SinkNode>(p.nodes[5].op).input = NodeId(3); },  // not grouped
+      [](Fragment& p) {
         p.nodes[5].grid = TileGrid(Shape({4, 8}), {1, 1});
-      },                                                                       // sink changes the grid
-      [](PhysicalPlan& p) { p.nodes.insert(p.nodes.end() - 1, p.nodes[0]); },  // has no reader
+      },                                                                   // sink changes the grid
+      [](Fragment& p) { p.nodes.insert(p.nodes.end() - 1, p.nodes[0]); },  // has no reader
   };
   for (std::size_t n = 0; n < changes.size(); ++n) {
     auto plan = valid_plan();

@@ -1,4 +1,4 @@
-#include "optimizer/distributed_planner.hpp"
+#include "optimizer/rank_planner.hpp"
 
 #include <algorithm>
 #include <map>
@@ -182,7 +182,7 @@ class DistributedPlanner {
     }
   }
 
-  DistributedPlan run(const std::vector<DistributedResult>& results) {
+  PhysicalPlan run(const std::vector<DistributedResult>& results) {
     CHECK(results.size() == graph_.outputs().size(), "every result of a distributed plan is wanted somewhere");
     const auto needed = reached_by_outputs(graph_);
     for (std::size_t v = 0; v < graph_.size(); ++v) {
@@ -197,7 +197,7 @@ class DistributedPlanner {
   }
 
  private:
-  StepId add(DistributedStep step) {
+  StepId add(PlanStep step) {
     plan_.steps.push_back(std::move(step));
     return StepId(plan_.steps.size() - 1);
   }
@@ -280,9 +280,7 @@ class DistributedPlanner {
     for (std::size_t d = 0; d < join.einsum.output.size(); ++d) refinement.raise(join.einsum.output[d], scattered[d]);
     std::vector<std::size_t> order(join.inputs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto source = [&](std::size_t n) -> const DistributedStep& {
-      return plan_.step(result_[join.inputs[n].index()]);
-    };
+    const auto source = [&](std::size_t n) -> const PlanStep& { return plan_.step(result_[join.inputs[n].index()]); };
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
       return source(a).grid.shape().element_count() > source(b).grid.shape().element_count();
     });
@@ -299,7 +297,7 @@ class DistributedPlanner {
   void deliver(VertexId output, const DistributedResult& result) {
     const auto last = result_[output.index()];
     const auto there = plan_.step(last);
-    DistributedStep step{RedistributeStep{last}, output, there.dtype, result.grid, plan_.holder_lists};
+    PlanStep step{RedistributeStep{last}, output, there.dtype, result.grid, plan_.holder_lists};
     if (result.stored) {
       ++plan_.holder_lists;
     } else {
@@ -315,7 +313,7 @@ class DistributedPlanner {
   const Labelling& labelling_;
   const Placement& placement_;
   const ClusterShape& cluster_;
-  DistributedPlan plan_;
+  PhysicalPlan plan_;
   std::vector<StepId> result_;  // of each vertex
   std::map<VertexId, JoinNode> chains_;
   std::set<VertexId> inside_chains_;
@@ -325,8 +323,8 @@ class DistributedPlanner {
 
 }  // namespace
 
-DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
-                                 const ClusterShape& cluster, const std::vector<DistributedResult>& results) {
+PhysicalPlan plan_for_ranks(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
+                            const ClusterShape& cluster, const std::vector<DistributedResult>& results) {
   auto plan = DistributedPlanner(graph, labelling, placement, cluster).run(results);
   validate(plan);
   return plan;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 
 namespace eindb {
 
@@ -9,6 +9,6 @@ namespace eindb {
 /// n ("3"); the rank has its tiles that the window reads. Partial results have no epilogue.
 ///
 /// The plan must be valid, and the rank must compute.
-PhysicalPlan local_plan(const DistributedPlan& plan, StepId compute, Rank rank);
+Fragment local_fragment(const PhysicalPlan& plan, StepId compute, Rank rank);
 
 }  // namespace eindb

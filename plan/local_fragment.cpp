@@ -1,4 +1,4 @@
-#include "plan/local_plan.hpp"
+#include "plan/local_fragment.hpp"
 
 #include <string>
 #include <utility>
@@ -17,10 +17,10 @@ std::vector<WindowLabel> window_of(const ComputeStep& compute, Rank rank) {
 
 }  // namespace
 
-PhysicalPlan local_plan(const DistributedPlan& plan, StepId compute, Rank rank) {
+Fragment local_fragment(const PhysicalPlan& plan, StepId compute, Rank rank) {
   const auto& step = plan.step(compute);
   const auto& computed = std::get<ComputeStep>(step.op);
-  PhysicalPlan local;
+  Fragment local;
   local.labels = plan.labels;
   local.window = window_of(computed, rank);
   auto join = computed.join;

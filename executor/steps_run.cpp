@@ -1,4 +1,4 @@
-#include "executor/distributed_run.hpp"
+#include "executor/steps_run.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@
 #include "executor/plan_run.hpp"
 #include "executor/tile_assembly.hpp"
 #include "executor/tile_reduction.hpp"
-#include "plan/local_plan.hpp"
+#include "plan/local_fragment.hpp"
 #include "plan/tile_moves.hpp"
 
 namespace eindb {
@@ -60,7 +60,7 @@ NodeProfile of_join(const ExecutionProfile& profile, std::size_t scans) {
   return all;
 }
 
-std::vector<StepId> last_readers(const DistributedPlan& plan) {
+std::vector<StepId> last_readers(const PhysicalPlan& plan) {
   std::vector<StepId> readers(plan.steps.size());
   for (std::size_t n = 0; n < plan.steps.size(); ++n)
     for (const auto input : inputs_of(plan.steps[n])) {
@@ -72,8 +72,8 @@ std::vector<StepId> last_readers(const DistributedPlan& plan) {
 
 }  // namespace
 
-DistributedRun::DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
-                               ExecutionContext& context, std::span<TileSink* const> sinks)
+StepsRun::StepsRun(const PhysicalPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
+                   ExecutionContext& context, std::span<TileSink* const> sinks)
     : plan_(plan),
       lists_(lists),
       exchange_(exchange),
@@ -88,7 +88,7 @@ DistributedRun::DistributedRun(const DistributedPlan& plan, std::span<const Tile
   profile_.steps.resize(plan.steps.size());
 }
 
-ExecutionProfile DistributedRun::run() {
+ExecutionProfile StepsRun::run() {
   const Stopwatch stopwatch;
   const CancellationScope scope(context_.cancellation);
   for (std::size_t n = 0; n < plan_.steps.size(); ++n) {
@@ -101,7 +101,7 @@ ExecutionProfile DistributedRun::run() {
   return std::move(profile_);
 }
 
-void DistributedRun::run_step(StepId id) {
+void StepsRun::run_step(StepId id) {
   context_.cancellation.check();
   report_progress(id, 0);
   const Stopwatch stopwatch;
@@ -112,13 +112,13 @@ void DistributedRun::run_step(StepId id) {
   done.seconds = stopwatch.seconds();
 }
 
-void DistributedRun::make(StepId id, const ScanStep& scan) {
+void StepsRun::make(StepId id, const ScanStep& scan) {
   profile(id).tiles = static_cast<std::int64_t>(result(id).layout->tiles_of(rank_).size());
   if (profile(id).tiles > 0)
     result(id).relation = std::make_shared<Relation>(scan.tensor, context_.source, context_.memory);
 }
 
-void DistributedRun::make(StepId id, const RedistributeStep& redistribute) {
+void StepsRun::make(StepId id, const RedistributeStep& redistribute) {
   auto& source = result(redistribute.input);
   CHECK(source.layout.has_value(), "what is redistributed was laid out");
   const TileMoves moves(*source.layout, *result(id).layout);
@@ -129,7 +129,7 @@ void DistributedRun::make(StepId id, const RedistributeStep& redistribute) {
   move_pieces(id, needed, source.relation.get(), plan_.step(redistribute.input).dtype, assembly);
 }
 
-void DistributedRun::make(StepId id, const ReduceStep& reduce) {
+void StepsRun::make(StepId id, const ReduceStep& reduce) {
   auto& source = result(reduce.input);
   const auto& computed = plan_.step(reduce.input);
   CHECK(source.layout.has_value(), "partial results that are reduced were laid out");
@@ -141,11 +141,11 @@ void DistributedRun::make(StepId id, const ReduceStep& reduce) {
   move_pieces(id, needed, source.relation.get(), computed.dtype, reduction);
 }
 
-void DistributedRun::make(StepId id, const ComputeStep& compute) {
+void StepsRun::make(StepId id, const ComputeStep& compute) {
   CHECK(rank_ < compute.at.size(), "a step says of each rank what it computes");
   if (!compute.at[rank_]) return;
   begin_relation(id);
-  const auto local = local_plan(plan_, id, rank_);
+  const auto local = local_fragment(plan_, id, rank_);
   RelationSource source;
   for (const auto input : compute.inputs) source.add(input, result(input).relation);
   ExecutionContext context{.scheduler = context_.scheduler,
@@ -164,12 +164,12 @@ void DistributedRun::make(StepId id, const ComputeStep& compute) {
   profile_.workspace_bytes = std::max(profile_.workspace_bytes, done.workspace_bytes);
 }
 
-void DistributedRun::make(StepId /*id*/, const FragmentStep& /*fragment*/) {
+void StepsRun::make(StepId /*id*/, const FragmentStep& /*fragment*/) {
   CHECK(false, "a fragment is the whole of a plan, which execute() runs without steps");
 }
 
 // Creates the relation for the tiles that this rank will hold.
-void DistributedRun::begin_relation(StepId id) {
+void StepsRun::begin_relation(StepId id) {
   const auto& step = plan_.step(id);
   auto& made = result(id);
   const auto window = made.layout->is_in_blocks()
@@ -180,8 +180,7 @@ void DistributedRun::begin_relation(StepId id) {
   profile(id).tiles = static_cast<std::int64_t>(made.layout->tiles_of(rank_).size());
 }
 
-void DistributedRun::move_pieces(StepId id, const NeededPieces& needed, Relation* source, DType type,
-                                 PieceTaker& taker) {
+void StepsRun::move_pieces(StepId id, const NeededPieces& needed, Relation* source, DType type, PieceTaker& taker) {
   const auto before = exchange_.counters();
   {
     OutgoingPieces outgoing(id, needed.moves(), rank_, source, context_.memory, context_.cancellation);
@@ -199,7 +198,7 @@ void DistributedRun::move_pieces(StepId id, const NeededPieces& needed, Relation
 }
 
 // Tiles that do not fit in memory concurrently are made one at a time at the end.
-void DistributedRun::finish_tiles(std::size_t count, PieceTaker& taker) {
+void StepsRun::finish_tiles(std::size_t count, PieceTaker& taker) {
   std::mutex mutex;  // guards `left`
   std::vector<std::size_t> left;
   const auto finish = [&](std::size_t target) {
@@ -220,12 +219,12 @@ void DistributedRun::finish_tiles(std::size_t count, PieceTaker& taker) {
   std::for_each(left.begin(), left.end(), finish);
 }
 
-void DistributedRun::let_go_after(StepId id) {
+void StepsRun::let_go_after(StepId id) {
   for (const auto input : inputs_of(plan_.step(id)))
     if (last_reader_[input.index()] == id) result(input) = {};
 }
 
-void DistributedRun::write_result(StepId id, TileSink& sink) {
+void StepsRun::write_result(StepId id, TileSink& sink) {
   auto& written = result(id);
   if (written.relation == nullptr) return;
   const bool is_read_later = last_reader_[id.index()] > id;
@@ -239,7 +238,7 @@ void DistributedRun::write_result(StepId id, TileSink& sink) {
   if (!is_read_later) written.relation.reset();
 }
 
-void DistributedRun::report_progress(StepId id, double share) {
+void StepsRun::report_progress(StepId id, double share) {
   if (!context_.progress) return;
   constexpr std::int64_t kTotal = 1000;
   const auto done = (static_cast<double>(id.index()) + share) / static_cast<double>(plan_.steps.size());

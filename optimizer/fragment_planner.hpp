@@ -1,7 +1,7 @@
 #pragma once
 
 #include "optimizer/partitions/labelling.hpp"
-#include "plan/physical_plan.hpp"
+#include "plan/fragment.hpp"
 
 namespace eindb {
 
@@ -16,7 +16,7 @@ namespace eindb {
 ///
 /// Nodes carry the name of the vertex whose tensor they produce. Throws Error{Shape} if one of `output_partitions` does
 /// not fit its result.
-PhysicalPlan plan_physically(const EinGraph& graph, const Labelling& labelling,
-                             const WantedPartitions& output_partitions = {});
+Fragment plan_fragment(const EinGraph& graph, const Labelling& labelling,
+                       const WantedPartitions& output_partitions = {});
 
 }  // namespace eindb

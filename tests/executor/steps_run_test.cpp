@@ -1,5 +1,5 @@
 // Ranks that are threads of one process execute distributed plans.
-#include "executor/distributed_run.hpp"
+#include "executor/steps_run.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::function<std::unique_ptr<TileSource>(Rank)> sources(testing::StoredTensors&
   return [&](Rank rank) { return std::make_unique<testing::RankSource>(tensors, layout.plan, layout.lists, rank); };
 }
 
-TEST(DistributedRun, AgreesWithTheReferenceWhateverTheLayout) {
+TEST(StepsRun, AgreesWithTheReferenceWhateverTheLayout) {
   int reduced = 0;
   for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
@@ -50,7 +50,7 @@ TEST(DistributedRun, AgreesWithTheReferenceWhateverTheLayout) {
 }
 
 // With no tile that is all zero.
-TEST(DistributedRun, ReceivesTheBytesThatWereForeseen) {
+TEST(StepsRun, ReceivesTheBytesThatWereForeseen) {
   double total = 0;
   for (int round = 0; round < 60; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));

@@ -1,4 +1,4 @@
-#include "optimizer/distributed_planner.hpp"
+#include "optimizer/rank_planner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 using testing::GraphBuilder;
 using testing::RandomGraph;
 
-DistributedPlan planned(const EinGraph& graph, std::int64_t workers, bool stored = false,
-                        double most_call_bytes = std::numeric_limits<double>::infinity()) {
+PhysicalPlan planned(const EinGraph& graph, std::int64_t workers, bool stored = false,
+                     double most_call_bytes = std::numeric_limits<double>::infinity()) {
   const auto computing = std::int64_t{1} << (workers >= 8 ? 3 : workers >= 4 ? 2 : workers >= 2 ? 1 : 0);
   const auto labelling = label(graph, {}, {computing, false, {}});
   const ClusterShape cluster{.ranks = static_cast<std::size_t>(workers) + 1,
@@ -31,10 +31,10 @@ DistributedPlan planned(const EinGraph& graph, std::int64_t workers, bool stored
     const auto& bound = graph.vertex(id).bound;
     results.push_back({TileGrid(bound, Partition(bound.rank(), 1)), stored});
   }
-  return plan_distributed(graph, labelling, place(graph, labelling, workers), cluster, results);
+  return plan_for_ranks(graph, labelling, place(graph, labelling, workers), cluster, results);
 }
 
-std::string outline(const DistributedPlan& plan) {
+std::string outline(const PhysicalPlan& plan) {
   std::string out;
   for (std::size_t n = 0; n < plan.steps.size(); ++n) {
     out += (n == 0 ? "" : ", ") + operator_name(plan.steps[n]);
@@ -43,7 +43,7 @@ std::string outline(const DistributedPlan& plan) {
   return out;
 }
 
-bool holds_tile(const DistributedStep& step, std::size_t rank, const TileKey& tile) {
+bool holds_tile(const PlanStep& step, std::size_t rank, const TileKey& tile) {
   const auto& blocks = std::get<BlockPlacement>(step.placement);
   if (!blocks.at[rank]) return false;
   for (std::size_t d = 0; d < tile.size(); ++d)
@@ -51,7 +51,7 @@ bool holds_tile(const DistributedStep& step, std::size_t rank, const TileKey& ti
   return true;
 }
 
-void expect_sound(const DistributedPlan& plan) {
+void expect_sound(const PhysicalPlan& plan) {
   for (std::size_t n = 0; n < plan.steps.size(); ++n) {
     const auto& step = plan.steps[n];
     for (const auto input : inputs_of(step)) ASSERT_LT(input.index(), n);
@@ -126,13 +126,13 @@ TEST(DistributedPlanner, PartialResultsAreReduced) {
   EXPECT_EQ(plan.steps[2].grid.partition(), (Partition{2}));
 }
 
-double tile_bytes(const DistributedStep& step) {
+double tile_bytes(const PlanStep& step) {
   const auto tile = step.grid.tile_shape(TileKey(step.grid.rank(), 0));
   return static_cast<double>(tile.element_count()) * static_cast<double>(size_of(step.dtype));
 }
 
 // The largest total size of the tiles of one kernel call, over all computing steps.
-double most_call_bytes(const DistributedPlan& plan) {
+double most_call_bytes(const PhysicalPlan& plan) {
   double most = 0;
   for (const auto& step : plan.steps) {
     const auto* compute = std::get_if<ComputeStep>(&step.op);

@@ -1,4 +1,4 @@
-#include "plan/physical_plan.hpp"
+#include "plan/fragment.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace {
 // Z[i,k] = SUM(X[i,j] * Y[j,k]), with Y stored as a row of tiles and repartitioned, and j in two parts.
 struct Product {
   EinGraph graph;
-  PhysicalPlan plan;
+  Fragment plan;
 
   Product() {
     const auto i = graph.labels().add("i", 4);
@@ -50,7 +50,7 @@ struct Product {
   }
 };
 
-TEST(PhysicalPlan, NodesAnswerForTheirOperators) {
+TEST(Fragment, NodesAnswerForTheirOperators) {
   const Product p;
   std::vector<std::string> names;
   std::vector<bool> tasks;
@@ -68,7 +68,7 @@ TEST(PhysicalPlan, NodesAnswerForTheirOperators) {
   EXPECT_EQ(p.plan.result_count(), 1U);
 }
 
-TEST(PhysicalPlan, ACompletionIsRunWithWhatItReads) {
+TEST(Fragment, ACompletionIsRunWithWhatItReads) {
   const Product p;
   EXPECT_TRUE(p.plan.nodes[3].is_partial());
   EXPECT_FALSE(p.plan.nodes[4].is_partial());
@@ -78,7 +78,7 @@ TEST(PhysicalPlan, ACompletionIsRunWithWhatItReads) {
 }
 
 // An operand without a loop's label is read again in each of its iterations.
-TEST(PhysicalPlan, LoopsSayWhatIsReadAgain) {
+TEST(Fragment, LoopsSayWhatIsReadAgain) {
   const Product p;
   const auto join = call_loops(p.plan, NodeId(3));
   ASSERT_EQ(join.loops, 3U);  // i, k, j
@@ -94,7 +94,7 @@ TEST(PhysicalPlan, LoopsSayWhatIsReadAgain) {
   EXPECT_EQ(call_loops(p.plan, NodeId(0)).loops, 0U);
 }
 
-TEST(PhysicalPlan, OperatorsDescribeWhatTheyAloneHave) {
+TEST(Fragment, OperatorsDescribeWhatTheyAloneHave) {
   Product p;
   for (const auto& node : p.plan.nodes) EXPECT_TRUE(node.describe(p.graph).empty());
   auto& join = std::get<JoinNode>(p.plan.nodes[3].op);
@@ -113,7 +113,7 @@ TEST(PhysicalPlan, OperatorsDescribeWhatTheyAloneHave) {
   EXPECT_EQ(std::get<std::string>(selected[0].value), "2 of 20 tiles");
 }
 
-TEST(PhysicalPlan, ParametersAreReplacedWhereverTheyAre) {
+TEST(Fragment, ParametersAreReplacedWhereverTheyAre) {
   Product p;
   auto& scan = std::get<ScanNode>(p.plan.nodes[0].op);
   scan.tensor.selection = Selection{TileGrid(Shape({4, 6, 5}), {2, 2, 5}), {std::nullopt, std::nullopt, 0}, {{2, 1}}};

@@ -44,28 +44,28 @@ struct DistributedValidator : ::testing::Test {
     plan.results = {StepId(5)};
   }
 
-  using Change = std::function<void(DistributedPlan&)>;
+  using Change = std::function<void(PhysicalPlan&)>;
   void expect_invalid(const char* what, const Change& change) const {
     auto changed = plan;
     change(changed);
     EXPECT_THROW(validate(changed), Error) << what;
   }
-  static ComputeStep& compute(DistributedPlan& p) { return std::get<ComputeStep>(p.steps[4].op); }
-  static BlockPlacement& blocks(DistributedPlan& p, std::size_t n) {
+  static ComputeStep& compute(PhysicalPlan& p) { return std::get<ComputeStep>(p.steps[4].op); }
+  static BlockPlacement& blocks(PhysicalPlan& p, std::size_t n) {
     return std::get<BlockPlacement>(p.steps[n].placement);
   }
 
-  DistributedPlan plan;
+  PhysicalPlan plan;
   std::vector<TileHolders> lists{{{0, 1}, {3}}, {{0, 2}, {0, 2}}};
 };
 
 TEST_F(DistributedValidator, AcceptsAValidPlan) { EXPECT_NO_THROW(validate(plan, lists)); }
 
 // Z[i] = X[i] for one rank.
-DistributedPlan plan_for_one_rank() {
+PhysicalPlan plan_for_one_rank() {
   const TileGrid grid(Shape({8}), {2});
   const auto type = DType::Float64;
-  PhysicalPlan fragment;
+  Fragment fragment;
   fragment.nodes.push_back({ScanNode{{"X", type, grid}}, VertexId(0), type, grid});
   fragment.nodes.push_back({SinkNode{NodeId(0)}, VertexId(0), type, grid});
   return plan_of(std::move(fragment));

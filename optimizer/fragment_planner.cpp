@@ -1,4 +1,4 @@
-#include "optimizer/physical_planner.hpp"
+#include "optimizer/fragment_planner.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,9 +14,9 @@
 namespace eindb {
 namespace {
 
-class PhysicalPlanner {
+class FragmentPlanner {
  public:
-  PhysicalPlanner(const EinGraph& graph, const Labelling& labelling) : graph_(graph), labelling_(labelling) {
+  FragmentPlanner(const EinGraph& graph, const Labelling& labelling) : graph_(graph), labelling_(labelling) {
     CHECK(labelling.vertices.size() == graph.size(), "every vertex of a graph is labelled before it is lowered");
     plan_.labels = graph.labels();
     result_.resize(graph.size());
@@ -27,7 +27,7 @@ class PhysicalPlanner {
         chains_.emplace(chain.result, PlannedChain{&chain, *std::move(partition)});
   }
 
-  PhysicalPlan run(const WantedPartitions& wanted) {
+  Fragment run(const WantedPartitions& wanted) {
     const auto needed = reached_by_outputs(graph_);
     const auto streamed = streamed_inputs(needed);
     for (std::size_t v = 0; v < graph_.size(); ++v) {
@@ -77,7 +77,7 @@ class PhysicalPlanner {
     return add({std::move(join), planned.chain->result, vertex.dtype, grid}, vertex.einsum.output);
   }
 
-  NodeId add(PhysicalNode node, const Labels& dimensions = {}) {
+  NodeId add(FragmentNode node, const Labels& dimensions = {}) {
     plan_.nodes.push_back(std::move(node));
     if (loop_) loop_->dimensions.push_back(dimensions);
     return NodeId(plan_.nodes.size() - 1);
@@ -181,7 +181,7 @@ class PhysicalPlanner {
     return known->second;
   }
 
-  static bool can_be_read_in_any_partition(const PhysicalNode& node) {
+  static bool can_be_read_in_any_partition(const FragmentNode& node) {
     const auto* stored = node.stored();
     return stored != nullptr && stored->attached && !stored->selection;
   }
@@ -218,7 +218,7 @@ class PhysicalPlanner {
 
   const EinGraph& graph_;
   const Labelling& labelling_;
-  PhysicalPlan plan_;
+  Fragment plan_;
   std::vector<NodeId> result_;  // the node of each vertex's result
   std::map<VertexId, PlannedChain> chains_;
   std::map<std::pair<NodeId, Partition>, NodeId> repartitions_;
@@ -231,9 +231,8 @@ class PhysicalPlanner {
 
 }  // namespace
 
-PhysicalPlan plan_physically(const EinGraph& graph, const Labelling& labelling,
-                             const WantedPartitions& output_partitions) {
-  return PhysicalPlanner(graph, labelling).run(output_partitions);
+Fragment plan_fragment(const EinGraph& graph, const Labelling& labelling, const WantedPartitions& output_partitions) {
+  return FragmentPlanner(graph, labelling).run(output_partitions);
 }
 
 }  // namespace eindb

@@ -11,7 +11,7 @@
 #include "executor/needed_pieces.hpp"
 #include "executor/piece_streams.hpp"
 #include "executor/relation.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 #include "plan/tile_layout.hpp"
 
 namespace eindb {
@@ -20,17 +20,17 @@ namespace eindb {
 /// by the step and let go after the last that reads it:
 ///
 ///     scan           read from the source when they are asked for
-///     compute        by a PlanRun over the rank's window (plan/local_plan), which reads relations of earlier steps
+///     compute        by a PlanRun over the rank's window (plan/local_fragment), which reads relations of earlier steps
 ///     redistribute   by a TileAssembly   \  of pieces of tiles that are here (NeededPieces), and of those that come
 ///     reduce         by a TileReduction  /  (IncomingPieces) while others get theirs (OutgoingPieces)
 ///
 /// In the last two, all pieces travel first. Then the scheduler's threads make the remaining tiles, those that were not
 /// completed when their last piece arrived. run() is called once; it runs in the caller's thread and uses threads of
 /// the scheduler and the exchange.
-class DistributedRun {
+class StepsRun {
  public:
-  DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
-                 ExecutionContext& context, std::span<TileSink* const> sinks);
+  StepsRun(const PhysicalPlan& plan, std::span<const TileHolders> lists, Exchange& exchange, ExecutionContext& context,
+           std::span<TileSink* const> sinks);
   ExecutionProfile run();
 
  private:
@@ -55,7 +55,7 @@ class DistributedRun {
   Result& result(StepId id) { return results_[id.index()]; }
   StepProfile& profile(StepId id) { return profile_.steps[id.index()]; }
 
-  const DistributedPlan& plan_;
+  const PhysicalPlan& plan_;
   std::span<const TileHolders> lists_;
   Exchange& exchange_;
   ExecutionContext& context_;

@@ -4,7 +4,7 @@
 
 #include "common/checked_math.hpp"
 #include "plan/einsum_checks.hpp"
-#include "plan/local_plan.hpp"
+#include "plan/local_fragment.hpp"
 #include "plan/validator.hpp"
 #include "tensor/tile_window.hpp"
 
@@ -45,18 +45,18 @@ bool is_everywhere(const Partition& blocks, const std::vector<std::optional<Tile
   return std::find(known.begin(), known.end(), false) == known.end();
 }
 
-bool is_everywhere(const DistributedStep& step) {
+bool is_everywhere(const PlanStep& step) {
   const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
   return blocks == nullptr || is_everywhere(blocks->parts, blocks->at);
 }
 
 // One overload per step: checks the invariants between it and its inputs.
 struct StepChecker {
-  const DistributedPlan& plan;
+  const PhysicalPlan& plan;
   StepId id;
   const Checker& check;
 
-  const DistributedStep& step() const { return plan.step(id); }
+  const PlanStep& step() const { return plan.step(id); }
 
   void operator()(const ScanStep& scan) const {
     const auto& tensor = scan.tensor;
@@ -87,7 +87,7 @@ struct StepChecker {
     check_result(compute);
     const auto first =
         std::find_if(compute.at.begin(), compute.at.end(), [](const auto& at) { return at.has_value(); });
-    validate(local_plan(plan, id, static_cast<Rank>(first - compute.at.begin())));
+    validate(local_fragment(plan, id, static_cast<Rank>(first - compute.at.begin())));
     for (std::size_t n = 0; n < compute.inputs.size(); ++n) check_input(compute, n);
   }
 
@@ -114,7 +114,7 @@ struct StepChecker {
   }
 
  private:
-  static bool is_partial(const DistributedStep& step) {
+  static bool is_partial(const PlanStep& step) {
     const auto* compute = std::get_if<ComputeStep>(&step.op);
     return compute != nullptr && compute->is_partial();
   }
@@ -158,11 +158,11 @@ struct StepChecker {
   }
 };
 
-std::string place_of(const DistributedPlan& plan, std::size_t step) {
+std::string place_of(const PhysicalPlan& plan, std::size_t step) {
   return "step " + std::to_string(step) + " (" + operator_name(plan.steps[step]) + ")";
 }
 
-void check_readers(const DistributedPlan& plan) {
+void check_readers(const PhysicalPlan& plan) {
   std::vector<bool> is_read(plan.steps.size(), false);
   for (const auto& step : plan.steps)
     for (const auto input : inputs_of(step)) is_read[input.index()] = true;
@@ -171,7 +171,7 @@ void check_readers(const DistributedPlan& plan) {
     Checker(place_of(plan, n))(is_read[n], "every step but results is read");
 }
 
-void check_results(const DistributedPlan& plan) {
+void check_results(const PhysicalPlan& plan) {
   CHECK(!plan.results.empty(), "a distributed plan has a result");
   if (const auto* fragment = plan.fragment()) {
     CHECK(plan.results == std::vector(fragment->result_count(), StepId(0)), "a fragment gives every result");
@@ -189,7 +189,7 @@ void check_results(const DistributedPlan& plan) {
   }
 }
 
-const TileGrid& listed_grid(const DistributedStep& step) {
+const TileGrid& listed_grid(const PlanStep& step) {
   const auto* scan = std::get_if<ScanStep>(&step.op);
   return scan != nullptr && scan->tensor.selection ? scan->tensor.selection->stored : step.grid;
 }
@@ -208,7 +208,7 @@ void check_list(const TileHolders& list, std::size_t ranks, const Checker& check
 
 }  // namespace
 
-void validate(const DistributedPlan& plan) {
+void validate(const PhysicalPlan& plan) {
   CHECK(plan.ranks >= 1 && plan.ranks <= std::numeric_limits<Rank>::max(), "a statement has ranks");
   CHECK(plan.coordinator < plan.ranks, "the coordinator is one of the ranks");
   CHECK(!plan.steps.empty(), "a distributed plan has steps");
@@ -226,7 +226,7 @@ void validate(const DistributedPlan& plan) {
   check_readers(plan);
 }
 
-void validate(const DistributedPlan& plan, std::span<const TileHolders> lists) {
+void validate(const PhysicalPlan& plan, std::span<const TileHolders> lists) {
   validate(plan);
   CHECK(lists.size() == plan.holder_lists, "a statement gives as many holder lists as its plan says");
   for (std::size_t n = 0; n < lists.size(); ++n)

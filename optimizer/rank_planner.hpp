@@ -7,7 +7,7 @@
 
 #include "optimizer/partitions/labelling.hpp"
 #include "optimizer/partitions/placement.hpp"
-#include "plan/distributed_plan.hpp"
+#include "plan/physical_plan.hpp"
 
 namespace eindb {
 
@@ -46,7 +46,7 @@ struct DistributedResult {
 ///
 /// Example: the chain (A B) C on 4 ranks with vectors [4,1,1] and [2,2,1]: scan A, scan B, redistribute B (everything
 /// to all), compute, redistribute AB, scan C, redistribute C, compute, reduce, redistribute to the coordinator.
-DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
-                                 const ClusterShape& cluster, const std::vector<DistributedResult>& results);
+PhysicalPlan plan_for_ranks(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
+                            const ClusterShape& cluster, const std::vector<DistributedResult>& results);
 
 }  // namespace eindb
