@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// A distributed plan with the locations of the tiles that its scans read: everything that a rank must know of a
+/// A plan for several ranks with the locations of the tiles that its scans read: everything that a rank must know of a
 /// statement.
 struct PlacedPlan {
   PhysicalPlan plan;

@@ -18,10 +18,10 @@
 namespace eindb {
 namespace {
 
-// Results of steps are needed later than all intermediate results of a ComputeStep's local plan.
+// Results of steps are needed later than all intermediate results of a ComputeStep's fragment.
 constexpr std::int64_t kAfterLocalPlan = 1 << 16;
 
-/// Provides relations of earlier steps as the stored tensors of a local plan.
+/// Provides relations of earlier steps as the stored tensors of a fragment.
 class RelationSource final : public TileSource {
  public:
   void add(StepId step, std::shared_ptr<Relation> relation) {
@@ -47,9 +47,9 @@ class RelationSink final : public TileSink {
   Relation& relation_;
 };
 
-// The profile of a local plan without its scans and its sink.
+// The profile of a fragment without its scans and its sink.
 NodeProfile of_join(const ExecutionProfile& profile, std::size_t scans) {
-  CHECK(scans + 2 <= profile.nodes.size(), "a local plan has scans, a join and a sink");
+  CHECK(scans + 2 <= profile.nodes.size(), "the fragment of a step has scans, a join and a sink");
   auto all = profile.nodes[scans];
   if (scans + 2 == profile.nodes.size()) return all;
   const auto& group_by = profile.nodes[scans + 1];

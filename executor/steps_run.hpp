@@ -16,8 +16,8 @@
 
 namespace eindb {
 
-/// One execution of a distributed plan at one rank. A step's relation, the tiles that this rank holds of it, is made
-/// by the step and let go after the last that reads it:
+/// One execution of the steps of a plan at one rank. A step's relation holds the rank's tiles of its result. The step
+/// creates the relation, which is released after its last reader:
 ///
 ///     scan           read from the source when they are asked for
 ///     compute        by a PlanRun over the rank's window (plan/local_fragment), which reads relations of earlier steps

@@ -183,7 +183,7 @@ class DistributedPlanner {
   }
 
   PhysicalPlan run(const std::vector<DistributedResult>& results) {
-    CHECK(results.size() == graph_.outputs().size(), "every result of a distributed plan is wanted somewhere");
+    CHECK(results.size() == graph_.outputs().size(), "every result of a plan is wanted somewhere");
     const auto needed = reached_by_outputs(graph_);
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const VertexId id(v);

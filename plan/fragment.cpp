@@ -95,7 +95,7 @@ std::size_t Fragment::result_count() const {
 const FragmentNode& Fragment::sink(std::size_t result) const {
   const auto found =
       std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) { return node.result_number() == result; });
-  CHECK(found != nodes.end(), "every result of a physical plan has a sink");
+  CHECK(found != nodes.end(), "every result of a fragment has a sink");
   return *found;
 }
 

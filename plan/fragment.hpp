@@ -67,9 +67,9 @@ struct WindowLabel {
   friend bool operator==(const WindowLabel&, const WindowLabel&) = default;
 };
 
-/// The physical plan: nodes in an order in which inputs precede their readers. It has a sink for each result; no node
-/// reads a sink, and every other node has a reader. The contract between optimizer/ and executor/. Immutable once
-/// built.
+/// The part of a plan that a rank computes without others: nodes in an order in which inputs precede their readers. It
+/// has a sink for each result; no node reads a sink, and every other node has a reader. It runs as one graph of tasks.
+/// Immutable once built.
 struct Fragment {
   LabelTable labels;
   std::vector<FragmentNode> nodes;

@@ -88,12 +88,12 @@ struct PlanStep {
   std::variant<BlockPlacement, std::size_t> placement;
 };
 
-/// The plan of a distributed statement: all ranks run the same steps in the same order, each on the tiles that it
-/// holds. Each rank passes its tiles of each result to the sink of that result.
+/// The plan of a statement: all ranks run the same steps in the same order, each on the tiles that it holds, and pass
+/// their tiles of each result to the sink of that result. The plan for one rank is a single FragmentStep.
 ///
-/// The contract between optimizer/ and executor/, like Fragment for one process. Immutable once built. Invariants
-/// (plan/validator): steps read earlier ones; there is a result, and every step that nothing reads is one; placements
-/// refer to `ranks` ranks; blocks divide grids.
+/// The contract between optimizer/ and executor/. Immutable once built. Invariants (plan/validator): steps read earlier
+/// ones; there is a result, and every step that nothing reads is one; placements refer to `ranks` ranks; blocks divide
+/// grids; a FragmentStep is alone, and gives every result.
 struct PhysicalPlan {
   std::size_t ranks = 1;
   Rank coordinator = 0;  ///< the rank of the session; it may compute too

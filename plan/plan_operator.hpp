@@ -75,7 +75,7 @@ struct Substitution {
   std::function<std::int64_t(std::size_t)> index = {};  ///< for held dimensions; empty: none is replaced
 };
 
-/// An operator of physical plans: a value that answers everything that validation, costing, EXPLAIN, the plan cache and
+/// An operator of fragments: a value that answers everything that validation, costing, EXPLAIN, the plan cache and
 /// the executor need to know, so that none of them lists the operators. docs/architecture.md tells what else an
 /// operator needs.
 ///

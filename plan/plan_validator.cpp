@@ -1,4 +1,4 @@
-// Validation of distributed plans; validator.cpp has the others.
+// Validation of physical plans; validator.cpp has graphs and fragments.
 #include <algorithm>
 #include <string>
 
@@ -172,7 +172,7 @@ void check_readers(const PhysicalPlan& plan) {
 }
 
 void check_results(const PhysicalPlan& plan) {
-  CHECK(!plan.results.empty(), "a distributed plan has a result");
+  CHECK(!plan.results.empty(), "a plan has a result");
   if (const auto* fragment = plan.fragment()) {
     CHECK(plan.results == std::vector(fragment->result_count(), StepId(0)), "a fragment gives every result");
     return;
@@ -184,8 +184,8 @@ void check_results(const PhysicalPlan& plan) {
     const Checker check(place_of(plan, result.index()));
     const auto& step = plan.step(result);
     const auto* compute = std::get_if<ComputeStep>(&step.op);
-    check(compute == nullptr || !compute->is_partial(), "a result of a distributed plan is final");
-    check(is_everywhere(step), "a result of a distributed plan lies somewhere");
+    check(compute == nullptr || !compute->is_partial(), "a result of a plan is final");
+    check(is_everywhere(step), "a result of a plan lies somewhere");
   }
 }
 
@@ -211,7 +211,7 @@ void check_list(const TileHolders& list, std::size_t ranks, const Checker& check
 void validate(const PhysicalPlan& plan) {
   CHECK(plan.ranks >= 1 && plan.ranks <= std::numeric_limits<Rank>::max(), "a statement has ranks");
   CHECK(plan.coordinator < plan.ranks, "the coordinator is one of the ranks");
-  CHECK(!plan.steps.empty(), "a distributed plan has steps");
+  CHECK(!plan.steps.empty(), "a plan has steps");
   for (std::size_t n = 0; n < plan.labels.size(); ++n)
     CHECK(plan.labels.extent(Label(n)) >= 0, "an extent is not negative");
   for (std::size_t n = 0; n < plan.steps.size(); ++n) {

@@ -165,7 +165,7 @@ void check_window(const Fragment& plan) {
 
 void check_sinks(const Fragment& plan) {
   const auto count = plan.result_count();
-  CHECK(count > 0, "a physical plan has a sink");
+  CHECK(count > 0, "a fragment has a sink");
   std::vector<bool> known(count, false);
   for (const auto& node : plan.nodes) {
     const auto result = node.result_number();

@@ -20,20 +20,20 @@ namespace eindb {
 /// vertices with an EinSum, and not inside a chain or a sliced body.
 void validate(const EinGraph& graph, std::size_t max_arity = std::numeric_limits<std::size_t>::max());
 
-/// Checks every invariant of a physical plan (plan/fragment.hpp), as above: inputs precede readers; sinks are
+/// Checks every invariant of a fragment (plan/fragment.hpp), as above: inputs precede readers; sinks are
 /// numbered from 0, each number once; no sink is read, and every other node is; a scan has the grid of its tensor; a
 /// repartition changes only the partition; the inputs and the result of a join are cut by its partition vector; a
 /// GroupByNode follows a join exactly if an aggregated label is cut; a window cuts no tile.
 void validate(const Fragment& plan);
 
-/// Checks every invariant of a distributed plan (plan/physical_plan.hpp), as above. A worker receives plans from
+/// Checks every invariant of a physical plan (plan/physical_plan.hpp), as above. A worker receives plans from
 /// outside: whatever numbers a plan contains, provided its grids and expressions could be constructed, either this
 /// throws or the plan executes safely.
 ///
 /// Steps read earlier ones, and all steps except results are read. Placements refer to `ranks` ranks, and blocks divide
 /// grids. Computed and redistributed relations and results cover all blocks (kernel calls may leave some of their
 /// inputs unread, such as those beside a diagonal). Partial results are read only by ReduceSteps, which read nothing
-/// else. At each rank the window of a ComputeStep is a valid physical plan (plan/local_fragment), and the rank's input
+/// else. At each rank the window of a ComputeStep is a valid fragment (plan/local_fragment), and the rank's input
 /// blocks contain the window.
 void validate(const PhysicalPlan& plan);
 /// The same with the statement's holder lists: each list has an entry for every tile of the grids that use it, with

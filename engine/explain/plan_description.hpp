@@ -65,7 +65,7 @@ struct InputDescription {
   std::optional<std::string> place = std::nullopt;
 };
 
-/// A node of the physical plan. The fields specific to its operator are in `own`.
+/// A node of a plan for this process. The fields specific to its operator are in `own`.
 struct OperatorDescription {
   std::size_t id = 0;
   std::string name;

@@ -1,4 +1,4 @@
-// Ranks that are threads of one process execute distributed plans.
+// Ranks that are threads of one process execute plans.
 #include "executor/steps_run.hpp"
 
 #include <gtest/gtest.h>
