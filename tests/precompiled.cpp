@@ -1,1 +1,1 @@
-// CMake compiles a precompiled header beside a source: this one. GoogleTest has main().
+// CMake compiles a precompiled header with a source file: this one. GoogleTest has main().

@@ -1,4 +1,4 @@
-// What most tests include, compiled once (tests/CMakeLists.txt). Sources include what they use all the same:
+// Headers that most tests include, compiled once (tests/CMakeLists.txt). Sources still include what they use, since
 // script/lint reads them without this.
 #pragma once
 

@@ -15,7 +15,7 @@ struct Count {
   std::size_t failed = 0;
 };
 
-/// Prints what was counted when all tests have run.
+/// Prints the counts after all tests.
 class Counts final : public ::testing::Environment {
  public:
   void count(const std::string& kind, std::size_t tries, std::size_t failed) {

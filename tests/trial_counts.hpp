@@ -8,7 +8,7 @@ namespace eindb::testing {
 /// Counts trials of some kind. At the end of the program each kind is a line "reliability KIND tries=N failed=M".
 void count_trials(const std::string& kind, std::size_t tries, std::size_t failed);
 
-/// One trial, while it lives: it has failed if an expectation of the test does meanwhile.
+/// Counts one trial; it has failed if an expectation of the test fails while it lives.
 class Trial {
  public:
   explicit Trial(std::string kind);
@@ -16,7 +16,7 @@ class Trial {
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  /// It turned out to be none.
+  /// The trial does not count.
   void leave_out() { counts_ = false; }
 
  private:
@@ -25,7 +25,7 @@ class Trial {
   bool counts_ = true;
 };
 
-/// A number from the environment, or what is there without it.
+/// A number from the environment variable, or the default `without`.
 std::size_t number_from_environment(const char* name, std::size_t without);
 
 }  // namespace eindb::testing

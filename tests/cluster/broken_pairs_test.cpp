@@ -16,7 +16,7 @@ TEST(BrokenPairs, NobodyIsLeftOutWithoutNeed) { EXPECT_EQ(ways_without_pairs(4, 
 
 TEST(BrokenPairs, OneOfAPairIsLeftOut) { EXPECT_EQ(ways_without_pairs(3, {{0, 2}}), (Ways{{0}, {2}})); }
 
-// The worker that nobody reaches first, then all the others.
+// First the worker that no other reaches, then all the others.
 TEST(BrokenPairs, TheFewestComeFirst) {
   EXPECT_EQ(ways_without_pairs(5, {{1, 0}, {1, 2}, {1, 3}}), (Ways{{1}, {0, 2, 3}}));
 }
@@ -26,7 +26,7 @@ TEST(BrokenPairs, SomebodyStays) {
   EXPECT_EQ(ways_without_pairs(3, {{0, 1}, {1, 2}, {0, 2}}).size(), 3U);
 }
 
-// Against all subsets.
+// Compared with all subsets.
 TEST(BrokenPairs, WaysAreTheMinimalCovers) {
   constexpr std::size_t kWorkers = 6;
   std::mt19937 random(11);

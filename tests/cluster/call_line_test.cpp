@@ -22,7 +22,7 @@ std::string text_of(const std::optional<std::vector<std::byte>>& message) {
   return text;
 }
 
-// Two lines that are connected, of a caller and of who answers.
+// Two connected lines, the caller's and the answering side's.
 struct Lines {
   Lines() {
     std::unique_ptr<Channel> other;
@@ -74,7 +74,7 @@ TEST(CallLine, CloseWakesWhoWaits) {
   EXPECT_THROW(waiting.get(), Error);
 }
 
-// What is left of a call that has ended reaches nobody: not who answers the next one, and not who makes it.
+// Late messages of an ended call reach neither the side that answers the next call nor the caller.
 TEST(CallLine, CallsDoNotHearOfEachOther) {
   Lines lines;
   auto first = lines.caller->call("first");
@@ -95,7 +95,7 @@ TEST(CallLine, CallsDoNotHearOfEachOther) {
   EXPECT_EQ(text_of(second->receive(1s)), "to the second");
 }
 
-// Who did not answer a call in time answers the one that follows.
+// After a call that was not answered in time, the next one is answered.
 TEST(CallLine, CallsThatHaveEndedAreAnsweredInTheirOrder) {
   Lines lines;
   lines.caller->call("first")->send(bytes_of("is anybody there?"));

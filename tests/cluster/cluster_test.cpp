@@ -1,5 +1,5 @@
-// A coordinator and its workers: statements that run, and what becomes of them when workers die, stall, talk nonsense,
-// drain and come back. Every wait is bounded by heartbeats, so nothing here may take long.
+// A coordinator and its workers: statements run, and workers die, stall, send nonsense, drain and return. Every wait is
+// bounded by heartbeats, so no test takes long.
 #include "cluster/cluster.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// More than a loaded machine needs, and less than what somebody would call hanging.
+// More than a loaded machine needs, but less than a hang.
 constexpr milliseconds kSoon = std::chrono::seconds(20);
 
 OwnPart whole_part(const ClusterStatement& statement, double* sum = nullptr) {
@@ -25,7 +25,7 @@ OwnPart whole_part(const ClusterStatement& statement, double* sum = nullptr) {
   };
 }
 
-/// For own parts that do not come to an end by themselves.
+/// For own parts that do not end by themselves.
 [[noreturn]] void wait_to_be_stopped(const Cancellation& cancellation) {
   while (true) {
     cancellation.check();
@@ -33,7 +33,7 @@ OwnPart whole_part(const ClusterStatement& statement, double* sum = nullptr) {
   }
 }
 
-/// Whether the worker runs no statement any more, soon.
+/// Waits until the worker runs no statement; false if that takes too long.
 bool comes_to_rest(Worker& worker) {
   for (int left = 1000; left > 0; --left) {
     if (worker.load().statements == 0) return true;
@@ -42,7 +42,7 @@ bool comes_to_rest(Worker& worker) {
   return false;
 }
 
-/// What the statement fails with.
+/// The error that the statement fails with.
 Error failure_of(Cluster& cluster, const ClusterStatement& statement, const OwnPart& own_part,
                  const Cancellation& cancellation = {}) {
   const auto began = Clock::now();
@@ -129,7 +129,7 @@ TEST(Cluster, AWorkerThatDiesIsNamed) {
       });
   EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
   EXPECT_NE(error.message().find("w1"), std::string::npos) << error.message();
-  // Who plans again is told that it is not there.
+  // A caller that plans again learns that the worker is gone.
   EXPECT_TRUE(test.comes_to_be(1, WorkerState::Lost));
   EXPECT_EQ(test.cluster().shards()->workers().size(), 1U);
   EXPECT_EQ(failure_of(test.cluster(), statement, whole_part(statement)).kind(), ErrorKind::WorkerLost);
@@ -148,7 +148,7 @@ TEST(Cluster, AWorkerThatStallsIsNoticedWithinThreeHeartbeats) {
       });
   EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
   EXPECT_NE(error.message().find("w0"), std::string::npos) << error.message();
-  // It was heard of a heartbeat before, at the most, and the silence is looked for every half of one.
+  // Its last message was at most a heartbeat ago, and silence is checked every half heartbeat.
   EXPECT_GT(Clock::now() - began, (kMissedHeartbeats - 1) * kHeartbeat);
   EXPECT_LT(Clock::now() - began, (kMissedHeartbeats + 3) * kHeartbeat);
 }
@@ -179,13 +179,13 @@ TEST(Cluster, AnotherDataDirectoryDoesNotJoin) {
 }
 
 TEST(Cluster, AFailureAtAWorkerIsTheStatements) {
-  TestCluster test(2);  // whose workers do not have the tensor
+  TestCluster test(2);  // its workers do not have the tensor
   const auto statement = test.gathering_statement();
   const auto error = failure_of(test.cluster(), statement, whole_part(statement));
   EXPECT_EQ(error.kind(), ErrorKind::Corrupt);
   EXPECT_NE(error.message().find("of tensor X is not in the worker's data directory"), std::string::npos)
       << error.message();
-  // Nothing is left of it: the next statement runs.
+  // No trace of it remains: the next statement runs.
   test.store_tensor();
   double sum = 0;
   test.cluster().run(statement, {}, whole_part(statement, &sum));
@@ -204,7 +204,7 @@ TEST(Cluster, AFailureAtTheCoordinatorEndsTheWorkersParts) {
   for (std::size_t n = 0; n < 2; ++n) EXPECT_TRUE(comes_to_rest(test.worker(n))) << n;
 }
 
-// Whether the statement's first two workers are known not to exchange data, after it has failed.
+// Whether the pair of the statement's first two workers is known as broken after the failure.
 bool pair_is_known_after_a_failure(TestCluster& test) {
   const auto statement = test.gathering_statement();
   const auto error = failure_of(test.cluster(), statement, whole_part(statement));
@@ -281,7 +281,7 @@ TEST(Cluster, ADrainedWorkerFinishesAndLeaves) {
     EXPECT_TRUE(test.comes_to_be(1, WorkerState::Draining));
     leaving = std::jthread([&] { test.worker(1).wait_until_left(); });
     auto profile = run_own_part(statement, exchange, cancellation, &sum);
-    std::this_thread::sleep_for(milliseconds(50));  // in which the worker has ended, and others have not
+    std::this_thread::sleep_for(milliseconds(50));  // meanwhile the worker has ended, but others have not
     return profile;
   });
   EXPECT_EQ(sum, 264);
@@ -337,7 +337,7 @@ TEST(Cluster, UndecidedTransactionsAreDecidedWhenAWorkerJoins) {
   EXPECT_EQ(test.shards(0).open(ContentId{12}), nullptr);
 }
 
-// As two processes that have one database: the one that goes on is not connected anew.
+// Like two processes with one database: the remaining one does not reconnect.
 TEST(Cluster, WhatAnotherCoordinatorLeftUndecidedIsDecidedByTheOneThatGoesOn) {
   TestCluster test(2);
   test.decide_by([](ShardTransaction transaction) -> ShardDecision {
@@ -398,7 +398,7 @@ TEST(Cluster, WhatWasLeftIsSettledThoughNobodyUsesTheDatabase) {
   EXPECT_TRUE(comes_to(3));
 }
 
-/// A worker that says what the test says.
+/// A worker that sends the test's messages.
 class FakeWorker {
  public:
   FakeWorker(MemoryNetwork& network, const std::string& address, std::vector<std::vector<std::byte>> messages) {
@@ -454,7 +454,7 @@ TEST(Cluster, WorkersAreNamedOnce) {
   EXPECT_THROW(Cluster({.workers = {"a", "b", "a"}}, network, exchanges, log), Error);
 }
 
-/// A coordinator of a worker that says what the test says: the worker ends the channel, and serves others.
+/// A worker ends the channel of a coordinator that sends nonsense, and serves others.
 TEST(Worker, CoordinatorsThatTalkNonsenseAreLetGo) {
   TestCluster test(1);
   const auto is_let_go = [&](const std::vector<std::vector<std::byte>>& messages) {

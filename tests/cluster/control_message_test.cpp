@@ -1,4 +1,4 @@
-// Control messages arrive as they were sent; nodes of other versions and bytes that are no messages are refused.
+// Control messages survive encoding and decoding; other versions and malformed bytes are refused.
 #include "cluster/control_message.hpp"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST(ControlMessage, EveryPrefixIsRefused) {
 
 TEST(ControlMessage, OtherVersionsAreToldApartFromNonsense) {
   auto hello = encode(ToWorker(control::Hello{kControlVersion + 1, 0, milliseconds(1000)}));
-  hello.push_back(std::byte{1});  // a field of the future
+  hello.push_back(std::byte{1});  // an additional field of a later version
   EXPECT_EQ(kind_of_failure([&] { decode_hello(hello); }), ErrorKind::Unsupported);
   const auto welcome = encode(ToCoordinator(control::Welcome{kControlVersion + 1, "9", DataId{1}, "", 1, 1}));
   EXPECT_EQ(kind_of_failure([&] { decode_welcome(welcome); }), ErrorKind::Unsupported);

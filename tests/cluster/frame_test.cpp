@@ -23,7 +23,7 @@ const Bytes kHead = bytes_of("head");
 const Bytes kPayload = bytes_of("some payload");
 constexpr FrameHeader kHeader{.kind = FrameKind::Piece, .stream = 77, .total = 1000};
 
-/// The message of the Error{Corrupt} that `f` throws; empty if none.
+/// The message of the Error{Corrupt} thrown by `f`; empty if there is none.
 std::string refusal_of(const std::function<void()>& f) {
   try {
     f();
@@ -50,8 +50,8 @@ TEST(Frame, ComesOutAsItWasSealed) {
   }
 }
 
-// Each bit of the header and the head: the frame is refused, or (of the magic, the version, the size of the head) is no
-// header at all.
+// For each changed bit of the header and the head, the frame is refused, or (in the magic, the version, the size of the
+// head) the header is.
 TEST(Frame, EveryAlteredBitIsNoticed) {
   const auto bytes = FrameSealer(kKey).seal(kHeader, kHead, kPayload);
   for (std::size_t bit = 0; bit < 8 * (bytes.size() + kHead.size()); ++bit) {
@@ -105,7 +105,7 @@ TEST(Frame, SizesAreCheckedBeforeAnythingIsRead) {
   EXPECT_EQ(refusal_of([&] { FrameOpener::head_size(bytes); }), "a frame has a head of 513 bytes");
 }
 
-// Also of somebody who knows the key: a piece is part of its message.
+// Even from a peer that knows the key: a piece belongs to its message.
 TEST(Frame, PayloadBeyondItsMessageIsRefused) {
   const auto bytes = FrameSealer(kKey).seal({.kind = FrameKind::Piece, .total = 3}, {}, kPayload);
   EXPECT_EQ(refusal_of([&] { FrameOpener(kKey).open(bytes, {}); }), "a frame has a payload of 12 bytes");

@@ -14,7 +14,7 @@ using Side = Handshake::Side;
 
 const ClusterSecret kSecret = ClusterSecret::of("sixteen bytes or more");
 
-/// Both sides of a handshake, and what each has thrown.
+/// Both sides of a handshake, and the errors they threw.
 struct Pair {
   Handshake connecting;
   Handshake accepting;
@@ -27,7 +27,7 @@ Pair pair_of(const ClusterSecret& one, const ClusterSecret& other, std::uint16_t
           .accepting = {Side::Accepts, other, {.node = "bob"}}};
 }
 
-/// Hands over what one side has to say, `piece` bytes at a time; false if there was nothing.
+/// Passes one side's output to the other, `piece` bytes at a time; false if there is none.
 bool carry(Handshake& from, Handshake& to, std::optional<Error>& error, std::size_t piece) {
   const auto output = from.take_output();
   auto rest = std::as_bytes(std::span(output));
@@ -86,7 +86,7 @@ TEST(Handshake, AnotherSecretIsRefusedByBothSides) {
   EXPECT_NE(pair.connecting_error->hint().find("--secret-file"), std::string::npos);
 }
 
-// A stranger that listens where a node should be: it has accepted without knowing anything.
+// A stranger that listens in place of a node must prove the secret too, even if it accepts without knowing it.
 TEST(Handshake, SideThatAcceptsHasToProveTheSecretToo) {
   auto pair = pair_of(kSecret, kSecret);
   carry(pair.connecting, pair.accepting, pair.accepting_error, 1000);
@@ -108,7 +108,7 @@ TEST(Handshake, AnotherVersionIsToldBothVersions) {
             "one node speaks version 1 of the cluster's protocol, the other version 2");
 }
 
-// With TLS, a proof is of use on its own connection alone.
+// With TLS, a proof is valid only on its own connection.
 TEST(Handshake, ProofIsBoundToTheChannel) {
   Pair pair{.connecting = {Side::Connects, kSecret, {}, "certificate"},
             .accepting = {Side::Accepts, kSecret, {}, "other"}};
@@ -140,7 +140,7 @@ TEST(Handshake, RecordedProofIsOfNoUseLater) {
   EXPECT_FALSE(later.is_done());
 }
 
-// Every byte of what the connecting side says, each altered in one bit: nobody is let in.
+// Every byte sent by the connecting side is changed in one bit: the handshake never succeeds.
 TEST(Handshake, AlteredBytesLetNobodyIn) {
   for (std::size_t at = 0; at < 200; ++at) {
     auto pair = pair_of(kSecret, kSecret);
@@ -148,7 +148,7 @@ TEST(Handshake, AlteredBytesLetNobodyIn) {
     bool altered = false;
     for (int message = 0; message < 2 && !pair.accepting_error; ++message) {
       auto output = pair.connecting.take_output();
-      // A name may be any other.
+      // A changed name is still a valid name.
       const bool is_name = message == 0 && at >= output.size() - 3;
       if (at >= sent && at < sent + output.size() && !is_name) {
         output[at - sent] = static_cast<char>(output[at - sent] ^ 1);

@@ -1,5 +1,5 @@
-// A worker whose disk hangs, while all else of it goes on: whoever waits for it can be cancelled, the coordinator soon
-// knows that it is unwell, and what was begun there comes to its end when the disk answers again.
+// A worker whose disk hangs while everything else works: waiting can be cancelled, the coordinator soon marks the
+// worker as unwell, and interrupted work is completed when the disk answers again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kHeartbeat{100};
-// Longer than a disk that other work keeps busy takes for one of the small things that tests ask of it.
+// Longer than a disk that is busy with other work needs for the tests' small requests.
 constexpr milliseconds kDiskTimeout{2000};
-// More than a loaded machine needs, and less than what somebody would call hanging.
+// More than a loaded machine needs, but less than a hang.
 constexpr milliseconds kSoon = std::chrono::seconds(20);
 constexpr ShardTransaction kTransaction{7};
 constexpr ContentId kContent{70};
@@ -41,7 +41,7 @@ void prepare(TestCluster& test, std::int64_t contents) {
   test.cluster().shards()->prepare(kTransaction, std::span(&participant, 1));
 }
 
-/// What `f` fails with when its statement is cancelled soon after it has begun.
+/// The error that `f` fails with when its statement is cancelled soon after its begin.
 std::optional<Error> cancelled_failure_of(const std::function<void()>& f) {
   Cancellation cancellation;
   cancellation.reset(milliseconds(50));
@@ -138,7 +138,7 @@ TEST(HungDisk, WhoWaitsForItCanBeCancelled) {
   EXPECT_FALSE(cancelled_failure_of([&] { access->abort(worker, kTransaction); }));
 }
 
-// More than may wait for the disk: who sends it waits, and the worker is heard all the while.
+// More contents than may wait for the disk: their sender waits, while the worker still sends heartbeats.
 TEST(HungDisk, ContentsThatWaitForItCanBeCancelled) {
   TestCluster test(1, kHeartbeat);
   const auto access = test.cluster().shards();
@@ -167,12 +167,12 @@ TEST(HungDisk, AStatementThatStoresThereCanBeCancelledAndStoresNothingLater) {
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::Cancelled) << error.message();
     }
-    // The worker is told to stop, and goes on being heard.
+    // The worker is told to stop, and continues to send heartbeats.
     std::this_thread::sleep_for(3 * kMissedHeartbeats * kHeartbeat);
     EXPECT_FALSE(test.log().has("worker lost"));
     for (std::size_t n = 0; n < 2; ++n) test.cluster().shards()->abort(worker_of(test, n), transaction);
   }
-  // After what it was told to forget it answers this.
+  // The answer comes after the aborts.
   EXPECT_EQ(test.cluster().shards()->fetch(worker_of(test, 1), ContentId{201}), nullptr);
   EXPECT_TRUE(test.stored(1).empty());
   double sum = 0;
@@ -194,7 +194,7 @@ TEST(HungDisk, APrepareThatWasGivenUpIsAborted) {
   EXPECT_TRUE(test.shards(0).undecided().empty());
 }
 
-// The decision stands: the worker does as it was told when it can, and the coordinator asks what has become of that.
+// The decision stands: the worker commits when it can, and the coordinator asks for the outcome.
 TEST(HungDisk, ACommitThatWasNotWaitedForIsSettledLater) {
   TestCluster test(1, kHeartbeat);
   const auto access = test.cluster().shards();

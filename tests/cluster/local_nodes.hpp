@@ -10,12 +10,12 @@
 
 namespace eindb {
 
-/// What nodes log, in the order of logging. Thread-safe.
+/// The log lines of nodes in order. Thread-safe.
 class LoggedLines {
  public:
   void add(std::string_view line);
   std::vector<std::string> lines() const;
-  /// Waits for a line with `text` in it; false if none comes.
+  /// Waits for a line that contains `text`; false if none comes.
   bool has(std::string_view text) const;
 
  private:
@@ -30,13 +30,13 @@ std::string address_of(const TcpNode& node);
 /// The nodes of a cluster in one process: workers, and a coordinator, which does not listen.
 class LocalNodes {
  public:
-  /// `make_options`: of each node; listen is taken from the last one.
+  /// `options` is for all nodes; the last one does not listen.
   explicit LocalNodes(std::size_t ranks, const TcpNodeOptions& options = local_options());
 
   TcpNode& node(std::size_t n) { return *nodes_[n]; }
   std::size_t size() const { return nodes_.size(); }
   std::vector<std::string> addresses() const;
-  /// Of a new statement, each opened in a thread of its own.
+  /// Opens the exchanges of a new statement, each in a thread of its own.
   std::vector<std::unique_ptr<Exchange>> open();
 
  private:

@@ -50,7 +50,7 @@ class MemoryPipe {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Message> messages_[2];  // for each end
   bool is_closed_ = false;

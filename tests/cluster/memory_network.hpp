@@ -14,26 +14,26 @@
 
 namespace eindb {
 
-/// What the two ends of a channel in memory share.
+/// The state shared by the two ends of a channel in memory.
 class MemoryPipe;
 
-/// Control channels between threads of a test, and what can happen to them.
+/// Control channels between threads of a test, with simulated failures.
 class MemoryNetwork final : public Connector {
  public:
   using Accept = std::function<void(std::unique_ptr<Channel>)>;
 
-  /// From now on `accept` gets the other end of channels to the address.
+  /// Passes the other end of later channels to the address to `accept`.
   void listen(const std::string& address, Accept accept);
   void close(const std::string& address);
   std::unique_ptr<Channel> connect(const std::string& address, std::chrono::milliseconds timeout) override;
 
-  /// All channels to the address break, as if the process there was killed.
+  /// Breaks all channels to the address, as if the process there were killed.
   void cut(const std::string& address);
-  /// Nothing gets through any more in channels to the address, as if the process there was stopped.
+  /// Stops all channels to the address, as if the process there were suspended.
   void freeze(const std::string& address);
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, Accept> listeners_;
   std::multimap<std::string, std::shared_ptr<MemoryPipe>> pipes_;
 };
@@ -45,7 +45,7 @@ class MemoryExchanges final : public ExchangeFactory {
   std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) override;
   std::vector<std::optional<Error>> probe(const std::vector<std::string>& addresses) override;
 
-  /// From now on no data goes between the first two ranks of statements; probes fail, too, if they notice.
+  /// Stops data between the first two ranks of later statements. Probes fail too, if `is_noticed`.
   void break_first_ranks(bool is_noticed);
   void mend();
 
@@ -53,7 +53,8 @@ class MemoryExchanges final : public ExchangeFactory {
   std::mutex mutex_;  // guards what follows
   bool is_broken_ = false;
   bool is_noticed_ = false;
-  std::map<std::uint64_t, std::vector<std::unique_ptr<Exchange>>> statements_;  // whose ranks have not all come
+  // Statements that some ranks have not joined yet.
+  std::map<std::uint64_t, std::vector<std::unique_ptr<Exchange>>> statements_;
 };
 
 }  // namespace eindb

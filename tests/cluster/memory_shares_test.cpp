@@ -1,4 +1,4 @@
-// How statements that run at the same time share a worker's memory.
+// Sharing of a worker's memory among concurrent statements.
 
 #include "cluster/memory_shares.hpp"
 
@@ -22,7 +22,7 @@ TEST(MemoryShares, EachTakesHalfOfWhatIsLeft) {
   EXPECT_EQ(memory.take(kMiB * 8)->bytes(), 8 * kMiB);
 }
 
-// Plans are made for what a statement will get.
+// Plans are made for the share that a statement will get.
 TEST(MemoryShares, OneAloneGetsWhatPlansExpect) {
   for (const auto limit : {1 * kMiB, 5 * kMiB, 64 * kMiB})
     EXPECT_EQ(MemoryShares(limit).take(0)->bytes(), MemoryShares::share_of_one(limit));

@@ -44,7 +44,7 @@ TEST_F(MpiPluginTest, FileThatIsNoLibraryIsRefused) {
   expect_explanation(folder_, "libeindb_mpi.so");
 }
 
-// Calling into a plugin whose classes are laid out otherwise would be undefined.
+// Calling a plugin whose classes have another layout would be undefined behaviour.
 TEST_F(MpiPluginTest, PluginOfAnotherBuildIsRefused) { expect_explanation(EINDB_FOREIGN_PLUGIN, "another build"); }
 
 }  // namespace

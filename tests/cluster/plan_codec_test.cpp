@@ -1,4 +1,4 @@
-// Plans arrive as they were sent, and bytes that are no plan are refused without harm.
+// Plans survive encoding and decoding; malformed bytes are refused without harm.
 #include "cluster/plan_codec.hpp"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(PlanCodec, WhatIsBehindThePlanIsRefused) {
   EXPECT_TRUE(is_refused(bytes));
 }
 
-// A changed byte is refused, or gives another plan that has exactly these bytes.
+// A changed byte is refused, or gives another plan with exactly these bytes.
 TEST(PlanCodec, ChangedBytesAreRefusedOrMeanSomethingElse) {
   std::mt19937_64 random(4);
   int refused = 0;
@@ -119,7 +119,7 @@ TEST(PlanCodec, NumbersHaveOneForm) {
   EXPECT_TRUE(is_refused(bytes));
 }
 
-// A message of a few bytes that speaks of 2^60 labels, steps or tiles takes no memory for them.
+// A message of a few bytes with a count of 2^60 labels, steps or tiles allocates no memory for them.
 TEST(PlanCodec, CountsAreNotBelieved) {
   const std::vector<std::byte> huge(8, std::byte{0xFF});
   for (std::size_t at = 3; at < 6; ++at) {
@@ -155,7 +155,7 @@ TEST(PlanCodec, ExpressionsNestOnlySoDeep) {
     EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
     EXPECT_FALSE(error.hint().empty());
   }
-  // One EXP more than what may be: kind, operation, count.
+  // One EXP beyond the limit: kind, operation, count.
   auto bytes = deepest;
   const std::array exp{std::byte{7}, static_cast<std::byte>(ScalarOp::Exp), std::byte{1}};
   const auto first = std::search(bytes.begin(), bytes.end(), exp.begin(), exp.end());
@@ -164,7 +164,7 @@ TEST(PlanCodec, ExpressionsNestOnlySoDeep) {
   EXPECT_TRUE(is_refused(bytes));
 }
 
-// Lists of holders that are too short would be read beyond their end.
+// Holder lists that are too short would be read beyond their end.
 TEST(PlanCodec, HoldersFitTheirGrids) {
   PlacedPlan placed;
   placed.plan.holder_lists = 1;

@@ -6,8 +6,8 @@
 
 namespace eindb {
 
-/// A plan that has every field set to something, and every kind of step, placement and expression after a few seeds.
-/// What is in it fits together as far as its bytes say so; it is no plan that could run.
+/// A plan with every field set and, over a few seeds, every kind of step, placement and expression. It is consistent as
+/// far as the codec checks, but not executable.
 PlacedPlan random_plan(std::mt19937_64& random);
 
 }  // namespace eindb

@@ -13,22 +13,22 @@
 
 namespace eindb {
 
-/// Somebody who talks to a node by hand, over a socket that blocks: to send what no node sends.
+/// A peer that a test controls over a blocking socket, to send data that no node sends.
 class RawPeer {
  public:
   explicit RawPeer(std::uint16_t port);
 
-  /// False when the node has closed the connection.
+  /// False if the node has closed the connection.
   bool send(std::string_view bytes);
   bool send_bytewise(std::string_view bytes);
-  /// Whether the node closes the connection, after what it has to say, within five seconds.
+  /// Whether the node closes the connection, after its last output, within five seconds.
   bool is_closed();
 
-  /// The handshake, `piece` bytes at a time. Throws what Handshake throws.
+  /// Runs the handshake, `piece` bytes at a time. Throws the errors of Handshake.
   void authenticate(const ClusterSecret& secret, ConnectionPurpose purpose, std::size_t piece = 1000);
-  /// The bytes of the next frame, as a node would send it. After authenticate().
+  /// The bytes of the next frame as a node would send it. Call after authenticate().
   std::string frame(const FrameHeader& header, std::string_view head = {}, std::string_view payload = {});
-  /// The head of the next frame that the node sends is read and thrown away; it has no payload.
+  /// Receives the next frame and discards its head; it must have no payload.
   FrameHeader receive_frame();
 
  private:

@@ -16,7 +16,7 @@
 namespace eindb {
 namespace {
 
-// As over MPI: the first rank below is the last, and as a permutation that is not its own inverse.
+// Similar to MPI: the first underlying rank is the last one. The permutation is not its own inverse.
 std::vector<std::unique_ptr<Exchange>> renumbered(std::size_t size) {
   std::vector<Rank> below(size);
   for (std::size_t rank = 0; rank < size; ++rank) below[rank] = static_cast<Rank>((rank + 1) % size);
@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(All, RenumberedExchangeTest,
                          testing::ValuesIn(exchange_checks().begin(), exchange_checks().end()),
                          [](const auto& test) { return test.param.name; });
 
-// Streams to one rank alone, of one message: by the numbers above.
+// A stream of one message to a single rank, by the numbers of the renumbered exchange.
 class MessageToOne final : public OutgoingStreams {
  public:
   explicit MessageToOne(Rank to) : to_(to) {}
@@ -70,7 +70,7 @@ class MessageFromOne final : public IncomingStreams {
   const Rank from_;
 };
 
-// Two ranks that have something for each other alone wait for nobody else: the others never come.
+// Two ranks that exchange data only with each other do not wait for the other ranks, which never join.
 TEST(RenumberedExchange, RanksWithNothingForEachOtherDoNotWait) {
   auto exchanges = renumbered(4);
   Cancellation cancellation;

@@ -19,7 +19,7 @@ TEST(StatementWatch, WaitsForAllRanks) {
   EXPECT_FALSE(watch.has_failed());
 }
 
-// What its rank has sent may have been lost on its way, and others wait for it.
+// Data that its rank has sent may be lost in transit, while others wait for it.
 TEST(StatementWatch, WorkerThatIsLostAfterItsPartHasEndedEndsTheStatement) {
   StatementWatch watch(3, kNever);
   watch.ended(0, {});
@@ -30,7 +30,7 @@ TEST(StatementWatch, WorkerThatIsLostAfterItsPartHasEndedEndsTheStatement) {
   EXPECT_THROW(watch.cancellation().check(), Error);
 }
 
-// Nobody waits for anything any more: whether its results are there is for those to find out who want them.
+// No rank waits any more; later access to its results detects the loss.
 TEST(StatementWatch, WorkerThatIsLostAfterAllHaveEndedChangesNothing) {
   StatementWatch watch(2, kNever);
   watch.ended(0, {});
@@ -40,7 +40,7 @@ TEST(StatementWatch, WorkerThatIsLostAfterAllHaveEndedChangesNothing) {
   EXPECT_EQ(watch.failure(), nullptr);
 }
 
-// It stops the coordinator's part by the same means as a user does.
+// A failure stops the coordinator's part by the same means as a cancellation.
 TEST(StatementWatch, AFailureWhileItWaitsIsNoCancellation) {
   for (int n = 0; n < 3000; ++n) {
     StatementWatch watch(2, kNever, std::chrono::milliseconds(0));
@@ -69,7 +69,7 @@ Error failure_of(const StatementWatch& watch) {
   }
 }
 
-// A rank that is stopped because of a failure may be heard of before the rank that has failed.
+// The report of a rank that was stopped may arrive before that of the rank that failed.
 TEST(StatementWatch, ARankThatWasStoppedIsNoReason) {
   StatementWatch watch(3, kNever);
   watch.failed(1, Error(ErrorKind::Cancelled, "the statement was cancelled"));

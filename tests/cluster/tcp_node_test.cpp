@@ -1,5 +1,5 @@
-// Nodes among themselves, and nodes among strangers: whoever sends what no node sends is shown the door, with a line in
-// the log, and everyone else goes on.
+// Nodes among themselves and among strangers: a peer that sends invalid data is disconnected with a line in the log,
+// and all others continue.
 
 #include "cluster/tcp_node.hpp"
 
@@ -47,7 +47,7 @@ Error error_of(F f) {
   return {ErrorKind::Internal, ""};
 }
 
-/// A node that keeps the channels that others open to it.
+/// A node that keeps the channels opened to it.
 class Listener {
  public:
   explicit Listener(TcpNodeOptions options = local_options(kSecretText)) {
@@ -69,7 +69,7 @@ class Listener {
     return channel;
   }
 
-  /// That it does for others what it always did.
+  /// Checks that it still serves other nodes.
   void expect_to_go_on() {
     TcpNode other(local_options(kSecretText));
     const auto ours = other.connect(address_of(*node));
@@ -87,7 +87,7 @@ class Listener {
   std::deque<std::unique_ptr<Channel>> channels_;
 
  public:
-  std::optional<TcpNode> node;  // ends first
+  std::optional<TcpNode> node;  // destroyed first
 };
 
 // ---- Who may be a node ---------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ TEST(TcpNode, ManySilentStrangersKeepNobodyOut) {
 
 constexpr FrameHeader kMessage{.kind = FrameKind::Message, .total = 5};
 
-/// A peer that has shaken hands, and the node's channel to it.
+/// A peer after the handshake, and the node's channel to it.
 struct RawChannel {
   explicit RawChannel(Listener& listener, std::size_t piece = 1000) : peer(listener.node->port()) {
     peer.authenticate(kSecret, ConnectionPurpose::Control, piece);
@@ -235,14 +235,14 @@ TEST(TcpNode, FrameOfAnotherConnectionClosesIt) {
   listener.expect_to_go_on();
 }
 
-// One bit of each field of the header, and one of the payload.
+// One changed bit in each field of the header, and one in the payload.
 TEST(TcpNode, AlteredFrameClosesTheConnection) {
   Listener listener;
   for (const std::size_t at : {0, 4, 6, 7, 8, 16, 24, 32, 36, 40, 48, 64, 68}) {
     RawChannel raw(listener);
     auto frame = raw.peer.frame(kMessage, {}, "hello");
     frame[at] = static_cast<char>(frame[at] ^ 1);
-    // A head of one byte is waited for: it is not that of this frame.
+    // The node waits for a head of one byte, which is not this frame's.
     raw.peer.send(frame);
     raw.expect_closed(listener, "closed: a frame ");
   }
@@ -261,7 +261,7 @@ TEST(TcpNode, FrameThatEndsInTheMiddleIsNoMessage) {
   listener.expect_to_go_on();
 }
 
-// Somebody who is a node, but sends nonsense.
+// An authenticated peer that sends nonsense.
 TEST(TcpNode, MessageBeyondAnyLimitTakesNoMemory) {
   Listener listener;
   RawChannel raw(listener);
@@ -269,7 +269,7 @@ TEST(TcpNode, MessageBeyondAnyLimitTakesNoMemory) {
   raw.expect_closed(listener, "closed: a frame is no piece of a message");
 }
 
-// Those that have begun have their memory, the others wait for it, and whoever goes makes room.
+// Messages that have begun have their memory; others wait, and closed connections free theirs.
 TEST(TcpNode, MessagesThatDoNotEndTakeNoMoreThanTheirPart) {
   constexpr std::int64_t kPart = std::int64_t{4} << 20U;
   constexpr std::size_t kMessage = std::size_t{1536} << 10U;
@@ -373,7 +373,7 @@ void expect_barrier(std::vector<std::unique_ptr<Exchange>>& exchanges) {
   run_ranks(exchanges, [&](Exchange& exchange) { exchange.barrier(group); });
 }
 
-/// Waits until a node has that many connections that wait for a statement.
+/// Waits until a node has that many idle connections.
 bool gets_idle(TcpNode& node, std::size_t count) {
   for (int n = 0; n < 500 && node.idle_connections() != count; ++n) std::this_thread::sleep_for(10ms);
   return node.idle_connections() == count;
@@ -439,7 +439,7 @@ TEST(Statements, RankThatDoesNotComeIsNamedAndTheOthersAreTold) {
   }
 }
 
-/// As a worker that was stopped: its sockets are open, but nobody reads.
+/// Like a suspended worker: its sockets are open but not read.
 TEST(Statements, AbortGetsThroughWhereNobodyReads) {
   class Endless : public OutgoingStreams, public IncomingStreams {
    public:
@@ -464,7 +464,7 @@ TEST(Statements, AbortGetsThroughWhereNobodyReads) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
 }
 
-/// A node, and somebody by hand who is rank 1 of a statement with it.
+/// A node, and a peer controlled by the test as rank 1 of a statement.
 TEST(Statements, AlteredTileEndsTheStatementAndIsLogged) {
   LoggedLines log;
   TcpNode node(local_options(kSecretText, &log));
@@ -483,7 +483,7 @@ TEST(Statements, AlteredTileEndsTheStatementAndIsLogged) {
   EXPECT_TRUE(log.has("closed: a frame has a wrong checksum"));
 }
 
-// Frames of one operation, where another one runs, are an error, and no data.
+// Frames of another operation or statement are an error and never data.
 TEST(Statements, FramesOfAnotherOperationOrStatementEndIt) {
   for (const auto& header : {FrameHeader{.kind = FrameKind::Piece, .stream = 5, .total = 5},
                              FrameHeader{.kind = FrameKind::Block, .stream = 6, .total = 5},
@@ -503,7 +503,7 @@ TEST(Statements, FramesOfAnotherOperationOrStatementEndIt) {
 
 // ---- Connections through which nothing comes -----------------------------------------------------------------------
 
-/// Whom the exchange takes for lost.
+/// The peer that the exchange considers lost.
 std::optional<UnreachablePeer> peer_lost_by(const std::function<void()>& f) {
   try {
     f();
@@ -513,7 +513,7 @@ std::optional<UnreachablePeer> peer_lost_by(const std::function<void()>& f) {
   return std::nullopt;
 }
 
-/// As behind a proxy that takes everything and passes nothing on.
+/// As behind a proxy that accepts everything and forwards nothing.
 TEST(Statements, SilentRankIsFoundThoughItsConnectionIsOpen) {
   auto options = local_options(kSecretText);
   options.data_silence = 1500ms;
@@ -526,7 +526,7 @@ TEST(Statements, SilentRankIsFoundThoughItsConnectionIsOpen) {
   EXPECT_EQ(peer_lost_by([&] { exchange->permute(1, 1, Bytes(5), in); }), (UnreachablePeer{1, true}));
 }
 
-/// Bytes come, one after the other, for longer than anybody may be silent.
+/// Bytes arrive one at a time for longer than the limit of silence.
 TEST(Statements, SlowRankIsNotTakenForSilent) {
   auto options = local_options(kSecretText);
   options.data_silence = 2000ms;
@@ -561,12 +561,12 @@ TEST(Statements, RankThatComputesIsNotSilent) {
 TEST(Statements, RankThatCannotBeReachedIsNamedByItsNumber) {
   LocalNodes nodes(3, local_options(kSecretText));
   auto addresses = nodes.addresses();
-  addresses[0] = "127.0.0.1:1";  // nobody
+  addresses[0] = "127.0.0.1:1";  // nobody listens there
   EXPECT_EQ(peer_lost_by([&] { nodes.node(1).open_exchange({.statement = 9, .rank = 1, .addresses = addresses}); }),
             UnreachablePeer{0});
 }
 
-/// Listens, and never says anything: its connections are made by the system.
+/// Listens but never answers: the system accepts its connections.
 class SilentListener {
  public:
   SilentListener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

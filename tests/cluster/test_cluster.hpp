@@ -20,7 +20,7 @@ namespace eindb {
 class TestLog final : public NodeLog {
  public:
   void write(Level, std::string_view event, std::string_view node, std::string_view detail) noexcept override;
-  /// Whether a line has this text in it.
+  /// Whether a line contains this text.
   bool has(std::string_view text) const;
 
  private:
@@ -28,7 +28,7 @@ class TestLog final : public NodeLog {
   std::vector<std::string> lines_;
 };
 
-/// A worker's disk that hangs as long as this lives: whoever asks it for something waits.
+/// Makes a worker's disk hang while it lives: requests to it wait.
 class HungDisk {
  public:
   explicit HungDisk(ShardFile& shards);
@@ -45,10 +45,11 @@ class HungDisk {
 /// Workers "w0", "w1", ... and a coordinator in one process, over channels and exchanges in memory.
 class TestCluster {
  public:
-  /// That the first two have together, and each of the others for itself.
+  /// The memory that the first two workers share, and that each other worker has.
   static constexpr std::int64_t kMemory = std::int64_t{64} << 20U;
 
-  /// `disk_timeout`: of workers; by default they wait for their disks, which no test of anything else lets hang.
+  /// `disk_timeout` is for the workers. By default they wait for their disks, which only tests of hanging disks make
+  /// hang.
   explicit TestCluster(std::size_t workers, std::chrono::milliseconds heartbeat = std::chrono::milliseconds(100),
                        std::chrono::milliseconds disk_timeout = std::chrono::hours(1));
   ~TestCluster();
@@ -61,25 +62,25 @@ class TestCluster {
   MemoryExchanges& exchanges() { return exchanges_; }
   TestLog& log() { return log_; }
 
-  /// Without, nobody knows how transactions have ended.
+  /// Without a decider, the outcome of transactions is unknown.
   void decide_by(ShardDecider decider);
-  /// How often the cluster made up for what a worker may have missed.
+  /// The number of times that the cluster has settled with a worker.
   int times_settled() const { return times_settled_; }
-  /// With the data directory of that number.
+  /// Starts a worker with the data directory of that number.
   void start_worker(std::size_t n, std::size_t directory);
-  /// As if the process was killed: nothing is said any more.
+  /// Stops a worker without a message, as if its process were killed.
   void kill_worker(std::size_t n);
-  /// Waits until the worker is so; false if that does not happen within seconds.
+  /// Waits for the worker's state; false if it is not reached within seconds.
   bool comes_to_be(std::size_t n, WorkerState state);
 
   /// X[i,j] = 10 i + j, 4 x 4 in the two tiles of its halves, one at each of the first two workers.
   static constexpr std::size_t kTensorWorkers = 2;
   void store_tensor();
-  /// Gives X cut the other way, stored at the workers, half at each: see stored().
+  /// Transposes the partition of X; the result is stored at the workers, half at each: see stored().
   ClusterStatement transposing_statement();
-  /// Gives X to the coordinator.
+  /// Gathers X at the coordinator.
   ClusterStatement gathering_statement();
-  /// What a worker has stored for the transposing statement.
+  /// The values that a worker has stored for the transposing statement.
   std::vector<double> stored(std::size_t worker);
 
  private:

@@ -1,4 +1,4 @@
-// Connections with TLS, where the certificates' authority says who is a node.
+// Connections with TLS, where the certificates' authority determines the nodes.
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
@@ -18,7 +18,7 @@
 namespace eindb {
 namespace {
 
-/// A certificate of its own authority, with its key, as files.
+/// Creates the certificate and key of a separate authority as files.
 TlsOptions make_certificate(const ScratchDirectory& scratch, const std::string& name) {
   TlsOptions options{.certificate = scratch.file(name + ".crt"),
                      .key = scratch.file(name + ".key"),

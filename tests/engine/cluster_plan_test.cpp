@@ -1,5 +1,5 @@
-// The cache of plans for workers where scripts cannot go: workers that are lost and return, other sessions, and what a
-// repeated statement does not do again.
+// The cache of plans for workers in cases that scripts cannot test: lost and returning workers, other sessions, and the
+// work that repeated statements skip.
 
 #include "engine/plans/cluster_plan.hpp"
 
@@ -52,7 +52,7 @@ class ClusterPlanTest : public ::testing::Test {
     double sum = 0;
     ClusterProfile profile;
   };
-  /// Runs the query, whose results it adds up.
+  /// Runs the query and sums its results.
   Run run_query(const std::string& text = "EINSUM Z[i,k] = SUM(A[i,j] * B[j,k])") {
     ReadSnapshot snapshot(state->database.file, 1);
     const auto planned = plan_query(parse_query(text), *state);
@@ -107,7 +107,7 @@ TEST_F(ClusterPlanTest, WorkersThatAreLostAndReturnMakeOtherPlans) {
   expect_hit();
 }
 
-// The plan is for two workers both times, and each time for others.
+// The plan is for two workers each time, but for different ones.
 TEST_F(ClusterPlanTest, TilesAreLookedForAtTheWorkersThatThereAre) {
   cluster->stop(0);
   const auto sum = run_query().sum;
@@ -127,7 +127,7 @@ TEST_F(ClusterPlanTest, SettingsAndPartitionsMakeOtherPlans) {
   run("SET workers = 1");
   expect_miss();
   run("RESET workers");
-  expect_hit();  // this query plan is another than that for one worker, and was kept
+  expect_hit();  // a separate query plan from that for one worker; both are kept
   run("SET memory_limit = '64MiB'");
   expect_miss();
   expect_hit();

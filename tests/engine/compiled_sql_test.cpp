@@ -1,4 +1,4 @@
-// Protects what a session keeps of the SQL that it has compiled.
+// Tests the compiled statements that a session keeps.
 #include "engine/sql/compiled_sql.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Copies of a coordinator's file, older ones and such that live beside the original: with the workers of the original
-// they are refused as a whole, or find everything, and what the original has at the workers stays as it is.
+// Copies of a coordinator's file, older ones and ones beside the original: with the original's workers they are either
+// refused as a whole or complete, and the original's tiles at the workers are unchanged.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kWorkers = 2;
 
-/// A session of a process of its own.
+/// A session in a process of its own.
 class Coordinator {
  public:
   Coordinator(runner::LocalCluster& workers, const std::string& path) : cluster_(workers.another_coordinator()) {
@@ -59,11 +59,11 @@ class DatabaseCopiesTest : public ::testing::Test {
     DatabaseFile file(path);
     return eindb::take_over(coordinator->cluster(), file);
   }
-  /// Nobody has the file open.
+  /// No process may have the file open.
   void copy(const std::string& from, const std::string& to) {
     fs::copy_file(from, to, fs::copy_options::overwrite_existing);
   }
-  /// Into the file that is there, which stays the same one.
+  /// Copies into the existing file, which keeps its identity.
   void restore(const std::string& from, const std::string& to) {
     std::ifstream source(from, std::ios::binary);
     std::ofstream target(to, std::ios::binary | std::ios::trunc);
@@ -114,7 +114,7 @@ TEST_F(DatabaseCopiesTest, ACopyIsRefusedWhileNobodyUsesTheOriginal) {
   copy(original, other);
   expect_refused(other, "is a copy of the database");
   EXPECT_EQ(open(original).sum("A"), 8);
-  // A file that is moved is no copy.
+  // A moved file is not a copy.
   fs::rename(original, scratch.file("moved.db"));
   EXPECT_EQ(open(scratch.file("moved.db")).sum("A"), 8);
 }
@@ -147,7 +147,7 @@ TEST_F(DatabaseCopiesTest, AnOlderFileInPlaceOfALaterOneIsRefusedAsAWhole) {
   EXPECT_EQ(open(original).sum("A"), 16);
 }
 
-// It has gone on before it came to the workers that the later one had gone to.
+// The older file continued before it met the workers of the later one.
 TEST_F(DatabaseCopiesTest, AnOlderFileThatHasGoneOnIsRefused) {
   open(original).make("A", 1);
   copy(original, scratch.file("backup.db"));
@@ -183,7 +183,7 @@ TEST_F(DatabaseCopiesTest, ABackupTakesOverWhereEverythingIsThere) {
   }
   EXPECT_ERROR(open(original).sum("A"), ErrorKind::WorkerLost, "belongs to another database");
   EXPECT_EQ(open(other).sum("A"), 8);
-  // And back, as the original is older now: it finds A, and has no B any more.
+  // In the other direction, since the original is older now: it would find A, but no longer has B.
   EXPECT_ERROR(take_over(original), ErrorKind::WorkerLost, "belongs to another database");
 }
 
@@ -211,7 +211,7 @@ TEST_F(DatabaseCopiesTest, TakingOverTakesAllWorkers) {
   {
     const auto coordinator = workers.another_coordinator();
     DatabaseFile file(other);
-    // Known to be lost before it is asked.
+    // The loss is known before the worker is asked.
     workers.stop_quietly(1);
     EXPECT_ERROR(eindb::take_over(coordinator->cluster(), file), ErrorKind::WorkerLost, "are not there: 127.0.0.");
   }
@@ -229,7 +229,7 @@ TEST_F(DatabaseCopiesTest, TheOriginalIsCutOffWhenACopyHasTakenOver) {
   take_over(other);
   auto successor = open(other);
   EXPECT_EQ(successor.sum("A"), 8);
-  // What it does now is done in its own file alone.
+  // Later changes affect only its own file.
   live.run("COMMIT");
   EXPECT_THROW(live.sum("A"), Error);
   EXPECT_THROW(live.sum("B"), Error);
@@ -240,7 +240,7 @@ TEST_F(DatabaseCopiesTest, TheOriginalIsCutOffWhenACopyHasTakenOver) {
   EXPECT_EQ(contents(), 16);
 }
 
-// Backups, restores, copies and take-overs in any order: whoever is let in reads what it wrote.
+// Backups, restores, copies and take-overs in random order: a session that is accepted reads what it wrote.
 TEST_F(DatabaseCopiesTest, WhateverIsDoneWithFilesWhoIsLetInFindsEverything) {
   std::mt19937 random(17);
   const auto any = [&](int most) { return std::uniform_int_distribution<int>(0, most - 1)(random); };

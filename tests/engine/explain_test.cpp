@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-// A plan with an operator that there is not: what writes plans knows none of them.
+// A plan with an unknown operator: the writers of plans know no operators.
 PlanDescription plan_of_an_unknown_operator() {
   PlanDescription plan;
   plan.strategy = "eindecomp";
@@ -56,7 +56,7 @@ TEST(Explain, DrawingsHaveTheFieldsOfAnyOperator) {
   EXPECT_NE(dot.find("n0 -> n1;"), std::string::npos);
 }
 
-// Passes may give two vertices one name.
+// Passes may give two vertices the same name.
 TEST(Explain, DrawingsShowTheVertexThatAKernelComputes) {
   auto plan = plan_of_an_unknown_operator();
   plan.vertices.push_back({.name = "Z",

@@ -1,5 +1,5 @@
-// Statements of a hundred thousand parts are done, and those that nest too deep are refused in words. That the work
-// grows no faster than the text is for tests/shell/statement_cost_test.py.
+// Statements of a hundred thousand parts run, and statements nested too deeply are refused with a message.
+// tests/shell/statement_cost_test.py checks that the work grows linearly with the text.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-/// `text` n times, with the number in the place of each #.
+/// `text` n times, with the number in place of each #.
 std::string numbered(int n, const std::string& text, const std::string& between) {
   std::string out;
   for (int k = 0; k < n; ++k) {
@@ -73,7 +73,7 @@ TEST_F(LargeStatements, ManyBranchesOverManyOperandsHaveTheValueOfAll) {
   EXPECT_EQ(values, (std::vector<double>{30, 199}));
 }
 
-// Threads that somebody else has made may have little.
+// Threads created by the embedding program may have small stacks.
 TEST(StackGuard, ASmallStackIsNoReasonToDie) {
   std::string message;
   pthread_attr_t attributes;

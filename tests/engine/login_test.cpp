@@ -1,4 +1,4 @@
-// What a server checks passwords against.
+// Tests the data that a server checks passwords against.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST_F(LoginTest, UnknownUsersLookLikeOthers) {
   EXPECT_EQ(login.verifier.salt.size(), session.find_login("ann").verifier.salt.size());
   EXPECT_EQ(login.verifier.iterations, session.find_login("ann").verifier.iterations);
   EXPECT_NE(login.verifier.salt, session.find_login("somebody").verifier.salt);
-  // Steady: after other changes, and when the database is opened again.
+  // The decoy stays the same after other changes, and when the database is opened again.
   session.execute("ALTER USER ann PASSWORD 'y'");
   Session again(path, {.read_only = true});
   EXPECT_EQ(again.find_login("nobody").verifier.text(), login.verifier.text());

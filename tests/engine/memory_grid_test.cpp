@@ -1,5 +1,5 @@
-// Statements under every memory limit and number of threads: what runs goes on to run with more memory, and what is
-// refused runs in what the message asks for.
+// Statements under various memory limits and numbers of threads: a statement that runs also runs with more memory, and
+// a refused one runs with the memory that the message asks for.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 class MemoryGrid : public ::testing::Test {
  protected:
-  // Matrices of whole numbers, cut at random.
+  // Random partitions of integer matrices.
   void create(std::mt19937& random) {
     for (const auto* name : {"A", "B"}) {
       const auto parts = std::to_string(1U << random() % 5) + ", " + std::to_string(1U << random() % 5);
@@ -29,7 +29,7 @@ class MemoryGrid : public ::testing::Test {
     for (const auto* name : {"A", "B"}) session_.execute(std::string("DROP TENSOR ") + name);
   }
 
-  // The one number that the statement gives, or of a refusal the mebibytes that it asks for.
+  // The number that the statement returns, or the mebibytes that its refusal asks for.
   struct Outcome {
     std::optional<double> value;
     std::int64_t asked = 0;
@@ -93,7 +93,7 @@ TEST_F(MemoryGrid, MoreMemoryAndOtherThreadsChangeNothing) {
   }
 }
 
-// Cut into one tile, no call has room: the message says how much one takes.
+// With a single tile no call fits: the message states the memory of one call.
 TEST_F(MemoryGrid, WhatIsAskedForIsEnough) {
   session_.execute("CREATE TENSOR A PARTITION (1, 1) AS EINSUM A[i 700, j 700] = i + j");
   session_.execute("CREATE TENSOR B PARTITION (1, 1) AS EINSUM B[i 700, j 700] = i - j");
@@ -105,7 +105,7 @@ TEST_F(MemoryGrid, WhatIsAskedForIsEnough) {
   }
 }
 
-// All of a tile is read for what lies at one index.
+// The whole tile is read for the elements at one index.
 TEST_F(MemoryGrid, ATileBehindAnIndexCounts) {
   session_.execute("CREATE TENSOR A PARTITION (1, 1) AS EINSUM A[i 700, j 700] = i + j");
   const auto* statement = "EINSUM s[] = SUM(A[3,j] * A[5,j])";

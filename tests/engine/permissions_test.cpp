@@ -1,4 +1,4 @@
-// What a session for clients of a server refuses, and that one for the file's owner does not.
+// Statements that a session for clients of a server refuses, but a session of the file's owner does not.
 
 #include "engine/settings/permissions.hpp"
 
@@ -103,7 +103,7 @@ TEST_F(PermissionsTest, SettingsKeepToTheirBounds) {
   EXPECT_EQ(session.settings().threads(), 1);
 }
 
-// Who is asked, and for how much.
+// Records the user and the work of each request.
 class RecordingGate final : public AdmissionGate {
  public:
   std::unique_ptr<Admission> admit(const ClientUser&, const Work& work, const Cancellation&) override {

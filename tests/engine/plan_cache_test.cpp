@@ -1,4 +1,5 @@
-// The plan cache where scripts cannot go: other sessions, attached tensors, bounds, and a search for stale plans.
+// The plan cache in cases that scripts cannot test: other sessions, attached tensors, bounds, and a search for stale
+// plans.
 
 #include "engine/plans/plan_cache.hpp"
 
@@ -22,7 +23,8 @@
 namespace eindb {
 namespace {
 
-// ---- What tests do with sessions -----------------------------------------------------------------------------------
+// ---- Helpers
+// ----------------------------------------------------------------------------------------------------------
 
 /// All cells of the result as text, or the message of the error.
 std::string outcome(Session& session, const std::string& statement) {
@@ -90,7 +92,7 @@ TEST_F(PlanCacheOfTwo, AMacroOfAnotherSessionIsSeen) {
   EXPECT_EQ(outcome(db, "EINSUM Z[] = SUM(f(X[i]))"), "6.000000 \n");
 }
 
-// BEGIN alone reads nothing: the state is that of the first statement after it.
+// BEGIN alone reads nothing: the snapshot is that of the first statement after it.
 TEST_F(PlanCacheOfTwo, ATransactionThatHasReadNothingSeesChanges) {
   db.execute("CREATE TENSOR X AS EINSUM X[i 2] = 1");
   EXPECT_EQ(outcome(db, sum), "2.000000 \n");
@@ -144,8 +146,8 @@ TEST(PlanCache, TensorsThatComeWithEachRunShareAPlan) {
 
 // ---- A search for stale plans --------------------------------------------------------------------------------------
 
-// Random changes of everything that plans depend on, with queries in between: a query that may have a plan must do
-// what the same query does under a head that was never used before.
+// Random changes of everything that plans depend on, with queries in between: a query that may have a cached plan must
+// give the same result as the same query under a new head.
 class StalePlans : public ::testing::TestWithParam<std::uint32_t> {
  protected:
   std::size_t below(std::size_t bound) { return random() % bound; }
@@ -157,7 +159,7 @@ class StalePlans : public ::testing::TestWithParam<std::uint32_t> {
       if (below(2) == 0) return db.detach(name);
       const auto rows = static_cast<std::int64_t>(1 + below(3));
       db.attach(name, {DType::Float64, memory.data(), {rows, 3}, {3, 1}, {"i", "j"}});
-    } catch (const Error&) {  // nothing to detach, or the name is taken
+    } catch (const Error&) {  // nothing to detach, or the name is in use
     }
   }
 
@@ -182,7 +184,7 @@ class StalePlans : public ::testing::TestWithParam<std::uint32_t> {
     }
   }
 
-  // One that leaves no transaction open.
+  // A change that leaves no transaction open.
   std::string change_alone() {
     auto text = change();
     while (text == "BEGIN" || text.starts_with("SAVEPOINT")) text = change();
@@ -225,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, StalePlans, ::testing::Range(1U, 9U));
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
-// The same mistake under the same plan's key is found each time, at its own place.
+// The same mistake under the same plan's key is reported each time, at its own place.
 TEST(PlanCache, ErrorsAreFoundAnewAtTheirOwnPlaces) {
   Session db(":memory:");
   for (const std::string before : {"", "   ", "/* far away */ "}) {
@@ -294,7 +296,7 @@ TEST(PlanCacheBounds, LargePlansMakeRoomAndTheLargestAreNotKept) {
   EXPECT_EQ(cache.size(), 4U);
 }
 
-// What a plan is said to take is about what it does take.
+// The recorded size of a plan is close to its memory use.
 TEST(PlanCacheBounds, BytesOfPlansAreAboutRight) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's allocator does not say";
@@ -306,7 +308,7 @@ TEST(PlanCacheBounds, BytesOfPlansAreAboutRight) {
     for (int n = 0; n < operands; ++n) text += " * X[a" + std::to_string(n) + ",a" + std::to_string(n + 1) + "]";
     const auto query = parse_query(text + ")");
     session.user.settings.set("plan_cache_size", std::int64_t{0});
-    plan_query(query, session);  // whatever is made once
+    plan_query(query, session);  // one-time initialisation
     const auto before = ::mallinfo2().uordblks;
     const auto planned = plan_query(query, session);
     const auto taken = ::mallinfo2().uordblks - before;
@@ -328,7 +330,7 @@ TEST(QueryKey, IsTheSameHoweverTheQueryIsWritten) {
   EXPECT_EQ(key("EINSUM Z[i] = CAST(X[i] AS float32)"), key("EINSUM Z[i] = cast(X[i] AS FLOAT32)"));
 }
 
-// Each differs from the first in one thing.
+// Each query differs from the first in one respect.
 TEST(QueryKey, TellsQueriesApart) {
   const std::vector<std::string> queries{
       "EINSUM Z[i] = SUM(X[i,j])",
@@ -395,12 +397,12 @@ TEST(QueryKey, KnowsWhichParametersShapeThePlan) {
   EXPECT_EQ(parameters("EINSUM Z[j] = $1 * X[$1,j]"), (Parameters{{1, Index}}));
   EXPECT_EQ(parameters("EINSUM Z[j] = X[$1,j] + $1"), (Parameters{{1, Index}}));
   EXPECT_EQ(parameters("EINSUM Z[j] = X[$1,j] ^ $1"), (Parameters{{1, Shape}}));
-  // Of what is computed, or derived with respect to, the whole is made; a macro may do anything with its arguments.
+  // Definitions and variables of derivatives are computed as a whole; a macro may use its arguments in any way.
   EXPECT_EQ(parameters("WITH x[i,j] = 2 * A[i,$2,j] EINSUM Z[j] = X[$1,j]"), (Parameters{{1, Shape}, {2, Index}}));
   EXPECT_EQ(parameters("EINSUM Z[j] = f(X[$1,j])"), (Parameters{{1, Shape}}));
 }
 
-// Lengths of 255 and more are written in another way than short ones.
+// Lengths of 255 and more have another encoding than short ones.
 TEST(QueryKey, LongListsAndNamesAreToldApart) {
   std::map<std::string, std::size_t> seen;
   for (const std::size_t length : {1, 253, 254, 255, 256, 257, 600}) {

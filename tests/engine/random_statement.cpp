@@ -9,7 +9,7 @@ namespace {
 
 using Value = std::complex<double>;
 
-// Values that FLOAT32 sums and products of a few references hold exactly, so that comparisons have one right answer.
+// Values for which FLOAT32 sums and products of a few references are exact, so that comparisons have one right answer.
 double round_constant(std::size_t n) { return (static_cast<double>(n) - 4) / 4; }
 
 Value element(const DenseTensor& tensor, std::int64_t offset) {
@@ -221,7 +221,7 @@ Node StatementGenerator::reference(bool real, bool constants) {
   return node;
 }
 
-// Real sums and products of a few references: exact in every type.
+// Real sums and products of a few references, which are exact in every type.
 Node StatementGenerator::exact(int references) {
   auto node = reference(true, true);
   for (int n = 1; n < references; ++n) {
@@ -324,7 +324,7 @@ RandomStatement StatementGenerator::index_notation() {
   if (!out.head.empty() && chance(10)) out.head.push_back(out.head[below(out.head.size())]);
   std::string head = list_of(out.head);
   if (chance(8) && labels.size() < kLabelExtents.size()) {
-    // A label that nothing binds: broadcast.
+    // A label that no reference has: a broadcast.
     std::size_t label = below(kLabelExtents.size());
     const auto taken = body.text();
     while (std::count(labels.begin(), labels.end(), label) != 0) label = (label + 1) % kLabelExtents.size();

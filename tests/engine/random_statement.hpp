@@ -23,11 +23,11 @@ struct KnownTensor {
 inline constexpr std::array<std::int64_t, 8> kLabelExtents{1, 2, 3, 2, 3, 4, 2, 4};
 std::string label_name(std::size_t label);
 
-/// Where an expression is evaluated: an index per label.
+/// The point of an expression's evaluation: one index per label.
 using Cell = std::array<std::int64_t, kLabelExtents.size()>;
 
-/// One node of a random expression. It is evaluated straight from its definition, in double precision: nothing of
-/// parser, binder, optimizer or kernels is used.
+/// A node of a random expression. It is evaluated directly by its definition in double precision, without parser,
+/// binder, optimizer or kernels.
 struct Node {
   enum class Kind : std::uint8_t { Reference, Constant, LabelValue, Unary, Binary, Case, Aggregate };
 
@@ -35,7 +35,7 @@ struct Node {
   std::string op;  ///< "+", "SIN", "SUM", ...
   std::vector<Node> children;
   const KnownTensor* tensor = nullptr;
-  std::vector<std::optional<std::size_t>> labels;  ///< of a reference: one per dimension; absent: held at indices
+  std::vector<std::optional<std::size_t>> labels;  ///< of a reference, per dimension; nullopt: selected at an index
   std::vector<std::int64_t> held;
   double constant = 0;
   std::size_t label = 0;          ///< of a LabelValue
@@ -43,9 +43,10 @@ struct Node {
   bool is_explicit = true;        ///< SUM[a](...) rather than SUM(...)
 
   std::string text() const;
-  /// With `magnitudes`, what rounding errors are proportional to: values and differences replaced by absolute ones.
+  /// With `magnitudes`: the values that rounding errors are proportional to, with absolute values in place of values
+  /// and differences.
   std::complex<double> value(Cell& cell, bool magnitudes) const;
-  /// Labels that occur and are not aggregated, ascending.
+  /// The labels that occur and are not aggregated, ascending.
   std::vector<std::size_t> free_labels() const;
   bool is_complex() const;
   bool reads_single_precision() const;
@@ -53,11 +54,11 @@ struct Node {
 
 struct RandomStatement {
   std::string text;
-  std::vector<std::size_t> head;  ///< labels, as they stand; a repeated one is a diagonal
+  std::vector<std::size_t> head;  ///< labels in order; a repeated one is a diagonal
   Node expression;
 };
 
-/// Makes statements over `tensors`. Deterministic in the generator's state.
+/// Generates statements over `tensors`. Deterministic for a given seed.
 class StatementGenerator {
  public:
   StatementGenerator(const std::vector<KnownTensor>& tensors, std::uint32_t seed) : tensors_(tensors), random_(seed) {}

@@ -1,6 +1,6 @@
-// Random EINSUMs in both notations against two oracles: a direct evaluation of the statement that knows nothing of
-// eindb's planning, and the dense reference evaluator on the bound graph. EINDB_RANDOM_STATEMENTS is how many,
-// EINDB_RANDOM_SEED begins the choices.
+// Random EINSUMs in both notations against two oracles: a direct evaluation of the statement, independent of eindb's
+// planning, and the dense reference evaluator on the bound graph. EINDB_RANDOM_STATEMENTS sets the number,
+// EINDB_RANDOM_SEED the seed.
 
 #include "tests/engine/random_statement.hpp"
 
@@ -31,7 +31,7 @@ std::shared_ptr<const DenseTensor> dense(Session& session, const std::string& st
   return std::make_shared<const DenseTensor>(assemble(tiles, tensor.grid, tensor.dtype));
 }
 
-// Tensors of every type and rank, with values in quarters between -2 and 2, cut in various ways.
+// Tensors of every type and rank, with values in quarters between -2 and 2, in various partitions.
 std::vector<KnownTensor> make_tensors(Session& session) {
   static constexpr std::array<const char*, 5> kTypes{"FLOAT32", "FLOAT64", "COMPLEX64", "COMPLEX128", "INT64"};
   std::mt19937 random(11);
@@ -63,7 +63,7 @@ std::vector<KnownTensor> make_tensors(Session& session) {
   return tensors;
 }
 
-// Cells that the direct evaluation visits.
+// The number of cells that the direct evaluation visits.
 std::int64_t cells_of(const Node& node) {
   std::int64_t cells = 1;
   for (const auto label : node.free_labels()) cells *= kLabelExtents[label];
@@ -84,7 +84,7 @@ class Oracle {
       const auto label = statement_.head[d];
       const auto index = n % kLabelExtents[label];
       n /= kLabelExtents[label];
-      if (set[label] && cell[label] != index) return {0, 0};  // beside the diagonal
+      if (set[label] && cell[label] != index) return {0, 0};  // not on the diagonal
       cell[label] = index;
       set[label] = true;
     }
@@ -103,7 +103,7 @@ std::complex<double> element(const DenseTensor& tensor, std::int64_t n) {
   });
 }
 
-// The bound graph, vertex by vertex.
+// Evaluates the bound graph vertex by vertex.
 DenseTensor evaluate_bound(const std::string& text, const std::map<std::string, const KnownTensor*>& tensors) {
   const NameSource names{.find_tensor = [&](const std::string& name) -> std::optional<InputTensor> {
                            const auto found = tensors.find(name);
@@ -124,7 +124,7 @@ DenseTensor evaluate_bound(const std::string& text, const std::map<std::string, 
       values.push_back(evaluate_reference(vertex.einsum, graph.labels(), inputs, vertex.compute_dtype, vertex.dtype));
       continue;
     }
-    // A selection is the dense tensor with some dimensions held.
+    // A selection is the dense tensor with some dimensions at fixed indices.
     const auto& whole = *tensors.at(vertex.stored->name)->values;
     auto part = Tile::zeros(whole.dtype(), vertex.bound);
     std::vector<std::int64_t> strides;
@@ -168,7 +168,7 @@ class RandomStatements : public ::testing::Test {
   }
 };
 
-// Some passes to leave out: none of them half of the time, otherwise each with probability one half.
+// Passes to disable: none half of the time, otherwise each with probability one half.
 std::string random_passes(std::mt19937& random) {
   std::string names;
   if (random() % 2 == 0) return names;

@@ -1,4 +1,4 @@
-// Loops: what they tell while they run, and what they make of a record that cannot be theirs.
+// Loops: their progress reports, and records of progress that do not fit the loop.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class RepeatTest : public testing::Test {
   std::string run(const std::string& statement) { return run_statement(parse_statement(statement), state_).status; }
   void own_sql(const std::string& sql) { state_.database.connection().execute(sql); }
 
-  // Leaves a loop of nine rounds after its fourth.
+  // Ends a loop of nine rounds after its fourth.
   void cut_off() {
     run("INSERT INTO seen VALUES (4)");
     EXPECT_ERROR(run(kLoop), ErrorKind::Sql, "in round 4: UNIQUE constraint failed");

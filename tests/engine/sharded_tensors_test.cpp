@@ -1,5 +1,5 @@
-// The whole life of sharded tensors by statements: what a session with workers does with them, what transactions,
-// sessions beside it and crashes do to them, and that no content is left over.
+// The life of sharded tensors by statements: sessions with workers, transactions, concurrent sessions and crashes; no
+// content may be left over.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class ShardedTensorsTest : public ::testing::Test {
   }
   /// Every content is a tile of a tensor.
   void expect_no_leaks() { EXPECT_EQ(shards->contents(), stored_tiles()); }
-  /// After a crash: the coordinator comes back, the workers ask it, and it settles with them.
+  /// After a crash: the coordinator returns, the workers ask it, and it settles with them.
   void restart() {
     session.reset();
     shards.reset();
@@ -202,7 +202,7 @@ TEST_F(ShardedTensorsTest, SessionsSeeStates) {
   expect_no_leaks();
 }
 
-// The statement is stopped at every step that it takes at workers, then all come back.
+// The statement is interrupted at each of its steps at workers, then all processes return.
 TEST_F(ShardedTensorsTest, AStatementHappensWhollyOrNotAtAll) {
   const std::vector<std::string> statements = {
       "INSERT INTO TENSOR A VALUES (0, 10), (1, 10), (2, 10), (3, 10)",
@@ -237,7 +237,7 @@ TEST_F(ShardedTensorsTest, AStatementHappensWhollyOrNotAtAll) {
       }
       restart();
       expect_no_leaks();
-      if (state() != before) break;  // the rest is the telling of it
+      if (state() != before) break;  // the remaining steps only notify workers
       ++old_states;
     }
     EXPECT_GT(old_states, statement.starts_with("DROP") ? -1 : 3) << statement;

@@ -1,4 +1,4 @@
-// SQL over tensors where more than one statement or session is at work: what a script cannot say.
+// SQL over tensors with more than one statement or session at a time, which scripts cannot test.
 
 #include "engine/query/sql_query.hpp"
 
@@ -14,7 +14,7 @@
 namespace eindb {
 namespace {
 
-/// The rows left, as numbers.
+/// The remaining rows as numbers.
 std::vector<std::vector<double>> rows_of(Result result) {
   std::vector<std::vector<double>> rows;
   Row row;
@@ -47,7 +47,7 @@ TEST_P(SqlQueryTest, ResultsThatAreHalfReadDoNotDisturbEachOther) {
   auto other = db.execute("SELECT val FROM (EINSUM Z[i] = X[i,4])");
   Row row;
   ASSERT_TRUE(scan.rows->next(row) && query.rows->next(row) && other.rows->next(row));
-  // The catalog changes in between: tables are shown anew, and those in use stay.
+  // The catalog changes in between: tables are registered again, and those in use stay.
   run("CREATE TENSOR Y AS EINSUM Y[i] = X[i,0]");
   EXPECT_EQ(run("SELECT COUNT(*) FROM X, (EINSUM Z[k 2] = 1) WHERE X.j = 1"), (Rows{{200}}));
   EXPECT_EQ(rows_of(std::move(query)).size(), 99U);
@@ -61,7 +61,7 @@ TEST(SqlNames, ATensorThatHasTheNameOfATableOfSqliteIsNeverTakenForIt) {
   const ScratchDirectory scratch;
   const auto path = scratch.file("a.db");
   { Session{path}.execute("CREATE TENSOR A AS EINSUM A[i 3] = i + 1"); }
-  {  // as an earlier eindb could make it
+  {  // as an earlier version of eindb could create it
     SqliteConnection file(path, SqliteConnection::Access::ReadWrite);
     file.execute(
         "UPDATE eindb_tensors SET name = 'json_each'; ALTER TABLE eindb_tiles_A RENAME TO eindb_tiles_json_each");
@@ -143,7 +143,7 @@ TEST(SqlSessionsTest, ChangesOfAnotherSessionAreSeen) {
   two.execute("CREATE TENSOR A PARTITION (1, 2) AS EINSUM A[r 1, s 2] = 7 + s");
   EXPECT_EQ(rows_of(one.execute("SELECT r, s, val FROM A")), (Rows{{0, 0, 7}, {0, 1, 8}}));
 
-  // A scan that has begun keeps its state.
+  // A scan in progress keeps its snapshot.
   auto half = one.execute("SELECT val FROM A");
   Row row;
   ASSERT_TRUE(half.rows->next(row));

@@ -1,4 +1,4 @@
-// Protects what is told of columns and parameters before there is a row.
+// Tests the types of columns and parameters inferred before there is a row.
 #include "engine/sql_types/sql_types.hpp"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ TEST(SqlTypes, WhatIsNotUnderstoodIsUnknown) {
   EXPECT_EQ(parameters("SELECT $7 = 1"), "?");
 }
 
-// Time and the stack are bounded, whatever the text.
+// Time and stack use are bounded for any text.
 TEST(SqlTypes, DeepAndLongTexts) {
   const auto repeated = [](const std::string& part, int count) {
     std::string text;

@@ -1,4 +1,4 @@
-// What belongs to one statement is gone when its scope ends, however that comes about.
+// The state of a statement is reset when its scope ends, for whatever reason.
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST_F(StatementContextTest, AStatementIsAPartOfATransactionWhileItRuns) {
   EXPECT_TRUE(statement_.is_in_transaction());
 }
 
-// A statement that fails in the middle of loops and parameters leaves the next one nothing of them.
+// A statement that fails inside loops and parameters leaves no state for the next one.
 TEST(SessionParts, AStatementThatFailsLeavesNothingOfItself) {
   SessionState session(":memory:", {});
   const auto run = [&](const std::string& text) { return run_statement(parse_statement(text), session).status; };

@@ -1,4 +1,4 @@
-// Protects what front ends tell their clients of a statement before it runs.
+// Tests the description of a statement that front ends give their clients before it runs.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tensors read in row-major order, however they are cut.
+// Tensors are read in row-major order, however they are cut.
 
 #include "engine/results/tensor_strips.hpp"
 
@@ -43,7 +43,7 @@ TEST(TensorStrips, ElementsComeInOrder) {
   expect_in_order(Shape({4, 4}), {2, 2});
   expect_in_order(Shape({4, 4}), {4, 2});
   expect_in_order(Shape({3, 5, 7}), {2, 1, 3});
-  // Lines of more than a strip, and of less.
+  // Lines longer and shorter than a strip.
   expect_in_order(Shape({3, 300000}), {1, 7});
   expect_in_order(Shape({3000, 100}), {5, 4});
   expect_in_order(Shape({2, 3, 200000}), {2, 1, 1});

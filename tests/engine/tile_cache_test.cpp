@@ -1,4 +1,4 @@
-// The cache of decoded tiles: what it keeps, and that no statement sees what is out of date.
+// The cache of decoded tiles: its contents, and that no statement sees a stale tile.
 
 #include "engine/tensors/tile_cache.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kElements = 8192;
 constexpr std::int64_t kTile = kElements * 8;
-constexpr std::int64_t kEntry = kTile + 1024;  // with what the cache keeps beside it, at most
+constexpr std::int64_t kEntry = kTile + 1024;  // at most, including the cache's overhead
 
 TilePtr tile() { return std::make_shared<const Tile>(Tile::zeros(DType::Int64, Shape({kElements}))); }
 
@@ -59,7 +59,7 @@ TEST(TileCache, KeepsItsCapacityBetweenStatementsAndTheLimitWithin) {
   }
   EXPECT_LE(cache.idle_bytes(), 2 * kEntry);
   EXPECT_GE(cache.idle_bytes(), kTile);
-  // Idle tiles give way to whatever a statement needs.
+  // Idle tiles are evicted if a statement needs memory.
   const auto memory = MemoryBudget::create(4 * kEntry);
   const TileCache::Statement statement(cache, memory, 1, 0);
   const MemoryReservation all(memory, 4 * kEntry);
@@ -77,8 +77,8 @@ TEST(TileCache, AReadThatFailsIsTriedAgain) {
   EXPECT_NE(cache.read(0, 0, kTile, tile), nullptr);
 }
 
-// The one that reads finds no room, as the other keeps what it holds until the tile is there: neither can go on. The
-// first gives up, and the other reads it.
+// The reading task finds no room, since the other one keeps its memory until the tile is there: neither can continue.
+// The first gives up, and the other reads the tile.
 TEST(TileCache, WhoeverReadsForOthersDoesNotWaitForThemToMakeRoom) {
   TileCache cache;
   const auto memory = MemoryBudget::create(4 * kEntry);

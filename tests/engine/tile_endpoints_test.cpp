@@ -1,4 +1,4 @@
-// Where results go.
+// Sinks of results.
 #include "engine/tensors/tile_endpoints.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace eindb {
 namespace {
 
-// As the thread does that writes a tile to the scratch file, for a moment.
+// Another owner such as the thread that writes a tile to the scratch file holds it for a moment.
 TEST(CollectingSink, ATileThatOthersHoldIsTakenWhereThereIsNoRoomForACopy) {
   constexpr std::int64_t kElements = 100'000;
   const auto memory = MemoryBudget::create(std::int64_t{1} << 20U);

@@ -1,5 +1,5 @@
-// Tensors that updates inside a transaction compute: who finds them where, when they are written, when they are
-// forgotten, and that they keep to the memory limit.
+// Tensors computed by updates inside a transaction: access to them, when they are written or dropped, and their memory
+// limit.
 
 #include "engine/tensors/unwritten_tensors.hpp"
 
@@ -26,7 +26,7 @@ class UnwrittenTensorsTest : public testing::Test {
   void update(const std::string& update) { run("UPDATE TENSOR " + update); }
 
   double sum(const std::string& tensor) { return number("EINSUM s[] = SUM(" + tensor + "[i])"); }
-  // As others see it.
+  // The sum as another session sees it.
   double committed_sum() {
     Session other(path_);
     auto result = other.execute("SELECT SUM(val) FROM W");
@@ -141,7 +141,8 @@ TEST_F(UnwrittenTensorsTest, ATransactionThatReadsAnOldStateCannotPutAny) {
   EXPECT_EQ(sum("W"), 9);
 }
 
-// 4 MiB of new tiles in a limit of 16: they stay, go to a scratch file where a query needs the room, and come back.
+// 4 MiB of new tiles under a limit of 16: they stay, move to a scratch file if a query needs the memory, and are
+// restored.
 TEST_F(UnwrittenTensorsTest, TheyGiveWayToQueriesWithoutBeingLost) {
   run("SET memory_limit = '16MiB'");
   run("CREATE TENSOR X PARTITION (64) AS EINSUM X[i 524288] = 1.0");

@@ -1,5 +1,5 @@
-// Sessions on workers of this process of which some are away, or have lost or damaged what they stored: whatever can be
-// had is had, and what was damaged is put right.
+// Sessions with workers in this process, some of which are gone, or have lost or damaged tiles: all available tiles are
+// found, and damaged ones are repaired.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class WorkerTilesTest : public ::testing::Test {
   }
   const DamagedCopies& damage() { return cluster->cluster().damaged_copies(); }
 
-  /// The contents of tiles at a worker, as a change of its file that somebody else makes.
+  /// Changes the contents of tiles at a worker from outside, in its file.
   void change(std::size_t worker, const std::string& sql) {
     SqliteConnection other(scratch.file("workers/worker-" + std::to_string(worker) + "/shard.db"),
                            SqliteConnection::Access::ReadWrite);
@@ -63,13 +63,13 @@ class WorkerTilesTest : public ::testing::Test {
   std::optional<Session> session;
 };
 
-// A bit of the values of each tile of A, or all of them.
+// Changes a bit of the values in each tile of A, or removes all tiles.
 constexpr const char* kFlip =
     "UPDATE eindb_contents SET tile = substr(tile, 1, length(tile) - 1) || x'5A' WHERE tensor = 'A'";
 constexpr const char* kLose = "DELETE FROM eindb_contents WHERE tensor = 'A'";
 constexpr const char* kCut = "UPDATE eindb_contents SET tile = substr(tile, 1, 20) WHERE tensor = 'A'";
 
-/// Both have all tiles of tensors with two replicas, and compute.
+/// Both workers have all tiles of tensors with two replicas, and compute.
 class TwoWorkersTest : public WorkerTilesTest {
  protected:
   TwoWorkersTest() : WorkerTilesTest(2) {}
@@ -98,7 +98,7 @@ TEST_F(TwoWorkersTest, DamagedCopiesAreReadElsewhereAndWrittenAnew) {
   for (std::size_t worker = 0; worker < workers; ++worker) {
     change(worker, kFlip);
     EXPECT_EQ(number("SELECT SUM(val) FROM A"), sum);
-    change(worker, kFlip);  // also what was written anew meanwhile
+    change(worker, kFlip);  // also changes tiles rewritten meanwhile
     run("CREATE TENSOR B" + std::to_string(worker) + " AS EINSUM B[i, j] = 2 * A[i, j]");
     EXPECT_EQ(number("EINSUM s = SUM(B" + std::to_string(worker) + "[i, j])"), 2 * sum);
     EXPECT_EQ(number("EINSUM s = SUM(A[i, j])"), sum);

@@ -21,7 +21,8 @@
 
 namespace eindb::testing {
 
-/// Lays graphs out over ranks in ways that no planner would choose: everything that a valid plan may say, at random.
+/// Random layouts of graphs over ranks, including ones that no planner would choose: everything that a valid plan may
+/// contain.
 class RandomLayout {
  public:
   RandomLayout(std::mt19937& random, const EinGraph& graph, std::size_t ranks) : random_(random), graph_(graph) {
@@ -35,8 +36,8 @@ class RandomLayout {
 
   std::size_t any(std::size_t below) { return random_() % below; }
 
-  /// Steps for all vertices, and the result at the coordinator or in lists. `is_absent(name, id)` tells of stored
-  /// tiles.
+  /// Adds steps for all vertices, with the result at the coordinator or in lists. `tensors` tells which stored tiles
+  /// are absent.
   void lower(const StoredTensors& tensors) {
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const auto& vertex = graph_.vertex(VertexId(v));
@@ -73,7 +74,7 @@ class RandomLayout {
     return compute(v, {{}, vertex.einsum, {vertex.einsum.labels(), {}}, vertex.compute_dtype}, vertex.einsum.labels());
   }
 
-  /// A join of `inputs` cut along `cut`, whose partition is chosen here.
+  /// A join of `inputs` cut along `cut`; the partition is chosen here.
   StepId compute(VertexId v, JoinNode join, const Labels& cut) {
     const auto& vertex = graph_.vertex(v);
     join.partition.parts.clear();
@@ -153,7 +154,7 @@ class RandomLayout {
     return StepId(plan.steps.size() - 1);
   }
 
-  // Each block at some rank; other ranks have one of them, too, or none.
+  // Each block is at some rank; each other rank has one of the blocks too, or none.
   std::vector<std::optional<TileKey>> random_blocks(const Partition& parts) {
     const auto blocks = TileWindow::whole(parts);
     std::vector<std::size_t> order(plan.ranks);
@@ -190,11 +191,11 @@ class RandomLayout {
 
   std::mt19937& random_;
   const EinGraph& graph_;
-  std::vector<StepId> results_;  // of each vertex
+  std::vector<StepId> results_;  // by vertex
   std::map<std::string, std::size_t> list_of_;
 };
 
-/// What a rank's file has: tiles that it does not hold are not asked for.
+/// The tiles in a rank's file. Tiles that the rank does not hold must not be requested.
 class RankSource final : public TileSource {
  public:
   RankSource(StoredTensors& tensors, const PhysicalPlan& plan, const std::vector<TileHolders>& lists, Rank rank)
@@ -214,10 +215,10 @@ class RankSource final : public TileSource {
   Rank rank_;
 };
 
-/// What ranks that are threads of this process did.
+/// The results of ranks that are threads of this process.
 struct DistributedOutcome {
   using Tiles = std::vector<std::pair<std::int64_t, TilePtr>>;
-  std::vector<std::vector<Tiles>> tiles;  // of each rank, of each result
+  std::vector<std::vector<Tiles>> tiles;  // by rank and result
   std::vector<ExecutionProfile> profiles;
   std::vector<std::exception_ptr> errors;
   std::vector<std::int64_t> spilled;
@@ -279,7 +280,7 @@ inline DistributedOutcome run_distributed(const PhysicalPlan& plan, const std::v
   return out;
 }
 
-/// Result `number` as all ranks together have it, each what it should have, in order.
+/// Result `number` assembled from all ranks, each of which must have its tiles in order.
 inline DenseTensor assemble(const DistributedOutcome& outcome, const PhysicalPlan& plan,
                             const std::vector<TileHolders>& lists, std::size_t number = 0) {
   const auto& last = plan.step(plan.results[number]);

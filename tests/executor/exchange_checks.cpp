@@ -21,9 +21,10 @@ using namespace std::chrono_literals;
 using Bytes = std::vector<std::byte>;
 using Group = Exchange::Group;
 
-// ---- What ranks send -----------------------------------------------------------------------------------------------
+// ---- The data of ranks
+// ------------------------------------------------------------------------------------------------
 
-/// Bytes that nobody else sends, cheap to make and to compare with.
+/// Bytes unique to the seed, cheap to generate and compare.
 Bytes bytes_of(std::uint64_t seed, std::size_t size) {
   Bytes bytes(size);
   std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;
@@ -41,7 +42,7 @@ struct Message {
   Bytes payload;
 };
 
-/// The messages of a stream from one rank to another: `sizes` of payloads, with headers of various sizes.
+/// The messages of a stream from one rank to another: payloads of `sizes`, with headers of various sizes.
 std::vector<std::size_t> header_sizes(Rank from, Rank to, std::size_t count) {
   std::mt19937 random(static_cast<unsigned>(seed_of(from, to, count)));
   std::vector<std::size_t> sizes(count);
@@ -62,7 +63,8 @@ class Sender : public OutgoingStreams {
   std::optional<OutgoingMessage> next(Rank peer) override {
     auto& stream = streams_[peer];
     const auto sizes = sizes_of_(self_, peer);
-    std::fill(stream.message.payload.begin(), stream.message.payload.end(), std::byte{0xEE});  // no longer needed
+    // Overwritten, since it is no longer needed.
+    std::fill(stream.message.payload.begin(), stream.message.payload.end(), std::byte{0xEE});
     if (stream.sent == sizes.size()) return std::nullopt;
     const auto header_size = header_sizes(self_, peer, sizes.size())[stream.sent];
     stream.message = message_of(self_, peer, stream.sent, header_size, sizes[stream.sent]);
@@ -154,7 +156,7 @@ std::vector<std::size_t> one_sided_sizes(Rank from, Rank to) {
   return from < to ? std::vector<std::size_t>(8, 4U << 20U) : std::vector<std::size_t>{};
 }
 
-/// Nothing but between ranks whose numbers differ in that bit.
+/// Messages only between ranks whose numbers differ in that bit.
 template <unsigned kBit>
 std::vector<std::size_t> sizes_of_partners(Rank from, Rank to) {
   return (from ^ to) == kBit ? std::vector<std::size_t>{70'000, 0, 1U << 20U} : std::vector<std::size_t>{};
@@ -176,7 +178,7 @@ void check_unequal_speed(Exchange& exchange) {
   run_streams(exchange, small_sizes, exchange.rank() == 0 ? 100us : 0us);
 }
 
-// Those that say who has nothing for whom.
+// Streams that state which ranks exchange nothing.
 class SparseSender final : public Sender {
  public:
   SparseSender(const Exchange& exchange, SizesOf sizes_of)
@@ -206,7 +208,7 @@ void run_sparse_streams(Exchange& exchange, SizesOf sizes_of) {
   in.expect_all();
 }
 
-// Ranks may be operations ahead of those that they have nothing to do with.
+// Ranks may be several operations ahead of ranks that they exchange nothing with.
 void check_sparse_streams(Exchange& exchange) {
   for (int round = 0; round < 5; ++round) {
     run_sparse_streams(exchange, sizes_of_partners<1>);
@@ -226,7 +228,7 @@ Group all_ranks(const Exchange& exchange) {
   return group;
 }
 
-/// The same at all ranks: at least one member, in any order.
+/// Equal at all ranks: at least one member, in any order.
 Group random_group(std::mt19937& random, const Exchange& exchange) {
   auto group = all_ranks(exchange);
   std::shuffle(group.begin(), group.end(), random);
@@ -327,8 +329,8 @@ T plain_aggregate(Aggregate aggregate, T a, T b) {
   }
 }
 
-/// Sums and products may be associated in any way: of n terms near 1 they differ by n roundings, and products of
-/// complex numbers by some more each. The rest is exact.
+/// Sums and products may be reassociated: n terms near 1 differ by n roundings, and products of complex numbers by some
+/// more each. All other results are exact.
 template <class T>
 void expect_close(Aggregate aggregate, T actual, T expected, std::size_t terms) {
   if (is_nan(expected)) {
@@ -379,7 +381,7 @@ void check_large_reduction(Exchange& exchange) {
   check_reduction<std::int64_t>(exchange, all_ranks(exchange), exchange.rank(), Aggregate::Sum, 700'001, 5);
 }
 
-/// Nobody leaves before the last has come.
+/// No rank may leave before the last has come.
 void check_barrier(Exchange& exchange) {
   static std::atomic<std::size_t> came{0};
   came = 0;
@@ -388,7 +390,7 @@ void check_barrier(Exchange& exchange) {
     if (exchange.rank() == round % exchange.size()) std::this_thread::sleep_for(2ms);
     ++came;
     exchange.barrier(all_ranks(exchange));
-    // In one process all are counted, else this process's rank is.
+    // In one process all ranks are counted, otherwise only this process's.
     EXPECT_TRUE(came >= round * exchange.size() || came == round);
     exchange.barrier(all_ranks(exchange));
   }
@@ -428,7 +430,7 @@ void check_counters(Exchange& exchange) {
 
 // ---- Ends ----------------------------------------------------------------------------------------------------------
 
-/// What `f` throws; within the seconds that nobody may wait longer than.
+/// The error thrown by `f`, within the longest permitted wait.
 template <class F>
 Error error_of(F f) {
   const auto begin = std::chrono::steady_clock::now();
@@ -442,8 +444,8 @@ Error error_of(F f) {
   return {ErrorKind::Internal, ""};
 }
 
-// Where a check begins with a barrier, so that nobody fails before all are there, the barrier may fail at a rank that
-// is slow to leave it: rank 0, which ends the others' operations, has left it before.
+// Checks begin with a barrier, so that no rank fails before all have arrived. The barrier may fail at a rank that
+// leaves it late; rank 0, which ends the others' operations, has left it before.
 
 void check_abort(Exchange& exchange) {
   if (exchange.size() == 1) return;
@@ -451,7 +453,7 @@ void check_abort(Exchange& exchange) {
   const auto error = error_of([&] {
     exchange.barrier(group);
     if (exchange.rank() == 0) {
-      // While the others wait for this rank, which does not come.
+      // The others wait for this rank, which does not come.
       std::this_thread::sleep_for(20ms);
       std::thread([&] {
         exchange.abort(std::make_exception_ptr(Error(ErrorKind::WorkerLost, "worker 7 is silent", {}, "wait")));
@@ -466,7 +468,7 @@ void check_abort(Exchange& exchange) {
   EXPECT_EQ(later.message(), error.message());
 }
 
-/// Another thread ends what this one waits in.
+/// Another thread aborts the exchange while this one waits.
 void check_abort_of_waiting(Exchange& exchange) {
   if (exchange.size() == 1) return;
   std::jthread aborting;
@@ -477,7 +479,7 @@ void check_abort_of_waiting(Exchange& exchange) {
         std::this_thread::sleep_for(20ms);
         exchange.abort(std::make_exception_ptr(Error(ErrorKind::Cancelled, "enough")));
       });
-    // The last rank does not come for long.
+    // The last rank comes late.
     if (exchange.rank() + std::size_t{1} == exchange.size()) std::this_thread::sleep_for(100ms);
     run_streams(exchange, one_sided_sizes);
   });
@@ -485,7 +487,7 @@ void check_abort_of_waiting(Exchange& exchange) {
   EXPECT_NE(error.message().find("enough"), std::string::npos) << error.message();
 }
 
-/// The same in collectives of many rounds, one after the other: a rank may be anywhere in one.
+/// The same in a sequence of collectives of many rounds: a rank may be at any point of one.
 void check_abort_amid_blocks(Exchange& exchange) {
   if (exchange.size() == 1) return;
   const auto group = all_ranks(exchange);
@@ -530,7 +532,7 @@ void check_stream_error(Exchange& exchange) {
   FailingReceiver failing_in(exchange.rank(), exchange.size(), sizes_of);
   const auto error = error_of([&] {
     exchange.all_to_all(out, exchange.rank() == failing ? failing_in : in);
-    exchange.barrier(all_ranks(exchange));  // who had all before the failure is told now
+    exchange.barrier(all_ranks(exchange));  // ranks that completed the check before the failure learn of it here
   });
   EXPECT_EQ(error.kind(), ErrorKind::MemoryLimit) << error.message();
   EXPECT_NE(error.message().find("no room for a tile"), std::string::npos) << error.message();

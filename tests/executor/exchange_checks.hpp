@@ -7,9 +7,9 @@
 
 namespace eindb {
 
-/// What every exchange has to do, whatever carries its bytes: each check is run by all ranks of an exchange of its own
-/// at the same time, and says by GoogleTest's assertions what is wrong. What ranks send is known to the others: it is
-/// computed from their numbers.
+/// Requirements on every exchange, over any transport. Each check is run by all ranks of a separate exchange
+/// concurrently, and reports failures by GoogleTest's assertions. The data of ranks is computed from their numbers, so
+/// the other ranks know it.
 struct ExchangeCheck {
   const char* name;
   void (*run)(Exchange& exchange);

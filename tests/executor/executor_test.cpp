@@ -19,7 +19,7 @@ namespace {
 
 using DensePtr = std::shared_ptr<const DenseTensor>;
 
-// Tensors in memory that statements can name, cut into tiles; all-zero tiles are absent.
+// Named tensors in memory, cut into tiles; all-zero tiles are absent.
 class Tensors final : public TileSource {
  public:
   // Random values; zeros for seed 0.
@@ -48,7 +48,7 @@ class Tensors final : public TileSource {
     return bind_query(parse_query(query), names).graph;
   }
 
-  // Every vertex of the bound graph by the reference evaluator: no rewrites, no tiles.
+  // Evaluates every vertex of the bound graph by the reference evaluator: no rewrites, no tiles.
   DensePtr reference(const EinGraph& graph) const {
     std::vector<DensePtr> results;
     for (const auto& vertex : graph.vertices()) {

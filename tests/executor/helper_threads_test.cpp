@@ -1,4 +1,4 @@
-// Threads that help: each part of a call is made at most once, what nobody has begun is withdrawn, and callers do not
+// Helper threads: each part of a call runs at most once, parts that have not begun are withdrawn, and callers do not
 // wait for each other.
 #include "executor/helper_threads.hpp"
 

@@ -55,7 +55,7 @@ TEST(InProcessExchange, RankWithNothingToMoveWaitsForNobody) {
   EXPECT_NO_THROW(exchanges[0]->all_to_all(out, in));
 }
 
-// A rank that ends its statement while others still want something of it is not waited for.
+// The other ranks do not wait for a rank that has ended its statement.
 TEST(InProcessExchange, RankThatHasLeftIsNotWaitedFor) {
   auto exchanges = in_process_exchanges(2);
   exchanges[1].reset();

@@ -18,7 +18,7 @@ namespace {
 
 using testing::GraphBuilder;
 
-// Tensors of ones, made when they are read; some tiles are absent.
+// Tensors of ones, made on request; some tiles are absent.
 class SparseOnes final : public TileSource {
  public:
   void add(const std::string& name, TileGrid grid) { grids_.emplace(name, std::move(grid)); }
@@ -35,8 +35,8 @@ class SparseOnes final : public TileSource {
   std::map<std::string, TileGrid> grids_;
 };
 
-// Up to five vertices that multiply matrices, subtract them from their transposes, add up rows or take the largest
-// element: whole numbers throughout. Stored matrices are cut at random.
+// Up to five vertices that multiply matrices, subtract them from their transposes, sum rows or take the largest
+// element, all of integers. Stored matrices have random partitions.
 class RandomMatrices {
  public:
   explicit RandomMatrices(unsigned seed) : random_(seed) {
@@ -85,7 +85,7 @@ class RandomMatrices {
 
   VertexId vertex(const std::string& name, VertexId previous, const Labels& l) {
     const auto other = any(2) == 0 ? previous : input(name + "in", l);
-    switch (products_ < 2 ? any(3) : 1 + any(2)) {  // sums stay exact
+    switch (products_ < 2 ? any(3) : 1 + any(2)) {  // keeps sums exact
       case 0:
         ++products_;
         return builder_.vertex(name, {{previous, {l[0], l[2]}}, {other, {l[2], l[1]}}}, {l[0], l[1]},
@@ -120,7 +120,7 @@ TEST(LeastMemory, IsEnoughForAnyNumberOfThreads) {
   }
 }
 
-// Rows become columns: each tile that is made is cut out of all tiles, which need not be there together.
+// Rows become columns: each new tile has pieces of all old tiles, which need not be in memory together.
 TEST(LeastMemory, IsThatOfOnePieceOfARepartitionAtATime) {
   GraphBuilder builder;
   const auto l = builder.labels("ij", 256);

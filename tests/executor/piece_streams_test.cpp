@@ -1,4 +1,4 @@
-// What a rank takes of what others send.
+// The pieces that a rank accepts from others.
 #include "executor/piece_streams.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace eindb {
 namespace {
 
 struct IncomingPiecesTest : ::testing::Test {
-  // 4 x 4 in 4 tiles at rank 0, to be had by rank 1 as rows: each row tile is of two pieces.
+  // 4 x 4 in 4 tiles at rank 0, needed by rank 1 as rows: each row tile consists of two pieces.
   IncomingPiecesTest() {
     plan.ranks = 3;
     const TileGrid tiles(Shape({4, 4}), {2, 2});
@@ -61,7 +61,7 @@ TEST_F(IncomingPiecesTest, TakesWhatIsExpectedOnceAndInOrder) {
   receive(0, 1, {.target = 0, .layer = 0, .source = 0});
   receive(0, 1, {.target = 0, .layer = 0, .source = 1});
   expect_refused(0, 1, {.target = 0, .layer = 0, .source = 1});
-  receive(0, 1, {.target = 2, .layer = 0, .source = 3});  // those between are absent
+  receive(0, 1, {.target = 2, .layer = 0, .source = 3});  // the pieces in between are absent
   expect_refused(0, 1, {.target = 1, .layer = 0, .source = 0});
   EXPECT_EQ(taker.pieces, (std::vector<std::size_t>{0, 1, 5}));
   EXPECT_EQ(incoming->count(), 3);

@@ -21,10 +21,10 @@ using testing::GraphBuilder;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Seconds that processors have worked for this process.
+// Processor seconds used by this process.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Tensors of ones, made when they are read.
+// Tensors of ones, made on request.
 class Ones final : public TileSource {
  public:
   GraphBuilder::Read add(GraphBuilder& builder, const std::string& name, const Labels& labels, Partition partition,
@@ -127,7 +127,7 @@ TEST_F(PlanRunTest, IsCancelledWithinOneLargeProduct) {
   for (const int threads : {1, 2}) EXPECT_LT(cancelled_after(plan(1), threads, 120ms), 0.05) << threads << " threads";
 }
 
-// Shortest paths: no product of numbers.
+// Shortest paths: not a numeric product.
 TEST_F(PlanRunTest, IsCancelledWithinOneLargePairOfMatrices) {
   const auto l = builder.labels("ijk", 3000);
   const std::vector<GraphBuilder::Read> reads{ones.add(builder, "A", {l[0], l[1]}, {1, 1}, DType::Float32),
@@ -236,7 +236,7 @@ TEST_F(SixteenTiles, ReportProgressFromOneThreadAtATime) {
   EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
 }
 
-// A[i,k] = SUM(X[i,j] * Y[j,k]) is 2 MiB in 64 tiles; Z[] = MAX(A[i,k]) takes them as they are made.
+// A[i,k] = SUM(X[i,j] * Y[j,k]) is 2 MiB in 64 tiles; Z[] = MAX(A[i,k]) consumes them as they are made.
 TEST_F(PlanRunTest, ConsumesTilesAsTheyAreMade) {
   const auto i = builder.label("i", 512);
   const auto j = builder.label("j", 64);
@@ -257,7 +257,7 @@ TEST_F(PlanRunTest, ConsumesTilesAsTheyAreMade) {
   }
 }
 
-// Eight groups of eight calls, each group on its own or shared among threads: exact sums of ones, whoever adds them.
+// Eight groups of eight calls, each group run by one thread or shared among threads: exact sums of ones in either case.
 TEST_F(PlanRunTest, SharesTheCallsOfAGroup) {
   const auto l = builder.labels("ijk", 256);
   const std::vector<GraphBuilder::Read> reads{ones.add(builder, "X", {l[0], l[1]}, {1, 64}),

@@ -12,11 +12,11 @@
 
 namespace eindb::testing {
 
-/// One to four vertices in a row, each of the one before it and a stored tensor, with labels of all extents, epilogues,
-/// values of labels, selections and every aggregate.
+/// One to four vertices in sequence, each reading the previous one and stored tensors, with labels of all extents,
+/// epilogues, label values, selections and every aggregate.
 class RandomStatement {
  public:
-  /// `bound`: as the binder gives it, without epilogues, which passes make.
+  /// `bound`: as the binder produces it, without epilogues, which only passes create.
   RandomStatement(std::mt19937& random, double absent, std::pair<int, int> values, bool bound = false)
       : random_(random), bound_(bound) {
     for (int l = 0; l < 4; ++l) all_.push_back(builder.label("l" + std::to_string(l), 1 + any(6)));
@@ -34,7 +34,7 @@ class RandomStatement {
     }
   }
 
-  /// Some vertices on the way are wanted, too, and maybe one of them once more, transposed; in any order.
+  /// Makes some intermediate vertices outputs too, and possibly one of them again, transposed; in random order.
   void want_several() {
     std::vector<VertexId> outputs{made_.back()};
     for (std::size_t n = 0; n + 1 < made_.size(); ++n)
@@ -54,7 +54,7 @@ class RandomStatement {
   GraphBuilder builder;
   StoredTensors tensors;
 
-  /// Of each output.
+  /// By output.
   std::vector<DenseTensor> expected() const {
     return evaluate_outputs(builder.graph, [&](const Vertex& vertex) { return dense(*vertex.stored); });
   }
@@ -64,7 +64,7 @@ class RandomStatement {
     return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
   }
 
-  // The tensor, or what is selected from it.
+  // The tensor, or the selection from it.
   DenseTensor dense(const InputTensor& tensor) const {
     const auto& whole = tensors.dense(tensor.name);
     auto out = Tile::uninitialized(tensor.dtype, tensor.grid.shape());

@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// Runs `f` with each exchange, each in a thread of its own, as the ranks of a statement do.
+/// Runs `f` with each exchange in a thread of its own, like the ranks of a statement.
 template <class F>
 void run_ranks(std::vector<std::unique_ptr<Exchange>>& exchanges, F f) {
   std::vector<std::jthread> threads;

@@ -15,7 +15,7 @@ namespace {
 
 using testing::RandomRedistributions;
 
-// A block whose elements are their places in the whole tensor.
+// A block whose elements are their positions in the whole tensor.
 Tile numbered_block(const Shape& shape, const BlockPlacement& placement, std::size_t rank) {
   const auto box = block_box(shape, placement, rank);
   auto tile = Tile::uninitialized(DType::Int64, shape_of(box));
@@ -40,7 +40,7 @@ bool equal(const std::optional<Tile>& a, const std::optional<Tile>& b) {
   return a->shape() == b->shape() && std::equal(a->bytes().begin(), a->bytes().end(), b->bytes().begin());
 }
 
-// Runs a plan on threads, checks every element at every rank, and gives the bytes that all have received.
+// Runs a plan on threads, checks every element at every rank, and returns the bytes received by all ranks.
 std::int64_t run_and_check(const RedistributionPlan& plan, const std::string& name) {
   auto exchanges = in_process_exchanges(plan.source.at.size());
   std::mutex mutex;
@@ -56,7 +56,7 @@ std::int64_t run_and_check(const RedistributionPlan& plan, const std::string& na
   return received;
 }
 
-// Whether every grid of the plan cuts into equal parts; over-partitioning does not ask for that.
+// Whether every grid of the plan cuts into equal parts, which over-partitioning does not require.
 bool is_even(const RedistributionPlan& plan) {
   return std::all_of(plan.steps.begin(), plan.steps.end(), [&](const auto& step) {
     for (std::size_t d = 0; d < plan.shape.rank(); ++d)
@@ -94,7 +94,7 @@ TEST(RedistributionRun, UnevenBlocksArePaddedOnTheWay) {
   }
 }
 
-// Pieces of many messages, that lie together at one end or at none.
+// Pieces of many messages, contiguous at one end or at neither.
 TEST(RedistributionRun, DirectExchangesOfManyMessages) {
   const auto mesh = Mesh::parse("{x:3}");
   const auto rows = DistributedType::parse("[400{x}1200, 1500]", mesh);
@@ -116,7 +116,7 @@ TEST(RedistributionRun, RanksWithoutBlocksTakeNoPart) {
   run_and_check(plan_redistribution(shape, source, whole), "to the coordinator");
 }
 
-// Ranks that disagree about the plan find out.
+// Ranks detect that they disagree about the plan.
 TEST(RedistributionRun, PiecesOfOtherSizesAreCorrupt) {
   const auto mesh = Mesh::parse("{x:2}");
   const auto from = DistributedType::parse("[2{x}4]", mesh).placement();

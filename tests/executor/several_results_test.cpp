@@ -62,7 +62,7 @@ void expect_equal(const std::vector<DenseTensor>& found, const std::vector<Dense
     testing::expect_equal(found[n], expected[n], "result " + graph.vertex(graph.outputs()[n]).name);
 }
 
-// Whatever is cut, sliced, fused and switched off.
+// With any cutting, slicing, fusion and disabled passes.
 TEST(SeveralResults, AgreeWithTheReference) {
   int several = 0;
   int sliced = 0;
@@ -96,7 +96,7 @@ TEST(SeveralResults, AgreeWithTheReference) {
   EXPECT_GT(sliced, 5);
 }
 
-// A row-wise softmax, with what it makes on its way, which would be fused into one chain otherwise.
+// A row-wise softmax with its intermediate results, which would otherwise be fused into one chain.
 struct Softmax : ::testing::Test {
   Softmax() {
     std::mt19937 random(7);
@@ -138,19 +138,19 @@ TEST_F(Softmax, WhatIsWantedOnTheWayIsNotFusedAway) {
   expect_equal(found, expected(), builder.graph);
 }
 
-// What is wanted and read goes to a scratch file, and comes back for both.
+// A result that is also read goes to the scratch file and is restored for both uses.
 TEST_F(Softmax, SpillsWhatDoesNotFit) {
   builder.graph.set_outputs({last, shifted});
   OptimizerOptions options;
   options.parallelism = 16;
   const auto plan = optimize(builder.graph, options);
-  constexpr std::int64_t kLimit = 3 << 18;  // of 1 MiB for each of X, E and Z
+  constexpr std::int64_t kLimit = 3 << 18;  // 1 MiB for each of X, E and Z
   Scheduler scheduler(2);
   const Cancellation never;
   const auto memory = MemoryBudget::create(kLimit);
   ExecutionContext context{
       .scheduler = scheduler, .cancellation = never, .memory = memory, .source = tensors, .progress = {}};
-  // Kept as a session keeps them, counted in the statement's memory.
+  // A sink that keeps tiles as a session does, counted in the statement's memory.
   struct Keep final : TileSink {
     Keep(const std::shared_ptr<MemoryBudget>& memory, const TileGrid& tiles_of)
         : grid(tiles_of), tiles(memory, tiles_of.tile_count()) {}

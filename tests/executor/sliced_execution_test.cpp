@@ -18,7 +18,7 @@ namespace {
 
 using testing::GraphBuilder;
 
-// Whole-number values, so that sums in any order are equal; tiles of stored tensors by name.
+// Integer values, so that sums in any order are equal; tiles of stored tensors by name.
 class Tensors final : public TileSource {
  public:
   VertexId add(GraphBuilder& builder, const std::string& name, const std::vector<std::int64_t>& extents,
@@ -101,7 +101,7 @@ Outcome run(Tensors& tensors, const EinGraph& graph, std::int64_t limit, int thr
 void expect_equal(const DenseTensor& a, const DenseTensor& b, const std::string& what) {
   ASSERT_EQ(a.dtype(), b.dtype()) << what;
   ASSERT_EQ(a.shape(), b.shape()) << what;
-  // Not the bytes: 0 and -0 are equal.
+  // Values are compared rather than bytes, since 0 and -0 are equal.
   const auto same = [&]<class T>(T) {
     return std::equal(a.data<T>(), a.data<T>() + a.shape().element_count(), b.data<T>());
   };
@@ -116,7 +116,7 @@ void expect_equal(const DenseTensor& a, const DenseTensor& b, const std::string&
 
 constexpr DType kTypes[] = {DType::Int64, DType::Float64, DType::Float32, DType::Complex128};
 
-// Networks of every kind over labels of extents 1 to 7, one n-ary vertex each, under limits far below what they need.
+// Networks of every kind over labels of extents 1 to 7, one n-ary vertex each, under limits far below their need.
 TEST(SlicedNetworks, AgreeWithTheReference) {
   std::mt19937 random(11);
   int sliced = 0;
@@ -160,8 +160,8 @@ TEST(SlicedNetworks, AgreeWithTheReference) {
       const auto what = "round " + std::to_string(round) + ", share " + std::to_string(share);
       expect_equal(outcome.result, expected, what);
       EXPECT_EQ(outcome.bytes_left, 0) << what;
-      // One thread has no partial results; copies of tensors in memory are not planned for, and
-      // some of what overlaps where tiles and slices do not nest.
+      // One thread has no partial results. Plans do not include copies of tensors in memory, nor all overlap if tiles
+      // and slices do not nest.
       if (round % 3 == 0 && !any_attached) {
         const auto tiles = outcome.profile.peak_bytes - outcome.profile.workspace_bytes;
         EXPECT_LE(tiles, static_cast<std::int64_t>(1.15 * outcome.plan.peak_bytes)) << what;

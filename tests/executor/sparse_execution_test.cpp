@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-// Whole numbers in random tiles, zeros in the others, NaN and infinities in some. Sums of them are exact in any order.
+// Integers in random tiles, zeros in the others, NaN and infinities in some. Sums are exact in any order.
 class Tensors final : public TileSource {
  public:
   explicit Tensors(unsigned seed) : random_(seed) {}
@@ -122,8 +122,8 @@ Outcome run(Tensors& tensors, const EinGraph& graph, int threads, std::int64_t p
   return outcome;
 }
 
-// Sums and products of small whole numbers are exact; functions are to a few units in the last place, of terms that
-// cancel too: none is larger than 4 exp(4).
+// Sums and products of small integers are exact. Functions are exact to a few units in the last place of terms that may
+// cancel; no term exceeds 4 exp(4).
 void expect_same(const DenseTensor& actual, const DenseTensor& expected, const std::string& what) {
   ASSERT_EQ(actual.dtype(), expected.dtype()) << what;
   dispatch(expected.dtype(), [&](auto t) {

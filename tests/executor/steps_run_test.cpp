@@ -49,7 +49,7 @@ TEST(StepsRun, AgreesWithTheReferenceWhateverTheLayout) {
   EXPECT_GT(reduced, 50);
 }
 
-// With no tile that is all zero.
+// Without all-zero tiles.
 TEST(StepsRun, ReceivesTheBytesThatWereForeseen) {
   double total = 0;
   for (int round = 0; round < 60; ++round) {
@@ -80,7 +80,7 @@ TEST(StepsRun, ReceivesTheBytesThatWereForeseen) {
 }
 
 struct DistributedProduct : ::testing::Test {
-  // Z[i,k] = SUM(X[i,j] * Y[j,k]) of Float64, 384 x 384 in tiles of 64 x 64, at random ranks.
+  // Z[i,k] = SUM(X[i,j] * Y[j,k]) in Float64, 384 x 384 in tiles of 64 x 64, at random ranks.
   void lay_out(unsigned seed, std::size_t ranks) {
     random.seed(seed);
     const auto l = builder.labels("ijk", 384);
@@ -96,7 +96,7 @@ struct DistributedProduct : ::testing::Test {
     }
     builder.contraction("Z", reads, {l[0], l[2]});
     layout.emplace(random, builder.graph, ranks);
-    // Until partial results are to be reduced.
+    // Repeated until partial results must be reduced.
     do {
       layout.emplace(random, builder.graph, ranks);
       layout->lower(tensors);
@@ -111,7 +111,7 @@ struct DistributedProduct : ::testing::Test {
   std::optional<RandomLayout> layout;
 };
 
-// With one thread each: several add up a tile in the order in which they come.
+// With one thread per rank, since several threads add to a tile in the order of arrival.
 TEST_F(DistributedProduct, IsTheSameWhateverArrivesFirst) {
   lay_out(7, 8);
   const auto first =
@@ -185,12 +185,12 @@ TEST_F(DistributedProduct, IsCancelledEverywhereFromAnyRank) {
       }
     }
     EXPECT_GT(cancelled, 0);
-    const int expected = when + 1 < steps ? 4 : cancelled;  // ranks may have ended before the last step's request
+    const int expected = when + 1 < steps ? 4 : cancelled;  // ranks may end before the last step's request
     EXPECT_EQ(cancelled, expected) << "in step " << when;
   }
 }
 
-// A softmax, whose rows alone are cut.
+// A softmax that is cut only by rows.
 TEST(DistributedChain, IsComputedInBlocksOfItsRows) {
   for (const std::size_t ranks : kRanks) {
     std::mt19937 random(static_cast<unsigned>(ranks));

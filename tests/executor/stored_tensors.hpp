@@ -16,7 +16,7 @@
 
 namespace eindb::testing {
 
-/// A tensor of small whole numbers, so that sums in any order are equal. Some of its tiles are zeros.
+/// A tensor of small integers, so that sums in any order are equal. Some of its tiles are zero.
 inline DenseTensor random_tensor(std::mt19937& random, const TileGrid& grid, DType type, double absent,
                                  std::pair<int, int> values = {-3, 3}) {
   auto dense = Tile::zeros(type, grid.shape());
@@ -31,7 +31,7 @@ inline DenseTensor random_tensor(std::mt19937& random, const TileGrid& grid, DTy
   return assemble(tiles, grid, type);
 }
 
-/// Stored tensors of a test; tiles of zeros are absent.
+/// The stored tensors of a test; all-zero tiles are absent.
 class StoredTensors : public TileSource {
  public:
   void add(const std::string& name, DenseTensor dense, const TileGrid& grid) {
@@ -57,7 +57,7 @@ class StoredTensors : public TileSource {
   std::map<std::string, DenseTensor> dense_;
 };
 
-/// Equal values: 0 and -0 are.
+/// Compares values; 0 and -0 are equal.
 inline void expect_equal(const DenseTensor& a, const DenseTensor& b, const std::string& what) {
   ASSERT_EQ(a.dtype(), b.dtype()) << what;
   ASSERT_EQ(a.shape(), b.shape()) << what;

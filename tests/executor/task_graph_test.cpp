@@ -54,7 +54,7 @@ EinGraph random_graph(std::mt19937& random) {
   return builder.graph;
 }
 
-// Where the slice begins, per axis of the stage.
+// The begin of the slice by axis of the stage.
 std::vector<std::int64_t> begin_of(const Stage& stage, const std::vector<std::int64_t>& slice) {
   std::vector<std::int64_t> begin;
   for (const auto& axis : stage.axes)
@@ -62,7 +62,7 @@ std::vector<std::int64_t> begin_of(const Stage& stage, const std::vector<std::in
   return begin;
 }
 
-// What a task reads, found by the ranges of indices alone: the tiles that overlap what the task works on.
+// The tiles that a task reads, determined by ranges of indices alone: those that overlap the task's part.
 std::set<std::int64_t> tiles_by_overlap(const Fragment& plan, const Stage& stage, const Link& link,
                                         const std::vector<std::int64_t>& task, const std::vector<std::int64_t>& begin) {
   const auto& source = plan.nodes[link.source].grid;
@@ -107,7 +107,7 @@ void check_region(const Fragment& plan, const TaskGraph& graph, const TaskGraph:
   if (region.loop != nullptr)
     for (const auto& label : region.loop->labels) parts.push_back(label.parts);
   std::vector<std::int64_t> slice(parts.size(), 0);
-  std::map<const Link*, std::map<std::int64_t, std::int64_t>> reads;  // of each tile, in all slices
+  std::map<const Link*, std::map<std::int64_t, std::int64_t>> reads;  // by tile, over all slices
   do {
     for (auto s = region.begin; s < region.end; ++s) {
       const auto& stage = graph.stages()[s];
@@ -142,7 +142,7 @@ void check_region(const Fragment& plan, const TaskGraph& graph, const TaskGraph:
     }
   } while (!slice.empty() && next_index(slice, parts));
   for (const auto& [link, tiles] : reads) {
-    // What is made anew by every slice is read in one alone.
+    // A relation that every slice makes anew is read within one slice only.
     if (region.loop != nullptr && region.first_node <= link->source) continue;
     const auto& stage = graph.stages()[link->stage];
     const bool diagonal = link->cuts.size() < link->dims.size();

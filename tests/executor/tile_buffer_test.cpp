@@ -66,7 +66,7 @@ TEST(BufferedTiles, TilesInUseStay) {
   const auto first = tiles.get(0);
   const auto second = tiles.get(1);
   tiles.put(2, memory->track(tile_of(2)));
-  tiles.put(3, memory->track(tile_of(3)));  // takes the place of 2
+  tiles.put(3, memory->track(tile_of(3)));  // evicts 2
   EXPECT_EQ(tiles.get(0).get(), first.get());
   EXPECT_EQ(tiles.get(1).get(), second.get());
   const auto third = tiles.get(2);
@@ -114,7 +114,7 @@ TEST(BufferedTiles, TilesOfASourceAreMadeAgainNotWritten) {
   });
   for (const std::int64_t n : {0, 1, 2, 4}) expect_tile(tiles.get(n), n);
   EXPECT_EQ(tiles.get(3), nullptr);
-  expect_tile(tiles.get(4), 4);  // the two used last are here
+  expect_tile(tiles.get(4), 4);  // the two most recently used tiles are in memory
   EXPECT_EQ(made, 5);
   expect_tile(tiles.get(0), 0);
   EXPECT_EQ(tiles.get(3), nullptr);
@@ -144,7 +144,7 @@ TEST(BufferedTiles, ManyThreads) {
       std::minstd_rand random(static_cast<unsigned>(t));
       for (int round = 0; round < 300; ++round) {
         const MemoryBudget::Task scope(*memory);
-        // Of another thread it may not be there yet.
+        // Tiles of other threads may not exist yet.
         const auto n = static_cast<std::int64_t>(random() % (kTiles / 8)) * 8 + t;
         const auto tile = tiles.get(n);
         expect_tile(tile, n);
@@ -157,7 +157,7 @@ TEST(BufferedTiles, ManyThreads) {
   EXPECT_LE(memory->peak(), 20 * kTile);
 }
 
-// Each needs three of the four tiles that there is room for: they take turns.
+// Each task needs three tiles, but there is room for four: they take turns.
 TEST(MemoryBudget, ATaskWithoutRoomWaitsForTheOthers) {
   const auto memory = room_for(4);
   std::atomic<int> inside{0};
@@ -184,7 +184,7 @@ TEST(MemoryBudget, WhatCannotFitIsRefusedAtOnce) {
   EXPECT_ERROR(memory->reserve(5 * kTile), ErrorKind::MemoryLimit, "memory_limit");
 }
 
-// What is kept for later goes before anything is written.
+// A keeper's tiles are evicted before anything is written.
 TEST(MemoryBudget, AKeeperGivesWayFirst) {
   class Keeper final : public TileKeeper {
    public:

@@ -1,4 +1,4 @@
-// Plans of which a window of the space of labels is computed.
+// Plans that compute a window of label space.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -13,7 +13,7 @@ namespace {
 
 using testing::GraphBuilder;
 
-// A plan of the graph's last vertex, whose inputs are stored as they are read.
+// A plan for the graph's last vertex, whose inputs are stored in the partitions that it reads.
 Fragment plan_of(const EinGraph& graph, const LabelPartition& partition) {
   const auto& vertex = graph.vertex(graph.output());
   Fragment plan{graph.labels(), {}};
@@ -65,8 +65,8 @@ struct WindowTest : ::testing::Test {
   Cancellation cancellation;
 };
 
-// Every window of vertices of all kinds, with values of labels and absent tiles: those of the result's labels give the
-// whole result, and no call is made twice.
+// All windows of vertices of all kinds, with label values and absent tiles: windows over the result's labels add up to
+// the whole result, and no call is repeated.
 TEST_F(WindowTest, WindowsOfTheResultMakeUpTheWhole) {
   std::mt19937 random(3);
   for (int round = 0; round < 60; ++round) {

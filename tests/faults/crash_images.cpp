@@ -28,7 +28,7 @@ void redo(Bytes& file, const FileEvent& event) {
 
 bool heads(std::mt19937_64& random) { return (random() & 1U) != 0; }
 
-/// Each sector of the write or none of it.
+/// Applies each sector of the write or omits it.
 void redo_torn(Bytes& file, const FileEvent& event, std::mt19937_64& random) {
   const auto begin = static_cast<std::size_t>(event.offset);
   const auto end = begin + event.bytes.size();

@@ -12,34 +12,34 @@
 
 namespace eindb::faults {
 
-/// What a disk may hold after the power was lost at some moment of a recording.
+/// The possible contents of a disk after a power loss at some moment of a recording.
 ///
-/// What was synced is there. Of what was written since, each sector of 512 bytes is there or is not, whatever the order
-/// of the writes: writes are torn, left out, and older ones outlast later ones. The same for lengths. Names that a
-/// directory got, lost or changed since it was synced come in order, up to some moment that each name has of its own.
+/// Synced data is present. Of later writes, each sector of 512 bytes is present or not, independently of the order of
+/// the writes: writes may be torn or missing, and older ones may outlast later ones. The same holds for lengths.
+/// Changes of names in a directory since its last sync apply in order, up to a random moment for each name.
 ///
-/// The index of a write-ahead log ("-shm"), which lives in memory, is never there.
+/// The index of a write-ahead log ("-shm") is in memory and never present.
 class CrashImages {
  public:
   enum class Loss : std::uint8_t {
-    Everything,  ///< that was not synced
-    Nothing,     ///< as if the process alone was killed
-    Some,        ///< at random
+    Everything,  ///< everything unsynced is lost
+    Nothing,     ///< as if only the process was killed
+    Some,        ///< random losses
   };
 
   explicit CrashImages(Recording recording);
 
   std::size_t moments() const { return recording_.events.size() + 1; }
-  /// Goes on to the moment before event n, which is not before the last one.
+  /// Advances to the moment before event n, which must not precede the current one.
   void advance_to(std::size_t moment);
-  /// The last mark so far, -1 at first.
+  /// The last mark so far; -1 if there is none.
   std::int64_t last_mark() const { return mark_; }
-  /// Whether the event before this moment changed what can be found.
+  /// Whether the event before this moment changed the files.
   bool has_changed() const { return changed_; }
 
-  /// Path to contents, of all that is found.
+  /// The files by path, with their contents.
   using Image = std::map<std::string, std::vector<std::byte>>;
-  /// `loss_of` says of each path what is lost: machines lose their power one by one.
+  /// `loss_of` determines the loss for each path, since machines lose power separately.
   Image image(const std::function<Loss(const std::string&)>& loss_of, std::uint64_t seed) const;
 
  private:
@@ -48,7 +48,7 @@ class CrashImages {
     std::vector<std::size_t> pending;  // events
   };
   struct Name {
-    int synced = -1;  // the file, -1 for none
+    int synced = -1;  // number of the file; -1: none
     std::vector<int> pending;
   };
 
@@ -65,7 +65,7 @@ class CrashImages {
   std::map<std::string, Name> names_;
 };
 
-/// Writes the image's files, whose paths are below `from`, below the directory `to`, which is emptied before.
+/// Writes the image's files to the directory `to`, which is emptied first; their paths begin with `from`.
 void write_image(const CrashImages::Image& image, const std::string& from, const std::string& to);
 
 }  // namespace eindb::faults

@@ -16,7 +16,7 @@ namespace {
 
 using Loss = CrashImages::Loss;
 
-/// A watched directory whose files are written by the functions that programs use.
+/// A watched directory whose files are written by the usual functions of programs.
 class CrashImagesTest : public ::testing::Test {
  protected:
   CrashImagesTest() {
@@ -34,7 +34,7 @@ class CrashImagesTest : public ::testing::Test {
     ::close(directory);
   }
 
-  /// What each of the images at the end has in the file; "-" where there is none.
+  /// The contents of the file in each of the final images; "-" if it is missing.
   std::set<std::string> contents(const std::string& name, Loss loss) {
     if (!images_) images_.emplace(take_recording());
     images_->advance_to(images_->moments() - 1);

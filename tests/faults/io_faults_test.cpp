@@ -23,21 +23,21 @@ namespace fs = std::filesystem;
 using testing::count_trials;
 using testing::number_from_environment;
 
-/// So many places of a sweep are tried, spread evenly: EINDB_FAULTS_PLACES, or all of them with EINDB_FAULTS=all.
-/// Without, fewer of clusters, whose sessions take long to begin.
+/// The number of places per sweep, evenly spread: EINDB_FAULTS_PLACES, or all with EINDB_FAULTS=all. The default is
+/// lower for clusters, whose sessions start slowly.
 std::int64_t most_trials(Place place) {
   if (takes_all()) return INT64_MAX;
   return static_cast<std::int64_t>(number_from_environment("EINDB_FAULTS_PLACES", place == Place::Cluster ? 3 : 8));
 }
 
-/// A way to fail, at any place.
+/// A kind of failure, at any place.
 struct Failing {
   std::string name;
   Fault fault;
 };
 
 std::vector<Failing> ways() {
-  // What cannot be unlinked stays, and locks that cannot be had are waited for.
+  // Files that cannot be unlinked stay, and locks that fail are waited for.
   const auto most = kAllOperations & ~bit(Operation::Lock) & ~bit(Operation::Unlink);
   const auto writes = bit(Operation::Write) | bit(Operation::Truncate);
   return {
@@ -73,7 +73,7 @@ class Sweep {
     }
   }
 
-  /// With the fault at every place, or at some.
+  /// Tries the fault at every place, or at a sample.
   void run(const Failing& failing, bool also_opening) {
     const auto places = count_places(failing, also_opening);
     const auto stride = std::max<std::int64_t>(1, places / most_trials(place_));
@@ -81,7 +81,7 @@ class Sweep {
       auto fault = failing.fault;
       fault.first = n;
       const bool is_well = try_fault(failing.name, fault, also_opening);
-      // There may be fewer operations than at other times.
+      // There may be fewer operations than in other runs.
       const bool is_tried = report_.failed > 0 || !is_well;
       count_trials("io_faults_" + to_string(place_), is_tried ? 1 : 0, is_well ? 0 : 1);
     }
@@ -101,7 +101,7 @@ class Sweep {
     if (place_ == Place::Cluster) become_the_database();
   }
 
-  /// Workers refuse a copy of the file that they serve; theirs is a copy as well.
+  /// Workers refuse a copy of the file that they serve; their own files are copies as well.
   void become_the_database() {
     const auto path = directory_ + "/my.db";
     DatabaseFile file(path);
@@ -120,7 +120,7 @@ class Sweep {
     return disarm().seen;
   }
 
-  /// Whether all was well.
+  /// Returns whether the trial succeeded.
   bool try_fault(const std::string& name, const Fault& fault, bool also_opening) {
     copy();
     watch(directory_);
@@ -131,12 +131,12 @@ class Sweep {
       std::optional<TrialDatabase> database;
       const auto error = attempt(database, fault, also_opening);
       if (error) check_error(*error);
-      // Each worker's map fails once more when it is read, whatever is disarmed.
+      // Each worker's map fails once more when it is read, even after the fault is disarmed.
       if (fault.maps_unreadably && place_ == Place::Cluster) database.reset();
       if (!database) database.emplace(directory_, place_);
       go_on(*database, error.has_value());
       database->close();
-      // Workers hear of what they missed when they come back.
+      // Workers learn what they missed when they return.
       TrialDatabase again(directory_, place_ == Place::Cluster ? Place::Shards : place_);
       if (again.state() != states_.back()) complain("opened again it has another state");
       again.close();
@@ -169,7 +169,7 @@ class Sweep {
 
   void check_error(const Error& error) {
     const auto kind = error.kind();
-    // To SQLite a lock that fails is one that others hold; in a transaction that has read that is a conflict.
+    // SQLite treats a failed lock as one held by others; in a transaction that has read, that is a conflict.
     const bool conflicts = kind == ErrorKind::Conflict && report_.operation == Operation::Lock;
     if (kind != ErrorKind::Io && kind != ErrorKind::Busy && kind != ErrorKind::ReadOnly && !conflicts)
       complain("not that kind");
@@ -177,7 +177,7 @@ class Sweep {
     if (kind == ErrorKind::Io && !gives_reason(error.message())) complain("no reason is named");
   }
 
-  // What SQLite cannot open it tries to open to read only, and knows no more why that was.
+  // If SQLite cannot open a file, it tries to open it read-only, and loses the original reason.
   bool gives_reason(const std::string& message) const {
     if (report_.operation == Operation::Open && report_.path.find(".db") != std::string::npos) return true;
     if (report_.failed > 1 && message.find(std::strerror(EIO)) != std::string::npos) return true;
@@ -185,7 +185,7 @@ class Sweep {
     return message.find(std::strerror(report_.error)) != std::string::npos;
   }
 
-  /// The session, or one that is opened now, has the old state or the new one, and reaches the new one.
+  /// The session, or a new one, has the old or the new state, and reaches the new one.
   void go_on(TrialDatabase& database, bool failed) {
     const auto now = database.state();
     const auto known = std::find(states_.begin(), states_.end(), now);
@@ -207,7 +207,7 @@ class Sweep {
   ScratchDirectory scratch_;
   const std::string directory_;
   const std::string prepared_;
-  std::vector<std::string> states_;  // the old one, those that it commits on the way, the new one
+  std::vector<std::string> states_;  // the old state, those committed on the way, the new state
   FaultReport report_;
   std::string place_of_fault_;
   std::string complaints_;

@@ -15,7 +15,7 @@
 namespace eindb::faults {
 namespace {
 
-/// All that is mapped of the file lies behind the end of a file now, where the system has nothing to give.
+/// Makes all mappings of the file unreadable, by mapping beyond the end of an empty file.
 void spoil_maps_of(const std::string& path) {
   const int empty = ::memfd_create("empty", MFD_CLOEXEC);
   std::ifstream maps("/proc/self/maps");
@@ -33,7 +33,7 @@ void spoil_maps_of(const std::string& path) {
   EXPECT_GT(spoilt, 0);
 }
 
-/// A database whose disk goes bad while it is mapped.
+/// A database whose disk fails while it is mapped.
 class MappedReadsTest : public ::testing::Test {
  protected:
   MappedReadsTest() {
@@ -76,7 +76,7 @@ TEST_F(MappedReadsTest, CommitNothing) {
   EXPECT_EQ(database_->state(), before_);
 }
 
-// Also where nothing of it can be read any more.
+// Even if no map of the worker is readable any more.
 TEST(MappedReads, OfAWorkerAreReplacedByOtherCopies) {
   ScratchDirectory scratch;
   const auto directory = scratch.file("database");

@@ -19,24 +19,24 @@ namespace {
 namespace fs = std::filesystem;
 using Loss = CrashImages::Loss;
 
-/// Images of each of the tests in the suite, and with EINDB_FAULTS=all, when each moment has at least one with every
-/// loss. EINDB_FAULTS_IMAGES is how many there are in all.
+/// Images per test in the suite, and with EINDB_FAULTS=all, where each moment has at least one with every loss.
+/// EINDB_FAULTS_IMAGES is the total number.
 constexpr std::size_t kSample = 100;
 constexpr std::size_t kAll = 3000;
 constexpr std::size_t kTests = 4;
 
-/// Whose power is lost.
+/// The machines that lose power.
 enum class Machines : std::uint8_t { All, Coordinator, Worker };
 
-/// All trial statements in one session, recorded, and what a crash at any moment may leave.
+/// All trial statements in one session, recorded, with the possible states after a crash at any moment.
 class PowerLoss {
  public:
   enum class Disk : std::uint8_t {
     Syncs,
-    Lies,  ///< does not do what it is told to: what is written to a file may be lost for ever
+    Lies,  ///< ignores syncs: data written to a file may be lost forever
   };
 
-  /// The statements run in the database that `prepare` makes in a directory.
+  /// The statements run in the database that `prepare` creates in a directory.
   PowerLoss(Place place, std::vector<TrialStatement> statements, const std::function<void(const std::string&)>& prepare,
             Disk disk = Disk::Syncs)
       : place_(place),
@@ -53,7 +53,7 @@ class PowerLoss {
     images_.emplace(std::move(recording));
   }
 
-  /// Tries so many images, evenly spread; gives what is wrong with them, a text for each that has something.
+  /// Tries that many images, evenly spread; returns the failures, one text each.
   std::vector<std::string> run(std::size_t wanted) {
     std::vector<std::string> wrong;
     const auto moments = images_->moments();
@@ -61,7 +61,7 @@ class PowerLoss {
     for (std::size_t moment = 0; moment < moments; ++moment) {
       images_->advance_to(moment);
       if (!images_->has_changed()) continue;
-      // As many as belong to this part of the recording.
+      // The number of images for this part of the recording.
       for (; tried * moments < wanted * (moment + 1); ++tried)
         if (auto complaints = complaints_of_image(tried); !complaints.empty()) wrong.push_back(std::move(complaints));
     }
@@ -69,7 +69,7 @@ class PowerLoss {
   }
 
  private:
-  // On a copy, step by step: the states.
+  // Runs the steps on a copy to record the states.
   void run_steps() {
     fs::copy(prepared_, live_, fs::copy_options::recursive);
     TrialDatabase database(live_, place_);
@@ -125,7 +125,7 @@ class PowerLoss {
            std::to_string(images_->last_mark()) + ": " + complaints_;
   }
 
-  // What was acknowledged is there; of the statement that ran then there is all or nothing, as far as it commits.
+  // Acknowledged statements are complete; the statement in progress is complete or absent, at each of its commits.
   void check(std::size_t n) {
     const auto done = static_cast<std::size_t>(std::max<std::int64_t>(images_->last_mark(), 0));
     const auto first = states_.begin() + static_cast<std::ptrdiff_t>(state_before_[done]);
@@ -152,7 +152,7 @@ class PowerLoss {
   const std::string image_;
   const std::vector<TrialStatement> statements_;
   std::vector<std::string> states_;
-  std::vector<std::size_t> state_before_;  // of statement n, in states_
+  std::vector<std::size_t> state_before_;  // of statement n, as an index into states_
   std::optional<CrashImages> images_;
   std::string complaints_;
 };
@@ -172,7 +172,7 @@ PowerLoss with_all_statements(Place place, PowerLoss::Disk disk = PowerLoss::Dis
           disk};
 }
 
-/// While the database is made, and its workers' files.
+/// Power loss during the creation of the database and its workers' files.
 PowerLoss from_nothing(Place place) {
   const std::vector<TrialStatement> statements = {
       {"table", "CREATE TABLE t (a, b)"},
@@ -202,7 +202,7 @@ TEST(PowerLoss, OfNewShards) {
   check_and_count(losses);
 }
 
-// What these tests would say of a database that does not wait for its disk.
+// Checks that these tests detect a database that does not wait for its disk.
 TEST(PowerLoss, IsNoticedWhereADiskLies) {
   auto losses = with_all_statements(Place::File, PowerLoss::Disk::Lies);
   EXPECT_GT(losses.run(kSample).size(), kSample / 10);

@@ -1,5 +1,5 @@
-// A worker whose disk refuses to remove what a transaction has put there removes it when the disk has come to itself,
-// though its coordinator stays all the while, and knows of nothing that was prepared.
+// A worker whose disk refuses to remove a transaction's contents removes them once the disk has recovered, even though
+// its coordinator stays connected and knows of no prepared transaction.
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -33,7 +33,7 @@ class Replicas : public ::testing::Test {
   const std::string directory_ = scratch_.file("database");
 };
 
-// A disk that fails once, or some times, and then gives what it is asked for.
+// A disk that fails once or a few times and then succeeds.
 TEST_F(Replicas, WhatADiskDoesNotGiveIsReadFromTheOtherCopy) {
   for (const std::int64_t count : {1, 3}) {
     for (std::int64_t first = 1;; ++first) {

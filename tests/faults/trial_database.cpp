@@ -59,7 +59,8 @@ std::string random_npy() {
   return bytes;
 }
 
-// ---- What is in files -----------------------------------------------------------------------------------------------
+// ---- The contents of files
+// ---------------------------------------------------------------------------------------------
 
 class Inspection {
  public:
@@ -98,7 +99,7 @@ std::string joined(const std::set<std::string>& names) {
   return out;
 }
 
-/// Every tensor has its table of tiles, and every such table its tensor.
+/// Every tensor must have its table of tiles, and every such table its tensor.
 void compare_catalog(Inspection& file) {
   if (!file.has("eindb_tensors")) return;
   const auto wanted = file.texts("SELECT 'eindb_tiles_' || name FROM eindb_tensors");
@@ -110,7 +111,7 @@ void compare_catalog(Inspection& file) {
   if (orphans != 0) file.complain("dimensions of no tensor");
 }
 
-/// How many contents the rows of all tensors refer to.
+/// The number of contents that the rows of all tensors refer to.
 std::int64_t references(Inspection& file) {
   if (!file.has("eindb_shardings")) return 0;
   std::int64_t sum = 0;
@@ -204,7 +205,7 @@ std::string TrialDatabase::state() {
   for (const char* name : kExported)
     if (const auto file = directory_ + "/" + name; fs::exists(file))
       out += std::string(name) + " " + std::to_string(std::hash<std::string>()(read_file(file))) + "\n";
-  if (fs::exists(directory_ + "/out.h5")) out += "out.h5\n";  // which says when it was written
+  if (fs::exists(directory_ + "/out.h5")) out += "out.h5\n";  // its contents include the time of writing
   return out;
 }
 

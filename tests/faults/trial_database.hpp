@@ -12,14 +12,14 @@
 
 namespace eindb::faults {
 
-/// Whether all faults are tried, not a sample of them: EINDB_FAULTS=all.
+/// Whether all faults are tried rather than a sample: EINDB_FAULTS=all.
 bool takes_all();
 
-/// Where the tiles of a trial's tensors lie.
+/// The location of the tiles of a trial's tensors.
 enum class Place : std::uint8_t {
   File,     ///< in the database's own file
   Shards,   ///< at two workers that are called directly
-  Cluster,  ///< at two workers that are reached by TCP, and which run the queries
+  Cluster,  ///< at two workers over TCP, which also run the queries
 };
 
 std::string to_string(Place place);
@@ -27,13 +27,13 @@ std::string to_string(Place place);
 /// A database, "my.db", with its workers in one directory, and a session on it.
 class TrialDatabase {
  public:
-  /// Opens what is there, or creates it.
+  /// Opens the existing database, or creates it.
   TrialDatabase(std::string directory, Place place);
 
   Session& session() { return *session_; }
-  /// Statements are separated by ";;" and may name the directory: ${DIR}. Reads the rows of each to the end.
+  /// Runs statements separated by ";;", which may name the directory as ${DIR}, and reads all their rows.
   void run(const std::string& statements);
-  /// All that a user can see: tensors and tables with their values, and files that were written.
+  /// The complete visible state: tensors and tables with their values, and exported files.
   std::string state();
   /// Closes the session and the workers.
   void close();
@@ -47,27 +47,26 @@ class TrialDatabase {
   std::unique_ptr<Session> session_;
 };
 
-/// What is wrong with the files of a closed database and its workers, an empty text if nothing is: pages, eindb's own
-/// tables, contents that nobody refers to or that are missing, files that nobody needs. Reads them without eindb's
-/// catalog.
+/// The inconsistencies in the files of a closed database and its workers; empty if there are none. Checks pages,
+/// eindb's own tables, unreferenced or missing contents, and superfluous files, without using eindb's catalog.
 std::string inconsistencies(const std::string& directory, Place place);
 
-/// A statement that is tried, and what may come of it.
+/// A statement to try, and its possible outcomes.
 struct TrialStatement {
   std::string name;
   std::string text;
-  /// What leads from the state before to the state after it, as far as it commits on the way: each of these is a state
-  /// that it may end in. Empty: the text.
+  /// The steps from the state before to the state after, one per commit: the statement may end after any of them.
+  /// Empty: the text itself.
   std::vector<std::string> steps = {};
 };
 
-/// The tried statements, in an order in which they can run one after the other.
+/// The statements to try, in an order in which they can run consecutively.
 const std::vector<TrialStatement>& trial_statements();
 
-/// Of other formats of files, and of memory that does not suffice: files of eindb's own, without SQLite.
+/// Statements on files of other formats, and statements that exceed the memory: files of eindb's own, without SQLite.
 const std::vector<TrialStatement>& trial_statements_of_files();
 
-/// Makes the database that they run on.
+/// Creates the database for these statements.
 void make_trial_database(const std::string& directory, Place place);
 
 }  // namespace eindb::faults

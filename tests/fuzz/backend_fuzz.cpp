@@ -1,13 +1,14 @@
-// Any bytes as those of a client of the whole server but its sockets: messages are cut, statements run, answers are
-// written. Answers are messages, no error is internal, and who asks whether the server is ready is told so, nobody
-// else.
+// Arbitrary bytes as input of a client to the whole server except its sockets: messages are parsed, statements run,
+// answers are written. Answers must be valid messages without internal errors, and ReadyForQuery must be sent exactly
+// when the client may expect it.
 //
-// The low bit of the first byte says whether the rest is a connection from its first byte on, or messages of a session:
-// each of them a type, a body, and a byte 1E, so that lengths are right whatever is changed. The other bits say in what
-// pieces bytes come. tests/server/record_client_bytes.py makes seeds of both kinds from what clients send.
+// The low bit of the first byte selects the kind of the remaining bytes: a connection from its first byte on, or
+// messages of a session, each of them a type, a body, and a byte 1E, so that lengths stay right under mutation. The
+// other bits determine the sizes of pieces. tests/server/record_client_bytes.py records seeds of both kinds from real
+// clients.
 //
-// Each input has a database of its own, in memory, and the policy of a server without --files-dir: no statement reaches
-// a file.
+// Each input has a database of its own, in memory, and the policy of a server without --files-dir, so no statement
+// reaches a file.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -37,10 +38,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kMostTime = 200ms;  // of an input; then what runs is cancelled
+constexpr auto kMostTime = 200ms;  // per input; then running statements are cancelled
 constexpr std::int64_t kMostSqlMemory = std::int64_t{64} << 20U;
 constexpr char kEndOfMessage = '\x1E';
-constexpr std::size_t kMostAnswer = std::size_t{4} << 20U;  // bytes that are waited for
+constexpr std::size_t kMostAnswer = std::size_t{4} << 20U;  // bytes
 
 void expect(bool condition, const char* what) {
   if (condition) return;
@@ -48,7 +49,7 @@ void expect(bool condition, const char* what) {
   std::abort();
 }
 
-// ---- What comes in --------------------------------------------------------------------------------------------------
+// ---- Input ----------------------------------------------------------------------------------------------------------
 
 std::string startup_bytes() {
   constexpr std::string_view kParameters{"user\0ada\0database\0s\0", 20};
@@ -77,7 +78,7 @@ std::string message_bytes(std::string_view records) {
   return writer.buffer();
 }
 
-/// A client that has come in, and has little memory, before it sends the messages in `records`.
+/// A client after login, with little memory, before it sends the messages in `records`.
 std::string session_bytes(std::string_view records) {
   return startup_bytes() + query_bytes("SET memory_limit = '16MiB'; SET threads = 2; SET parallelism = 2") +
          message_bytes(records);
@@ -89,7 +90,7 @@ std::string to_upper_letters(std::string_view text) {
   return upper;
 }
 
-/// How many times a client may be told "ready", by what it has sent.
+/// The number of ReadyForQuery messages that a client may expect for its input.
 class Questions {
  public:
   void append(std::string_view bytes) {
@@ -102,7 +103,7 @@ class Questions {
     }
   }
   std::size_t most_ready() const { return most_ready_; }
-  /// Each Sync is answered, whatever came before it; but in a COPY, which takes no notice of it.
+  /// Each Sync is answered, whatever came before it, except in a COPY, which ignores it.
   std::size_t least_ready() const { return least_ready_; }
 
  private:
@@ -125,9 +126,9 @@ class Questions {
   std::size_t least_ready_ = 0;
 };
 
-// ---- What goes out --------------------------------------------------------------------------------------------------
+// ---- Output ---------------------------------------------------------------------------------------------------------
 
-/// Takes a message's body apart; what is not there is no message of this server.
+/// Parses a message's body; an unknown form is not a message of this server.
 class AnswerBody {
  public:
   explicit AnswerBody(std::string_view bytes) : bytes_(bytes) {}
@@ -179,7 +180,7 @@ void check_error(AnswerBody& body) {
   expect(code != "XX000", "no error is internal");
 }
 
-/// All that a client is sent.
+/// The messages sent to a client.
 class Answers {
  public:
   void append(std::string_view bytes) {
@@ -235,7 +236,7 @@ class Answers {
 
 // ---- A connection ---------------------------------------------------------------------------------------------------
 
-/// Cancels what a client runs, again and again, once it has had its time.
+/// Cancels a client's statements repeatedly once its time is over.
 class Watchdog {
  public:
   explicit Watchdog(Backend& backend)
@@ -252,7 +253,7 @@ class Watchdog {
   }
 
   const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + kMostTime;
-  std::mutex mutex_;  // guards nothing: there is only the time to wait for
+  std::mutex mutex_;  // guards nothing; needed only for waiting
   std::condition_variable_any changed_;
   std::jthread thread_;
 };
@@ -273,7 +274,7 @@ void fill(SessionPool& pool) {
   pool.give_back(std::move(pooled));
 }
 
-/// Has the backend do all that can be done; false when the connection ends.
+/// Runs the backend as far as possible; false when the connection ends.
 bool run(Backend& backend, FrameReader& frames, Answers& answers) {
   while (true) {
     MessageWriter out;

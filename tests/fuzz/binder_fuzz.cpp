@@ -1,5 +1,5 @@
-// Fuzzing of tokenizer, parser, macro expansion and binder together, over a fixed set of tensors and macros. What binds
-// must be a valid EinGraph; what does not is an Error of the user's kind, with a place that lies in the text.
+// Fuzzing of tokenizer, parser, macro expansion and binder together, over a fixed set of tensors and macros. Bound text
+// must give a valid EinGraph; otherwise there must be an Error of a user's kind, with a place within the text.
 
 #include <array>
 #include <cstddef>
@@ -73,7 +73,7 @@ void check(const BoundQuery& bound) {
     expect(bound.results[n].label_names.size() == bound.graph.vertex(bound.graph.outputs()[n]).bound.rank());
 }
 
-// A loop's statements are bound as they are in its third round.
+// A loop's statements are bound as in its third round.
 void bind(const ast::Statement& statement, const NameSource& names) {
   if (const auto* create = std::get_if<ast::CreateTensors>(&statement.node)) {
     check(bind_query(create->query, names, create->names));

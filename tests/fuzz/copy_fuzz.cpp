@@ -1,6 +1,6 @@
-// Any bytes as rows of COPY ... FROM STDIN and as its statement: the first byte says in what pieces rows come, and the
-// line before the first newline is a statement. Where it is a COPY of rows, its options are those of the rows;
-// otherwise they are read in each format. Rows are read or refused, however they are cut, and nothing else happens.
+// Arbitrary bytes as a COPY ... FROM STDIN statement and its rows: the first byte determines the sizes of pieces, and
+// the first line is the statement. If it is a COPY of rows, its options apply to the rows; otherwise they are read in
+// each format. Rows are read or refused, independently of the pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostRowBytes = 256;
 const std::vector<std::string> kColumns{"a", "b"};
 
-/// The rows that are read before one is refused, and whether one is.
+/// The rows read before one is refused, and whether one is.
 struct Outcome {
   std::string rows;
   bool refused = false;
@@ -54,7 +54,7 @@ void read_rows(const eindb::CopyFormatOptions& options, std::string_view bytes, 
   try {
     const auto whole = outcome_of(options, bytes, bytes.size());
     if (outcome_of(options, bytes, piece) != whole) std::abort();
-  } catch (const eindb::Error&) {  // options with a column that is not there
+  } catch (const eindb::Error&) {  // options name an unknown column
   }
 }
 

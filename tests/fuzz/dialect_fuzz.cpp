@@ -1,5 +1,5 @@
-// Fuzzing of the translation of PostgreSQL's SQL: any bytes may come. The segments of the result cover its text in
-// order, those that are copies are so byte for byte, and places lie in the client's text.
+// Fuzzing of the translation of PostgreSQL's SQL with arbitrary bytes. The segments of the result cover its text in
+// order, copies are byte for byte, and places lie in the client's text.
 
 #include <cstddef>
 #include <cstdint>

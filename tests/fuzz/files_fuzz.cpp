@@ -1,5 +1,5 @@
-// Fuzzing of everything that reads files: the first byte picks the format, the rest is the file. Nothing but an Error
-// of a file's kind may come out, in bounded memory. HDF5 is not here: a library reads it, in a process of its own.
+// Fuzzing of all readers of files: the first byte selects the format, the rest is the file. Only Errors of a file's
+// kind may be thrown, in bounded memory. HDF5 is not included, since a library reads it in a process of its own.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ namespace {
 constexpr std::int64_t kMostElements = 4096;
 constexpr int kMostCells = 10000;
 
-// A file without a name; its path leads to it while it lives.
+// An unnamed file with a path while it lives.
 class MemoryFile {
  public:
   explicit MemoryFile(std::span<const std::uint8_t> bytes) : descriptor_(memfd_create("fuzz", 0)) {
@@ -49,7 +49,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-// The first and the last block of at most some thousand elements.
+// Reads the first and the last block, of at most some thousand elements.
 template <class Reader>
 void read_blocks(Reader&& reader) {
   const auto& shape = reader.shape();

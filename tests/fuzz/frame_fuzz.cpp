@@ -1,5 +1,5 @@
-// Any bytes as what a node is sent: by somebody who does not know the secret, as the handshake of either side; and by
-// somebody who knows a connection's key, as frames with valid codes around the input. The first byte says which.
+// Arbitrary bytes as input of a node: from a peer without the secret, as the handshake of either side; and from a peer
+// that knows a connection's key, as frames with valid codes around the input. The first byte selects the kind.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ eindb::ClusterSecret& secret() {
   return made;
 }
 
-/// In pieces of `piece` bytes. Nobody gets through, and nobody makes the node hold more than a message.
+/// Sends pieces of `piece` bytes. The handshake must not succeed, and the node must not buffer more than a message.
 void shake_hands(eindb::Handshake::Side side, Bytes bytes, std::size_t piece) {
   eindb::Handshake handshake(side, secret(), {.node = "node"});
   try {
@@ -36,7 +36,7 @@ void shake_hands(eindb::Handshake::Side side, Bytes bytes, std::size_t piece) {
   if (handshake.is_done()) std::abort();
 }
 
-/// As they come: without the key none is opened.
+/// Without the key no frame can be opened.
 void open_frames(Bytes bytes) {
   static const auto key = eindb::sha256("key");
   eindb::FrameOpener opener(key);
@@ -55,7 +55,7 @@ void open_frames(Bytes bytes) {
   }
 }
 
-/// Sealed and opened again: what comes out is what went in.
+/// Sealed and opened frames must be unchanged.
 void seal_frames(Bytes bytes) {
   static const auto key = eindb::sha256("key");
   eindb::FrameSealer sealer(key);

@@ -1,5 +1,5 @@
-// Fuzzing of everything that reads the text of statements; tests/fuzz/parser.dict is its dictionary.
-// Nothing but Error may come out, its span must lie in the text, and it must be possible to show it.
+// Fuzzing of all code that reads the text of statements; tests/fuzz/parser.dict is its dictionary. Only Error may be
+// thrown, with a span within the text that can be displayed.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Any bytes as the plan that a coordinator sends: they are refused, or give a plan that has exactly these bytes and
-// that the validator can look at, whatever it says of it.
+// Arbitrary bytes as a plan from a coordinator: they are refused, or give a plan with exactly these bytes that the
+// validator can check, whatever its verdict.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = eindb::encode_plan(placed.plan, placed.holders);
     if (!std::equal(again.begin(), again.end(), bytes.begin(), bytes.end())) std::abort();
     eindb::validate(placed.plan, placed.holders);
-  } catch (const eindb::Error&) {  // refused, by whomever
+  } catch (const eindb::Error&) {  // refused by the codec or the validator
   }
   return 0;
 }

@@ -1,5 +1,4 @@
-// Any bytes as those of a client: the first byte says in what pieces they come. Messages are read or refused, and
-// nothing else happens.
+// Arbitrary bytes from a client: the first byte determines the sizes of pieces. Messages are read or refused.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

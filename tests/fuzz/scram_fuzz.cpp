@@ -1,5 +1,5 @@
-// Any bytes as what a client says to log in: messages are read or refused, and nobody gets in. The first byte says
-// whether the connection has TLS; each line end starts the next message.
+// Arbitrary bytes as login messages of a client: they are read or refused, and no login succeeds. The first byte
+// determines whether the connection has TLS; each line end starts the next message.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 using Outcome = eindb::SaslAuthentication::Outcome;
 
-/// What the messages of `bytes` come to.
+/// The outcome of the messages in `bytes`.
 Outcome authenticate(std::string_view bytes, eindb::SaslAuthentication authentication) {
   auto outcome = Outcome::Continues;
   while (outcome == Outcome::Continues && !bytes.empty()) {

@@ -1,5 +1,5 @@
-// Types of SQL's columns and parameters, for any text: clients send it. The inference ends soon, on a stack that is
-// bounded, and tells of as many parameters as it was asked.
+// Types of SQL's columns and parameters for arbitrary text from clients. The inference ends soon, with bounded stack,
+// and returns the requested number of parameters.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<ValueType> open(3, ValueType::Unknown);
   const auto once = eindb::infer_types(sql, names, open);
   expect(once.parameters.size() == open.size());
-  // What it says of parameters, it says again when they are given.
+  // The parameter types found do not change when they are given.
   const auto again = eindb::infer_types(sql, names, once.parameters);
   expect(again.parameters == once.parameters || once.columns.empty());
   return 0;

@@ -1,4 +1,4 @@
-// A program with connections of its own to a database, for history_test.py: it does what standard input says.
+// A program with several connections to a database, for history_test.py, controlled by standard input.
 //
 //     api_client DATABASE
 //

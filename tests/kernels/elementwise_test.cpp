@@ -73,7 +73,7 @@ std::vector<std::complex<T>> complex_values() {
   return values;
 }
 
-// `scale` is the size of what was added and cancelled on the way.
+// `scale` is the size of the values added and cancelled.
 template <class T>
 bool close(T actual, T expected, T scale) {
   if (std::isnan(expected)) return std::isnan(actual);

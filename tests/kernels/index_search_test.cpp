@@ -61,7 +61,7 @@ void fill_wanted(Random& random, const Tile& values, Tile& wanted, std::int64_t 
     }
 }
 
-/// What ARGMAX of the first tensor becomes beside the MAX, which is the second.
+/// The search that ARGMAX of the first tensor becomes; the second tensor is the MAX.
 RandomEinSum search(Random& random, const Searched& shape, const Choice& choice) {
   RandomEinSum sample;
   Labels all;

@@ -164,7 +164,7 @@ void expect_nan_found(const ElementTable& table, Aggregate aggregate, std::int64
     table.down[slot_of(aggregate)](wide.data(), {values.data(), columns, 1}, kRows, columns, true);
     for (std::int64_t c = 0; c < columns; ++c)
       ASSERT_EQ(std::isnan(wide[static_cast<std::size_t>(c)]), c == place) << columns;
-    // What is in the accumulators stays.
+    // The values in the accumulators stay.
     for (std::size_t n = 0; n < values.size(); ++n) values[n] = T(1);
     table.down[slot_of(aggregate)](wide.data(), {values.data(), columns, 1}, kRows, columns, false);
     for (std::int64_t c = 0; c < columns; ++c)

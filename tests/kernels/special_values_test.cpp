@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-// Contractions that take each way through the kernels, small and beyond their blocks: the letters are labels.
+// Contractions for each path through the kernels, small ones and ones larger than their blocks; letters are labels.
 struct Contraction {
   std::string_view x, y, result;
   std::map<char, std::int64_t> extents;
@@ -77,11 +77,11 @@ void fill(Tile& tile, const Next& next) {
   for (std::int64_t n = 0; n < tile.shape().element_count(); ++n) tile.mutable_data<T>()[n] = static_cast<T>(next());
 }
 
-/// What one of a few places of an otherwise ordinary tensor holds.
+/// The special values for a few positions of an otherwise ordinary tensor.
 template <typename T>
 std::vector<T> special_values() {
   using Limits = std::numeric_limits<T>;
-  // The largest number times itself overflows by itself, whatever it is added to; less so, sums would depend on order.
+  // The square of the largest number overflows whatever is added; for smaller ones, sums would depend on the order.
   return {Limits::quiet_NaN(),  Limits::infinity(),    -Limits::infinity(), T{-0.0},
           Limits::denorm_min(), -Limits::denorm_min(), Limits::max(),       Limits::min()};
 }
@@ -118,12 +118,13 @@ class SpecialValuesTest : public testing::TestWithParam<InstructionSet> {
   void plant_one_by_one(const Contraction& shape, DType type, Random& random) const {
     for (const auto special : special_values<T>()) {
       auto sample = sample_of(shape, type);
-      // Of one sign: where a sum is infinite, it is so in every order.
+      // All of one sign: an infinite sum is infinite in every order.
       for (auto& tile : sample.tensors) fill<T>(tile, [&] { return draw(random, 1, 4); });
       auto& tile = sample.tensors[static_cast<std::size_t>(draw(random, 0, 1))];
       const auto last = tile.shape().element_count() - 1;
       for (const auto place : {std::int64_t{0}, draw(random, 0, last), last}) tile.mutable_data<T>()[place] = special;
-      // Sums around the largest number may overflow in one order and not in another: 16 times it does in all.
+      // Sums around the largest number may overflow in one order and not in another; with a factor of 16 they always
+      // do.
       if (special == std::numeric_limits<T>::max())
         for (auto& other : sample.tensors)
           if (&other != &tile) fill<T>(other, [] { return 16; });
@@ -137,7 +138,7 @@ class SpecialValuesTest : public testing::TestWithParam<InstructionSet> {
     fill<T>(sample.tensors[0],
             [&] { return static_cast<T>(draw(random, -3, 3)) * std::numeric_limits<T>::denorm_min(); });
     fill<T>(sample.tensors[1], [&] { return draw(random, 1, 3); });
-    expect_agreement<T>(sample, random, 0);  // whole multiples of the least number: every sum is exact
+    expect_agreement<T>(sample, random, 0);  // integer multiples of the least number: every sum is exact
   }
 };
 
@@ -170,7 +171,7 @@ TEST_P(SpecialValuesTest, ZerosDoNotHideInfinities) {
   }
 }
 
-// No kernel runs in a mode that takes denormals for zero.
+// No kernel runs in a mode that treats denormals as zero.
 TEST_P(SpecialValuesTest, DenormalsAreKept) {
   Random random(23);
   for (const auto& shape : contraction_shapes()) {
@@ -248,7 +249,7 @@ TEST_P(SpecialValuesTest, SumsAgreeWithReference) {
   }
 }
 
-// The sign of a zero shows in what divides by it.
+// The sign of a zero shows in a division by it.
 TEST_P(SpecialValuesTest, SignsOfZerosAreKept) {
   const auto x = ScalarExpression::operand(0);
   const auto one = ScalarExpression::integer(1);

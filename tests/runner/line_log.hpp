@@ -8,7 +8,7 @@
 
 namespace eindb::runner {
 
-/// What nodes said, for tests that wait for it. Thread-safe.
+/// The log of nodes, for tests that wait for lines. Thread-safe.
 class LineLog final : public NodeLog {
  public:
   void write(Level, std::string_view event, std::string_view node, std::string_view detail) noexcept override {

@@ -10,13 +10,13 @@
 namespace eindb::runner {
 namespace {
 
-/// Each worker has a loopback address of its own: a coordinator that knows a worker by the address that it had earlier
-/// never finds another one there, whichever ports the system gives.
+/// Each worker has its own loopback address, so that a coordinator never finds another worker at an earlier address,
+/// whichever ports the system assigns.
 std::string host_of(std::size_t worker) { return "127.0.0." + std::to_string(worker + 1); }
 
 }  // namespace
 
-// In the order of construction: what comes later uses what came before.
+// In the order of construction: later members use earlier ones.
 struct LocalCluster::Node {
   Node(const std::filesystem::path& folder, const std::string& address, NodeLog& log)
       : shards(folder.string()),

@@ -13,11 +13,11 @@
 
 namespace eindb::runner {
 
-/// Workers in this process that are reached by TCP, as those of other processes are, and a coordinator's cluster of
-/// them. Workers keep what they have when the cluster is made again on the same folder.
+/// Workers in this process, reached by TCP like those of other processes, and a coordinator's cluster with them.
+/// Workers keep their data when the cluster is created again on the same folder.
 class LocalCluster final : public ScriptCluster {
  public:
-  /// By default heartbeats are rare: tests run beside each other, and nobody is lost because the machine is busy.
+  /// Heartbeats are rare by default: tests run concurrently, and a busy machine must not lose workers.
   LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log,
                std::chrono::milliseconds heartbeat = std::chrono::seconds(10));
   LocalCluster(const std::filesystem::path& folder, std::size_t workers)
@@ -27,13 +27,13 @@ class LocalCluster final : public ScriptCluster {
   LocalCluster& operator=(const LocalCluster&) = delete;
 
   Cluster& cluster() override { return coordinator_->cluster(); }
-  /// Of another process: for another database, or the same one.
+  /// The cluster of another process, for another database or the same one.
   std::unique_ptr<TcpCluster> another_coordinator();
-  /// What worker n stores, while it runs.
+  /// The contents of worker n, while it runs.
   ShardFile& shards(std::size_t n);
-  /// Ends it, and waits until it is known to be lost.
+  /// Stops a worker, and waits until it is known as lost.
   void stop(std::size_t n);
-  /// Starts it again at its address and with its directory, and waits until it has joined.
+  /// Starts it again at its address with its directory, and waits until it has joined.
   void start(std::size_t n);
   /// The same without waiting for cluster(), which has not begun.
   void stop_quietly(std::size_t n);
@@ -42,7 +42,7 @@ class LocalCluster final : public ScriptCluster {
  private:
   struct Node;
 
-  /// One for all: a member would be referred to before it is constructed.
+  /// Shared by all, since a member would be referred to before its construction.
   static NodeLog& silent_log();
   void start(std::size_t n, const std::string& address);
   void wait_until(std::size_t n, WorkerState state);

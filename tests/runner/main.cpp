@@ -14,7 +14,7 @@
 namespace eindb::runner {
 namespace {
 
-/// The .test files among the arguments and below the folders among them, each folder's in alphabetical order.
+/// The .test files among the arguments and below the folders among them; each folder's files are in alphabetical order.
 std::vector<std::filesystem::path> test_files(const std::vector<std::string>& arguments) {
   std::vector<std::filesystem::path> files;
   for (const auto& argument : arguments) {

@@ -7,11 +7,11 @@
 
 namespace eindb::runner {
 
-/// The other ranks of a job as workers, which keep what they have when the cluster is made again on the same folder.
-/// One at a time.
+/// The other ranks of a job as workers, which keep their data when the cluster is created again on the same folder. One
+/// at a time.
 class MpiScriptCluster final : public ScriptCluster {
  public:
-  /// `transport` is that of rank 0.
+  /// `transport` must be rank 0's.
   MpiScriptCluster(MpiTransport& transport, const std::filesystem::path& folder)
       : cluster_(transport.cluster_options(), transport, transport, log_) {
     transport.set_subject(folder.string());

@@ -25,7 +25,7 @@ std::string visible(const std::string& text) {
       out += code.data();
     }
   }
-  // Lines of a script lose the blanks at their ends.
+  // Lines of a script lose trailing blanks.
   out.erase(out.find_last_not_of(' ') + 1);
   return out;
 }
@@ -44,7 +44,7 @@ std::vector<std::string> split_at_blanks(const std::string& line) {
   return parts;
 }
 
-/// The values of a line that is a whole row, or nothing.
+/// The values of a line that is a whole row; empty otherwise.
 std::vector<std::string> split_row(const std::string& line, std::size_t columns) {
   if (columns == 1) return {line};
   for (auto parts : {split_at_tabs(line), split_at_blanks(line)}) {

@@ -16,7 +16,7 @@ class ScriptCluster {
   virtual ~ScriptCluster() = default;
   virtual Cluster& cluster() = 0;
 
-  /// Waits until all workers have joined, after a session has begun.
+  /// Waits until all workers have joined. Call after a session has begun.
   void wait_for_workers() {
     constexpr std::chrono::seconds kPatience{10};
     for (const auto& worker : cluster().wait_for_workers(kPatience))
@@ -29,7 +29,7 @@ class SilentLog final : public NodeLog {
   void write(Level, std::string_view, std::string_view, std::string_view) noexcept override {}
 };
 
-/// What workers of tests have to give.
+/// The resources of workers in tests.
 inline WorkerOptions worker_options() {
   return {.program = "test", .threads = 1, .memory_limit = std::int64_t{256} << 20U, .scratch_directory = {}};
 }

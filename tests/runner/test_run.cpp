@@ -29,8 +29,8 @@ std::string indented(const std::vector<std::string>& lines) {
   return out;
 }
 
-/// What a script may say about an error: all that a person is shown, without the excerpt of the statement, which
-/// would match nearly anything.
+/// The text that a script's pattern may match: the complete message except the excerpt of the statement, which would
+/// match nearly anything.
 std::string error_text(const Error& error, const std::string& sql) {
   std::string text = std::string(describe(error.kind())) + ": " + error.message();
   if (error.span()) {
@@ -41,7 +41,7 @@ std::string error_text(const Error& error, const std::string& sql) {
   return text;
 }
 
-/// The text of a result for `<REGEX>:` as the only expected line: all its lines.
+/// All lines of a result as one text, for `<REGEX>:` as the only expected line.
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const auto& line : lines) text += line + "\n";
@@ -95,7 +95,7 @@ void TestRun::execute(const Record& record, const StatementCase& statement) {
   const auto sql = substituted(statement.sql);
   try {
     auto result = session_->execute(sql);
-    QueryResult::read(result, SortMode::None);  // a mistake may show only in a late row
+    QueryResult::read(result, SortMode::None);  // an error may occur only in a late row
   } catch (const Error& error) {
     return check_error(record, statement, error);
   }
@@ -203,7 +203,7 @@ void TestRun::open(const std::string& database) {
   for (const auto& prelude : options_.preludes) session_->execute(prelude);
 }
 
-// Workers of a file keep what they have when it is opened again.
+// Workers of a database file keep their data when it is opened again.
 std::filesystem::path TestRun::folder_of_workers(const std::string& database) {
   const bool in_memory = database == ":memory:";
   const auto name = in_memory ? "memory-" + std::to_string(++memory_databases_) : "file";

@@ -18,15 +18,15 @@
 namespace eindb::runner {
 
 struct RunOptions {
-  std::set<std::string> modes = {"eindb"};  ///< names that onlyif and skipif know
-  std::vector<std::string> preludes;        ///< statements that run after each opening of a database
-  std::size_t shards = 0;                   ///< workers in this process, at which tensors lie sharded
-  std::size_t workers = 0;                  ///< of a cluster that runs queries; in this process, over TCP
-  MpiTransport* mpi = nullptr;              ///< of the job whose other ranks are the workers instead, in rank 0
-  bool generate = false;                    ///< write what came out into the file as what is expected
+  std::set<std::string> modes = {"eindb"};  ///< the names for onlyif and skipif
+  std::vector<std::string> preludes;        ///< statements run after each opening of a database
+  std::size_t shards = 0;                   ///< workers in this process that store sharded tensors
+  std::size_t workers = 0;                  ///< workers in this process, over TCP, of a cluster that runs queries
+  MpiTransport* mpi = nullptr;              ///< of rank 0, if the job's other ranks are the workers
+  bool generate = false;                    ///< write the actual results into the file as the expected ones
 };
 
-/// A folder of its own under the system's temporary folder, removed with all it holds at the end.
+/// A new folder below the system's temporary folder; the destructor removes it with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -39,8 +39,8 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Runs one script from the top in a fresh database and says on standard output what failed.
-/// Goes on after a failed case: each is reported. Not thread-safe.
+/// Runs one script in a fresh database and prints the failures on standard output. Continues after a failed case. Not
+/// thread-safe.
 class TestRun {
  public:
   TestRun(TestScript script, RunOptions options);
@@ -63,7 +63,7 @@ class TestRun {
   void replace_expected(const QueryCase& query, const QueryResult& actual);
   void write_back();
   void open(const std::string& database);
-  /// The workers of a database: the same each time that it is opened.
+  /// The workers of a database, equal at each opening.
   std::shared_ptr<ShardAccess> shards_of(const std::string& database);
   void start_cluster(const std::string& database);
   std::filesystem::path folder_of_workers(const std::string& database);
@@ -80,7 +80,7 @@ class TestRun {
   RunOptions options_;
   TemporaryFolder folder_;
   std::string database_;
-  int memory_databases_ = 0;  // opened so far, each with workers of its own
+  int memory_databases_ = 0;  // number opened so far, each with workers of its own
   std::unique_ptr<ScriptCluster> cluster_;
   std::unique_ptr<Session> session_;
   std::map<std::string, QueryResult> labelled_;  // the first result of each label

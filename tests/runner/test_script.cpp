@@ -76,13 +76,13 @@ class Reader {
     (words[0] == "onlyif" ? pending_.only_if : pending_.skip_if).push_back(words[1]);
   }
 
-  /// A halt under a condition would have to be decided when running; the format knows only the plain one.
+  /// A conditional halt would have to be decided at run time; the format has only the unconditional one.
   void halt() {
     need(pending_.only_if.empty() && pending_.skip_if.empty(), "halt, without a condition before it");
     halted_ = true;
   }
 
-  /// The lines up to a blank one or `----`, joined.
+  /// Joins the lines up to a blank line or `----`.
   std::string read_sql() {
     std::string sql;
     while (next_ < script_.lines.size() && !script_.lines[next_].empty() && script_.lines[next_] != "----") {
@@ -93,7 +93,7 @@ class Reader {
     return sql;
   }
 
-  /// The lines below `----` up to a blank one; nullopt if there is no `----`.
+  /// The lines between `----` and a blank line; nullopt if there is no `----`.
   std::optional<std::vector<std::string>> read_block() {
     if (next_ == script_.lines.size() || script_.lines[next_] != "----") return std::nullopt;
     std::vector<std::string> block;
@@ -159,7 +159,7 @@ class Reader {
   TestScript& script_;
   std::size_t next_ = 0;  // index of the line to read next
   std::size_t line_number_ = 1;
-  Record pending_;  // conditions that wait for their record
+  Record pending_;  // conditions for the next record
   Tolerance tolerance_;
   std::size_t hash_threshold_ = 0;
   bool halted_ = false;

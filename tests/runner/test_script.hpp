@@ -11,10 +11,10 @@
 
 namespace eindb::runner {
 
-/// Rows as they come, rows sorted, or all values of all rows sorted as one list.
+/// Rows unsorted, rows sorted, or all values of all rows sorted as one list.
 enum class SortMode { None, Rows, Values };
 
-/// `statement ok`, or `statement error [REGEX]` with perhaps a `----` block of text that the message must contain.
+/// `statement ok`, or `statement error [REGEX]`, optionally with a `----` block of text that the message must contain.
 struct StatementCase {
   std::string sql;
   bool fails = false;
@@ -22,8 +22,8 @@ struct StatementCase {
   std::string text;
 };
 
-/// `query TYPES [SORTMODE] [LABEL]`. Queries of one label must have equal results; the second and later ones may do
-/// without results of their own.
+/// `query TYPES [SORTMODE] [LABEL]`. Queries with the same label must have equal results; the second and later ones may
+/// omit theirs.
 struct QueryCase {
   std::string sql;
   std::string types;  ///< one of I, R, T per column
@@ -32,7 +32,7 @@ struct QueryCase {
   std::optional<std::vector<std::string>> expected;  ///< the lines below `----`
   std::size_t expected_begin = 0;                    ///< index of the first of them in the file
   Tolerance tolerance;
-  std::size_t hash_threshold = 0;  ///< results of more values are written as a hash; 0: never
+  std::size_t hash_threshold = 0;  ///< results with more values are written as a hash; 0: never
 };
 
 /// `database file`: go on with a fresh database in ${TMP}.
@@ -48,14 +48,14 @@ struct Record {
   std::variant<StatementCase, QueryCase, OpenFile, Reopen> action;
 };
 
-/// A .test file: its lines, for rewriting, and what they say. See tests/README.md for the format.
+/// A .test file: its lines, for rewriting, and its records. See tests/README.md for the format.
 struct TestScript {
   std::filesystem::path path;
   std::vector<std::string> lines;
   std::vector<Record> records;
 };
 
-/// Throws std::runtime_error "FILE:LINE: ..." if the file is not readable or not in the format, or holds no case.
+/// Throws std::runtime_error "FILE:LINE: ..." if the file is not readable, violates the format, or has no case.
 TestScript read_test_script(const std::filesystem::path& path);
 
 }  // namespace eindb::runner

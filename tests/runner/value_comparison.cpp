@@ -46,7 +46,7 @@ bool value_fits(const std::string& actual, const std::string& expected, bool num
   const auto a = parse_number(actual);
   const auto b = parse_number(expected);
   if (!a || !b) return actual == expected;
-  // A complex number of which one part is tiny beside the other is judged by its magnitude.
+  // A complex number with one tiny part is compared by its magnitude.
   if (std::isfinite(std::abs(*a)) && std::isfinite(std::abs(*b))) {
     const double scale = std::max(std::abs(*a), std::abs(*b));
     return std::abs(*a - *b) <= tolerance.absolute + tolerance.relative * scale;

@@ -1,4 +1,4 @@
-// Protects what the server takes for its own among statements, in the ways in which clients write it.
+// Tests the statements that the server recognises as its own, in the forms in which clients write them.
 #include "server/client_command.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(ClientCommand, Parameters) {
   EXPECT_EQ(set("set local \"TimeZone\" to 'Europe/Rome'"), "TimeZone=Europe/Rome");
   EXPECT_EQ(set("SET application_name = 'it''s'"), "application_name=it's");
   EXPECT_EQ(set(R"(SET application_name = E'it\'s \xc3\xa9')"), "application_name=it's \xC3\xA9");
-  EXPECT_EQ(set(R"(SET application_name = E'\xff')"), "no SET");  // no UTF-8
+  EXPECT_EQ(set(R"(SET application_name = E'\xff')"), "no SET");  // invalid UTF-8
   EXPECT_EQ(set("SET NAMES 'UTF8'"), "client_encoding=UTF8");
   EXPECT_EQ(set("SET TIME ZONE 'UTC'"), "timezone=UTC");
   EXPECT_EQ(set("SET threads TO DEFAULT"), "threads=default");

@@ -1,4 +1,4 @@
-// How a connection begins: what strangers send, and what they get.
+// The beginning of a connection: messages of strangers, and the answers to them.
 
 #include "server/login/client_handshake.hpp"
 
@@ -35,12 +35,12 @@ std::string integers(std::initializer_list<std::int32_t> values) {
   return bytes;
 }
 
-// Names and values, each with its zero byte, behind the version.
+// Names and values, each with its zero byte, after the version.
 std::string startup(std::string_view parameters, std::int32_t version = 3 << 16) {
   return integers({version}) + std::string(parameters) + '\0';
 }
 
-// Of one test; gone with it.
+// A folder for one test; the destructor removes it.
 struct Folder {
   Folder() { std::filesystem::create_directory(path); }
   ~Folder() { std::filesystem::remove_all(path); }
@@ -56,10 +56,10 @@ class HandshakeTest : public testing::Test {
     return handshake.receive({'\0', body}, pending, out_);
   }
   Next password(ClientHandshake& handshake, const std::string& body) { return handshake.receive({'p', body}, 0, out_); }
-  // What was written since the last time.
+  // The output since the last call.
   std::string sent() { return std::exchange(out_.buffer(), {}); }
   void add_user() { Session(path_).execute("CREATE USER ada PASSWORD 'secret' READ ONLY"); }
-  // All but the password, which is wrong.
+  // A login with a wrong password.
   Next try_password(ClientHandshake& handshake) {
     first(handshake, startup("user\0ada\0"sv));
     handshake.log_in(out_);

@@ -1,4 +1,4 @@
-// Protects what is told of clients: to the log, in the metrics, and to those who list or stop sessions.
+// Tests the reports about clients: in the log, in the metrics, and for listing or stopping sessions.
 #include "server/monitoring/client_monitor.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class ClientMonitorTest : public testing::Test {
     server_.clients.use([this](const ClientRegistry::StopRequest& request) { stopped_.push_back(request); });
   }
 
-  /// What was logged since this was asked last.
+  /// The events logged since the last call.
   std::vector<nlohmann::json> events() {
     std::vector<nlohmann::json> events;
     std::istringstream lines(stream_.str());

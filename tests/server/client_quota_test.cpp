@@ -13,7 +13,7 @@ namespace {
 
 class ClientQuotaTest : public testing::Test {
  protected:
-  // The code of the error that one more thing gives, or nothing.
+  // The code of the error for one more item; nullopt if it is accepted.
   std::optional<std::string> refusal(std::size_t bytes) {
     try {
       shares_.push_back(quota_.take(bytes));

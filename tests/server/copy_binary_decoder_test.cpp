@@ -45,7 +45,7 @@ void expect(const std::string& bytes, const std::string& expected) {
     EXPECT_EQ(decoded(format, {"a", "b"}, bytes, piece), expected) << "in pieces of " << piece;
 }
 
-// As PostgreSQL 15 reads and refuses them, with "COPY t" as a context where it gives none.
+// Compared with PostgreSQL 15, with "COPY t" as the context if it gives none.
 TEST(CopyBinaryDecoder, Headers) {
   expect("", "COPY file signature not recognized (COPY t)");
   expect("PGCOP", "COPY file signature not recognized (COPY t)");

@@ -26,7 +26,7 @@ void expect(const std::vector<Case>& cases, const std::vector<std::string>& colu
   }
 }
 
-// What PostgreSQL 15 reads from the same bytes, and how it refuses them, here and below.
+// The results and refusals of PostgreSQL 15 for the same bytes, here and below.
 TEST(CopyDecoder, LinesOfText) {
   expect({
       {"", "", ""},

@@ -32,7 +32,7 @@ std::vector<CopyColumn> numbers_and_text() {
           {"s", DataType::Text, Part::Whole}};
 }
 
-// The rows that PostgreSQL 15 has been asked to copy to get what is expected below.
+// The rows that PostgreSQL 15 copied to produce the expected output below.
 std::string encoded(std::string_view options) {
   constexpr auto kInfinity = std::numeric_limits<double>::infinity();
   const Cell two(std::int64_t{2});

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-// Everything that any of the formats and options below treats in a way of its own, and characters of several bytes.
+// All texts that a format or option below treats specially, and multi-byte characters.
 constexpr std::string_view kPieces[] = {"\\", "\"", "'",   ",",    ";",    "\t", "|",        "\n",
                                         "\r", "N",  "\\N", "\\.",  "x",    "1",  ".",        "-",
                                         "\b", "\f", "\v",  "\x01", "NULL", " ",  "\xc3\xa4", "\xf0\x9f\x98\x80"};

@@ -10,13 +10,13 @@
 
 namespace eindb {
 
-/// What the options of COPY t FROM STDIN, or TO STDOUT, say.
+/// The options of COPY t FROM STDIN or TO STDOUT.
 inline CopyFormatOptions copy_format(std::string_view options, CopySide side) {
   const auto* const direction = side == CopySide::FromClient ? "COPY t FROM STDIN " : "COPY t TO STDOUT ";
   return std::get<CopyFormatOptions>(parse_copy_statement(direction + std::string(options)).value().format);
 }
 
-/// "[a][NULL]\n" for each row, and what is refused as "message (context)".
+/// "[a][NULL]\n" for each row, and "message (context)" for a refusal.
 inline std::string decoded(CopyDecoder& decoder, std::string_view bytes, std::size_t piece) {
   std::string out;
   const auto take_rows = [&] {

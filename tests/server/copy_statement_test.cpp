@@ -105,7 +105,7 @@ TEST(CopyStatement, TextsOfOptions) {
   EXPECT_EQ(null("3"), "3");
 }
 
-// As PostgreSQL 15 accepts them, or refuses them.
+// Accepted and refused as by PostgreSQL 15.
 TEST(CopyStatement, OptionsThatAreAcceptedInBothDirections) {
   for (const auto* options : {"(format csv)",
                               "(format CSV)",

@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-/// With one space for several, and none where something that was dropped left one: before a comma, a parenthesis, the
+/// Replaces several spaces by one, and removes the space that a dropped part left before a comma, a parenthesis or the
 /// end.
 std::string squeezed(std::string_view text) {
   std::string out;

@@ -1,4 +1,4 @@
-// The queue of heavy statements: who begins when, and that no memory is promised twice.
+// The queue of heavy statements: their order, and that no memory is promised twice.
 
 #include "server/sessions/fair_queue.hpp"
 

@@ -1,4 +1,4 @@
-// Protects the lines of the log: whatever clients send stays within its value.
+// Tests the lines of the log: a client's text stays within its value.
 #include "server/monitoring/log_line.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(LogLine, NumbersAreWrittenOut) {
 TEST(LogLine, NobodyWritesLinesOfHisOwn) {
   std::string hostile = "x\n2026-01-01 info login user=root\r";
   hostile += '\0';
-  hostile += "\x1b[2J\x7f\xc2\x85";  // what terminals obey
+  hostile += "\x1b[2J\x7f\xc2\x85";  // control sequences of terminals
   const auto line = text(hostile);
   for (const char c : line) {
     EXPECT_GE(c, ' ') << line;
@@ -67,7 +67,7 @@ TEST(LogLine, ExcerptsEndBetweenCharacters) {
   EXPECT_EQ(excerpt("ab\u00e9", 3), "ab");
   EXPECT_EQ(excerpt("\U0001F600x", 3), "");
   EXPECT_EQ(excerpt("", 0), "");
-  // No text at all: at most three bytes are given up.
+  // Not valid text at all: at most three bytes are dropped.
   EXPECT_EQ(excerpt(std::string(20, '\x80'), 10).size(), 7);
 }
 

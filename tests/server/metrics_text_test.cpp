@@ -1,4 +1,4 @@
-// Protects the numbers that the server counts, and the format in which Prometheus reads them.
+// Tests the server's counters, and their format for Prometheus.
 #include "server/monitoring/metrics_text.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-/// The samples by name and labels. Each stands behind the HELP and TYPE of its family, which come once.
+/// The samples by name and labels. Each must follow the HELP and TYPE of its family, which occur once.
 std::map<std::string, double> samples_of(const std::string& text) {
   std::map<std::string, double> samples;
   std::set<std::string> families;

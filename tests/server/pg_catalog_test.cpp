@@ -226,7 +226,7 @@ TEST_F(PgCatalogTest, ColumnsOfTheCatalogHaveDeclaredTypes) {
   EXPECT_EQ(declared_data_type(result.columns[1].declared_type), DataType::Bool);
   EXPECT_EQ(declared_data_type(result.columns[2].declared_type), DataType::Oid);
   EXPECT_EQ(declared_data_type(result.columns[3].declared_type), DataType::Char);
-  // psql's \du tells roles without a login by this column.
+  // psql's \du recognises roles without a login by this column.
   const auto role = execute("SELECT rolcanlogin FROM pg_catalog.pg_roles");
   EXPECT_EQ(declared_data_type(role.columns.at(0).declared_type), DataType::Bool);
 }

@@ -47,7 +47,7 @@ class Client final : public InterimOutput {
   std::string sent;
 };
 
-// Statements for as long as `goes_on`, ten seconds at most: the first notice takes half a second.
+// Runs statements while `goes_on`, for ten seconds at most: the first notice takes half a second.
 template <class F>
 void work(Session& session, F goes_on) {
   const auto end = Clock::now() + seconds(10);

@@ -1,4 +1,4 @@
-// The messages of the protocol around an exchange.
+// The protocol's messages around an exchange.
 
 #include "server/login/sasl_authentication.hpp"
 
@@ -30,7 +30,7 @@ std::string initial(std::string_view mechanism, std::string_view response) {
   return body + std::string(response);
 }
 
-/// The message without its type and length: what it says, then its data.
+/// The message without its type and length: its kind, then its data.
 std::string sent(MessageWriter& out) {
   EXPECT_EQ(out.buffer().at(0), 'R');
   return out.buffer().substr(5);

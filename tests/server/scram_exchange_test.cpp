@@ -1,4 +1,4 @@
-// The exchange of RFC 7677, and strangers that do not keep to it.
+// The exchange of RFC 7677, and clients that violate it.
 
 #include "server/login/scram_exchange.hpp"
 
@@ -23,7 +23,7 @@ constexpr const char* kServerFinal = "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl9
 
 ScramVerifier pencil() { return make_verifier("pencil", base64_decode("W22ZaJ0SNY7soEsUEjb6gQ==").value(), 4096); }
 
-/// An exchange that has had the client's first message.
+/// An exchange after the client's first message.
 ScramExchange challenged() {
   ScramExchange exchange(pencil(), kServerNonce);
   exchange.start(kClientFirst);
@@ -39,7 +39,7 @@ std::string sqlstate_of_start(std::string_view message) {
   return "none";
 }
 
-/// What a client that knows the password says last.
+/// The final message of a client that knows the password.
 std::string client_final(std::string_view client_first_bare, std::string_view server_first, const std::string& start,
                          std::string_view password) {
   const auto verifier_of = [](std::string_view from) {

@@ -1,5 +1,5 @@
-// Tensors as DataRows, whole and element by element: what is written, in what portions, and what becomes of it when a
-// tile cannot be read. The messages that clients read are held against NumPy in arrays_test.py.
+// Tensors as DataRows, whole and by element: the output, its portions, and failures to read a tile. arrays_test.py
+// compares the messages with NumPy.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using frontend::Format;
 
 constexpr std::array kFormats{Format::Text, Format::Binary};
 
-// Portion by portion, as a connection sends them; `written` is valid also when the stream throws.
+// Writes portions as a connection does; `written` is valid even if the stream throws.
 void write_all(RowStream& stream, std::string& written) {
   while (!stream.at_end()) {
     MessageWriter out;
@@ -124,7 +124,7 @@ TEST_F(TensorStreams, LongRowsComeInPortions) {
 
 constexpr std::int64_t kDamaged = 2;
 
-// Four lines, each a tile, of which one cannot be read.
+// Four lines of one tile each, one of which cannot be read.
 std::shared_ptr<const TensorRelation> lines(DType type, std::int64_t damaged) {
   const TileGrid grid(Shape({4, 20000}), {4, 1});
   const auto read = [type, damaged](std::int64_t id) -> TilePtr {

@@ -22,7 +22,7 @@ std::string number(T value) {
   return out;
 }
 
-// As PostgreSQL 15 prints them.
+// Compared with PostgreSQL 15.
 TEST(ValueFormat, NumbersAreWrittenInTheFewestDigits) {
   EXPECT_EQ(number(0.0), "0");
   EXPECT_EQ(number(-0.0), "-0");
@@ -72,7 +72,7 @@ TEST(ValueFormat, Values) {
   EXPECT_THROW(written(1.5, DataType::Int8, Format::Binary), Error);
 }
 
-// The client was told a type: what is none of it would be misread, in text no less than in binary.
+// The client was told a type; a value of another type would be misread, in text as well as in binary.
 TEST(ValueFormat, ValuesKeepToTheirType) {
   EXPECT_EQ(written(2.0, DataType::Int8, Format::Text), "\0\0\0\1"s + "2");
   EXPECT_EQ(written(2.0, DataType::Int4, Format::Binary), "\0\0\0\4\0\0\0\2"s);

@@ -1,4 +1,4 @@
-// Protects the threads of the server: all that is posted runs, and what is long keeps nothing short waiting.
+// Tests the server's threads: all posted tasks run, and long tasks do not delay short ones.
 #include "server/sessions/worker_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(WorkerPool, ManyPostersAndManyThreads) {
   EXPECT_EQ(count, 20000);
 }
 
-// As many that never end by themselves as leave one thread, again and again: the short one between them is run.
+// Repeatedly, so many endless tasks that one thread is left: the short task between them runs.
 TEST(WorkerPool, WhatRunsLongKeepsNothingWaiting) {
   constexpr std::size_t kThreads = 4;
   WorkerPool pool(kThreads);
@@ -64,7 +64,7 @@ TEST(WorkerPool, WhatRunsLongKeepsNothingWaiting) {
   pool.join();
 }
 
-// Short ones have made the pool sure that one thread is enough; then several long ones come at once.
+// Short tasks have made the pool assume that one thread suffices; then several long ones arrive at once.
 TEST(WorkerPool, LongOnesAfterManyShortOnesRunSideBySide) {
   WorkerPool pool(4);
   std::atomic<int> short_ones{0};
@@ -147,7 +147,7 @@ TEST(WorkerPool, ThreadsThatWereStartedForThoseThatWaitEnd) {
 
 // ---- Users ---------------------------------------------------------------------------------------------------------
 
-// Tasks that run until the gate opens, and counts of those that have begun.
+// Tasks that run until the gate opens, with counts of those that have begun.
 class Endless {
  public:
   ~Endless() { end(); }
@@ -227,7 +227,7 @@ TEST(WorkerPool, UsersTakeTurns) {
   EXPECT_LT(std::find(order.begin(), order.end(), "bob") - order.begin(), 4);
 }
 
-// What waits takes nobody's share.
+// Waiting tasks do not count in any user's share.
 TEST(WorkerPool, WaitingTasksAreNoneOfAUsersShare) {
   WorkerPool pool(2);
   Endless waiting;

@@ -9,7 +9,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// What NumPy 1.24 prints for the same numbers.
+// The expected texts are the output of NumPy 1.24 for the same numbers.
 
 TEST(AlignNumbers, PointsStandBelowEachOther) {
   EXPECT_EQ(align_numbers({1.0, 2.5, -10.0}), (Texts{"  1. ", "  2.5", "-10. "}));

@@ -1,5 +1,5 @@
-// The program opens everything that it can open beside a live connection, in one process: SQLite keeps its locks, and
-// what is opened by mistake, whatever its spelling, is refused and left as it is.
+// The program opens every kind of file beside a live connection in one process: SQLite keeps its locks, and files of
+// the database opened by mistake, under any spelling, are refused and unchanged.
 
 #include "common/open_databases.hpp"
 
@@ -37,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs the statement to its end; how many rows it gives.
+/// Runs the statement to its end; returns the number of rows.
 int run(Session& session, const std::string& statement) {
   const auto result = session.execute(statement);
   int count = 0;
@@ -46,8 +46,8 @@ int run(Session& session, const std::string& statement) {
   return count;
 }
 
-/// The POSIX locks of this process: file and range of each, as far as one look at a table shows them that others change
-/// meanwhile.
+/// The POSIX locks of this process, file and range of each. The table may change while it is read, so some can be
+/// missing.
 std::set<std::string> locks() {
   std::set<std::string> out;
   std::ifstream file("/proc/locks");
@@ -61,14 +61,14 @@ std::set<std::string> locks() {
   return out;
 }
 
-/// Whether the locks of this process are these; what a look misses the next one shows.
+/// Whether the locks of this process are the expected ones; repeated, as a single read may miss some.
 bool locks_are(const std::set<std::string>& expected) {
   for (int look = 0; look < 100; ++look)
     if (locks() == expected) return true;
   return false;
 }
 
-/// All that several looks show.
+/// All locks seen in several reads.
 std::set<std::string> all_locks() {
   std::set<std::string> out;
   for (int look = 0; look < 5; ++look) out.merge(locks());
@@ -143,7 +143,7 @@ class OpenDatabases : public ::testing::Test {
     return out;
   }
 
-  /// All the ways to spell the path of one of the database's files.
+  /// Various spellings of the path of one of the database's files.
   std::vector<std::string> spellings(const std::string& file) const {
     const auto base = fs::path(file).filename().string();
     std::vector<std::string> out{file, fs::relative(file).string(), scratch.file("./x/../" + base)};
@@ -207,7 +207,7 @@ TEST_F(OpenDatabases, NoFileOfTheDatabaseIsOpenedByAnythingElse) {
 TEST_F(OpenDatabases, NothingIsMadeWhereSqliteWouldTakeItForItsLog) {
   const auto journal = path + "-journal";
   for (const auto& opening : openings()) {
-    // A setting may name what is not there; nothing else may.
+    // A setting may name a missing file; nothing else may.
     if (opening.name == "machine_file") continue;
     EXPECT_THROW(opening.open(journal), Error) << opening.name;
     EXPECT_FALSE(fs::exists(journal)) << opening.name;

@@ -5,8 +5,8 @@
 
 namespace eindb::simulation {
 
-/// What is wrong with the files of a closed database and of its workers; empty if nothing is: transactions without an
-/// end, contents that nobody refers to, references to contents that are not there.
+/// The inconsistencies in the files of a closed database and of its workers; empty if there are none: transactions
+/// without an end, unreferenced contents, references to missing contents.
 std::string inconsistencies(const std::string& database, const std::vector<std::string>& workers);
 
 }  // namespace eindb::simulation

@@ -1,5 +1,5 @@
-// The C library's functions for sockets and what waits for them, for a program whose network is virtual
-// (virtual_network.hpp). Files are the system's own.
+// The C library's functions for sockets, and for waiting for them, in a program with a virtual network
+// (virtual_network.hpp). Files are real.
 #include <dlfcn.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -209,7 +209,7 @@ int epoll_wait(int epoll, epoll_event* events, int most, int milliseconds) {
   return static_cast<int>(call(SYS_epoll_wait, epoll, events, most, milliseconds));
 }
 
-// Whoever has none waits for his timers in epoll_wait.
+// A caller without timer descriptors waits for its timers in epoll_wait.
 int timerfd_create(clockid_t clock, int flags) noexcept {
   if (!sim::is_virtual()) return static_cast<int>(call(SYS_timerfd_create, clock, flags));
   errno = EINVAL;

@@ -1,6 +1,6 @@
-// The C library's functions for threads, clocks and random numbers, for a program whose threads are virtual
-// (virtual_threads.hpp): what the linker finds here it takes in place of the C library's. Of a thread that is not of
-// the simulation nothing changes.
+// The C library's functions for threads, clocks and random numbers, in a program with virtual threads
+// (virtual_threads.hpp). The linker uses these definitions in place of the C library's. Threads outside the simulation
+// behave as usual.
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -22,12 +22,12 @@ namespace sim = eindb::simulation;
 
 namespace {
 
-// When simulations begin; all clocks are the same, as those of a deadline are not known at times.
+// The start of simulations. All clocks are equal, since the clock of a deadline is not always known.
 constexpr sim::Time kEpoch = 1'800'000'000 * sim::kSecond;
-// What looking at a clock takes.
+// The virtual time that reading a clock takes.
 constexpr sim::Time kLook = 100;
 constexpr sim::Time kYield = 2 * sim::kMicrosecond;
-// A thread that takes a mutex lets others go first once in so many times.
+// A thread that locks a mutex lets others run first once in this many times.
 constexpr std::uint64_t kPreemption = 61;
 
 int waiting_for_mutexes = 0;
@@ -172,7 +172,7 @@ int usleep(useconds_t time) {
   return sim::is_virtual() ? sleep(time * sim::kMicrosecond) : next(time);
 }
 
-// std::counting_semaphore and waits for atomics.
+// For std::counting_semaphore, and for waits on atomics.
 long syscall(long number, ...) noexcept {
   va_list arguments;
   va_start(arguments, number);
@@ -210,7 +210,7 @@ ssize_t getrandom(void* bytes, size_t count, unsigned flags) {
   return static_cast<ssize_t>(count);
 }
 
-// Nothing here is lost with the machine: what was written is what a process that is started again finds.
+// Nothing is lost with a machine here: a restarted process finds all written data.
 int fsync(int file) {
   static auto* const next = real(&::fsync, "fsync");
   return sim::is_virtual() ? 0 : next(file);

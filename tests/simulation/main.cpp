@@ -1,4 +1,4 @@
-// Runs scenarios of a simulated cluster, each by its seed in a process of its own.
+// Runs scenarios of a simulated cluster, each seed in a process of its own.
 //
 //     eindb_simulation [--seeds N] [--first SEED] [--jobs N] [--twice N]
 //     eindb_simulation --seed SEED [--trace] [--keep FOLDER]
@@ -30,15 +30,15 @@ struct Options {
   std::uint64_t first = 1;
   std::uint64_t seeds = 20;
   unsigned jobs = 2;
-  std::uint64_t twice = 0;  // so many of the first are run a second time, which must be the same
+  std::uint64_t twice = 0;  // this many of the first seeds run twice, with equal outcomes
   bool is_single = false;
-  int pipe = -1;        // of a process for one seed: where its report goes
-  bool logs = false;    // what nodes log, of a seed that fails
-  bool prints = false;  // the trace
+  int pipe = -1;        // for a process of one seed: the destination of its report
+  bool logs = false;    // print the nodes' log for a failing seed
+  bool prints = false;  // print the trace
   std::string folder;
 };
 
-// What a process tells of a seed.
+// The report of a process for a seed.
 struct Report {
   std::uint64_t seed = 0;
   std::uint64_t hash = 0;
@@ -51,7 +51,7 @@ struct Report {
   std::string complaint = {};
 };
 
-// A scenario takes some seconds at most where the machine is busy; one that takes so long goes round in circles.
+// In seconds. A scenario takes at most a few seconds on a busy machine; one that takes this long does not end.
 constexpr unsigned kPatience = 120;
 
 [[noreturn]] void finish(int pipe, const Report& report) {
@@ -81,7 +81,7 @@ Report parse(const std::string& text) {
   return report;
 }
 
-// One processor: one thread runs at a time.
+// Uses one processor, since one thread runs at a time.
 void take_one_processor(std::uint64_t seed) {
   cpu_set_t all;
   if (::sched_getaffinity(0, sizeof all, &all) != 0) return;
@@ -100,7 +100,7 @@ void take_one_processor(std::uint64_t seed) {
   auto folder = (std::filesystem::temp_directory_path() / "eindb-simulation-XXXXXX").string();
   if (!options.folder.empty()) std::filesystem::create_directories(folder = options.folder);
   else if (::mkdtemp(folder.data()) == nullptr) ::_exit(2);
-  if (::chdir(folder.c_str()) != 0) ::_exit(2);  // in every run files have the same names
+  if (::chdir(folder.c_str()) != 0) ::_exit(2);  // so that files have the same names in every run
   begin(seed);
   if (options.prints) print_trace();
   Report report{.seed = seed};
@@ -125,7 +125,7 @@ void take_one_processor(std::uint64_t seed) {
   std::abort();
 }
 
-// Memory lies in each process of a seed as in any other.
+// Starts a new process for the seed, so that its memory layout is always the same.
 [[noreturn]] void run_anew(std::uint64_t seed, const Options& options, int pipe) {
   std::vector<std::string> words{"eindb_simulation", "--seed", std::to_string(seed), "--pipe", std::to_string(pipe)};
   if (options.prints) words.emplace_back("--trace");
@@ -138,7 +138,7 @@ void take_one_processor(std::uint64_t seed) {
   ::_exit(2);
 }
 
-// A process of a seed, and what it has told.
+// The process of a seed, and its report so far.
 struct Child {
   std::uint64_t seed = 0;
   pid_t process = 0;

@@ -7,7 +7,7 @@
 namespace eindb::simulation {
 namespace {
 
-// Between the two, each order of magnitude as often as the others.
+// A time between the two, with all orders of magnitude equally likely.
 Time any_time(Time shortest, Time longest) {
   auto time = shortest;
   while (2 * time < longest && !draw_once_in(8)) time *= 2;
@@ -35,7 +35,7 @@ void Nemesis::run() {
   }
 }
 
-// To some time, or some time within the next statement.
+// Waits for some time, or for some time within the next statement.
 void Nemesis::pause() {
   Time due = now() + any_time(20 * kMillisecond, longest_pause_);
   if (draw_once_in(2)) {

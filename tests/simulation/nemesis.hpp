@@ -8,7 +8,7 @@
 
 namespace eindb::simulation {
 
-/// Cuts, slows and thins out links, kills workers and the coordinator, and starts workers again, by the seed.
+/// Cuts, slows and thins out links, kills workers and the coordinator, and restarts workers, determined by the seed.
 class Nemesis {
  public:
   explicit Nemesis(SimulatedCluster& cluster);
@@ -16,15 +16,15 @@ class Nemesis {
   Nemesis& operator=(const Nemesis&) = delete;
   ~Nemesis() { end(); }
 
-  /// A statement begins: something may happen while it runs.
+  /// A statement begins; the nemesis may act while it runs.
   void note_statement();
   void resume() { rests_ = false; }
-  /// Makes all links and workers well, and harms nothing until resume().
+  /// Repairs all links and workers, and does no harm until resume().
   void rest();
-  /// Ends, and makes all links and workers well.
+  /// Ends the nemesis, and repairs all links and workers.
   void end();
   int faults() const { return faults_; }
-  /// When a request to cancel the session's statement was made last; kNever: none was since note_statement().
+  /// The time of the last request to cancel the session's statement; kNever if there was none since note_statement().
   Time cancelled() const { return cancelled_; }
 
  private:
@@ -43,7 +43,7 @@ class Nemesis {
   bool has_statement_ = false;
   int faults_ = 0;
   Time cancelled_ = kNever;
-  std::map<std::size_t, Time> down_;  // until when each is
+  std::map<std::size_t, Time> down_;  // time until which each worker is down
   std::thread thread_;
 };
 

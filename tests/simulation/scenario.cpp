@@ -14,11 +14,11 @@
 namespace eindb::simulation {
 namespace {
 
-// No statement takes longer: docs/cluster.md has what it may wait for.
+// No statement takes longer; docs/cluster.md describes its waits.
 constexpr Time kLongestStatement = 90 * kSecond;
-// From a request to cancel it to its end.
+// The longest time from a cancel request to the end of the statement.
 constexpr Time kLongestCancel = 2 * kSecond + 100 * kMillisecond;
-// Until all is well again after all links and workers are.
+// The longest recovery after all links and workers are repaired.
 constexpr Time kLongestRecovery = 60 * kSecond;
 constexpr Time kTimeToNotice = 5 * kSecond;
 constexpr Time kTimeToSettle = 10 * kSecond;
@@ -72,7 +72,8 @@ class Client {
     compare_files();
   }
 
-  // ---- What a client does -------------------------------------------------------------------------------------------
+  // ---- The client's actions
+  // -------------------------------------------------------------------------------------------
 
   void act() {
     if (draw_once_in(2)) sleep_until(now() + static_cast<Time>(draw_below(2 * kSecond)));
@@ -208,7 +209,7 @@ class Client {
     note("the coordinator is there again");
   }
 
-  // What was not answered is done or is not; it can be read at the latest when workers are back.
+  // A statement without an answer is done or not done; this can be read once the workers are back.
   void find_out(const Model& after) {
     for (int n = 0; n < kMostReads; ++n) {
       restart_crashed();
@@ -230,7 +231,7 @@ class Client {
 
   // ---- The end ------------------------------------------------------------------------------------------------------
 
-  // Who has come back while nobody had noticed that he was away is lost first.
+  // A worker that returned unnoticed is first considered lost.
   void recover() {
     sleep_until(now() + kTimeToNotice);
     const auto end = now() + kLongestRecovery;

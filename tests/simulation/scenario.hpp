@@ -6,19 +6,19 @@
 
 namespace eindb::simulation {
 
-/// What came of a scenario.
+/// The outcome of a scenario.
 struct Outcome {
-  std::string complaint;  ///< empty: all is as it should be
+  std::string complaint;  ///< empty: no failure
   int statements = 0;
   int refused = 0;
-  int unknown = 0;  ///< the coordinator has crashed before they were answered
+  int unknown = 0;  ///< the coordinator crashed before the answer
   int faults = 0;
-  double longest = 0;  ///< seconds of virtual time that a statement took
+  double longest = 0;  ///< longest virtual time of a statement, in seconds
   std::string longest_statement;
 };
 
-/// A cluster whose shape, statements and faults are the seed's (begin()), from its start to the comparison of its files
-/// with what is to be in them. `prints`: what happens is printed.
+/// Runs a cluster whose shape, statements and faults are determined by the seed (begin()), from its start to the
+/// comparison of its files with the expected contents. `prints`: prints the trace.
 Outcome run_scenario(const std::filesystem::path& folder, bool prints);
 
 }  // namespace eindb::simulation

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMemory = std::int64_t{64} << 20U;
 
-/// What the calling thread makes belongs to the host.
+/// Objects created by the calling thread belong to the host.
 class AtHost {
  public:
   explicit AtHost(Host& host) : before_(own_host()) { set_own_host(&host); }
@@ -23,7 +23,7 @@ class AtHost {
   Host* before_;
 };
 
-// What a process that is started again finds makes its own index of the log (-shm) and its own reserve.
+// A restarted process creates its own index of the log (-shm) and its own reserve.
 bool is_kept(const fs::path& file) {
   const auto name = file.filename().string();
   return name != "reserve" && !name.ends_with("-shm");
@@ -43,7 +43,7 @@ void keep_files(const fs::path& from, const fs::path& to) {
       std::ofstream(to / entry.path().filename(), std::ios::binary) << bytes_of(entry.path());
 }
 
-// Files that are there stay what they are to the system: a database's file knows its number.
+// Existing files keep their inodes, since a database's file knows its own.
 void restore_files(const fs::path& from, const fs::path& to) {
   for (const auto& entry : fs::directory_iterator(to))
     if (!fs::exists(from / entry.path().filename())) fs::remove_all(entry.path());
@@ -73,7 +73,7 @@ void TracedLog::write(Level, std::string_view event, std::string_view node, std:
   lines_.push_back(line.str());
 }
 
-// In the order of construction: what comes later uses what came before.
+// In the order of construction: later members use earlier ones.
 struct SimulatedCluster::WorkerProcess {
   WorkerProcess(Host& host, const fs::path& folder, const std::string& address, NodeLog& log)
       : host(host),

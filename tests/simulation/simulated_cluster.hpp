@@ -17,7 +17,7 @@
 
 namespace eindb::simulation {
 
-/// What all nodes log, with their place and the time; part of the trace.
+/// The log of all nodes, with their place and the time; part of the trace.
 class TracedLog final : public NodeLog {
  public:
   void write(Level level, std::string_view event, std::string_view node, std::string_view detail) noexcept override;
@@ -27,9 +27,9 @@ class TracedLog final : public NodeLog {
   std::vector<std::string> lines_;
 };
 
-/// A coordinator with a session on "my.db", and workers, each as the process that it would be: what a crash leaves of
-/// it are its files as they are at that moment. They speak TCP over the virtual network. One thread at a time is at
-/// the coordinator, and one at a worker.
+/// A coordinator with a session on "my.db", and workers, each as the process that it would be: a crash leaves only its
+/// files as they are at that moment. They use TCP over the virtual network. One thread at a time runs at the
+/// coordinator, and one at a worker.
 class SimulatedCluster {
  public:
   /// Starts the workers.
@@ -47,15 +47,15 @@ class SimulatedCluster {
   void crash_worker(std::size_t n, bool is_silent);
 
   void start_coordinator();
-  /// The coordinator is gone in the eyes of all others; its session's statement ends soon. From any thread.
+  /// Makes the coordinator disappear for all others; its session's statement ends soon. Thread-safe.
   void crash_coordinator(bool is_silent);
-  /// Asks the session's statement to stop, as its user may.
+  /// Cancels the session's statement, as its user may.
   void cancel();
   bool has_coordinator_crashed() const { return has_crashed_; }
-  /// In the session's thread, after a crash: nothing is left of the process but the files as they were.
+  /// Call in the session's thread after a crash: leaves nothing of the process but its files as they were.
   void bury_coordinator();
   void stop_coordinator();
-  /// Ends workers as their user would.
+  /// Stops workers as their user would.
   void stop_workers();
 
   Session& session() { return *session_; }
@@ -71,7 +71,7 @@ class SimulatedCluster {
 
   const std::filesystem::path folder_;
   TracedLog log_;
-  std::vector<std::unique_ptr<Host>> hosts_;  // all that ever were
+  std::vector<std::unique_ptr<Host>> hosts_;  // all hosts, including former ones
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<WorkerProcess>> workers_;
   Host* coordinator_ = nullptr;

@@ -10,7 +10,7 @@
 namespace eindb::simulation {
 namespace {
 
-// Above it tensors are written anew, so that all numbers stay exact.
+// Above this value tensors are overwritten, so that all numbers stay exact.
 constexpr double kLargest = 1e6;
 constexpr std::size_t kMostTensors = 6;
 
@@ -30,7 +30,7 @@ std::string placement(std::size_t side, std::size_t workers) { return " PARTITIO
 
 std::size_t tensors_of(const Model& model) { return model.size() - model.count(kTable); }
 
-// Of the tensors, whose names come before the table's.
+// One of the tensors, whose names precede the table's.
 std::string any_of(const Model& model) {
   return std::next(model.begin(), static_cast<std::ptrdiff_t>(draw_below(tensors_of(model))))->first;
 }

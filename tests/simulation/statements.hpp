@@ -8,25 +8,25 @@
 
 namespace eindb::simulation {
 
-/// A statement, and what it makes of a model.
+/// A statement, and its effect on a model.
 struct Step {
   std::string text;
   std::function<void(Model&)> apply;
 };
 
-/// What a client does: one statement, or several in a transaction.
+/// An action of a client: one statement, or several in a transaction.
 struct Action {
   std::vector<Step> steps;
   bool is_transaction = false;
-  bool commits = true;  ///< the transaction, or it is rolled back
+  bool commits = true;  ///< whether the transaction commits; otherwise it is rolled back
 
   Model after(Model model) const;
   std::string text() const;
 };
 
-/// Tensors that a client begins with.
+/// The statements that create a client's initial tensors.
 std::vector<Step> first_statements(std::size_t side, std::size_t workers);
-/// Something that can be done with the model, by the seed.
+/// Chooses an action for the model, determined by the seed.
 Action choose_action(const Model& model, std::size_t side, std::size_t workers);
 
 }  // namespace eindb::simulation

@@ -7,7 +7,7 @@
 
 namespace eindb::simulation {
 
-/// A square matrix of small integers, which sums and products in floating point give exactly.
+/// A square matrix of small integers, for which floating-point sums and products are exact.
 struct Matrix {
   std::size_t side = 0;
   std::vector<double> cells;
@@ -17,9 +17,9 @@ struct Matrix {
   friend bool operator==(const Matrix&, const Matrix&) = default;
 };
 
-/// What is in a database: its tensors by name, and the number in its table as a matrix of one cell.
+/// The contents of a database: its tensors by name, and the number in its table as a matrix of one cell.
 using Model = std::map<std::string, Matrix>;
-constexpr const char* kTable = "t";  // comes after the names of tensors
+constexpr const char* kTable = "t";  // sorts after the names of tensors
 
 template <class F>
 Matrix matrix_of(std::size_t side, F f) {

@@ -16,18 +16,18 @@
 namespace eindb::simulation {
 namespace {
 
-// A system gives up what is not acknowledged for so long (TCP_USER_TIMEOUT).
+// The system gives up on data that is not acknowledged for this long (TCP_USER_TIMEOUT).
 constexpr Time kMostUnacknowledged = 40 * kSecond;
 constexpr Time kFirstResend = 200 * kMillisecond;
 constexpr Time kLongestResend = 3 * kSecond;
 constexpr int kFirstPort = 20000;
-// Something is received in parts once in so many times.
+// Data is received in parts once in this many times.
 constexpr std::uint64_t kSplit = 8;
 
 struct File {
   virtual ~File() = default;
   virtual std::uint32_t ready() const = 0;  // EPOLLIN, ...
-  int number = -1;                          // -1: nobody has a descriptor of it
+  int number = -1;                          // -1: it has no descriptor
   bool is_closed = false;
 };
 
@@ -39,7 +39,7 @@ struct Event final : File {
 struct Epoll final : File {
   struct Registered {
     epoll_event event{};
-    bool is_new = false;  // something has happened that nobody was told
+    bool is_new = false;  // an event that has not been reported
   };
   std::map<int, Registered> files;
   std::uint32_t ready() const override { return 0; }
@@ -69,12 +69,12 @@ struct Socket final : File, std::enable_shared_from_this<Socket> {
   Host* host = nullptr;
   int port = 0;
   int peer_port = 0;
-  int error = 0;  // of connecting, or the connection
+  int error = 0;  // of connecting, or of the connection
   bool waits = true;
   Time patience = kNever;
-  bool has_ended = false;  // the peer sends nothing any more
+  bool has_ended = false;  // the peer sends no more data
   std::string received;
-  std::size_t unreceived = 0;  // of what was sent
+  std::size_t unreceived = 0;  // bytes sent but not received
   std::shared_ptr<Stream> sending;
   std::deque<std::shared_ptr<Socket>> waiting;  // to be accepted
 
@@ -85,8 +85,8 @@ struct Network {
   std::vector<std::shared_ptr<File>> files;  // by descriptor
   std::map<int, std::weak_ptr<Socket>> listeners;
   std::map<std::pair<int, int>, Link> links;
-  std::vector<std::shared_ptr<Socket>> sockets;  // that are open, and connected or listening
-  std::map<int, Host*> hosts;                    // that are at each place, or were last
+  std::vector<std::shared_ptr<Socket>> sockets;  // open sockets that are connected or listening
+  std::map<int, Host*> hosts;                    // the current or last host at each place
   int next_port = kFirstPort;
   std::size_t buffer = std::size_t{4} << 20U;
 };
@@ -112,7 +112,7 @@ std::shared_ptr<T> find(int file) {
   return std::dynamic_pointer_cast<T>(files[static_cast<std::size_t>(file)]);
 }
 
-// Whoever waits for the file hears of it.
+// Wakes the threads that wait for the file.
 void tell(File& file) {
   if (file.number < 0) return;
   wake_all(&file);
@@ -141,7 +141,7 @@ int open(const std::shared_ptr<File>& file) {
 
 void note_open(const std::shared_ptr<Socket>& socket) { network().sockets.push_back(socket); }
 
-// Whether nobody says anything for the place.
+// Whether no host answers at the place.
 bool is_silent(int place) {
   const auto found = network().hosts.find(place);
   return found != network().hosts.end() && !found->second->is_alive && found->second->is_silent;
@@ -172,11 +172,11 @@ void schedule(const std::shared_ptr<Stream>& stream) {
   if (!stream->segments.empty()) at(stream->segments.front().arrives, [stream] { arrive(stream); });
 }
 
-// The first segment of the stream is there, unless it got lost.
+// The stream's first segment arrives, unless it is lost.
 void arrive(const std::shared_ptr<Stream>& stream) {
   if (stream->segments.empty()) return;
   auto& segment = stream->segments.front();
-  if (segment.arrives > now()) return;  // of an earlier plan
+  if (segment.arrives > now()) return;  // an obsolete arrival
   const auto& way = link(stream->host_from->place, stream->host_to->place);
   const auto to = stream->to.lock();
   const bool is_gone = to == nullptr || to->is_closed || !stream->host_to->is_alive;
@@ -194,7 +194,7 @@ void arrive(const std::shared_ptr<Stream>& stream) {
     return schedule(stream);
   }
   trace("arrive", static_cast<std::int64_t>(segment.bytes.size()), static_cast<std::int64_t>(segment.kind));
-  if (is_gone) {  // nobody has the connection there
+  if (is_gone) {  // the connection no longer exists there
     stream->segments.clear();
     if (from != nullptr) at(now() + travel_time(way), [from] { break_off(*from, ECONNRESET); });
     return;
@@ -257,7 +257,7 @@ int place_of_port(int port) {
   return listener == nullptr ? -1 : listener->host->place;
 }
 
-// The places of addresses outlive those who listen there.
+// The addresses of places outlive the hosts that listen there.
 std::map<int, int>& places() {
   static auto* const all = new std::map<int, int>;
   return *all;
@@ -294,7 +294,7 @@ bool is_known(int file) { return find<File>(file) != nullptr; }
 bool is_event(int file) { return find<Event>(file) != nullptr; }
 
 int open_socket() {
-  static Host somewhere;  // of a program that has one host
+  static Host somewhere;  // for programs with a single host
   const auto socket = std::make_shared<Socket>();
   socket->host = own_host() == nullptr ? &somewhere : own_host();
   return open(socket);
@@ -492,7 +492,7 @@ int poll_files(pollfd* files, std::size_t count, int milliseconds) {
       if (file == nullptr) continue;
       keys.push_back(file.get());
       const auto wanted = static_cast<std::uint32_t>(files[n].events) | POLLERR | POLLHUP;
-      files[n].revents = static_cast<short>(file->ready() & wanted);  // the bits are those of epoll
+      files[n].revents = static_cast<short>(file->ready() & wanted);  // with the bits of epoll
       ready += files[n].revents != 0;
     }
     if (ready > 0 || now() >= deadline) return ready;

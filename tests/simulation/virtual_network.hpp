@@ -13,32 +13,32 @@
 
 namespace eindb::simulation {
 
-/// One life of a process on a machine: what starts again at the same place is another host.
+/// One life of a process on a machine; a restarted process at the same place is another host.
 struct Host {
   int place = 0;
   bool is_alive = true;
-  bool is_silent = false;  ///< it has ended with its machine
+  bool is_silent = false;  ///< its machine has ended with it
 };
 
-/// How what is sent gets from one place to another.
+/// The properties of a link from one place to another.
 struct Link {
   Time delay = 200 * kMicrosecond;
   Time jitter = 200 * kMicrosecond;
-  std::uint64_t loses_once_in = 0;  ///< a segment is sent again after a while; 0: none is lost
-  bool is_cut = false;              ///< nothing gets through until it is mended; then what was sent does
+  std::uint64_t loses_once_in = 0;  ///< lost segments are sent again after a while; 0: none is lost
+  bool is_cut = false;              ///< nothing passes until it is repaired; then the data sent meanwhile does
 };
 
-/// The host is there, in place of the one that was at its place before.
+/// Starts the host in place of the one that was at its place before.
 void boot(Host& host);
-/// Of the way from one place to another, which is another one than the way back.
+/// The link in one direction; the opposite direction has its own.
 Link& link(int from, int to);
-/// How much the system keeps of what is sent on a connection and not received yet.
+/// Sets how much data per connection the system buffers until it is received.
 void set_socket_buffer(std::size_t bytes);
-/// The process has ended, as if it was killed: its sockets are gone. `is_silent`: so is the machine, and peers hear
-/// nothing until they say something to the host that is started at the place.
+/// Ends the process as if it were killed: its sockets are closed. `is_silent`: the machine ends too, and peers notice
+/// nothing until they send to the host that is started at the place.
 void crash(Host& host, bool is_silent);
 
-// What libc_network.cpp calls; as the functions of the C library, with errno. Only descriptors that are known here.
+// Functions for libc_network.cpp, with the results of the C library and errno. Only for descriptors known here.
 bool is_known(int file);
 int open_socket();
 int open_event(unsigned value);
@@ -49,12 +49,12 @@ int listen_at(int file);
 int connect_to(int file, int port);
 int accept_from(int file);
 int error_of(int file);
-/// A socket whose operations wait, as all do until they are told not to; those that receive for this time at most.
+/// Sets whether operations on a socket wait, as they do by default; receiving waits at most `patience`.
 void set_waiting(int file, bool waits);
 void set_patience(int file, Time patience);
-/// Waits until `events` of poll(), where operations on the socket wait: false if it does not, or not any longer.
+/// Waits for `events` of poll() if operations on the socket wait; false if they do not, or after the limit.
 bool wait_for(int file, short events);
-/// Its own port or the peer's; 0: none.
+/// The socket's own port or the peer's; 0: none.
 int port_of(int file, bool of_peer);
 ssize_t receive(int file, const iovec* vectors, std::size_t count, bool peeks);
 ssize_t send(int file, const iovec* vectors, std::size_t count);

@@ -1,5 +1,5 @@
-// The main program of tests whose threads, clocks and network are virtual: what they wait for takes no time, and
-// nothing depends on how busy the machine is. EINDB_SIMULATION_SEED gives another order of threads.
+// The main program of tests with virtual threads, clocks and network: waiting takes no real time, and nothing depends
+// on the machine's load. EINDB_SIMULATION_SEED selects another order of threads.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

@@ -26,11 +26,11 @@ struct Thread {
   Host* host = nullptr;
   std::atomic<std::uint32_t> may_run{0};
   enum class State : std::uint8_t { Ready, Waiting, Ended } state = State::Ready;
-  std::vector<const void*> keys;  // that it waits for
+  std::vector<const void*> keys;  // the keys that it waits for
   Time deadline = kNever;
   bool was_woken = false;
   const char* why = "";
-  // Of one that was created here:
+  // Set for threads created here:
   void* (*start)(void*) = nullptr;
   void* argument = nullptr;
   void* result = nullptr;
@@ -41,19 +41,19 @@ struct Threads {
   std::mt19937_64 random;
   Time now = 0;
   std::vector<std::unique_ptr<Thread>> all;
-  std::vector<Thread*> ready;  // without the one that runs
+  std::vector<Thread*> ready;  // without the running one
   std::set<std::pair<Time, int>> deadlines;
   std::map<std::pair<Time, std::int64_t>, std::function<void()>> events;
   std::int64_t last_event = 0;
   std::map<unsigned long, Thread*> by_handle;
-  Thread* ending = nullptr;  // whose system thread has not ended yet
+  Thread* ending = nullptr;  // its system thread has not ended yet
   std::uint64_t hash = 0xcbf29ce484222325;
   bool prints = false;
   std::int64_t switches = 0;
   std::function<void(const std::string&)> on_standstill;
 };
 
-Threads* threads = nullptr;  // of the process, from begin() on, for good
+Threads* threads = nullptr;  // of the process, from begin() on; never freed
 thread_local Thread* self = nullptr;
 
 void wait_for_turn(Thread& thread) {
@@ -83,7 +83,7 @@ Time next_time() {
   return next;
 }
 
-// Of what is due: events first, then deadlines.
+// Runs what is due: events first, then deadlines.
 void let_happen() {
   while (!threads->events.empty() && threads->events.begin()->first.first <= threads->now) {
     const auto what = std::move(threads->events.begin()->second);
@@ -110,14 +110,14 @@ Thread& choose() {
   return thread;
 }
 
-// What a system thread does when it ends, as freeing memory, it does before others go on.
+// A system thread completes its final work, such as freeing memory, before others continue.
 void wait_for_ending() {
   auto* ended = std::exchange(threads->ending, nullptr);
   if (ended == nullptr) return;
   while (system_call(SYS_tgkill, ::getpid(), ended->kernel_thread, 0) == 0) system_call(SYS_sched_yield);
 }
 
-// The calling thread is among those that are ready, or waits.
+// The calling thread must be ready or waiting.
 void switch_thread() {
   auto& chosen = choose();
   if (&chosen == self) return;

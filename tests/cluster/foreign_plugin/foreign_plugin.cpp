@@ -1,2 +1,2 @@
-/// A plugin for MPI as a program of another build would have it: nothing but the question is to be called.
+/// An MPI plugin of another build: only its contract function may be called.
 extern "C" __attribute__((visibility("default"))) const char* eindb_mpi_contract() { return "another"; }

@@ -1,5 +1,5 @@
-// A disk that hangs, for a program that is started with this library in LD_PRELOAD: what it writes or syncs below the
-// folder EINDB_HUNG_FOLDER waits as long as there is a file EINDB_HUNG_WHILE. What it reads is in memory.
+// Simulates a hanging disk for a program that has this library in LD_PRELOAD: writes and syncs below the folder
+// EINDB_HUNG_FOLDER wait while the file EINDB_HUNG_WHILE exists. Reads come from memory.
 #include <dlfcn.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ Function next(const char* name) {
 
 }  // namespace
 
-// They take the places of the system's.
+// These replace the system's functions.
 #pragma GCC visibility push(default)
 extern "C" {
 

@@ -14,9 +14,8 @@ MpiWorld*& world_of_tests() {
 
 }  // namespace eindb
 
-/// eindb_mpi_tests [--serialized]: all ranks run the same tests in the same order, and the job fails if those of any
-/// rank do. One rank tells how it goes, the others what goes wrong. Pieces are small, so that operations take many
-/// rounds.
+/// eindb_mpi_tests [--serialized]: all ranks run the same tests in the same order; the job fails if a test fails on any
+/// rank. One rank prints the progress, the others only failures. Pieces are small, so that operations take many rounds.
 int main(int argc, char** argv) {
   const bool serialized = argc > 1 && std::string_view(argv[1]) == "--serialized";
   const auto world = eindb::load_mpi_world({.chunk_bytes = 700'000,

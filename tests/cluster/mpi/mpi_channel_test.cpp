@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using Bytes = std::vector<std::byte>;
 
-/// Of the size that message n from a rank has: none, a few bytes, several chunks.
+/// Message n from a rank; sizes are zero, a few bytes, or several chunks.
 Bytes message_of(Rank from, std::size_t n) {
   constexpr std::array<std::size_t, 4> kSizes{0, 1, 5000, 1'000'003};
   Bytes bytes(kSizes[(n + from) % kSizes.size()]);
@@ -21,7 +21,7 @@ Bytes message_of(Rank from, std::size_t n) {
   return bytes;
 }
 
-/// A rank's channels; made once in a process.
+/// A rank's channels; created once per process.
 std::map<Rank, std::unique_ptr<Channel>> open_channels() {
   std::map<Rank, std::unique_ptr<Channel>> channels;
   auto& world = *world_of_tests();
@@ -38,8 +38,8 @@ void expect_messages(Channel& channel, Rank from, std::size_t count) {
   }
 }
 
-// Messages of all sizes come whole and in order, also when several threads send and receive, and many more than may
-// wait are on their way; a closed channel says so after them, at both ends.
+// Messages of all sizes arrive whole and in order, even if several threads send and receive and more messages are
+// queued than may wait; after them, both ends see that the channel is closed.
 TEST(MpiChannel, CarriesWholeMessagesInOrderUntilItIsClosed) {
   constexpr std::size_t kMessages = 80;
   const auto self = world_of_tests()->rank();

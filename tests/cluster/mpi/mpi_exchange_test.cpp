@@ -14,7 +14,7 @@
 namespace eindb {
 namespace {
 
-/// The next statement's. Tests run in the same order at all ranks.
+/// The exchange of the next statement. Tests run in the same order at all ranks.
 std::unique_ptr<Exchange> next_exchange() {
   static std::uint64_t statement = 0;
   return world_of_tests()->exchange(++statement);
@@ -45,9 +45,8 @@ ErrorKind kind_of_error(F f) {
   return ErrorKind::Internal;
 }
 
-// Statements fail and succeed in turns, at another rank each time, while the others are in collectives of groups that
-// the failing rank does not belong to: nobody is left in one, and what a statement left behind does not disturb the
-// next.
+// Statements fail and succeed in turns, each time at another rank, while the other ranks are in collectives of groups
+// without the failing rank. No rank is left in a collective, and a failed statement does not disturb the next one.
 TEST(MpiExchange, FailureOfOneRankEndsTheStatementOfAllAndNoneAfterIt) {
   const auto size = world_of_tests()->size();
   if (size < 3) GTEST_SKIP() << "needs a rank apart from a group of two";
@@ -73,7 +72,7 @@ TEST(MpiExchange, FailureOfOneRankEndsTheStatementOfAllAndNoneAfterIt) {
   }
 }
 
-// A rank that ends its statement while others still want something of it is not waited for, whether it leads or not.
+// The other ranks do not wait for a rank that has ended its statement, whether it leads a group or not.
 TEST(MpiExchange, RankThatHasLeftIsNotWaitedFor) {
   if (world_of_tests()->size() == 1) GTEST_SKIP() << "needs another rank";
   for (std::size_t left = 0; left < world_of_tests()->size(); ++left) {
@@ -83,7 +82,7 @@ TEST(MpiExchange, RankThatHasLeftIsNotWaitedFor) {
   }
 }
 
-// An exception on its way through a rank's statement reaches the others, though nobody calls abort().
+// An exception in a rank's statement reaches the others even without a call of abort().
 TEST(MpiExchange, DestroyedByAnExceptionItIsAborted) {
   if (world_of_tests()->size() == 1) GTEST_SKIP() << "needs another rank";
   const auto run = [] {
@@ -94,7 +93,7 @@ TEST(MpiExchange, DestroyedByAnExceptionItIsAborted) {
   EXPECT_EQ(kind_of_error(run), world_of_tests()->rank() == 1 ? ErrorKind::MemoryLimit : ErrorKind::WorkerLost);
 }
 
-/// One message to the next rank and one from the rank before, whose bytes lie where they are told.
+/// One message to the next rank and one from the previous rank, in the given memory.
 class RingStreams final : public OutgoingStreams, public IncomingStreams {
  public:
   RingStreams(const Exchange& exchange, std::span<const std::byte> out, std::span<std::byte> in)
@@ -116,8 +115,8 @@ class RingStreams final : public OutgoingStreams, public IncomingStreams {
   bool sent_ = false;
 };
 
-// MPI counts in int: what is larger than 2^31 bytes goes in chunks, as the small ones of the other tests do. Takes 9
-// GiB.
+// MPI's counts are int: blocks larger than 2^31 bytes are exchanged in chunks, like the small blocks of the other
+// tests. Takes 9 GiB.
 TEST(MpiExchange, BlocksMayBeLargerThanMpiCounts) {
   if (std::getenv("EINDB_LARGE_BLOCKS") == nullptr) GTEST_SKIP() << "EINDB_LARGE_BLOCKS is not set";
   const auto exchange = next_exchange();
@@ -140,7 +139,7 @@ TEST(MpiExchange, BlocksMayBeLargerThanMpiCounts) {
   expect_all_from_before("all_to_all");
 }
 
-// Ranks that do not do the same would give each other nonsense, or wait forever.
+// Ranks that call different operations would exchange wrong data, or wait forever.
 TEST(MpiExchange, DifferentOperationsAreAnError) {
   if (world_of_tests()->size() == 1) GTEST_SKIP() << "needs another rank";
   const auto exchange = next_exchange();

@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// This process's rank among those that mpirun started the tests in. Set by main(), for as long as tests run.
+/// This process's rank in the job that runs the tests. Set by main() while tests run.
 MpiWorld*& world_of_tests();
 
 }  // namespace eindb

@@ -1,7 +1,7 @@
-// A library for LD_PRELOAD in front of malloc and its kin, mmap and pthread_create: the n-th call fails, as on a
-// machine that has no memory left, or that lets nobody begin a thread.
+// A library for LD_PRELOAD that wraps malloc and its relatives, mmap and pthread_create. It makes the n-th call fail,
+// as on a machine without free memory or threads.
 //
-// EINDB_ALLOC_FAULTS names a file that the program maps and whoever tries it writes to, while the program runs:
+// EINDB_ALLOC_FAULTS names a file that the program maps and the test writes to while the program runs:
 //
 //     8 bytes  kinds   of calls that count: 1 allocations, 2 maps of memory, 4 threads; 0: nothing fails
 //     8 bytes  first   the call that fails, from 1; 0: they are only counted
@@ -10,7 +10,7 @@
 //     8 bytes  failed  of them
 //     8 bytes  reads   of standard input that were begun: the program has nothing else to do
 //
-// Processes that the program forks count with it. Nothing of the C++ library is used here, as it allocates.
+// Processes forked by the program are counted too. The C++ library is not used here, since it allocates.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ struct Control {
 std::atomic<Control*> g_control{nullptr};
 bool g_traces = false;
 
-/// To stderr, for whoever looks for the place. EINDB_ALLOC_FAULTS_TRACE.
+/// Prints a stack trace to stderr, if EINDB_ALLOC_FAULTS_TRACE is set.
 void trace() {
   constexpr int kDepth = 64;
   void* frames[kDepth];
@@ -74,7 +74,7 @@ __attribute__((constructor)) void begin() {
   g_traces = std::getenv("EINDB_ALLOC_FAULTS_TRACE") != nullptr;
   if (g_traces) {
     void* frame = nullptr;
-    ::backtrace(&frame, 1);  // which loads a library when it is first called
+    ::backtrace(&frame, 1);  // the first call loads a library
     for (const int signal : {SIGSEGV, SIGABRT, SIGBUS}) ::signal(signal, &trace_crash);
   }
   g_control.store(static_cast<Control*>(memory));

@@ -1,10 +1,10 @@
-// The C library's functions for files, in front of the C library: linked before it, or by LD_PRELOAD. In a program that
-// is started with
+// Wrappers of the C library's functions for files, linked before it or loaded by LD_PRELOAD. If a program is started
+// with
 //
 //     EINDB_FAULT="under=/a/directory first=7 count=1 operations=write,sync error=28 kept=512 path=-wal$ unreadable=1
 //     report=/a/file"
 //
-// (all but `under` may be left out) that fault is armed from the beginning, and what came of it is written to `report`
+// (all parts except `under` are optional), this fault is armed from the start, and its outcome is written to `report`
 // at the end.
 
 #include "tests/faults/layer/fault_layer.hpp"
@@ -92,7 +92,7 @@ class Layer {
       numbers[path] = file;
       recording.before.push_back({file, path, contents_of(path)});
     }
-    const std::lock_guard lock(mutex_);  // not before: looking at the directory goes through the layer, too
+    const std::lock_guard lock(mutex_);  // not earlier, since looking at the directory goes through the layer too
     files_ = static_cast<int>(numbers.size());
     numbers_ = std::move(numbers);
     recording_ = std::move(recording);
@@ -110,14 +110,14 @@ class Layer {
     return taken;
   }
 
-  // What follows is called with the mutex held.
+  // Call the following functions with the mutex held.
   std::mutex& mutex() { return mutex_; }
 
   bool is_watched(const std::string& path) const {
     return watching_ && (path.starts_with(directory_) || path + "/" == directory_);
   }
 
-  /// Whether this operation is to fail: errno says with what.
+  /// Whether this operation must fail; errno is then set.
   bool fails(Operation operation, const std::string& path) {
     if (!fault_ || (fault_->operations & bit(operation)) == 0) return false;
     if ((path + '$').find(fault_->path_part) == std::string::npos) return false;
@@ -133,7 +133,7 @@ class Layer {
     return true;
   }
 
-  /// What a write that fails leaves in the file; only the first does.
+  /// The bytes that a failing write leaves in the file; only the first one leaves any.
   std::int64_t kept_bytes() const { return report_.failed == 1 ? fault_->kept_bytes : 0; }
 
   bool maps_unreadably() {
@@ -215,10 +215,10 @@ class Layer {
   std::unordered_map<int, OpenFile> descriptors_;
   std::optional<Recording> recording_;
   int files_ = 0;
-  std::map<std::string, int> numbers_;  // of files that have a name
+  std::map<std::string, int> numbers_;  // of files with names
 };
 
-/// Never destroyed: files are closed until the very end of the process.
+/// Never destroyed, since files are closed until the very end of the process.
 Layer& layer() {
   static auto& only = *new Layer;
   return only;
@@ -240,7 +240,7 @@ std::string absolute(int directory, const char* path) {
   return name;
 }
 
-/// An operation on a path: fails, or is done by `action` and then told of by `then`, which gets its result.
+/// An operation on a path: fails, or is done by `action` and then reported by `then`, which gets its result.
 template <class Action, class Then>
 auto by_path(Operation operation, int directory, const char* path, Action&& action, Then&& then) -> decltype(action()) {
   auto& all = layer();
@@ -260,7 +260,7 @@ auto by_path(Operation operation, int directory, const char* path, Action&& acti
   return by_path(operation, directory, path, action, [](Layer&, const std::string&, auto) {});
 }
 
-/// An operation on a descriptor, likewise.
+/// The same for an operation on a descriptor.
 template <class Action, class Then>
 auto by_descriptor(Operation operation, int descriptor, Action&& action, Then&& then) -> decltype(action()) {
   auto& all = layer();
@@ -320,7 +320,7 @@ ssize_t write_watched(int descriptor, const void* bytes, std::size_t size, std::
   return written;
 }
 
-// Nothing waits for the disk: what a crash would lose is in the recording.
+// Syncs do not wait for the disk; the recording determines the loss at a crash.
 template <class Action>
 int sync_watched(int descriptor, Action&& action) {
   auto& all = layer();
@@ -345,9 +345,10 @@ int unlink_watched(int directory, const char* path, Action&& action) {
 
 bool creates(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
 
-// ---- By the environment ---------------------------------------------------------------------------------------------
+// ---- By the environment
+// -----------------------------------------------------------------------------------------------
 
-/// Made when it is needed first, which may be before the library's own variables are made.
+/// Created on first use, which may precede the construction of the library's variables.
 std::string& report_path() {
   static auto& path = *new std::string;
   return path;
@@ -412,8 +413,8 @@ mode_t mode_of(int flags, va_list arguments) {
 
 }  // namespace
 
-// The functions have other names in C++, as their declarations in the system's headers differ from release to release.
-// Where files are large, those with 64 in their names are the same.
+// The functions have other names in C++, since their declarations in the system's headers differ between releases.
+// On systems where file offsets have 64 bits, the functions with 64 in their names are aliases.
 #define IN_FRONT(name) asm(#name)
 #define THE_SAME(name64, name) asm(#name64) __attribute__((alias(#name)))
 
@@ -523,7 +524,7 @@ int front_linkat(int from, const char* old_path, int to, const char* new_path, i
   return by_path(
       Operation::Link, to, new_path, [&] { return BEHIND(linkat)(from, old_path, to, new_path, flags); },
       [&](Layer& all, const std::string& name, int) {
-        // Only files that have no name yet are linked, by what /proc calls them.
+        // Counts only the links of files without a name, which are linked by their paths in /proc.
         constexpr std::string_view kDescriptor = "/proc/self/fd/";
         const std::string old(old_path);
         if (!old.starts_with(kDescriptor)) return;

@@ -7,19 +7,19 @@
 
 namespace eindb::faults {
 
-/// What a program asks of the system for a file.
+/// The file operations of a program.
 enum class Operation : std::uint8_t {
   Open,
   Read,
   Write,
   Sync,      ///< of a file or of a directory
-  Truncate,  ///< also to make longer
+  Truncate,  ///< also to extend
   Unlink,
   Rename,
   Link,
-  Lock,  ///< taking one: to release it never fails
+  Lock,  ///< acquiring; releasing never fails
   Map,   ///< of a file's bytes
-  Size,  ///< and what else stat tells
+  Size,  ///< and other results of stat
   Access,
   Path,  ///< a symbolic link, the working directory
 };
@@ -27,24 +27,24 @@ inline constexpr std::size_t kOperations = 13;
 
 std::string to_string(Operation operation);
 
-using Operations = std::uint32_t;  ///< a bit for each
+using Operations = std::uint32_t;  ///< one bit per operation
 constexpr Operations bit(Operation operation) { return Operations{1} << static_cast<unsigned>(operation); }
 inline constexpr Operations kAllOperations = (Operations{1} << kOperations) - 1;
 
-/// What is to fail of the operations on watched files.
+/// The failures of operations on watched files.
 struct Fault {
   static constexpr std::int64_t kForEver = INT64_MAX;
 
-  std::int64_t first = 1;  ///< the first operation of these that fails, counted from 1
-  std::int64_t count = 1;  ///< how many fail from there on
+  std::int64_t first = 1;  ///< number of the first matching operation that fails, counted from 1
+  std::int64_t count = 1;  ///< number of consecutive failures
   Operations operations = kAllOperations;
-  std::string path_part = {};    ///< of files whose path has it in it; a $ stands behind the path
-  int error = 0;                 ///< the errno; 0: what such an operation usually fails with
-  bool maps_unreadably = false;  ///< a map that fails does so when it is read: the system signals SIGBUS
-  std::int64_t kept_bytes = 0;   ///< of a write that fails, so many reach the file, and the caller is told of them
+  std::string path_part = {};    ///< must occur in the path, to which a $ is appended
+  int error = 0;                 ///< errno; 0: the usual one for the operation
+  bool maps_unreadably = false;  ///< a failing map fails when it is read, by SIGBUS
+  std::int64_t kept_bytes = 0;   ///< bytes that a failing write leaves in the file and reports
 };
 
-/// How many operations a fault met, and the first that it made fail.
+/// The number of matching operations, and the first failure.
 struct FaultReport {
   std::int64_t seen = 0;  ///< operations that could have failed
   std::int64_t failed = 0;
@@ -53,18 +53,18 @@ struct FaultReport {
   int error = 0;
 };
 
-/// What happened to the watched files, in order. A file is known by a number: names come and go.
+/// The events of watched files, in order. Files are identified by number, since names change.
 struct FileEvent {
   enum class Kind : std::uint8_t {
     Write,      ///< `bytes` at `offset`
     Truncate,   ///< to `offset` bytes
-    Sync,       ///< of all that happened to the file before
+    Sync,       ///< of all earlier changes to the file
     Create,     ///< under `name`
     Unlink,     ///< of `name`
     Link,       ///< a further `name`
     Rename,     ///< of `name` to `other`
-    SyncNames,  ///< of all that happened before to names in the directory `name`
-    Mark,       ///< of the test: `offset` says which
+    SyncNames,  ///< of all earlier changes to names in the directory `name`
+    Mark,       ///< set by the test; `offset` is its number
   };
   Kind kind{};
   int file = -1;
@@ -84,16 +84,15 @@ struct Recording {
   std::vector<FileEvent> events;
 };
 
-// The layer stands between the program and the C library: it has the library's functions for files, and calls those
-// behind it. One process has one layer. Threads: any.
+// The layer wraps the C library's functions for files and calls the originals. One per process. Thread-safe.
 
-/// Files below the directory are watched from now on, and no others. Its path has no symbolic links.
+/// Watches only files below this directory from now on. Its path must have no symbolic links.
 void watch(const std::string& directory);
-/// Counts begin anew.
+/// Resets the counts.
 void arm(const Fault& fault);
 FaultReport disarm();
 
-/// From now on; nothing in the directory is open. Syncs are only recorded: nothing waits for a disk.
+/// Starts a recording; nothing in the directory may be open. Syncs are only recorded and do not wait for a disk.
 void start_recording();
 void mark(std::int64_t which);
 Recording take_recording();
