@@ -122,7 +122,7 @@ class Pages {
 
   char* data() const { return static_cast<char*>(memory_); }
 
-  static constexpr std::size_t bytes = std::size_t{256} << 20;  ///< many times what caches hold
+  static constexpr std::size_t bytes = std::size_t{256} << 20;  ///< many times the size of caches
 
  private:
   static constexpr std::size_t huge_page = std::size_t{2} << 20;

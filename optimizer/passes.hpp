@@ -53,7 +53,7 @@ const std::vector<Pass>& all_passes();
 struct StageTiming {
   std::string name;
   double seconds = 0;
-  /// Of the graph after the stage, inputs included; 0 if the stage does not change the graph.
+  /// Vertices of the graph after the stage, inputs included; 0 if the stage does not change the graph.
   std::size_t vertices = 0;
 };
 

@@ -301,7 +301,7 @@ ast::Statement parse_at(std::string_view text, std::size_t begin, const Enclosin
 enum class StatementEnding : std::uint8_t {
   Words,
   Expression,  ///< or a query: an operator would continue it
-  Password,    ///< what follows may be a part of it
+  Password,    ///< the following text may be part of the password
 };
 
 StatementEnding ending_of(const ast::Statement& statement) {

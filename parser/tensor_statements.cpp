@@ -138,7 +138,7 @@ std::vector<ast::Identifier> parse_created_names(TokenStream& tokens) {
   return names;
 }
 
-/// CREATE TENSOR (a, b) [REPLICAS n] AS query, from the parenthesis on; `begun` has what stands before it.
+/// CREATE TENSOR (a, b) [REPLICAS n] AS query, from the parenthesis on; `begun` has the preceding clauses.
 ast::CreateTensors create_tensors(TokenStream& tokens, const ast::CreateTensor& begun) {
   ast::CreateTensors create;
   create.or_replace = begun.or_replace;

@@ -13,7 +13,7 @@ namespace eindb {
 namespace {
 
 constexpr std::size_t kLongestShown = 40;
-constexpr std::size_t kStepsPerToken = 20;  // of poll_cancellation_after, with what parsers do with a token
+constexpr std::size_t kStepsPerToken = 20;  // for poll_cancellation_after; includes the parsers' work
 
 /// At most kLongestShown bytes, cut at a character boundary.
 std::string shortened(std::string_view text) {

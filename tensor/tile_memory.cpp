@@ -119,7 +119,7 @@ TileMemory::Block TileMemory::take_large(std::size_t bytes) {
   // The smallest kept block that is large enough; a much larger one would waste memory that is not accounted for.
   const auto found = kept_by_size_.lower_bound(bytes);
   if (found != kept_by_size_.end() && found->first <= bytes + bytes / 8) {
-    // Of equal blocks the most recently returned one, which may still be in caches.
+    // Among equal blocks, the most recently returned one, which may still be in caches.
     const auto [data, mapped] = forget_locked(std::prev(kept_by_size_.upper_bound(found->first)));
     used_bytes_ += static_cast<std::int64_t>(mapped);
     return {data, mapped, false};

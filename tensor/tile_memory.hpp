@@ -85,7 +85,7 @@ class TileMemory {
   void trim_locked(std::int64_t bytes) noexcept;
 
   std::atomic<std::int64_t> small_bytes_{0};       // of small blocks in use
-  std::atomic<std::int64_t> small_bytes_most_{0};  // since malloc gave any back: about what it holds for them
+  std::atomic<std::int64_t> small_bytes_most_{0};  // the most since malloc was trimmed: about what malloc holds
   mutable std::mutex mutex_;                       // guards the members below
   PageChunks chunks_;                              // of blocks smaller than a huge page
   ByAge kept_;                                     // in the order in which they were returned

@@ -23,7 +23,7 @@ STRATEGIES = ("eindecomp", "megatron", "sequence", "attention")
 PAPER_LAYERS = 32
 PLANNED_LAYERS = 8  # without --full: they are all alike, and planning takes its time with each
 PAPER = {"features": 4096, "heads": 32, "groups": 32, "feed_forward": 11008, "vocabulary": 32000}
-# What varies, and (batch, tokens, workers) of each point.
+# The parameter that varies, and (batch, tokens, workers) of each point.
 PAPER_SWEEPS = {
     "batch": [(batch, 4096, 8) for batch in (1, 2, 4, 8, 16)],
     "workers, batch 8, 1024 tokens": [(8, 1024, workers) for workers in (2, 4, 8)],

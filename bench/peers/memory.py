@@ -15,8 +15,8 @@ from chains import Chain, store
 MEBIBYTE = 1 << 20
 
 
-# What a process held before it became another program counts for that, too, and this one holds the inputs: so a small
-# interpreter starts the program.
+# The peak memory of a process includes the time before exec, and this process holds the inputs. So a small interpreter
+# starts the program.
 WATCH = """
 import os, sys
 output, *command = sys.argv[1:]

@@ -119,7 +119,7 @@ def run_pattern(context, subscripts, extents, dtype):
     context.add_roofline(
         outcome, dtype, flops_of(subscripts, extents), read, bytes_of(result, extents, dtype)
     )
-    # What would be left to gain for a program that reaches the roofline.
+    # The remaining gain for a program that reaches the roofline.
     best_peer = min(outcome.seconds[peer] for peer in ("numpy", "torch"))
     outcome.add("roofline over peers", best_peer / outcome.notes["roofline seconds"])
     return outcome

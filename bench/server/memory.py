@@ -11,7 +11,7 @@ def run(contest):
     if not contest.selects(outcome.name):
         return
     for contestant in contest.start_again():
-        # What the first clients need is there for those that follow.
+        # Memory that the first clients need is available to later ones.
         contestant.load.ask("idle 50")
         before = contestant.server.memory_bytes()
         contestant.load.ask(f"idle {count}")

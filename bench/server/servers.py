@@ -14,7 +14,7 @@ USER = "ada"
 DATABASE = "bench"
 TICKS = os.sysconf("SC_CLK_TCK")
 
-# What both hold: 10,000 rows to look one up in; 8 x 8 and 1000 x 1000 values; 100 MB.
+# The data of both servers: 10,000 rows to look one up in; 8 x 8 and 1000 x 1000 values; 100 MB.
 KEYS = 10000
 SMALL = 8
 ROWS = 1000

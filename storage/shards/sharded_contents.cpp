@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-/// Waits for nobody while it exists.
+/// Disables the busy timeout while it exists, for work that can be done later.
 class ImpatientScope {
  public:
   explicit ImpatientScope(SqliteConnection& connection) : connection_(connection), saved_(connection.busy_timeout()) {

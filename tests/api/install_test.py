@@ -57,7 +57,7 @@ class Install(unittest.TestCase):
         output = run(build / "regression")
         self.assertTrue(output.startswith(EXPECTED), output)
         self.assertIn("hint: ", output)
-        # What a program makes is an ordinary database: the installed shell reads it.
+        # A program makes an ordinary database, which the installed shell can read.
         database = self.root / "made.db"
         run(build / "regression", database)
         shown = run(self.prefix / "bin" / "eindb", database, "-c", "SELECT SUM(val) AS s FROM W")

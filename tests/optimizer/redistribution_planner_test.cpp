@@ -135,7 +135,7 @@ TEST(RedistributionPlanner, RandomProblemsAreSolvedWithinMemory) {
   }
 }
 
-// A selection of what bench/redistribution_bench measures.
+// A selection of the measurements of bench/redistribution_bench.
 TEST(RedistributionPlanner, BeatsTheFallbackOnTheMeshesOfThePaper) {
   for (const auto& [mesh, target] : {std::pair("{x:2, y:2, z:2}", 3.0), std::pair("{x:4, y:4, z:4}", 15.0)}) {
     RandomRedistributions random(Mesh::parse(mesh), 2021);

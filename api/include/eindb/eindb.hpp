@@ -10,8 +10,8 @@
 //       std::cout << row.get<int>(0) << " " << row.get<double>(1) << "\n";
 //
 // Threads: one thread at a time uses a connection, its statements and its results, except for cancel(). Several
-//  connections, even to one file, can be used concurrently by several threads. A TensorResult is independent; any
-//  number of threads may read it.
+// connections, even to one file, can be used concurrently by several threads. A TensorResult is independent; any
+// number of threads may read it.
 //
 // Errors: every failure throws Exception. The database is then as it was before the statement.
 //
@@ -142,7 +142,7 @@ struct TensorView {
   static TensorView of(const T* data, std::vector<std::int64_t> extents) {
     TensorView view{element_type_of<T>(), data, std::move(extents), {}, {}};
     view.strides.resize(view.extents.size());
-    std::uint64_t stride = 1;  // what overflows is refused when the view is used
+    std::uint64_t stride = 1;  // an overflow is rejected when the view is used
     for (std::size_t d = view.extents.size(); d-- > 0; stride *= static_cast<std::uint64_t>(view.extents[d]))
       view.strides[d] = static_cast<std::int64_t>(stride);
     return view;
