@@ -73,7 +73,7 @@ void lower(OptimizedPlan& plan, const OptimizerOptions& options) {
   plan.peak_bytes = peak_bytes(plan.fragment());
 }
 
-// As they are wanted, otherwise as their vertices give them.
+// The grids as they are wanted, otherwise those that vertices give.
 std::vector<TileGrid> result_grids(const OptimizedPlan& plan, const OptimizerOptions& options) {
   std::vector<TileGrid> grids;
   for (std::size_t n = 0; plan.is_lowered() && n < plan.fragment().result_count(); ++n)
@@ -247,7 +247,7 @@ PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathRe
   return {report, flops_of(bound).flops, after.flops, after.largest_result};
 }
 
-// What is done about a memory limit that the lowered plan exceeds.
+// Changes a lowered plan that exceeds the memory limit.
 void keep_to_memory(OptimizedPlan& plan, const OptimizerOptions& options) {
   const auto limit = static_cast<double>(options.memory_limit);
   const bool spills = options.spills && options.machine;

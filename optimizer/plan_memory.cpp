@@ -254,7 +254,7 @@ double working_bytes(const Fragment& plan, int threads) {
 
 namespace {
 
-// What the rank holds of a step's relation.
+// The rank's part of a step's relation.
 double bytes_held(const PlanStep& step, Rank rank) {
   const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
   if (blocks == nullptr || !blocks->at[rank]) return 0;

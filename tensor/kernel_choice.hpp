@@ -30,7 +30,7 @@ struct RoleSizes {
 /// `sizes`: of each label. Labels that only one operand has and that are summed first count nothing.
 RoleSizes role_sizes(const std::vector<ContractionRole>& roles, std::span<const std::int64_t> sizes);
 
-/// What large calls of an EinSum take, and what may keep smaller ones from it.
+/// The kernel that large calls of an EinSum take, and a reason that may keep smaller ones from it.
 struct KernelForm {
   KernelKind best = KernelKind::Loops;
   bool rounds_sums = false;  ///< it adds up floating-point numbers
@@ -55,7 +55,7 @@ class KernelChoice {
   const std::optional<PairForm>& pair() const { return pair_; }
   const KernelForm& form() const { return form_; }
 
-  /// What a call on labels of these sizes takes.
+  /// The kernel that a call on labels of these sizes takes.
   KernelKind kind(std::span<const std::int64_t> sizes) const;
 
  private:

@@ -42,8 +42,8 @@ class DistributedQuery {
   /// The arguments must outlive the object.
   DistributedQuery(const PlannedQuery& planned, SessionState& session) : planned_(planned), session_(session) {}
 
-  /// What the coordinator's part is predicted to take, if the workers that are up now run the query; `stored` says of
-  /// each result whether workers store it. Errors as collect().
+  /// The predicted need of the coordinator's part if the workers that are up now run the query; `stored` tells for each
+  /// result whether workers store it. Errors as collect().
   QueryNeed need(const std::vector<bool>& stored);
   /// Hands each result to its sink, when all of it is there. Error{WorkerLost} names workers, and the tensor of which
   /// tiles are with none of those that are up.

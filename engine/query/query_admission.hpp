@@ -12,15 +12,15 @@
 
 namespace eindb {
 
-/// What a query is predicted to take of this machine.
+/// The predicted need of a query on this machine.
 struct QueryNeed {
   double seconds = 0;
   double bytes = 0;  ///< of tiles, with room for those that kernels work on
 };
 
-/// Of a query that this process runs by itself.
+/// The need of a query that this process runs by itself.
 QueryNeed need_of(const PlannedQuery& planned, const Settings& settings);
-/// Of the part of the session's own rank, the coordinator's, in a plan for ranks.
+/// The need of the coordinator's rank, which is the session's own, in a plan for several ranks.
 QueryNeed need_of_coordinator(const PlannedQuery& planned, const PhysicalPlan& plan, const SessionUser& user);
 
 /// A query's part of the memory that sessions share, from before it runs until its result is gone.

@@ -106,7 +106,7 @@ class TestCluster {
   PhysicalPlan gathering_;
 };
 
-/// What the coordinator of a TestCluster does for the statement; tiles that come to it are added up.
+/// Runs the coordinator's part of a TestCluster; tiles that come to it are added up.
 ExecutionProfile run_own_part(const ClusterStatement& statement, Exchange& exchange, const Cancellation& cancellation,
                               double* sum = nullptr);
 

@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-// What this process has read so far, of files and all else.
+// The bytes that this process has read so far, of files and all else.
 std::int64_t bytes_read() {
   std::ifstream counts("/proc/self/io");
   std::string name;
