@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/plans/planned_query.hpp"
+#include "engine/session/session_state.hpp"
+
+namespace eindb {
+
+/// Refuses a plan that cannot run in the memory limit, before any work is done: Error{MemoryLimit}, which names the
+/// least that is needed and a remedy. EXPLAIN still shows such plans.
+void check_memory(const OptimizedPlan& plan, const Settings& settings);
+
+/// Refuses results that fit neither in memory nor in the scratch file, before any work is done: Error{MemoryLimit}.
+void check_results(const PlannedQuery& planned, const SessionState& session);
+
+/// Throws Error{MemoryLimit} for a plan whose kernel calls need `least` bytes of tiles.
+[[noreturn]] void refuse_for_calls(const PlannedQuery& planned, std::int64_t least, const Settings& settings);
+
+}  // namespace eindb

@@ -1,0 +1,66 @@
+#include "engine/query/planning_options.hpp"
+
+#include <utility>
+
+#include "executor/least_memory.hpp"
+
+namespace eindb {
+namespace {
+
+// The requested partitions, and the default partitions of stored tensors for results to be stored.
+WantedPartitions wanted_partitions(const BoundQuery& query, const Settings& settings, const ResultRequest& request) {
+  auto wanted = request.partitions;
+  wanted.resize(query.results.size());
+  if (!request.stored) return wanted;
+  for (std::size_t n = 0; n < wanted.size(); ++n) {
+    const auto& output = query.graph.vertex(query.graph.outputs()[n]);
+    if (!wanted[n]) wanted[n] = default_partition(output.bound, output.dtype, settings.tile_bytes());
+  }
+  return wanted;
+}
+
+// The memory that contractions are sliced to fit. 0 disables slicing; it is used when workers run the query, since they
+// spill to scratch files of their own.
+std::int64_t memory_to_plan_with(const Settings& settings, bool for_workers) {
+  return settings.slicing() && !for_workers ? settings.memory_for_tiles() : 0;
+}
+
+// Sets up costs in seconds on this machine, and lets the optimizer choose the settings that the user has not set.
+void use_machine(OptimizerOptions& options, const SessionUser& user, const ResultRequest& request) {
+  const auto& settings = user.settings;
+  options.machine = MachineOptions{.figures = user.machine(),
+                                   .threads = settings.threads(),
+                                   .memory_limit = settings.memory_for_tiles(),
+                                   .choose_parallelism = !settings.parallelism_is_set() && settings.workers() == 0,
+                                   .spills = !request.for_workers};
+  if (!request.stored || settings.tile_bytes_is_set()) return;
+  options.machine->stored_partitions = std::exchange(options.output_partitions, request.partitions);
+}
+
+}  // namespace
+
+OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& user, const StatementContext& statement,
+                                  const ResultRequest& request) {
+  const auto& settings = user.settings;
+  OptimizerOptions options;
+  options.parallelism = settings.parallelism();
+  options.path = settings.path();
+  options.path.cancellation = &statement.cancellation();
+  options.path.progress = [&statement](std::int64_t done, std::int64_t total) {
+    statement.report("contraction order", done, total);
+  };
+  if (!query.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(query.path_optimizer);
+  if (request.for_workers) options.workers = settings.workers();
+  options.strategy = settings.strategy();
+  options.disabled_passes = settings.disabled_passes();
+  options.compare_strategies = request.compare_strategies;
+  options.lowers = !request.for_workers;
+  options.memory_limit = memory_to_plan_with(settings, request.for_workers);
+  options.spills = !request.for_workers;
+  options.least_memory = [](const Fragment& plan) { return static_cast<double>(least_memory(plan)); };
+  options.output_partitions = wanted_partitions(query, settings, request);
+  if (settings.calibrated()) use_machine(options, user, request);
+  return options;
+}
+
+}  // namespace eindb

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "engine/plans/planned_query.hpp"
+#include "engine/session/session_user.hpp"
+#include "engine/session/statement_context.hpp"
+#include "optimizer/optimizer.hpp"
+
+namespace eindb {
+
+/// What the optimizer is asked for, by the session's settings and by what the results are wanted as. The options refer
+/// to `statement`, to which the search for contraction orders reports.
+OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& user, const StatementContext& statement,
+                                  const ResultRequest& request);
+
+}  // namespace eindb

@@ -1,0 +1,58 @@
+#include "engine/query/query_run.hpp"
+
+#include <vector>
+
+#include "common/error.hpp"
+#include "engine/query/memory_checks.hpp"
+#include "executor/executor.hpp"
+#include "executor/least_memory.hpp"
+#include "executor/single_rank_exchange.hpp"
+
+namespace eindb {
+namespace {
+
+// The stored tensors that the query reads.
+std::vector<InputTensor> stored_inputs(const EinGraph& graph) {
+  std::vector<InputTensor> tensors;
+  for (const auto& vertex : graph.vertices())
+    if (vertex.stored && !vertex.stored->attached) tensors.push_back(*vertex.stored);
+  return tensors;
+}
+
+}  // namespace
+
+QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
+                   const std::function<QueryNeed()>& need)
+    : admission_(QueryAdmission::enter(need, session)),
+      memory_(QueryAdmission::budget(admission_, session)),
+      cached_(session.database.tiles, memory_, session.database.connection().current_data_version(),
+              session.user.settings.tile_cache_size()),
+      kept_(session.database.tiles, session.database.unwritten, *memory_),
+      stored_(snapshot, session.database.catalog, stored_inputs(planned.plan.graph), session.database.tiles,
+              session.database.unwritten),
+      source_(session.database.attached, stored_),
+      context_{.scheduler = session.user.scheduler(),
+               .cancellation = session.statement.cancellation(),
+               .memory = memory_,
+               .source = source_,
+               .progress = [&session](std::string_view stage, std::int64_t done, std::int64_t total) {
+                 session.statement.report(stage, done, total);
+               }} {}
+
+ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
+                              std::span<TileSink* const> sinks) {
+  const auto run = [&](const PhysicalPlan& plan) {
+    try {
+      return execute(plan, {}, single_rank(), context, sinks);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::MemoryLimit) throw;
+      const auto least = least_memory(*plan.fragment());
+      if (least <= context.memory->limit()) throw;
+      refuse_for_calls(planned, least, session.user.settings);
+    }
+  };
+  const auto& plan = planned.plan.physical;
+  return planned.shared->parameters.empty() ? run(plan) : run(with_values(plan, session.statement.parameters()));
+}
+
+}  // namespace eindb
