@@ -12,9 +12,9 @@ namespace eindb {
 namespace {
 
 /// The tasks of one loop, which several threads take one at a time.
-class Loop {
+class ParallelLoop {
  public:
-  Loop(std::int64_t count, const std::function<void(std::int64_t)>& task) : count_(count), task_(task) {}
+  ParallelLoop(std::int64_t count, const std::function<void(std::int64_t)>& task) : count_(count), task_(task) {}
 
   void run() noexcept {
     try {
@@ -50,7 +50,7 @@ void Scheduler::for_each(std::int64_t count, const std::function<void(std::int64
     for (std::int64_t n = 0; n < count; ++n) task(n);
     return;
   }
-  Loop loop(count, task);
+  ParallelLoop loop(count, task);
   const auto threads = std::min<std::int64_t>(threads_, count);
   HelperThreads::instance().run(static_cast<std::size_t>(threads), [&loop](std::size_t) { loop.run(); });
   loop.rethrow();

@@ -7,8 +7,8 @@
 
 namespace eindb {
 
-/// What the optimizer is asked for, by the session's settings and by what the results are wanted as. The options refer
-/// to `statement`, to which the search for contraction orders reports.
+/// The options for the optimizer, by the session's settings and the form in which results are wanted. They refer to
+/// `statement`, to which the search for contraction orders reports.
 OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& user, const StatementContext& statement,
                                   const ResultRequest& request);
 
