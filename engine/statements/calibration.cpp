@@ -190,7 +190,7 @@ class Calibration {
       TileSink* const sinks[] = {&sink};
       const auto profile = run_query(planned, inner_, snapshot, sinks).local;
       double seconds = 0;
-      CHECK(profile.nodes.size() == planned.plan.physical.nodes.size(), "every operator that ran has a profile");
+      CHECK(profile.nodes.size() == planned.plan.fragment().nodes.size(), "every operator that ran has a profile");
       for (std::size_t n = 0; n < profile.nodes.size(); ++n) {
         const auto role = planned.plan.fragment().nodes[n].role();
         if (role == OperatorRole::Kernel || role == OperatorRole::Completion) seconds += profile.nodes[n].seconds;
