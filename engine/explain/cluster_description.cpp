@@ -142,6 +142,7 @@ ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterPr
     CHECK(predicted.size() == of_ranks.size(), "of every rank it is predicted what it receives");
     out.steps.push_back(describe_step(planned, profile, n, predicted));
     const auto& step = profile.plan->steps[n];
+    out.steps.back().density = planned.plan.graph.vertex(step.vertex).density.present;
     if (std::holds_alternative<ComputeStep>(step.op)) out.steps.back().computes = number_of_vertex[step.vertex.index()];
     for (std::size_t rank = 0; rank < predicted.size(); ++rank) of_ranks[rank] += predicted[rank];
   }

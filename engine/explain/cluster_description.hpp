@@ -35,6 +35,7 @@ struct StepDescription {
   std::string placement;                               ///< as a distributed type, or "stored"
   std::optional<std::size_t> computes = std::nullopt;  ///< the number of the vertex that its kernel computes
   DescriptionFields own;                               ///< what its operator alone has to say
+  double density = 1;                                  ///< the share of its elements that are there, about
   double bytes = 0;                                    ///< received by all ranks, if no tile is all zero
   double bytes_by_busiest = 0;
   std::optional<CollectivesDescription> collectives = std::nullopt;

@@ -53,7 +53,8 @@ std::string drawn_label(const OperatorDescription& op, const PlanDescription& pl
 std::string drawn_label(const StepDescription& step, const PlanDescription& plan) {
   auto out = step.name + " " + step.vertex + computed_text(step.computes, plan) +
              fields_text(step.own, DescriptionField::Place::Line) + "\ngrid " + list_text(step.grid) +
-             fields_text(step.own, DescriptionField::Place::BesideGrid) + "\n" + step.placement;
+             fields_text(step.own, DescriptionField::Place::BesideGrid);
+  if (step.placement != "stored") out += "\n" + step.placement;
   if (step.bytes > 0) out += "\n" + grouped(step.bytes) + " bytes received";
   return step.actual ? out + "\n" + milliseconds(step.actual->seconds) : out;
 }

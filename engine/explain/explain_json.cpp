@@ -105,6 +105,7 @@ Json json_of(const StepDescription& step) {
            {"bytes", json_number(step.bytes)},
            {"bytes_by_busiest", json_number(step.bytes_by_busiest)}};
   add_fields(step.own, out);
+  if (step.density < 1) out["density"] = step.density;
   if (step.collectives) {
     out["collectives"] = step.collectives->steps;
     out["collective_elements"] = json_number(step.collectives->elements);

@@ -155,6 +155,7 @@ std::string workers_text(const WorkersDescription& plan) {
 std::string step_text(const StepDescription& step) {
   auto out = "  " + std::to_string(step.id) + " " + step.name + " " + step.vertex + inputs_text(step.inputs) +
              " -> grid " + list_text(step.grid) + ", " + step.placement + fields_text(step.own);
+  if (step.density < 1) out += ", density " + share(step.density);
   if (step.bytes > 0) out += ", " + grouped(step.bytes) + " bytes received";
   if (const auto& actual = step.actual) {
     out += "  (" + milliseconds(actual->seconds) + ", " + milliseconds(actual->seconds_waiting) + " of it waiting";

@@ -28,6 +28,7 @@ class StatementContextTest : public testing::Test {
 
 TEST_F(StatementContextTest, ParametersAreThoseOfTheInnermostStatement) {
   const ParameterValues outer(statement_, {std::int64_t{1}, 2.5});
+  const LoopScope loop(statement_);
   const LoopRound round(statement_, ast::Identifier{.text = "t", .span = {}}, 7);
   EXPECT_EQ(round.variable()->parameter, 3U);
   EXPECT_EQ(statement_.parameters(), (std::vector<ParameterValue>{std::int64_t{1}, 2.5, std::int64_t{7}}));
@@ -42,6 +43,7 @@ TEST_F(StatementContextTest, ParametersAreThoseOfTheInnermostStatement) {
 }
 
 TEST_F(StatementContextTest, ARoundWithoutAVariableAddsNoParameter) {
+  const LoopScope loop(statement_);
   const LoopRound round(statement_, std::nullopt, 7);
   EXPECT_FALSE(round.variable());
   EXPECT_TRUE(statement_.parameters().empty());
