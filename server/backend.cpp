@@ -20,7 +20,7 @@
 #include "server/login/error_response.hpp"
 #include "server/login/sqlstate.hpp"
 #include "server/monitoring/session_list.hpp"
-#include "server/result_rows.hpp"
+#include "server/statements/result_rows.hpp"
 #include "server/values/coded_error.hpp"
 #include "server/values/value_format.hpp"
 

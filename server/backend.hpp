@@ -10,18 +10,18 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "server/client_state.hpp"
 #include "server/copy/copy_in.hpp"
 #include "server/login/cancel_key.hpp"
 #include "server/login/client_handshake.hpp"
 #include "server/monitoring/client_monitor.hpp"
-#include "server/progress_notices.hpp"
 #include "server/protocol/frame_reader.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/protocol/message_writer.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/rows/interim_output.hpp"
 #include "server/sessions/client_sessions.hpp"
+#include "server/statements/client_state.hpp"
+#include "server/statements/progress_notices.hpp"
 
 namespace eindb {
 

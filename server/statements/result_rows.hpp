@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "server/client_state.hpp"
 #include "server/rows/row_stream.hpp"
+#include "server/statements/client_state.hpp"
 
 namespace eindb {
 

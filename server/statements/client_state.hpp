@@ -11,7 +11,6 @@
 
 #include "engine/session.hpp"
 #include "engine/statement_text.hpp"
-#include "server/client_command.hpp"
 #include "server/copy/copy_statement.hpp"
 #include "server/dialect/dialect.hpp"
 #include "server/login/client_parameters.hpp"
@@ -19,6 +18,7 @@
 #include "server/rows/row_stream.hpp"
 #include "server/sessions/client_quota.hpp"
 #include "server/sessions/session_pool.hpp"
+#include "server/statements/client_command.hpp"
 #include "server/values/data_type.hpp"
 #include "server/values/result_format.hpp"
 #include "server/values/row_writer.hpp"

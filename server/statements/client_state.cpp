@@ -1,4 +1,4 @@
-#include "server/client_state.hpp"
+#include "server/statements/client_state.hpp"
 
 #include <utility>
 
