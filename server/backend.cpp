@@ -11,48 +11,15 @@
 #include "engine/statement_text.hpp"
 #include "server/login/error_response.hpp"
 #include "server/login/sqlstate.hpp"
+#include "server/statements/client_statement.hpp"
+#include "server/statements/portal.hpp"
 #include "server/values/coded_error.hpp"
-#include "server/values/value_format.hpp"
+#include "server/values/row_writer.hpp"
 
 namespace eindb {
 namespace {
 
-using frontend::Format;
-
 constexpr std::string_view kDuplicateStatement = "42P05";
-constexpr std::string_view kUnknownStatement = "26000";
-constexpr std::string_view kUnknownCursor = "34000";
-
-// The tag of CommandComplete: "INSERT 0 3", "SELECT 10", "CREATE TENSOR".
-std::string tag_of(const Portal& portal) {
-  const auto& result = *portal.result;
-  const auto& outline = portal.statement->outline;
-  if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
-  if (outline.kind == StatementKind::Insert && result.tensor == nullptr && result.status != "INSERT")
-    return "INSERT 0 " + std::to_string(result.rows_changed);
-  // Clients expect a number after these words; for UPDATE TENSOR it is the number of cells.
-  if (outline.kind == StatementKind::Update || outline.kind == StatementKind::Delete)
-    return outline.tag + " " + std::to_string(result.rows_changed);
-  if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
-  return result.status != "OK" ? result.status : outline.tag;
-}
-
-// A value that cannot be read fails the statement; the connection continues.
-ParameterInput read_parameter(std::string_view value, DataType type, Format format) {
-  try {
-    return read_value(value, type, format);
-  } catch (const ProtocolError& error) {
-    throw CodedError(error.sqlstate(), ErrorKind::Value, error.what());
-  }
-}
-
-void check_result_formats(const Portal& portal) {
-  const auto formats = portal.formats.size();
-  const auto columns = portal.columns.size();
-  if (formats > 1 && columns > 0 && formats != columns)
-    throw CodedError("08P01", ErrorKind::Value,
-                     "Bind has " + std::to_string(formats) + " formats for " + std::to_string(columns) + " columns");
-}
 
 // Returns 7 for "COPY 7".
 std::int64_t rows_of_tag(std::string_view tag) {
@@ -242,68 +209,29 @@ void Backend::handle(const frontend::Parse& parse) {
 }
 
 void Backend::handle(const frontend::Bind& bind) {
-  const auto found = client_.statements.find(bind.statement);
-  if (found == client_.statements.end())
-    throw CodedError(kUnknownStatement, ErrorKind::UnknownName,
-                     "there is no prepared statement \"" + std::string(bind.statement) + "\"");
+  const auto statement = client_.statement(bind.statement);
   if (!bind.portal.empty() && client_.portals.contains(bind.portal))
     throw CodedError("42P03", ErrorKind::DuplicateName, "portal \"" + std::string(bind.portal) + "\" exists already");
-  const auto& statement = *found->second;
-  const auto needed = statement.prepared == nullptr ? 0 : statement.prepared->parameter_count;
-  if (bind.values.size() != needed)
-    throw CodedError("08P01", ErrorKind::Value,
-                     "the statement takes " + std::to_string(needed) + " parameters, but " +
-                         std::to_string(bind.values.size()) + " are given");
-  CHECK(statement.parameter_types.size() >= needed, "each parameter has a type when it is bound");
-  auto portal = std::make_shared<Portal>();
-  portal->statement = found->second;
-  if (statement.columns) portal->columns = *statement.columns;
-  portal->format = statement.format;
-  portal->formats = bind.result_formats;
-  check_result_formats(*portal);
-  std::size_t bytes = 0;
-  for (const auto& value : bind.values) bytes += value ? value->size() : 0;
-  portal->share = client_.portal_quota.take(bytes);
-  for (std::size_t n = 0; n < needed; ++n) {
-    const auto& value = bind.values[n];
-    portal->inputs.parameters.push_back(
-        value ? read_parameter(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
-              : ParameterInput());
-  }
-  CHECK(portal->inputs.parameters.size() == needed, "each parameter has a value");
+  auto portal = bind_portal(statement, bind, client_.portal_quota);
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
   out_->empty('2');
 }
 
 void Backend::handle(const frontend::Describe& describe) {
-  if (describe.what == 'S') {
-    const auto found = client_.statements.find(describe.name);
-    if (found == client_.statements.end())
-      throw CodedError(kUnknownStatement, ErrorKind::UnknownName,
-                       "there is no prepared statement \"" + std::string(describe.name) + "\"");
-    return describe_statement(*found->second);
+  if (describe.what == 'S') return describe_statement(*client_.statement(describe.name));
+  const auto portal = client_.portal(describe.name);
+  if (portal->statement->empty() || portal->statement->copy) return out_->empty('n');
+  if (portal->columns.empty() && !portal->result) {
+    portal->columns = describer_.columns_of(*portal->statement);
+    portal->format = portal->statement->format;
   }
-  const auto found = client_.portals.find(describe.name);
-  if (found == client_.portals.end())
-    throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
-                     "there is no portal \"" + std::string(describe.name) + "\"");
-  auto& portal = *found->second;
-  if (portal.statement->empty() || portal.statement->copy) return out_->empty('n');
-  if (portal.columns.empty() && !portal.result) {
-    portal.columns = describer_.columns_of(*portal.statement);
-    portal.format = portal.statement->format;
-  }
-  if (portal.columns.empty()) return out_->empty('n');
-  check_result_formats(portal);
-  write_row_description(*out_, portal.columns, portal.formats);
+  if (portal->columns.empty()) return out_->empty('n');
+  check_result_formats(*portal);
+  write_row_description(*out_, portal->columns, portal->formats);
 }
 
 void Backend::handle(const frontend::Execute& execute) {
-  const auto found = client_.portals.find(execute.portal);
-  if (found == client_.portals.end())
-    throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
-                     "there is no portal \"" + std::string(execute.portal) + "\"");
-  const auto portal = found->second;
+  const auto portal = client_.portal(execute.portal);
   if (portal->statement->empty()) return out_->empty('I');
   // All statements up to a Sync are one transaction. A single statement is one anyway.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
@@ -455,7 +383,7 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
 
 void Backend::complete(const Portal& portal) {
   CHECK(portal.result.has_value(), "a statement is complete when it has run");
-  out_->begin('C').text(tag_of(portal)).end();
+  out_->begin('C').text(command_tag(portal)).end();
   monitor_.end_statement(portal.stream == nullptr ? portal.result->rows_changed : portal.rows);
 }
 
