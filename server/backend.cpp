@@ -1,85 +1,25 @@
 #include "server/backend.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "common/letter_case.hpp"
-#include "common/source_span.hpp"
-#include "engine/results/rows.hpp"
 #include "engine/script.hpp"
 #include "engine/statement_text.hpp"
-#include "server/copy/copy_file.hpp"
-#include "server/copy/copy_file_stream.hpp"
-#include "server/copy/copy_row_stream.hpp"
 #include "server/login/error_response.hpp"
 #include "server/login/sqlstate.hpp"
-#include "server/monitoring/session_list.hpp"
-#include "server/result_rows.hpp"
+#include "server/statements/client_statement.hpp"
+#include "server/statements/portal.hpp"
 #include "server/values/coded_error.hpp"
-#include "server/values/value_format.hpp"
+#include "server/values/row_writer.hpp"
 
 namespace eindb {
 namespace {
 
-using frontend::Format;
-
 constexpr std::string_view kDuplicateStatement = "42P05";
-constexpr std::string_view kUnknownStatement = "26000";
-// The most parameters that a Bind message can count.
-constexpr std::size_t kMostParameters = 65535;
-constexpr std::string_view kUnknownCursor = "34000";
-constexpr std::string_view kFailedTransaction = "25P02";
-constexpr const char* kApplicationName = "application_name";
-
-// The tag of CommandComplete: "INSERT 0 3", "SELECT 10", "CREATE TENSOR".
-std::string tag_of(const Portal& portal) {
-  const auto& result = *portal.result;
-  const auto& outline = portal.statement->outline;
-  if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
-  if (outline.kind == StatementKind::Insert && result.tensor == nullptr && result.status != "INSERT")
-    return "INSERT 0 " + std::to_string(result.rows_changed);
-  // Clients expect a number after these words; for UPDATE TENSOR it is the number of cells.
-  if (outline.kind == StatementKind::Update || outline.kind == StatementKind::Delete)
-    return outline.tag + " " + std::to_string(result.rows_changed);
-  if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
-  return result.status != "OK" ? result.status : outline.tag;
-}
-
-// Whether a transaction that the statement opens must wait for other writers.
-bool writes(const ClientStatement& statement) {
-  return statement.copy ? statement.copy->side == CopySide::FromClient : statement.outline.writes;
-}
-
-// A value that cannot be read fails the statement; the connection continues.
-ParameterInput read_parameter(std::string_view value, DataType type, Format format) {
-  try {
-    return read_value(value, type, format);
-  } catch (const ProtocolError& error) {
-    throw CodedError(error.sqlstate(), ErrorKind::Value, error.what());
-  }
-}
-
-void check_result_formats(const Portal& portal) {
-  const auto formats = portal.formats.size();
-  const auto columns = portal.columns.size();
-  if (formats > 1 && columns > 0 && formats != columns)
-    throw CodedError("08P01", ErrorKind::Value,
-                     "Bind has " + std::to_string(formats) + " formats for " + std::to_string(columns) + " columns");
-}
-
-// The value as a literal for SET. The command's value has no quotes, and numbers need none.
-std::string setting_literal(const std::string& value) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  const bool is_number = error == std::errc() && end == value.data() + value.size() && std::isfinite(number);
-  return is_number ? value : quote_string(value);
-}
 
 // Returns 7 for "COPY 7".
 std::int64_t rows_of_tag(std::string_view tag) {
@@ -98,16 +38,6 @@ ClientActivity activity_of(ClientState::Transaction transaction) {
   return ClientActivity::InFailedTransaction;
 }
 
-Result shown(const std::string& name, std::string value) {
-  return listed_result({{name, ColumnType::Text}}, {{std::move(value)}});
-}
-
-/// Whether SHOW lists contents of the database. Unlike SHOW of a setting, it is part of the transaction.
-bool lists_of_database(std::string_view name) {
-  return equal_ignoring_case(name, "tensors") || equal_ignoring_case(name, "macros") ||
-         equal_ignoring_case(name, "users");
-}
-
 }  // namespace
 
 Backend::Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address)
@@ -115,7 +45,11 @@ Backend::Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor
       key_(key),
       monitor_(monitor),
       handshake_(std::in_place, sessions, std::move(address)),
-      client_(sessions.held_for_clients) {}
+      client_(sessions.held_for_clients),
+      commands_(client_, monitor),
+      maker_(client_),
+      describer_(client_),
+      runner_(client_, commands_, sessions.transfers) {}
 
 Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
@@ -202,10 +136,10 @@ void Backend::begin_session(const AdmittedClient& admitted) {
   client_.identity.process_id = key_.process;
   client_.identity.registry = &monitor_.server().clients;
   client_.parameters = admitted.parameters;
-  for (const auto& [name, value] : admitted.settings) set_parameter(name, value);
+  for (const auto& [name, value] : admitted.settings) commands_.set_parameter(name, value, *out_);
   monitor_.log_in({.user = admitted.user,
                    .database = admitted.database,
-                   .application_name = client_.parameters.show(kApplicationName),
+                   .application_name = client_.parameters.application_name(),
                    .role = admitted.role});
   handshake_.reset();  // also frees `admitted`
   frames_->limit(sessions_.limits.message_bytes);
@@ -267,76 +201,37 @@ void Backend::handle(const frontend::Parse& parse) {
   if (!parse.name.empty() && client_.statements.contains(parse.name))
     throw CodedError(kDuplicateStatement, ErrorKind::DuplicateName,
                      "prepared statement \"" + std::string(parse.name) + "\" exists already");
-  auto statement = make_statement(parse.text, outline_of(parse.text));
+  auto statement = maker_.make(parse.text, outline_of(parse.text));
   statement->share = client_.statement_quota.take(parse.text.size());
-  find_parameter_types(*statement, parse.parameter_types);
+  describer_.find_parameter_types(*statement, parse.parameter_types);
   client_.statements.insert_or_assign(std::string(parse.name), std::move(statement));
   out_->empty('1');
 }
 
 void Backend::handle(const frontend::Bind& bind) {
-  const auto found = client_.statements.find(bind.statement);
-  if (found == client_.statements.end())
-    throw CodedError(kUnknownStatement, ErrorKind::UnknownName,
-                     "there is no prepared statement \"" + std::string(bind.statement) + "\"");
+  const auto statement = client_.statement(bind.statement);
   if (!bind.portal.empty() && client_.portals.contains(bind.portal))
     throw CodedError("42P03", ErrorKind::DuplicateName, "portal \"" + std::string(bind.portal) + "\" exists already");
-  const auto& statement = *found->second;
-  const auto needed = statement.prepared == nullptr ? 0 : statement.prepared->parameter_count;
-  if (bind.values.size() != needed)
-    throw CodedError("08P01", ErrorKind::Value,
-                     "the statement takes " + std::to_string(needed) + " parameters, but " +
-                         std::to_string(bind.values.size()) + " are given");
-  CHECK(statement.parameter_types.size() >= needed, "each parameter has a type when it is bound");
-  auto portal = std::make_shared<Portal>();
-  portal->statement = found->second;
-  if (statement.columns) portal->columns = *statement.columns;
-  portal->format = statement.format;
-  portal->formats = bind.result_formats;
-  check_result_formats(*portal);
-  std::size_t bytes = 0;
-  for (const auto& value : bind.values) bytes += value ? value->size() : 0;
-  portal->share = client_.portal_quota.take(bytes);
-  for (std::size_t n = 0; n < needed; ++n) {
-    const auto& value = bind.values[n];
-    portal->inputs.parameters.push_back(
-        value ? read_parameter(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
-              : ParameterInput());
-  }
-  CHECK(portal->inputs.parameters.size() == needed, "each parameter has a value");
+  auto portal = bind_portal(statement, bind, client_.portal_quota);
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
   out_->empty('2');
 }
 
 void Backend::handle(const frontend::Describe& describe) {
-  if (describe.what == 'S') {
-    const auto found = client_.statements.find(describe.name);
-    if (found == client_.statements.end())
-      throw CodedError(kUnknownStatement, ErrorKind::UnknownName,
-                       "there is no prepared statement \"" + std::string(describe.name) + "\"");
-    return describe_statement(*found->second);
+  if (describe.what == 'S') return describe_statement(*client_.statement(describe.name));
+  const auto portal = client_.portal(describe.name);
+  if (portal->statement->empty() || portal->statement->copy) return out_->empty('n');
+  if (portal->columns.empty() && !portal->result) {
+    portal->columns = describer_.columns_of(*portal->statement);
+    portal->format = portal->statement->format;
   }
-  const auto found = client_.portals.find(describe.name);
-  if (found == client_.portals.end())
-    throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
-                     "there is no portal \"" + std::string(describe.name) + "\"");
-  auto& portal = *found->second;
-  if (portal.statement->empty() || portal.statement->copy) return out_->empty('n');
-  if (portal.columns.empty() && !portal.result) {
-    portal.columns = columns_of(*portal.statement);
-    portal.format = portal.statement->format;
-  }
-  if (portal.columns.empty()) return out_->empty('n');
-  check_result_formats(portal);
-  write_row_description(*out_, portal.columns, portal.formats);
+  if (portal->columns.empty()) return out_->empty('n');
+  check_result_formats(*portal);
+  write_row_description(*out_, portal->columns, portal->formats);
 }
 
 void Backend::handle(const frontend::Execute& execute) {
-  const auto found = client_.portals.find(execute.portal);
-  if (found == client_.portals.end())
-    throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
-                     "there is no portal \"" + std::string(execute.portal) + "\"");
-  const auto portal = found->second;
+  const auto portal = client_.portal(execute.portal);
   if (portal->statement->empty()) return out_->empty('I');
   // All statements up to a Sync are one transaction. A single statement is one anyway.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
@@ -362,8 +257,7 @@ void Backend::handle_copy(const frontend::Message& message) {
   if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
     copy_in_->append(data->bytes);
   } else if (std::holds_alternative<frontend::CopyDone>(message)) {
-    const auto notices = tell_progress();
-    const auto tag = copy_in_->finish();
+    const auto tag = runner_.finish(*copy_in_, *out_);
     copy_in_.reset();
     client_.look_at_transaction();
     out_->begin('C').text(tag).end();
@@ -403,120 +297,8 @@ void Backend::handle(const frontend::Password& /*password*/) { throw ProtocolErr
 
 // ---- Statements ----------------------------------------------------------------------------------------------------
 
-// Runs `f`, and maps the places of errors from the translated text to the client's.
-template <class F>
-void Backend::in_own_words(const ClientStatement& statement, F&& f) {
-  try {
-    if (statement.translation.uses_catalog) client_.show_catalog();
-    std::forward<F>(f)();
-  } catch (const Error& error) {
-    if (!error.span() || !statement.translation.text) throw;
-    throw Error(error.kind(), error.message(), statement.translation.original(*error.span()), error.hint());
-  }
-}
-
-StatementDescription Backend::describe(const ClientStatement& statement) {
-  DCHECK(statement.prepared != nullptr, "what is described was prepared");
-  std::vector<ColumnType> parameters;
-  for (const auto type : statement.parameter_types) parameters.push_back(column_type(type));
-  StatementDescription description;
-  in_own_words(statement, [&] { description = client_.session().describe(*statement.prepared, parameters); });
-  return description;
-}
-
-std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text, const StatementOutline& outline) {
-  auto statement = std::make_shared<ClientStatement>();
-  statement->text = text;
-  statement->outline = outline;
-  statement->command = parse_client_command(text);
-  if (statement->command || statement->outline.empty) return statement;
-  statement->copy = parse_copy_statement(text);
-  if (statement->copy) {
-    const auto& copy = *statement->copy;
-    if (const auto* file = std::get_if<CopyStatement::File>(&copy.format)) statement->copied = copied_file(text, *file);
-    else if (copy.side == CopySide::ToClient) statement->copied = copied_rows(text, copy);
-    return statement;
-  }
-  statement->translation = translate_dialect(text);
-  in_own_words(*statement,
-               [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
-  return statement;
-}
-
-// The places of errors lie in the COPY statement.
-std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, const CopyStatement& copy) {
-  const auto query = rows_of_copy(text, copy);
-  // Nested COPY statements are refused here; parsing them would take time proportional to depth times length.
-  if (parse_copy_statement(query)) throw Error(ErrorKind::Syntax, "a COPY has no rows to copy", copy.source);
-  try {
-    return make_statement(query, outline_of(query));
-  } catch (const Error& error) {
-    auto place = copy.source;
-    if (error.span() && copy.table.empty())
-      place = {place.begin + error.span()->begin, place.begin + error.span()->end};
-    throw Error(error.kind(), error.message(), place, error.hint());
-  }
-}
-
-// Text before the file's place is unchanged by the translation, so places there hold.
-std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, const CopyStatement::File& file) {
-  try {
-    auto statement = std::make_shared<ClientStatement>();
-    statement->text = copy_of_file(text, file, "file of the client");
-    statement->outline = outline_of(statement->text);
-    statement->prepared = client_.session().prepare(statement->text);
-    return statement;
-  } catch (const Error& error) {
-    const bool before = error.span() && error.span()->end <= file.place.begin;
-    throw Error(error.kind(), error.message(), before ? error.span() : file.options, error.hint());
-  }
-}
-
-// The statement determines the types that the client leaves open.
-void Backend::find_parameter_types(ClientStatement& statement, const std::vector<std::int32_t>& said) {
-  if (statement.prepared == nullptr || statement.prepared->parameter_count == 0) return;
-  if (statement.prepared->parameter_count > kMostParameters)
-    throw CodedError("54023", ErrorKind::Value,
-                     "a statement has at most " + std::to_string(kMostParameters) + " parameters");
-  auto& types = statement.parameter_types;
-  for (const auto type : said) types.push_back(static_cast<DataType>(type));
-  types.resize(statement.prepared->parameter_count, DataType::Unspecified);
-  for (const auto& [number, type] : statement.translation.parameter_types)
-    if (number <= types.size() && types[number - 1] == DataType::Unspecified) types[number - 1] = type;
-  if (std::find(types.begin(), types.end(), DataType::Unspecified) == types.end()) return;
-  const auto description = describe(statement);
-  CHECK(description.parameters.size() >= types.size(), "a description has the types of all parameters");
-  for (std::size_t n = 0; n < types.size(); ++n)
-    if (types[n] == DataType::Unspecified) types[n] = data_type(description.parameters[n]);
-  keep_columns(statement, description);
-}
-
-const std::vector<ClientColumn>& Backend::columns_of(ClientStatement& statement) {
-  if (statement.columns) return *statement.columns;
-  StatementDescription description;
-  if (statement.prepared != nullptr) description = describe(statement);
-  else if (statement.command) description.columns = command_columns(*statement.command);
-  return keep_columns(statement, description);
-}
-
-// The columns of commands that return rows, known before they run.
-std::vector<Column> Backend::command_columns(const ClientCommand& command) {
-  if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
-  const auto* show = std::get_if<command::Show>(&command);
-  if (show == nullptr) return {};
-  if (ClientParameters::knows(show->name)) return {{show->name, ColumnType::Text}};
-  auto& session = client_.session();
-  return session.describe(*session.prepare("SHOW " + show->name)).columns;
-}
-
-const std::vector<ClientColumn>& Backend::keep_columns(ClientStatement& statement,
-                                                       const StatementDescription& description) const {
-  statement.format = client_.parameters.result_format();
-  return statement.columns.emplace(described_columns(description, statement.format));
-}
-
 void Backend::describe_statement(ClientStatement& statement) {
-  const auto& columns = columns_of(statement);
+  const auto& columns = describer_.columns_of(statement);
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
@@ -540,7 +322,7 @@ void Backend::run_script() {
   monitor_.begin_statement(text, outline.kind);
   answer_failure(script.text, static_cast<std::size_t>(text.data() - script.text.data()), [&] {
     auto portal = std::make_shared<Portal>();
-    portal->statement = make_statement(text, outline);
+    portal->statement = maker_.make(text, outline);
     if (portal->statement->empty()) return out_->empty('I');
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
     begin(*portal);
@@ -559,185 +341,11 @@ void Backend::end_implicit() {
   }
 }
 
-void Backend::check_transaction(const ClientStatement& statement) const {
-  if (client_.transaction() != ClientState::Transaction::Failed) return;
-  if (statement.command && (std::holds_alternative<command::Commit>(*statement.command) ||
-                            std::holds_alternative<command::Rollback>(*statement.command)))
-    return;
-  throw CodedError(kFailedTransaction, ErrorKind::Value,
-                   "the transaction has failed: statements are ignored up to its end");
-}
-
 void Backend::begin(Portal& portal) {
-  DCHECK(portal.statement != nullptr && !portal.result, "a portal runs its statement once");
   if (std::exchange(cancel_next_, false)) throw Error(ErrorKind::Cancelled, "the statement was cancelled");
-  check_transaction(*portal.statement);
-  if (portal.statement->copy) begin_copy(portal);
-  else begin_rows(portal);
-}
-
-void Backend::begin_copy(Portal& portal) {
-  const auto& copy = *portal.statement->copy;
-  client_.enter_transaction(writes(*portal.statement));
-  if (copy.side == CopySide::FromClient) {
-    CHECK(copy_in_ == nullptr, "one COPY at a time takes rows");
-    auto& session = client_.session();
-    if (portal.statement->copied == nullptr) copy_in_ = copy_rows_in(copy, session);
-    else copy_in_ = copy_file_in(portal.statement->copied->prepared, sessions_.transfers.make(), session);
-    copy_in_->begin(*out_);
-    return;
-  }
-  CHECK(portal.statement->copied != nullptr, "what a COPY sends is what a statement gives");
-  const auto& copied = *portal.statement->copied;
-  if (std::holds_alternative<CopyStatement::File>(copy.format)) {
-    const auto notices = tell_progress();
-    auto file = sessions_.transfers.make();
-    run_file_copy(*copied.prepared, *file, client_.session());
-    portal.result = status_result("COPY");
-    portal.stream = std::make_unique<CopyFileStream>(std::move(file), *out_);
-    return;
-  }
-  if (copied.prepared != nullptr) portal.result = execute(copied, {});
-  if (!portal.result || portal.result->rows == nullptr)
-    throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");
-  portal.stream = std::make_unique<CopyRowStream>(*portal.result, std::get<CopyFormatOptions>(copy.format), *out_);
-}
-
-// Sends the progress of a long statement while the returned object lives; null if the client does not want it.
-std::unique_ptr<ProgressNotices> Backend::tell_progress() {
-  if (interim_ == nullptr || !client_.parameters.progress_notices()) return nullptr;
-  return std::make_unique<ProgressNotices>(client_.session(), *interim_, *out_);
-}
-
-// Sends the notices of a statement; null if the client wants only warnings or worse.
-std::unique_ptr<StatementNotices> Backend::tell_notices() {
-  const auto least = to_lower(client_.parameters.show("client_min_messages"));
-  if (least == "warning" || least == "error" || least == "fatal" || least == "panic") return nullptr;
-  return std::make_unique<StatementNotices>(client_.session(), interim_, *out_);
-}
-
-Result Backend::execute(const ClientStatement& statement, const StatementInputs& inputs) {
-  CHECK(statement.prepared != nullptr, "what runs was prepared");
-  Result result;
-  in_own_words(statement, [&] {
-    const auto progress = tell_progress();
-    const auto notices = tell_notices();
-    result = client_.session().execute(*statement.prepared, inputs);
-  });
-  return result;
-}
-
-void Backend::begin_rows(Portal& portal) {
-  const auto& statement = *portal.statement;
-  if (statement.command) {
-    run_command(*statement.command, portal);
-  } else {
-    client_.enter_transaction(writes(statement));
-    portal.result = execute(statement, portal.inputs);
-    client_.look_at_transaction();
-  }
-  CHECK(portal.result.has_value(), "a statement that has run has a result");
-  if (portal.result->rows == nullptr) return;
-  if (portal.columns.empty()) portal.format = client_.parameters.result_format();
-  portal.stream = open_rows(portal, client_.session());
-}
-
-void Backend::run_command(const ClientCommand& command, Portal& portal) {
-  const auto done = [&](std::string tag) { portal.result = status_result(std::move(tag)); };
-  struct Visitor {
-    Backend& self;
-    decltype(done)& finish;
-    Portal& target;
-
-    void operator()(const command::Begin&) const {
-      self.client_.begin();
-      finish("BEGIN");
-    }
-    void operator()(const command::Commit&) const { finish(self.client_.commit() ? "COMMIT" : "ROLLBACK"); }
-    void operator()(const command::Rollback&) const {
-      self.client_.rollback();
-      finish("ROLLBACK");
-    }
-    void operator()(const command::Set& set) const {
-      self.set_parameter(set.name, set.value);
-      finish("SET");
-    }
-    void operator()(const command::Show& show) const {
-      auto& client = self.client_;
-      const bool known = ClientParameters::knows(show.name);
-      if (lists_of_database(show.name)) client.enter_transaction(false);
-      target.result =
-          known ? shown(show.name, client.parameters.show(show.name)) : client.session().execute("SHOW " + show.name);
-    }
-    void operator()(const command::ShowSessions& /*sessions*/) const {
-      target.result = list_sessions(self.monitor_.server().clients, self.key_.process);
-    }
-    void operator()(const command::Kill& kill) const {
-      self.kill(kill);
-      finish("KILL");
-    }
-    void operator()(const command::Reset& reset) const {
-      if (reset.name) {
-        self.set_parameter(*reset.name, std::nullopt);
-      } else {
-        self.client_.parameters.reset_all();
-        self.tell_name();
-        self.client_.session().execute("RESET ALL");
-      }
-      finish("RESET");
-    }
-    void operator()(const command::Deallocate& deallocate) const {
-      auto& statements = self.client_.statements;
-      if (!deallocate.name) {
-        statements.clear();
-        self.client_.session().execute("DEALLOCATE ALL");
-      } else if (statements.erase(*deallocate.name) == 0) {
-        self.client_.session().execute("DEALLOCATE " + *deallocate.name);
-      }
-      finish(deallocate.name ? "DEALLOCATE" : "DEALLOCATE ALL");
-    }
-    void operator()(const command::Discard&) const {
-      if (self.client_.transaction() != ClientState::Transaction::None || self.client_.in_transaction())
-        throw CodedError("25001", ErrorKind::Unsupported, "DISCARD ALL cannot run inside a transaction",
-                         "COMMIT or ROLLBACK before");
-      self.client_.discard();
-      self.tell_name();
-      finish("DISCARD ALL");
-    }
-    void operator()(const command::Nothing& nothing) const { finish(nothing.tag); }
-  };
-  // A command that ends a transaction may end portals, even this one. Such commands have no rows.
-  std::visit(Visitor{*this, done, portal}, command);
-}
-
-void Backend::kill(const command::Kill& kill) const {
-  using Outcome = ClientRegistry::StopOutcome;
-  const auto what = kill.connection ? ClientRegistry::What::Connection : ClientRegistry::What::Statement;
-  const auto outcome = monitor_.server().clients.stop(key_.process, kill.session, what);
-  const auto session = "session " + std::to_string(kill.session);
-  if (outcome == Outcome::Unknown)
-    throw Error(ErrorKind::UnknownName, "there is no " + session, std::nullopt, "SHOW SESSIONS lists them");
-  if (outcome == Outcome::Forbidden)
-    throw Error(ErrorKind::Permission, session + " is another user's, and may be stopped by users who may write alone");
-}
-
-// SET name TO value, for parameters of clients and settings of the engine.
-void Backend::set_parameter(const std::string& name, const std::optional<std::string>& value) {
-  if (!ClientParameters::knows(name)) {
-    client_.session().execute(value ? "SET " + name + " = " + setting_literal(*value) : "RESET " + name);
-    return;
-  }
-  const bool reported = value ? client_.parameters.set(name, *value) : client_.parameters.reset(name);
-  if (reported) report_parameter(name);
-  if (equal_ignoring_case(name, kApplicationName)) tell_name();
-}
-
-// Passes the client's application_name on to the monitor.
-void Backend::tell_name() { monitor_.rename(client_.parameters.show(kApplicationName)); }
-
-void Backend::report_parameter(const std::string& name) {
-  for (const auto& [reported, value] : client_.parameters.reported())
-    if (equal_ignoring_case(reported, name)) out_->begin('S').text(reported).text(value).end();
+  CHECK(copy_in_ == nullptr, "one COPY at a time takes rows");
+  copy_in_ = runner_.begin(portal, *out_);
+  if (copy_in_ != nullptr) copy_in_->begin(*out_);
 }
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------
@@ -775,7 +383,7 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
 
 void Backend::complete(const Portal& portal) {
   CHECK(portal.result.has_value(), "a statement is complete when it has run");
-  out_->begin('C').text(tag_of(portal)).end();
+  out_->begin('C').text(command_tag(portal)).end();
   monitor_.end_statement(portal.stream == nullptr ? portal.result->rows_changed : portal.rows);
 }
 

@@ -10,18 +10,21 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "server/client_state.hpp"
 #include "server/copy/copy_in.hpp"
 #include "server/login/cancel_key.hpp"
 #include "server/login/client_handshake.hpp"
 #include "server/monitoring/client_monitor.hpp"
-#include "server/progress_notices.hpp"
 #include "server/protocol/frame_reader.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/protocol/message_writer.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/rows/interim_output.hpp"
 #include "server/sessions/client_sessions.hpp"
+#include "server/statements/client_state.hpp"
+#include "server/statements/command_runner.hpp"
+#include "server/statements/statement_describer.hpp"
+#include "server/statements/statement_maker.hpp"
+#include "server/statements/statement_runner.hpp"
 
 namespace eindb {
 
@@ -62,7 +65,7 @@ class Backend {
   /// Handles the messages received so far. Never throws because of a client's input.
   Next run(FrameReader& frames, MessageWriter& out);
   /// Sends the progress of long statements by `output`, if the client asks for it. `output` must outlive the backend.
-  void tell_progress_by(InterimOutput& output) { interim_ = &output; }
+  void tell_progress_by(InterimOutput& output) { runner_.tell_progress_by(output); }
   /// Cancels the running statement, if there is one. Thread-safe.
   void cancel() noexcept { client_.cancel(); }
   /// Makes the next run() cancel its first statement, for a cancel request that arrived before the statement got a
@@ -120,37 +123,15 @@ class Backend {
   void handle(const frontend::CopyDone& /*done*/) {}
   void handle(const frontend::CopyFail& /*fail*/) {}
 
-  template <class F>
-  void in_own_words(const ClientStatement& statement, F&& f);
-  std::shared_ptr<ClientStatement> make_statement(std::string_view text, const StatementOutline& outline);
-  StatementDescription describe(const ClientStatement& statement);
-  void find_parameter_types(ClientStatement& statement, const std::vector<std::int32_t>& said);
   void describe_statement(ClientStatement& statement);
-  const std::vector<ClientColumn>& columns_of(ClientStatement& statement);
-  const std::vector<ClientColumn>& keep_columns(ClientStatement& statement,
-                                                const StatementDescription& description) const;
-  std::vector<Column> command_columns(const ClientCommand& command);
   void run_script();
-  std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);
-  std::shared_ptr<ClientStatement> copied_file(std::string_view text, const CopyStatement::File& file);
   void begin(Portal& portal);
-  std::unique_ptr<ProgressNotices> tell_progress();
-  std::unique_ptr<StatementNotices> tell_notices();
-  Result execute(const ClientStatement& statement, const StatementInputs& inputs);
-  void begin_rows(Portal& portal);
-  void begin_copy(Portal& portal);
   void stream(std::shared_ptr<Portal> portal, std::int64_t most);
-  void run_command(const ClientCommand& command, Portal& portal);
   void end_implicit();
-  void check_transaction(const ClientStatement& statement) const;
   bool write_rows(Portal& portal, std::int64_t most);
   void complete(const Portal& portal);
   void continue_stream();
   void check_size(std::string_view statement) const;
-  void kill(const command::Kill& kill) const;
-  void set_parameter(const std::string& name, const std::optional<std::string>& value);
-  void tell_name();
-  void report_parameter(const std::string& name);
   void ready();
   template <class F>
   void answer_failure(std::string_view text, std::size_t offset, F&& f);
@@ -164,6 +145,10 @@ class Backend {
   std::optional<ClientHandshake> handshake_;  // until the session begins
   std::optional<SessionSeats::Seat> seat_;    // from the beginning of the session on
   ClientState client_;
+  CommandRunner commands_;
+  StatementMaker maker_;
+  StatementDescriber describer_;
+  StatementRunner runner_;
   Phase phase_ = Phase::First;
   bool in_query_ = false;  // in a simple Query, after which ReadyForQuery follows without a Sync
   bool skipping_ = false;  // ignores messages up to Sync
@@ -173,7 +158,6 @@ class Backend {
   std::optional<Stream> stream_;
   std::unique_ptr<CopyIn> copy_in_;  // while a COPY takes rows from the client
   std::optional<CancelKey> cancel_requested_;
-  InterimOutput* interim_ = nullptr;
   // Set during run():
   FrameReader* frames_ = nullptr;
   MessageWriter* out_ = nullptr;

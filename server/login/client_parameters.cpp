@@ -169,6 +169,8 @@ std::string ClientParameters::show(std::string_view name) const {
   return found == values_.end() ? std::string(parameter.value) : found->second;
 }
 
+std::string ClientParameters::application_name() const { return show("application_name"); }
+
 ResultFormat ClientParameters::result_format() const {
   const auto format = parse_result_format(show("result_format"));
   CHECK(format.has_value(), "a parameter has a value that it takes");

@@ -31,6 +31,8 @@ class ClientParameters {
   void reset_all();
   /// The value. The parameter must exist.
   std::string show(std::string_view name) const;
+  /// The name that the client's program gives itself; empty: none.
+  std::string application_name() const;
   /// The form of tensors in results: the parameter result_format.
   ResultFormat result_format() const;
   /// Whether the client wants progress reports of long statements.

@@ -1,5 +1,5 @@
 // Tests the statements that the server recognises as its own, in the forms in which clients write them.
-#include "server/client_command.hpp"
+#include "server/statements/client_command.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/progress_notices.hpp"
+#include "server/statements/progress_notices.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "server/client_state.hpp"
+#include "engine/session.hpp"
 #include "server/rows/row_stream.hpp"
+#include "server/statements/portal.hpp"
 
 namespace eindb {
 

@@ -1,4 +1,4 @@
-#include "server/result_rows.hpp"
+#include "server/statements/result_rows.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "server/client_command.hpp"
+#include "server/statements/client_command.hpp"
 
 #include <algorithm>
 #include <array>

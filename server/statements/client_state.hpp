@@ -1,62 +1,22 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/session.hpp"
-#include "engine/statement_text.hpp"
-#include "server/client_command.hpp"
-#include "server/copy/copy_statement.hpp"
-#include "server/dialect/dialect.hpp"
 #include "server/login/client_parameters.hpp"
-#include "server/protocol/frontend_message.hpp"
-#include "server/rows/row_stream.hpp"
+#include "server/pg_catalog/pg_catalog.hpp"
+#include "server/protocol/shared_bytes.hpp"
 #include "server/sessions/client_quota.hpp"
 #include "server/sessions/session_pool.hpp"
-#include "server/values/data_type.hpp"
-#include "server/values/result_format.hpp"
-#include "server/values/row_writer.hpp"
+#include "server/statements/client_statement.hpp"
+#include "server/statements/portal.hpp"
 
 namespace eindb {
-
-/// A prepared statement of the protocol: a command of the server, a COPY from or to the client, or a statement for the
-/// engine.
-struct ClientStatement {
-  bool empty() const { return !command && !copy && prepared == nullptr; }
-
-  std::string text;
-  StatementOutline outline;  ///< of the text
-  Translation translation;   ///< the text for the engine
-  std::optional<ClientCommand> command;
-  std::optional<CopyStatement> copy;
-  /// For a COPY: the statement that returns the rows, or reads or writes the file.
-  std::shared_ptr<const ClientStatement> copied;
-  std::shared_ptr<const PreparedStatement> prepared;  ///< null for commands and copies, and for an empty statement
-  std::vector<DataType> parameter_types;              ///< as the client stated them, or as the engine inferred them
-  /// Once described, the columns stay fixed even if tables change, since clients rely on the description.
-  std::optional<std::vector<ClientColumn>> columns;
-  ResultFormat format = ResultFormat::Rows;  ///< of the description
-  ClientQuota::Share share;                  ///< of the client's quota, if the statement is kept
-};
-
-/// A statement with parameter values, and its remaining rows.
-struct Portal {
-  std::shared_ptr<ClientStatement> statement;
-  StatementInputs inputs;
-  std::vector<frontend::Format> formats;
-  std::optional<Result> result;  ///< set once it runs
-  std::vector<ClientColumn> columns;
-  ResultFormat format = ResultFormat::Rows;  ///< for a tensor
-  std::unique_ptr<RowStream> stream;         ///< the remaining rows, once it runs; null: it returns none
-  std::int64_t rows = 0;                     ///< number of rows sent
-  ClientQuota::Share share;
-};
 
 /// The state that the server keeps for one client between messages: parameters, statements, portals, its transaction,
 /// and a session while the session has state of the client's.
@@ -84,6 +44,11 @@ class ClientState {
   void settle();
   /// Cancels the running statement. Thread-safe.
   void cancel() noexcept;
+
+  /// The prepared statement with this name. CodedError if there is none.
+  std::shared_ptr<ClientStatement> statement(std::string_view name) const;
+  /// The portal with this name. CodedError if there is none.
+  std::shared_ptr<Portal> portal(std::string_view name) const;
 
   Transaction transaction() const { return transaction_; }
   /// Whether a transaction is open in the database, explicit or implicit.

@@ -1,9 +1,10 @@
-#include "server/client_state.hpp"
+#include "server/statements/client_state.hpp"
 
 #include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {
@@ -14,6 +15,8 @@ constexpr std::size_t kMostStatementBytes = std::size_t{128} << 20U;
 constexpr std::size_t kMostPortals = 10000;
 // A single value may have 1 GiB.
 constexpr std::size_t kMostPortalBytes = std::size_t{1} << 30U;
+constexpr std::string_view kUnknownStatement = "26000";
+constexpr std::string_view kUnknownCursor = "34000";
 
 }  // namespace
 
@@ -73,6 +76,21 @@ void ClientState::settle() {
 void ClientState::cancel() noexcept {
   const std::lock_guard lock(running_mutex_);
   if (running_ != nullptr) running_->cancel();
+}
+
+std::shared_ptr<ClientStatement> ClientState::statement(std::string_view name) const {
+  const auto found = statements.find(name);
+  if (found == statements.end())
+    throw CodedError(kUnknownStatement, ErrorKind::UnknownName,
+                     "there is no prepared statement \"" + std::string(name) + "\"");
+  return found->second;
+}
+
+std::shared_ptr<Portal> ClientState::portal(std::string_view name) const {
+  const auto found = portals.find(name);
+  if (found == portals.end())
+    throw CodedError(kUnknownCursor, ErrorKind::UnknownName, "there is no portal \"" + std::string(name) + "\"");
+  return found->second;
 }
 
 void ClientState::begin() {

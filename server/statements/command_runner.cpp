@@ -1,0 +1,147 @@
+#include "server/statements/command_runner.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "engine/results/rows.hpp"
+#include "engine/statement_text.hpp"
+#include "server/login/client_parameters.hpp"
+#include "server/monitoring/session_list.hpp"
+#include "server/values/coded_error.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::string_view kApplicationName = "application_name";
+
+// The value as a literal for SET. The command's value has no quotes, and numbers need none.
+std::string setting_literal(const std::string& value) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = error == std::errc() && end == value.data() + value.size() && std::isfinite(number);
+  return is_number ? value : quote_string(value);
+}
+
+Result shown(const std::string& name, std::string value) {
+  return listed_result({{name, ColumnType::Text}}, {{std::move(value)}});
+}
+
+/// Whether SHOW lists contents of the database. Unlike SHOW of a setting, it is part of the transaction.
+bool lists_of_database(std::string_view name) {
+  return equal_ignoring_case(name, "tensors") || equal_ignoring_case(name, "macros") ||
+         equal_ignoring_case(name, "users");
+}
+
+}  // namespace
+
+// One function for each kind of command.
+struct CommandRunner::Visitor {
+  CommandRunner& self;
+  ClientState& client;
+  MessageWriter& out;
+
+  Result operator()(const command::Begin&) const {
+    client.begin();
+    return status_result("BEGIN");
+  }
+  Result operator()(const command::Commit&) const { return status_result(client.commit() ? "COMMIT" : "ROLLBACK"); }
+  Result operator()(const command::Rollback&) const {
+    client.rollback();
+    return status_result("ROLLBACK");
+  }
+  Result operator()(const command::Set& set) const {
+    self.set_parameter(set.name, set.value, out);
+    return status_result("SET");
+  }
+  Result operator()(const command::Show& show) const {
+    const bool known = ClientParameters::knows(show.name);
+    if (lists_of_database(show.name)) client.enter_transaction(false);
+    return known ? shown(show.name, client.parameters.show(show.name)) : client.session().execute("SHOW " + show.name);
+  }
+  Result operator()(const command::ShowSessions& /*sessions*/) const {
+    return list_sessions(self.monitor_.server().clients, client.identity.process_id);
+  }
+  Result operator()(const command::Kill& kill) const {
+    self.kill(kill);
+    return status_result("KILL");
+  }
+  Result operator()(const command::Reset& reset) const {
+    if (reset.name) {
+      self.set_parameter(*reset.name, std::nullopt, out);
+    } else {
+      client.parameters.reset_all();
+      self.tell_name();
+      client.session().execute("RESET ALL");
+    }
+    return status_result("RESET");
+  }
+  Result operator()(const command::Deallocate& deallocate) const {
+    auto& statements = client.statements;
+    if (!deallocate.name) {
+      statements.clear();
+      client.session().execute("DEALLOCATE ALL");
+    } else if (statements.erase(*deallocate.name) == 0) {
+      client.session().execute("DEALLOCATE " + *deallocate.name);
+    }
+    return status_result(deallocate.name ? "DEALLOCATE" : "DEALLOCATE ALL");
+  }
+  Result operator()(const command::Discard&) const {
+    if (client.transaction() != ClientState::Transaction::None || client.in_transaction())
+      throw CodedError("25001", ErrorKind::Unsupported, "DISCARD ALL cannot run inside a transaction",
+                       "COMMIT or ROLLBACK before");
+    client.discard();
+    self.tell_name();
+    return status_result("DISCARD ALL");
+  }
+  Result operator()(const command::Nothing& nothing) const { return status_result(nothing.tag); }
+};
+
+Result CommandRunner::run(const ClientCommand& command, MessageWriter& out) {
+  return std::visit(Visitor{*this, client_, out}, command);
+}
+
+void CommandRunner::kill(const command::Kill& kill) const {
+  using Outcome = ClientRegistry::StopOutcome;
+  const auto what = kill.connection ? ClientRegistry::What::Connection : ClientRegistry::What::Statement;
+  const auto outcome = monitor_.server().clients.stop(client_.identity.process_id, kill.session, what);
+  const auto session = "session " + std::to_string(kill.session);
+  if (outcome == Outcome::Unknown)
+    throw Error(ErrorKind::UnknownName, "there is no " + session, std::nullopt, "SHOW SESSIONS lists them");
+  if (outcome == Outcome::Forbidden)
+    throw Error(ErrorKind::Permission, session + " is another user's, and may be stopped by users who may write alone");
+}
+
+void CommandRunner::set_parameter(const std::string& name, const std::optional<std::string>& value,
+                                  MessageWriter& out) {
+  if (!ClientParameters::knows(name)) {
+    client_.session().execute(value ? "SET " + name + " = " + setting_literal(*value) : "RESET " + name);
+    return;
+  }
+  const bool reported = value ? client_.parameters.set(name, *value) : client_.parameters.reset(name);
+  if (reported) report_parameter(name, out);
+  if (equal_ignoring_case(name, kApplicationName)) tell_name();
+}
+
+// Passes the client's application_name on to the monitor.
+void CommandRunner::tell_name() { monitor_.rename(client_.parameters.application_name()); }
+
+void CommandRunner::report_parameter(const std::string& name, MessageWriter& out) const {
+  for (const auto& [reported, value] : client_.parameters.reported())
+    if (equal_ignoring_case(reported, name)) out.begin('S').text(reported).text(value).end();
+}
+
+std::vector<Column> command_columns(const ClientCommand& command, ClientState& client) {
+  if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
+  const auto* show = std::get_if<command::Show>(&command);
+  if (show == nullptr) return {};
+  if (ClientParameters::knows(show->name)) return {{show->name, ColumnType::Text}};
+  auto& session = client.session();
+  return session.describe(*session.prepare("SHOW " + show->name)).columns;
+}
+
+}  // namespace eindb

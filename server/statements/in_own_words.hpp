@@ -1,0 +1,24 @@
+#pragma once
+
+#include <utility>
+
+#include "common/error.hpp"
+#include "server/statements/client_state.hpp"
+
+namespace eindb {
+
+/// Calls `f`, which has the session of `client` prepare, describe or run the translated text of `statement`, and
+/// returns its result. Before that it makes pg_catalog visible if the statement may use it. An Error with a place in
+/// the translated text is thrown on with the place in the client's text. Called by the client's thread.
+template <class F>
+decltype(auto) in_own_words(ClientState& client, const ClientStatement& statement, F&& f) {
+  try {
+    if (statement.translation.uses_catalog) client.show_catalog();
+    return std::forward<F>(f)();
+  } catch (const Error& error) {
+    if (!error.span() || !statement.translation.text) throw;
+    throw Error(error.kind(), error.message(), statement.translation.original(*error.span()), error.hint());
+  }
+}
+
+}  // namespace eindb
