@@ -94,9 +94,9 @@ class BinaryArray final : public TensorValue {
 };
 
 template <class T>
-class TextArray final : public TensorValue {
+class ArrayAsText final : public TensorValue {
  public:
-  TextArray(std::int64_t count, Numbers numbers) : count_(count), numbers_(numbers) {}
+  ArrayAsText(std::int64_t count, Numbers numbers) : count_(count), numbers_(numbers) {}
 
   // An element takes at least two bytes, with its comma.
   std::int64_t size(TensorStrips& strips) override {
@@ -183,7 +183,7 @@ class NpyText final : public NpyBytes {
 
 template <class T>
 std::unique_ptr<TensorValue> array_of(DataType element, std::int64_t count, Numbers numbers, Format format) {
-  if (format == Format::Text) return std::make_unique<TextArray<T>>(count, numbers);
+  if (format == Format::Text) return std::make_unique<ArrayAsText<T>>(count, numbers);
   return std::make_unique<BinaryArray<T>>(element, count, numbers);
 }
 
