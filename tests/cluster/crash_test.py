@@ -16,7 +16,7 @@ import unittest
 
 import psycopg
 
-from nodes import SETTLED_SECONDS, Cluster, wait_until
+from nodes import Cluster, wait_until
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -248,7 +248,7 @@ class Undecided(WithDatabase):
     def assert_settled_without_statements(self):
         """That a client happens to come is not what it takes."""
         self.assertEqual(self.database.cluster.wait_until_settled(), {})
-        wait_until(lambda: self.told_tiles() == self.stored_tiles(), SETTLED_SECONDS)
+        wait_until(lambda: self.told_tiles() == self.stored_tiles())
         self.assertEqual(self.told_tiles(), self.stored_tiles())
 
     def told_tiles(self):
