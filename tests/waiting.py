@@ -1,5 +1,5 @@
-"""How tests wait: for a condition, never for a time. Limits are minutes, which only end what hangs, so that neither a slow
-machine nor a busy one makes a test fail."""
+"""How tests wait: for a condition, never for a time. Limits are minutes, which only end what hangs, so that neither a
+slow machine nor a busy one makes a test fail."""
 
 import os
 import time

@@ -43,15 +43,15 @@ class Late(unittest.TestCase):
 
 
 class BusyCluster(Cluster):
-    """Its workers may be silent for six seconds: no other work keeps a thread that has little to do from its turn for so
-    long."""
+    """Its workers may be silent for six seconds: no other work keeps a thread that has little to do from its turn for
+    so long."""
 
     heartbeat_ms = 2000
 
 
 class Busy(unittest.TestCase):
-    """Two workers that have more threads than there are cores. Statements are made larger until they take long enough, which
-    is told by what happens meanwhile."""
+    """Two workers that have more threads than there are cores. Statements are made larger until they take long enough,
+    which is told by what happens meanwhile."""
 
     def setUp(self):
         self.cluster = BusyCluster(2, worker_options=("--threads", str(2 * os.cpu_count())))
@@ -80,7 +80,7 @@ class Busy(unittest.TestCase):
         return self.cluster.statuses(self.other)[self.cluster.workers[0].address]
 
     def heartbeats_during(self, running):
-        """How many heartbeats come from the first worker while the statement runs: with each, it becomes young again."""
+        """How many heartbeats of the first worker come while the statement runs: with each, the last one is young."""
         heartbeats = 0
         last = self.status()["heartbeat_age"]
         while not running.done():

@@ -367,7 +367,7 @@ class Harms:
             self._wait(1, 4)
             worker.end()
         except (IndexError, ValueError):  # it does not say where it listens: it could not start
-            worker.process.wait(20)
+            worker.process.wait(HANG_SECONDS)
             worker.process.stdout.close()
         finally:
             worker.environment = sane

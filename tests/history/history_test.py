@@ -40,9 +40,9 @@ SEED = int(os.environ.get("EINDB_HISTORY_SEED", "1"))
 ROUND = os.environ.get("EINDB_HISTORY_ROUND")
 KINDS = os.environ.get("EINDB_HISTORY_KINDS", "").split(",")
 HARMS_OF_A_ROUND = 20
-# What a statement may take, and what it may take beyond that: docs/operation.md. Processes are stopped for a while. Those
-# that took longer are counted for `script/bench reliability`, on a machine without other work; the test fails where one
-# hangs.
+# What a statement may take, and what it may take beyond that: docs/operation.md. Processes are stopped for a while.
+# Those that took longer are counted for `script/bench reliability`, on a machine without other work; the test fails
+# where one hangs.
 TIMEOUT_SECONDS = 10
 PAUSE_SECONDS = 0.3
 LONGEST_SECONDS = TIMEOUT_SECONDS + 2 + PAUSE_SECONDS

@@ -213,7 +213,8 @@ class Killed(unittest.TestCase):
             with trials.trial():
                 done += self.check_kill(write, rng.uniform(0.0, 1.2 * seconds), old, new)
         self.assertLess(statistics.median(self.opening_seconds), MOST_OPENING_SECONDS)
-        print(f"{make_write.__name__}: {done} of {kills} done; open again for at most {max(self.opening_seconds):.2f} s of CPU")
+        longest = max(self.opening_seconds)
+        print(f"{make_write.__name__}: {done} of {kills} done; open again for at most {longest:.2f} s of CPU")
 
     def check_kill(self, write, seconds, old, new):
         """Whether what was written is there."""

@@ -217,7 +217,7 @@ class SendTime(WithServer):
             client.sendall(message(b"Q", b"EINSUM Z[i 3000, j 3000] = i\0"))
             self.assertEqual(self.server.psql("-c", "SELECT 1").stdout, "1\n")
             is_there = "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = 'ada'"
-            self.assertTrue(wait_until(lambda: watcher.execute(is_there).fetchone() == (0,)), "it has its place for ever")
+            self.assertTrue(wait_until(lambda: watcher.execute(is_there).fetchone() == (0,)), "it keeps its place")
             received = read_all(client)
         self.assertLess(len(received), 50_000_000)
 
@@ -445,11 +445,12 @@ class End(unittest.TestCase):
         return False
 
     def run_at_the_end(self, statement, *signals):
-        """The answer to a statement that runs when the first signal comes, and the seconds from that to the answer. Nobody
-        is let in from each signal on."""
+        """The answer to a statement that runs when the first signal comes, and the seconds from that to the answer.
+        From each signal on nobody is let in."""
         with contextlib.closing(connect(self.server)) as connection:
             watcher = self.enterContext(contextlib.closing(connect(self.server, user="watcher")))
-            is_active = f"SELECT COUNT(*) FROM pg_stat_activity WHERE pid = {connection.info.backend_pid} AND state = 'active'"
+            session = connection.info.backend_pid
+            is_active = f"SELECT COUNT(*) FROM pg_stat_activity WHERE pid = {session} AND state = 'active'"
             connection.pgconn.send_query(statement.encode())
             # One that ended before it was seen to run has been waited for, too.
             wait_until(lambda: watcher.execute(is_active).fetchone() == (1,) or has_answer(connection))

@@ -600,7 +600,8 @@ class ServiceManager(unittest.TestCase):
 class WithoutServer(unittest.TestCase):
     def test_the_shell_has_no_sessions(self):
         for statement in ("SHOW SESSIONS", "KILL 1"):
-            ran = subprocess.run([EINDB, ":memory:", "-c", statement], capture_output=True, text=True, timeout=HANG_SECONDS)
+            ran = subprocess.run([EINDB, ":memory:", "-c", statement], capture_output=True, text=True,
+                                 timeout=HANG_SECONDS)  # fmt: skip
             self.assertEqual(ran.returncode, 1)
             self.assertIn("eindb serve", ran.stderr)
 

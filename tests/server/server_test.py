@@ -279,13 +279,15 @@ class Hostile(WithServer):
 
 class Addresses(unittest.TestCase):
     def test_nobody_listens_to_the_world_without_users(self):
-        ran = subprocess.run([EINDB, "serve", ":memory:", "--listen", "0.0.0.0:0"], capture_output=True, text=True, timeout=240)
+        ran = subprocess.run([EINDB, "serve", ":memory:", "--listen", "0.0.0.0:0"], capture_output=True, text=True,
+                             timeout=HANG_SECONDS)  # fmt: skip
         self.assertEqual(ran.returncode, 1)
         self.assertIn("CREATE USER", ran.stderr)
 
     def test_what_is_no_address(self):
         for place in ("5433", "localhost:", "nowhere:5433", "127.0.0.1:99999"):
-            ran = subprocess.run([EINDB, "serve", ":memory:", "--listen", place], capture_output=True, text=True, timeout=240)
+            ran = subprocess.run([EINDB, "serve", ":memory:", "--listen", place], capture_output=True, text=True,
+                                 timeout=HANG_SECONDS)  # fmt: skip
             self.assertEqual(ran.returncode, 1, place)
             self.assertIn("--listen", ran.stderr)
 
