@@ -24,6 +24,7 @@ from servers import postgres_programs  # noqa: E402
 GROUPS = {
     "statements": statements.run,
     "slow": statements.run_slow,
+    "heavy": statements.run_heavy,
     "pgbench": statements.run_pgbench,
     "arrays": fetches.run_arrays,
     "rows": fetches.run_rows,

@@ -4,14 +4,19 @@ import re
 import statistics
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass
 
+import psycopg
 from case import Outcome
 from servers import DATABASE, USER, postgres_programs
 
 LEAST_A_SECOND = 20000
 MOST_P99_MS = 10
 MOST_SLOWDOWN = 2
+MOST_P99_BESIDE_HEAVY_MS = 100
+HEAVY = "EINSUM s = SUM(R[i,j] * R[j,k] * SIN(R[i,k]))"
+HEAVY_CLIENTS = 8
 
 
 @dataclass
@@ -115,6 +120,50 @@ def run_slow(contest):
         most = MOST_SLOWDOWN if name == "eindb" else None
         outcome.add(f"{name} p99 over that alone", median_ratio(beside, alone, "p99"), at_most=most)
         outcome.add(f"{name} p99 ms", 1e3 * median_of(beside, "p99"))
+    yield outcome
+
+
+class HeavyClients:
+    """Another user's connections to eindb, which run a heavy statement over and over while this is open."""
+
+    def __init__(self, server):
+        self._port = server.port
+        self._ends = threading.Event()
+        self._threads = [threading.Thread(target=self._run) for _ in range(HEAVY_CLIENTS)]
+
+    def _run(self):
+        arguments = {"host": "127.0.0.1", "port": self._port, "user": "heavy", "dbname": DATABASE}
+        with psycopg.connect(**arguments, autocommit=True) as connection:
+            while not self._ends.is_set():
+                connection.execute(HEAVY).fetchall()
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ends.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def run_heavy(contest):
+    """Short statements of eindb with and without heavy ones of another user beside them, in turns."""
+    outcome = Outcome("heavy", f"SELECT 1 beside {HEAVY_CLIENTS} clients with heavy statements")
+    if not contest.selects(outcome.name):
+        return
+    command = f"run {contest.options.seconds} simple SELECT 1"
+    contestant = next(each for each in contest.contestants() if each.name == "eindb")
+    contestant.open_clients(contest.options)
+    alone, beside = [], []
+    for _ in range(contest.options.rounds):
+        alone.append(turn(contestant, command))
+        with HeavyClients(contestant.server):
+            beside.append(turn(contestant, command))
+    outcome.seconds["eindb"] = 1 / median_of(beside, "per second")
+    outcome.add("eindb p99 over that alone", median_ratio(beside, alone, "p99"))
+    outcome.add("eindb p99 ms", 1e3 * median_of(beside, "p99"), at_most=MOST_P99_BESIDE_HEAVY_MS)
     yield outcome
 
 

@@ -16,7 +16,8 @@ import unittest
 
 import psycopg
 
-from nodes import SETTLED_SECONDS, Cluster, wait_until
+from nodes import Cluster, wait_until
+from waiting import HANG_SECONDS
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -211,7 +212,7 @@ class Undecided(WithDatabase):
                 self.database.run("BEGIN")
                 self.database.run(CREATE)
                 self.workers[0].send_signal(signal.SIGKILL)
-                self.workers[0].process.wait(20)
+                self.workers[0].process.wait(HANG_SECONDS)
                 self.database.run(ending)
                 self.workers[0].restart()
                 self.database.cluster.wait_for_workers(self.database.connection)
@@ -222,7 +223,7 @@ class Undecided(WithDatabase):
     def test_a_worker_that_is_away_at_a_drop(self):
         self.database.run(CREATE)
         self.workers[0].send_signal(signal.SIGKILL)
-        self.workers[0].process.wait(20)
+        self.workers[0].process.wait(HANG_SECONDS)
         self.database.run("DROP TENSOR New")
         self.assertIn("New", self.workers[0].contents())
         self.workers[0].restart()
@@ -231,7 +232,7 @@ class Undecided(WithDatabase):
     def test_a_worker_that_is_away_at_a_drop_and_the_coordinator_ends(self):
         self.database.run(CREATE)
         self.workers[0].send_signal(signal.SIGKILL)
-        self.workers[0].process.wait(20)
+        self.workers[0].process.wait(HANG_SECONDS)
         self.database.run("DROP TENSOR New")
         self.database.kill_server()
         self.workers[0].restart()
@@ -248,7 +249,7 @@ class Undecided(WithDatabase):
     def assert_settled_without_statements(self):
         """That a client happens to come is not what it takes."""
         self.assertEqual(self.database.cluster.wait_until_settled(), {})
-        wait_until(lambda: self.told_tiles() == self.stored_tiles(), SETTLED_SECONDS)
+        wait_until(lambda: self.told_tiles() == self.stored_tiles())
         self.assertEqual(self.told_tiles(), self.stored_tiles())
 
     def told_tiles(self):

@@ -60,14 +60,14 @@ class FullDisk(unittest.TestCase):
         while not names or names[-1] in self.worker.contents():
             names.append(f"Full{len(names)}")
             self.make(names[-1], replicas=2)
-            wait_until(lambda: self.status()["tiles"] == len(self.worker.contents()), 10)
+            wait_until(lambda: self.status()["tiles"] == len(self.worker.contents()))
             self.assertLess(len(names), 100)
         self.disk.fill()
         for n in range(200):
             if self.disk.is_mounted or self.status()["bytes_free"] == 0:
                 break
             self.make(f"Small{n}", replicas=2, columns=16)
-            wait_until(lambda: self.status()["tiles"] == len(self.worker.contents()), 10)
+            wait_until(lambda: self.status()["tiles"] == len(self.worker.contents()))
         self.assertTrue(wait_until(lambda: self.status()["bytes_free"] == 0), self.status())
         return names
 
@@ -113,10 +113,10 @@ class FullDisk(unittest.TestCase):
         for name in self.tensors():
             if name.startswith(("Full", "Small")):
                 self.execute(f"DROP TENSOR {name}")
-        self.assertTrue(wait_until(lambda: not self.worker.contents(), 30), self.worker.contents())
+        self.assertTrue(wait_until(lambda: not self.worker.contents()), self.worker.contents())
         self.assertTrue(wait_until(
-            lambda: os.path.getsize(os.path.join(self.worker.folder, "shard.db")) < before / 4, 30))  # fmt: skip
-        self.assertTrue(wait_until(lambda: not self.is_full(), 30), self.status())
+            lambda: os.path.getsize(os.path.join(self.worker.folder, "shard.db")) < before / 4))  # fmt: skip
+        self.assertTrue(wait_until(lambda: not self.is_full()), self.status())
         self.assertRegex(self.cluster.log(), f"worker has room node={self.worker.address}")
         self.disk.free()
         self.make("Everywhere", replicas=3)
@@ -131,7 +131,7 @@ class FullDisk(unittest.TestCase):
         port = re.search(r"http on port (\d+)", self.worker.process.stdout.readline())[1]
 
         def page(path):
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=20) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=240) as answer:
                 return answer.read().decode()
 
         self.cluster.wait_for_workers(self.connection)

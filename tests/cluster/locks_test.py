@@ -15,10 +15,11 @@ import tempfile
 import time
 import unittest
 
-from nodes import EINDB, HEARTBEAT_MS, Cluster, Worker, trusting, wait_until
+from nodes import EINDB, HEARTBEAT_MS, Cluster, Worker, trusting
+from waiting import HANG_SECONDS, wait_until
 
 # What joins is settled about a heartbeat later: that is when the coordinator opens connections of its own.
-HEARTBEATS_TO_SETTLE = 10
+HEARTBEATS_TO_SETTLE = 4
 INSERTS = 200
 
 
@@ -60,7 +61,7 @@ class Shell:
 
     def kill(self):
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(HANG_SECONDS)
         self.process.stdin.close()
         self.process.stdout.close()
 
@@ -69,7 +70,7 @@ class Coordinator(unittest.TestCase):
     def open_beside(self, path, address, statement="SELECT 1"):
         """Another program opens the database and closes it."""
         command = [EINDB, path, "--workers", address, *trusting(()), "-c", statement]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=HANG_SECONDS).stdout
 
     def test_a_shell_keeps_its_locks_when_a_worker_joins(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +82,7 @@ class Coordinator(unittest.TestCase):
                 held = locks_of(shell.process, path)
                 self.assertNotEqual(held, set())
                 time.sleep(HEARTBEATS_TO_SETTLE * HEARTBEAT_MS / 1000)
-                self.assertTrue(wait_until(lambda: locks_of(shell.process, path) == held, 5), "locks were lost")
+                self.assertTrue(wait_until(lambda: locks_of(shell.process, path) == held), "locks were lost")
                 self.open_beside(path, worker.address)
                 self.assertTrue(os.path.exists(path + "-wal"), "the log of a database in use is gone")
                 shell.run("INSERT INTO t VALUES (1)")

@@ -17,18 +17,13 @@ import time
 
 import psycopg
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from waiting import HANG_SECONDS, wait_until  # noqa: E402
+
 EINDB = os.path.abspath(sys.argv.pop(1))
-HEARTBEAT_MS = 200
-
-
-def settled_seconds(heartbeat_ms):
-    """A worker that is back is connected to within five heartbeats, and settled with the next ones. Other work on the machine
-    takes its time."""
-    return 15 * heartbeat_ms / 1000 + 5
-
-
-SETTLED_SECONDS = settled_seconds(HEARTBEAT_MS)
-
+# Who is silent for three heartbeats is lost. Other work on the machine keeps no process silent for so long.
+HEARTBEAT_MS = 1000
 
 # What all nodes of these tests know, unless their options say how they tell each other from strangers.
 _SECRETS = tempfile.TemporaryDirectory()
@@ -43,17 +38,7 @@ def trusting(options):
     return [*options] if _TRUST & set(options) else [*options, "--secret-file", SECRET_FILE]
 
 
-def wait_until(condition, seconds=20):
-    """Whether it comes true in time; looked at often, as what is waited for mostly takes a few heartbeats."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def ready_port(process, seconds=20):
+def ready_port(process, seconds=HANG_SECONDS):
     """The port that a program says it listens on, at the end of its first line."""
     if not select.select([process.stdout], [], [], seconds)[0]:
         raise TimeoutError("the program does not say that it listens")
@@ -61,7 +46,7 @@ def ready_port(process, seconds=20):
 
 
 def read_database(path, sql):
-    file = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20)
+    file = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=HANG_SECONDS)
     try:
         return file.execute(sql).fetchall()
     finally:
@@ -87,7 +72,7 @@ class Proxy:
             except OSError:
                 return
             try:
-                worker = socket.create_connection(("127.0.0.1", self._target), timeout=5)
+                worker = socket.create_connection(("127.0.0.1", self._target), timeout=HANG_SECONDS)
             except OSError:
                 client.close()
                 continue
@@ -179,7 +164,7 @@ class Worker:
             self.send_signal(signal.SIGCONT)
             self.send_signal(number)
         try:
-            return self.process.wait(20)
+            return self.process.wait(HANG_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -189,7 +174,7 @@ class Worker:
 
     def restart(self):
         """After a SIGKILL: on the same port and directory."""
-        self.process.wait(20)
+        self.process.wait(HANG_SECONDS)
         self.process.stdout.close()
         self.start()
 
@@ -274,7 +259,7 @@ class Cluster:
 
     def end_server(self, number=signal.SIGTERM):
         self.server.send_signal(number)
-        status = self.server.wait(20)
+        status = self.server.wait(HANG_SECONDS)
         self.server.stdout.close()
         self.server = None
         return status
@@ -343,7 +328,7 @@ class Cluster:
             looks.append(self.unsettled())
             return not looks[-1]
 
-        wait_until(is_settled, settled_seconds(self.heartbeat_ms))
+        wait_until(is_settled)
         return looks[-1]
 
     def close(self):

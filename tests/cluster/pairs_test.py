@@ -5,7 +5,6 @@ with an error that names the two; it is shown and logged; and all is as before w
     pairs_test.py EINDB
 """
 
-import time
 import unittest
 
 import psycopg
@@ -18,10 +17,6 @@ N = 64
 TOTAL = N * N * (N - 1)
 # A worker connects to those that stand before it.
 FROM, TO = 2, 1
-# A pair is found to be broken, all pairs are asked about, and the statement is run again. Other work on the machine takes
-# its time.
-FOUND_SECONDS = 60
-KNOWN_SECONDS = 15
 
 
 class Pairs(unittest.TestCase):
@@ -40,11 +35,9 @@ class Pairs(unittest.TestCase):
         cls.connection.execute(f"CREATE TENSOR Single AS EINSUM Single[i {N}, j {N}] = i + j")
 
     def total(self, tensor):
-        """By way of the transposed tensor, so that all ranks send to each other; and how long it took."""
-        began = time.monotonic()
+        """By way of the transposed tensor, so that all ranks send to each other."""
         query = f"EINSUM Z[] = SUM({tensor}[i,j] * {tensor}[j,i])"
-        value = self.connection.execute(query).fetchone()[-1]
-        return value, time.monotonic() - began
+        return self.connection.execute(query).fetchone()[-1]
 
     def reasons(self):
         statuses = self.cluster.statuses(self.connection)
@@ -53,20 +46,15 @@ class Pairs(unittest.TestCase):
     def check(self, how):
         expected = sum((i + j) ** 2 for i in range(N) for j in range(N))
         source, target = self.cluster.workers[FROM], self.cluster.workers[TO]
-        self.assertEqual(self.total("Kept")[0], expected)
+        self.assertEqual(self.total("Kept"), expected)
         target.proxy.harm(how, f"127.0.0.1:{source._port}")
         try:
             self.cluster.wait_for_workers(self.connection)
-            value, seconds = self.total("Kept")
-            self.assertEqual(value, expected)
-            self.assertLess(seconds, FOUND_SECONDS)
             # The first failure is asked about, the second one says enough.
-            value, seconds = self.total("Kept")
-            self.assertEqual(value, expected)
-            self.assertLess(seconds, FOUND_SECONDS)
-            value, seconds = self.total("Kept")
-            self.assertEqual(value, expected)
-            self.assertLess(seconds, KNOWN_SECONDS, "it is known by now")
+            for _ in range(2):
+                self.assertEqual(self.total("Kept"), expected)
+            self.assertTrue(all(self.reasons()), "it is known by now")
+            self.assertEqual(self.total("Kept"), expected)
             self.assertIn(target.address, self.reasons()[0])
             self.assertIn(source.address, self.reasons()[1])
             self.assertIn("no data between workers", self.cluster.log())
@@ -77,14 +65,14 @@ class Pairs(unittest.TestCase):
             for address in (source.address, target.address):
                 self.assertIn(address, str(caught.exception))
             self.connection.execute("SET workers = 0")
-            self.assertEqual(self.total("Single")[0], expected, "the coordinator fetches what it reads")
+            self.assertEqual(self.total("Single"), expected, "the coordinator fetches what it reads")
         finally:
             self.connection.execute(f"SET workers = {WORKERS}")
             target.proxy.heal()
         self.cluster.wait_for_workers(self.connection)
-        self.assertTrue(wait_until(lambda: not any(self.reasons()), 90), self.reasons())
+        self.assertTrue(wait_until(lambda: not any(self.reasons())), self.reasons())
         self.assertIn("data between workers again", self.cluster.log())
-        self.assertEqual(self.total("Single")[0], expected)
+        self.assertEqual(self.total("Single"), expected)
 
     def test_refused(self):
         self.check("refuse")

@@ -172,7 +172,7 @@ class Strangers(unittest.TestCase):
                           ("--workers", "127.0.0.1:1", ":memory:", "-c", "SELECT 1"),
                           ("serve", ":memory:", "--workers", "127.0.0.1:1", "--listen", "127.0.0.1:0")):  # fmt: skip
             with tempfile.TemporaryDirectory() as folder:
-                done = subprocess.run([EINDB, *arguments], capture_output=True, text=True, timeout=20, cwd=folder)
+                done = subprocess.run([EINDB, *arguments], capture_output=True, text=True, timeout=240, cwd=folder)
                 self.assertEqual(done.returncode, 1, arguments)
                 for words in ("without a secret", "--secret-file", "--insecure", "umask 077"):
                     self.assertIn(words, done.stderr)
@@ -194,7 +194,7 @@ class Strangers(unittest.TestCase):
                     with sqlite3.connect(cluster.database) as original, sqlite3.connect(copy) as target:
                         original.backup(target)
                     command = [EINDB, copy, "--workers", address, *INSECURE, "--heartbeat", "200ms", "-c", statement]
-                    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
                     self.assertEqual(done.returncode, 1, statement)
             self.assertEqual(worker.contents(), kept)
             self.assertEqual(connection.execute("EINSUM Z[] = SUM(Kept[i,j])").fetchone()[-1], 8000)
@@ -208,7 +208,7 @@ class Listening(unittest.TestCase):
         self.command = [EINDB, "worker", "--listen", "0.0.0.0:0", "--data", os.path.join(folder.name, "data")]
 
     def test_beyond_this_machine_takes_something_to_show(self):
-        done = subprocess.run([*self.command, *INSECURE], capture_output=True, text=True, timeout=20)
+        done = subprocess.run([*self.command, *INSECURE], capture_output=True, text=True, timeout=240)
         self.assertEqual(done.returncode, 1)
         for words in ("0.0.0.0:0", "without a secret", "--secret-file FILE", "--tls-ca FILE"):
             self.assertIn(words, done.stderr)
@@ -216,7 +216,7 @@ class Listening(unittest.TestCase):
             worker = subprocess.Popen([*self.command, *options], stdout=subprocess.PIPE, text=True)
             self.assertIn("listening on port", worker.stdout.readline())
             worker.send_signal(signal.SIGTERM)
-            worker.communicate(timeout=20)
+            worker.communicate(timeout=240)
             self.assertEqual(worker.returncode, 0)
 
 

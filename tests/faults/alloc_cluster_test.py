@@ -103,7 +103,7 @@ class Enumeration(unittest.TestCase):
             ended.append(f"the server has ended with {self.cluster.server.returncode}")
             self.cluster.server.stdout.close()
             self.cluster.start_server()
-        if not wait_until(self.all_are_up, 30):
+        if not wait_until(self.all_are_up):
             ended.append("a worker does not come back")
         return ", ".join(ended)
 
@@ -116,7 +116,7 @@ class Enumeration(unittest.TestCase):
             except psycopg.Error as error:
                 if error.sqlstate not in REFUSALS:
                     raise
-            self.assertTrue(wait_until(self.all_are_up, 30), "a worker does not come back")
+            self.assertTrue(wait_until(self.all_are_up), "a worker does not come back")
         return ask()
 
     def end_workers(self):
@@ -173,7 +173,7 @@ class Enumeration(unittest.TestCase):
 
     def make(self):
         # What failed in the test before may have ended connections to workers when that was over.
-        self.assertTrue(wait_until(self.all_are_up, 30), "a worker does not come back")
+        self.assertTrue(wait_until(self.all_are_up), "a worker does not come back")
         self.ask("DROP TENSOR IF EXISTS A")
         self.ask("CREATE TENSOR A PARTITION (2, 2) AS EINSUM A[i 6, j 6] = i * 6 + j")
 

@@ -89,7 +89,7 @@ class Server(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="eindb-alloc-")
         cls.template = Path(cls.folder.name) / "s.db"
-        subprocess.run([EINDB, cls.template, "-c", TEMPLATE], check=True, timeout=60)
+        subprocess.run([EINDB, cls.template, "-c", TEMPLATE], check=True, timeout=240)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
                         "-keyout", "key", "-out", "crt", "-days", "2", "-subj", "/CN=127.0.0.1"],
                        check=True, cwd=cls.folder.name, capture_output=True)  # fmt: skip

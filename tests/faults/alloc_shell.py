@@ -7,7 +7,7 @@ import time
 
 from alloc_control import ALLOCATIONS
 
-PATIENCE = 30  # seconds, for statements that take milliseconds
+PATIENCE = 240  # seconds, for statements that take milliseconds
 
 
 class Died(Exception):

@@ -93,7 +93,7 @@ class Attempt:
     def state(self):
         """All rows of the database, and all files beside it."""
         found = []
-        with sqlite3.connect(f"file:{self.folder}/my.db?mode=ro", uri=True, timeout=20) as file:
+        with sqlite3.connect(f"file:{self.folder}/my.db?mode=ro", uri=True, timeout=240) as file:
             tables = [name for (name,) in file.execute(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]  # fmt: skip
             for table in tables:
@@ -154,7 +154,7 @@ class Enumeration(unittest.TestCase):
     def setUpClass(cls):
         cls._folder = tempfile.TemporaryDirectory(prefix="eindb-alloc-")
         cls.template = Path(cls._folder.name)
-        subprocess.run([EINDB, "my.db", "-c", TEMPLATE], check=True, cwd=cls.template, timeout=60)
+        subprocess.run([EINDB, "my.db", "-c", TEMPLATE], check=True, cwd=cls.template, timeout=240)
         cls.control = Control(SHIM)
 
     @classmethod

@@ -36,7 +36,7 @@ class ProgramsTest(unittest.TestCase):
             environment["LD_PRELOAD"] = LAYER
             environment["EINDB_FAULT"] = f"under={self.folder} report={self.report} {fault}"
         return subprocess.run([EINDB, "--csv", "--noheader", str(self.folder / "my.db"), "-c", statement],
-                              capture_output=True, text=True, timeout=60, env=environment)
+                              capture_output=True, text=True, timeout=240, env=environment)
 
     def value(self, statement):
         done = self.run_eindb(statement)

@@ -10,7 +10,7 @@ import time
 import psycopg
 
 # The longest that an answer is waited for before it counts as hung. Statements have a statement_timeout far below.
-PATIENCE = float(os.environ.get("EINDB_PATIENCE", "60"))
+PATIENCE = float(os.environ.get("EINDB_PATIENCE", "240"))
 
 
 class Failed(Exception):

@@ -4,7 +4,10 @@
 """
 
 import contextlib
+import json
+import os
 import re
+import tempfile
 import threading
 import time
 import unittest
@@ -14,6 +17,7 @@ from psycopg import errors
 from psycopg.pq import DiagnosticField, ExecStatus
 
 from served import Server, WithServer
+from waiting import wait_until
 
 TABLES = """
 CREATE TABLE t (n INTEGER);
@@ -21,10 +25,11 @@ INSERT INTO t VALUES (1);
 CREATE TENSOR X AS EINSUM X[i 4] = i;
 """
 # Some hundred milliseconds on one core; its tensors take 16 MB each.
-MATRICES = "CREATE TENSOR A AS EINSUM A[i 1400, j 1400] = RANDN(1);"
+MATRICES = "CREATE TENSOR A AS EINSUM A[i 1400, j 1400] = RANDN(1); CREATE TENSOR T AS EINSUM T[l 1000] = l;"
 HEAVY = "EINSUM s = SUM(A[i,j] * A[j,k] * SIN(A[i,k]))"
-# Minutes: for those who are to wait behind it.
-ENDLESS = "EINSUM s = SUM(SIN(A[i,j] + A[k,l]))"
+# Hours, in small steps: for those who are to wait behind it.
+STEPS = "SET parallelism = 4096"
+ENDLESS = "EINSUM R[i,k] = SUM(SIN(A[i,j] * A[j,k] * T[l]))"
 
 
 class Concurrent(WithServer):
@@ -66,12 +71,18 @@ class Transactions(Concurrent):
     def test_a_second_writer_waits_for_the_first(self):
         self.one.execute("BEGIN")
         self.one.execute("INSERT INTO t VALUES (2)")
-        later = threading.Timer(0.5, lambda: self.one.execute("COMMIT"))
+        order = []
+
+        def commit():
+            order.append("commit")
+            self.one.execute("COMMIT")
+
+        later = threading.Timer(0.5, commit)
         later.start()
-        start = time.monotonic()
         self.two.execute("INSERT INTO t VALUES (3)")
-        self.assertGreater(time.monotonic() - start, 0.4)
+        order.append("insert")
         later.join()
+        self.assertEqual(order, ["commit", "insert"])
         self.assertEqual(self.two.execute("SELECT SUM(n) FROM t").fetchone(), (6,))
 
     def test_a_second_writer_waits_only_so_long(self):
@@ -82,7 +93,7 @@ class Transactions(Concurrent):
             with self.assertRaises(errors.LockNotAvailable) as caught:
                 self.two.execute(statement)
             self.assertIn("another connection writes", caught.exception.diag.message_hint)
-        self.assertTrue(9 < time.monotonic() - start < 30)
+        self.assertGreater(time.monotonic() - start, 9)
         self.assertEqual(self.two.execute("SELECT SUM(n) FROM t").fetchone(), (1,))
         self.one.execute("ROLLBACK")
         self.two.execute("INSERT INTO t VALUES (3)")
@@ -186,25 +197,24 @@ class Clients:
     """Connections that run a statement over and over, each in a thread, until the end of the block."""
 
     def __init__(self, server, statement, count, user):
-        self.done = 0
-        self.seconds = []
+        self.done = [0] * count
         self.errors = []
         self._ends = threading.Event()
-        self._lock = threading.Lock()
-        self._threads = [threading.Thread(target=self._run, args=(server, statement, user)) for _ in range(count)]
+        self._threads = [threading.Thread(target=self._run, args=(server, statement, user, n)) for n in range(count)]
 
-    def _run(self, server, statement, user):
+    def _run(self, server, statement, user, number):
         with psycopg.connect(**server.arguments(user=user), autocommit=True) as connection:
             while not self._ends.is_set():
-                start = time.monotonic()
                 try:
                     connection.execute(statement).fetchall()
                 except psycopg.Error as error:
                     self.errors.append(str(error))
                     return
-                with self._lock:
-                    self.done += 1
-                    self.seconds.append(time.monotonic() - start)
+                self.done[number] += 1
+
+    def wait_for(self, answers):
+        """Whether each comes to have so many answers; also true after an error."""
+        return wait_until(lambda: self.errors or min(self.done) >= answers)
 
     def __enter__(self):
         for thread in self._threads:
@@ -216,44 +226,142 @@ class Clients:
         for thread in self._threads:
             thread.join()
 
-    def p99(self):
-        return sorted(self.seconds)[int(len(self.seconds) * 0.99)]
+
+class Endless:
+    """A connection that runs a statement without an end, if it is its turn: only then does it hear how far that is."""
+
+    def __init__(self, server, user):
+        self._connection = psycopg.connect(**server.arguments(user=user), autocommit=True)
+        self._connection.execute(STEPS)
+        self._connection.execute("SET progress_notices = on")
+        self._connection.add_notice_handler(self._hear)
+        self.heard = 0
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _hear(self, _):
+        self.heard += 1
+
+    def _run(self):
+        with contextlib.suppress(errors.QueryCanceled):
+            self._connection.execute(ENDLESS)
+
+    @property
+    def session(self):
+        return self._connection.info.backend_pid
+
+    def runs(self):
+        """Whether it goes on without an end."""
+        return self._thread.is_alive()
+
+    def wait_for_turn(self):
+        return wait_until(lambda: self.heard > 0)
+
+    def end(self):
+        """Cancels it, as often as it takes: it may not have begun."""
+        def has_ended():
+            self._connection.cancel()
+            self._thread.join(0.1)
+            return not self._thread.is_alive()
+
+        assert wait_until(has_ended), "a statement is not cancelled"
+
+    def close(self):
+        self.end()
+        self._connection.close()
 
 
 class HeavyStatements(Concurrent):
     script = MATRICES
     options = ("--memory-limit", "512MiB", "--statement-threads", "4", "--heavy", "2")
 
-    def test_small_statements_do_not_wait_for_heavy_ones(self):
-        with Clients(self.server, "SELECT 1", 8, "small") as alone:
-            time.sleep(1)
-        with Clients(self.server, HEAVY, 8, "heavy") as heavy, Clients(self.server, "SELECT 1", 8, "small") as beside:
-            time.sleep(4)
-        self.assertEqual(heavy.errors + beside.errors, [])
-        self.assertGreater(heavy.done, 0)
-        print(f"p99 of SELECT 1: {alone.p99() * 1e3:.1f} ms alone, {beside.p99() * 1e3:.1f} ms beside heavy statements")
-        self.assertLess(beside.p99(), max(0.1, 10 * alone.p99()))
+    def endless(self, user):
+        client = Endless(self.server, user)
+        self.addCleanup(client.close)
+        return client
 
-    def test_users_take_turns(self):
-        with Clients(self.server, HEAVY, 12, "greedy") as greedy, Clients(self.server, HEAVY, 1, "modest") as modest:
-            time.sleep(5)
-            of_greedy, of_modest = greedy.done, modest.done
-        self.assertEqual(greedy.errors + modest.errors, [])
-        print(f"heavy statements done: {of_greedy} of twelve connections of one user, {of_modest} of another's one")
-        self.assertGreaterEqual(of_modest, of_greedy / 6)
+    def test_small_statements_do_not_wait_for_heavy_ones(self):
+        """Each of many clients gets all of its answers while heavy statements run that do not end, and others wait."""
+        running = [self.endless("heavy") for _ in range(2)]
+        self.assertTrue(all(client.wait_for_turn() for client in running))
+        waiting = [self.endless("heavy") for _ in range(6)]
+        self.server.wait_for_state([client.session for client in waiting], user="watcher")
+        with Clients(self.server, "SELECT 1", 8, "small") as small:
+            self.assertTrue(small.wait_for(100), small.done)
+        self.assertEqual(small.errors, [])
+        self.assertTrue(all(client.runs() for client in running + waiting))
+
+    def test_no_more_heavy_statements_run_than_may(self):
+        clients = [self.endless(f"user{n}") for n in range(6)]
+        self.server.wait_for_state([client.session for client in clients], user="watcher")
+
+        def heard():
+            return sorted(client.heard for client in clients)
+
+        # Those that run hear of it every half second, the others not at all.
+        for _ in range(3):
+            before = heard()
+            self.assertTrue(wait_until(lambda: sum(heard()[-2:]) >= sum(before[-2:]) + 6))
+            self.assertEqual(heard()[:-2], [0] * (len(clients) - 2))
+            ended = max(clients, key=lambda client: client.heard)
+            ended.end()
+            clients.remove(ended)
+            self.assertTrue(wait_until(lambda: heard()[-2] > 0), "another one has its turn")
 
     def test_memory_is_that_of_the_server(self):
         status = f"/proc/{self.server.process.pid}/status"
         most = 0
+
+        def look():
+            nonlocal most
+            with open(status) as file:
+                most = max(most, int(re.search(r"RssAnon:\s+(\d+) kB", file.read())[1]))
+            return clients.errors or sum(clients.done) >= 32
+
         with Clients(self.server, HEAVY, 16, "greedy") as clients:
-            end = time.monotonic() + 4
-            while time.monotonic() < end:
-                with open(status) as file:
-                    most = max(most, int(re.search(r"RssAnon:\s+(\d+) kB", file.read())[1]))
-                time.sleep(0.01)
+            self.assertTrue(wait_until(look), clients.done)
         self.assertEqual(clients.errors, [])
         print(f"memory of 16 clients: {most >> 10} MiB, of 512")
         self.assertLess(most >> 10, 512 + 64)
+
+
+class Turns(unittest.TestCase):
+    options = ("--memory-limit", "512MiB", "--statement-threads", "4", "--heavy", "1")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.log = os.path.join(folder.name, "log")
+        options = (*self.options, "--log", self.log, "--log-format", "json", "--log-statements", "all")
+        self.server = Server(MATRICES, options)
+        self.addCleanup(self.server.close)
+
+    def test_users_take_turns(self):
+        """One runs at a time: the log has them in the order of their turns."""
+        first = Endless(self.server, "first")
+        self.addCleanup(first.close)
+        self.assertTrue(first.wait_for_turn())
+        with contextlib.ExitStack() as open_clients:
+            connections = []
+            for user, count in (("greedy", 12), ("modest", 3)):
+                own = [psycopg.connect(**self.server.arguments(user=user), autocommit=True) for _ in range(count)]
+                for connection in own:
+                    open_clients.callback(connection.close)
+                    connection.pgconn.send_query(HEAVY.encode())
+                self.server.wait_for_state([connection.info.backend_pid for connection in own], user="watcher")
+                connections += own
+            # A statement that is seen to be active is about to join its line.
+            time.sleep(0.5)
+            first.end()
+            for connection in connections:
+                self.assertEqual(connection.pgconn.get_result().status, ExecStatus.TUPLES_OK)
+        with open(self.log, encoding="ascii") as log:
+            events = [json.loads(line) for line in log]
+        order = [event["user"] for event in events if event["event"] == "statement" and event["statement"] == HEAVY]
+        print(f"turns: {' '.join(order)}")
+        self.assertEqual(sorted(order), ["greedy"] * 12 + ["modest"] * 3)
+        # Six turns, and some in case that the modest came late to the line; behind all others they would be the last.
+        self.assertLess(max(n for n, user in enumerate(order) if user == "modest"), 12)
 
 
 class Waiting(Concurrent):
@@ -261,18 +369,18 @@ class Waiting(Concurrent):
     options = ("--memory-limit", "256MiB", "--statement-threads", "2", "--heavy", "1")
 
     def setUp(self):
-        self.running = self.connect()
-        self.thread = threading.Thread(target=self.run_for_long)
-        self.thread.start()
-        time.sleep(0.5)
+        self.running = Endless(self.server, "ada")
+        self.addCleanup(self.running.close)
+        self.assertTrue(self.running.wait_for_turn())
 
-    def tearDown(self):
-        self.running.cancel()
-        self.thread.join()
+    def cancel(self, connection, thread):
+        """As often as it takes: the statement may not have begun."""
+        def has_ended():
+            connection.cancel()
+            thread.join(0.1)
+            return not thread.is_alive()
 
-    def run_for_long(self):
-        with contextlib.suppress(errors.QueryCanceled):
-            self.running.execute(ENDLESS)
+        self.assertTrue(wait_until(has_ended), "a statement that waits is not cancelled")
 
     def start(self, connection, statement, found):
         def run():
@@ -289,34 +397,28 @@ class Waiting(Concurrent):
         found = []
         waiting = [self.connect() for _ in range(6)]  # more than there are workers
         threads = [self.start(connection, HEAVY, found) for connection in waiting]
-        time.sleep(0.3)
+        self.server.wait_for_state([connection.info.backend_pid for connection in waiting], user="watcher")
         self.assertEqual(found, [])
         self.assertEqual(self.connect().execute("SELECT 1").fetchone(), (1,))
-        start = time.monotonic()
-        for connection in waiting:
-            connection.cancel()
-        for thread in threads:
-            thread.join()
-        self.assertLess(time.monotonic() - start, 3)
+        for connection, thread in zip(waiting, threads):
+            self.cancel(connection, thread)
+        self.assertTrue(self.running.runs(), "they did not have their turn")
         self.assertEqual(found, ["57014"] * 6)
 
     def test_waiting_counts_as_time_of_the_statement(self):
         connection = self.connect()
         connection.execute("SET statement_timeout = '300ms'")
-        start = time.monotonic()
         with self.assertRaises(errors.QueryCanceled):
             connection.execute(HEAVY)
-        self.assertLess(time.monotonic() - start, 5)
+        self.assertTrue(self.running.runs(), "it did not have its turn")
 
     def test_a_client_that_leaves_leaves_the_line(self):
         found = []
         waiting = self.connect()
         thread = self.start(waiting, HEAVY, found)
-        time.sleep(0.2)
-        waiting.cancel()
-        thread.join()
-        self.running.cancel()
-        self.thread.join()
+        self.server.wait_for_state([waiting.info.backend_pid], user="watcher")
+        self.cancel(waiting, thread)
+        self.running.end()
         self.assertEqual(self.connect().execute(HEAVY).rowcount, 1)
 
     def test_the_server_ends_while_statements_wait(self):
@@ -324,10 +426,8 @@ class Waiting(Concurrent):
         found = []
         connections = [psycopg.connect(**server.arguments(), autocommit=True) for _ in range(4)]
         threads = [self.start(connection, ENDLESS, found) for connection in connections]
-        time.sleep(0.5)
-        start = time.monotonic()
+        server.wait_for_state([connection.info.backend_pid for connection in connections], user="watcher")
         server.close()
-        self.assertLess(time.monotonic() - start, 5)
         for thread in threads:
             thread.join()
 
@@ -369,10 +469,8 @@ class Results(Concurrent):
         self.assertGreater(len(begun), 0)
         for client in begun:
             client.close()
-        deadline = time.monotonic() + 10
-        while self.begin()[1].status != ExecStatus.SINGLE_TUPLE:
-            self.assertLess(time.monotonic(), deadline, "memory of clients that left has not come back")
-            time.sleep(0.1)
+        self.assertTrue(wait_until(lambda: self.begin()[1].status == ExecStatus.SINGLE_TUPLE),
+                        "memory of clients that left has not come back")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import time
 import unittest
 
 from served import WithServer
+from waiting import wait_until
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"
 MEBIBYTE = 1 << 20
@@ -129,10 +130,7 @@ class Hostile(WithServer):
 
     def check_server(self, sockets_before):
         self.assertEqual(self.server.psql("-c", "SELECT 1").stdout, "1\n", "others are answered")
-        end = time.monotonic() + 10
-        while self.sockets() > sockets_before and time.monotonic() < end:
-            time.sleep(0.05)
-        self.assertLessEqual(self.sockets(), sockets_before, "no descriptor is left")
+        self.assertTrue(wait_until(lambda: self.sockets() <= sockets_before), "no descriptor is left")
 
     def sockets(self):
         """Sessions that are kept for the next client have files open; of the clients there is nothing but sockets."""

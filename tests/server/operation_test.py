@@ -22,6 +22,7 @@ import psycopg
 from prometheus_client.parser import text_string_to_metric_families
 
 from served import EINDB, TENSORS, Server, WithServer
+from waiting import HANG_SECONDS, wait_until
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"
 USERS = "CREATE USER ada PASSWORD 'one' ADMIN; CREATE USER bob PASSWORD 'two' READ ONLY;"
@@ -42,7 +43,7 @@ class WatchedServer(Server):
 
     def get(self, path, method="GET"):
         """Status, headers and body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=HANG_SECONDS)
         with contextlib.closing(connection):
             connection.request(method, path)
             answer = connection.getresponse()
@@ -62,20 +63,21 @@ class WatchedServer(Server):
 
     def events(self):
         with open(self.log, encoding="ascii") as lines:
-            return [json.loads(line) for line in lines]
+            # The last line may be on its way.
+            return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def wait_for_event(self, name, **fields):
         """The first such event, which is about to be logged."""
-        for _ in range(200):
-            for event in self.events():
-                if event["event"] == name and fields.items() <= event.items():
-                    return event
-            time.sleep(0.05)
-        raise AssertionError(f"no event {name} {fields} in {self.events()}")
+        def found():
+            return [event for event in self.events() if event["event"] == name and fields.items() <= event.items()]
+
+        if not wait_until(found):
+            raise AssertionError(f"no event {name} {fields} in {self.events()}")
+        return found()[0]
 
     def raw(self, request, linger=True):
         """What comes back for the bytes `request`, up to the end of the connection."""
-        with socket.create_connection(("127.0.0.1", self.http_port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", self.http_port), timeout=HANG_SECONDS) as connection:
             answer = b""
             with contextlib.suppress(OSError):  # the server may not want to hear all of it
                 connection.sendall(request)
@@ -110,17 +112,16 @@ class Watched(WithServer):
         return connection, thread, outcome
 
     def wait_for_state(self, watcher, session, state):
-        for _ in range(200):
-            found = watcher.execute("SELECT state FROM pg_stat_activity WHERE pid = %s", (session,)).fetchone()
-            if found == (state,):
-                return
-            time.sleep(0.02)
-        raise AssertionError(f"session {session} is not {state} but {found}")
+        def found():
+            return watcher.execute("SELECT state FROM pg_stat_activity WHERE pid = %s", (session,)).fetchone()
+
+        if not wait_until(lambda: found() == (state,)):
+            raise AssertionError(f"session {session} is not {state} but {found()}")
 
 
 class Http(Watched):
     def test_health(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.server.http_port}/health", timeout=20) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.server.http_port}/health", timeout=HANG_SECONDS) as answer:
             self.assertEqual((answer.status, answer.read()), (200, b"ok\n"))
 
     def test_metrics_have_their_type(self):
@@ -173,11 +174,12 @@ class Http(Watched):
         connection, thread, _ = self.run_endlessly()
         watcher = self.connect()
         self.wait_for_state(watcher, connection.info.backend_pid, "active")
-        self.assertEqual(self.server.metric("eindb_connections_active"), 1)
-        self.assertEqual(self.server.metric("eindb_connections_open"), 2)
+        # Sessions of other tests may be about to leave.
+        self.assertTrue(wait_until(lambda: self.server.metric("eindb_connections_active") == 1))
+        self.assertTrue(wait_until(lambda: self.server.metric("eindb_connections_open") == 2))
         connection.cancel()
-        thread.join(20)
-        self.assertEqual(self.server.metric("eindb_connections_active"), 0)
+        thread.join(HANG_SECONDS)
+        self.assertTrue(wait_until(lambda: self.server.metric("eindb_connections_active") == 0))
         self.assertGreaterEqual(
             self.server.metric("eindb_statements_total", kind="select", outcome="cancelled"), 1
         )
@@ -188,13 +190,10 @@ class Http(Watched):
             connection = psycopg.connect(**server.arguments(), autocommit=True)
             thread = threading.Thread(target=lambda: self.assertRaises(psycopg.Error, connection.execute, ENDLESS))
             thread.start()
-            for _ in range(200):
-                if server.metric("eindb_connections_active") == 1:
-                    break
-                time.sleep(0.02)
+            self.assertTrue(wait_until(lambda: server.metric("eindb_connections_active") == 1))
             self.assertEqual(server.get("/health")[0], 200)
             connection.cancel()
-            thread.join(20)
+            thread.join(HANG_SECONDS)
             connection.close()
         finally:
             server.close()
@@ -212,7 +211,7 @@ class Http(Watched):
             self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"), method)
 
     def test_a_connection_brings_several_requests(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.http_port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.http_port, timeout=HANG_SECONDS)
         with contextlib.closing(connection):
             for path, status in (("/health", 200), ("/nothing", 404), ("/metrics", 200), ("/health", 200)):
                 connection.request("GET", path)
@@ -257,30 +256,29 @@ class Http(Watched):
         descriptors = len(os.listdir(f"/proc/{self.server.process.pid}/fd"))
         with contextlib.ExitStack() as connections:
             for _ in range(100):
-                connection = socket.create_connection(("127.0.0.1", self.server.http_port), timeout=20)
+                connection = socket.create_connection(("127.0.0.1", self.server.http_port), timeout=HANG_SECONDS)
                 connections.enter_context(connection)
                 with contextlib.suppress(OSError):
                     connection.sendall(b"GET /health HTTP/1.1\r\n")
-            time.sleep(0.3)
-            self.assertLess(len(os.listdir(f"/proc/{self.server.process.pid}/fd")), descriptors + 40)
-        for _ in range(100):
+            self.assertTrue(wait_until(
+                lambda: len(os.listdir(f"/proc/{self.server.process.pid}/fd")) < descriptors + 40))  # fmt: skip
+
+        def is_answered():
             with contextlib.suppress(OSError, http.client.HTTPException):
-                if self.server.get("/health")[0] == 200:
-                    break
-            time.sleep(0.1)
-        self.assertEqual(self.server.get("/health")[0], 200)
+                return self.server.get("/health")[0] == 200
+            return False
+
+        self.assertTrue(wait_until(is_answered))
 
     def test_a_request_that_does_not_end_is_ended(self):
-        with socket.create_connection(("127.0.0.1", self.server.http_port), timeout=30) as connection:
+        with socket.create_connection(("127.0.0.1", self.server.http_port), timeout=HANG_SECONDS) as connection:
             connection.sendall(b"GET /health HTTP/1.1\r\n")
-            start = time.monotonic()
             with contextlib.suppress(ConnectionResetError):
                 self.assertEqual(connection.recv(100), b"")
-            self.assertLess(time.monotonic() - start, 20)
 
     def test_addresses_of_the_network_are_asked_for(self):
         command = [EINDB, "serve", self.server.database, "--listen", "127.0.0.1:0", "--http", "0.0.0.0:0"]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS)
         self.assertEqual(ran.returncode, 1)
         self.assertIn("HTTP asks for no password, and 0.0.0.0:0 can be reached from other machines", ran.stderr)
         self.assertIn("--http-allow-remote", ran.stderr)
@@ -294,7 +292,7 @@ class Http(Watched):
 
 class ShuttingDown(unittest.TestCase):
     def test_health_says_so_while_a_statement_has_its_grace(self):
-        server = WatchedServer(options=("--shutdown-grace", "2"))
+        server = WatchedServer(options=("--shutdown-grace", "1h"))
         connection = psycopg.connect(**server.arguments(), autocommit=True)
         thread = threading.Thread(target=lambda: self.assertRaises(psycopg.Error, connection.execute, ENDLESS))
         thread.start()
@@ -305,8 +303,9 @@ class ShuttingDown(unittest.TestCase):
         status, _, body = server.get("/health")
         self.assertEqual((status, body), (503, "shutting down\n"))
         self.assertEqual(server.get("/metrics")[0], 200)
-        self.assertEqual(server.process.wait(20), 0)
-        thread.join(20)
+        server.process.send_signal(signal.SIGTERM)  # which cancels what runs
+        self.assertEqual(server.process.wait(HANG_SECONDS), 0)
+        thread.join(HANG_SECONDS)
         connection.close()
         self.assertEqual(server.events()[-1]["event"], "stopped")
         server.close()
@@ -337,7 +336,7 @@ class Log(Watched):
         self.assertRegex(login["address"], r"^127\.0\.0\.1:\d+$")
         self.assertRegex(login["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
         self.assertEqual((statement["statement"], statement["rows"]), ("SELECT * FROM t", 2))
-        self.assertLess(statement["seconds"], 10)
+        self.assertGreaterEqual(statement["seconds"], 0)
         self.assertEqual(failed["sqlstate"], "42000")
         self.assertIn("nope", failed["message"])
 
@@ -388,7 +387,7 @@ class Log(Watched):
         watcher = self.connect(**self.arguments())
         self.wait_for_state(watcher, connection.info.backend_pid, "active")
         connection.cancel()
-        thread.join(20)
+        thread.join(HANG_SECONDS)
         self.server.wait_for_event("cancel", session=connection.info.backend_pid)
         failed = self.server.wait_for_event("statement failed", session=connection.info.backend_pid)
         self.assertEqual(failed["sqlstate"], "57014")
@@ -405,7 +404,7 @@ class LogOptions(unittest.TestCase):
             server.psql("-c", statement)
         finally:
             server.process.send_signal(signal.SIGTERM)
-            text = server.process.communicate(timeout=20)[0]
+            text = server.process.communicate(timeout=HANG_SECONDS)[0]
             server.folder.cleanup()
         return text
 
@@ -413,13 +412,13 @@ class LogOptions(unittest.TestCase):
         text = self.logged("--log-statements", "all", statement="SELECT 'a b'")
         time_and_level = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z info "
         self.assertRegex(text, time_and_level + "login session=1 address=127.0.0.1:[0-9]+ user=ada database=s ")
-        self.assertRegex(text, time_and_level + "statement session=1 user=ada seconds=0[.0-9]* rows=1 "
+        self.assertRegex(text, time_and_level + "statement session=1 user=ada seconds=[.0-9]+ rows=1 "
                          "statement=\"SELECT 'a b'\"\n")  # fmt: skip
         self.assertRegex(text, time_and_level + "stopped\n$")
 
     def test_statements_are_logged_if_asked_for(self):
-        self.assertNotIn(" statement ", self.logged())
-        self.assertNotIn(" statement ", self.logged("--log-statements", "slow"))
+        self.assertNotIn(" statement ", self.logged("--slow-statement", "1h"))
+        self.assertNotIn(" statement ", self.logged("--log-statements", "slow", "--slow-statement", "1h"))
         self.assertNotIn(" statement ", self.logged("--log-statements", "none", "--slow-statement", "0"))
         self.assertIn(" statement ", self.logged("--slow-statement", "0"))
 
@@ -434,7 +433,7 @@ class LogOptions(unittest.TestCase):
             (("--http", "8433"), "write it as in --http 127.0.0.1:8433"),
         ):
             ran = subprocess.run([EINDB, "serve", ":memory:", "--listen", "127.0.0.1:0", *options],
-                                 capture_output=True, text=True, timeout=20)  # fmt: skip
+                                 capture_output=True, text=True, timeout=HANG_SECONDS)  # fmt: skip
             self.assertEqual(ran.returncode, 1)
             self.assertIn(words, ran.stderr)
 
@@ -497,7 +496,7 @@ class Sessions(Watched):
         ada = self.ada()
         self.wait_for_state(ada, connection.info.backend_pid, "active")
         self.assertEqual(ada.execute(f"KILL {connection.info.backend_pid}").statusmessage, "KILL")
-        thread.join(20)
+        thread.join(HANG_SECONDS)
         self.assertIsInstance(outcome[0], psycopg.errors.QueryCanceled)
         self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
         self.server.wait_for_event("kill", session=connection.info.backend_pid)
@@ -507,9 +506,7 @@ class Sessions(Watched):
         session = bob.info.backend_pid
         ada.execute(f"KILL CONNECTION {session}")
         with self.assertRaises(psycopg.OperationalError):
-            for _ in range(200):
-                bob.execute("SELECT 1")
-                time.sleep(0.02)
+            wait_until(lambda: bob.execute("SELECT 1") is None)
         self.server.wait_for_event("connection closed", session=session)
         self.assertNotIn(session, self.sessions(ada))
 
@@ -519,7 +516,7 @@ class Sessions(Watched):
         session = connection.info.backend_pid
         self.wait_for_state(ada, session, "active")
         ada.execute(f"KILL CONNECTION {session}")
-        thread.join(20)
+        thread.join(HANG_SECONDS)
         self.assertIsInstance(outcome[0], psycopg.Error)
         self.server.wait_for_event("connection closed", session=session)
 
@@ -561,7 +558,7 @@ class Sessions(Watched):
         self.wait_for_state(ada, connection.info.backend_pid, "active")
         found = ada.execute("SELECT pg_cancel_backend(%s)", (connection.info.backend_pid,)).fetchone()
         self.assertEqual(int(found[0]), 1)
-        thread.join(20)
+        thread.join(HANG_SECONDS)
         self.assertIsInstance(outcome[0], psycopg.errors.QueryCanceled)
         self.assertEqual(int(ada.execute("SELECT pg_cancel_backend(999999)").fetchone()[0]), 0)
 
@@ -581,7 +578,7 @@ class ServiceManager(unittest.TestCase):
             for name, address in ((path, path), ("@" + path, "\0" + path)):
                 with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
                     manager.bind(address)
-                    manager.settimeout(20)
+                    manager.settimeout(HANG_SECONDS)
                     command = [EINDB, "serve", os.path.join(folder, "s.db"), "--listen", "127.0.0.1:0"]
                     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                           env={**os.environ, "NOTIFY_SOCKET": name}) as server:  # fmt: skip
@@ -603,7 +600,8 @@ class ServiceManager(unittest.TestCase):
 class WithoutServer(unittest.TestCase):
     def test_the_shell_has_no_sessions(self):
         for statement in ("SHOW SESSIONS", "KILL 1"):
-            ran = subprocess.run([EINDB, ":memory:", "-c", statement], capture_output=True, text=True, timeout=20)
+            ran = subprocess.run([EINDB, ":memory:", "-c", statement], capture_output=True, text=True,
+                                 timeout=HANG_SECONDS)  # fmt: skip
             self.assertEqual(ran.returncode, 1)
             self.assertIn("eindb serve", ran.stderr)
 

@@ -8,6 +8,12 @@ import sys
 import tempfile
 import unittest
 
+import psycopg
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from waiting import HANG_SECONDS, wait_until  # noqa: E402
+
 EINDB = sys.argv.pop(1)
 TENSORS = """
 CREATE TENSOR X AS EINSUM X[i 3, j 4] = CAST(i * 4 + j AS FLOAT32) / 2;
@@ -32,7 +38,7 @@ class Server:
 
     def close(self):
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(20)
+        status = self.process.wait(HANG_SECONDS)
         self.process.stdout.close()
         self.folder.cleanup()
         assert status == 0, f"exit status {status}"
@@ -40,14 +46,24 @@ class Server:
     def arguments(self, **more):
         return {"host": "127.0.0.1", "port": self.port, "user": "ada", "dbname": "s", **more}
 
+    def wait_for_state(self, sessions, state="active", **arguments):
+        """Waits until all of these sessions are in the state, as another one sees them."""
+        with psycopg.connect(**self.arguments(**arguments), autocommit=True) as watcher:
+            def states():
+                rows = watcher.execute("SELECT pid, state FROM pg_stat_activity").fetchall()
+                return {int(pid): found for pid, found in rows}
+
+            if not wait_until(lambda: all(states().get(session) == state for session in sessions)):
+                raise AssertionError(f"sessions {sessions} are not {state}: {states()}")
+
     def psql(self, *arguments, text="", **environment):
         return subprocess.run(
             ["psql", "-X", "-A", "-t", "-h", "127.0.0.1", "-p", str(self.port), "-U", "ada", "-d", "s", *arguments],
-            input=text, text=True, capture_output=True, timeout=60, env={**os.environ, **environment},
+            input=text, text=True, capture_output=True, timeout=HANG_SECONDS, env={**os.environ, **environment},
         )  # fmt: skip
 
     def socket(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=HANG_SECONDS)
 
 
 class WithServer(unittest.TestCase):

@@ -278,7 +278,7 @@ class NoBinding(WithTls):
 class Files(unittest.TestCase):
     def serve(self, *options):
         command = [EINDB, "serve", ":memory:", "--listen", "127.0.0.1:0", *options]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=240)
         self.assertEqual(ran.returncode, 1)
         return ran.stderr
 
@@ -316,7 +316,7 @@ class Files(unittest.TestCase):
                 server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 server.stdout.readline()
                 server.terminate()
-                self.assertEqual("--tls-required" in server.communicate(timeout=20)[1], warns)
+                self.assertEqual("--tls-required" in server.communicate(timeout=240)[1], warns)
 
     def test_options_that_lack_another(self):
         for options in (("--tls-cert", "x"), ("--tls-key", "x"), ("--tls-required",), ("--tls-ca", "x")):

@@ -9,9 +9,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from waiting import wait_until_computing  # noqa: E402
 
 EINDB = sys.argv.pop() if len(sys.argv) > 1 else None
 QUERIES = [
@@ -108,9 +111,9 @@ class CalibrateTest(unittest.TestCase):
     def test_interrupted_it_leaves_nothing(self):
         process = subprocess.Popen([EINDB, "calibrate", "figures.json", "--seconds", "600"], cwd=self.folder,
                                    env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(1)
+        self.assertTrue(wait_until_computing(process.pid, 1))
         process.send_signal(signal.SIGINT)
-        _, message = process.communicate(timeout=60)
+        _, message = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 1)
         self.assertIn("cancelled", message)
         self.assertEqual(list(self.folder.glob("figures*")), [])

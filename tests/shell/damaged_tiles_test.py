@@ -39,7 +39,7 @@ class DamagedTiles(unittest.TestCase):
 
     def run_statements(self, statements, *options):
         return subprocess.run([EINDB, *options, "a.db", "--noheader", "-c", statements], capture_output=True, text=True,
-                              cwd=self.folder, timeout=60)
+                              cwd=self.folder, timeout=240)
 
     def damage(self, change):
         """Changes the bytes of tile [1, 0] of X."""
@@ -102,7 +102,7 @@ class DamagedTiles(unittest.TestCase):
         self.flip(-1)
         script = ".bail off\nEINSUM Z[] = SUM(X[i,j]);\nEINSUM Z[] = SUM(X[3,j]);\n"
         done = subprocess.run([EINDB, "a.db", "--noheader"], input=script, capture_output=True, text=True,
-                              cwd=self.folder, timeout=60)
+                              cwd=self.folder, timeout=240)
         self.assertRegex(done.stderr, NAMED)
         self.assertEqual(done.stdout, "940.0\n")
 

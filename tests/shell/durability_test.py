@@ -29,7 +29,7 @@ class DurabilityTest(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def run_eindb(self, *arguments, **options):
-        return subprocess.run([EINDB, *map(str, arguments)], capture_output=True, text=True, timeout=100,
+        return subprocess.run([EINDB, *map(str, arguments)], capture_output=True, text=True, timeout=240,
                               cwd=self.folder, **options)
 
     def assert_fails(self, words, *arguments, **options):

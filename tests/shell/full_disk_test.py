@@ -27,7 +27,7 @@ class FullDisk(unittest.TestCase):
         self.run_in_shell(".bail off")
 
     def tearDown(self):
-        self.shell.communicate(timeout=60)
+        self.shell.communicate(timeout=240)
 
     def run_in_shell(self, statement):
         """What it says."""

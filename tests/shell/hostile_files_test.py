@@ -47,7 +47,7 @@ class HostileFiles(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_DATA, (64 * MEBIBYTE, 64 * MEBIBYTE))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([EINDB, "--threads", "1", "-c", statement], capture_output=True, text=True,
-                              cwd=self.folder, timeout=60, preexec_fn=limit)
+                              cwd=self.folder, timeout=240, preexec_fn=limit)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done
 

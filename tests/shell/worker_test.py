@@ -35,7 +35,7 @@ class WorkerTest(unittest.TestCase):
 
     def assert_refused(self, words, *arguments):
         worker = self.start(*arguments)
-        _, said = worker.communicate(timeout=60)
+        _, said = worker.communicate(timeout=240)
         self.assertEqual(worker.returncode, 1, said)
         for word in words:
             self.assertIn(word, said)
@@ -44,7 +44,7 @@ class WorkerTest(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGINT):
             worker = self.start_listening("--data", "data")
             worker.send_signal(number)
-            self.assertEqual(worker.wait(timeout=60), 0)
+            self.assertEqual(worker.wait(timeout=240), 0)
 
     def test_a_directory_has_one_worker(self):
         self.start_listening("--data", "data")
@@ -87,9 +87,9 @@ class ClusterScriptTest(unittest.TestCase):
         for trust, status in ((("--secret-file", secret), 0), (("--insecure",), 1)):
             shell = [EINDB, self.folder / "my.db", "--workers", found[1], *trust, "-c",
                      "CREATE TENSOR A AS EINSUM A[i 9] = i; EINSUM Z[] = SUM(A[i]); DROP TENSOR A"]
-            self.assertEqual(subprocess.run(shell, capture_output=True, timeout=60).returncode, status)
+            self.assertEqual(subprocess.run(shell, capture_output=True, timeout=240).returncode, status)
         cluster.send_signal(stop)
-        cluster.communicate(timeout=60)
+        cluster.communicate(timeout=240)
         return found[1].split(",")
 
     def test_workers_start_and_stop_and_have_their_ports_again(self):
@@ -99,11 +99,11 @@ class ClusterScriptTest(unittest.TestCase):
         for worker in ("worker1", "worker2"):
             # Nobody has the directory any more.
             done = subprocess.run([EINDB, "worker", "--listen", "127.0.0.1:0", "--data", self.folder / "data" / worker,
-                                   "--memory-limit", "much", "--insecure"], capture_output=True, text=True, timeout=60)
+                                   "--memory-limit", "much", "--insecure"], capture_output=True, text=True, timeout=240)
             self.assertIn("no size of memory", done.stderr)
 
     def test_how_it_is_used(self):
-        done = subprocess.run([SCRIPT, "none"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([SCRIPT, "none"], capture_output=True, text=True, timeout=240)
         self.assertEqual(done.returncode, 1)
         self.assertIn("usage", done.stderr)
 

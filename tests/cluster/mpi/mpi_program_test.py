@@ -34,7 +34,7 @@ class MpiProgramTest(unittest.TestCase):
         command = [EINDB, "--mpi", *arguments]
         if ranks:
             command = [MPIEXEC, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)] + command
-        run = subprocess.run(command, input=text, capture_output=True, text=True, cwd=self.folder, timeout=120,
+        run = subprocess.run(command, input=text, capture_output=True, text=True, cwd=self.folder, timeout=240,
                              env=dict(os.environ, TMPDIR=str(self.folder / "tmp")))
         return run.returncode, run.stdout, run.stderr
 
@@ -94,7 +94,7 @@ class MpiProgramTest(unittest.TestCase):
                     self.assertEqual(job.stdout.readline(), "made\n")
                     self.feed(job, "EINSUM Z[] = SUM(A[i,j] * A[j,k] * A[k,i]);\n" * 1000)
                     os.kill(self.process_of(job, rank), signal.SIGKILL)
-                    self.assertNotEqual(job.wait(timeout=30), 0)
+                    self.assertNotEqual(job.wait(timeout=240), 0)
 
     def start_ranks(self, ranks):
         job = subprocess.Popen([MPIEXEC, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), EINDB, "--mpi"],
