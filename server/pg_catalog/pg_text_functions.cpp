@@ -2,8 +2,8 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <limits>
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include "common/error.hpp"
