@@ -1,7 +1,6 @@
 #include "bench/redistribution_contest.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <functional>
 #include <numeric>
@@ -126,28 +125,6 @@ class Trials {
            kChain;
   }
 
-  // Seconds of a small direct exchange between all ranks, after another one.
-  double direct_latency() {
-    constexpr std::int64_t kSide = 64;
-    const auto ranks = static_cast<std::int64_t>(exchange_.size());
-    BlockPlacement rows{{ranks, 1}, {}};
-    BlockPlacement columns{{1, ranks}, {}};
-    for (std::int64_t rank = 0; rank < ranks; ++rank) {
-      rows.at.emplace_back(TileKey{rank, 0});
-      columns.at.emplace_back(TileKey{0, rank});
-    }
-    const Shape shape({kSide * ranks, kSide * ranks});
-    const std::array plans{exchange_directly(shape, rows, columns), exchange_directly(shape, columns, rows)};
-    const auto exchanges = [&](std::size_t count) {
-      return median_seconds([&] {
-        auto block = block_of(plans[0], rows, exchange_.rank());
-        for (std::size_t n = 0; n < count; ++n)
-          block = run_redistribution(plans[n % 2], DType::Float32, std::move(block), exchange_);
-      });
-    };
-    return (exchanges(1 + kChain) - exchanges(1)) / kChain;
-  }
-
   // Seconds of copying elements in rows that are not adjacent.
   double copy_seconds(std::size_t elements, std::size_t row) {
     const auto rows = static_cast<std::int64_t>(elements / row);
@@ -200,7 +177,6 @@ CollectiveCosts measured_costs(Exchange& exchange) {
   Trials trials(exchange);
   const auto latency_of_two = trials.latency(2);
   const auto latency_of_all = trials.latency(exchange.size());
-  const auto direct = trials.direct_latency();
   const auto packed = trials.copy_seconds(kElements, kPackedRow) / kElements;
   const auto kept = trials.copy_seconds(kElements, kElements) / kElements;
   // An allgather of n elements among g ranks takes latency(g) + n / g * kept + (n - n / g) * received.
@@ -208,8 +184,7 @@ CollectiveCosts measured_costs(Exchange& exchange) {
   const auto received = std::max(1e-12, (gathered - kept / ranks) / (1 - 1 / ranks));
   const auto per_peer = std::max(0.0, (latency_of_all - latency_of_two) / (ranks - 2));
   const auto per_collective = std::max(0.0, latency_of_two - per_peer);
-  return {per_collective / received, per_peer / received, kept / received, packed / received,
-          std::max(0.0, direct - latency_of_all) / received};
+  return {per_collective / received, per_peer / received, kept / received, packed / received};
 }
 
 std::vector<ContestRound> run_contest(const std::vector<testing::RedistributionProblem>& problems,
@@ -225,8 +200,8 @@ std::vector<ContestRound> run_contest(const std::vector<testing::RedistributionP
       return place;
     };
     const auto fallback = enter(*gather_then_slice(shape, source.placement(), target.placement()));
-    const auto plan = enter(plan_redistribution(source, target));
-    const auto quickest = enter(plan_redistribution(source, target, {costs, shape.element_count(), true}));
+    const auto plan = enter(*plan_redistribution(source, target));
+    const auto quickest = enter(*plan_redistribution(source, target, {costs, shape.element_count()}));
     const auto figures = run_in_turns(plans, exchange);
     rounds.push_back({figures[fallback], figures[plan], figures[quickest]});
   }

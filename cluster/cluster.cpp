@@ -92,6 +92,7 @@ class Cluster::Impl {
   std::vector<ContentId> stored_contents(DataId worker) const;
   void claim(std::int64_t database, const std::vector<std::int64_t>& former) const;
   bool coordinator_computes() const { return coordinator_computes_; }
+  Transport transport() const { return exchanges_.transport(); }
   std::vector<BrokenPair> broken_pairs() const;
 
  private:
@@ -618,6 +619,7 @@ std::vector<ContentId> Cluster::stored_contents(DataId worker) { return impl_->s
 const DamagedCopies& Cluster::damaged_copies() const { return impl_->damaged_copies(); }
 void Cluster::begin(ClusterDatabase database) { impl_->begin(std::move(database)); }
 bool Cluster::coordinator_computes() const { return impl_->coordinator_computes(); }
+Transport Cluster::transport() const { return impl_->transport(); }
 std::vector<BrokenPair> Cluster::broken_pairs() const { return impl_->broken_pairs(); }
 void Cluster::drain(std::string_view address) { impl_->drain(address); }
 

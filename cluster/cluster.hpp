@@ -100,6 +100,8 @@ class Cluster {
 
   /// Whether the coordinator's rank, the last one, computes as the workers' ranks do. Statements then need all workers.
   bool coordinator_computes() const;
+  /// What carries data between the ranks of a statement.
+  Transport transport() const;
   /// The workers in the order of the options.
   std::vector<WorkerStatus> workers() const;
   /// Call after begin(). Waits at most that long until all workers have joined or failed to, and returns workers().

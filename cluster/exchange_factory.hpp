@@ -22,6 +22,9 @@ struct ExchangeRequest {
   std::vector<std::string> addresses;  ///< of each rank, from its factory; empty: this rank connects to all others
 };
 
+/// What carries the bytes of exchanges: plans are made for what it costs.
+enum class Transport : std::uint8_t { Tcp, Mpi };
+
 /// Creates the exchanges of a process for statements: over TCP, MPI, or within one process. Thread-safe.
 class ExchangeFactory {
  public:
@@ -33,6 +36,7 @@ class ExchangeFactory {
   virtual std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) = 0;
   /// Whether a process can take part in only one exchange at a time; a coordinator's statements then take turns.
   virtual bool is_exclusive() const { return false; }
+  virtual Transport transport() const { return Transport::Tcp; }
   /// For each address of another process's exchanges, nullopt if data passes in both directions, otherwise the error.
   /// Waits at most some seconds, and polls for cancellation. The default finds no errors, as within one process.
   virtual std::vector<std::optional<Error>> probe(const std::vector<std::string>& addresses) {

@@ -41,6 +41,7 @@ class MpiTransport final : public Connector, public ExchangeFactory {
   /// Waits until the previous exchange is destroyed. Error{Unsupported} unless the ranks are all ranks of MPI.
   std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) override;
   bool is_exclusive() const override { return true; }
+  Transport transport() const override { return Transport::Mpi; }
 
  private:
   class ExchangeInTurn;

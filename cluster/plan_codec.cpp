@@ -6,8 +6,11 @@
 //   step        op:byte (scan | redistribute | compute | reduce, in the order of PlanStep::op) vertex dtype grid
 //               placement:byte (blocks | holder list's number)
 //   scan        tensor holders
-//   redistribute, reduce
-//               input step
+//   redistribute
+//               input step, sequence:[collective]?, which begins where the input lies, in blocks
+//   collective  kind:byte, then nothing (dynslice) | [[rank]] (allgather, alltoall) | [rank] (allpermute), as in the
+//               order of RedistributionStep::collective; blocks after it, cost:real
+//   reduce      input step
 //   compute     inputs:[step] einsum [label] parts of each label, compute_dtype chain:[chain step] rows:[label] blocks
 //   chain step  vertex inputs:[operand] einsum compute_dtype
 //   blocks      [parts] [key?], a key having as many parts as there are `parts`, and no length of its own
@@ -36,12 +39,13 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 3;
+constexpr std::uint8_t kVersion = 4;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 
 enum class Operation : std::uint8_t { Scan, Redistribute, Compute, Reduce };
 enum class Placing : std::uint8_t { Blocks, Holders };
+enum class CollectiveKind : std::uint8_t { DynSlice, AllGather, AllToAll, AllPermute };
 
 // The grid of a scan's holder list: that of the whole stored tensor.
 const TileGrid& stored_grid(const InputTensor& tensor) {
@@ -76,7 +80,16 @@ class Encoder {
     put(scan.tensor);
     (*this)(scan.holders);
   }
-  void operator()(const RedistributeStep& moved) { put_earlier(moved.input); }
+  void operator()(const RedistributeStep& moved) {
+    put_earlier(moved.input);
+    out_.optional(moved.sequence, [this](const RedistributionPlan& sequence) {
+      out_.list(sequence.steps, [this](const RedistributionStep& step) { put(step); });
+    });
+  }
+  void operator()(const DynSlice&) {}
+  void operator()(const AllGather& gather) { put(gather.groups); }
+  void operator()(const AllToAll& exchange) { put(exchange.groups); }
+  void operator()(const AllPermute& permutation) { put(permutation.from); }
   void operator()(const ReduceStep& reduced) { put_earlier(reduced.input); }
   void operator()(const ComputeStep& compute) {
     out_.list(compute.inputs, [this](StepId id) { put_earlier(id); });
@@ -110,6 +123,20 @@ class Encoder {
     out_.byte(static_cast<std::uint8_t>(step.placement.index()));
     std::visit(*this, step.placement);
     ++steps_;
+  }
+
+  void put(const RedistributionStep& step) {
+    out_.byte(static_cast<std::uint8_t>(step.collective.index()));
+    std::visit(*this, step.collective);
+    put(step.result.parts, step.result.at);
+    out_.real(step.cost);
+  }
+
+  void put(const std::vector<RankGroup>& groups) {
+    out_.list(groups, [this](const RankGroup& group) { put(group); });
+  }
+  void put(const RankGroup& group) {
+    out_.list(group, [this](Rank rank) { out_.number(rank); });
   }
 
   void put(const JoinNode& join) {
@@ -265,17 +292,59 @@ class Decoder {
       std::tie(blocks.parts, blocks.at) = blocks_at();
       step.placement = std::move(blocks);
     }
+    if (auto* moved = std::get_if<RedistributeStep>(&step.op); moved != nullptr && moved->sequence) {
+      const auto* source = std::get_if<BlockPlacement>(&plan_.step(moved->input).placement);
+      require(source != nullptr, "a sequence of collectives of a plan begins with no blocks");
+      moved->sequence->shape = step.grid.shape();
+      moved->sequence->source = *source;
+    }
     return step;
   }
 
   decltype(PlanStep::op) operation() {
     switch (in_.choice(Operation::Reduce)) {
       case Operation::Scan: return scan();
-      case Operation::Redistribute: return RedistributeStep{earlier_step()};
+      case Operation::Redistribute: return redistribute();
       case Operation::Compute: return compute();
       case Operation::Reduce: break;
     }
     return ReduceStep{earlier_step()};
+  }
+
+  // The caller sets shape and source of the sequence, which are not written.
+  RedistributeStep redistribute() {
+    RedistributeStep moved{earlier_step()};
+    moved.sequence = in_.optional([this] {
+      RedistributionPlan sequence;
+      sequence.steps = in_.list([this] { return sequence_step(); });
+      return sequence;
+    });
+    return moved;
+  }
+
+  RedistributionStep sequence_step() {
+    RedistributionStep step;
+    step.collective = collective();
+    std::tie(step.result.parts, step.result.at) = blocks_at();
+    step.cost = in_.real();
+    return step;
+  }
+
+  decltype(RedistributionStep::collective) collective() {
+    switch (in_.choice(CollectiveKind::AllPermute)) {
+      case CollectiveKind::DynSlice: return DynSlice{};
+      case CollectiveKind::AllGather: return AllGather{groups()};
+      case CollectiveKind::AllToAll: return AllToAll{groups()};
+      case CollectiveKind::AllPermute: break;
+    }
+    return AllPermute{ranks()};
+  }
+
+  std::vector<RankGroup> groups() {
+    return in_.list([this] { return ranks(); });
+  }
+  std::vector<Rank> ranks() {
+    return in_.list([this] { return rank(); });
   }
 
   ScanStep scan() {

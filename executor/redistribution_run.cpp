@@ -4,7 +4,6 @@
 
 #include "common/check.hpp"
 #include "executor/block_copy.hpp"
-#include "executor/direct_exchange_run.hpp"
 
 namespace eindb {
 namespace {
@@ -80,22 +79,6 @@ class StepRun {
     return out;
   }
 
-  std::optional<Tile> run(const DirectExchange& collective) {
-    std::optional<Tile> out;
-    if (after_.at[rank_]) out = new_tile();
-    if (block_ && out) copy_part(target(*out), source(), common_box(old_box_, new_box_), dtype_);
-    std::vector<PeerPiece> to_send;
-    for (std::size_t peer = 0; peer < collective.senders.size(); ++peer)
-      if (has_member(collective.senders[peer], rank_))
-        to_send.push_back({static_cast<Rank>(peer), common_box(old_box_, block_box(shape_, after_, peer))});
-    std::vector<PeerPiece> to_receive;
-    for (const auto peer : collective.senders[rank_])
-      to_receive.push_back({peer, common_box(block_box(shape_, before_, peer), new_box_)});
-    exchange_pieces(source(), to_send, {new_box_, out ? out->mutable_bytes() : std::span<std::byte>{}}, to_receive,
-                    dtype_, exchange_);
-    return out;
-  }
-
  private:
   // Pieces of equal size, one per member, in place in a block or packed.
   struct Pieces {
@@ -123,13 +106,9 @@ class StepRun {
     return boxes;
   }
 
-  // The size in bytes of the largest piece, to which all are padded. In each dimension one of the two grids divides the
-  // other.
+  // The bytes of the largest piece, to which all pieces are padded.
   std::size_t slot_bytes() const {
-    std::int64_t elements = 1;
-    for (std::size_t d = 0; d < shape_.rank(); ++d)
-      elements *= largest_part(shape_[d], std::max(before_.parts[d], after_.parts[d]));
-    return static_cast<std::size_t>(elements) * size_of(dtype_);
+    return static_cast<std::size_t>(padded_piece(shape_, before_.parts, after_.parts)) * size_of(dtype_);
   }
 
   // Memory for this many pieces. It is tile memory, whose pages are already mapped: mapping fresh pages takes longer

@@ -12,10 +12,11 @@ namespace eindb {
 /// rank's block in plan.source, in row-major order, and the result its block in plan.target(); nullopt: none. The plan
 /// must be valid (plan/redistribution_validator).
 ///
-/// A block is packed into pieces, exchanged, and assembled from pieces. If the pieces are contiguous in the block, it
-/// is sent or received without a copy. Beside the two blocks of a step a rank has at most one buffer of the size of
-/// each; the old block is freed as soon as the step has ended. Uneven pieces are padded to the largest in collectives,
-/// but not in direct exchanges. Throws the errors of the exchange, and Error{Corrupt} if a peer violates the plan.
+/// A block is packed into pieces, exchanged, and put together from pieces; where the pieces lie in the block as they
+/// travel, it is sent or received in place. Beside the two blocks of a step a rank has at most one buffer of the size
+/// of each, working_elements() in all, which the caller counts; the old block goes as soon as the step has
+/// ended. Uneven pieces are padded to the largest.
+/// Errors are those of the exchange, and Error{Corrupt} if a peer sends what the plan does not say.
 std::optional<Tile> run_redistribution(const RedistributionPlan& plan, DType dtype, std::optional<Tile> block,
                                        Exchange& exchange);
 

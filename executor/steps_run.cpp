@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "common/check.hpp"
-#include "common/error.hpp"
+#include "common/checked_math.hpp"
 #include "common/stopwatch.hpp"
+#include "executor/dense_block.hpp"
 #include "executor/plan_run.hpp"
+#include "executor/redistribution_run.hpp"
 #include "executor/tile_assembly.hpp"
 #include "executor/tile_reduction.hpp"
+#include "executor/tile_tasks.hpp"
 #include "plan/local_fragment.hpp"
 #include "plan/tile_moves.hpp"
 
@@ -121,12 +123,36 @@ void StepsRun::make(StepId id, const ScanStep& scan) {
 void StepsRun::make(StepId id, const RedistributeStep& redistribute) {
   auto& source = result(redistribute.input);
   CHECK(source.layout.has_value(), "what is redistributed was laid out");
+  if (redistribute.sequence) return run_sequence(id, redistribute);
   const TileMoves moves(*source.layout, *result(id).layout);
   const NeededPieces needed(moves, rank_);
   begin_relation(id);
   TileAssembly assembly(needed, source.relation.get(), last_reader_[redistribute.input.index()] == id,
                         *result(id).relation, context_.memory);
   move_pieces(id, needed, source.relation.get(), plan_.step(redistribute.input).dtype, assembly);
+}
+
+// A rank without a block takes part, too: a permutation is between all ranks.
+void StepsRun::run_sequence(StepId id, const RedistributeStep& redistribute) {
+  const auto& sequence = *redistribute.sequence;
+  auto& source = result(redistribute.input);
+  const auto type = plan_.step(id).dtype;
+  const auto size = static_cast<std::int64_t>(size_of(type));
+  MemoryReservation room(context_.memory, checked_multiply(working_elements(sequence, rank_), size));
+  std::optional<Tile> block;
+  if (const auto& window = source.layout->window(rank_)) {
+    CHECK(source.relation != nullptr, "a rank has the relation of which it holds a block");
+    block = dense_block(*source.relation, *window, last_reader_[redistribute.input.index()] == id, context_);
+  }
+  const auto before = exchange_.counters();
+  block = run_redistribution(sequence, type, std::move(block), exchange_);
+  count_traffic(id, before);
+  begin_relation(id);
+  if (!block) return;
+  room.shrink_to(static_cast<std::int64_t>(block->byte_size()));
+  const auto& window = result(id).layout->window(rank_);
+  CHECK(window.has_value(), "a rank has a block where the step places one");
+  cut_block(*block, *window, *result(id).relation, context_);
 }
 
 void StepsRun::make(StepId id, const ReduceStep& reduce) {
@@ -188,35 +214,18 @@ void StepsRun::move_pieces(StepId id, const NeededPieces& needed, Relation* sour
     exchange_.all_to_all(outgoing, incoming);
     profile(id).messages_received = incoming.count();
   }
+  count_traffic(id, before);
+  for_each_in_room(static_cast<std::int64_t>(needed.target_count()), context_,
+                   [&](std::int64_t target) { taker.finish(static_cast<std::size_t>(target)); });
+}
+
+void StepsRun::count_traffic(StepId id, const ExchangeCounters& before) {
   const auto after = exchange_.counters();
   auto& done = profile(id);
   done.seconds_waiting = after.seconds_waiting - before.seconds_waiting;
   done.bytes_sent = after.bytes_sent - before.bytes_sent;
   done.bytes_received = after.bytes_received - before.bytes_received;
   done.messages_sent = after.messages_sent - before.messages_sent;
-  finish_tiles(needed.target_count(), taker);
-}
-
-// Tiles that do not fit in memory concurrently are made one at a time at the end.
-void StepsRun::finish_tiles(std::size_t count, PieceTaker& taker) {
-  std::mutex mutex;  // guards `left`
-  std::vector<std::size_t> left;
-  const auto finish = [&](std::size_t target) {
-    const MemoryBudget::Task scope(*context_.memory);
-    context_.cancellation.check();
-    taker.finish(target);
-  };
-  context_.scheduler.for_each(static_cast<std::int64_t>(count), [&](std::int64_t n) {
-    const auto target = static_cast<std::size_t>(n);
-    try {
-      finish(target);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::MemoryLimit) throw;
-      const std::lock_guard lock(mutex);
-      left.push_back(target);
-    }
-  });
-  std::for_each(left.begin(), left.end(), finish);
 }
 
 void StepsRun::let_go_after(StepId id) {

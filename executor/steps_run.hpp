@@ -24,9 +24,10 @@ namespace eindb {
 ///     redistribute   by a TileAssembly   \  of pieces of tiles that are here (NeededPieces), and of those that come
 ///     reduce         by a TileReduction  /  (IncomingPieces) while others get theirs (OutgoingPieces)
 ///
-/// In the last two, all pieces travel first. Then the scheduler's threads make the remaining tiles, those that were not
-/// completed when their last piece arrived. run() is called once; it runs in the caller's thread and uses threads of
-/// the scheduler and the exchange.
+/// A redistribute step that has a sequence of collectives makes a dense block of the tiles, hands that to
+/// run_redistribution(), and cuts what it gets into tiles. Otherwise first all pieces travel, then tiles are made of
+/// them by the scheduler's threads, as far as that has not been done when the last piece of a tile arrived. run() is
+/// called once, and does everything in its thread but what threads of the scheduler and of the exchange do.
 class StepsRun {
  public:
   StepsRun(const PhysicalPlan& plan, std::span<const TileHolders> lists, Exchange& exchange, ExecutionContext& context,
@@ -47,7 +48,8 @@ class StepsRun {
   void make(StepId id, const ReduceStep& reduce);
   void make(StepId id, const FragmentStep& fragment);
   void move_pieces(StepId id, const NeededPieces& needed, Relation* source, DType type, PieceTaker& taker);
-  void finish_tiles(std::size_t count, PieceTaker& taker);
+  void run_sequence(StepId id, const RedistributeStep& redistribute);
+  void count_traffic(StepId id, const ExchangeCounters& before);
   void begin_relation(StepId id);
   void let_go_after(StepId id);
   void write_result(StepId id, TileSink& sink);

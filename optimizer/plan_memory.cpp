@@ -264,6 +264,13 @@ double bytes_held(const PlanStep& step, Rank rank) {
   return bytes;
 }
 
+// The dense blocks and buffers of a step that moves by collectives.
+double bytes_of_sequence(const PlanStep& step, Rank rank) {
+  const auto* moved = std::get_if<RedistributeStep>(&step.op);
+  if (moved == nullptr || !moved->sequence) return 0;
+  return static_cast<double>(size_of(step.dtype)) * static_cast<double>(working_elements(*moved->sequence, rank));
+}
+
 bool computes(const PlanStep& step, Rank rank) {
   const auto* compute = std::get_if<ComputeStep>(&step.op);
   return compute != nullptr && compute->at[rank].has_value();
@@ -280,6 +287,7 @@ double peak_bytes(const PhysicalPlan& plan, Rank rank) {
   double held = 0;
   double peak = 0;
   for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    peak = std::max(peak, held + bytes_of_sequence(plan.steps[n], rank));
     held += bytes_held(plan.steps[n], rank);
     peak = std::max(peak, held);
     for (const auto input : inputs_of(plan.steps[n]))
@@ -293,9 +301,11 @@ double peak_bytes(const PhysicalPlan& plan, Rank rank) {
 double working_bytes(const PhysicalPlan& plan, Rank rank, int threads) {
   if (const auto* fragment = plan.fragment()) return working_bytes(*fragment, threads);
   double bytes = 0;
-  for (std::size_t n = 0; n < plan.steps.size(); ++n)
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    bytes = std::max(bytes, bytes_of_sequence(plan.steps[n], rank));
     if (computes(plan.steps[n], rank))
       bytes = std::max(bytes, working_bytes(local_fragment(plan, StepId(n), rank), threads));
+  }
   return bytes;
 }
 

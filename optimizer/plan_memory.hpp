@@ -17,7 +17,8 @@ double peak_bytes(const Fragment& plan);
 double working_bytes(const Fragment& plan, int threads);
 
 /// The same for one rank of a plan in steps: the part of a step's relation that lies at the rank counts from the step
-/// until its last reader. Tiles placed by holder lists count nothing, since they are read when they are needed.
+/// until its last reader, and the dense blocks and buffers of a sequence of collectives while it runs. Tiles placed by
+/// holder lists count nothing, since they are read when they are needed.
 double peak_bytes(const PhysicalPlan& plan, Rank rank);
 double working_bytes(const PhysicalPlan& plan, Rank rank, int threads);
 

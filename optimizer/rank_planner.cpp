@@ -10,7 +10,6 @@
 
 #include "common/check.hpp"
 #include "optimizer/fused_join.hpp"
-#include "optimizer/redistribution/redistribution_planner.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 #include "plan/validator.hpp"
 
@@ -224,25 +223,18 @@ class DistributedPlanner {
     for (const auto brought : moved_[source])
       if (plan_.step(brought).grid == grid && covers(std::get<BlockPlacement>(plan_.step(brought).placement), wanted))
         return brought;
-    const auto from = cluster_.by_collectives && blocks != nullptr ? gather(source, *blocks, wanted) : source;
-    const auto step = add({RedistributeStep{from}, plan_.step(source).vertex, plan_.step(source).dtype, grid, wanted});
+    RedistributeStep moved{source};
+    if (blocks != nullptr)
+      moved.sequence = choose_sequence({.from_grid = there.grid,
+                                        .from = *blocks,
+                                        .to_grid = grid,
+                                        .to = wanted,
+                                        .dtype = there.dtype,
+                                        .is_sparse = graph_.vertex(there.vertex).density.is_sparse()},
+                                       cluster_.redistribution, cluster_.transport, cluster_.memory);
+    const auto step = add({std::move(moved), there.vertex, there.dtype, grid, wanted});
     moved_[source].push_back(step);
     return step;
-  }
-
-  // Adds all but the last of the collectives that lead from `there` to `wanted`, each as a step of its own; adds
-  // nothing if no sequence of collectives does. Blocks finer than tiles are cut on the way.
-  StepId gather(StepId source, const BlockPlacement& there, const BlockPlacement& wanted) {
-    const auto way = plan_redistribution(plan_.step(source).grid.shape(), there, wanted);
-    auto last = source;
-    for (std::size_t n = 0; n + 1 < way.steps.size(); ++n) {
-      const auto& placement = way.steps[n].result;
-      auto parts = plan_.step(last).grid.partition();
-      for (std::size_t d = 0; d < parts.size(); ++d) parts[d] = std::lcm(parts[d], placement.parts[d]);
-      const auto& moved = plan_.step(last);
-      last = add({RedistributeStep{last}, moved.vertex, moved.dtype, TileGrid(moved.grid.shape(), parts), placement});
-    }
-    return last;
   }
 
   StepId compute(VertexId id, JoinNode join) {

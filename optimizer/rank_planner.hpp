@@ -7,6 +7,7 @@
 
 #include "optimizer/partitions/labelling.hpp"
 #include "optimizer/partitions/placement.hpp"
+#include "optimizer/redistribution/exchange_choice.hpp"
 #include "plan/physical_plan.hpp"
 
 namespace eindb {
@@ -15,9 +16,11 @@ namespace eindb {
 struct ClusterShape {
   std::size_t ranks = 1;
   Rank coordinator = 0;
-  std::int64_t computing = 1;       ///< ranks 0 to computing - 1 compute, rounded down to a power of two
-  std::int64_t calls_per_rank = 8;  ///< kernel calls wanted per rank, shared by its threads
-  bool by_collectives = false;      ///< relations move between blocks by collectives (optimizer/redistribution)
+  std::int64_t computing = 1;                      ///< ranks 0 to computing - 1 compute, rounded down to a power of two
+  std::int64_t calls_per_rank = 8;                 ///< kernel calls wanted per rank, shared by its threads
+  ExchangeWay redistribution = ExchangeWay::Auto;  ///< the way in which relations move between blocks
+  TransportCosts transport = TransportCosts::of_tcp();      ///< the costs of moving them
+  double memory = std::numeric_limits<double>::infinity();  ///< bytes of tiles that every computing rank has at least
   // Tiles are cut, as far as extents allow, until:
   double most_tile_bytes = 32 << 20;                                 ///< no tile is larger
   double most_call_bytes = std::numeric_limits<double>::infinity();  ///< no kernel call's tiles together are larger
@@ -34,9 +37,10 @@ struct DistributedResult {
 
 /// Lays a labelled graph out over ranks as a list of steps. Every vertex, or chain that is computed as one, is computed
 /// where `placement` says, after its operands were moved there in the tiles that its kernel calls read; partial results
-/// are reduced. The labelling gives each rank one block per vertex. A rank refines its block into more kernel calls:
-/// first along the existing cuts of its operands, then to keep its threads busy. Tiles that are already in place are
-/// not moved. `results` has an entry for every output of the graph.
+/// are reduced. What moves from blocks to blocks does so in pieces or by a sequence of collectives
+/// (optimizer/redistribution/exchange_choice). The labelling gives each rank one block per vertex. A rank refines its
+/// block into more kernel calls: first along the existing cuts of its operands, then to keep its threads busy. Tiles
+/// that are already in place are not moved. `results` has an entry for every output of the graph.
 ///
 /// Steps that scan the same stored tensor share one holder list of the plan, that of the tensor's first ScanStep. The
 /// lists of stored results follow, in the order of the results.

@@ -49,6 +49,21 @@ IndexBox block_box(const Shape& shape, const BlockPlacement& placement, std::siz
   return box;
 }
 
+IndexBox tile_box(const TileGrid& grid, const TileKey& key) {
+  IndexBox box;
+  for (std::size_t d = 0; d < grid.rank(); ++d) box.push_back(grid.range(d, key[d]));
+  return box;
+}
+
+IndexBox window_box(const TileGrid& grid, const TileWindow& tiles) {
+  IndexBox box;
+  for (std::size_t d = 0; d < grid.rank(); ++d) {
+    const auto begin = grid.range(d, tiles.begin[d]).begin;
+    box.push_back({begin, grid.range(d, tiles.begin[d] + tiles.size[d] - 1).end() - begin});
+  }
+  return box;
+}
+
 std::int64_t largest_block(const Shape& shape, const BlockPlacement& placement) {
   std::int64_t most = 0;
   for (std::size_t rank = 0; rank < placement.at.size(); ++rank)

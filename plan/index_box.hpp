@@ -5,6 +5,7 @@
 
 #include "tensor/shape.hpp"
 #include "tensor/tile_holders.hpp"
+#include "tensor/tile_window.hpp"
 
 namespace eindb {
 
@@ -23,6 +24,9 @@ std::int64_t offset_in(const IndexBox& box, const IndexBox& part);
 Shape shape_of(const IndexBox& box);
 /// The block of `rank`, which must hold one.
 IndexBox block_box(const Shape& shape, const BlockPlacement& placement, std::size_t rank);
+/// The cells of a tile, and of a window with tiles.
+IndexBox tile_box(const TileGrid& grid, const TileKey& key);
+IndexBox window_box(const TileGrid& grid, const TileWindow& tiles);
 /// Elements of the largest block that any rank holds.
 std::int64_t largest_block(const Shape& shape, const BlockPlacement& placement);
 

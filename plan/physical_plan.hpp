@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/fragment.hpp"
+#include "plan/redistribution_plan.hpp"
 #include "tensor/tile_holders.hpp"
 
 namespace eindb {
@@ -24,12 +25,16 @@ struct ScanStep {
   std::vector<StepId> reads() const { return {}; }
 };
 
-/// Moves a relation to the placement of the step's result and cuts it by the result's grid: every result tile is
-/// assembled from the source tiles that it overlaps. A rank receives nothing that it holds itself.
+/// Moves a relation to where the step's result is placed, cut anew on the way, in one of two ways:
+/// - in pieces: every tile of the result is put together of what it overlaps, in one exchange between all ranks. A rank
+///   takes nothing from others that it holds itself;
+/// - between placements in blocks also by a sequence of collectives: each rank puts the tiles of its block together to
+///   a dense one, the ranks run the sequence, and each cuts the block that it then has.
 struct RedistributeStep {
   static constexpr const char* kName = "redistribute";
 
   StepId input;
+  std::optional<RedistributionPlan> sequence = std::nullopt;  ///< absent: in pieces
 
   std::vector<StepId> reads() const { return {input}; }
 };

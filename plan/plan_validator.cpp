@@ -5,6 +5,7 @@
 #include "common/checked_math.hpp"
 #include "plan/einsum_checks.hpp"
 #include "plan/local_fragment.hpp"
+#include "plan/redistribution_validator.hpp"
 #include "plan/validator.hpp"
 #include "tensor/tile_window.hpp"
 
@@ -73,6 +74,7 @@ struct StepChecker {
     check(is_everywhere(input), "what is redistributed lies somewhere");
     check(step().grid.shape() == input.grid.shape() && step().dtype == input.dtype,
           "a redistribution keeps shape and type");
+    if (redistribute.sequence) check_sequence(*redistribute.sequence, input);
   }
 
   void operator()(const ComputeStep& compute) const {
@@ -114,6 +116,18 @@ struct StepChecker {
   }
 
  private:
+  // A sequence leads from the input's blocks to those of the step, by steps that each rank can run with its block
+  // alone.
+  void check_sequence(const RedistributionPlan& sequence, const PlanStep& input) const {
+    const auto* from = std::get_if<BlockPlacement>(&input.placement);
+    const auto* to = std::get_if<BlockPlacement>(&step().placement);
+    check(from != nullptr && to != nullptr, "a sequence of collectives leads from blocks to blocks");
+    check(sequence.shape == step().grid.shape(), "a sequence of collectives moves what the step redistributes");
+    check(!sequence.steps.empty() && sequence.source == *from && sequence.target() == *to,
+          "a sequence of collectives leads from where the input is to where the result is placed");
+    validate(sequence);
+  }
+
   static bool is_partial(const PlanStep& step) {
     const auto* compute = std::get_if<ComputeStep>(&step.op);
     return compute != nullptr && compute->is_partial();

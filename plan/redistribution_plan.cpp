@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+
 namespace eindb {
 namespace {
 
@@ -73,6 +76,37 @@ class Describer {
   const Mesh mesh_;
 };
 
+const RankGroup& group_of(const std::vector<RankGroup>& groups, Rank rank) {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+    return std::find(group.begin(), group.end(), rank) != group.end();
+  });
+  CHECK(found != groups.end(), "every rank with a block is in a group");
+  return *found;
+}
+
+// The elements that a rank with a block receives in a step, and the elements of its buffers for packing and unpacking.
+struct StepTraffic {
+  std::int64_t received = 0;
+  std::int64_t buffered = 0;
+};
+
+StepTraffic traffic_of(const RedistributionPlan& plan, std::size_t n, Rank rank) {
+  const auto& step = plan.steps[n];
+  const auto& before = plan.before(n);
+  const auto of_group = [&](const std::vector<RankGroup>& groups, bool packs_all) -> StepTraffic {
+    const auto members = static_cast<std::int64_t>(group_of(groups, rank).size());
+    const auto piece = padded_piece(plan.shape, before.parts, step.result.parts);
+    const auto all = checked_multiply(members, piece);
+    return {all - piece, checked_add(all, packs_all ? all : piece)};
+  };
+  if (const auto* gather = std::get_if<AllGather>(&step.collective)) return of_group(gather->groups, false);
+  if (const auto* exchange = std::get_if<AllToAll>(&step.collective)) return of_group(exchange->groups, true);
+  if (const auto* permutation = std::get_if<AllPermute>(&step.collective))
+    return {permutation->from[rank] == rank ? 0 : element_count(block_box(plan.shape, before, permutation->from[rank])),
+            0};
+  return {};
+}
+
 }  // namespace
 
 double RedistributionPlan::cost() const {
@@ -88,7 +122,7 @@ std::int64_t RedistributionPlan::peak() const {
 }
 
 std::string collective_name(const RedistributionStep& step) {
-  static constexpr const char* kNames[] = {"dynslice", "allgather", "alltoall", "allpermute", "direct exchange"};
+  static constexpr const char* kNames[] = {"dynslice", "allgather", "alltoall", "allpermute"};
   return kNames[step.collective.index()];
 }
 
@@ -113,6 +147,39 @@ MovedElements moved_elements(const RedistributionPlan& plan) {
     out.most_received += step.most_received;
   }
   return out;
+}
+
+std::int64_t padded_piece(const Shape& shape, const Partition& before, const Partition& after) {
+  std::int64_t elements = 1;
+  for (std::size_t d = 0; d < shape.rank(); ++d) elements *= largest_part(shape[d], std::max(before[d], after[d]));
+  return elements;
+}
+
+std::int64_t received_elements(const RedistributionPlan& plan, Rank rank) {
+  std::int64_t received = 0;
+  for (std::size_t n = 0; n < plan.steps.size(); ++n)
+    if (plan.before(n).at[rank]) received += traffic_of(plan, n, rank).received;
+  return received;
+}
+
+std::int64_t working_elements(const RedistributionPlan& plan, Rank rank) {
+  const auto elements = [&](const BlockPlacement& placement) {
+    return placement.at[rank] ? element_count(block_box(plan.shape, placement, rank)) : 0;
+  };
+  auto most = elements(plan.source);
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    if (!plan.before(n).at[rank]) continue;
+    const auto blocks = checked_add(elements(plan.before(n)), elements(plan.steps[n].result));
+    most = std::max(most, checked_add(blocks, traffic_of(plan, n, rank).buffered));
+  }
+  return most;
+}
+
+std::int64_t working_elements(const RedistributionPlan& plan) {
+  std::int64_t most = 0;
+  for (std::size_t rank = 0; rank < plan.source.at.size(); ++rank)
+    most = std::max(most, working_elements(plan, static_cast<Rank>(rank)));
+  return most;
 }
 
 std::vector<std::string> describe(const RedistributionPlan& plan, const Mesh& mesh) {

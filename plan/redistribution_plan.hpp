@@ -44,17 +44,9 @@ struct AllPermute {
   friend bool operator==(const AllPermute&, const AllPermute&) = default;
 };
 
-/// Each rank receives the parts that it lacks of its new block from the ranks senders[r]: each sends the intersection
-/// of its old block with the new one. No part is sent twice, nor one that rank r already holds.
-struct DirectExchange {
-  std::vector<RankGroup> senders;
-
-  friend bool operator==(const DirectExchange&, const DirectExchange&) = default;
-};
-
 /// A step and the placement after it.
 struct RedistributionStep {
-  std::variant<DynSlice, AllGather, AllToAll, AllPermute, DirectExchange> collective;
+  std::variant<DynSlice, AllGather, AllToAll, AllPermute> collective;
   BlockPlacement result;
   double cost = 0;  ///< elements per rank, plus latency if the planner knows it
 
@@ -63,8 +55,7 @@ struct RedistributionStep {
 
 /// Moves a dense tensor from one block placement to another over the same ranks, by collectives that all ranks run in
 /// the same order. The contract between optimizer/redistribution, which makes it, and executor/redistribution_run.
-/// Ranks that hold no block at both ends take no part; only a DirectExchange may give a rank its first block or take
-/// its last.
+/// Ranks that hold no block at the beginning hold none at the end, and take no part.
 struct RedistributionPlan {
   Shape shape;
   BlockPlacement source;
@@ -81,7 +72,7 @@ struct RedistributionPlan {
   friend bool operator==(const RedistributionPlan&, const RedistributionPlan&) = default;
 };
 
-/// "dynslice", "allgather", "alltoall", "allpermute" or "direct exchange".
+/// "dynslice", "allgather", "alltoall" or "allpermute".
 std::string collective_name(const RedistributionStep& step);
 
 /// Elements that ranks receive between two placements if none receives what it holds. This equals the sum over the
@@ -93,6 +84,17 @@ struct MovedElements {
 MovedElements moved_elements(const Shape& shape, const BlockPlacement& before, const BlockPlacement& after);
 /// Summed over the steps.
 MovedElements moved_elements(const RedistributionPlan& plan);
+
+/// The elements of the largest piece that members of a group send each other in going from one grid to another. All
+/// pieces of an allgather or an alltoall are padded to that size.
+std::int64_t padded_piece(const Shape& shape, const Partition& before, const Partition& after);
+/// The elements that `rank` receives from others in a valid plan, padding included.
+std::int64_t received_elements(const RedistributionPlan& plan, Rank rank);
+/// The most elements that `rank` has in memory at once while it runs a valid plan: the two blocks of a step, and the
+/// packed pieces that it sends and receives. Error{Shape} if the number overflows.
+std::int64_t working_elements(const RedistributionPlan& plan, Rank rank);
+/// The largest such number of all ranks.
+std::int64_t working_elements(const RedistributionPlan& plan);
 
 /// One line per step for EXPLAIN: the move, the type after it over mesh.factored(), and the cost. If no type over the
 /// mesh describes the placement, the local sizes are shown with the numbers of parts: [3{/4}12, 12].

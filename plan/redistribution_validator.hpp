@@ -8,10 +8,10 @@ namespace eindb {
 /// accesses only its blocks. A failure is an Error{Internal} that names the step. Cost: about the sum over the steps of
 /// the square of the group sizes.
 ///
-/// All placements are over the same ranks, in grids that fit the shape, with valid keys. Groups are disjoint and of
-/// equal size. Their members hold together exactly the block that each of them (allgather), or all of them together
-/// (alltoall), hold afterwards. Blocks after a dynslice lie within those before. A permutation moves whole blocks and
-/// is bijective. The senders of a direct exchange hold everything that is wanted, and no part is sent twice.
+/// All placements are of the same ranks, in grids that fit the shape, with keys that lie in them. Members of a group
+/// stand in one only, are as many in each, and hold between them exactly what each of them (allgather), or all of
+/// them (alltoall), have afterwards; blocks after a dynslice lie in those before; a permutation is one, of whole
+/// blocks.
 void validate(const RedistributionPlan& plan);
 
 }  // namespace eindb

@@ -4,29 +4,18 @@
 #include <numeric>
 
 #include "common/check.hpp"
+#include "plan/index_box.hpp"
 
 namespace eindb {
 namespace {
 
-/// A box of a tensor's indices.
-using Box = std::vector<PartRange>;
-
-Box box_of(const TileGrid& grid, const TileWindow& tiles) {
-  Box box;
-  for (std::size_t d = 0; d < grid.rank(); ++d) {
-    const auto begin = grid.range(d, tiles.begin[d]).begin;
-    box.push_back({begin, grid.range(d, tiles.begin[d] + tiles.size[d] - 1).end() - begin});
-  }
-  return box;
-}
-
-double elements_of(const Box& box) {
+double elements_of(const IndexBox& box) {
   double count = 1;
   for (const auto& range : box) count *= static_cast<double>(range.size);
   return count;
 }
 
-double common_elements(const Box& a, const Box& b) {
+double common_elements(const IndexBox& a, const IndexBox& b) {
   double count = 1;
   for (std::size_t d = 0; d < a.size(); ++d)
     count *= static_cast<double>(
@@ -37,9 +26,9 @@ double common_elements(const Box& a, const Box& b) {
 // Between blocks: all layers of the rank's new block, minus the part that it holds.
 double elements_received(const TileLayout& from, const TileLayout& to, Rank rank) {
   if (!to.window(rank)) return 0;
-  const auto wanted = box_of(to.grid(), *to.window(rank));
+  const auto wanted = window_box(to.grid(), *to.window(rank));
   auto elements = elements_of(wanted) * static_cast<double>(from.layers());
-  if (const auto& held = from.window(rank)) elements -= common_elements(wanted, box_of(from.grid(), *held));
+  if (const auto& held = from.window(rank)) elements -= common_elements(wanted, window_box(from.grid(), *held));
   return elements;
 }
 
@@ -97,6 +86,12 @@ std::vector<double> bytes_received(const PhysicalPlan& plan, StepId step, std::s
   std::vector<double> bytes(plan.ranks, 0);
   if (!std::holds_alternative<RedistributeStep>(made.op) && !std::holds_alternative<ReduceStep>(made.op)) return bytes;
   const auto input = inputs_of(made).front();
+  if (const auto* moved = std::get_if<RedistributeStep>(&made.op); moved != nullptr && moved->sequence) {
+    for (std::size_t r = 0; r < plan.ranks; ++r)
+      bytes[r] = static_cast<double>(size_of(made.dtype)) *
+                 static_cast<double>(received_elements(*moved->sequence, static_cast<Rank>(r)));
+    return bytes;
+  }
   const TileLayout from(plan, input, lists);
   const TileLayout to(plan, step, lists);
   const TileMoves moves(from, to);

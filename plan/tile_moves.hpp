@@ -94,9 +94,10 @@ class TileMoves {
   PartsOverlapped targets_;
 };
 
-/// Bytes of the pieces that each rank receives from others in a RedistributeStep or ReduceStep of a valid plan, if all
-/// tiles with holders are present: exactly what Exchange counts, without headers. Takes time proportional to the ranks
-/// if both sides are in blocks, otherwise to the pieces.
+/// The bytes that each rank receives from others in a RedistributeStep or ReduceStep of a valid plan, if all tiles are
+/// there that have holders: what Exchange counts but for headers of pieces, to the byte; padding of collectives is part
+/// of it. Others receive nothing.
+/// Cost: where both sides are in blocks, of the ranks; else of the pieces.
 std::vector<double> bytes_received(const PhysicalPlan& plan, StepId step, std::span<const TileHolders> lists);
 
 }  // namespace eindb

@@ -21,7 +21,7 @@ std::vector<testing::RedistributionProblem> problems_of(const RedistributionCont
   std::vector<testing::RedistributionProblem> problems;
   while (problems.size() < contest.problems) {
     auto problem = random.next(contest.megabytes * 1e6);
-    if (plan_redistribution(problem.source, problem.target).cost() > 0) problems.push_back(std::move(problem));
+    if (plan_redistribution(problem.source, problem.target)->cost() > 0) problems.push_back(std::move(problem));
   }
   return problems;
 }
@@ -67,8 +67,7 @@ void print_redistribution_figures(const RedistributionContest& contest, Exchange
   figures["costs"] = {{"collective", costs.per_collective},
                       {"peer", costs.per_peer},
                       {"kept element", costs.per_kept_element},
-                      {"packed element", costs.per_packed_element},
-                      {"direct exchange", costs.per_direct_exchange}};
+                      {"packed element", costs.per_packed_element}};
   std::printf("%s\n", figures.dump().c_str());
 }
 

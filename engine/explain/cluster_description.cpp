@@ -7,7 +7,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/plan_memory.hpp"
-#include "optimizer/redistribution/redistribution_planner.hpp"
+#include "optimizer/redistribution/exchange_choice.hpp"
 #include "plan/distributed_type.hpp"
 
 namespace eindb {
@@ -45,17 +45,27 @@ std::string placement_text(const PlanStep& step, const ClusterProfile& profile) 
   return out + (out == "blocks" ? "" : "]") + " at " + std::to_string(holders) + " ranks";
 }
 
-// Returns nullopt if the step moves nothing, or if not all the moved tiles lie in blocks of workers.
-std::optional<CollectivesDescription> describe_collectives(const ClusterProfile& profile, const PlanStep& step) {
+std::optional<ExchangeDescription> describe_exchange(const EinGraph& graph, const ClusterProfile& profile,
+                                                     const PlanStep& step) {
   const auto* moved = std::get_if<RedistributeStep>(&step.op);
   if (moved == nullptr) return std::nullopt;
-  const auto* from = std::get_if<BlockPlacement>(&profile.plan->step(moved->input).placement);
+  const auto& input = profile.plan->step(moved->input);
+  const auto* from = std::get_if<BlockPlacement>(&input.placement);
   const auto* to = std::get_if<BlockPlacement>(&step.placement);
-  if (from == nullptr || to == nullptr || is_at_coordinator(*to, *profile.plan)) return std::nullopt;
-  const auto collectives = plan_redistribution(step.grid.shape(), *from, *to);
-  if (collectives.steps.empty()) return std::nullopt;
-  return CollectivesDescription{describe(collectives, mesh_of(profile)), collectives.cost(),
-                                moved_elements(step.grid.shape(), *from, *to).most_received};
+  if (from == nullptr || to == nullptr) return std::nullopt;
+  const auto both = forecast({.from_grid = input.grid,
+                              .from = *from,
+                              .to_grid = step.grid,
+                              .to = *to,
+                              .dtype = step.dtype,
+                              .is_sparse = graph.vertex(input.vertex).density.is_sparse()},
+                             profile.shape.transport, profile.shape.memory);
+  ExchangeDescription out{.by_collectives = moved->sequence.has_value(), .pieces_seconds = both.pieces_seconds};
+  if (!both.sequence) return out;
+  out.collectives_seconds = both.sequence_seconds;
+  out.collectives = describe(*both.sequence, mesh_of(profile));
+  out.collectives_bytes = both.sequence_bytes;
+  return out;
 }
 
 DescriptionFields own_fields(const EinGraph& graph, const PlanStep& step) {
@@ -76,7 +86,7 @@ StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile&
                       .own = own_fields(planned.plan.graph, step),
                       .bytes = total(predicted),
                       .bytes_by_busiest = most(predicted),
-                      .collectives = describe_collectives(profile, step)};
+                      .exchange = describe_exchange(planned.plan.graph, profile, step)};
   for (const auto input : inputs_of(step)) out.inputs.push_back(input.index());
   if (profile.reports.empty()) return out;
   auto& actual = out.actual.emplace();

@@ -10,12 +10,14 @@
 
 namespace eindb {
 
-/// The cost of a redistribution by collectives alone. Only redistributions between blocks of workers have one.
-struct CollectivesDescription {
-  std::vector<std::string> steps;  ///< one line each
-  double elements = 0;             ///< their cost in elements (optimizer/redistribution)
-  /// Elements received by the busiest rank in the direct exchange that the plan uses.
-  std::int64_t elements_by_busiest = 0;
+/// The two ways of an exchange between blocks of workers, of which the plan takes one. Predictions are those of
+/// optimizer/redistribution/exchange_choice, for the busiest rank.
+struct ExchangeDescription {
+  bool by_collectives = false;  ///< the plan's way; otherwise in pieces
+  double pieces_seconds = 0;
+  std::optional<double> collectives_seconds = std::nullopt;  ///< nullopt: no sequence of collectives can be run
+  std::vector<std::string> collectives = {};                 ///< one line each
+  std::int64_t collectives_bytes = 0;                        ///< of blocks and buffers that a rank has at once, at most
 };
 
 /// Measured times and bytes of a step. Times are those of the slowest rank.
@@ -38,7 +40,7 @@ struct StepDescription {
   double density = 1;                                  ///< the share of its elements that are there, about
   double bytes = 0;                                    ///< received by all ranks, if no tile is all zero
   double bytes_by_busiest = 0;
-  std::optional<CollectivesDescription> collectives = std::nullopt;
+  std::optional<ExchangeDescription> exchange = std::nullopt;  ///< set for redistributions between blocks
   std::optional<MeasuredStep> actual = std::nullopt;
 };
 

@@ -39,9 +39,10 @@ std::string explain_dot(const PlanDescription& plan);
 /// bytes_received_by_busiest, worker_planning_seconds (to find or make the steps and to locate the tiles that they
 /// read) and worker_plan_cache (hit, miss or off, for the steps; plan_cache is for the query's own plan). A step has:
 /// id, step (scan, redistribute, compute, reduce), vertex, inputs, grid, placement (as a distributed type, or
-/// "stored"), bytes, bytes_by_busiest. A redistribution between blocks also has collectives (one line for each step of
-/// the alternative plan by collectives alone) and collective_elements (the cost of these, optimizer/redistribution), to
-/// compare with elements_by_busiest of the direct exchange that the plan uses. With ANALYZE a step has actual_bytes,
+/// "stored"), bytes, bytes_by_busiest. A redistribution between blocks also has exchange (pieces or collectives: how
+/// it moves) and pieces_predicted_seconds and, where a sequence of collectives can be run, whether it is taken or not,
+/// collectives_predicted_seconds, collectives (one line for each step of the sequence) and collectives_peak_bytes (the
+/// most that a rank has of it in blocks and buffers at once). With ANALYZE a step has actual_bytes,
 /// seconds and seconds_waiting (of the slowest rank); the plan has execution_seconds, seconds_before_delivery (until
 /// the last worker had its part of the result, before the result's last step), actual_bytes_received, skew (the
 /// computing time of the busiest rank over the mean), and ranks: rank, worker, seconds, seconds_waiting, bytes_sent,

@@ -106,10 +106,14 @@ Json json_of(const StepDescription& step) {
            {"bytes_by_busiest", json_number(step.bytes_by_busiest)}};
   add_fields(step.own, out);
   if (step.density < 1) out["density"] = step.density;
-  if (step.collectives) {
-    out["collectives"] = step.collectives->steps;
-    out["collective_elements"] = json_number(step.collectives->elements);
-    out["elements_by_busiest"] = step.collectives->elements_by_busiest;
+  if (const auto& exchange = step.exchange) {
+    out["exchange"] = exchange->by_collectives ? "collectives" : "pieces";
+    out["pieces_predicted_seconds"] = json_number(exchange->pieces_seconds);
+    if (exchange->collectives_seconds) {
+      out["collectives_predicted_seconds"] = json_number(*exchange->collectives_seconds);
+      out["collectives"] = exchange->collectives;
+      out["collectives_peak_bytes"] = exchange->collectives_bytes;
+    }
   }
   if (step.actual) {
     out["actual_bytes"] = step.actual->bytes;

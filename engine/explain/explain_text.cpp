@@ -152,10 +152,21 @@ std::string workers_text(const WorkersDescription& plan) {
          magnitude(plan.elements_received_by_busiest) + " by one worker\n";
 }
 
+// How a relation moves between blocks, and what the other way would take.
+std::string exchange_text(const ExchangeDescription& exchange) {
+  const auto pieces = milliseconds(exchange.pieces_seconds);
+  if (!exchange.collectives_seconds) return ", in pieces (predicted " + pieces + ")";
+  const auto collectives = milliseconds(*exchange.collectives_seconds);
+  if (!exchange.by_collectives) return ", in pieces (predicted " + pieces + "; by collectives " + collectives + ")";
+  return ", by collectives (predicted " + collectives + "; in pieces " + pieces + "; at most " +
+         grouped(static_cast<double>(exchange.collectives_bytes)) + " bytes at a rank)";
+}
+
 std::string step_text(const StepDescription& step) {
   auto out = "  " + std::to_string(step.id) + " " + step.name + " " + step.vertex + inputs_text(step.inputs) +
              " -> grid " + list_text(step.grid) + ", " + step.placement + fields_text(step.own);
   if (step.density < 1) out += ", density " + share(step.density);
+  if (step.exchange) out += exchange_text(*step.exchange);
   if (step.bytes > 0) out += ", " + grouped(step.bytes) + " bytes received";
   if (const auto& actual = step.actual) {
     out += "  (" + milliseconds(actual->seconds) + ", " + milliseconds(actual->seconds_waiting) + " of it waiting";
@@ -163,8 +174,8 @@ std::string step_text(const StepDescription& step) {
     out += ")";
   }
   out += "\n";
-  if (step.collectives)
-    for (const auto& line : step.collectives->steps) out += "      by collectives: " + line + "\n";
+  if (step.exchange && step.exchange->by_collectives)
+    for (const auto& line : step.exchange->collectives) out += "      " + line + "\n";
   return out;
 }
 

@@ -15,12 +15,35 @@ std::size_t block_bytes(const Partition& parts, const std::vector<std::optional<
   return bytes;
 }
 
+std::size_t groups_bytes(const std::vector<RankGroup>& groups) {
+  auto bytes = held_bytes(groups);
+  for (const auto& group : groups) bytes += held_bytes(group);
+  return bytes;
+}
+
+std::size_t collective_bytes(const RedistributionStep& step) {
+  if (const auto* gather = std::get_if<AllGather>(&step.collective)) return groups_bytes(gather->groups);
+  if (const auto* exchange = std::get_if<AllToAll>(&step.collective)) return groups_bytes(exchange->groups);
+  if (const auto* permutation = std::get_if<AllPermute>(&step.collective)) return held_bytes(permutation->from);
+  return 0;
+}
+
+std::size_t sequence_bytes(const RedistributionPlan& sequence) {
+  auto bytes = held_bytes(sequence.shape.extents()) + held_bytes(sequence.steps) +
+               block_bytes(sequence.source.parts, sequence.source.at);
+  for (const auto& step : sequence.steps)
+    bytes += collective_bytes(step) + block_bytes(step.result.parts, step.result.at);
+  return bytes;
+}
+
 std::size_t step_bytes(const PlanStep& step) {
   auto bytes = held_bytes(step.grid);
   if (const auto* blocks = std::get_if<BlockPlacement>(&step.placement))
     bytes += block_bytes(blocks->parts, blocks->at);
   if (const auto* compute = std::get_if<ComputeStep>(&step.op))
     bytes += held_bytes(compute->inputs) + compute->join.held_bytes() + block_bytes(compute->blocks, compute->at);
+  if (const auto* moved = std::get_if<RedistributeStep>(&step.op); moved != nullptr && moved->sequence)
+    bytes += sequence_bytes(*moved->sequence);
   if (const auto* whole = std::get_if<FragmentStep>(&step.op)) {
     bytes += held_bytes(whole->fragment.labels) + held_bytes(whole->fragment.nodes);
     for (const auto& node : whole->fragment.nodes) bytes += node.held_bytes();

@@ -56,8 +56,10 @@ void fit_moves(ClusterShape& shape, double memory) {
   shape.most_tile_bytes = std::min(shape.most_tile_bytes, kMovingShare * memory / moving);
 }
 
+// Fits calls and sequences of collectives to the memory of a rank that computes.
 void fit_calls(ClusterShape& shape, double memory, double threads) {
   shape.most_call_bytes = std::min(shape.most_call_bytes, kCallShare * memory / threads);
+  shape.memory = std::min(shape.memory, memory);
 }
 
 }  // namespace
@@ -153,6 +155,7 @@ class DistributedQuery::Attempt {
 
   ClusterProfile describe() const {
     ClusterProfile profile{.plan = plan_,
+                           .shape = kept_->terms.shape,
                            .locations = locations_,
                            .computing = computing_,
                            .ranks = {},
@@ -205,12 +208,19 @@ class DistributedQuery::Attempt {
                   .coordinator = static_cast<Rank>(workers_.size()),
                   .computing = static_cast<std::int64_t>(computing_),
                   .calls_per_rank = kCallsPerThread * threads,
-                  .by_collectives = settings.redistributes_by_collectives()},
+                  .redistribution = settings.redistribution(),
+                  .transport = transport_costs()},
         .parallelism = settings.parallelism_is_set() ? planned_.plan.parallelism : ceil_power_of_two(computing_),
         .strategy = settings.strategy(),
         .stored = stored};
     fit_memory(terms.shape);
     return terms;
+  }
+
+  TransportCosts transport_costs() const {
+    const auto* cluster = session_.database.cluster.get();
+    return cluster != nullptr && cluster->transport() == Transport::Mpi ? TransportCosts::of_mpi()
+                                                                        : TransportCosts::of_tcp();
   }
 
   // The ranks whose disks have room for their part of the tensor, assuming that no tile is zero. If these are too few

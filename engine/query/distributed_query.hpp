@@ -13,6 +13,7 @@
 #include "engine/query/query_admission.hpp"
 #include "engine/session/session_state.hpp"
 #include "executor/execution_context.hpp"
+#include "optimizer/rank_planner.hpp"
 #include "plan/physical_plan.hpp"
 
 namespace eindb {
@@ -20,6 +21,7 @@ namespace eindb {
 /// The record of a query on the ranks of a cluster: its plan and, if it ran, their reports.
 struct ClusterProfile {
   std::shared_ptr<const PhysicalPlan> plan;
+  ClusterShape shape;                               ///< that it was made for
   std::shared_ptr<const InputLocations> locations;  ///< of the tiles that it reads, and of results that workers store
   std::size_t computing = 0;                        ///< the number of ranks that may compute, counted from 0
   std::vector<std::string> ranks;                   ///< addresses of workers; "coordinator"

@@ -199,15 +199,15 @@ std::span<const SettingRow> SettingRow::all() {
        [](const Settings& s) { return std::string(s.progress_ ? "on" : "off"); },
        [](Settings& s) { s.progress_ = true; }, false},
       {"redistribution",
-       "how relations move between workers: 'direct' (one exchange in which each receives what it lacks) or "
-       "'collectives' (gather, all-to-all and permutation, in no more memory than both ends take)",
+       "how relations move between blocks of workers: 'pieces' (one exchange in which each receives what it lacks), "
+       "'collectives' (a sequence of all-gathers, all-to-alls and permutations) or 'auto' (what takes less time)",
        [](Settings& s, const Value& v) {
-         const auto way = to_lower(text_of(v));
-         if (way != "direct" && way != "collectives") refuse("redistribution", v, "'direct' or 'collectives'");
-         s.by_collectives_ = way == "collectives";
+         const auto way = exchange_way_of(to_lower(text_of(v)));
+         if (!way) refuse("redistribution", v, "'auto', 'pieces' or 'collectives'");
+         s.redistribution_ = *way;
        },
-       [](const Settings& s) { return std::string(s.by_collectives_ ? "collectives" : "direct"); },
-       [](Settings& s) { s.by_collectives_ = false; }},
+       [](const Settings& s) { return std::string(name_of(s.redistribution_)); },
+       [](Settings& s) { s.redistribution_ = ExchangeWay::Auto; }},
       {"resume_loops", "whether REPEAT goes on after the last round that an earlier run has committed: on or off",
        [](Settings& s, const Value& v) { s.resume_loops_ = switch_of("resume_loops", v); },
        [](const Settings& s) { return std::string(s.resume_loops_ ? "on" : "off"); },

@@ -11,6 +11,7 @@
 #include "common/check.hpp"
 #include "optimizer/partitions/strategy.hpp"
 #include "optimizer/paths/path_optimizer.hpp"
+#include "optimizer/redistribution/exchange_choice.hpp"
 
 namespace eindb {
 
@@ -93,8 +94,8 @@ class Settings {
   /// The values of all settings that a plan may depend on, as text; a part of the plan's key.
   const std::string& plan_fingerprint() const { return plan_fingerprint_; }
   bool slicing() const { return slicing_; }
-  /// Whether relations move between workers by collectives.
-  bool redistributes_by_collectives() const { return by_collectives_; }
+  /// How relations move between blocks of workers.
+  ExchangeWay redistribution() const { return redistribution_; }
 
   /// The divisor for the part of memory_limit that is not for tiles and kernels.
   static constexpr std::int64_t kShareOfOthers = 8;
@@ -122,7 +123,7 @@ class Settings {
   std::optional<std::int64_t> tile_cache_size_;
   std::string plan_fingerprint_;
   bool slicing_;
-  bool by_collectives_ = false;
+  ExchangeWay redistribution_ = ExchangeWay::Auto;
   std::optional<bool> calibrated_;  // cost_model; absent: auto
   std::string machine_file_;
 };

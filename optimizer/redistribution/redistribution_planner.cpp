@@ -66,80 +66,6 @@ std::optional<RedistributionPlan> cheapest_path(const Shape& shape, const BlockP
   return best;
 }
 
-// Chooses, among the holders of a block that others want, the one that has sent the least.
-class SenderChoice {
- public:
-  SenderChoice(const Shape& shape, const BlockPlacement& source) : shape_(shape), source_(source) {
-    sent_.assign(source.at.size(), 0);
-    const TileGrid grid(shape, source.parts);
-    holders_.resize(static_cast<std::size_t>(grid.tile_count()));
-    for (std::size_t rank = 0; rank < source.at.size(); ++rank)
-      if (source.at[rank]) holders_[id(grid, *source.at[rank])].push_back(static_cast<Rank>(rank));
-  }
-
-  // The ranks from which `rank` takes the parts that it lacks of its block of `target`.
-  RankGroup senders_to(std::size_t rank, const BlockPlacement& target) {
-    RankGroup out;
-    if (!target.at[rank]) return out;
-    const TileGrid grid(shape_, source_.parts);
-    const auto wanted = block_box(shape_, target, rank);
-    TileKey first;
-    std::vector<std::int64_t> counts;
-    for (std::size_t d = 0; d < wanted.size(); ++d) {
-      if (wanted[d].size == 0) return out;
-      first.push_back(part_of(shape_[d], source_.parts[d], wanted[d].begin));
-      counts.push_back(part_of(shape_[d], source_.parts[d], wanted[d].end() - 1) - first.back() + 1);
-    }
-    std::vector<std::int64_t> step(counts.size(), 0);
-    do {
-      auto key = first;
-      for (std::size_t d = 0; d < key.size(); ++d) key[d] += step[d];
-      if (source_.at[rank] != key) out.push_back(take(holders_[id(grid, key)], grid.tile_shape(key).element_count()));
-    } while (next_index(step, counts));
-    return out;
-  }
-
- private:
-  static std::size_t id(const TileGrid& grid, const TileKey& key) { return static_cast<std::size_t>(grid.id_of(key)); }
-
-  Rank take(const std::vector<Rank>& holders, std::int64_t elements) {
-    CHECK(!holders.empty(), "every block that is wanted has a holder");
-    const auto least =
-        *std::min_element(holders.begin(), holders.end(), [&](Rank a, Rank b) { return sent_[a] < sent_[b]; });
-    DCHECK(elements >= 0 && sent_[least] >= 0, "elements that a rank sends are counted up");
-    sent_[least] += elements;
-    return least;
-  }
-
-  const Shape& shape_;
-  const BlockPlacement& source_;
-  std::vector<std::int64_t> sent_;
-  std::vector<std::vector<Rank>> holders_;  // for each block
-};
-
-// The cost of the busiest rank of a direct exchange: elements received, and packed ones (kept, or not contiguous).
-double busiest_cost(const Shape& shape, const BlockPlacement& before, const BlockPlacement& after,
-                    const std::vector<RankGroup>& senders, double per_packed_element) {
-  std::vector<double> costs(senders.size(), 0);
-  const auto pack = [&](std::size_t rank, const IndexBox& piece) {
-    costs[rank] += per_packed_element * static_cast<double>(element_count(piece));
-  };
-  for (std::size_t rank = 0; rank < senders.size(); ++rank) {
-    if (!after.at[rank]) continue;
-    const auto wanted = block_box(shape, after, rank);
-    if (before.at[rank]) pack(rank, common_box(wanted, block_box(shape, before, rank)));
-    for (const auto sender : senders[rank]) {
-      const auto held = block_box(shape, before, sender);
-      const auto piece = common_box(wanted, held);
-      costs[rank] += static_cast<double>(element_count(piece));
-      if (!is_contiguous(wanted, piece)) pack(rank, piece);
-      if (!is_contiguous(held, piece)) pack(sender, piece);
-    }
-  }
-  CHECK(!costs.empty(), "a placement has ranks");
-  return *std::max_element(costs.begin(), costs.end());
-}
-
 // The cheapest plan made of collectives; nullopt if none leads there.
 std::optional<RedistributionPlan> plan_collectives(const Shape& shape, const BlockPlacement& source,
                                                    const BlockPlacement& target, const RedistributionOptions& options) {
@@ -155,17 +81,15 @@ std::optional<RedistributionPlan> plan_collectives(const Shape& shape, const Blo
 
 }  // namespace
 
-RedistributionPlan plan_redistribution(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
-                                       const RedistributionOptions& options) {
-  if (source == target) return {shape, source, {}};
-  auto best = plan_collectives(shape, source, target, options);
-  if (best && !options.allow_direct) return std::move(*best);
-  auto direct = exchange_directly(shape, source, target, options.costs);
-  return is_cheaper(direct, best) ? std::move(direct) : std::move(*best);
+std::optional<RedistributionPlan> plan_redistribution(const Shape& shape, const BlockPlacement& source,
+                                                      const BlockPlacement& target,
+                                                      const RedistributionOptions& options) {
+  if (source == target) return RedistributionPlan{shape, source, {}};
+  return plan_collectives(shape, source, target, options);
 }
 
-RedistributionPlan plan_redistribution(const DistributedType& source, const DistributedType& target,
-                                       const RedistributionOptions& options) {
+std::optional<RedistributionPlan> plan_redistribution(const DistributedType& source, const DistributedType& target,
+                                                      const RedistributionOptions& options) {
   const auto shape = source.global_shape();
   if (!(shape == target.global_shape())) {
     throw Error(ErrorKind::Shape, "no redistribution leads from " + source.to_string() + " to " + target.to_string() +
@@ -186,21 +110,6 @@ std::optional<RedistributionPlan> gather_then_slice(const Shape& shape, const Bl
   if (path.back() != whole) path.push_back(whole);
   if (path.back() != target.parts) path.push_back(target.parts);
   return lower(shape, source, target, path, costs);
-}
-
-RedistributionPlan exchange_directly(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
-                                     const CollectiveCosts& costs) {
-  SenderChoice choice(shape, source);
-  CHECK(source.at.size() == target.at.size(), "a tensor is sent among the ranks of one mesh");
-  DirectExchange exchange;
-  std::size_t most_senders = 0;
-  for (std::size_t rank = 0; rank < target.at.size(); ++rank) {
-    exchange.senders.push_back(choice.senders_to(rank, target));
-    most_senders = std::max(most_senders, exchange.senders.back().size());
-  }
-  auto cost = busiest_cost(shape, source, target, exchange.senders, costs.per_packed_element);
-  if (most_senders > 0) cost += costs.per_direct_exchange + costs.latency(static_cast<std::int64_t>(most_senders) + 1);
-  return {shape, source, {{std::move(exchange), target, cost}}};
 }
 
 }  // namespace eindb

@@ -172,11 +172,6 @@ class Simulation {
     }
   }
 
-  void run(const DirectExchange& collective, const BlockPlacement& after) {
-    for (std::size_t rank = 0; rank < tiles_.size(); ++rank)
-      if (after.at[rank]) receive(rank, collective.senders[rank], after);
-  }
-
   // Builds a rank's next tile from its own cells and those of `senders`.
   void receive(std::size_t rank, const RankGroup& senders, const BlockPlacement& after) {
     CHECK(!next_[rank], "a rank takes part in a step once");

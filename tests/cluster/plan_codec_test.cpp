@@ -29,7 +29,9 @@ bool same(const JoinNode& a, const JoinNode& b) {
                     [](const auto& x, const auto& y) { return same(x, y); });
 }
 bool same(const ScanStep& a, const ScanStep& b) { return a.tensor == b.tensor && a.holders == b.holders; }
-bool same(const RedistributeStep& a, const RedistributeStep& b) { return a.input == b.input; }
+bool same(const RedistributeStep& a, const RedistributeStep& b) {
+  return a.input == b.input && a.sequence == b.sequence;
+}
 bool same(const ReduceStep& a, const ReduceStep& b) { return a.input == b.input; }
 bool same(const FragmentStep& /*a*/, const FragmentStep& /*b*/) { return false; }  // is never sent
 bool same(const ComputeStep& a, const ComputeStep& b) {
@@ -75,6 +77,28 @@ TEST(PlanCodec, PlansArriveAsTheyWereSent) {
     for (std::size_t s = 0; s < sent.plan.steps.size(); ++s)
       EXPECT_TRUE(same(got.plan.steps[s], sent.plan.steps[s])) << "plan " << n << ", step " << s;
   }
+}
+
+// X, which lies in `placement`, and a step that moves it by an empty sequence.
+PlacedPlan with_sequence(std::variant<BlockPlacement, std::size_t> placement) {
+  PlacedPlan placed;
+  const TileGrid grid(Shape({4}), {2});
+  placed.holders.push_back({{0, 0, 0}, {}});
+  placed.plan.holder_lists = 1;
+  placed.plan.steps.push_back({ScanStep{{"X", DType::Float64, grid}, 0}, VertexId(0), DType::Float64, grid, placement});
+  RedistributeStep moved{StepId(0)};
+  moved.sequence.emplace();
+  placed.plan.steps.push_back({moved, VertexId(0), DType::Float64, grid, BlockPlacement{{2}, {TileKey{0}}}});
+  return placed;
+}
+
+TEST(PlanCodec, SequencesBeginInBlocks) {
+  const auto blocks = decode_plan(encode(with_sequence(BlockPlacement{{1}, {TileKey{0}}})));
+  const auto& sequence = std::get<RedistributeStep>(blocks.plan.steps[1].op).sequence;
+  ASSERT_TRUE(sequence);
+  EXPECT_EQ(sequence->shape, Shape({4}));
+  EXPECT_EQ(sequence->source, (BlockPlacement{{1}, {TileKey{0}}}));
+  EXPECT_TRUE(is_refused(encode(with_sequence(std::size_t{0}))));
 }
 
 TEST(PlanCodec, EveryPrefixIsRefused) {

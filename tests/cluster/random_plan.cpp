@@ -169,6 +169,30 @@ class PlanMaker {
     return compute;
   }
 
+  RankGroup ranks() {
+    return list(4, [this] { return static_cast<Rank>(draw(0, static_cast<std::int64_t>(plan_.ranks) - 1)); });
+  }
+  std::vector<RankGroup> groups() {
+    return list(3, [this] { return ranks(); });
+  }
+
+  RedistributionPlan sequence(const TileGrid& grid, const BlockPlacement& source) {
+    RedistributionPlan sequence{grid.shape(), source, {}};
+    for (auto left = draw(0, 4); left > 0; --left) {
+      RedistributionStep step;
+      switch (draw(0, 3)) {
+        case 0: step.collective = DynSlice{}; break;
+        case 1: step.collective = AllGather{groups()}; break;
+        case 2: step.collective = AllToAll{groups()}; break;
+        default: step.collective = AllPermute{ranks()}; break;
+      }
+      step.result = {parts(grid.rank()), at(grid.rank())};
+      step.cost = real();
+      sequence.steps.push_back(std::move(step));
+    }
+    return sequence;
+  }
+
   PlanStep step() {
     PlanStep step;
     step.op = operation();
@@ -177,6 +201,10 @@ class PlanMaker {
     step.grid = grid();
     if (coin()) step.placement = holders_of(step.grid);
     else step.placement = BlockPlacement{parts(step.grid.rank()), at(step.grid.rank())};
+    if (auto* moved = std::get_if<RedistributeStep>(&step.op); moved != nullptr && coin()) {
+      const auto* source = std::get_if<BlockPlacement>(&plan_.step(moved->input).placement);
+      if (source != nullptr) moved->sequence = sequence(step.grid, *source);
+    }
     return step;
   }
 

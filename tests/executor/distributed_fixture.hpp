@@ -230,6 +230,7 @@ struct DistributedOptions {
   std::int64_t limit = std::int64_t{1} << 32;
   std::function<void(Rank, std::int64_t done)> progress = {};
   std::vector<Cancellation>* cancellations = nullptr;
+  std::function<std::vector<std::unique_ptr<Exchange>>(std::size_t ranks)> exchanges = in_process_exchanges;
 };
 
 inline DistributedOutcome run_distributed(const PhysicalPlan& plan, const std::vector<TileHolders>& lists,
@@ -246,7 +247,7 @@ inline DistributedOutcome run_distributed(const PhysicalPlan& plan, const std::v
     void write(std::int64_t tile_id, TilePtr tile) override { tiles->emplace_back(tile_id, std::move(tile)); }
     std::vector<std::pair<std::int64_t, TilePtr>>* tiles = nullptr;
   };
-  auto exchanges = in_process_exchanges(plan.ranks);
+  auto exchanges = options.exchanges(plan.ranks);
   run_ranks(exchanges, [&](Exchange& exchange) {
     const auto rank = exchange.rank();
     std::vector<Collect> collected(plan.results.size());

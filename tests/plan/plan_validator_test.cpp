@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "common/error.hpp"
+#include "plan/redistribution_validator.hpp"
 #include "plan/validator.hpp"
 
 namespace eindb {
@@ -69,6 +70,91 @@ PhysicalPlan plan_for_one_rank() {
   fragment.nodes.push_back({ScanNode{{"X", type, grid}}, VertexId(0), type, grid});
   fragment.nodes.push_back({SinkNode{NodeId(0)}, VertexId(0), type, grid});
   return plan_of(std::move(fragment));
+}
+
+// X in rows at four ranks, wanted in columns: one alltoall.
+struct SequenceValidator : ::testing::Test {
+  SequenceValidator() {
+    plan.ranks = 4;
+    plan.holder_lists = 1;
+    const auto type = DType::Float64;
+    const TileGrid stored(Shape({8, 8}), {1, 1});
+    const BlockPlacement rows{{4, 1}, {TileKey{0, 0}, TileKey{1, 0}, TileKey{2, 0}, TileKey{3, 0}}};
+    const BlockPlacement columns{{1, 4}, {TileKey{0, 0}, TileKey{0, 1}, TileKey{0, 2}, TileKey{0, 3}}};
+    plan.steps.push_back({ScanStep{{"X", type, stored}, 0}, VertexId(0), type, stored, std::size_t{0}});
+    plan.steps.push_back({RedistributeStep{StepId(0)}, VertexId(0), type, TileGrid(Shape({8, 8}), {4, 1}), rows});
+    RedistributeStep moved{StepId(1)};
+    moved.sequence = RedistributionPlan{Shape({8, 8}), rows, {{AllToAll{{{0, 1, 2, 3}}}, columns, 0}}};
+    plan.steps.push_back({moved, VertexId(0), type, TileGrid(Shape({8, 8}), {2, 4}), columns});
+    plan.results = {StepId(2)};
+  }
+
+  static RedistributionPlan& sequence(PhysicalPlan& p) { return *std::get<RedistributeStep>(p.steps[2].op).sequence; }
+  static BlockPlacement& blocks(PhysicalPlan& p, std::size_t n) {
+    return std::get<BlockPlacement>(p.steps[n].placement);
+  }
+  void expect_invalid(const char* what, const std::function<void(PhysicalPlan&)>& change) const {
+    auto changed = plan;
+    change(changed);
+    EXPECT_THROW(validate(changed), Error) << what;
+  }
+
+  PhysicalPlan plan;
+};
+
+TEST_F(SequenceValidator, AcceptsWhatLeadsFromTheInputToTheResult) { EXPECT_NO_THROW(validate(plan)); }
+
+TEST_F(SequenceValidator, FindsWhatDoesNotFitTheStep) {
+  expect_invalid("no step", [](auto& p) { sequence(p).steps.clear(); });
+  expect_invalid("shape", [](auto& p) { sequence(p).shape = Shape({8, 4}); });
+  expect_invalid("source", [](auto& p) { std::swap(sequence(p).source.at[0], sequence(p).source.at[1]); });
+  expect_invalid("placement of the input", [](auto& p) { std::swap(blocks(p, 1).at[0], blocks(p, 1).at[1]); });
+  expect_invalid("target", [](auto& p) { std::swap(blocks(p, 2).at[0], blocks(p, 2).at[1]); });
+  expect_invalid("a result in lists", [](auto& p) { p.steps[2].placement = std::size_t{0}; });
+  expect_invalid("an input in lists", [](auto& p) {
+    p.steps[1].placement = std::size_t{0};
+    p.steps[1].grid = p.steps[0].grid;
+  });
+}
+
+TEST_F(SequenceValidator, FindsWhatIsWrongInTheSequence) {
+  const auto first = [](PhysicalPlan& p) -> RedistributionStep& { return sequence(p).steps.front(); };
+  expect_invalid("another collective", [&](auto& p) { first(p).collective = AllGather{{{0, 1, 2, 3}}}; });
+  expect_invalid("a cut of what a rank lacks", [&](auto& p) { first(p).collective = DynSlice{}; });
+  expect_invalid("groups that lack blocks", [&](auto& p) { first(p).collective = AllToAll{{{0, 1}, {2, 3}}}; });
+  expect_invalid("an unknown rank", [&](auto& p) { first(p).collective = AllToAll{{{0, 1, 2, 4}}}; });
+  expect_invalid("a rank twice", [&](auto& p) { first(p).collective = AllToAll{{{0, 1, 2, 2}}}; });
+  expect_invalid("no order", [&](auto& p) { first(p).collective = AllToAll{{{0, 2, 1, 3}}}; });
+  expect_invalid("a rank without a group", [&](auto& p) { first(p).collective = AllToAll{{{0, 1, 2}}}; });
+  expect_invalid("a key beside the blocks", [&](auto& p) {
+    auto way = first(p);
+    way.result.at[0] = TileKey{0, 4};
+    sequence(p).steps.insert(sequence(p).steps.begin(), way);
+  });
+  expect_invalid("more parts than cells", [&](auto& p) {
+    auto way = first(p);
+    way.result.parts = {1, 9};
+    sequence(p).steps.insert(sequence(p).steps.begin(), way);
+  });
+  expect_invalid("a placement of other ranks", [&](auto& p) {
+    auto way = first(p);
+    way.result.at.pop_back();
+    sequence(p).steps.insert(sequence(p).steps.begin(), way);
+  });
+}
+
+// What is beyond a gathered block would be written beside it.
+TEST_F(SequenceValidator, FindsBlocksThatAreGatheredInPart) {
+  const Shape shape({12});
+  const BlockPlacement thirds{{3}, {TileKey{0}, TileKey{1}}};
+  const BlockPlacement halves{{2}, {TileKey{0}, TileKey{0}}};
+  EXPECT_THROW(validate(RedistributionPlan{shape, thirds, {{AllGather{{{0, 1}}}, halves, 0}}}), Error);
+}
+
+TEST_F(SequenceValidator, FindsBlocksTakenFromRanksWithoutAny) {
+  const BlockPlacement one{{1}, {TileKey{0}, std::nullopt, std::nullopt}};
+  EXPECT_NO_THROW(validate(RedistributionPlan{Shape({4}), one, {{AllPermute{{0, 1, 2}}, one, 0}}}));
+  EXPECT_THROW(validate(RedistributionPlan{Shape({4}), one, {{AllPermute{{0, 2, 1}}, one, 0}}}), Error);
 }
 
 TEST(PlanForOneRank, IsASingleFragment) {
