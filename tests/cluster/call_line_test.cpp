@@ -45,9 +45,9 @@ TEST(CallLine, CarriesWhatIsSaidBothWays) {
   calling->send(bytes_of("hello"));
   calling->send({});
   call->channel->send(bytes_of("welcome"));
-  EXPECT_EQ(text_of(call->channel->receive(1s)), "hello");
-  EXPECT_EQ(text_of(call->channel->receive(1s)), "");
-  EXPECT_EQ(text_of(calling->receive(1s)), "welcome");
+  EXPECT_EQ(text_of(call->channel->receive(4min)), "hello");
+  EXPECT_EQ(text_of(call->channel->receive(4min)), "");
+  EXPECT_EQ(text_of(calling->receive(4min)), "welcome");
   EXPECT_FALSE(calling->receive(1ms).has_value());
 }
 
@@ -58,19 +58,19 @@ TEST(CallLine, CloseEndsTheCallAtBothSidesAfterWhatWasSaid) {
   calling->send(bytes_of("the last words"));
   calling->close();
   EXPECT_THROW(calling->send({}), Error);
-  EXPECT_THROW(static_cast<void>(calling->receive(1s)), Error);
-  EXPECT_EQ(text_of(call->channel->receive(1s)), "the last words");
-  EXPECT_THROW(static_cast<void>(call->channel->receive(10s)), Error);
+  EXPECT_THROW(static_cast<void>(calling->receive(4min)), Error);
+  EXPECT_EQ(text_of(call->channel->receive(4min)), "the last words");
+  EXPECT_THROW(static_cast<void>(call->channel->receive(4min)), Error);
   EXPECT_THROW(call->channel->send({}), Error);
 }
 
 TEST(CallLine, CloseWakesWhoWaits) {
   Lines lines;
   const auto calling = lines.caller->call("");
-  auto waiting = std::async(std::launch::async, [&] { static_cast<void>(calling->receive(60s)); });
+  auto waiting = std::async(std::launch::async, [&] { static_cast<void>(calling->receive(4min)); });
   std::this_thread::sleep_for(5ms);
   calling->close();
-  ASSERT_EQ(waiting.wait_for(10s), std::future_status::ready);
+  ASSERT_EQ(waiting.wait_for(4min), std::future_status::ready);
   EXPECT_THROW(waiting.get(), Error);
 }
 
@@ -84,15 +84,15 @@ TEST(CallLine, CallsDoNotHearOfEachOther) {
   first.reset();
   const auto second = lines.caller->call("second");
   second->send(bytes_of("of the second"));
-  EXPECT_EQ(text_of(first_answer->channel->receive(1s)), "too late to be heard");
-  EXPECT_THROW(static_cast<void>(first_answer->channel->receive(1s)), Error);
+  EXPECT_EQ(text_of(first_answer->channel->receive(4min)), "too late to be heard");
+  EXPECT_THROW(static_cast<void>(first_answer->channel->receive(4min)), Error);
   first_answer.reset();
   const auto answer = lines.answering->answer();
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->subject, "second");
-  EXPECT_EQ(text_of(answer->channel->receive(1s)), "of the second");
+  EXPECT_EQ(text_of(answer->channel->receive(4min)), "of the second");
   answer->channel->send(bytes_of("to the second"));
-  EXPECT_EQ(text_of(second->receive(1s)), "to the second");
+  EXPECT_EQ(text_of(second->receive(4min)), "to the second");
 }
 
 // After a call that was not answered in time, the next one is answered.
@@ -102,8 +102,8 @@ TEST(CallLine, CallsThatHaveEndedAreAnsweredInTheirOrder) {
   const auto second = lines.caller->call("second");
   auto answer = lines.answering->answer();
   EXPECT_EQ(answer->subject, "first");
-  EXPECT_EQ(text_of(answer->channel->receive(1s)), "is anybody there?");
-  EXPECT_THROW(static_cast<void>(answer->channel->receive(1s)), Error);
+  EXPECT_EQ(text_of(answer->channel->receive(4min)), "is anybody there?");
+  EXPECT_THROW(static_cast<void>(answer->channel->receive(4min)), Error);
   answer.reset();
   EXPECT_EQ(lines.answering->answer()->subject, "second");
 }
@@ -115,7 +115,7 @@ TEST(CallLine, HangingUpEndsCalls) {
   {
     const auto call = lines.answering->answer();
     ASSERT_TRUE(call.has_value());
-    EXPECT_THROW(static_cast<void>(call->channel->receive(1s)), Error);
+    EXPECT_THROW(static_cast<void>(call->channel->receive(4min)), Error);
   }
   EXPECT_FALSE(lines.answering->answer().has_value());
 }

@@ -17,7 +17,7 @@ std::vector<std::string> LoggedLines::lines() const {
 }
 
 bool LoggedLines::has(std::string_view text) const {
-  for (int n = 0; n < 500; ++n) {
+  for (int n = 0; n < 24000; ++n) {
     const auto all = lines();
     if (std::any_of(all.begin(), all.end(), [&](const auto& line) { return line.find(text) != std::string::npos; }))
       return true;

@@ -122,7 +122,7 @@ TestCluster::TestCluster(std::size_t workers, std::chrono::milliseconds heartbea
     return true;
   };
   cluster_->begin({.identity = 1, .known = {}, .decider = decider, .settler = settler});
-  cluster_->wait_for_workers(std::chrono::seconds(10));
+  cluster_->wait_for_workers(std::chrono::minutes(4));
   holders_ = {TileHolders{{0, 1, 2}, {0, 1}}};
 }
 
@@ -161,7 +161,7 @@ void TestCluster::kill_worker(std::size_t n) {
 }
 
 bool TestCluster::comes_to_be(std::size_t n, WorkerState state) {
-  for (int left = 1000; left > 0; --left) {
+  for (int left = 24000; left > 0; --left) {
     if (cluster_->workers().at(n).state == state) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

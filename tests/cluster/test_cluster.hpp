@@ -70,7 +70,7 @@ class TestCluster {
   void start_worker(std::size_t n, std::size_t directory);
   /// Stops a worker without a message, as if its process were killed.
   void kill_worker(std::size_t n);
-  /// Waits for the worker's state; false if it is not reached within seconds.
+  /// Waits for the worker's state; false if it is not reached within minutes.
   bool comes_to_be(std::size_t n, WorkerState state);
 
   /// X[i,j] = 10 i + j, 4 x 4 in the two tiles of its halves, one at each of the first two workers.

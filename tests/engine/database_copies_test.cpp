@@ -27,7 +27,7 @@ class Coordinator {
     SessionOptions options;
     options.cluster = {std::shared_ptr<void>(), &cluster_->cluster()};
     session_.emplace(path, options);
-    cluster_->cluster().wait_for_workers(std::chrono::seconds(10));
+    cluster_->cluster().wait_for_workers(std::chrono::minutes(4));
     run("SET tile_cache_size = 0");
   }
 

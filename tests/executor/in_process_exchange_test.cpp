@@ -48,7 +48,7 @@ class NothingToReceive final : public IncomingStreams {
 TEST(InProcessExchange, RankWithNothingToMoveWaitsForNobody) {
   auto exchanges = in_process_exchanges(2);
   Cancellation cancellation;
-  cancellation.reset(std::chrono::seconds(5));
+  cancellation.reset(std::chrono::minutes(4));
   const CancellationScope scope(cancellation);
   NothingToSend out;
   NothingToReceive in;

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <ctime>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -13,16 +12,15 @@
 #include "executor/executor.hpp"
 #include "optimizer/optimizer.hpp"
 #include "tests/optimizer/graph_builder.hpp"
+#include "tests/processor_time.hpp"
 
 namespace eindb {
 namespace {
 
 using testing::GraphBuilder;
+using testing::processor_seconds;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
-
-// Processor seconds used by this process.
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // Tensors of ones, made on request.
 class Ones final : public TileSource {
@@ -181,7 +179,7 @@ TEST_F(SixteenTiles, AreMadeWhileTheSinkBlocks) {
   struct Blocking final : Collect {
     explicit Blocking(Ones& source) : ones(source) {}
     void write(std::int64_t tile_id, TilePtr tile) override {
-      const auto until = Clock::now() + 20s;
+      const auto until = Clock::now() + 4min;
       while (ones.reads < 16 && Clock::now() < until) std::this_thread::sleep_for(1ms);
       EXPECT_EQ(ones.reads, 16);
       Collect::write(tile_id, std::move(tile));

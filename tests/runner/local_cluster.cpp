@@ -84,7 +84,7 @@ void LocalCluster::start(std::size_t n) {
 }
 
 void LocalCluster::wait_until(std::size_t n, WorkerState state) {
-  for (int left = 6000; cluster().workers().at(n).state != state; --left) {
+  for (int left = 24000; cluster().workers().at(n).state != state; --left) {
     if (left == 0)
       throw Error(ErrorKind::WorkerLost, "a worker of a test does not come to be " + std::string(name_of(state)));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -18,7 +18,7 @@ class ScriptCluster {
 
   /// Waits until all workers have joined. Call after a session has begun.
   void wait_for_workers() {
-    constexpr std::chrono::seconds kPatience{10};
+    constexpr std::chrono::seconds kPatience{240};
     for (const auto& worker : cluster().wait_for_workers(kPatience))
       if (worker.state != WorkerState::Up) throw Error(ErrorKind::WorkerLost, "a worker of a test: " + worker.reason);
   }
