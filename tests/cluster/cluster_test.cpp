@@ -159,7 +159,9 @@ TEST(Cluster, AWorkerThatStallsIsNoticedWithinThreeHeartbeats) {
   EXPECT_NE(error.message().find("w0"), std::string::npos) << error.message();
   // Its last message was at most a heartbeat ago, and silence is checked every half heartbeat.
   EXPECT_GT(Clock::now() - began, (kMissedHeartbeats - 1) * kHeartbeat);
-  if (kVirtualTime) EXPECT_LT(Clock::now() - began, (kMissedHeartbeats + 3) * kHeartbeat);
+  if (kVirtualTime) {
+    EXPECT_LT(Clock::now() - began, (kMissedHeartbeats + 3) * kHeartbeat);
+  }
 }
 
 TEST(Cluster, AWorkerThatComesBackRejoins) {

@@ -116,7 +116,9 @@ TEST(HungDisk, ASlowDiskIsNotOneThatHangs) {
   StorageWatch::Operation slow(watch);
   const auto end = Clock::now() + milliseconds(300);
   while (Clock::now() < end) slow.note_progress();
-  if (kVirtualTime) EXPECT_LT(watch.silence(), milliseconds(300));
+  if (kVirtualTime) {
+    EXPECT_LT(watch.silence(), milliseconds(300));
+  }
   std::this_thread::sleep_for(milliseconds(50));
   const StorageWatch::Operation other(watch);
   EXPECT_GE(watch.silence(), milliseconds(50)) << "others get on, and this one does not";

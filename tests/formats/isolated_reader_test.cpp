@@ -16,7 +16,6 @@
 namespace eindb {
 namespace {
 
-
 /// Every element is the sum of its coordinates; `before_block` may do harm.
 class SumReader final : public BlockReader {
  public:
