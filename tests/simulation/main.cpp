@@ -125,9 +125,13 @@ void take_one_processor(std::uint64_t seed) {
   std::abort();
 }
 
-// Starts a new process for the seed, so that its memory layout is always the same.
+// Starts a new process for the seed, so that its memory layout is always the same; so are the numbers of its
+// descriptors, whatever other seeds run beside it.
 [[noreturn]] void run_anew(std::uint64_t seed, const Options& options, int pipe) {
-  std::vector<std::string> words{"eindb_simulation", "--seed", std::to_string(seed), "--pipe", std::to_string(pipe)};
+  constexpr int kPipe = STDERR_FILENO + 1;
+  if (pipe != kPipe && ::dup2(pipe, kPipe) != kPipe) ::_exit(2);
+  if (::close_range(kPipe + 1, ~0U, 0) != 0) ::_exit(2);
+  std::vector<std::string> words{"eindb_simulation", "--seed", std::to_string(seed), "--pipe", std::to_string(kPipe)};
   if (options.prints) words.emplace_back("--trace");
   if (options.is_single) words.emplace_back("--log");
   if (!options.folder.empty()) words.insert(words.end(), {"--keep", options.folder});
