@@ -59,9 +59,14 @@ void KnownNames::infer_view(const std::string& schema, const std::string& view, 
       " (SELECT 1 FROM temp.sqlite_schema WHERE name = ?1 COLLATE NOCASE)");
   select.bind(1, view);
   if (!select.step()) return;
-  struct Deeper {
+  class Deeper {
+   public:
     explicit Deeper(int& depth) : depth_(depth) { ++depth_; }
     ~Deeper() { --depth_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+
+   private:
     int& depth_;
   };
   const auto types = [&] {
