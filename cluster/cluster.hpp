@@ -100,7 +100,7 @@ class Cluster {
 
   /// Whether the coordinator's rank, the last one, computes as the workers' ranks do. Statements then need all workers.
   bool coordinator_computes() const;
-  /// What carries data between the ranks of a statement.
+  /// The transport that carries data between the ranks of a statement.
   Transport transport() const;
   /// The workers in the order of the options.
   std::vector<WorkerStatus> workers() const;

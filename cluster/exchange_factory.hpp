@@ -22,7 +22,7 @@ struct ExchangeRequest {
   std::vector<std::string> addresses;  ///< of each rank, from its factory; empty: this rank connects to all others
 };
 
-/// What carries the bytes of exchanges: plans are made for what it costs.
+/// The transport of the exchanges. Plans are made for its costs.
 enum class Transport : std::uint8_t { Tcp, Mpi };
 
 /// Creates the exchanges of a process for statements: over TCP, MPI, or within one process. Thread-safe.

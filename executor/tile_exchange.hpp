@@ -18,7 +18,7 @@ class TileSource {
   virtual TilePtr read(const std::string& tensor, std::int64_t tile_id) = 0;
   /// Whether read() returns a tile again at little cost, with its bytes already counted in the statement's budget.
   virtual bool keeps_tiles() const { return false; }
-  /// The statement no longer needs the tensor for now.
+  /// Drops tiles kept of the tensor, which the running part of the statement does not read; they can be read again.
   virtual void let_go(const std::string&) noexcept {}
   /// The tile with this number in `grid` for an attached tensor (InputTensor). Thread-safe. Sources for plans without
   /// such tensors need not override it.

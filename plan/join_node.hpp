@@ -18,8 +18,8 @@ struct JoinStep {
 /// Input n is cut by partition.project(einsum.inputs[n]).
 ///
 /// A join with `steps` computes a fused chain: a kernel call runs all steps, strip by strip of `rows`, and no other
-/// label is cut. Its EinSum then only has the labels of inputs and result; its expression is a placeholder that never
-/// annihilates (tensor/annihilation).
+/// label is cut. Its EinSum then only has the labels of inputs and result, and an expression that is not evaluated and
+/// that absent tiles do not make zero (tensor/annihilation).
 struct JoinNode {
   static constexpr auto kRole = OperatorRole::Kernel;
 

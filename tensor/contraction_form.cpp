@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace eindb {
 namespace {
@@ -43,6 +44,17 @@ std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
 
 }  // namespace
 
+std::optional<std::vector<ContractionRole>> roles_of(const EinSum& einsum, std::size_t left, std::size_t right) {
+  std::vector<ContractionRole> roles;
+  for (const auto label : einsum.labels()) {
+    const auto role = role_of(contains(einsum.inputs[left], label), contains(einsum.inputs[right], label),
+                              contains(einsum.output, label));
+    if (!role) return std::nullopt;
+    roles.push_back(*role);
+  }
+  return roles;
+}
+
 std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType compute) {
   if (einsum.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
   Product product;
@@ -52,12 +64,9 @@ std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType comp
   if (product.operands[0] == product.operands[1] || !(std::abs(product.factor) <= largest)) return std::nullopt;
 
   ContractionForm form{product.operands[0], product.operands[1], product.factor, {}};
-  for (const auto label : einsum.labels()) {
-    const auto role = role_of(contains(einsum.inputs[form.left], label), contains(einsum.inputs[form.right], label),
-                              contains(einsum.output, label));
-    if (!role) return std::nullopt;
-    form.roles.push_back(*role);
-  }
+  auto roles = roles_of(einsum, form.left, form.right);
+  if (!roles) return std::nullopt;
+  form.roles = *std::move(roles);
   return form;
 }
 

@@ -28,6 +28,10 @@ struct ContractionForm {
   std::vector<ContractionRole> roles;  ///< one per label of the EinSum
 };
 
+/// The roles of all labels of an EinSum in a function of operands `left` and `right`, in the order of einsum.labels();
+/// nullopt if neither operand has some label.
+std::optional<std::vector<ContractionRole>> roles_of(const EinSum& einsum, std::size_t left, std::size_t right);
+
 /// nullopt if the EinSum has another form or must not be computed so: INT64 wraps, which floating-point products do
 /// not, and a factor beyond the type's range must not become infinite before another operand would compensate for it.
 std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType compute);

@@ -1,5 +1,8 @@
 #include "tensor/pair_form.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace eindb {
 namespace {
 
@@ -61,10 +64,9 @@ std::optional<Pair> pair_of(const ScalarExpression& e) {
   return pair;
 }
 
-std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
-  if (left && right) return output ? ContractionRole::Batch : ContractionRole::Contracted;
-  if (!output || left == right) return std::nullopt;
-  return left ? ContractionRole::Left : ContractionRole::Right;
+// Pair blocks have no pass in which labels of one operand alone are aggregated before.
+bool is_summed_alone(ContractionRole role) {
+  return role == ContractionRole::SummedLeft || role == ContractionRole::SummedRight;
 }
 
 }  // namespace
@@ -76,12 +78,9 @@ std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
   const auto pair = pair_of(*einsum.expression);
   if (!pair) return std::nullopt;
   PairForm form{pair->function, pair->left, pair->right, {}};
-  for (const auto label : einsum.labels()) {
-    const auto role = role_of(contains(einsum.inputs[form.left], label), contains(einsum.inputs[form.right], label),
-                              contains(einsum.output, label));
-    if (!role) return std::nullopt;
-    form.roles.push_back(*role);
-  }
+  auto roles = roles_of(einsum, form.left, form.right);
+  if (!roles || std::any_of(roles->begin(), roles->end(), is_summed_alone)) return std::nullopt;
+  form.roles = *std::move(roles);
   return form;
 }
 

@@ -4,8 +4,8 @@
 
 namespace eindb::testing {
 
-/// What all threads of this process have computed so far, in seconds of a processor. Other work on the machine does not
-/// count, so that tests may compare it, unlike the time of a clock on the wall.
+/// The CPU time of all threads of this process so far, in seconds. Unlike the time of a clock it does not count other
+/// work on the machine, so that tests may compare it.
 inline double processor_seconds() {
   std::timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

@@ -143,7 +143,7 @@ TEST_F(SequenceValidator, FindsWhatIsWrongInTheSequence) {
   });
 }
 
-// What is beyond a gathered block would be written beside it.
+// Elements beyond a gathered block would be written past its end.
 TEST_F(SequenceValidator, FindsBlocksThatAreGatheredInPart) {
   const Shape shape({12});
   const BlockPlacement thirds{{3}, {TileKey{0}, TileKey{1}}};
