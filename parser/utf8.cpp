@@ -85,6 +85,15 @@ void check_utf8(std::string_view text) {
 
 bool is_utf8(std::string_view text) { return valid_end(text) == text.size(); }
 
+std::string replace_invalid_utf8(std::string_view text) {
+  std::string valid;
+  for (auto end = valid_end(text); end < text.size(); end = valid_end(text)) {
+    valid.append(text.substr(0, end)).append("\xEF\xBF\xBD");
+    text.remove_prefix(end + 1);
+  }
+  return valid.append(text);
+}
+
 bool starts_identifier(char32_t c) {
   if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   return std::none_of(kNoLetters.begin(), kNoLetters.end(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace eindb {
@@ -19,6 +20,8 @@ CodePoint decode_utf8(std::string_view text, std::size_t offset);
 void check_utf8(std::string_view text);
 /// Whether check_utf8 accepts the text.
 bool is_utf8(std::string_view text);
+/// The text with U+FFFD in place of each byte that check_utf8 rejects.
+std::string replace_invalid_utf8(std::string_view text);
 
 /// Whether a character may start a name: '_' and letters of any script. Beyond Latin-1 this is decided by blocks:
 /// characters in Unicode's blocks for spaces, punctuation, symbols, private use and emoji are no letters, all others

@@ -33,8 +33,9 @@ class MessageWriter {
     buffer_ += bytes;
     return *this;
   }
-  /// Appends the text with a terminating zero byte.
+  /// Appends a text that has no zero byte, and a zero byte that ends it.
   MessageWriter& text(std::string_view text) {
+    CHECK(text.find('\0') == std::string_view::npos, "a zero byte would end a text of a message early");
     buffer_ += text;
     buffer_ += '\0';
     return *this;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/check.hpp"
+#include "engine/statement_text.hpp"
 
 namespace eindb {
 namespace {
@@ -51,7 +52,7 @@ void write_notice(MessageWriter& out, std::string_view severity, std::string_vie
       .bytes("C")
       .text("00000")
       .bytes("M")
-      .text(text)
+      .text(replace_invalid_utf8(text))
       .text("");
   out.end();
 }

@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "engine/statement_text.hpp"
+#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {
@@ -42,8 +43,9 @@ void check_copy_text(std::string_view text) {
   try {
     check_utf8(text);
   } catch (const Error& error) {
-    throw Error(ErrorKind::Value,
-                "invalid byte sequence for encoding \"UTF8\": " + hex(text[error.span() ? error.span()->begin : 0]));
+    constexpr std::string_view kCharacterNotInRepertoire = "22021";
+    throw CodedError(kCharacterNotInRepertoire, ErrorKind::Value,
+                     "invalid byte sequence for encoding \"UTF8\": " + hex(text[error.span() ? error.span()->begin : 0]));
   }
 }
 

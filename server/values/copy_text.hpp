@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// Throws Error{Value} for invalid UTF-8 and for zero bytes. Fast for ASCII.
+/// Throws CodedError{22021} for invalid UTF-8 and for zero bytes in values of COPY and of parameters. Fast for ASCII.
 void check_copy_text(std::string_view text);
 
 }  // namespace eindb

@@ -246,7 +246,10 @@ ParameterInput read_binary(std::string_view value, DataType type) {
     case Bytea: return bytes_of(value);
     default: break;
   }
-  if (is_text(type)) return std::string(value);
+  if (is_text(type)) {
+    check_copy_text(value);
+    return std::string(value);
+  }
   if (is_array(type)) return read_binary_array(value, type);
   const auto* const info = find_data_type(type);
   throw Error(ErrorKind::Unsupported,

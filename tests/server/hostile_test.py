@@ -185,6 +185,35 @@ class Beginnings(Hostile):
         self.assertEqual(client.rest(), [])
 
 
+class ZeroBytes(Hostile):
+    """Texts of the protocol end at a zero byte, so none may come from a value into an error, as a column's name, ..."""
+
+    def errors(self, *messages):
+        """The fields of each error by their letters; those of a message are all there and nothing follows them."""
+        client = self.client()
+        client.send(*messages)
+        errors = []
+        while (received := client.receive()) is not None and received[0] != b"Z":
+            if received[0] == b"E":
+                fields = received[1].split(b"\0")
+                self.assertEqual(fields[-2:], [b"", b""])
+                errors.append({field[:1].decode(): field[1:].decode() for field in fields[:-2]})
+        self.check_goes_on(client)
+        return errors
+
+    def test_in_a_parameter(self):
+        for type_, formats, value in ((20, (), b"\0"), (25, (), b"a\0b"), (25, (1,), b"a\0b"), (25, (), b"\xff")):
+            (error,) = self.errors(parse("", "SELECT $1", [type_]), bind(values=[value], formats=formats), SYNC)
+            self.assertEqual(error["C"], "22021")
+            self.assertIn("invalid byte sequence for encoding \"UTF8\": 0x", error["M"])
+
+    def test_in_a_value_that_an_error_quotes(self):
+        """A blob in a column of numbers, of which the client was told that it is an integer."""
+        self.errors(query("CREATE TABLE zero (n INTEGER); INSERT INTO zero VALUES (x'610062ff')"))
+        (error,) = self.errors(parse("", "SELECT n FROM zero"), describe(b"S"), bind(), execute(), SYNC)
+        self.assertIn("the value 'a\ufffdb\ufffd' is no", error["M"])
+
+
 class Lengths(Hostile):
     def test_counts_that_lie(self):
         """Of Bind and Parse: negative ones, and such as the message does not hold."""
