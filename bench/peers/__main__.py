@@ -1,10 +1,14 @@
 """Measures eindb beside NumPy, PyTorch, ScaLAPACK and SQLite, in turns. See bench/README.md.
 
 Usage: script/bench peers [GROUP...] [--quick] [--rounds N] [--cases REGEX] [--threads N] [--json FILE] [--report FILE]
+       [--build FOLDER] [--against FOLDER]
+
+With --against an earlier build of eindb has its turn in each round, too; "over earlier" is its time over this build's.
 """
 
 import argparse
 import os
+import statistics
 import sys
 import tempfile
 
@@ -25,6 +29,7 @@ def arguments():
     parser.add_argument("--json", metavar="FILE", help="adds the outcomes to those that stand in FILE")
     parser.add_argument("--report", metavar="FILE", help="measures nothing, prints what stands in FILE")
     parser.add_argument("--build", default=BUILD, metavar="FOLDER", help="where eindb was built (build)")
+    parser.add_argument("--against", metavar="FOLDER", help="an earlier build of eindb that takes turns with it")
     return parser.parse_args()
 
 
@@ -63,6 +68,9 @@ def print_group(group, outcomes):
         printed.append(outcome)
     if group == "patterns" and printed:
         print(report.line_of(patterns.totals(printed)))
+    ratios = [figure.value for outcome in printed for figure in outcome.figures if figure.name == "over earlier"]
+    if ratios:
+        print(f"{group}: {statistics.geometric_mean(ratios):.3f} over earlier, the geometric mean of {len(ratios)} cases")
     return printed
 
 
@@ -86,8 +94,13 @@ def run_groups(options, groups):
 
     torch.set_num_threads(options.threads)
     machine = Machine(os.path.join(options.build, "bench", "machine"), options.threads)
+    arguments = ["--threads", str(options.threads)]
     with tempfile.TemporaryDirectory(prefix="eindb-peers-") as folder:
-        eindb = Eindb(os.path.join(options.build, "eindb"), folder, ["--threads", str(options.threads)])
+        earlier = None
+        if options.against:
+            os.mkdir(os.path.join(folder, "earlier"))
+            earlier = Eindb(os.path.join(options.against, "eindb"), os.path.join(folder, "earlier"), arguments)
+        eindb = Eindb(os.path.join(options.build, "eindb"), folder, arguments, earlier)
         context = Context(eindb, machine, options.threads, options, options.build)
         for group in groups:
             print_group(group, kept(options, runners()[group](context), machine))

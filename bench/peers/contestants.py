@@ -17,6 +17,10 @@ class Statement:
             self._eindb.execute(self._before)
         return self._eindb.seconds(self._query)
 
+    def of_earlier_build(self):
+        """The same statement in the earlier build; None without one."""
+        return Statement(self._eindb.earlier, self._query, self._before) if self._eindb.earlier else None
+
 
 class Call:
     """A function of a peer. Its result is freed after the clock has stopped."""

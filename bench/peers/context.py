@@ -37,7 +37,11 @@ class Context:
         return path if os.path.exists(path) else None
 
     def compare(self, outcome, contestants, rounds=None):
-        """Rounds of `eindb` and its peers; adds times, the ratio to each peer, and "speed-up": to the best of them."""
+        """Rounds of `eindb` and its peers; adds times, the ratio to each peer and to the earlier
+        build; returns the ratio to the best peer, and all times."""
+        earlier = getattr(contestants["eindb"], "of_earlier_build", lambda: None)()
+        if earlier:
+            contestants = {"eindb": contestants["eindb"], "earlier": earlier, **contestants}
         times = measure(contestants, rounds or self.rounds)
         for name, seconds in times.items():
             outcome.seconds[name] = statistics.median(seconds)
@@ -47,6 +51,8 @@ class Context:
         ratios = {name: median_ratio(times[name], times["eindb"]) for name in PEERS if name in times}
         for name, ratio in ratios.items():
             outcome.add(f"over {name}", ratio)
+        if earlier:
+            outcome.add("over earlier", median_ratio(times["earlier"], times["eindb"]))
         return min(ratios.values()), times
 
     def add_roofline(self, outcome, dtype, flops, bytes_read, bytes_written):

@@ -16,10 +16,14 @@ class EindbError(Exception):
 
 
 class Eindb:
-    """A database in `folder`, and a program that has it open. Not for several threads."""
+    """A database in `folder`, and a program that has it open. Not for several threads.
 
-    def __init__(self, program, folder, options=()):
+    An `earlier` build of the program, with a database of its own, is given the same tensors and settings.
+    """
+
+    def __init__(self, program, folder, options=(), earlier=None):
         self.program = program
+        self.earlier = earlier
         self.folder = folder
         self.database = os.path.join(folder, "peers.db")
         self._errors = tempfile.TemporaryFile(mode="w+")
@@ -32,9 +36,16 @@ class Eindb:
     def close(self):
         self._process.stdin.close()
         self._process.wait()
+        if self.earlier:
+            self.earlier.close()
 
     def execute(self, statement):
-        """Runs a statement (its semicolon is added); what it printed."""
+        """Runs a statement (its semicolon is added), also in the earlier build; what it printed."""
+        if self.earlier:
+            self.earlier.execute(statement)
+        return self._run(statement)
+
+    def _run(self, statement):
         self._process.stdin.write(f"{statement};\nSELECT '{END}';\n")
         self._process.stdin.flush()
         lines = []
@@ -56,7 +67,7 @@ class Eindb:
 
     def analyze(self, query):
         """The plan of a query that ran, with `execution_seconds`, as a dict."""
-        return json.loads(self.execute(f"EXPLAIN (ANALYZE, FORMAT json) {query}"))
+        return json.loads(self._run(f"EXPLAIN (ANALYZE, FORMAT json) {query}"))
 
     def seconds(self, query):
         return self.analyze(query)["execution_seconds"]

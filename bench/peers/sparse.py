@@ -48,10 +48,16 @@ def run_size(context, name, size, block):
         "sparse x sparse": QUERY.format(x="S", y="T"),
     }
     check_close(outcome, context.eindb.array(queries["sparse x dense"]), arrays["S"] @ arrays["Y"], size)
-    times = measure({case: Statement(context.eindb, query) for case, query in queries.items()}, min(context.rounds, 3))
+    contestants = {case: Statement(context.eindb, query) for case, query in queries.items()}
+    earlier = {case: statement.of_earlier_build() for case, statement in contestants.items()}
+    contestants |= {f"earlier {case}": statement for case, statement in earlier.items() if statement}
+    times = measure(contestants, min(context.rounds, 3))
     outcome.seconds = {case: statistics.median(values) for case, values in times.items()}
     for case in ("sparse x dense", "sparse x sparse"):
         outcome.add(case, median_ratio(times["dense"], times[case]), at_least=6)
+    for case, statement in earlier.items():
+        if statement:
+            outcome.add("over earlier", median_ratio(times[f"earlier {case}"], times[case]))
     for tensor in arrays:
         context.eindb.drop(tensor)
     return outcome
