@@ -68,7 +68,7 @@ Labelling label_again(const EinGraph& graph, const OptimizerOptions& options) {
   return label(graph, options.strategy, aims);
 }
 
-void lower(OptimizedPlan& plan, const OptimizerOptions& options) {
+void lower_for_one_rank(OptimizedPlan& plan, const OptimizerOptions& options) {
   plan.physical = plan_of(plan_fragment(plan.graph, plan.labelling, options.output_partitions));
   plan.peak_bytes = peak_bytes(plan.fragment());
 }
@@ -118,7 +118,7 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
     OptimizedPlan tried;
     tried.graph = std::move(graph);
     tried.labelling = label_again(tried.graph, options);
-    lower(tried, options);
+    lower_for_one_rank(tried, options);
     const auto tried_flops = flops_of(tried.graph).flops;
     const bool fit = tried.peak_bytes <= limit;
     (fit ? fits : exceeds) = target;
@@ -141,7 +141,7 @@ std::optional<OptimizedPlan> recompute(const OptimizedPlan& plan, const Optimize
   tried.graph = fuse_again(graph, options.disabled_passes);
   estimate_densities(tried.graph);
   tried.labelling = label_again(tried.graph, options);
-  lower(tried, options);
+  lower_for_one_rank(tried, options);
   tried.recomputed = std::move(names);
   if (tried.peak_bytes >= plan.peak_bytes) return std::nullopt;
   return tried;
@@ -190,7 +190,7 @@ OptimizedPlan best_in_slices(const OptimizedPlan& plan, OptimizerOptions options
     OptimizedPlan tried;
     tried.graph = std::move(graph);
     tried.labelling = label_again(tried.graph, options);
-    lower(tried, options);
+    lower_for_one_rank(tried, options);
     const auto taken =
         tried.peak_bytes <= limit ? spilling(tried, options).seconds : std::numeric_limits<double>::infinity();
     if (std::isinf(seconds) ? tried.peak_bytes < best.peak_bytes : taken < seconds) {
@@ -242,6 +242,12 @@ void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) 
   plan.memory_choice = choice;
 }
 
+PathOptions path_options(const OptimizerOptions& options) {
+  auto path = options.path;
+  path.memory_limit = options.memory_limit;
+  return path;
+}
+
 PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathReport& report) {
   const auto after = flops_of(ordered);
   return {report, flops_of(bound).flops, after.flops, after.largest_result};
@@ -276,33 +282,54 @@ std::string_view name_of(MemoryWay way) {
   return "";
 }
 
-OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
-  const Stopwatch watch;
-  auto options = given;
-  if (options.machine) options.machine->least_memory = options.least_memory;
-  check_output_partitions(graph, options.output_partitions);
-  OptimizedPlan plan;
-  auto path_options = options.path;
-  path_options.memory_limit = options.memory_limit;
-  PathSearch paths(path_options);
-  plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
-  estimate_densities(plan.graph);
-  plan.labelling = timed("decomposition", plan.stages, [&] { return choose_partitions(plan, options); });
-  plan.parallelism = options.parallelism;
-  if (options.lowers) {
-    timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
-    keep_to_memory(plan, options);
-    validate(plan.physical);
+Optimization::Optimization(const EinGraph& bound, OptimizerOptions options)
+    : bound_(bound), options_(std::move(options)), paths_(path_options(options_)) {
+  if (options_.machine) options_.machine->least_memory = options_.least_memory;
+  check_output_partitions(bound, options_.output_partitions);
+}
+
+void Optimization::rewrite() {
+  plan_.graph = run_passes(PassStage::Rewrite, bound_, options_.disabled_passes, plan_.stages, paths_);
+}
+
+void Optimization::order() {
+  plan_.graph = run_passes(PassStage::Order, std::move(plan_.graph), options_.disabled_passes, plan_.stages, paths_);
+  plan_.path = summary(bound_, plan_.graph, paths_.report());
+  estimate_densities(plan_.graph);
+}
+
+void Optimization::label() {
+  plan_.labelling = timed("decomposition", plan_.stages, [&] { return choose_partitions(plan_, options_); });
+  plan_.parallelism = options_.parallelism;
+}
+
+void Optimization::lower() {
+  CHECK(plan_.labelling.vertices.size() == plan_.graph.size(), "a graph is labelled before it is lowered");
+  if (options_.lowers) {
+    timed("physical_plan", plan_.stages, [&] { return lower_for_one_rank(plan_, options_), 0; });
+    keep_to_memory(plan_, options_);
+    validate(plan_.physical);
   }
-  plan.result_grids = result_grids(plan, options);
-  plan.path = summary(graph, plan.graph, paths.report());
-  if (options.compare_strategies)
-    plan.strategies = timed("comparison", plan.stages, [&] {
-      return compare_strategies(plan.graph, options.strategy, aims_of(options), options.workers);
+  plan_.result_grids = result_grids(plan_, options_);
+}
+
+OptimizedPlan Optimization::take() {
+  CHECK(plan_.result_grids.size() == bound_.outputs().size(), "every result of a statement is delivered");
+  if (options_.compare_strategies)
+    plan_.strategies = timed("comparison", plan_.stages, [&] {
+      return compare_strategies(plan_.graph, options_.strategy, aims_of(options_), options_.workers);
     });
-  CHECK(plan.result_grids.size() == graph.outputs().size(), "every result of a statement is delivered");
-  plan.planning_seconds = watch.seconds();
-  return plan;
+  plan_.planning_seconds = watch_.seconds();
+  return std::move(plan_);
+}
+
+OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options) {
+  Optimization optimization(graph, options);
+  optimization.rewrite();
+  optimization.order();
+  optimization.label();
+  optimization.lower();
+  return optimization.take();
 }
 
 }  // namespace eindb

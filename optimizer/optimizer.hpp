@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/stopwatch.hpp"
 #include "optimizer/calibrated_choice.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/partitions/labelling.hpp"
@@ -93,10 +94,37 @@ struct OptimizedPlan {
   const Fragment& fragment() const { return *physical.fragment(); }
 };
 
-/// The optimizer: bound logical plan in, physical plan out. A pure function of its arguments, without I/O or state,
-/// safe to call from any number of threads. Output vertices keep their names, head labels and types. Throws
-/// Error{Value} if the parallelism is not a power of two or no optimal path can be found in time, Error{UnknownName} or
-/// Error{Value} for a pass that cannot be disabled, Error{Shape} if one of `output_partitions` does not fit its result.
+/// The optimizer: bound logical plan in, physical plan out, in four stages that are called once each, in this order.
+/// Depends on nothing but its arguments, without I/O; not thread-safe. Output vertices keep their names, head labels
+/// and types. `bound` outlives it.
+class Optimization {
+ public:
+  /// Throws Error{Shape} if one of `output_partitions` does not fit its result.
+  Optimization(const EinGraph& bound, OptimizerOptions options);
+
+  /// EinGraph -> equivalent EinGraph, whose vertices have any number of inputs still. Throws Error{UnknownName} or
+  /// Error{Value} for a pass that cannot be disabled.
+  void rewrite();
+  /// -> vertices of one or two inputs in the order of a contraction path, some of them computed together. Throws
+  /// Error{Value} if no optimal path can be found in time.
+  void order();
+  /// -> a partition vector for every vertex. Throws Error{Value} if the parallelism is not a power of two.
+  void label();
+  /// -> a physical plan for one rank that keeps to the memory limit. Nothing is lowered for workers
+  /// (OptimizerOptions::lowers): their plan is made when it is known who they are (optimizer/rank_planner).
+  void lower();
+  /// The plan, after all stages.
+  OptimizedPlan take();
+
+ private:
+  Stopwatch watch_;
+  const EinGraph& bound_;
+  OptimizerOptions options_;
+  PathSearch paths_;
+  OptimizedPlan plan_;
+};
+
+/// All stages of an Optimization. Safe to call from any number of threads.
 OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options);
 
 }  // namespace eindb

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -65,12 +67,17 @@ EinGraph fuse_again(const EinGraph& graph, const std::set<std::string>& disabled
   return disabled.contains("chain_fusion") ? fused : fuse_chains(fused);
 }
 
-EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings,
-                    PathSearch& paths) {
+EinGraph run_passes(PassStage stage, EinGraph graph, const std::set<std::string>& disabled,
+                    std::vector<StageTiming>& timings, PathSearch& paths) {
   check_disabled(disabled);
   validate(graph);
   auto max_arity = std::numeric_limits<std::size_t>::max();
-  for (const auto& pass : all_passes()) {
+  const auto ordering =
+      std::find_if(all_passes().begin(), all_passes().end(), [](auto& pass) { return pass.run.orders(); });
+  CHECK(ordering != all_passes().end(), "one pass orders contractions");
+  const auto begin = stage == PassStage::Rewrite ? all_passes().begin() : ordering;
+  const auto end = stage == PassStage::Rewrite ? ordering : all_passes().end();
+  for (const auto& pass : std::span(begin, end)) {
     if (disabled.contains(std::string(pass.name))) continue;
     const Stopwatch watch;
     const auto outputs = graph.outputs().size();
@@ -81,6 +88,12 @@ EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::
     validate(graph, max_arity);
   }
   return graph;
+}
+
+EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings,
+                    PathSearch& paths) {
+  graph = run_passes(PassStage::Rewrite, std::move(graph), disabled, timings, paths);
+  return run_passes(PassStage::Order, std::move(graph), disabled, timings, paths);
 }
 
 }  // namespace eindb

@@ -43,14 +43,17 @@ void refuse_indices(const ast::Query& query, SessionState& session, const Result
   CHECK(false, "what the binder takes as an index every plan serves");
 }
 
-// The stages themselves.
+// Syntax tree -> EinGraph -> rewritten -> vertices of at most two inputs -> partition vectors -> plan for this process.
+// A query that workers run is not lowered here but when it is executed, for the workers that are up then.
 QueryPlan make_plan(const ast::Query& query, const NameSource& names, const SessionState& session,
                     const ResultRequest& request) {
-  // Syntax tree -> EinGraph of vertices with any number of inputs.
   BoundQuery bound = bind(query, names, request);
-  // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan for this process.
-  // A plan for ranks is made when it is known which workers are up (engine/plans/cluster_plan).
-  OptimizedPlan plan = optimize(bound.graph, planning_options(bound, session.user, session.statement, request));
+  Optimization optimization(bound.graph, planning_options(bound, session.user, session.statement, request));
+  optimization.rewrite();
+  optimization.order();
+  optimization.label();
+  optimization.lower();
+  OptimizedPlan plan = optimization.take();
   const bool order_given = gives_order(query, bound);
   const auto seconds = seconds_here(plan, session.user);
   return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds};
