@@ -1,8 +1,9 @@
-"""Measures eindb's cluster: workers on this machine, over TCP and MPI, against predictions and peers.
+"""Measures eindb's cluster, whose workers run on this machine, over TCP and MPI, against predictions and peers.
 
 Usage: script/bench cluster [GROUP...] [--quick] [--rounds N] [--cases REGEX] [--json FILE] [--build FOLDER]
 
-Prints a line of JSON per case, then a table. Exit status 1: a figure that does not depend on time misses its target.
+Prints a JSON object per case, one a line, and then a table. The exit status is 1 if a figure that does not depend on
+time misses its target.
 """
 
 import argparse
@@ -28,7 +29,7 @@ GROUPS = {
     "redistribution": redistribution.run,
     "latency": small_statements.run,
 }
-# Of which groups the figures that begin so are the same on every machine.
+# The prefix of figures that are the same on every machine, by group.
 DETERMINISTIC = {"bytes": "", "redistribution": "bytes"}
 
 
@@ -49,7 +50,7 @@ def arguments():
 
 
 def run_groups(options, groups):
-    """All outcomes, each printed and written when it comes."""
+    """Returns all outcomes, after each has been printed and written as soon as it was known."""
     written, machine = report.read(options.json)
     outcomes = []
     for group in groups:
@@ -86,7 +87,7 @@ def main():
     unknown = [group for group in groups if group not in GROUPS]
     if unknown:
         sys.exit(f"script/bench cluster: there is no group {unknown[0]}; there are {' '.join(GROUPS)}")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # workers and their folders go, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # removes the workers and their folders, too
     outcomes = run_groups(options, groups)
     print_table(groups, outcomes)
     missed = misses(outcomes)

@@ -1,4 +1,4 @@
-"""A cluster of processes on this machine: `eindb worker` on loopback, each with threads of its own, and the shell."""
+"""A cluster of processes on this machine: `eindb worker` on loopback, each with its own threads, and the shell."""
 
 import os
 import secrets
@@ -41,7 +41,7 @@ class Worker:
 
 
 class LocalCluster:
-    """So many workers, and a shell whose tensors lie at them: `shell` takes statements."""
+    """A number of workers, and a shell whose tensors lie at them. `shell` executes statements."""
 
     def __init__(self, program, folder, workers, threads=1, options=()):
         self.workers = []
@@ -72,5 +72,5 @@ class LocalCluster:
 
 
 def last_step(plan):
-    """What an explained statement of a cluster ends with: the delivery of its result to whoever asked."""
+    """The last step of an explained statement of a cluster, which delivers the result to the rank that asked for it."""
     return plan["steps"][-1]

@@ -1,6 +1,6 @@
-"""Random redistributions over {x:2, y:2, z:2} on eight processes, over TCP and, where its plugin is built, MPI: the plan
-against "allgather everything, then dynslice". The programs say what their figures are
-(bench/cluster/redistribution_figures.hpp)."""
+"""Random redistributions over the mesh {x:2, y:2, z:2} on eight processes, over TCP and, where its plugin is built,
+MPI. The plan is compared with "allgather everything, then dynslice". bench/cluster/redistribution_figures.hpp defines
+the figures."""
 
 import json
 import os

@@ -1,9 +1,9 @@
-"""ScaLAPACK's pdgemm on the matrix chains (A x B) + (C x (D x E)), the opponent of eindb over MPI: its best block size,
-step and grid for each chain and number of processes, with one thread of OpenBLAS per process.
+"""Measures ScaLAPACK's pdgemm, eindb's opponent over MPI, on the matrix chains (A x B) + (C x (D x E)). Finds its best
+block size, step and grid for each chain and number of processes, with one thread of OpenBLAS per process.
 
 Usage: /usr/bin/python3 bench/cluster/scalapack_chains.py [--sizes S,...] [--ranks P,...] [--shapes NAME,...]
 
-Prints a JSON object per chain: seconds is the median over the rounds. Needs `script/bootstrap --bench`.
+Prints a JSON object per chain, in which `seconds` is the median over the rounds. Needs `script/bootstrap --bench`.
 """
 
 import argparse
@@ -23,13 +23,13 @@ SHAPES = ("uniform", "skewed")
 
 
 class Trials:
-    """One chain on so many processes."""
+    """Runs of one chain on a fixed number of processes."""
 
     def __init__(self, program, ranks, sizes, rounds):
         self.program, self.ranks, self.sizes, self.rounds = program, ranks, sizes, rounds
 
     def median_seconds(self, way, rounds):
-        """`way` is block, rows of the grid, step."""
+        """The median over the rounds. `way` holds the block size, the rows of the grid and the step."""
         chain = ScalapackChain(self.program, self.ranks, "float64", self.sizes, *way)
         try:
             return statistics.median(chain.seconds() for _ in range(rounds))
@@ -37,12 +37,12 @@ class Trials:
             chain.close()
 
     def fastest(self, ways):
-        """The best of them, of which one round tells enough where it takes long."""
+        """The fastest of the ways. Each is run three times, or once if the chain is large."""
         rounds = 1 if chain_flops(self.sizes) > 1e11 else 3
         return min(ways, key=lambda way: self.median_seconds(way, rounds))
 
     def best_way(self, blocks, steps):
-        """First the best block and step on the squarest grid, then the best grid with those."""
+        """Searches the best block size and step on the squarest grid, then the best grid with those."""
         grids = [rows for rows in range(1, self.ranks + 1) if self.ranks % rows == 0]
         squarest = max(rows for rows in grids if rows * rows <= self.ranks)
         block, _, step = self.fastest([(block, squarest, step) for block in blocks for step in steps])

@@ -1,10 +1,11 @@
-"""Both matrix chains in fp64 on four ranks of one thread each: eindb over TCP, and over MPI where that is built, beside
-ScaLAPACK's pdgemm. In turns.
+"""Compares eindb with ScaLAPACK's pdgemm on both matrix chains in fp64, on four ranks of one thread each. eindb runs
+over TCP, and over MPI where that is built. The contestants take turns.
 
-What pdgemm reads and makes lies distributed over its ranks. So do eindb's inputs: sharded, in the workers' own files,
-from which every round reads them. `tcp` and `mpi` are the time until the last rank has its part of the result; `tcp
-delivered` is the whole statement, whose result goes to the coordinator; `tcp stored` is CREATE TENSOR AS, which writes
-the result to the workers' files and commits it. `one process` is eindb without workers, on as many threads as cores.
+The operands and the result of pdgemm are distributed over its ranks. eindb's inputs are distributed, too: they are
+sharded, and every round reads them from the workers' own files. `tcp` and `mpi` are the time until the last rank has
+its part of the result. `tcp delivered` is the time of the whole statement, whose result goes to the coordinator. `tcp
+stored` is the time of CREATE TENSOR AS, which writes the result to the workers' files and commits it. `one process` is
+eindb without workers, on as many threads as cores.
 """
 
 import contextlib
@@ -29,7 +30,8 @@ STEPS = (128, 256)
 
 
 class Analyzed:
-    """A statement's time until its result lies distributed; `delivered` has the whole time of each round."""
+    """The time of a statement until its result lies distributed over the ranks. `delivered` lists the time of each
+    round until the result is delivered."""
 
     def __init__(self, shell, query):
         self._shell, self._query = shell, query
@@ -42,7 +44,7 @@ class Analyzed:
 
 
 class Stored:
-    """The time of CREATE TENSOR AS, as the shell's user sees it."""
+    """The time of CREATE TENSOR AS, as the shell's user measures it."""
 
     def __init__(self, shell, query):
         self._shell, self._query = shell, query
@@ -60,7 +62,7 @@ def has_mpi(options):
 
 
 def mpi_shell(program, folder):
-    """eindb with a rank per process, rank 0 being the shell."""
+    """Starts eindb with one rank per process. Rank 0 is the shell."""
     waiting = ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
     ranks = ["-n", str(RANKS), "--allow-run-as-root", "--oversubscribe", *waiting]
     return Eindb("mpirun", folder, [*ranks, program, "--threads", "1", "--mpi"])
@@ -73,7 +75,7 @@ def prepared(shell, statement):
 
 
 def opponents(stack, options, statement):
-    """eindb's processes, each with the inputs."""
+    """The contestants of eindb by name. The inputs are stored in each of their databases."""
 
     def folder():
         return stack.enter_context(tempfile.TemporaryDirectory(prefix="eindb-cluster-"))
@@ -103,7 +105,7 @@ def run_case(options, program, shape, scale):
         contestants["scalapack"] = ScalapackChain(program, RANKS, "float64", sizes, *way)
         stack.callback(contestants["scalapack"].close)
         for contestant in contestants.values():
-            contestant.seconds()  # the first round reads files
+            contestant.seconds()  # a warm-up, since the first round reads files
         times = measure(contestants, options.rounds)
     outcome.seconds = {name: statistics.median(seconds) for name, seconds in times.items()}
     outcome.seconds["tcp delivered"] = statistics.median(contestants["tcp"].delivered[-options.rounds :])

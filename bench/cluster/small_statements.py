@@ -1,8 +1,9 @@
-"""How long a small statement takes, end to end through the shell: without workers, on one, and on four.
+"""Measures the time of a small statement, end to end through the shell: without workers, with one worker, and with
+four.
 
-The product of two stored 8 x 8 matrices, whose result comes back to the shell: what is measured is all that surrounds
-512 multiply-adds. `execution` is the part of it that EXPLAIN ANALYZE counts: the ranks' steps, without the beginning and
-end of a statement at the workers.
+The statement multiplies two stored 8 x 8 matrices and delivers the result to the shell, so the time of its 512
+multiply-adds is negligible: the overhead is measured. `execution` is the part of it that EXPLAIN ANALYZE counts: the
+ranks' steps, without the beginning and the end of a statement at the workers.
 """
 
 import contextlib
@@ -31,7 +32,7 @@ def shell_of(stack, options, workers):
 
 
 def seconds_of(shell, statement, calls):
-    """The median of single calls, after some that are not counted."""
+    """The median of single calls, after some warm-up calls."""
     seconds = []
     for _ in range(WARM_CALLS + calls):
         start = time.perf_counter()

@@ -1,5 +1,5 @@
-"""The statements whose bytes and times are measured, with their inputs: two matrix chains (A B) + (C (D E)), attention
-with several heads, and one step of a classifier's training."""
+"""The statements whose bytes and times are measured, and their inputs. They are two matrix chains (A B) + (C (D E)),
+multi-head attention, and one training step of a classifier."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ CLASSIFIER = (
 
 @dataclass
 class Statement:
-    """A query, its inputs' extents by name, their type, and the strategies to hold EinDecomp's choice against."""
+    """A query, its inputs' extents by name, their type, and the strategies to compare EinDecomp's choice with."""
 
     name: str
     query: str
@@ -30,7 +30,7 @@ class Statement:
     strategies: tuple
 
     def definitions(self):
-        """Statements that make the inputs, of values in [-0.5, 0.5)."""
+        """The statements that create the inputs, with values in [-0.5, 0.5)."""
         for seed, (name, extents) in enumerate(self.inputs.items()):
             labels = ", ".join(f"d{n} {extent}" for n, extent in enumerate(extents))
             yield f"DROP TENSOR IF EXISTS {name}"

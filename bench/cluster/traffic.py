@@ -1,9 +1,11 @@
-"""Bytes on the wire: what the ranks of a statement receive, held against what was foreseen and against strategies.
+"""Measures the bytes that the ranks of a statement receive, and compares them with predictions and with other
+strategies.
 
-Three figures of each statement: the cost model's prediction (elements moved), the planner's exact count of the tiles'
-bytes, and what was received with headers. A result goes to whoever asked, which costs the same under every strategy:
-strategies are compared without this last step. `stored` is the same statement as CREATE TENSOR AS, by the counters of
-the workers: more than what moves among them otherwise where the tiles of the stored result are not those that were made.
+Each statement has three figures: the cost model's prediction (elements moved), the planner's exact count of the tiles'
+bytes, and the count of the bytes that were received, with headers. A result is delivered to the rank that asked for it
+at the same cost under every strategy, so strategies are compared without this last step. `stored` is the same statement
+as CREATE TENSOR AS, by the counters of the workers. It exceeds the traffic among workers if the tiles of the stored
+result differ from the computed ones.
 """
 
 import json
@@ -16,7 +18,7 @@ from eindb_process import EindbError
 from local_cluster import LocalCluster, last_step
 
 HEARTBEAT_SECONDS = 1
-MOST_OF_OTHERS = 0.999999  # less than others, in ratios
+MOST_OF_OTHERS = 0.999999  # the largest ratio that counts as fewer bytes than another strategy
 BYTES_OF = {"FLOAT32": 4, "FLOAT64": 8}
 
 
@@ -29,7 +31,7 @@ def cases(options):
 
 
 class Traffic:
-    """Of one statement under one strategy."""
+    """The bytes that one statement moves under one strategy."""
 
     def __init__(self, plan, dtype):
         self.predicted = plan["total_cost"] * BYTES_OF[dtype]
@@ -44,7 +46,7 @@ class Traffic:
 
 
 def measure(shell, statement, strategy):
-    """None where the strategy is not for this statement."""
+    """Returns the statement's traffic, or None if the strategy does not apply to it."""
     try:
         shell.execute(f"SET strategy = '{strategy}'")
         return Traffic(shell.analyze(statement.query), statement.dtype)
@@ -55,14 +57,14 @@ def measure(shell, statement, strategy):
 
 
 def received_by_workers(shell):
-    """By their own count, which comes with heartbeats."""
+    """The bytes that the workers have received by their own count, which they report with their heartbeats."""
     time.sleep(2.5 * HEARTBEAT_SECONDS)
     lines = shell.execute(".mode json\nSHOW WORKERS;\n.mode list")
     return sum(worker["bytes_received"] for worker in json.loads(lines))
 
 
 def stored_bytes(shell, statement):
-    """What workers receive when the statement's result stays with them."""
+    """The bytes that workers receive if the result of the statement is stored at them."""
     shell.execute("SET strategy = 'eindecomp'")
     before = received_by_workers(shell)
     shell.execute(f"CREATE TENSOR Stored_result AS {statement.query}")
@@ -72,7 +74,8 @@ def stored_bytes(shell, statement):
 
 
 def add_comparison(outcome, ours, strategy, theirs):
-    """The target is less; ties are allowed where nothing moves, or where everything is placed alike."""
+    """The target is fewer bytes than the other strategy moves. Equality is allowed if neither moves anything, or if
+    both place all vertices alike."""
     if theirs is None:
         outcome.notes[strategy] = "does not apply"
         return
