@@ -1,4 +1,4 @@
-"""What is measured, and what came out."""
+"""The outcome of a measured case: times, and figures with targets."""
 
 import math
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Figure:
-    """A number that is held against a threshold: met if it is not below `at_least`, or not above `at_most`."""
+    """A number with a target. The target is met if the number is not below `at_least`, or not above `at_most`."""
 
     name: str
     value: float
@@ -25,7 +25,7 @@ class Figure:
         return f"{wanted} {'met' if self.met() else 'MISSED'}"
 
     def to_json(self):
-        """JSON has no infinity, which is what a case that fails takes: null."""
+        """A failed case takes infinitely long. JSON has no infinity, so the value is null."""
         value = self.value if math.isfinite(self.value) else None
         return {"value": value, "at_least": self.at_least, "at_most": self.at_most, "met": self.met()}
 
@@ -43,7 +43,7 @@ class Outcome:
     name: str
     seconds: dict = field(default_factory=dict)
     figures: list = field(default_factory=list)
-    notes: dict = field(default_factory=dict)  # spelling of the peers, error against NumPy, ...
+    notes: dict = field(default_factory=dict)  # spellings of the peers, error against NumPy, ...
 
     def add(self, name, value, at_least=None, at_most=None):
         self.figures.append(Figure(name, value, at_least, at_most))

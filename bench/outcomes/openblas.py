@@ -1,4 +1,4 @@
-"""OpenBLAS as its users would have it."""
+"""Configures OpenBLAS as its users would."""
 
 import os
 
@@ -9,8 +9,8 @@ def cpu_flags():
 
 
 def prepare_environment(threads):
-    """Before it is loaded: OpenBLAS does not know every processor, and falls back to kernels of the first x86-64. What
-    the surroundings say of it may be for another machine, and does not count."""
+    """Must be called before OpenBLAS is loaded. OpenBLAS does not recognize every processor, and uses kernels for the
+    first x86-64 on others. Variables of the environment may be meant for another machine, so they are overwritten."""
     flags = cpu_flags()
     os.environ.pop("OPENBLAS_L2_SIZE", None)
     if "avx512vl" in flags:

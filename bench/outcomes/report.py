@@ -1,4 +1,4 @@
-"""Tables for people, JSON for programs."""
+"""Writes outcomes as tables for people and as JSON for programs."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def line_of(outcome):
 
 
 def read(path):
-    """What a file holds from earlier runs, by group and name; and the machine's figures."""
+    """The outcomes that a file holds from earlier runs, by group and name, and the machine's figures."""
     if not path or not os.path.exists(path):
         return {}, {}
     with open(path) as file:
