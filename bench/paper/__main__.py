@@ -1,11 +1,11 @@
-"""The experiments of the paper on EinDecomp, section 9, each one command: a table and a plot.
+"""The experiments of section 9 of the paper on EinDecomp. Each is one command, which makes a table and a plot.
 
 Usage: script/bench paper 1|2|3|4 [--full] [--rounds N] [--threads N] [--out FOLDER] [--build FOLDER]
 
 1 matrix chains   2 training a classifier   3 LLaMA's prefill, partitioned by several strategies
 4 the prefill of a model that is larger than memory
 
-Sizes are for two cores and a few minutes; --full takes the paper's. See bench/paper/README.md.
+The default sizes suit two cores and take a few minutes. --full takes those of the paper. See bench/paper/README.md.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def arguments():
 def main():
     options = arguments()
     prepare_environment(options.threads)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # processes that were started, and their folders, go, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the started processes and removes their folders, too
     try:
         import figure
         import matplotlib  # noqa: F401

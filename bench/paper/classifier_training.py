@@ -1,9 +1,9 @@
-"""Experiment 2: training steps of a large feed-forward classifier, beside PyTorch that is parallel over the data.
+"""Experiment 2: training steps of a large feed-forward classifier, beside data-parallel PyTorch.
 
-The paper has AmazonCat-14K (597,540 features, 14,588 labels), 8192 hidden units, batches of 128 and 512, on four GPUs.
-Measured here are steps of smaller models, by eindb in a loop of statements and by PyTorch with one process and with four,
-gloo between them. Planned, at the paper's sizes, is what four workers would receive from each other under EinDecomp and
-with the batch cut alone, which is data parallelism."""
+The paper trains on AmazonCat-14K (597,540 features, 14,588 labels) with 8192 hidden units and batches of 128 and 512,
+on four GPUs. Here steps of smaller models are measured, by eindb in a loop of statements and by PyTorch with one
+process and with four, connected by gloo. At the paper's sizes plans for four workers are compared: the elements that
+workers would receive from each other under EinDecomp, and if only the batch is cut, which is data parallelism."""
 
 import statistics
 import subprocess
@@ -20,7 +20,7 @@ from rounds import measure
 from table import Table
 
 PEER = Path(__file__).with_name("torch_data_parallel.py")
-STEPS = 8  # of a turn
+STEPS = 8  # per turn
 SMALL = {"hidden": 1024, "labels": 1024, "batches": (128, 512), "features": (1024, 2048, 4096, 8192)}
 FULL = {"hidden": 8192, "labels": 14588, "batches": (128, 512), "features": (8192, 32768, 131072)}
 PAPER_FEATURES = (8192, 32768, 131072, 597540)
@@ -32,7 +32,7 @@ GRADIENTS = (
 
 
 class Training:
-    """Steps of one model in eindb: a loop of statements, whose weights are written to the database when it ends."""
+    """Training steps of one model in eindb: a loop of statements, which finally writes the weights to the database."""
 
     def __init__(self, eindb, model):
         from torch_data_parallel import inputs
@@ -48,14 +48,14 @@ class Training:
         self._loop = f"REPEAT {STEPS} COMMIT EVERY {STEPS} {{ REPEAT 1 AS n {{ {ffnn.step(model)} }} }}"
 
     def seconds(self):
-        """Of a step, by the clock; the commit of all of them is among them."""
+        """The elapsed time of one step, with its share of the commit at the end of the loop."""
         start = time.perf_counter()
         self._eindb.execute(self._loop)
         return (time.perf_counter() - start) / STEPS
 
 
 class DataParallel:
-    """Processes of PyTorch that share a batch; the cores are shared as well."""
+    """Processes of PyTorch that share a batch, and the cores."""
 
     def __init__(self, ranks, threads, folder, model):
         meeting = tempfile.NamedTemporaryFile(dir=folder, delete=False).name

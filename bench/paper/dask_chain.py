@@ -1,7 +1,7 @@
-"""(A x B) + (C x (D x E)) in Dask, waiting for its turns: dask_chain.py DTYPE THREADS M K1 N K2 K3
+"""Computes (A x B) + (C x (D x E)) in Dask, once per turn: dask_chain.py DTYPE THREADS M K1 N K2 K3
 
-Tries how many chunks suit it, prints "ready" and their number; then a line of seconds for each line that it reads. Its
-threads share the cores, so that BLAS has one in each of them."""
+Finds the best number of chunks, and prints "ready" and that number. Then it prints a line with seconds for each line
+that it reads. Dask's threads share the cores, so BLAS uses one thread in each of them."""
 
 import sys
 import time

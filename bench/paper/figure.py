@@ -1,4 +1,4 @@
-"""Figures of lines, as SVG and PNG. Panels that were measured and panels that were planned say so in their titles."""
+"""Line plots, as SVG and PNG. The title of each panel says whether its values are measured or planned."""
 
 import os
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Panel:
-    """`lines` are {name: [(x, y), ...]}; an y of None is a gap."""
+    """`lines` is {name: [(x, y), ...]}. A gap has y = None."""
 
     title: str
     x: str
@@ -37,11 +37,11 @@ def draw_panel(axes, panel):
 
 
 def draw(panels, path):
-    """Writes path.svg and path.png; returns them."""
+    """Writes path.svg and path.png, and returns both paths."""
     import matplotlib
 
     matplotlib.use("Agg")
-    # The same bytes for the same numbers.
+    # With a fixed salt equal numbers give equal bytes.
     matplotlib.rcParams["svg.hashsalt"] = os.path.basename(path)
     from matplotlib import pyplot
 

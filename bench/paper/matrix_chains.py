@@ -1,8 +1,8 @@
-"""Experiment 1: the chain (A x B) + (C x (D x E)), of square matrices and of skewed ones.
+"""Experiment 1: the chain (A x B) + (C x (D x E)) of square matrices and of skewed ones.
 
-The paper has EinDecomp beside cuts into sqrt(p) parts and ScaLAPACK on sixteen machines, and beside Dask on a server with
-GPUs. Measured here is the time on this machine's cores; planned, at the paper's scale, what sixteen workers would receive
-from each other by either way of cutting."""
+The paper compares EinDecomp with cuts into sqrt(p) parts and with ScaLAPACK on sixteen machines, and with Dask on a
+server with GPUs. Here the time on this machine's cores is measured. At the paper's sizes plans are compared: the
+elements that sixteen workers would receive from each other with either way of cutting."""
 
 import os
 import statistics
@@ -32,7 +32,7 @@ DASK = Path(__file__).with_name("dask_chain.py")
 
 
 class DaskChain(RoundProcess):
-    """A process of its own, in which BLAS has one thread for each of Dask's."""
+    """Dask in its own process, with one thread of BLAS for each thread of Dask."""
 
     def __init__(self, threads, dtype, sizes):
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -42,7 +42,7 @@ class DaskChain(RoundProcess):
 
 
 def measured_seconds(context, chain, program):
-    """Median seconds of every contestant, who take turns."""
+    """The median seconds of every contestant. Contestants take turns."""
     chains.store(context, chain.arrays(context))
     contestants = {
         name: Statement(context.eindb, chain.query, before=f"SET strategy = '{strategy}'")

@@ -1,4 +1,4 @@
-"""Plans for workers that are not here, over tensors that are there by name and extents alone."""
+"""Plans for workers that do not exist, over tensors that have only a name and extents."""
 
 import json
 
@@ -10,6 +10,6 @@ def make_empty(eindb, shapes):
 
 
 def received(eindb, query, strategy):
-    """Elements that the workers of the strategy's plan receive from each other."""
+    """The number of elements that workers would receive from each other by the plan of the strategy."""
     eindb.execute(f"SET strategy = '{strategy}'")
     return json.loads(eindb.execute(f"EXPLAIN (FORMAT json) {query}"))["elements_received"]

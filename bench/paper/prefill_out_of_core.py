@@ -1,13 +1,13 @@
-"""Experiment 4: the prefill of a model with weights four times larger than the memory limit.
+"""Experiment 4: the prefill of a model whose weights are four times larger than the memory limit.
 
-The paper has LLaMA with 7 and 65 billion parameters on GPUs whose memory they exceed, batches of 16, beside ZeRO and
-FlexGen. Here a model of the same architecture exceeds `memory_limit`, beside PyTorch that has one weight in memory at a
-time, which keeps it to about the same. Both are processes of their own, and what was resident at most is the kernel's
-account. Before a turn `from disk` the kernel forgets what it has of the files. eindb's seconds are those of the whole
-process, from its start to the logits in a file; PyTorch's begin after its start.
+The paper runs LLaMA with 7 and 65 billion parameters, in batches of 16, on GPUs whose memory they exceed, beside ZeRO
+and FlexGen. Here a model of the same architecture exceeds `memory_limit`. PyTorch has one weight in memory at a time,
+which limits it to about the same memory. Both run in their own processes, whose peaks of resident memory the kernel
+reports. Before a turn `from disk` the kernel drops the files from its page cache. eindb's seconds are those of the
+whole process, from its start to the logits in a file. PyTorch's do not include the start of Python and PyTorch.
 
-The paper's two models are planned for its eight GPUs: the elements that these receive from each other, beside those
-under cuts of the batch alone, which is how ZeRO divides the work, and under Megatron's."""
+Both models of the paper are planned for its eight GPUs: the elements that GPUs receive from each other are compared
+with those under Megatron's cuts and under cuts of the batch alone, which is how ZeRO divides the work."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ from prefill_strategies import PAPER, PAPER_LAYERS, PLANNED_LAYERS, planned_elem
 from table import Table
 
 MEBIBYTE = 1 << 20
-LIMIT_SHARE = 4  # the weights are as many times larger than the limit
+LIMIT_SHARE = 4  # the ratio of the weights to the memory limit
 SMALL = {"layers": 24, "features": 1024, "heads": 16, "groups": 16, "feed_forward": 2816, "vocabulary": 16000}
 FULL = {"layers": PAPER_LAYERS, **PAPER}
 SMALL_LENGTHS, SMALL_BATCH = (128, 256, 512), 1
@@ -40,12 +40,12 @@ PLANNED_MODELS = {
 }
 PLANNED_STRATEGIES = ("eindecomp", "data", "megatron")
 PLANNED_WORKERS = 8
-TOLERANCE = 1e-4  # of logits that are about 1 in size
+TOLERANCE = 1e-4  # absolute, for logits of about 1
 PEER = Path(__file__).with_name("torch_layer_by_layer.py")
 
 
 class Model:
-    """A checkpoint on the disk, and the database that has read it."""
+    """A checkpoint on the disk, and a database that contains its weights."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, Path(folder)
@@ -63,7 +63,8 @@ class Model:
         self.database = eindb.database
 
     def forget(self):
-        """Has the kernel read the files from the disk again, which it does only where they are written already."""
+        """Drops the files from the kernel's page cache, so that the next read goes to the disk. Only pages that have
+        been written to the disk can be dropped, hence the sync."""
         os.sync()
         for path in (self.database, self.checkpoint / "model.safetensors"):
             descriptor = os.open(path, os.O_RDONLY)
@@ -72,7 +73,7 @@ class Model:
 
 
 class Prompt:
-    """Tokens, and both programs' turns with them: seconds, and bytes that were resident at most."""
+    """A prompt, and a turn of each program with it: seconds, peak of resident bytes, and logits."""
 
     def __init__(self, model, batch, length):
         self.model = model
@@ -112,7 +113,7 @@ CONTESTANTS = {
 
 
 def measure(model, prompt, cold, rounds):
-    """{contestant: (median seconds, most resident bytes)}, eindb first; the largest difference of its logits."""
+    """({contestant: (median seconds, peak of resident bytes)}, the largest difference of eindb's logits to others)."""
     turns = {name: [] for name in CONTESTANTS}
     for _ in range(rounds):
         for name, run in CONTESTANTS.items():

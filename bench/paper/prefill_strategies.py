@@ -1,9 +1,9 @@
-"""Experiment 3: LLaMA's prefill under EinDecomp and under the ways in which others cut it.
+"""Experiment 3: LLaMA's prefill under EinDecomp and under the usual ways to partition it.
 
-The paper runs the model of 7 billion parameters on eight GPUs: 4096 tokens over batch sizes, then two sweeps over the
-number of GPUs. Those sizes are planned here: by every strategy's plan (EXPLAIN (COMPARE)), the elements that workers receive from
-each other. Beside them a small model is run on workers of this machine, which have a thread each: seconds, and the bytes
-that workers received."""
+The paper runs the model of 7 billion parameters on eight GPUs: 4096 tokens with several batch sizes, then two sweeps
+over the number of GPUs. These sizes are planned here: EXPLAIN (COMPARE) gives the elements that workers would receive
+from each other under every strategy. A small model also runs on workers of this machine with one thread each, which
+gives seconds and the bytes that workers received."""
 
 import json
 import statistics
@@ -21,9 +21,9 @@ from table import Table
 
 STRATEGIES = ("eindecomp", "megatron", "sequence", "attention")
 PAPER_LAYERS = 32
-PLANNED_LAYERS = 8  # without --full: they are all alike, and planning takes its time with each
+PLANNED_LAYERS = 8  # without --full; all layers are alike, and each adds to the planning time
 PAPER = {"features": 4096, "heads": 32, "groups": 32, "feed_forward": 11008, "vocabulary": 32000}
-# The parameter that varies, and (batch, tokens, workers) of each point.
+# Each sweep by its varying parameter, as (batch, tokens, workers) of each point.
 PAPER_SWEEPS = {
     "batch": [(batch, 4096, 8) for batch in (1, 2, 4, 8, 16)],
     "workers, batch 8, 1024 tokens": [(8, 1024, workers) for workers in (2, 4, 8)],
@@ -54,7 +54,7 @@ def query(config, tokens):
 
 
 def make_empty(eindb, config, batch, tokens):
-    """The model's tensors and the prompt's, of zeros that take no space: plans do not look at values."""
+    """Creates the model's and the prompt's tensors, of zeros, which take no space. Plans do not depend on values."""
     pairs = config.head_features // 2
     shapes = {**llama.weights(config), "X_0": (batch, tokens, config.features), "rotation": (tokens, pairs, 2, 2)}
     for name, shape in shapes.items():
@@ -64,7 +64,7 @@ def make_empty(eindb, config, batch, tokens):
 
 
 def planned_elements(eindb, config, point):
-    """{strategy: elements that workers receive from each other}, of all strategies that EXPLAIN (COMPARE) knows."""
+    """{strategy: elements that workers would receive from each other}, for all strategies of EXPLAIN (COMPARE)."""
     batch, tokens, workers = point
     make_empty(eindb, config, batch, tokens)
     eindb.execute(f"SET workers = {workers}")
@@ -129,7 +129,7 @@ class MeasuredModel:
 
 
 def turns(model, rounds):
-    """{strategy: (median seconds, bytes)}; the strategies take turns, the first of which is not counted."""
+    """{strategy: (median seconds, bytes)}. The strategies take turns. The first run of each is a warm-up."""
     runs = {strategy: [] for strategy in STRATEGIES if model.run(strategy)}
     for _ in range(rounds):
         for strategy, taken in runs.items():

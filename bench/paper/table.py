@@ -1,4 +1,4 @@
-"""Tables as text, for people and for the file that is kept."""
+"""Tables as text, for people and for the file of results."""
 
 import sys
 
@@ -12,7 +12,7 @@ def text_of(value):
 
 
 class Table:
-    """Rows under named columns. The title says whether they were measured here or are planned for what is not here."""
+    """Rows under named columns. The title says whether the values are measured or planned."""
 
     def __init__(self, title, columns):
         self.title = title
@@ -22,7 +22,7 @@ class Table:
     def add(self, *values):
         assert len(values) == len(self.columns)
         self.rows.append(values)
-        print("  ".join(map(text_of, values)), file=sys.stderr, flush=True)  # those who wait see that it goes on
+        print("  ".join(map(text_of, values)), file=sys.stderr, flush=True)  # shows progress
 
     def __str__(self):
         cells = [self.columns] + [[text_of(value) for value in row] for row in self.rows]

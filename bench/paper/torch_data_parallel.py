@@ -1,7 +1,7 @@
-"""PyTorch's data parallelism: torch_data_parallel.py RANK RANKS MEETING THREADS BATCH FEATURES HIDDEN LABELS
+"""Data parallelism in PyTorch: torch_data_parallel.py RANK RANKS MEETING THREADS BATCH FEATURES HIDDEN LABELS
 
-Each rank has all weights and its share of the batch; gradients are averaged over gloo. Rank 0 prints "ready", then a line
-of seconds per step for each line that it reads. The weights are broadcast before, as DistributedDataParallel does it."""
+Each rank has all weights and its share of the batch. Gradients are averaged over gloo. Rank 0 prints "ready", then a
+line with seconds per step for each line that it reads. DistributedDataParallel broadcasts the weights at the start."""
 
 import sys
 import time
@@ -30,7 +30,7 @@ class Classifier(torch.nn.Module):
 
 
 class Step:
-    """Of gradient descent, with this rank's share of the batch."""
+    """A step of gradient descent on this rank's share of the batch."""
 
     def __init__(self, rank, ranks, batch, features, hidden, labels):
         x, t = inputs(batch, features, labels)
@@ -47,7 +47,7 @@ class Step:
 
 
 def inputs(batch, features, labels):
-    """Mostly zeros, as the data set of the paper has them; one label each."""
+    """Inputs that are mostly zero, as in the paper's data set, and one label for each."""
     random = np.random.default_rng(7)
     x = random.standard_normal((batch, features), dtype=np.float32)
     x *= random.random((batch, features)) < 0.01

@@ -1,7 +1,7 @@
 """PyTorch with weights that stay on the disk: torch_layer_by_layer.py CHECKPOINT TOKENS LOGITS read|map THREADS
 
-A weight is in memory while it is used, read into it or mapped; of the embedding the rows that are looked up. Prints the
-seconds from the first weight to the logits in their file; what Python and PyTorch took to start is not among them."""
+A weight is read into memory, or mapped, only while it is used; of the embedding only the rows of the tokens are. Prints
+the seconds from the first weight to the logits in their file, without the start of Python and PyTorch."""
 
 import sys
 import time
