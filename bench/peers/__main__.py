@@ -1,9 +1,10 @@
-"""Measures eindb beside NumPy, PyTorch, ScaLAPACK and SQLite, in turns. See bench/README.md.
+"""Measures eindb beside NumPy, PyTorch, ScaLAPACK and SQLite, which take turns. See bench/README.md.
 
 Usage: script/bench peers [GROUP...] [--quick] [--rounds N] [--cases REGEX] [--threads N] [--json FILE] [--report FILE]
        [--build FOLDER] [--against FOLDER]
 
-With --against an earlier build of eindb has its turn in each round, too; "over earlier" is its time over this build's.
+With --against an earlier build of eindb takes a turn in each round, too. The figure "over earlier" is its time divided
+by that of this build.
 """
 
 import argparse
@@ -57,7 +58,7 @@ def runners():
 
 
 def print_group(group, outcomes):
-    """Prints each outcome when it comes; all of them."""
+    """Prints each outcome as it comes, and returns all of them."""
     import patterns
     import report
 
@@ -75,7 +76,7 @@ def print_group(group, outcomes):
 
 
 def kept(options, outcomes, machine):
-    """Passes outcomes on, and writes them to the file as they come."""
+    """Yields the outcomes, and writes each to the file as it comes."""
     import report
 
     before, figures = report.read(options.json)

@@ -1,4 +1,4 @@
-"""Attention of 512 tokens with 32 heads of 64, and softmax of 4096 x 4096."""
+"""Measures attention of 512 tokens with 32 heads of 64 features, and softmax of 4096 x 4096."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""The matrix chains (A x B) + (C x (D x E)) of the paper on EinDecomp: all square, and skewed."""
+"""The matrix chains (A x B) + (C x (D x E)) of the paper on EinDecomp, with square and with skewed matrices."""
 
 import statistics
 
@@ -98,7 +98,7 @@ def run_chain(context, chain, scalapack_program):
 
 
 class Peak:
-    """As if it were a contestant: the seconds that the chain would take at the peak measured in this turn."""
+    """A contestant whose time is that of the chain at the peak performance, which is measured in the same turn."""
 
     def __init__(self, machine, chain):
         self._machine = machine
@@ -119,7 +119,7 @@ def run(context):
 
 
 def run_scaling(context):
-    """One thread against all of them, on the same chains; in turns."""
+    """Runs the same chains with one thread and with all threads, in turns."""
     for chain in chains():
         if not context.selects(chain.name):
             continue

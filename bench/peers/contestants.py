@@ -1,16 +1,16 @@
-"""Who is measured: eindb by its own account of a statement, a peer by the time that a call takes."""
+"""The contestants. eindb is measured by EXPLAIN ANALYZE, a peer by the time of a call."""
 
 import gc
 import time
 
 
 class Statement:
-    """A query of eindb: EXPLAIN ANALYZE's execution_seconds."""
+    """A query of eindb. Its time is execution_seconds of EXPLAIN ANALYZE."""
 
     def __init__(self, eindb, query, before=None):
         self._eindb = eindb
         self._query = query
-        self._before = before  # a setting that is made first, such as SET threads
+        self._before = before  # a setting that is made before the query, such as SET threads
 
     def seconds(self):
         if self._before:
@@ -18,7 +18,7 @@ class Statement:
         return self._eindb.seconds(self._query)
 
     def of_earlier_build(self):
-        """The same statement in the earlier build; None without one."""
+        """The same statement in the earlier build, or None if there is no such build."""
         return Statement(self._eindb.earlier, self._query, self._before) if self._eindb.earlier else None
 
 
@@ -40,11 +40,12 @@ class Call:
         return seconds
 
 
-LONG_SECONDS = 0.5  # a call that takes as long needs no second one to be warm
+LONG_SECONDS = 0.5  # a call that takes longer is not repeated to warm up
 
 
 def fastest(calls):
-    """The fastest spelling of a peer, by the best of three calls; hopeless ones are called once. Notes what each took."""
+    """The fastest spelling of a peer, by the best of three calls. A spelling whose first call is slow is called once.
+    Each call notes its best time."""
     best = None
     for call in calls:
         call.best_seconds = call.seconds()

@@ -1,4 +1,4 @@
-"""What every group of measurements is given."""
+"""The context that every group of measurements receives."""
 
 import os
 import re
@@ -12,7 +12,7 @@ PEERS = ("numpy", "torch", "scalapack")
 
 
 class Context:
-    """`eindb` and `machine` are running programs; `threads` is the number of cores that everyone may use."""
+    """`eindb` and `machine` are running programs. `threads` is the number of cores that every contestant may use."""
 
     def __init__(self, eindb, machine, threads, options, build_folder):
         self.eindb = eindb
@@ -28,17 +28,17 @@ class Context:
         return self._selected.search(case) is not None
 
     def random(self, shape, dtype):
-        """Values of either sign, none of them special."""
+        """Uniform values in [-0.5, 0.5)."""
         return self._random.random(shape, dtype=dtype) - np.asarray(0.5, dtype)
 
     def program(self, name):
-        """Of build/bench, or None where it was not built."""
+        """The path of a program in build/bench, or None if it was not built."""
         path = os.path.join(self.build_folder, "bench", name)
         return path if os.path.exists(path) else None
 
     def compare(self, outcome, contestants, rounds=None):
-        """Rounds of `eindb` and its peers; adds times, the ratio to each peer and to the earlier
-        build; returns the ratio to the best peer, and all times."""
+        """Runs rounds of `eindb` and its peers. Adds times and the ratios to each peer and to the earlier build to the
+        outcome. Returns the ratio to the best peer, and all times."""
         earlier = getattr(contestants["eindb"], "of_earlier_build", lambda: None)()
         if earlier:
             contestants = {"eindb": contestants["eindb"], "earlier": earlier, **contestants}
@@ -62,11 +62,12 @@ class Context:
 
 
 class WrongResult(Exception):
-    """A result that is not the peer's: no time of it means anything."""
+    """A result differs from the peer's, so its time means nothing."""
 
 
 def check_close(outcome, result, expected, summed):
-    """Of the norm of the difference: each sum of n terms is uncertain by about eps sqrt(n) of its terms' size."""
+    """Compares by the norm of the difference: the relative error of a sum of n terms is about eps sqrt(n).
+    Raises WrongResult if it is much larger."""
     expected = np.asarray(expected)
     epsilon = np.finfo(expected.dtype).eps
     norm = np.linalg.norm(expected.ravel().astype(np.float64))

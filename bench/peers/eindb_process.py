@@ -1,4 +1,4 @@
-"""eindb as a user runs it: the program, one process for all statements, a database file on the disk."""
+"""eindb as its users run it: one process of the program for all statements, with a database file on the disk."""
 
 import json
 import os
@@ -12,13 +12,13 @@ END = "-- the end of what a statement printed --"
 
 
 class EindbError(Exception):
-    """A statement failed; the text is what the program wrote to standard error."""
+    """A statement failed. The text is the program's standard error."""
 
 
 class Eindb:
-    """A database in `folder`, and a program that has it open. Not for several threads.
+    """A database in `folder`, and a program that has it open. Not thread-safe.
 
-    An `earlier` build of the program, with a database of its own, is given the same tensors and settings.
+    `earlier` is an earlier build of the program with its own database. It gets the same tensors and settings.
     """
 
     def __init__(self, program, folder, options=(), earlier=None):
@@ -40,7 +40,7 @@ class Eindb:
             self.earlier.close()
 
     def execute(self, statement):
-        """Runs a statement (its semicolon is added), also in the earlier build; what it printed."""
+        """Runs a statement (its semicolon is added), also in the earlier build, and returns the output."""
         if self.earlier:
             self.earlier.execute(statement)
         return self._run(statement)
@@ -66,14 +66,14 @@ class Eindb:
             raise EindbError(f"{statement}\n{text}")
 
     def analyze(self, query):
-        """The plan of a query that ran, with `execution_seconds`, as a dict."""
+        """Runs a query, and returns its plan as a dict, which includes `execution_seconds`."""
         return json.loads(self._run(f"EXPLAIN (ANALYZE, FORMAT json) {query}"))
 
     def seconds(self, query):
         return self.analyze(query)["execution_seconds"]
 
     def store(self, name, array, partition=None):
-        """A stored tensor of an array's values, in the default partition or in this one."""
+        """Stores the values of an array as a tensor, in the default partition or in the given one."""
         path = os.path.join(self.folder, "input.npy")
         np.save(path, array)
         self.execute(f"DROP TENSOR IF EXISTS {name}")
@@ -86,7 +86,7 @@ class Eindb:
         self.execute(f"DROP TENSOR IF EXISTS {name}")
 
     def array(self, query):
-        """A query's result as an array."""
+        """The result of a query, as an array."""
         path = os.path.join(self.folder, "result.npy")
         self.execute(f"COPY ({query}) TO '{path}'")
         result = np.load(path)

@@ -1,4 +1,4 @@
-"""Gradients of softmax, attention, layer norm and a classifier in float32, held against PyTorch's autograd."""
+"""Compares gradients of softmax, attention, layer norm and a classifier in float32 with PyTorch's autograd."""
 
 import numpy as np
 import torch
@@ -6,11 +6,12 @@ import torch
 from case import Outcome
 from contestants import Call, Statement
 
-TOLERANCE = 1e-5  # of the largest value of a gradient
+TOLERANCE = 1e-5  # relative to the largest value of a gradient
 
 
 class Case:
-    """`definitions` end in the loss; `loss` computes it of tensors, by name; `variables` are derived by."""
+    """`definitions` end in the loss. `loss` computes the loss in PyTorch from a dict of tensors. The gradients are
+    those with respect to `variables`."""
 
     def __init__(self, name, arrays, definitions, loss, variables):
         self.name = name
@@ -37,7 +38,7 @@ def softmax(random, quick):
 
 
 def attention(random, quick):
-    """Causal, of several heads."""
+    """Causal attention with several heads."""
     tokens, heads, width = (64, 4, 16) if quick else (512, 8, 64)
     arrays = {name: random((tokens, heads, width), "float32") for name in ("Q", "K", "V", "W")}
     mask = torch.tril(torch.ones(tokens, tokens, dtype=torch.bool))
@@ -73,7 +74,7 @@ def layer_norm(random, quick):
 
 
 def classifier(random, quick):
-    """A hidden layer and the cross entropy of softmax."""
+    """A classifier with one hidden layer, whose loss is the cross entropy of softmax."""
     batch, inputs, hidden, labels = (16, 64, 32, 10) if quick else (128, 8192, 1024, 1024)
     answers = np.random.default_rng(3).integers(labels, size=batch)
     arrays = {
@@ -104,7 +105,7 @@ def relative_error(result, expected):
 
 
 def error_of(eindb, case):
-    """The largest of any variable. CREATE TENSOR stores all gradients at once."""
+    """The largest error of the gradients of all variables. One CREATE TENSOR stores all gradients."""
     names = [f"d{name}" for name in case.variables]
     eindb.execute(f"CREATE OR REPLACE TENSOR ({', '.join(names)}) AS {case.query}")
     results = [eindb.array(f"EINSUM R[{i}] = {name}[{i}]") for name, i in zip(names, axes(case), strict=True)]

@@ -1,4 +1,4 @@
-"""LLaMA's architecture as one writes it in PyTorch: matrices as F.linear, heads as a batch of products."""
+"""LLaMA's architecture in idiomatic PyTorch: matrices are F.linear, heads are a batch of products."""
 
 import math
 
@@ -18,13 +18,13 @@ def rotations(length, head_features, theta):
 
 
 def rotate(x, cos, sin):
-    """x[b, h, s, d]."""
+    """`x` is indexed [b, h, s, d]."""
     half = x.shape[-1] // 2
     return x * cos + torch.cat((-x[..., half:], x[..., :half]), dim=-1) * sin
 
 
 class Llama:
-    """`weight(name)` is asked for each weight when it is needed: a dictionary's, or what reads a file."""
+    """`weight(name)` is called whenever a weight is needed. It may look up a dictionary, or read a file."""
 
     def __init__(self, entries, weight):
         self._entries = entries
@@ -44,7 +44,7 @@ class Llama:
         return F.linear(self.features_after_layers(tokens), self._weight("lm_head.weight"))
 
     def first_logits(self, tokens):
-        """Of the token after the prompt alone."""
+        """The logits of the token after the prompt."""
         return F.linear(self.features_after_layers(tokens)[:, -1], self._weight("lm_head.weight"))
 
     def _layer(self, x, weight, cos, sin, mask):

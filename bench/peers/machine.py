@@ -1,4 +1,4 @@
-"""What the machine can do, by the program build/bench/machine, measured whenever it is asked."""
+"""The peak performance of the machine, which the program build/bench/machine measures on request."""
 
 import subprocess
 
@@ -6,7 +6,7 @@ from rounds import settle
 
 
 class Machine:
-    """Figures of all cores: fp32, fp64 in GFLOP/s; read, write, copy in GB/s; fp32-core, fp64-core of one."""
+    """Figures of all cores: fp32, fp64 in GFLOP/s; read, write, copy in GB/s; and of one core: fp32-core, fp64-core."""
 
     def __init__(self, program, threads):
         command = [program, "--serve", str(threads)]
@@ -22,7 +22,7 @@ class Machine:
         return value
 
     def best(self, name):
-        """Of all measurements so far: what can be reached."""
+        """The best of all measurements so far."""
         return max(self._values[name]) if name in self._values else self.measure(name)
 
     def measure_all(self):
@@ -33,7 +33,7 @@ class Machine:
         return {name: max(values) for name, values in self._values.items()}
 
     def bound_seconds(self, flops, dtype, bytes_read, bytes_written):
-        """The roofline: what arithmetic at the peak takes, or one pass over inputs and result, whichever is more."""
+        """The roofline: the time of the arithmetic at the peak or of one pass over the data, whichever is longer."""
         arithmetic = flops / (1e9 * self.best("fp64" if dtype in ("float64", "complex128") else "fp32"))
         memory = bytes_read / (1e9 * self.best("read")) + bytes_written / (1e9 * self.best("write"))
         return max(arithmetic, memory)

@@ -1,4 +1,4 @@
-"""The skewed chain in a memory limit of an eighth of its inputs and intermediates, each time in a fresh process."""
+"""The skewed chain with a memory limit of an eighth of its inputs and intermediates, each time in a fresh process."""
 
 import json
 import os
@@ -15,8 +15,8 @@ from chains import Chain, store
 MEBIBYTE = 1 << 20
 
 
-# The peak memory of a process includes the time before exec, and this process holds the inputs. So a small interpreter
-# starts the program.
+# The peak memory of a process includes that before exec, and this process holds the inputs. Therefore a small
+# interpreter starts the program.
 WATCH = """
 import os, sys
 output, *command = sys.argv[1:]
@@ -28,7 +28,7 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
 
 
 def run_process(program, arguments, output):
-    """Runs to the end; (exit status, resident bytes at the peak by the kernel's account)."""
+    """Runs the program to its end. Returns its exit status, and its peak of resident bytes as the kernel reports it."""
     command = [sys.executable, "-I", "-S", "-c", WATCH, output, program, *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     status, resident = map(int, done.stdout.split())
@@ -36,7 +36,7 @@ def run_process(program, arguments, output):
 
 
 def analyze(context, query, options):
-    """(execution seconds, peak resident bytes) of EXPLAIN ANALYZE in a process of its own."""
+    """(execution seconds, peak of resident bytes) of EXPLAIN ANALYZE in a fresh process."""
     with tempfile.NamedTemporaryFile(mode="r") as output:
         arguments = [context.eindb.database, *options, "--mode", "list", "--noheader"]
         arguments += ["-c", f"EXPLAIN (ANALYZE, FORMAT json) {query}"]
@@ -56,7 +56,7 @@ def result_of(context, query, options):
 
 
 def elements_of(chain):
-    """Of inputs and intermediates; the sum of the two products is the result, one of the products its first term."""
+    """The number of elements of inputs and intermediates: D x E and both added products. The result is not counted."""
     m, _, n, k2, _ = chain.sizes
     return sum(rows * columns for rows, columns in chain.shapes().values()) + k2 * n + 2 * m * n
 
@@ -90,7 +90,7 @@ def run_limited(context, chain):
 
 
 def run(context):
-    # Large enough that the program itself, some 15 MiB, is not what is measured.
+    # The sizes are so large that the program itself, some 15 MiB, does not matter.
     chain = Chain("skewed", 4000, "float32")
     if context.selects(chain.name):
         yield run_limited(context, chain)

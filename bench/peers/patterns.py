@@ -1,6 +1,6 @@
-"""Contractions of every shape that makes one differ from another: see the sections of PATTERNS.
+"""Contractions of all shapes that are computed in different ways. The comments in PATTERNS name the kinds.
 
-A pattern is subscripts, extents and a type. Extents are such that a peer takes some 5 to 200 ms on a few cores.
+A pattern consists of subscripts, extents and a type. With these extents a peer takes some 5 to 200 ms on a few cores.
 """
 
 import math
@@ -15,28 +15,28 @@ from spellings import numpy_calls, parse, torch_calls
 F32, F64 = "float32", "float64"
 
 PATTERNS = [
-    # Matrix products in every combination of orders, of either operand and of the result.
+    # Matrix products in every combination of row-major and column-major operands and results.
     ("ab,bc->ac", dict(a=1536, b=1536, c=1536), F32),
     ("ab,cb->ac", dict(a=1536, b=1536, c=1536), F32),
     ("ba,bc->ac", dict(a=1536, b=1536, c=1536), F32),
     ("ba,cb->ac", dict(a=1536, b=1536, c=1536), F32),
     ("ab,bc->ca", dict(a=1536, b=1536, c=1536), F32),
     ("ba,cb->ca", dict(a=1536, b=1536, c=1536), F64),
-    # Tall, wide, deep.
+    # Tall, wide and deep matrices.
     ("ab,bc->ac", dict(a=400000, b=32, c=32), F32),
     ("ab,bc->ac", dict(a=32, b=32, c=400000), F32),
     ("ab,cb->ac", dict(a=64, b=300000, c=64), F32),
     ("ba,bc->ac", dict(a=64, b=300000, c=64), F32),
     ("ab,bc->ac", dict(a=3000, b=12, c=3000), F32),
     ("ab,bc->ac", dict(a=1000, b=1000, c=7), F64),
-    # Matrix times vector, outer products, no label summed.
+    # Matrix-vector products, outer products, and products without a summed label.
     ("ab,b->a", dict(a=8192, b=8192), F32),
     ("ab,a->b", dict(a=8192, b=8192), F32),
     ("a,b->ab", dict(a=6000, b=6000), F32),
     ("ab,cd->dacb", dict(a=64, b=64, c=64, d=64), F32),
     ("ac,bc->abc", dict(a=256, b=256, c=256), F32),
     ("abc,cba->abc", dict(a=256, b=256, c=256), F32),
-    # Batch labels: first, last and in between; large, small and tiny matrices.
+    # Batch labels at the front, at the end and in between, with large, small and tiny matrices.
     ("abc,acd->abd", dict(a=64, b=256, c=256, d=256), F32),
     ("bca,cda->bda", dict(a=64, b=128, c=128, d=128), F32),
     ("bac,cad->bad", dict(a=64, b=256, c=256, d=256), F32),
@@ -48,7 +48,7 @@ PATTERNS = [
     ("acbd,aebd->abce", dict(a=8, b=16, c=256, d=64, e=256), F32),
     ("abce,aebd->acbd", dict(a=8, b=16, c=256, d=64, e=256), F32),
     ("abx,bcx->acx", dict(a=96, b=96, c=96, x=256), F32),
-    # Permuted contractions, of 3 to 6 labels an operand.
+    # Permuted contractions, with 3 to 6 labels per operand.
     ("abcde,efbad->cf", dict(a=12, b=16, c=64, d=16, e=32, f=64), F32),
     ("efbad,cf->abcde", dict(a=12, b=16, c=64, d=16, e=16, f=64), F32),
     ("eb,aecd->abcd", dict(a=16, b=256, c=32, d=32, e=256), F32),
@@ -69,7 +69,7 @@ PATTERNS = [
     ("abcdef,fedg->abcg", dict(a=32, b=32, c=32, d=8, e=8, f=8, g=32), F32),
     ("abcdef,gb->agcdef", dict(a=16, b=4, c=32, d=32, e=16, f=16, g=4), F32),
     ("abcdef,ebgd->acgf", dict(a=16, b=16, c=16, d=16, e=16, f=16, g=16), F32),
-    # Several labels summed, few left; labels of one operand alone; three operands.
+    # Several summed labels and few free ones; labels of one operand only; three operands.
     ("abcd,db->ac", dict(a=192, b=64, c=192, d=32), F32),
     ("abc,cb->a", dict(a=512, b=256, c=256), F32),
     ("abc,bd->ad", dict(a=512, b=256, c=256, d=256), F32),
@@ -83,7 +83,7 @@ def name_of(subscripts, extents, dtype):
 
 
 def flops_of(subscripts, extents):
-    """Of the least that a contraction of two operands needs; of three, by way of the smallest intermediate result."""
+    """The minimal number of operations for two operands. Three operands are contracted from left to right."""
     operands, result = parse(subscripts)
     if len(operands) == 3:
         first, *rest = operands
@@ -119,7 +119,7 @@ def run_pattern(context, subscripts, extents, dtype):
     context.add_roofline(
         outcome, dtype, flops_of(subscripts, extents), read, bytes_of(result, extents, dtype)
     )
-    # The remaining gain for a program that reaches the roofline.
+    # The gain that is left for a program that reaches the roofline.
     best_peer = min(outcome.seconds[peer] for peer in ("numpy", "torch"))
     outcome.add("roofline over peers", best_peer / outcome.notes["roofline seconds"])
     return outcome

@@ -1,4 +1,4 @@
-"""The prefill of examples/models/llama beside PyTorch: first a small model's logits, then the time of a larger one."""
+"""Compares the prefill of examples/models/llama with PyTorch: a small model's logits, and the time of a larger one."""
 
 import os
 import sys
@@ -60,7 +60,7 @@ class Prefill:
 
 
 class WholePrefill:
-    """From the tokens on: the prompt is embedded by SQL, which EXPLAIN ANALYZE of the statement does not see."""
+    """The time of a prefill with the embedding of the prompt, which is SQL that EXPLAIN ANALYZE does not include."""
 
     def __init__(self, context, prefill, query):
         self._context, self._prefill, self._query = context, prefill, query
@@ -84,7 +84,7 @@ def run_small(context):
 
 
 def run_large(context):
-    """4 layers of 1024 features, 512 tokens: the logits of the next token, and those of every position."""
+    """The prefill of 512 tokens by 4 layers of 1024 features, with logits of the next token, and of every position."""
     shape = {"layers": 4, "features": 1024, "heads": 16, "groups": 16, "feed_forward": 2816, "vocabulary": 32000}
     prefill = Prefill(context, 512, **shape)
     for name, head, function in (("first token", FIRST, prefill.model.first_logits),

@@ -1,4 +1,4 @@
-"""Reductions against one pass over their inputs at the machine's bandwidth, and against the peers."""
+"""Compares reductions with one pass over their inputs at the machine's bandwidth, and with the peers."""
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ CUBE = (256, 512, 512)
 
 
 class Reduction:
-    """A query over X and, for some, Y; the peers' ways of saying it; the inputs' shapes."""
+    """A query over X and sometimes Y, its spellings for the peers, and the shapes of the inputs."""
 
     def __init__(self, name, query, numpy_ways, torch_ways, shapes=(CUBE,), dtype=F32, within=1.3):
         self.name = f"{name} {dtype}"
@@ -20,7 +20,7 @@ class Reduction:
         self.numpy_ways, self.torch_ways = numpy_ways, torch_ways
         self.shapes = shapes
         self.dtype = dtype
-        self.within = within  # None where arithmetic, not memory, is the bound
+        self.within = within  # None if arithmetic is the bound, not memory
 
 
 def sum_reduction(subscripts, axes, dtype=F32, order=None):
@@ -130,7 +130,7 @@ def run_reduction(context, reduction):
 
 
 class Pass:
-    """As if it were a contestant: one pass over the inputs at the bandwidth measured in this turn."""
+    """A contestant whose time is one pass over the inputs at the bandwidth that is measured in the same turn."""
 
     def __init__(self, machine, size):
         self._machine, self._size = machine, size

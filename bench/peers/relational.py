@@ -1,4 +1,4 @@
-"""The relational view: a matrix product as SQLite's own join and group over tables of scalars."""
+"""Compares a matrix product with SQLite's own join and GROUP BY over tables of scalars."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""A contestant that is a process of its own: it says that it is ready, and answers each line with the seconds of a round."""
+"""A contestant in its own process. It announces that it is ready, and answers each line with the seconds of a round."""
 
 import subprocess
 

@@ -1,9 +1,9 @@
-"""Interleaved rounds: every contestant has a turn in each, and ratios are of one round's times.
+"""Interleaved rounds. Every contestant takes a turn in each round, and ratios compare times of the same round.
 
-What disturbs a machine for seconds disturbs all contestants of a round; the median over rounds leaves out what disturbs
-one. Threads of BLAS and OpenMP libraries spin after their last work, for up to some 100 ms: everyone waits until they
-have stopped. A turn begins with calls that are not counted, until some 20 ms have passed: they bring caches, clocks and threads
-to where they are in a program that makes such calls one after another.
+A disturbance of the machine that lasts for seconds affects all contestants of a round, and the median over rounds
+ignores shorter ones. Threads of BLAS and OpenMP libraries spin for up to some 100 ms after their last work, so each
+turn waits until they have stopped. A turn begins with warm-up calls for some 20 ms. They bring caches, clock rates and
+threads to the state that they have in a program that repeats such calls.
 """
 
 import statistics
@@ -15,7 +15,8 @@ WARM_SECONDS = 0.02
 
 
 def settle():
-    """Until no thread of this process has used more than a tenth of SETTLE_SECONDS for as long."""
+    """Waits, for at most MOST_SETTLE_SECONDS, until all threads of this process together have used less than a tenth of
+    the processor for SETTLE_SECONDS."""
     end = time.perf_counter() + MOST_SETTLE_SECONDS
     while time.perf_counter() < end:
         used = time.process_time()
@@ -36,7 +37,7 @@ def turn(contestant):
 
 
 def measure(contestants, rounds):
-    """{name: [seconds of each round]} of {name: contestant}."""
+    """{name: [seconds of each round]}, from {name: contestant}."""
     times = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, contestant in contestants.items():

@@ -1,5 +1,5 @@
-"""ScaLAPACK for the chains: a process per core by Open MPI on this machine. The program is built here when the packages
-are installed, which nothing else in the project needs."""
+"""The chains in ScaLAPACK, with one process per core, started by Open MPI on this machine. If the packages are
+installed, the program is built here. Nothing else in the project needs them."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ BLOCKS = (128, 64, 256)
 
 
 def build(folder):
-    """The program's path, or None where the packages are missing."""
+    """The program's path, or None if the packages are missing."""
     program = os.path.join(folder, "scalapack_chain")
     if not shutil.which("mpicxx") or not shutil.which("mpirun"):
         return None
@@ -24,19 +24,19 @@ def build(folder):
 
 
 def waiting(processes):
-    """How processes share cores: each has its own, or whoever waits lets others run."""
+    """The options of mpirun for sharing cores: processes are bound to cores, or yield while they wait."""
     if processes <= len(os.sched_getaffinity(0)):
         return ["--bind-to", "core"]
     return ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
 
 
 class ScalapackChain(RoundProcess):
-    """The chain of one size, waiting for its turns."""
+    """The chain of one size in its own process, which computes it once per turn."""
 
     def __init__(self, program, processes, dtype, sizes, block, rows=None, step=None):
         names = {"float32": "fp32", "float64": "fp64"}
         command = ["mpirun", "-n", str(processes), "--allow-run-as-root", "--oversubscribe", *waiting(processes)]
-        # Within a machine; copies through shared memory are faster than those by way of the kernel.
+        # Within a machine copies through shared memory are faster than copies by the kernel.
         command += ["--mca", "btl", "self,vader", "--mca", "btl_vader_single_copy_mechanism", "none"]
         command += [program, names[dtype], *map(str, sizes), str(block)]
         if rows:
@@ -47,7 +47,7 @@ class ScalapackChain(RoundProcess):
 
 
 def fastest_chain(program, processes, dtype, sizes):
-    """With the block size that suits it best."""
+    """The chain with the fastest block size."""
     best, best_seconds = None, float("inf")
     for block in BLOCKS:
         chain = ScalapackChain(program, processes, dtype, sizes, block)
@@ -59,6 +59,6 @@ def fastest_chain(program, processes, dtype, sizes):
             best_seconds = seconds
         if chain:
             chain.close()
-        if seconds > LONG_SECONDS:  # blocks are a small part of what is this large
+        if seconds > LONG_SECONDS:  # the block size matters little for large chains
             break
     return best

@@ -1,4 +1,4 @@
-"""Products of which one factor, or both, are 10 % dense by blocks, against the same product of dense factors."""
+"""Compares products in which one factor or both have 10 % of their blocks with the product of dense factors."""
 
 import statistics
 
@@ -13,8 +13,8 @@ QUERY = "EINSUM Z[i,k] = SUM({x}[i,j] * {y}[j,k])"
 
 
 def block_sparse(context, size, block, density):
-    """Random blocks, of which that share is not zero; the others are absent tiles, for which they must be +0: a product
-    with a mask would give them negative zeros, which are values like others."""
+    """Random blocks, of which the share `density` is not zero. The others become absent tiles, for which all their
+    values must be +0. Multiplication by a mask would make some of them negative zeros, which are stored."""
     blocks = size // block
     generator = np.random.default_rng(10)
     present = np.zeros(blocks * blocks, dtype=bool)

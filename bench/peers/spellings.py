@@ -1,8 +1,8 @@
-"""How one would write a contraction with NumPy and with PyTorch: every sensible way, of which the fastest counts.
+"""The spellings of a contraction in NumPy and in PyTorch. All sensible ones are tried, and the fastest counts.
 
-einsum finds its own way. Or one brings the operands into the form of a (batched) matrix product oneself:
+einsum chooses its own way. Alternatively the operands are brought into the form of a (batched) matrix product:
     eb,aecd->abcd   ->   (e,b) transposed to b x e, times a x (e, cd), which broadcasting makes a batch over a
-in general: batch labels first, free labels, contracted labels; the result is a view with its axes permuted.
+In general the order is: batch labels, free labels, contracted labels. The result is a view with permuted axes.
 """
 
 import math
@@ -13,7 +13,7 @@ import torch
 from contestants import Call
 
 
-# Without `optimize` einsum is a loop over all labels: of use where they are few, seconds of waiting where they are not.
+# Without `optimize` einsum loops over all labels. That is useful for few iterations, and takes seconds for many.
 EINSUM_LOOP_LIMIT = 200_000_000
 
 
@@ -90,7 +90,7 @@ def _product_forms(subscripts, extents):
 
 
 def _broadcast(subscripts, arrays, permute):
-    """Views of the arrays in the order of the result, for a product by broadcasting; None where labels are summed."""
+    """Views of the arrays with the result's axes, for a product by broadcasting. None for other contractions."""
     operands, result = parse(subscripts)
     if any(set(labels) - set(result) or len(set(labels)) != len(labels) for labels in operands):
         return None
