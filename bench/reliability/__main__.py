@@ -1,10 +1,10 @@
-"""What eindb stands: thirteen figures of tests that harm it, as tries and failures.
+"""Measures the reliability of eindb: thirteen figures of tests that inject faults, as tries and failures.
 
 Usage: script/bench reliability [--quick | --full] [--only FIGURE]... [--build FOLDER] [--logs FOLDER] [--json FILE]
 
-The tests are those of the test suite, which runs few of each; here they run in numbers: some minutes with --quick, about an
-hour without, most of a day with --full. Prints each program as it ends, and a table. Exit status 1: something failed. A
-program that tried nothing has failed.
+The tests are those of the test suite, which makes few tries of each. Here they make many: this takes some minutes with
+--quick, about an hour by default, and most of a day with --full. Prints each program as it ends, and a table. The exit
+status is 1 if anything failed. A program without tries counts as failed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import time
 from campaigns import ROOT, figures
 from counts import Count
 
-# A program that takes longer than this, by size, does not end.
+# A program that takes longer than this, by size, counts as hung.
 MOST_SECONDS = {"quick": 1200, "usual": 3600, "full": 8 * 3600}
 
 
@@ -41,7 +41,7 @@ def arguments():
 
 
 def run(command, environment, log, seconds):
-    """The exit status; None: it did not end."""
+    """The exit status, or None if the program did not end in time."""
     try:
         process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
                                    stdout=log, stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
@@ -60,11 +60,11 @@ def run(command, environment, log, seconds):
 
 @dataclasses.dataclass
 class Result:
-    """Of a program, or of several that belong together."""
+    """The result of a program, or the sum over several programs."""
 
     count: Count = dataclasses.field(default_factory=Count)
     seconds: float = 0.0
-    commands: list[str] = dataclasses.field(default_factory=list)  # those that failed
+    commands: list[str] = dataclasses.field(default_factory=list)  # those of the programs that failed
 
     def __add__(self, other):
         return Result(self.count + other.count, self.seconds + other.seconds, self.commands + other.commands)
@@ -76,13 +76,13 @@ class Bench:
         self._most_seconds = most_seconds
 
     def _log_of(self, name):
-        """A path that nobody else has."""
+        """The path of a log file that no other program uses."""
         path = os.path.join(self._logs, name.replace("/", "-"))
         taken = len([file for file in os.listdir(self._logs) if file.startswith(os.path.basename(path))])
         return f"{path}-{taken}.log" if taken else f"{path}.log"
 
     def run(self, figure, campaign):
-        """One program. The log of one that fails is kept."""
+        """Runs one program. Its log is kept if it fails."""
         path = self._log_of(f"{figure.name}-{campaign.name}")
         start = time.monotonic()
         with open(path, "w") as log:

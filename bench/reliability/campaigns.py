@@ -1,4 +1,4 @@
-"""The thirteen figures, and the programs of the test suite that they come from."""
+"""The thirteen figures, and the test programs that produce them."""
 
 import dataclasses
 import glob
@@ -13,7 +13,7 @@ SIZES = ("quick", "usual", "full")
 
 @dataclasses.dataclass(frozen=True)
 class Campaign:
-    """A program that tries something many times."""
+    """A test program that makes many tries."""
 
     name: str
     command: list[str]
@@ -23,7 +23,7 @@ class Campaign:
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """A name, what it counts, and where that comes from. `needs` is a command that builds what is not in every build."""
+    """A figure and its campaigns. `needs` is a command that builds programs that not every build has."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ class Figure:
 
 
 class Programs:
-    """Those of a build, as campaigns of one size. A number of tries is a triple, by size."""
+    """The test programs of a build, as campaigns of one size. A tuple of three numbers holds one for each size."""
 
     def __init__(self, build, size):
         self.build = build
@@ -42,7 +42,7 @@ class Programs:
         return numbers[self.index]
 
     def _campaign(self, name, command, count, numbers):
-        """`numbers` are environment variables, each with a triple, or with a value for all sizes."""
+        """`numbers` are environment variables, each with a tuple of a value for each size, or a value for all sizes."""
         chosen = {key: self.of_size(value) if isinstance(value, tuple) else value for key, value in numbers.items()}
         environment = {key: str(value) for key, value in chosen.items() if value is not None}
         return Campaign(name, command, count, environment)
@@ -51,7 +51,7 @@ class Programs:
         return os.path.join(self.build, name)
 
     def python(self, test, *libraries, count=counts.lines, tests=(), **numbers):
-        """A test of the program eindb, and `tests` of it alone."""
+        """A Python test of the program eindb. If `tests` are given, only these run."""
         command = ["/usr/bin/python3", os.path.join(ROOT, "tests", test), self.path("eindb"),
                    *(self.path(library) for library in libraries), *tests]  # fmt: skip
         return self._campaign(os.path.splitext(test)[0], command, count, numbers)
@@ -66,18 +66,19 @@ class Programs:
         return self._campaign(f"sql-{mode}", command, counts.sqllogictest, {})
 
     def histories(self, kinds, harms, tests=()):
-        """`kinds`: of harms, by parts of their names. Half of the harms are for each of the two tests."""
+        """`kinds` selects harms by parts of their names. Each of the two tests does half of the number `harms`."""
         return self.python("history/history_test.py", "eindb_history_client", tests=tests, EINDB_HISTORY_KINDS=kinds,
                            EINDB_HISTORY_HARMS=harms)  # fmt: skip
 
     def simulation(self, seeds):
-        """Other seeds than those of the test suite, which begins with 1."""
+        """Seeds from 1001 on. The test suite runs those from 1 on."""
         command = [self.path("eindb_simulation"), "--first", "1001", "--seeds", str(self.of_size(seeds)),
                    "--jobs", str(os.cpu_count() or 1)]  # fmt: skip
         return self._campaign("simulation", command, counts.lines, {})
 
     def fuzz_targets(self, runs):
-        """Each with runs and seconds of its own. An input of `backend` is a session, which takes as long as twenty."""
+        """Each target has limits of its own for runs and seconds. An input of `backend` is a session, which takes as
+        long as twenty inputs of others."""
         seconds = self.of_size((10, 60, 1800))
         campaigns = []
         for source in sorted(glob.glob(os.path.join(ROOT, "tests/fuzz/*_fuzz.cpp"))):
@@ -95,7 +96,7 @@ class Programs:
 
 
 def figures(build, size):
-    """All of them by name, in the order in which they run."""
+    """All figures by name, in the order in which they run."""
     run = Programs(build, size)
     unittest = counts.unittest
     hung_disk = "tests/libhung_disk.so"

@@ -1,4 +1,4 @@
-"""How often a test program tried, and how often that failed, from what it prints."""
+"""Counts the tries and failures of a test program, from its output."""
 
 import dataclasses
 import re
@@ -8,8 +8,8 @@ import re
 class Count:
     tries: int = 0
     failures: int = 0
-    hung: int = 0  # of the failures: statements that took longer than is promised
-    beyond: float | None = None  # most seconds that a statement went beyond its statement_timeout, where that is measured
+    hung: int = 0  # those of the failures in which a statement exceeded the promised time
+    beyond: float | None = None  # the most seconds by which a statement exceeded its statement_timeout, if measured
 
     def __add__(self, other):
         measured = [count.beyond for count in (self, other) if count.beyond is not None]
@@ -17,16 +17,17 @@ class Count:
                      max(measured, default=None))  # fmt: skip
 
     def judged(self, status):
-        """With the exit status: a program that ends badly has failed at least once, and so has one that tried nothing."""
+        """The count corrected by the exit status. A program that ends with an error has at least one failure, and so
+        has one without tries."""
         if self.failures == 0 and (status != 0 or self.tries == 0):
             return dataclasses.replace(self, failures=1)
         return self
 
 
 def lines(output):
-    """Of programs that say so: lines `reliability NAME ... tries=N ... failed=M ...`, perhaps with hung=N beyond=SECONDS."""
+    """Counts lines `reliability NAME ... tries=N ... failed=M ...`, which may have hung=N beyond=SECONDS, too."""
     total = Count()
-    # Python's unittest may have begun the line, with a letter for each test.
+    # Python's unittest may have printed a letter for each test before the line.
     for line in re.findall(r"^[.FEs]*reliability \S+ .*$", output, re.MULTILINE):
         fields = dict(re.findall(r" (tries|failed|hung|beyond)=([\d.]+)(?= |$)", line))
         if "tries" in fields and "failed" in fields:
@@ -36,7 +37,7 @@ def lines(output):
 
 
 def googletest(output):
-    """Tests count, but for those that were left out."""
+    """Counts tests of GoogleTest, without skipped ones."""
     ran = re.search(r"^\[=+\] (\d+) tests? from .* ran\.", output, re.MULTILINE)
     skipped = re.search(r"^\[  SKIPPED \] (\d+) tests?", output, re.MULTILINE)
     failed = re.search(r"^\[  FAILED  \] (\d+) tests?", output, re.MULTILINE)
@@ -45,7 +46,7 @@ def googletest(output):
 
 
 def unittest(output):
-    """Tests of Python count, but for those that were left out."""
+    """Counts tests of Python's unittest, without skipped ones."""
     ran = re.search(r"^Ran (\d+) tests?", output, re.MULTILINE)
     end = re.search(r"^(?:OK|FAILED)(?: \((.*)\))?$", output, re.MULTILINE)
     numbers = {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", end[1] or "")} if end else {}
@@ -54,13 +55,13 @@ def unittest(output):
 
 
 def sqllogictest(output):
-    """Cases of scripts count."""
+    """Counts cases of scripts."""
     counted = re.search(r"^\d+ files, (\d+) cases, (\d+) failed$", output, re.MULTILINE)
     return Count(int(counted[1]), int(counted[2])) if counted else Count()
 
 
 def libfuzzer(output):
-    """Inputs count. Where one was found that fails, the rest was not run."""
+    """Counts inputs of libFuzzer. It stops at the first input that fails."""
     done = re.findall(r"^Done (\d+) runs", output, re.MULTILINE) or re.findall(r"^#(\d+)\s", output, re.MULTILINE)
     found = re.search(r"^SUMMARY: |^==\d+== ?ERROR|: deadly signal", output, re.MULTILINE)
     return Count(max(map(int, done), default=0), 1 if found else 0)
