@@ -53,7 +53,8 @@ def arguments():
 
 
 def allow_descriptors(count):
-    """For everyone: a connection is one descriptor of the server's, and one of the load generator's."""
+    """Raises this process's limit of open files to `count`, and so that of all child processes. Each connection takes a
+    descriptor in the server and one in the load generator."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < count:
         sys.exit(f"script/bench server: {count} open files are needed, the limit is {hard} (ulimit -n)")
@@ -92,7 +93,7 @@ def main():
         return report_groups(options.report, groups)
     if not postgres_programs():
         sys.exit("script/bench server: there is no PostgreSQL. script/bootstrap --bench installs it")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers and their folders go, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the servers and removes their folders, too
     allow_descriptors(options.idle + options.active + options.slow + 500)
     run_groups(options, groups)
 

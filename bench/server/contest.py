@@ -1,4 +1,4 @@
-"""What every group of measurements is given: both servers, with their clients, on cores of their own."""
+"""The context that every group of measurements receives: both servers and their clients, on cores of their own."""
 
 import os
 import re
@@ -20,7 +20,7 @@ class Contestant:
         return self.server.name
 
     def open_clients(self, options):
-        """The connections that wait and those that send statements, once."""
+        """Opens the idle connections and those that send statements, unless they are open."""
         if not self._has_clients:
             self.load.ask(f"active {options.active}")
             self.load.ask(f"idle {options.idle}")
@@ -32,8 +32,8 @@ class Contestant:
 
 
 class Contest:
-    """Servers share one core, clients have the others: what a server answers in a second, it does on one core. Where there
-    is but one core, everybody shares it."""
+    """The servers share one core, and the clients have the others. So the statements per second of a server are those
+    of one core. If there is only one core, all share it."""
 
     def __init__(self, options, folder):
         self.options = options
@@ -56,11 +56,11 @@ class Contest:
         return {"cores": len(os.sched_getaffinity(0)), "server cores": len(self.server_cores)}
 
     def contestants(self):
-        """Both, in the order of their turns, as they have served since the first group asked."""
+        """Both contestants, in the order of their turns. They are started once and serve all groups."""
         return self._contestants or self.start_again()
 
     def start_again(self):
-        """Both without clients, and with nothing kept from those they had."""
+        """Starts both servers again, without clients and without any state of earlier ones."""
         self._close()
         options = self.options
         connections = options.idle + options.active + options.slow + 100

@@ -1,4 +1,4 @@
-"""Much data at once: tensors as one value, as rows, and by COPY."""
+"""Measures large results: tensors as one value, as rows, and by COPY."""
 
 import statistics
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ LEAST_MEGABYTES_A_SECOND = 500
 
 @dataclass
 class Case:
-    """What is asked for, before it what is set, and how the values come: `text`, `binary`; `simple`: as a Query."""
+    """A statement for each server, a statement that eindb runs before it, and the form of the values: `text` or
+    `binary`, or `simple`, which is a Query message."""
 
     name: str
     mode: str
@@ -81,7 +82,7 @@ def fetch(contestant, case):
 
 
 def measure(contest, case, outcome):
-    """Bytes are those of each server's rows, in its own way to write them: what is compared is the time."""
+    """The bytes are those of each server's own encoding of the rows. Only the times are compared."""
     fetched = {contestant.name: [] for contestant in contest.contestants()}
     for contestant in contest.contestants():
         fetch(contestant, case)

@@ -1,4 +1,4 @@
-"""The load generator, bench/server/load_generator.cpp: many clients of one server in a process of its own."""
+"""The load generator, bench/server/load_generator.cpp. It is many clients of one server in one process."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from servers import DATABASE, USER, pinned
 
 
 class Refused(Exception):
-    """The server does not do what it was asked for."""
+    """The load generator reports an error, such as a statement that the server refuses."""
 
 
 class Load:
@@ -20,7 +20,7 @@ class Load:
         )
 
     def ask(self, command):
-        """What it answers to a command, as a dict."""
+        """Sends a command, and returns the answer as a dict."""
         self._process.stdin.write(" ".join(command.split()) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())

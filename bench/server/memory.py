@@ -1,4 +1,4 @@
-"""What a connection that waits costs: memory of a new server before and after a thousand of them have come in."""
+"""Measures the memory of an idle connection: the memory of a new server before and after a thousand connections."""
 
 from case import Outcome
 
@@ -11,7 +11,7 @@ def run(contest):
     if not contest.selects(outcome.name):
         return
     for contestant in contest.start_again():
-        # Memory that the first clients need is available to later ones.
+        # Later clients reuse memory that the first ones needed.
         contestant.load.ask("idle 50")
         before = contestant.server.memory_bytes()
         contestant.load.ask(f"idle {count}")

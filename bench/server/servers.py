@@ -1,4 +1,4 @@
-"""The servers: each a process, or a tree of them, on a port of its own, with the same data."""
+"""The servers. Each is a process, or a tree of processes, with its own port and the same data."""
 
 import glob
 import os
@@ -14,7 +14,7 @@ USER = "ada"
 DATABASE = "bench"
 TICKS = os.sysconf("SC_CLK_TCK")
 
-# The data of both servers: 10,000 rows to look one up in; 8 x 8 and 1000 x 1000 values; 100 MB.
+# The data of both servers: 10,000 rows for lookups, 8 x 8 and 1000 x 1000 values, and 100 MB.
 KEYS = 10000
 SMALL = 8
 ROWS = 1000
@@ -28,7 +28,7 @@ def postgres_programs():
 
 
 def stat_of(pid):
-    """The fields of /proc/PID/stat behind the name, or None where the process has ended."""
+    """The fields of /proc/PID/stat behind the name, or None if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()
@@ -37,7 +37,7 @@ def stat_of(pid):
 
 
 def pss_of(pid):
-    """Bytes of memory, those that processes share divided among them."""
+    """The proportional set size of a process in bytes: shared pages are divided among their processes."""
     try:
         with open(f"/proc/{pid}/smaps_rollup") as file:
             return next(1024 * int(line.split()[1]) for line in file if line.startswith("Pss:"))
@@ -46,7 +46,7 @@ def pss_of(pid):
 
 
 class Server:
-    """Of either kind: `process` is the one that was started, `port` where it listens."""
+    """A server of either kind. `process` is the started process, `port` is where it listens."""
 
     name = ""
     process = None
@@ -57,7 +57,7 @@ class Server:
         return [self.process.pid]
 
     def cpu_seconds(self):
-        """Of all its processes, those that have ended among them."""
+        """The CPU time of all its processes, including those that have ended."""
         own = [stat for pid in self.pids() if (stat := stat_of(pid))]
         ended = stat_of(self.process.pid)
         return (sum(int(stat[11]) + int(stat[12]) for stat in own) + int(ended[13]) + int(ended[14])) / TICKS
@@ -75,7 +75,7 @@ class Server:
 
 
 def pinned(cores):
-    """For a process that is to run on these cores alone."""
+    """A function for preexec_fn that pins a process to these cores."""
     return lambda: os.sched_setaffinity(0, cores)
 
 
@@ -101,15 +101,15 @@ class Eindb(Server):
 
 
 def unprivileged():
-    """PostgreSQL does not run as root: the user that Debian's package has made, or nobody else."""
+    """The user postgres of Debian's package if this process is root, as which PostgreSQL does not run, or None."""
     return pwd.getpwnam("postgres") if os.geteuid() == 0 else None
 
 
 class Postgres(Server):
-    """A cluster of its own with the settings of a new one, but for the number of connections."""
+    """A fresh cluster of PostgreSQL. Its settings are the defaults, except the number of connections."""
 
     name = "postgres"
-    stop_signal = signal.SIGINT  # does not wait for clients
+    stop_signal = signal.SIGINT  # a fast shutdown, which does not wait for clients
     SCRIPT = f"""
         CREATE TABLE t (n INT8 PRIMARY KEY, name TEXT);
         INSERT INTO t SELECT x, 'name ' || x FROM generate_series(1, {KEYS}) AS x;

@@ -1,4 +1,4 @@
-"""Short statements: 32 clients that send them one after another, beside a thousand that wait."""
+"""Measures short statements of 32 clients beside a thousand idle ones."""
 
 import re
 import statistics
@@ -21,13 +21,13 @@ HEAVY_CLIENTS = 8
 
 @dataclass
 class Case:
-    """The same question to each server. `{}` and $1 are keys between 1 and 10,000."""
+    """The same query for each server. `{}` and $1 stand for keys between 1 and 10,000."""
 
     name: str
     mode: str
     eindb: str
     postgres: str
-    is_simple: bool = True  # no tensor is computed
+    is_simple: bool = True  # it computes no tensor
 
     def statement(self, server):
         return getattr(self, server)
@@ -50,7 +50,7 @@ CASES = [
 
 
 def turn(contestant, command):
-    """A run's figures, with the server's use of the processor."""
+    """The figures of a run, and the statements per CPU second of the server."""
     before = contestant.server.cpu_seconds()
     ran = contestant.load.ask(command)
     ran["per second"] = ran["statements"] / ran["seconds"]
@@ -100,7 +100,7 @@ def run_case(contest, case):
 
 
 def run_slow(contest):
-    """The same with and without clients that send a byte now and then, in turns."""
+    """Compares SELECT 1 with and without clients that send a byte now and then, in turns."""
     outcome = Outcome("slow", f"SELECT 1 beside {contest.options.slow} slow clients")
     if not contest.selects(outcome.name):
         return
@@ -124,7 +124,7 @@ def run_slow(contest):
 
 
 class HeavyClients:
-    """Another user's connections to eindb, which run a heavy statement over and over while this is open."""
+    """Connections of another user to eindb, which repeat a heavy statement until the end of the block."""
 
     def __init__(self, server):
         self._port = server.port
@@ -149,7 +149,7 @@ class HeavyClients:
 
 
 def run_heavy(contest):
-    """Short statements of eindb with and without heavy ones of another user beside them, in turns."""
+    """Compares short statements of eindb with and without another user's heavy ones beside them, in turns."""
     outcome = Outcome("heavy", f"SELECT 1 beside {HEAVY_CLIENTS} clients with heavy statements")
     if not contest.selects(outcome.name):
         return
@@ -173,7 +173,7 @@ SCRIPT = "\\set k random(1, 10000)\nSELECT name FROM t WHERE n = :k;\n"
 
 
 def pgbench(contestant, mode, options):
-    """Statements per second of pgbench's own clients."""
+    """The statements per second that pgbench reports."""
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
         script.write(SCRIPT)
         script.flush()
@@ -185,7 +185,7 @@ def pgbench(contestant, mode, options):
 
 
 def run_pgbench(contest):
-    """The row by its key once more, by the client that people know."""
+    """Repeats the lookup of a row by its key, with pgbench as the client."""
     for mode in ("simple", "extended", "prepared"):
         outcome = Outcome("pgbench", f"a row by its key, {mode}")
         if not contest.selects(outcome.name):
