@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""attention_numpy.py inputs|check FOLDER: writes the inputs of examples/demo/attention.sql as .npy files, or compares its result
-with NumPy's own."""
+"""attention_numpy.py inputs|check FOLDER: writes the inputs of examples/demo/attention.sql as .npy files, or compares
+the result with NumPy's."""
 import sys
 
 import numpy as np

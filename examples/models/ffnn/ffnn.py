@@ -1,5 +1,4 @@
-"""The statements that train a feed-forward classifier, made for its sizes from step.sql. Needs Python's standard library
-alone."""
+"""Generates the statements that train a feed-forward classifier, from step.sql. Needs the standard library only."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ STEP = Path(__file__).with_name("step.sql")
 
 @dataclass(frozen=True)
 class Classifier:
-    """`batches` batches of `batch` inputs each."""
+    """The sizes of a classifier and of its data, which consists of `batches` batches of `batch` inputs each."""
 
     batches: int
     batch: int
@@ -25,7 +24,7 @@ def text(path):
 
 
 def read_script(model, inputs, targets):
-    """X and T from lists of cells: a line `n,b,i,value` for each feature that is not zero, and for each label."""
+    """Statements that read X and T from lists of cells: a line `n,b,i,value` for each nonzero feature and label."""
     for name, path, last in (("X", inputs, model.features), ("T", targets, model.labels)):
         shape = f"{model.batches},{model.batch},{last}"
         yield f"CREATE TENSOR {name} (n {model.batches}, b {model.batch}, i {last}) FLOAT32"
@@ -33,7 +32,7 @@ def read_script(model, inputs, targets):
 
 
 def weight_script(model):
-    """Small random weights."""
+    """Statements that create small random weights."""
     i, h, c = model.features, model.hidden, model.labels
     yield f"CREATE TENSOR W1 FLOAT32 AS EINSUM W[i {i}, h {h}] = RANDN(1) * SQRT(2 / {i})"
     yield f"CREATE TENSOR W2 FLOAT32 AS EINSUM W[h {h}, l {c}] = RANDN(2) * SQRT(2 / {h})"
@@ -45,5 +44,5 @@ def step(model):
 
 
 def training(model, epochs):
-    """Every epoch is a transaction: a training that was cut off goes on from there."""
+    """The training loop. Every epoch is a transaction, so an interrupted training continues with its epoch."""
     return f"REPEAT {epochs} AS epoch {{\nREPEAT {model.batches} AS n {{\n{step(model)}\n}} }}"

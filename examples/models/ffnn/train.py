@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Trains a feed-forward classifier on inputs in coordinate form, in eindb. The weights are the tensors W1 and W2 of the
-database, the last epoch's losses, batch by batch, the tensor `losses`.
+"""Trains a feed-forward classifier in eindb, on inputs in coordinate form. The tensors W1 and W2 of the database
+contain the weights, the tensor `losses` the losses of the last epoch, one for each batch.
 
-    train.py read DATABASE INPUTS TARGETS    reads lists of cells, n,b,i,value: batch, input in it, feature or label
-    train.py train DATABASE                  trains, or goes on where a training was cut off
+    train.py read DATABASE INPUTS TARGETS    reads lists of cells n,b,i,value: batch, input in it, feature or label
+    train.py train DATABASE                  trains, or continues an interrupted training
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The statements of a prefill, made for a config from layer.sql and head.sql. Needs Python's standard library alone."""
+"""Generates the statements of a prefill from a config, layer.sql and head.sql. Needs only Python's standard library."""
 
 import json
 import re
@@ -12,23 +12,23 @@ OUTPUT = "lm_head.weight"
 
 
 class ConfigError(Exception):
-    """A config.json of a model that the script does not describe."""
+    """The config.json belongs to a model that the statements do not describe."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """What config.json says of the architecture, under its own names where these are plain."""
+    """The parameters of the architecture from config.json, under the names that are used there if these are clear."""
 
     layers: int
     features: int
     heads: int
-    groups: int  # of heads that share keys and values
+    groups: int  # groups of heads that share keys and values
     head_features: int
     feed_forward: int
     vocabulary: int
     epsilon: float
-    theta: float  # base of the rotations' wavelengths
-    tied: bool  # whether the embedding is the output matrix as well
+    theta: float  # the base of the rotations' wavelengths
+    tied: bool  # whether the embedding is also the output matrix
 
     @staticmethod
     def read(folder):
@@ -58,7 +58,7 @@ class Config:
 
 
 def check_architecture(entries):
-    """Says what of a config the script has no statements for."""
+    """Raises ConfigError for an architecture without statements."""
     if entries.get("hidden_act", "silu") != "silu":
         raise ConfigError(f"hidden_act is {entries['hidden_act']}, not silu")
     for name in ("rope_scaling", "attention_bias", "mlp_bias"):
@@ -69,7 +69,7 @@ def check_architecture(entries):
 
 
 def layer_weights(config):
-    """The weights of one layer: what stands before .weight in their names, and the shape that layer.sql reads."""
+    """The shapes in which layer.sql reads the weights of one layer, by their names without the suffix .weight."""
     a, f, d = config.features, config.feed_forward, config.head_features
     g, r = config.groups, config.heads // config.groups
     return {
@@ -86,7 +86,7 @@ def layer_weights(config):
 
 
 def weights(config):
-    """Name and shape of every weight of the model."""
+    """The shape of every weight of the model, by name."""
     out = {EMBEDDING: (config.vocabulary, config.features)}
     for t in range(config.layers):
         for name, shape in layer_weights(config).items():
@@ -98,7 +98,7 @@ def weights(config):
 
 
 def checkpoint_files(folder):
-    """The file of each weight: an index says it where a checkpoint is several files."""
+    """A function that returns the file of a weight. A checkpoint of several files has an index."""
     folder = Path(folder)
     index = folder / "model.safetensors.index.json"
     if not index.exists():
@@ -112,7 +112,7 @@ def text(path):
 
 
 def load_script(config, folder):
-    """COPY of every weight, which reads the file's (out, in) in the shape that layer.sql has."""
+    """A COPY for every weight. It reads the (out, in) matrix of the file in the shape that layer.sql expects."""
     file_of = checkpoint_files(folder)
     for name, shape in weights(config).items():
         extents = ",".join(map(str, shape))
@@ -120,7 +120,7 @@ def load_script(config, folder):
 
 
 def prompt_script(config, tokens):
-    """The tensors that depend on the prompt: X_0, its embedded tokens, and how far each position is turned."""
+    """Statements that create the tensors for a prompt: X_0, its embedded tokens, and the rotation of each position."""
     rows = ",".join(f"({b},{s},{token})" for b, sequence in enumerate(tokens) for s, token in enumerate(sequence))
     length, pairs = len(tokens[0]), config.head_features // 2
     yield "DROP TABLE IF EXISTS tokens"
@@ -145,23 +145,23 @@ def fill(name, config, layer="${layer}"):
 
 
 def numbered(definitions, layer):
-    """A layer's definitions with its number in their names: X_3 is what layer 3 reads, its Y is X_4."""
+    """The definitions of a layer, with its number in their names. Layer 3 reads X_3, and its Y is X_4."""
     names = {name: f"{name}_{layer}" for name in re.findall(r"^(\w+)\[", definitions, re.M)}
     names |= {"X": f"X_{layer}", "Y": f"X_{layer + 1}", "L": "L"}
     return re.sub(r"\b(\w+)\[", lambda found: names.get(found[1], found[1]) + "[", definitions)
 
 
 def query(config, head="EINSUM Z[b,s,v] = L[b,s,v]"):
-    """The whole model as one statement, from X_0 to what `head` makes of the logits L[b,s,v]."""
+    """The whole model as one statement, from X_0 to the query `head` on the logits L[b,s,v]."""
     layers = [numbered(fill("layer.sql", config, t), t) for t in range(config.layers)]
     last = numbered(fill("head.sql", config), config.layers)
     return "WITH\n" + ",\n\n".join([*layers, last]) + "\n" + head
 
 
 def layer_script(config, head="EINSUM Z[b,s,v] = L[b,s,v]"):
-    """The same as a loop over the layers, each of which stores what the next one reads; the last statement is a query."""
+    """The same as a loop over layers. Each layer stores the input of the next one. The last statement is a query."""
     yield "CREATE OR REPLACE TENSOR X AS EINSUM X[b,s,a] = X_0[b,s,a]"
-    yield "SET resume_loops = off"  # a loop that was cut off had another prompt, perhaps
+    yield "SET resume_loops = off"  # an interrupted loop may belong to another prompt
     yield (
         f"REPEAT {config.layers} AS layer COMMIT EVERY {config.layers} {{\n"
         f"CREATE OR REPLACE TENSOR X AS WITH\n{fill('layer.sql', config)}\nEINSUM Z[b,s,a] = Y[b,s,a]\n}}"

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""The first token after a prompt, by a model of LLaMA's architecture in eindb.
+"""Computes the first token after a prompt, by a model of LLaMA's architecture in eindb.
 
     prefill.py load CHECKPOINT DATABASE      reads config.json and the safetensors files of a folder into a database
     prefill.py run CHECKPOINT DATABASE       computes the logits of the next token of each sequence
         --tokens '1 15043 3186'              a sequence; may be repeated, all of one length
         --tokens-file FILE                   a sequence per line
         --layer-by-layer                     a loop over the layers, not one statement for the model
-        --every-position                     logits of all positions, not of the last one alone
-        --logits FILE                        where they go, in a format of COPY; without it the likeliest token is printed
+        --every-position                     logits of all positions, not only of the last one
+        --logits FILE                        writes logits in a format of COPY, instead of printing the likeliest token
     both:
         --script                             prints the statements and runs nothing
-        --eindb PROGRAM                      eindb, or the one that this says
-        --memory-limit SIZE, --threads N     as the program has them
+        --eindb PROGRAM                      the program to run (default: eindb)
+        --memory-limit SIZE, --threads N     options of the program
 """
 
 import argparse
@@ -50,7 +50,7 @@ def prompt_of(options, vocabulary):
 
 
 def head_of(options, length):
-    """What is asked of the logits L[b,s,v]: all of them, those of the last position, or the likeliest token there."""
+    """The query on the logits L[b,s,v]: all of them, those of the last position, or its likeliest token."""
     if options.every_position:
         return "EINSUM Z[b,s,v] = L[b,s,v]"
     if options.logits:
