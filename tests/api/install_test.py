@@ -1,4 +1,5 @@
-"""The package as a program sees it: installed into a place of its own, found by CMake and pkg-config, linked, run.
+"""Uses the package like a program of a user: it is installed into a folder of its own, found by CMake and pkg-config,
+linked and run.
 
     install_test.py CMAKE BUILD_DIRECTORY SOURCE_DIRECTORY CXX_COMPILER [CXX_FLAGS]
 """
@@ -11,7 +12,7 @@ import unittest
 from pathlib import Path
 
 CMAKE, BUILD, SOURCE, COMPILER = sys.argv[1:5]
-FLAGS = " ".join(sys.argv[5:])  # of a build with sanitizers; none otherwise
+FLAGS = " ".join(sys.argv[5:])  # the flags of a build with sanitizers
 
 EXPECTED = """\
 Z is 4 x 2 FLOAT64: 8 2 17 2 26 2 2 0
@@ -57,7 +58,7 @@ class Install(unittest.TestCase):
         output = run(build / "regression")
         self.assertTrue(output.startswith(EXPECTED), output)
         self.assertIn("hint: ", output)
-        # A program makes an ordinary database, which the installed shell can read.
+        # A program creates an ordinary database, which the installed shell can read.
         database = self.root / "made.db"
         run(build / "regression", database)
         shown = run(self.prefix / "bin" / "eindb", database, "-c", "SELECT SUM(val) AS s FROM W")

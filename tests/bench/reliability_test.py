@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What `script/bench reliability` counts in the output of programs, and what it does with one that fails."""
+"""Tests how `script/bench reliability` counts tries and failures in the output of programs, and how it reports a
+program that fails."""
 import json
 import os
 import subprocess
@@ -92,7 +93,7 @@ class Figures(unittest.TestCase):
 
 class Program(unittest.TestCase):
     def test_a_figure_without_programs(self):
-        """Of a build that is not there: all of it fails, and says where the logs are."""
+        """A figure whose programs do not exist counts as failed. The report names the folder of the logs."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, BENCH, "--quick", "--only", "brute_force", "--build", folder,
                                    "--logs", f"{folder}/logs", "--json", f"{folder}/json"],

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """docs_test.py EINDB FILE...: runs the examples of the documentation.
 
-In each Markdown file the ```sql blocks are run in order, in one database and in a folder of their own; so are ```python
-blocks, and ```sh blocks, for which the program is `eindb`. A block marked error (```sql error) must fail. A ```text
-block that follows is what the block prints, in box mode; after a block that must fail it is the message.
+The ```sql blocks of each Markdown file are run in order, in one database and in a fresh folder, and so are ```python
+blocks and ```sh blocks, which find the program as `eindb`. A block marked error (```sql error) must fail. A ```text
+block after it is its output in box mode, or its error message if it must fail.
 """
 import os
 import re
