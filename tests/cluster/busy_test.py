@@ -1,5 +1,5 @@
-"""A cluster that is not at its best, without anything being wrong: workers that come late, that compute with all they
-have, and that are drained while a statement runs.
+"""Tests a cluster under load, without faults: workers that start late, that compute on all their threads, and that are
+drained while a statement runs.
 
     busy_test.py EINDB
 """
@@ -27,7 +27,7 @@ class Late(unittest.TestCase):
         cluster.start_server()
         with cluster.connect() as connection:
             connection.execute("SET tile_bytes = 2048")
-            # The first statement after the start that needs workers.
+            # This is the first statement after the start that needs workers.
             connection.execute("CREATE TENSOR A AS EINSUM A[i 64, j 64] = i + j")
             total = connection.execute("EINSUM Z[] = SUM(A[i,j])").fetchone()[-1]
             self.assertEqual(total, 64 * 64 * 63)
@@ -43,15 +43,14 @@ class Late(unittest.TestCase):
 
 
 class BusyCluster(Cluster):
-    """Its workers may be silent for six seconds: no other work keeps a thread that has little to do from its turn for
-    so long."""
+    """Its workers may be silent for six seconds. Other load does not keep a nearly idle thread waiting that long."""
 
     heartbeat_ms = 2000
 
 
 class Busy(unittest.TestCase):
-    """Two workers that have more threads than there are cores. Statements are made larger until they take long enough,
-    which is told by what happens meanwhile."""
+    """Two workers with more threads than cores. Statements grow until they run long enough, which is told from the
+    events during the statement."""
 
     def setUp(self):
         self.cluster = BusyCluster(2, worker_options=("--threads", str(2 * os.cpu_count())))
@@ -66,12 +65,12 @@ class Busy(unittest.TestCase):
         self.addCleanup(self.other.close)
 
     def product(self, terms):
-        """A sum of so many products of matrices, none of which is like another."""
+        """The sum of a number of distinct matrix products, computed by the cluster."""
         products = " + ".join(f"SUM((A[i,j] + {n}) * A[j,k])" for n in range(terms))
         return self.connection.execute(f"WITH P[i,k] = {products} EINSUM Z[] = SUM(P[i,k])").fetchone()[-1]
 
     def value(self, terms):
-        """The same by the sums of columns and rows."""
+        """The same sum, computed from the sums of columns and rows."""
         columns = [sum((i * 7 + j * 3) % 5 for i in range(N)) for j in range(N)]
         rows = [sum((j * 7 + k * 3) % 5 for k in range(N)) for j in range(N)]
         return sum((column + n * N) * row for column, row in zip(columns, rows) for n in range(terms))
@@ -80,7 +79,7 @@ class Busy(unittest.TestCase):
         return self.cluster.statuses(self.other)[self.cluster.workers[0].address]
 
     def heartbeats_during(self, running):
-        """How many heartbeats of the first worker come while the statement runs: with each, the last one is young."""
+        """The number of heartbeats of the first worker while the statement runs. Each one resets heartbeat_age."""
         heartbeats = 0
         last = self.status()["heartbeat_age"]
         while not running.done():
@@ -96,7 +95,7 @@ class Busy(unittest.TestCase):
             running = self.threads.submit(self.product, terms)
             heartbeats = self.heartbeats_during(running)
             self.assertEqual(running.result(), self.value(terms))
-            if heartbeats > 4:  # more than may be missed
+            if heartbeats > 4:  # more than a worker may miss
                 break
             terms *= 2
         self.assertNotIn("worker lost", self.cluster.log())
@@ -107,14 +106,15 @@ class Busy(unittest.TestCase):
             terms *= 2
 
     def drain_beside(self, terms):
-        """Whether the statement still runs when the worker has been told, and another statement has done without it."""
+        """Drains a worker while a statement runs on it. Returns whether that statement still ran after the drain had
+        begun and another statement had run without the worker."""
         worker = self.cluster.workers[0]
         running = self.threads.submit(self.product, terms)
         self.assertTrue(wait_until(lambda: running.done() or self.status()["statements"] > 0))
         logged = len(self.cluster.log())
         self.other.execute(f"DRAIN WORKER '{worker.address}'")
         self.assertTrue(wait_until(lambda: self.status()["state"] in ("draining", "lost")))
-        # On the worker that is left.
+        # The remaining worker runs this statement.
         self.assertEqual(self.other.execute("EINSUM Z[] = SUM(A[i,j] * 0 + 1)").fetchone()[-1], N * N)
         still_runs = not running.done()
         self.assertEqual(running.result(), self.value(terms))
@@ -129,7 +129,7 @@ class Busy(unittest.TestCase):
 
 class Small(unittest.TestCase):
     def test_a_tile_that_a_worker_has_no_memory_for(self):
-        """It is the worker that has to be given more, whatever the session sets."""
+        """The hint says to give the worker more memory, since no setting of the session helps."""
         cluster = Cluster(2, worker_options=("--memory-limit", "32MiB"))
         self.addCleanup(cluster.close)
         with cluster.connect() as connection:

@@ -1,9 +1,9 @@
-"""The coordinator is killed while it writes a sharded tensor, and workers miss the end of transactions: tensors are
-there whole or not at all, and workers keep nothing for good that nobody refers to.
+"""The coordinator is killed while it writes a sharded tensor, so workers miss the end of transactions. Tensors exist
+completely or not at all, and workers finally remove all tiles that nothing refers to.
 
     crash_test.py EINDB
 
-EINDB_CRASHES is how often the server is killed at a random moment (9), with a fixed seed.
+EINDB_CRASHES sets how often the server is killed at a random moment (default 9, with a fixed seed).
 """
 
 import os
@@ -29,20 +29,20 @@ CELLS = 300
 
 OLD = f"CREATE TENSOR Old FLOAT64 AS EINSUM Old[i {N}, j {N}] = (i * 7 + j * 3) % 5"
 CREATE = "CREATE TENSOR New REPLICAS 2 AS EINSUM New[i,k] = SUM(Old[i,j] * Old[j,k])"
-# In a tile for each.
+# Each row is a tile.
 EMPTY_CELLS = f"CREATE TENSOR Cells (i {CELLS}, j 2) PARTITION ({CELLS}, 1) REPLICAS 2"
 INSERT = "INSERT INTO TENSOR Cells VALUES " + ", ".join(f"({i}, 1, {i})" for i in range(CELLS))
 
 
 class Database:
-    """A cluster whose server is killed and started again."""
+    """A database of a cluster whose server is killed and started again."""
 
     def __init__(self, workers):
         self.cluster = Cluster(workers)
         self.workers = self.cluster.workers
         self.connection = self.cluster.connect()
         self.cluster.wait_for_workers(self.connection)
-        # The product has some tiles for each worker.
+        # With this size each worker has some tiles of the product.
         self.run("SET tile_bytes = 65536")
 
     def run(self, statement):
@@ -91,7 +91,7 @@ class WithDatabase(unittest.TestCase):
         self.assertEqual(self.database.value("EINSUM Z[] = SUM(Old[i,j])"), self.old)
 
     def in_thread(self, statement):
-        """Runs it until it ends or the server does."""
+        """Runs a statement in a thread until it ends or the server does."""
 
         def run():
             try:
@@ -105,7 +105,7 @@ class WithDatabase(unittest.TestCase):
 
 
 class Killed(WithDatabase):
-    """At random moments."""
+    """The coordinator is killed at random moments."""
 
     def setUp(self):
         super().setUp()
@@ -168,7 +168,7 @@ class Killed(WithDatabase):
 
 
 class Undecided(WithDatabase):
-    """At the moments that matter: a worker that stands still keeps the coordinator there."""
+    """The coordinator is killed in a certain phase of a commit. A stopped worker keeps it in that phase."""
 
     def prepared(self):
         return [worker for worker in self.workers if any(prepared for _, prepared in worker.open_transactions())]
@@ -190,7 +190,7 @@ class Undecided(WithDatabase):
 
     def test_committed_and_not_told_is_committed(self):
         self.database.run("BEGIN")
-        self.database.run(CREATE)  # which workers have made durable when it ends
+        self.database.run(CREATE)  # workers have made the tensor durable when it ends
         sum_before = self.database.value("EINSUM Z[] = SUM(New[i,j])")
         for worker in self.workers:
             worker.send_signal(signal.SIGSTOP)
@@ -247,7 +247,7 @@ class Undecided(WithDatabase):
         self.assert_settled_without_statements()
 
     def assert_settled_without_statements(self):
-        """That a client happens to come is not what it takes."""
+        """The transactions are settled without statements of any client."""
         self.assertEqual(self.database.cluster.wait_until_settled(), {})
         wait_until(lambda: self.told_tiles() == self.stored_tiles())
         self.assertEqual(self.told_tiles(), self.stored_tiles())

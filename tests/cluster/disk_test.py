@@ -1,10 +1,10 @@
-"""The disk of one worker hangs, while the worker itself goes on: statements can be cancelled and end in their time,
-nobody else is held up, the worker is shown to be unwell and left out, and what was begun there comes to its end when the
-disk answers again.
+"""The disk of one worker hangs, while the worker itself continues. Statements can be cancelled and end by their
+time-outs, other clients are not delayed, the worker is reported as unwell and left out, and its unfinished work is
+settled when the disk answers again.
 
     disk_test.py EINDB LIBRARY
 
-The library makes a disk hang (tests/cluster/hung_disk), which takes no rights.
+The library makes a disk hang (tests/cluster/hung_disk). It needs no privileges.
 """
 
 import os
@@ -27,7 +27,7 @@ TIMEOUT_SECONDS = 2
 
 
 class HungDisk:
-    """Of one worker, while it is open."""
+    """The disk of one worker hangs until the end of the block."""
 
     def __init__(self, cluster):
         self._switch = cluster.hung_while
@@ -76,20 +76,20 @@ class DiskTest(unittest.TestCase):
         return self.connection.execute(f"EINSUM Z[] = SUM({tensor}[i,j])").fetchone()[-1]
 
     def error_of(self, statement):
-        """And how long it took. That it comes at all, while the disk still hangs, is what is asked for."""
+        """The error of a statement, and the seconds that it took. The statement must end while the disk still hangs."""
         began = time.monotonic()
         with self.assertRaises(psycopg.Error) as caught:
             self.connection.execute(statement)
         return caught.exception, time.monotonic() - began
 
     def write_beside(self):
-        """Rows of another client."""
+        """Another client inserts a row."""
         with self.cluster.connect() as other:
             other.execute("INSERT INTO t VALUES (1)")
 
     def wait_for_earlier_requests(self):
-        """Workers serve one after the other. What hung is written late, and removed by a request behind it: before that
-        was begun all looks settled."""
+        """Waits until the worker has served all earlier requests. Workers serve requests in order: a hung write is
+        executed late, and a request behind it removes the result. Before these begin, everything looks settled."""
         self.connection.execute(f"CREATE TENSOR Later REPLICAS {WORKERS} AS EINSUM Later[i {N}, j {N}] = i")
         self.connection.execute("DROP TENSOR Later")
 
@@ -102,7 +102,7 @@ class DiskTest(unittest.TestCase):
 
 
 class Cancelled(DiskTest):
-    """Nobody ever says that the disk hangs."""
+    """The worker does not report its hung disk, since the time-out of the disk is an hour."""
 
     DISK_TIMEOUT = "1h"
     CREATE = f"CREATE TENSOR Made REPLICAS 2 AS EINSUM Made[i {N}, j {N}] = i - j"
@@ -149,13 +149,13 @@ class Cancelled(DiskTest):
 
 
 class Unwell(DiskTest):
-    """The worker says so itself, and is left out. Nothing has a time-out but the disk."""
+    """The worker reports its hung disk, and is left out. Only the disk has a time-out."""
 
     DISK_TIMEOUT = "1s"
 
     def test_it_is_left_out_until_its_disk_answers(self):
         with HungDisk(self.cluster):
-            # The statement that finds out is planned again without it.
+            # The statement that detects the fault is planned again without the worker.
             self.connection.execute("CREATE TENSOR Made REPLICAS 2 AS EINSUM Made[i,j] = Kept[i,j]")
             status = self.cluster.statuses(self.connection)[self.cluster.hung_address]
             self.assertEqual(status["state"], "unwell")

@@ -1,13 +1,14 @@
-"""Real workers are killed, stopped, restarted and cut off, their disks hang, fill and fail, pairs of them do not reach each
-other, one fault after the other while statements with known results run. No result is wrong, nothing is half done, what was
-acknowledged is there, what was refused is not, tensors with two replicas can be read, and every statement ends in its time.
+"""While statements with known results run, real workers are harmed in one way after the other: they are killed,
+stopped, restarted and cut off, their disks hang, fill and fail, and pairs of them cannot reach each other. No result is
+wrong, and no statement has a part of its effect. Acknowledged changes are there, refused ones are not, tensors with two
+replicas can be read, and every statement ends in time.
 
     faults_test.py EINDB HUNG_DISK FAULT_LAYER
 
-The libraries make a disk hang (tests/cluster/hung_disk) and fail (tests/faults/layer). EINDB_WORKER_FAULTS is how many faults
-there are (8), EINDB_WORKER_FAULTS_SEED begins the choices (1), EINDB_WORKER_FAULTS_ROUND runs one round alone, that of a
-failure, EINDB_WORKER_FAULTS_KINDS names kinds, by parts of their names with commas between them. Faults that were not met
-do not count. It prints a line of totals for each kind.
+The libraries make a disk hang (tests/cluster/hung_disk) and fail (tests/faults/layer). EINDB_WORKER_FAULTS sets the
+number of faults (default 8), EINDB_WORKER_FAULTS_SEED the seed of the choices (1). EINDB_WORKER_FAULTS_ROUND runs a
+single round, such as one that failed, and EINDB_WORKER_FAULTS_KINDS selects kinds by parts of their names, with commas
+between them. Faults that did not take effect are not counted. The test prints a line of totals for each kind.
 """
 
 import collections
@@ -37,20 +38,21 @@ KINDS = os.environ.get("EINDB_WORKER_FAULTS_KINDS", "").split(",")
 FAULTS_OF_A_ROUND = 15
 WORKERS = 4
 N = 96
-# Beyond its statement_timeout a statement may take so long: docs/cluster.md. Those that took longer are counted for
-# `script/bench reliability`, on a machine without other work; the test fails where one hangs.
+# A statement may exceed its statement_timeout by this time: docs/cluster.md. Statements that take longer are counted
+# for `script/bench reliability`, on a machine without other load. The test only fails if one hangs.
 MOST_BEYOND_SECONDS = 2.0
-# A pair that two statements have waited for is left alone for a minute; it is not waited for here.
+# After two statements have waited for a pair within a minute, probes of the pair do not count for a minute. The test
+# does not wait for that.
 PAIR_SECONDS = 15
-# What fails for long; locks that cannot be had are waited for.
+# Operations that may fail for long. Locking is not among them, since the program waits for locks.
 LONG_FAILING = "open,read,write,sync,truncate,rename,link,map,size,access"
 
 
-# ---- What is told of statements ----------------------------------------------------------------------------------------
+# ---- Outcomes of statements ------------------------------------------------------------------------------------------
 
 
 class Fault:
-    """One of them: what it did, and what statements had to say from then until the next one."""
+    """A fault, and the outcomes of the statements until the next fault."""
 
     def __init__(self, kind, text=""):
         self.kind = kind
@@ -61,7 +63,7 @@ class Fault:
 
 
 class Record:
-    """All faults, of all rounds. Thread-safe."""
+    """The faults of all rounds. Thread-safe."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -75,7 +77,7 @@ class Record:
             return self.faults[-1]
 
     def forget(self, fault):
-        """It was not met. What was found is found."""
+        """Removes a fault that did not take effect. It is kept if problems were found."""
         with self._lock:
             if not fault.problems:
                 self.faults.remove(fault)
@@ -104,13 +106,13 @@ class Record:
 
 
 class Refused(Exception):
-    """A statement has ended with an error that may be; nothing of it is done."""
+    """A statement has failed, and must have had no effect."""
 
 
 class Client(threading.Thread):
-    """Runs statements whose results it knows, and tells the record."""
+    """Runs statements whose results it knows, and reports their outcomes to the record."""
 
-    # What workers are lost for, what disks fail with, what a time-out ends, what waits for other writers, conflicts.
+    # Allowed errors: lost workers, failed disks, time-outs, locks of other writers, and conflicts.
     ALLOWED = {"58000", "58030", "57014", "55P03", "40001"}
 
     def __init__(self, record, connect, timeout_seconds):
@@ -130,7 +132,7 @@ class Client(threading.Thread):
         self._record.problem(f"{self.name_of_kind}: {text}")
 
     def ask(self, statement):
-        """Rows. Raises Refused."""
+        """The rows of a statement. Raises Refused after an error."""
         began = time.monotonic()
         try:
             cursor = self._connection.execute(statement)
@@ -165,7 +167,7 @@ class Client(threading.Thread):
                 self.step()
             except Refused:
                 self._stopping.wait(0.05)
-            except Exception as error:  # noqa: BLE001: whatever it is, the test is to know
+            except Exception as error:  # noqa: BLE001: every exception is a problem
                 self.problem(f"{type(error).__name__}: {error}")
                 self._stopping.wait(0.5)
             self._stopping.wait(0.02)
@@ -195,12 +197,12 @@ def kept(i, j):
 
 
 SUM = sum(kept(i, j) for i in range(N) for j in range(N))
-# All ranks send to all: the transposed tensor lies elsewhere.
+# The transposed tensor is placed differently, so that all ranks send to each other.
 CROSSED = sum(kept(i, j) * kept(j, i) for i in range(N) for j in range(N))
 
 
 class Reader(Client):
-    """Of what has two replicas: no single fault keeps it from being read, unless that takes too long."""
+    """Reads a tensor with two replicas. No single fault prevents that, except by a time-out."""
 
     def step(self):
         try:
@@ -219,7 +221,7 @@ class SingleReader(Client):
 
 
 class Counter(Client):
-    """The only one to write its tensor: it knows what it holds."""
+    """Increments a tensor. It is the only writer, so it knows the values."""
 
     count = 0
 
@@ -234,7 +236,7 @@ class Counter(Client):
 
 
 class Maker(Client):
-    """Makes a tensor and drops it."""
+    """Creates a tensor and drops it."""
 
     def is_there(self):
         return any(row[0] == "Made" for row in self.ask("SHOW TENSORS"))
@@ -249,9 +251,9 @@ class Maker(Client):
         self.attempt("DROP TENSOR Made", False)
 
     def attempt(self, statement, makes):
-        """Until it is done; each that is refused has done nothing."""
+        """Executes a statement unless it has had its effect. A refused statement must have had none."""
         if self.is_there() == makes:
-            return  # something else of this step was refused before
+            return  # done before another statement of this step was refused
         try:
             self.ask(statement)
         except Refused as error:
@@ -261,7 +263,7 @@ class Maker(Client):
 
 
 class Rows(Client):
-    """Of a table, which is no worker's."""
+    """Inserts rows into a table, which does not lie at workers."""
 
     count = 0
 
@@ -275,11 +277,11 @@ class Rows(Client):
 
 
 class Harms:
-    """Ways to harm workers of a cluster. Each lasts a while, is healed again, and gives whether it was met."""
+    """Harms the workers of a cluster. Each harm is undone after a while. do() returns whether it had an effect."""
 
     def __init__(self, cluster, disk, rng):
         self._cluster = cluster
-        self._disk = disk  # of the first worker
+        self._disk = disk  # the disk of the first worker
         self._rng = rng
         self._fault = None
         self.kinds = {
@@ -349,7 +351,7 @@ class Harms:
         self._disk.free()
 
     def disk_fails(self, most=2000):
-        """From some operation on, for a while; also when it is started on it."""
+        """A worker's disk fails from a random operation on, for a while. That may prevent the start of the worker."""
         worker = self._worker()
         first, count = self._rng.randrange(1, most), self._rng.choice([1, 1, 3, 50, 1000])
         error = self._rng.choice([5, 28])  # EIO, ENOSPC
@@ -366,7 +368,7 @@ class Harms:
             worker.start()
             self._wait(1, 4)
             worker.end()
-        except (IndexError, ValueError):  # it does not say where it listens: it could not start
+        except (IndexError, ValueError):  # the worker could not start, so it did not print its port
             worker.process.wait(HANG_SECONDS)
             worker.process.stdout.close()
         finally:
@@ -376,7 +378,7 @@ class Harms:
             return "failed=0" not in file.read()
 
     def pair(self, how):
-        """A worker connects to those that stand before it."""
+        """Harms the connection between two workers. Each worker connects to those before it in the list."""
         first, second = sorted(self._rng.sample(range(WORKERS), 2))
         source, target = self._cluster.workers[second], self._cluster.workers[first]
         self._fault.text = f"w{second} to w{first}"
@@ -386,13 +388,14 @@ class Harms:
 
 
 class FaultyCluster(Cluster):
-    """Workers whose disks hang while there is a file. A machine that does other work, too, is to cause no faults."""
+    """A cluster whose workers' disks hang while a file exists. Its heartbeats are so long that other load on the
+    machine does not look like a fault."""
 
     heartbeat_ms = 1000
 
     def __init__(self, folder):
         super().__init__(WORKERS, behind_proxies=PairProxy, folder=folder)
-        for worker in self.workers:  # on the port that they go by in what they say
+        for worker in self.workers:  # restarted on the known port, which is part of a worker's name
             worker.end()
             worker.options = ["--disk-timeout", "1s"]
             worker.environment = {"LD_PRELOAD": HUNG_DISK, "EINDB_HUNG_FOLDER": worker.folder,
@@ -401,7 +404,7 @@ class FaultyCluster(Cluster):
 
 
 class Round:
-    """A fresh cluster, clients, and so many faults."""
+    """A fresh cluster, clients, and a number of faults."""
 
     CLIENTS = ((Reader, 5), (Reader, 30), (SingleReader, 6), (Counter, 5), (Maker, 8), (Rows, 10))
 
@@ -461,7 +464,7 @@ class Round:
         wait_until(lambda: not any(status["reason"] for status in self._statuses()), PAIR_SECONDS)
 
     def _check_end(self, clients):
-        """When all is well, everything is there."""
+        """Checks all data after the last fault."""
         counts = {type(client).__name__: client.count for client in clients if hasattr(client, "count")}
         if unsettled := self.cluster.wait_until_settled():
             self._record.problem(f"not settled: {unsettled}")

@@ -1,9 +1,9 @@
-"""A worker's disk is full: what is there can be read and dropped, new tiles go to others, errors name it, it starts again
-as it is, and DROP gives the space back.
+"""The disk of a worker is full. Its tiles can be read and dropped, new tiles go to other workers, errors name the
+worker, it starts again with a full disk, and DROP frees space.
 
     full_disk_test.py EINDB
 
-The disk is a small file system of its own where this process may mount one, and otherwise the worker's --disk-limit.
+The disk is a small file system if this process may mount one, and otherwise the worker's --disk-limit.
 """
 
 import os
@@ -18,7 +18,7 @@ import psycopg
 from nodes import Cluster, wait_until
 from small_disk import MEBIBYTE, SIZE, SmallDisk
 
-TILES = 16  # of half a mebibyte each
+TILES = 16  # each of half a mebibyte
 
 
 class FullDisk(unittest.TestCase):
@@ -55,7 +55,7 @@ class FullDisk(unittest.TestCase):
         return [row[0] for row in self.execute("SHOW TENSORS").fetchall()]
 
     def fill(self):
-        """By tensors as far as it goes, and then by others."""
+        """Fills the disk with tensors until the worker takes no more, then with a file or with small tensors."""
         names = []
         while not names or names[-1] in self.worker.contents():
             names.append(f"Full{len(names)}")
@@ -87,7 +87,7 @@ class FullDisk(unittest.TestCase):
         self.assertTrue(wait_until(lambda: "disk full" in self.worker.log()), self.worker.log())
         held = self.worker.contents()
 
-        # What is new goes to the others.
+        # New tensors go to the other workers.
         self.make("Elsewhere", replicas=2)
         self.execute("CREATE TENSOR Cells (i 64, j 64) PARTITION (64, 1) REPLICAS 2")
         self.execute("INSERT INTO TENSOR Cells VALUES (0, 0, 1), (63, 63, 2)")
@@ -101,14 +101,14 @@ class FullDisk(unittest.TestCase):
         self.assertNotIn("Everywhere", self.tensors())
         self.assert_reads([*names, "Elsewhere"])
 
-        # It starts again as it is.
+        # The worker starts again with a full disk.
         self.worker.send_signal(signal.SIGKILL)
         self.worker.restart()
         self.cluster.wait_for_workers(self.connection)
         self.assertTrue(wait_until(self.is_full), self.status())
         self.assert_reads([names[0], "Elsewhere"])
 
-        # What is dropped makes room, on the disk as well.
+        # Dropped tensors free space, on the disk as well.
         before = os.path.getsize(os.path.join(self.worker.folder, "shard.db"))
         for name in self.tensors():
             if name.startswith(("Full", "Small")):

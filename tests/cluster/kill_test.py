@@ -1,10 +1,10 @@
-"""Workers are killed, stopped, or cut off at random moments of a statement: it ends with the right result or with an
-error that names the worker and, where its data is gone, the tensor. Never wrong, never hung.
+"""Workers are killed, stopped or cut off at random moments of a statement. The statement ends with the right result, or
+with an error that names the worker and, if its data is lost, the tensor. No result is wrong, and no statement hangs.
 
     kill_test.py EINDB
 
-EINDB_KILLS is how many times in all (8). Moments are random with a fixed seed, from before a statement begins to after
-it has ended.
+EINDB_KILLS sets the number of tries (default 8). Moments are random with a fixed seed, from before the beginning of a
+statement to after its end.
 """
 
 import os
@@ -27,7 +27,7 @@ KILLS = int(os.environ.get("EINDB_KILLS", "8"))
 WORKERS = 4
 N = 700
 
-# Values are small whole numbers, so that sums are the same in whatever order.
+# Values are small whole numbers, so sums are exact in any order.
 SCRIPT = f"""
 CREATE TENSOR Kept FLOAT64 REPLICAS 2 AS EINSUM Kept[i {N}, j {N}] = (i * 7 + j * 3) % 5;
 CREATE TENSOR Single FLOAT64 AS EINSUM Single[i {N}, j {N}] = (i * 7 + j * 3) % 5;
@@ -68,7 +68,7 @@ class Kills(unittest.TestCase):
         self.cluster.wait_for_workers(self.connection)
 
     def run_harmed(self, worker, how, statement, delay):
-        """The statement's rows, or its error; and how long it took from the harm on."""
+        """Harms a worker during a statement. Returns the statement's value or error, and the time of its end."""
         timer = threading.Timer(delay, worker.harm, (how,))
         timer.start()
         try:
@@ -97,7 +97,7 @@ class Kills(unittest.TestCase):
             self.assertLess(ended - start, HANG_SECONDS, "it hangs")
             self.assertEqual(made, writes and not isinstance(outcome, psycopg.Error), "all or nothing")
             if isinstance(outcome, psycopg.Error):
-                # What has two replicas is not lost with one worker.
+                # A tensor with two replicas is not lost with one worker.
                 self.assertEqual(tensor, "Single", outcome)
                 self.assertEqual(outcome.sqlstate, "58000", outcome)
                 self.assertIn(worker.address, str(outcome))
@@ -110,7 +110,8 @@ class Kills(unittest.TestCase):
             self.longest = max(self.longest, ended - start - delay)
 
     def value_of_all_workers(self):
-        """A worker that was cut off may be up for everyone until its connections, which are dead, are looked at."""
+        """The value of a query on all workers. After a cut a worker may count as up until its dead connections are
+        noticed, so the query is repeated."""
         end = time.monotonic() + HANG_SECONDS
         while True:
             try:

@@ -1,10 +1,10 @@
-"""The coordinator keeps its locks on the database whatever it does beside: what it acknowledges is there after kill -9,
-though other programs open and close the same file meanwhile.
+"""The coordinator never loses its locks on the database. Acknowledged changes are there after kill -9, although other
+programs open and close the same file meanwhile.
 
     locks_test.py EINDB
 
 SQLite's locks belong to a process and a file: closing any descriptor of the file drops them. A program that then closes
-the database takes itself for the last one, and removes the log that the coordinator goes on to write.
+the database considers itself the last one, and removes the log to which the coordinator still writes.
 """
 
 import os
@@ -18,13 +18,13 @@ import unittest
 from nodes import EINDB, HEARTBEAT_MS, Cluster, Worker, trusting
 from waiting import HANG_SECONDS, wait_until
 
-# What joins is settled about a heartbeat later: that is when the coordinator opens connections of its own.
+# A joining worker is settled about a heartbeat later, when the coordinator opens connections of its own to the file.
 HEARTBEATS_TO_SETTLE = 4
 INSERTS = 200
 
 
 def locks_of(process, path):
-    """Those that the process holds on the file: the ranges. A look at the table may miss what others change meanwhile."""
+    """The ranges of the file that the process has locked. The list may be incomplete while other locks change."""
     inode = str(os.stat(path).st_ino)
     with open("/proc/locks") as file:
         rows = [line.split() for line in file]
@@ -32,12 +32,12 @@ def locks_of(process, path):
 
 
 def of_worker(worker):
-    """Options of a shell that uses it."""
+    """The options of a shell that uses the worker."""
     return ["--workers", worker.address, "--heartbeat", f"{HEARTBEAT_MS}ms", *trusting(())]
 
 
 class Shell:
-    """`eindb` that goes on reading statements."""
+    """A shell that reads statements until it is killed."""
 
     def __init__(self, *arguments):
         self.process = subprocess.Popen([EINDB, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -45,7 +45,7 @@ class Shell:
         self.answers = 0
 
     def run(self, statement):
-        """Runs it and waits until the shell has answered."""
+        """Runs a statement, and returns the lines of the answer."""
         self.answers += 1
         answer = f"answered {self.answers}"
         self.process.stdin.write(f"{statement};\nSELECT '{answer}' AS reply;\n")
@@ -68,7 +68,7 @@ class Shell:
 
 class Coordinator(unittest.TestCase):
     def open_beside(self, path, address, statement="SELECT 1"):
-        """Another program opens the database and closes it."""
+        """Opens and closes the database by another program. Returns its output."""
         command = [EINDB, path, "--workers", address, *trusting(()), "-c", statement]
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=HANG_SECONDS).stdout
 

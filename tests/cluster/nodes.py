@@ -22,10 +22,10 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from waiting import HANG_SECONDS, wait_until  # noqa: E402
 
 EINDB = os.path.abspath(sys.argv.pop(1))
-# Who is silent for three heartbeats is lost. Other work on the machine keeps no process silent for so long.
+# A node that is silent for three heartbeats counts as lost. Other load does not keep a process silent that long.
 HEARTBEAT_MS = 1000
 
-# What all nodes of these tests know, unless their options say how they tell each other from strangers.
+# The secret that all nodes of these tests share, unless their options say how they authenticate each other.
 _SECRETS = tempfile.TemporaryDirectory()
 SECRET_FILE = os.path.join(_SECRETS.name, "secret")
 with open(SECRET_FILE, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as _secret:
@@ -34,12 +34,12 @@ _TRUST = {"--secret-file", "--insecure", "--tls-cert", "--cluster-tls-cert"}
 
 
 def trusting(options):
-    """The options of a node, with the secret if there is nothing else."""
+    """The options of a node, with the secret unless they contain another kind of authentication."""
     return [*options] if _TRUST & set(options) else [*options, "--secret-file", SECRET_FILE]
 
 
 def ready_port(process, seconds=HANG_SECONDS):
-    """The port that a program says it listens on, at the end of its first line."""
+    """The port on which a program listens, from the end of its first line."""
     if not select.select([process.stdout], [], [], seconds)[0]:
         raise TimeoutError("the program does not say that it listens")
     return int(process.stdout.readline().rsplit(":", 1)[-1].split()[-1])
@@ -54,7 +54,7 @@ def read_database(path, sql):
 
 
 class Proxy:
-    """Stands between a worker and everyone else, so that its network can be cut without its knowledge."""
+    """A proxy between a worker and all other nodes. It cuts the network of the worker, which is not notified."""
 
     def __init__(self, port):
         self._target = port
@@ -91,7 +91,7 @@ class Proxy:
             answers.join()
 
     def _holds(self, source, passed):
-        """Whether nothing more comes through of what `source` sends, and nobody is told; so many bytes have."""
+        """Whether data from `source` is held back without notice. `passed` bytes of it have been forwarded."""
         return self._is_cut
 
     def _forward(self, source, target):
@@ -114,7 +114,7 @@ class Proxy:
         self._is_cut = True
 
     def mend(self):
-        """What hung is closed, as it is when a route comes back after a while."""
+        """Ends the cut, and closes the connections that hung, as if the route had come back late."""
         with self._lock:
             pairs, self._pairs = self._pairs, []
         for pair in pairs:
@@ -131,13 +131,13 @@ class Proxy:
 
 
 class Worker:
-    """`eindb worker` with a data directory of its own; it can be started again on the same port."""
+    """An `eindb worker` with its own data directory. It can be started again on the same port."""
 
     def __init__(self, folder, behind_proxy=None, options=()):
-        """`behind_proxy`: the class of a proxy, if there is one."""
+        """`behind_proxy` is the class of the worker's proxy, if it has one."""
         self.folder = folder
-        self.options = options  # of the next start
-        self.environment = {}  # likewise
+        self.options = options  # those of the next start
+        self.environment = {}  # that of the next start
         self._port = 0
         self.process = None
         self.proxy = None
@@ -173,7 +173,7 @@ class Worker:
             self.process.stdout.close()
 
     def restart(self):
-        """After a SIGKILL: on the same port and directory."""
+        """Starts the worker again after a SIGKILL, on the same port and directory."""
         self.process.wait(HANG_SECONDS)
         self.process.stdout.close()
         self.start()
@@ -183,7 +183,7 @@ class Worker:
             return file.read()
 
     def harm(self, how):
-        """"kill", "stop" or "cut": off from everyone, without its knowledge."""
+        """Harms the worker by "kill", "stop" or "cut", which cuts it off from all nodes without notice."""
         if how == "kill":
             self.send_signal(signal.SIGKILL)
         elif how == "stop":
@@ -203,7 +203,7 @@ class Worker:
         return read_database(f"{self.folder}/shard.db", sql)
 
     def contents(self):
-        """The name of the tensor that each of its tiles was written for."""
+        """The name of the tensor of each stored tile."""
         return [name for (name,) in self._query("SELECT tensor FROM eindb_contents")]
 
     def open_transactions(self):
@@ -217,13 +217,12 @@ class Worker:
 
 
 class Cluster:
-    """So many workers, and a server with a database that uses them."""
+    """A number of workers, and a server with a database that uses them."""
 
     heartbeat_ms = HEARTBEAT_MS
 
     def __init__(self, workers, behind_proxies=None, options=(), worker_options=(), folder=None):
-        """`behind_proxies`: the class of a proxy for each worker. `folder`: where everything lies; one of its own without.
-        """
+        """`behind_proxies` is the class of the workers' proxies, if any. `folder` is by default a temporary one."""
         self._folder = tempfile.TemporaryDirectory(dir=folder)
         self.folder = folder = folder or self._folder.name
         self.database = os.path.join(folder, "s.db")
@@ -232,7 +231,7 @@ class Cluster:
         self._log = os.path.join(folder, "server.log")
         self.workers = []
         self.server = None
-        self.options = options  # of the next start of the server
+        self.options = options  # those of the next start of the server
         try:
             for n in range(workers):
                 self.workers.append(Worker(os.path.join(folder, f"w{n}"), behind_proxies, worker_options))
@@ -243,7 +242,7 @@ class Cluster:
 
     @property
     def shell_options(self):
-        """Of a shell that uses the same workers; none without."""
+        """The options of a shell that uses the same workers. There are none without workers."""
         if not self.workers:
             return []
         addresses = ",".join(worker.address for worker in self.workers)
@@ -272,7 +271,7 @@ class Cluster:
             return file.read()
 
     def statuses(self, connection):
-        """The rows of SHOW WORKERS by address, each by column."""
+        """The rows of SHOW WORKERS as dicts, by address."""
         cursor = connection.execute("SHOW WORKERS")
         names = [column.name for column in cursor.description]
         rows = [dict(zip(names, row)) for row in cursor.fetchall()]
@@ -286,12 +285,12 @@ class Cluster:
             raise AssertionError(f"a worker does not come back: {self.statuses(connection)}")
 
     def query_file(self, sql):
-        """Of the coordinator's file, past the server."""
+        """The rows of a query on the coordinator's file, without the server."""
         return read_database(self.database, sql)
 
     @contextlib.contextmanager
     def reading_a_state(self):
-        """Somebody else, who is no session of the server, reads the file as it is now, for as long as this lasts."""
+        """Until the end of the block a connection outside of the server has a read transaction on the file."""
         with contextlib.closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT COUNT(*) FROM eindb_tensors").fetchall()
@@ -306,8 +305,8 @@ class Cluster:
         return contents
 
     def unsettled(self):
-        """What there is at the workers, if it is more or less than the coordinator's file refers to, and what is in the
-        logs of transactions; empty: all have ended everywhere."""
+        """The contents of workers if their number differs from that in the coordinator's file, and the rows in the logs
+        of transactions. It is empty if all transactions have ended everywhere."""
         found = {}
         contents = [name for worker in self.workers for name in worker.contents()]
         if len(contents) != self._contents_referred_to():
@@ -321,7 +320,7 @@ class Cluster:
         return found
 
     def wait_until_settled(self):
-        """What was unsettled at the last look, when that is to be over."""
+        """Waits until nothing is unsettled. Returns the rest if that takes too long."""
         looks = []
 
         def is_settled():

@@ -1,29 +1,31 @@
-"""A proxy that harms the data connections of one node: two workers do not reach each other, and everyone else does."""
+"""A proxy that harms the data connections of one node: two workers cannot reach each other, and all other pairs can."""
 
 import socket
 import struct
 
 from nodes import Proxy
 
-DATA = 2  # the purpose of a connection
+DATA = 2  # the purpose of a data connection
 HEAD = struct.Struct("<4sHBBI")
 NONCE = 32
-# Of a connection that is authenticated, bound to a statement, and then hangs: two messages come before what binds it.
+# A connection of kind "late" is authenticated and bound to a statement before it hangs. These bytes contain the two
+# messages before the one that binds it, and that message.
 PASSED_BYTES = 150
 
 
 class PairProxy(Proxy):
-    """Harms data connections of one node by its name: "refuse" them, "stall" them from the beginning, or "late"."""
+    """Harms the data connections of the node with a given name. They are refused ("refuse"), hang from their beginning
+    ("stall"), or hang after the first messages ("late")."""
 
     def __init__(self, port):
         self._how = None
         self._whom = ""
-        self._names = {}  # of who has connected for data
+        self._names = {}  # of the nodes that have opened data connections
         super().__init__(port)
 
     @staticmethod
     def _name_of(client):
-        """As the first message of the handshake says; none for control."""
+        """The name in the first message of the handshake, or None for a control connection."""
         try:
             client.settimeout(5)
             hello = client.recv(HEAD.size, socket.MSG_PEEK | socket.MSG_WAITALL)
@@ -58,7 +60,7 @@ class PairProxy(Proxy):
             try:
                 client.shutdown(socket.SHUT_RDWR)
             except OSError:
-                pass  # it has gone
+                pass  # the connection is closed already
 
     def heal(self):
         self._how = None

@@ -1,6 +1,7 @@
-"""Two workers do not reach each other, though the coordinator reaches both: the second refuses what the first sends it,
-never answers, or takes some of it and no more. Statements end with the right result where others have copies, and else
-with an error that names the two; it is shown and logged; and all is as before when the way is there again.
+"""Two workers cannot reach each other, though the coordinator reaches both. The second one refuses connections of the
+first one, never answers, or stops after the first messages. Statements end with the right result if there are other
+copies, and otherwise with an error that names both workers. The fault is shown and logged, and statements run as before
+once it is over.
 
     pairs_test.py EINDB
 """
@@ -15,7 +16,7 @@ from pair_proxy import PairProxy
 WORKERS = 4
 N = 64
 TOTAL = N * N * (N - 1)
-# A worker connects to those that stand before it.
+# Each worker connects to those before it in the list.
 FROM, TO = 2, 1
 
 
@@ -24,7 +25,7 @@ class Pairs(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = Cluster(WORKERS, behind_proxies=PairProxy)
         cls.addClassCleanup(cls.cluster.close)
-        for worker in cls.cluster.workers:  # on the port that they go by in what they say
+        for worker in cls.cluster.workers:  # restarted on the known port, which is part of a worker's name
             worker.end()
             worker.start()
         cls.connection = cls.cluster.connect()
@@ -35,7 +36,7 @@ class Pairs(unittest.TestCase):
         cls.connection.execute(f"CREATE TENSOR Single AS EINSUM Single[i {N}, j {N}] = i + j")
 
     def total(self, tensor):
-        """By way of the transposed tensor, so that all ranks send to each other."""
+        """A query with the transposed tensor, so that all ranks send to each other."""
         query = f"EINSUM Z[] = SUM({tensor}[i,j] * {tensor}[j,i])"
         return self.connection.execute(query).fetchone()[-1]
 
@@ -50,7 +51,7 @@ class Pairs(unittest.TestCase):
         target.proxy.harm(how, f"127.0.0.1:{source._port}")
         try:
             self.cluster.wait_for_workers(self.connection)
-            # The first failure is asked about, the second one says enough.
+            # After the first failure the workers probe each other. After the second one probes no longer count.
             for _ in range(2):
                 self.assertEqual(self.total("Kept"), expected)
             self.assertTrue(all(self.reasons()), "it is known by now")

@@ -1,4 +1,4 @@
-"""A small disk, to be filled. It is mounted, which only root may."""
+"""A small disk that tests fill. Only root may mount it."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ SIZE = 192 * MEBIBYTE
 
 
 class SmallDisk:
-    """Mounted at `folder`, if that is allowed here."""
+    """A file system of SIZE bytes at `folder`, if this process may mount one."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -18,7 +18,7 @@ class SmallDisk:
         self.is_mounted = mounted.returncode == 0
 
     def fill(self):
-        """To the last byte, by somebody else's file."""
+        """Fills the disk to the last byte with another file."""
         if not self.is_mounted:
             return
         with open(os.path.join(self.folder, "filler"), "wb", buffering=0) as file:

@@ -1,5 +1,5 @@
-"""Nodes that do not know the cluster's secret, or whose certificates another authority has signed, are refused by those
-that do; everyone is told why, and the others go on.
+"""Nodes without the cluster's secret, or with certificates of another authority, are refused by nodes that have the
+right ones. Both sides report the reason, and the other nodes continue.
 
     trust_test.py EINDB
 """
@@ -24,7 +24,7 @@ OTHER_SECRET = "the nodes do not have the same secret"
 
 
 class Files:
-    """Secrets, authorities, and certificates that they have signed, in a temporary folder."""
+    """Secrets, authorities, and certificates that these have signed, in a temporary folder."""
 
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory()
@@ -55,7 +55,7 @@ class Files:
                       "-CAcreateserial", "-days", "2", "-out", f"{name}.crt")  # fmt: skip
 
     def certificate(self, name, authority, prefix="--"):
-        """Options of a node; `prefix` as the server has them for its workers."""
+        """The options of a node with a certificate. `prefix` distinguishes the server's options for its workers."""
         return (f"{prefix}tls-cert", self.path(f"{name}.crt"), f"{prefix}tls-key", self.path(f"{name}.key"),
                 f"{prefix}tls-ca", self.path(f"{authority}.crt"))  # fmt: skip
 
@@ -73,7 +73,7 @@ def tearDownModule():
 
 
 class Trust(unittest.TestCase):
-    """Three workers; what the first one or the server has to show changes."""
+    """Tests three workers, with changing credentials of the first worker or of the server."""
 
     def start(self, server_options, worker_options):
         self.cluster = Cluster(3, options=server_options, worker_options=worker_options)
@@ -108,7 +108,7 @@ class Trust(unittest.TestCase):
         return self.cluster.statuses(self.connection)[worker.address]
 
     def assert_refused(self, options, reason, logged):
-        """Of the first worker, by both sides; the others go on."""
+        """Starts the first worker with wrong credentials. Both sides report the refusal, and the others continue."""
         worker = self.start_worker(options)
         told = wait_until(lambda: re.search(reason, self.status(worker)["reason"] or ""))
         self.assertTrue(told, self.status(worker))
@@ -123,7 +123,8 @@ class Trust(unittest.TestCase):
         self.assertEqual(self.value(), self.expected)
 
     def assert_nobody_is_there(self, words):
-        """Who refuses closes at once, so that the reason is lost on its way at times: of several attempts one has it."""
+        """Waits until a statement fails with these words. A node that refuses another one closes the connection at
+        once, so the reason may be lost in some attempts."""
 
         def told():
             with self.assertRaises(psycopg.Error) as raised:
@@ -154,7 +155,7 @@ class Certificates(Trust):
         knows = FILES.certificate("node", "ours")
         self.start(FILES.certificate("node", "ours", "--cluster-"), knows)
         self.assert_refused(FILES.certificate("stranger", "others"), "certificate", "certificate")
-        # It takes the others for its own, who do not take it.
+        # This node trusts the others, but they do not trust it.
         self.assert_refused(FILES.certificate("stranger", "ours"), "certificate", "certificate")
         self.assert_refused(INSECURE, "TLS", "TLS")
         self.assert_admitted(knows)
@@ -165,7 +166,7 @@ class Certificates(Trust):
 
 
 class Strangers(unittest.TestCase):
-    """What there is to have at a worker: a tile, its removal, its end."""
+    """Strangers cannot read a tile of a worker, remove it, or end the worker."""
 
     def test_programs_without_a_secret_do_not_start(self):
         for arguments in (("worker", "--listen", "127.0.0.1:0", "--data", "data"),

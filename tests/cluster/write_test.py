@@ -1,10 +1,10 @@
-"""Workers are killed, stopped or cut off while tiles are written by others than EINSUM: all or nothing, within the time
-that it takes to notice, and an error names the worker.
+"""Workers are killed, stopped or cut off while statements other than EINSUM write tiles. Each statement has its full
+effect or none, ends as soon as the fault is noticed, and reports an error that names the worker.
 
     write_test.py EINDB
 
-EINDB_KILLS is how many times in all (12). Moments are random with a fixed seed, from before a statement begins to after
-it has ended.
+EINDB_KILLS sets the number of tries (default 12). Moments are random with a fixed seed, from before the beginning of a
+statement to after its end.
 """
 
 import os
@@ -33,12 +33,12 @@ NEW_SUM = ROWS * (ROWS - 1) // 2
 
 
 class Write:
-    """A statement that writes tiles of a tensor, or those of one that it makes."""
+    """A statement that writes tiles of a tensor, or creates a tensor."""
 
     tensor = "Cells"
     # Each row of 64 columns is a tile.
     before = (f"CREATE TENSOR Cells REPLICAS 2 PARTITION ({ROWS}, 1) AS EINSUM Cells[i {ROWS}, j 64] = 1",)
-    sums = (FIRST_SUM, NEW_SUM)  # before and after; None: it is not there
+    sums = (FIRST_SUM, NEW_SUM)  # before and after; None if the tensor does not exist
 
     def __init__(self, cluster):
         self.statement = self.make_statement(cluster)
@@ -47,7 +47,7 @@ class Write:
         raise NotImplementedError
 
     def is_done(self, cluster, execute):
-        """Whether the tensor is as after the statement; that it is neither as before is an error."""
+        """Whether the statement has had its effect on the tensor. A state other than before or after it is an error."""
         names = [row[0] for row in execute("SHOW TENSORS").fetchall()]
         found = None
         if self.tensor in names:
@@ -116,7 +116,7 @@ class HarmedWrites(unittest.TestCase):
         self.cluster.wait_for_workers(self.connection)
 
     def execute_surely(self, statement):
-        """Also where the machine is so busy that workers are lost, which is not what is tested."""
+        """Executes a statement again if workers were lost due to other load, which is not tested here."""
         end = time.monotonic() + HANG_SECONDS
         while True:
             try:
@@ -143,7 +143,7 @@ class HarmedWrites(unittest.TestCase):
         return seconds
 
     def run_harmed(self, write, worker, how, delay):
-        """The error, if there was one, and how long it took from the harm on."""
+        """Harms a worker during a write. Returns the error, if any, and the seconds from the harm to the end."""
         harm = threading.Timer(delay, worker.harm, (how,))
         start = time.monotonic()
         harm.start()

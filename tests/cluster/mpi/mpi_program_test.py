@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""mpi_program_test.py MPIEXEC EINDB: `mpirun -n N eindb --mpi` as a program: what it runs, keeps, and how it ends."""
+"""mpi_program_test.py MPIEXEC EINDB: tests `mpirun -n N eindb --mpi` as a program: its statements, files, and end."""
 import os
 import re
 import signal
@@ -86,7 +86,7 @@ class MpiProgramTest(unittest.TestCase):
         self.assertEqual(status, 7)
 
     def test_a_rank_that_dies_ends_the_job(self):
-        """Also amid a statement: none of the others waits for it."""
+        """The job ends also if a rank dies during a statement. No other rank waits for it."""
         for rank in (0, 2):
             with self.subTest(rank=rank):
                 with self.start_ranks(3) as job:
@@ -110,7 +110,7 @@ class MpiProgramTest(unittest.TestCase):
 
     @staticmethod
     def process_of(job, rank):
-        """The rank's, among the processes that mpirun has started."""
+        """The process of a rank, among those that mpirun has started."""
         wanted = b"OMPI_COMM_WORLD_RANK=%d" % rank
         for process in Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split():
             if wanted in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
