@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""alloc_cluster_test.py EINDB SHIM: a server with two workers, in which the n-th allocation of the server, or of one worker,
-fails while a statement runs on all.
+"""alloc_cluster_test.py EINDB SHIM: a server with two workers. The n-th allocation of the server, or of one worker,
+fails while a statement runs on all of them.
 
-The statement is done, or refused for want of memory or of the worker; then the tensor is what it was, and the cluster
-goes on. EINDB_FAULTS=all tries every n, otherwise a sample. EINDB_FAULTS_SEED is its seed.
+The statement is done, or refused because memory or the worker is missing, and then the tensor is unchanged. The cluster
+continues. EINDB_FAULTS=all tries every n; by default a sample is tried, with the seed EINDB_FAULTS_SEED.
 """
 
 import os
@@ -17,13 +17,13 @@ import psycopg  # noqa: E402
 from alloc_control import ALLOCATIONS, THREADS, Control, Tally, trials  # noqa: E402
 from nodes import Cluster, Worker, wait_until  # noqa: E402
 
-# For want of memory, of the worker, or of the time that both have to find out.
+# Memory, a worker, or the time to detect either may be missing.
 REFUSALS = ("53200", "58000")
 MESSAGES = ("no memory left", "cannot start a thread")
 
 
 class Faulty:
-    """While it lasts, programs are started with the library."""
+    """Programs that start within the block load the library."""
 
     def __init__(self, control):
         self._environment = control.environment()
@@ -48,7 +48,7 @@ class FaultyWorker(Worker):
 
 
 class FaultyCluster(Cluster):
-    """Both the server and the last worker can be told to fail."""
+    """A cluster in which calls of the server and of the last worker can be made to fail."""
 
     def __init__(self, server_control, worker_control):
         self._server_control = server_control
@@ -93,7 +93,7 @@ class Enumeration(unittest.TestCase):
         return len(rows) == 2 and all("up" in row for row in rows)
 
     def revive(self):
-        """Starts what has ended; what that was."""
+        """Restarts programs that have ended. Returns a description of them, which is empty if there are none."""
         ended = []
         for worker in self.cluster.workers:
             if worker.process.poll() is not None:
@@ -108,8 +108,8 @@ class Enumeration(unittest.TestCase):
         return ", ".join(ended)
 
     def settled(self, ask):
-        """What it asks for. A node that had no memory to go on with its connections makes them anew, which the others may
-        not have seen yet."""
+        """The result of ask(). A node without memory for its connections opens new ones. Other nodes may not have
+        noticed that yet, so refusals are repeated."""
         for _ in range(5):
             try:
                 return ask()
@@ -172,7 +172,7 @@ class Enumeration(unittest.TestCase):
         self.assertEqual(unsettled, {})
 
     def make(self):
-        # What failed in the test before may have ended connections to workers when that was over.
+        # A failure in the previous test may have closed connections to workers afterwards.
         self.assertTrue(wait_until(self.all_are_up), "a worker does not come back")
         self.ask("DROP TENSOR IF EXISTS A")
         self.ask("CREATE TENSOR A PARTITION (2, 2) AS EINSUM A[i 6, j 6] = i * 6 + j")

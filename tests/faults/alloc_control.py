@@ -1,4 +1,4 @@
-"""The library of tests/faults/alloc_shim in a program, and what a test tells it: which call is to fail."""
+"""Controls the library of tests/faults/alloc_shim in a program: a test chooses the calls that fail."""
 
 import contextlib
 import mmap
@@ -11,9 +11,9 @@ import threading
 ALLOCATIONS, MAPS, THREADS = 1, 2, 4
 
 TO_THE_END = 1 << 62  # calls
-# How many calls fail one after the other: one; the second and third way of doing the same; all, for a while.
+# The numbers of consecutive calls that fail: one; several, so that alternatives fail, too; or all for a while.
 RUNS = (1, 3, 100, TO_THE_END)
-# Then there is memory again: some things are done only then, as to tell somebody that there was none.
+# Then memory is available again. Some actions are only possible then, such as reporting the lack of memory.
 END_SECONDS = 0.5
 
 WANTED = os.environ.get("EINDB_FAULTS", "")  # "all", or the calls to try: "56", "56-99", "56+100" for a run of 100
@@ -22,7 +22,7 @@ TRIES = int(os.environ.get("EINDB_FAULTS_TRIES", "25"))
 
 
 def sample(calls, tries, seed):
-    """Half of them early: what begins has the most that can be left half done."""
+    """A sample of calls. A half of them is early, since early failures can leave the most unfinished work."""
     if calls <= tries:
         return range(1, calls + 1)
     chooser = random.Random(seed)
@@ -32,7 +32,7 @@ def sample(calls, tries, seed):
 
 
 def trials(calls):
-    """(first, number) of calls that fail: one by one of all `calls`, or of TRIES of them; and a few longer runs."""
+    """(first, number) of consecutive failing calls: single ones, all of `calls` or TRIES, and some longer runs."""
     if WANTED not in ("", "all"):
         first, last, number = re.fullmatch(r"(\d+)(?:-(\d+))?(?:\+(\d+))?", WANTED).groups()
         return [(n, int(number or 1)) for n in range(int(first), int(last or first) + 1)]
@@ -49,7 +49,7 @@ def words_for(trial):
 
 
 class Tally:
-    """What came out of the trials of a case: problems are printed at once, and report() says how many."""
+    """Counts the outcomes of the trials of a case. Problems are printed at once, and report() prints the totals."""
 
     def __init__(self, case):
         self._case = case
@@ -57,7 +57,7 @@ class Tally:
         self.problems = []
 
     def add(self, trial, result, problem=None):
-        """`result`: "done", "refused", or words for what should not be."""
+        """`result` is "done", "refused", or a description of a wrong result."""
         self._tries += 1
         self._done += result == "done"
         if result not in ("done", "refused"):
@@ -72,7 +72,7 @@ class Tally:
 
 
 class Control:
-    """The file that the library maps; see the head of alloc_shim.cpp."""
+    """The file that the library maps. The head of alloc_shim.cpp defines its format."""
 
     def __init__(self, shim):
         self._shim = shim
@@ -85,14 +85,14 @@ class Control:
         return {**os.environ, "LD_PRELOAD": self._shim, "EINDB_ALLOC_FAULTS": self._file.name}
 
     def arm(self, first, number=1, kinds=ALLOCATIONS):
-        """From now on the call `first` of these kinds fails, and those after it until `number` have; 0: none."""
+        """From now on `number` calls of these kinds fail, from call `first` on. If `first` is 0, no call fails."""
         self._fields[3] = self._fields[4] = 0
         self._fields[1], self._fields[2] = first, number
         self._fields[0] = kinds
 
     @contextlib.contextmanager
     def failing(self, first, number=1, kinds=ALLOCATIONS):
-        """Armed while it lasts; to the end is END_SECONDS."""
+        """Calls fail until the end of the block. If all calls fail, that ends after END_SECONDS."""
         self.arm(first, number, kinds)
         end = threading.Event()
         timer = threading.Thread(target=lambda: end.wait(END_SECONDS) or self.disarm())
@@ -111,12 +111,12 @@ class Control:
 
     @property
     def counts(self):
-        """How many calls there were since arm(), and how many of them failed."""
+        """The number of calls since arm(), and how many of them failed."""
         return self._fields[3], self._fields[4]
 
     @property
     def reads(self):
-        """How often the program has turned to its standard input."""
+        """How many times the program has read its standard input."""
         return self._fields[5]
 
     def close(self):

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""alloc_server_test.py EINDB SHIM: a server in which the n-th allocation fails, while a client logs in or runs a statement.
+"""alloc_server_test.py EINDB SHIM: a server in which the n-th allocation fails while a client logs in or runs a
+statement.
 
-The client gets what it has asked for, or SQLSTATE 53200: for the statement, or, where there is no memory to go on with
-the connection, at its end. The server goes on for all, and what failed has left nothing. One server for all n, which
-EINDB_FAULTS=all tries, otherwise a sample. EINDB_FAULTS_SEED is its seed.
+The client gets its answer, or SQLSTATE 53200. That ends the statement, or the connection if there is no memory to
+continue it. The server continues for all clients, and failed statements leave nothing behind. One server is used for
+all n. EINDB_FAULTS=all tries every n; by default a sample is tried, with the seed EINDB_FAULTS_SEED.
 """
 
 import http.client
@@ -24,7 +25,7 @@ SHIM = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else None
 EINDB = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else None
 OUT_OF_MEMORY = "53200"
 PATIENCE = 30
-ALWAYS = 1 << 40  # calls: not only for a while
+ALWAYS = 1 << 40  # calls, without an end
 
 TEMPLATE = """
 CREATE TENSOR A PARTITION (2, 2) AS EINSUM A[i 6, j 6] = i * 6 + j;
@@ -40,7 +41,7 @@ TENSORS = "SELECT COUNT(*) FROM eindb_tensors"
 
 
 class ServerProcess:
-    """A server with the library, on a copy of the template."""
+    """A server with the library, on a copy of the template database."""
 
     def __init__(self, control, template):
         self._folder = tempfile.TemporaryDirectory(prefix="eindb-alloc-")
@@ -55,7 +56,7 @@ class ServerProcess:
         self.port, self.http_port = self._read_port(), self._read_port()
 
     def _read_port(self):
-        """None: it has ended."""
+        """The next port that the server prints, or None if it has ended."""
         words = self.process.stdout.readline().split()
         return int(words[-1]) if words else None
 
@@ -70,7 +71,7 @@ class ServerProcess:
                                options="-c statement_timeout=20s")  # fmt: skip
 
     def end(self):
-        """Its exit status; None if it does not end."""
+        """Ends the server. Returns its exit status, or None if it does not end."""
         self.process.terminate()
         try:
             return self.process.wait(PATIENCE)
@@ -107,7 +108,7 @@ class Server(unittest.TestCase):
         assert status == 0, f"exit status {status}"
 
     def ask(self, statement):
-        """The rows of a statement for which there is memory, on the connection that it goes on with."""
+        """The rows of a statement that runs without failing calls, on the connection of the class."""
         cls = type(self)
         if cls.connection is None or cls.connection.closed:
             cls.connection = cls.server.connect()
@@ -116,14 +117,14 @@ class Server(unittest.TestCase):
 
     @staticmethod
     def is_refusal(error):
-        # What ends a connection before its client has logged in has no code for psycopg, and may be overtaken by that end.
+        # An error that ends a connection before the login has no SQLSTATE in psycopg, and may be lost on the way.
         words = ["no memory left"]
         if str(error).startswith("connection failed"):
             words += ["server closed the connection unexpectedly", "Connection reset by peer", "SSL"]
         return error.sqlstate == OUT_OF_MEMORY or any(word in str(error) for word in words)
 
     def try_one(self, action, trial, kinds):
-        """("done" or "refused" or words for a failure, calls, failed)."""
+        """(result, calls, failed calls). The result is "done", "refused" or a description of a failure."""
         with self.control.failing(*trial, kinds):
             try:
                 action()
@@ -133,7 +134,7 @@ class Server(unittest.TestCase):
         return result, *self.control.counts
 
     def revive(self):
-        """Starts the server again if it has ended; how that was."""
+        """Starts the server again if it has ended. Returns a description of its end, or an empty text."""
         if self.server.process.poll() is None:
             return ""
         ended = f"the server has ended with {self.server.process.returncode}: {self.server.errors}"
@@ -142,8 +143,9 @@ class Server(unittest.TestCase):
         return ended
 
     def enumerate(self, name, action, state, undo=None, kinds=ALLOCATIONS):
-        """`state` gives what is to be seen before and after; `undo` what leads from the latter to the former."""
-        for _ in range(2):  # what happens the first time does not again
+        """Tries an action with failing calls. `state` returns what is visible before and after it. `undo` is a
+        statement that restores the state before."""
+        for _ in range(2):  # the first run makes calls that later ones do not make
             before = state()
             self.assertEqual(self.try_one(action, (0, 1), kinds)[0], "done")
             after = state()
@@ -214,10 +216,10 @@ class Server(unittest.TestCase):
         self.assertEqual(tally.problems, [])
 
     def test_parameters(self):
-        """By the extended protocol, with a statement that the server keeps."""
+        """The extended protocol works with failing allocations, for a statement that the server keeps."""
 
         def action():
-            self.ask("SELECT 1")  # that there is a connection
+            self.ask("SELECT 1")  # opens a connection if there is none
             rows = self.connection.execute("SELECT name, n + %s FROM t WHERE n < %s", (5, 3), prepare=True).fetchall()
             if sorted(rows) != [("a", 6), ("b", 7)]:
                 raise AssertionError(rows)
@@ -267,7 +269,7 @@ class Server(unittest.TestCase):
                        lambda: self.ask("SHOW USERS"), "DROP USER eve")  # fmt: skip
 
     def use_fresh_server(self, action):
-        """A server that begins, and `action` on it; what came of it."""
+        """Starts a server, runs `action` on it, and returns the result."""
         server = ServerProcess(self.control, self.template)
         try:
             if server.http_port is None:
@@ -285,7 +287,7 @@ class Server(unittest.TestCase):
         return result if status in (0, 1) else f"{result}, ends with {status}"
 
     def test_threads(self):
-        """Of the server itself, of those who log in, and of a statement, which wants one for each processor."""
+        """Any thread may fail to start: those of the server, of logins, or of a statement with one per processor."""
         wanted = sorted(self.ask(LARGE))
 
         def action(server):
@@ -307,7 +309,7 @@ class Server(unittest.TestCase):
         self.assertEqual(tally.problems, [])
 
     def test_first_login_with_tls(self):
-        """What OpenSSL makes for the first connection, in a server of its own for each."""
+        """OpenSSL's allocations for the first connection fail, each in a fresh server."""
 
         def use(first, number):
             def action(server):

@@ -1,4 +1,4 @@
-"""The shell as a program that reads statements from a pipe, one at a time, with failing calls."""
+"""A shell that reads statements from a pipe, one at a time, while calls fail."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import time
 
 from alloc_control import ALLOCATIONS
 
-PATIENCE = 240  # seconds, for statements that take milliseconds
+PATIENCE = 240  # seconds; statements take milliseconds
 
 
 class Died(Exception):
@@ -30,7 +30,7 @@ class Shell:
         self._wait()
 
     def _wait(self):
-        """Until the program asks for more."""
+        """Waits until the program reads its next input."""
         end = time.monotonic() + PATIENCE
         while self._control.reads == self._seen:
             if self.process.poll() is not None:
@@ -41,7 +41,7 @@ class Shell:
         self._seen = self._control.reads
 
     def run(self, statement, first=0, number=1, kinds=0):
-        """What it prints, what it says of errors, and how many calls were made and failed."""
+        """Runs a statement. Returns its output, its errors, and the numbers of calls and of failed ones."""
         positions = [file.seek(0, os.SEEK_END) for file in (self._output, self._errors)]
         try:
             with self._control.failing(first, number, kinds or ALLOCATIONS):
@@ -56,7 +56,7 @@ class Shell:
         return self.last
 
     def close(self):
-        """Its exit status; None if it does not end."""
+        """Ends the shell. Returns its exit status, or None if it does not end."""
         try:
             self.process.stdin.close()
         except BrokenPipeError:

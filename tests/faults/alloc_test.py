@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""alloc_test.py EINDB SHIM: statements for which the n-th allocation, map of memory or thread fails, for every n.
+"""alloc_test.py EINDB SHIM: statements during which the n-th allocation, memory mapping or thread fails, for every n.
 
-Each ends in the old state with a clear error, or in the new one; the session goes on, and the statement then succeeds.
-A process of its own for each n; EINDB_FAULTS=all tries every n, otherwise a sample. EINDB_FAULTS_SEED is its seed.
+Each leaves the old state and a clear error, or the new state. The session continues, and the statement then succeeds. A
+fresh process is used for each n. EINDB_FAULTS=all tries every n; by default a sample is tried, with the seed
+EINDB_FAULTS_SEED.
 """
 
 import hashlib
@@ -39,7 +40,7 @@ class Case:
     statement: str
     before: str = "SET threads = 1;"
     kinds: int = ALLOCATIONS
-    between: tuple = ()  # statements that leave states in which this one may stop
+    between: tuple = ()  # statements that lead to the states in which this one may stop
 
 
 CASES = [
@@ -68,14 +69,14 @@ CASES = [
 
 
 def is_clear(error):
-    """An error of memory, threads or processes that says what to do. Of a file that libhdf5 reads nobody can tell whether
-    it is damaged, or the library stumbled over a failed allocation."""
+    """Whether an error is about memory, threads or processes and has a hint. If libhdf5 fails, the error says that
+    memory may be short: a damaged file cannot be told from a failed allocation."""
     words = ("memory limit: ", "cannot start a thread", "cannot start a process", "memory may be short")
     return any(word in error for word in words) and "\n  hint: " in error
 
 
 class Attempt:
-    """One process: the statement with a failing call, what it left, and the statement again."""
+    """One process that runs a statement with a failing call, checks the state, and runs the statement again."""
 
     def __init__(self, template, case, control, between=()):
         self._folder = tempfile.TemporaryDirectory(prefix="eindb-alloc-")
@@ -91,7 +92,7 @@ class Attempt:
         self._folder.cleanup()
 
     def state(self):
-        """All rows of the database, and all files beside it."""
+        """A summary of all rows of the database, and of all files beside it."""
         found = []
         with sqlite3.connect(f"file:{self.folder}/my.db?mode=ro", uri=True, timeout=240) as file:
             tables = [name for (name,) in file.execute(
@@ -99,7 +100,7 @@ class Attempt:
             for table in tables:
                 rows = [row for row in file.execute(f'SELECT * FROM "{table}" ORDER BY 1, 2')]
                 if table in ("eindb_users", "eindb_secrets", "eindb_loops"):
-                    continue  # salts, and how far a loop is
+                    continue  # these contain salts and the progress of loops
                 found.append((table, hashlib.md5(repr(rows).encode()).hexdigest()))
         file.close()
         for path in sorted(self.folder.iterdir()):
@@ -108,7 +109,7 @@ class Attempt:
         return found
 
     def run(self, first, number=1):
-        """(what became of it: "done", "refused", or words for a failure; calls that failed; calls; output)."""
+        """(result, failed calls, calls, output). The result is "done", "refused" or a description of a failure."""
         try:
             shell = Shell(EINDB, self.control, self.folder)
         except (Died, Hung) as problem:
@@ -121,7 +122,7 @@ class Attempt:
                 output, error, calls, failed = shell.run(self.case.statement, first, number, self.case.kinds)
             except Died as death:
                 if death.args[0] == 1 and is_clear(shell.last[1]) and self.state() == before:
-                    return "refused", shell.last[3], shell.last[2], ""  # the line could not even be read
+                    return "refused", shell.last[3], shell.last[2], ""  # there was no memory to read the statement
                 return f"died: {death.args[0]} {shell.last[1]}", shell.last[3], shell.last[2], ""
             except Hung:
                 return f"hung: {shell.last[1]}", shell.last[3], shell.last[2], ""

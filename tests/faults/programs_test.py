@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""programs_test.py EINDB LAYER: the program itself on a disk that fails, with LAYER preloaded (tests/faults/layer).
+"""programs_test.py EINDB LAYER: runs the program on a disk that fails, with LAYER preloaded (tests/faults/layer).
 
-It ends by itself, with an error that is no internal one, and the next program finds the old state or the new one.
-EINDB_FAULTS=all tries every place, otherwise EINDB_FAULTS_PLACES.
+The program ends by itself, without an internal error, and the next program finds the old state or the new one.
+EINDB_FAULTS=all tries every operation, EINDB_FAULTS_PLACES sets the number otherwise.
 """
 import os
 import subprocess
@@ -44,7 +44,7 @@ class ProgramsTest(unittest.TestCase):
         return done.stdout.strip()
 
     def places(self, statement):
-        """How many operations there are that can fail."""
+        """The number of operations of a statement that can fail."""
         done = self.run_eindb(statement, "first=1000000000")
         self.assertEqual(done.returncode, 0, done.stderr)
         return int(self.report.read_text().split()[0].removeprefix("seen="))
