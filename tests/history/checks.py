@@ -1,13 +1,13 @@
-"""Judges a history: what was acknowledged is there, what failed is not, nothing is half, and there is an order of all
-transactions, in keeping with real time, that explains every answer (strict serializability).
+"""Judges a history. Acknowledged changes are there, failed ones are not, no transaction is visible in part, and one
+order of all transactions explains every answer and agrees with real time (strict serializability).
 
 The rules for lists are those of Elle (Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental
-Observations", 2020): as values are unique and lists only grow, reads tell the order of all appends to a list. From it
-follow edges between transactions, ww (who appended next), wr (who read what one appended), rw (who appended what one did
-not see yet), together with those of real time; a cycle among them is an anomaly.
+Observations", 2020). Values are unique and lists only grow, so reads reveal the order of all appends to a list. This
+order defines edges between transactions: ww to the next append, wr from an append to a read that sees it, and rw from a
+read to the first append that it does not see. Together with edges of real time they must have no cycle.
 
-Registers that are overwritten as a whole are judged by the zones of Gibbons and Korach ("Testing Shared Memories", 1997),
-which decide linearizability where every value is written once.
+Registers that are overwritten as a whole are judged by the zones of Gibbons and Korach ("Testing Shared Memories",
+1997), which decide linearizability if every value is written once.
 """
 
 import collections
@@ -20,7 +20,7 @@ INFINITY = float("inf")
 
 @dataclasses.dataclass(frozen=True)
 class Anomaly:
-    """`rule` names the kind, `text` says what was seen, with the transactions that it was seen in."""
+    """`rule` names the kind of the anomaly, `text` describes it with its transactions."""
 
     rule: str
     text: str
@@ -41,10 +41,10 @@ def _writers(history):
 
 
 def _reads(history, kind):
-    """(transaction, operation) of all reads that were answered in transactions that did not fail."""
+    """(transaction, operation) of all answered reads of transactions that did not fail."""
     for transaction in history:
         if transaction.outcome is Outcome.FAILED:
-            continue  # what it was shown was never promised to be committed together
+            continue  # a failed transaction's reads need not agree
         for operation in transaction.operations:
             if operation.kind == kind and operation.found is not None:
                 yield transaction, operation
@@ -70,7 +70,7 @@ def _appends(transaction, key):
 
 
 def _impossible_values(transaction, read, writers):
-    """Values that nobody wrote, twice the same, of a transaction that failed, or of a part of one."""
+    """Anomalies of a read: values that nobody wrote, that occur twice, of a failed transaction, or of a part of one."""
     if len(set(read.found)) != len(read.found):
         yield Anomaly("value twice", f"{read.key} has a value twice: {transaction}")
     seen = set(read.found)
@@ -85,7 +85,7 @@ def _impossible_values(transaction, read, writers):
 
 
 def _orders(history):
-    """The longest list that was read of each key; and those reads that are no beginning of it."""
+    """The longest list that was read of each key, and an anomaly for each read that is not a prefix of it."""
     reads = collections.defaultdict(list)
     for transaction, read in _reads(history, "read"):
         reads[read.key].append((transaction, read))
@@ -102,7 +102,7 @@ def _orders(history):
 
 
 def _lost_appends(history, orders):
-    """Acknowledged, and not there at the end, which is read when all clients have ended."""
+    """Acknowledged appends that are missing in the last read, which follows the end of all clients."""
     last = {}
     for transaction, read in _reads(history, "read"):
         if read.key not in last or transaction.start > last[read.key][0]:
@@ -118,7 +118,7 @@ def _lost_appends(history, orders):
 
 
 def _dependencies(history, writers, orders):
-    """Edges {transaction: {transaction}} by number, of reads and writes of lists."""
+    """Edges {transaction: {transaction}} by number, from reads and writes of lists."""
     edges = collections.defaultdict(set)
 
     def add(before, after):
@@ -138,13 +138,13 @@ def _dependencies(history, writers, orders):
         following = next((value for value in order[len(read.found) :] if value not in own), None)
         if following is not None:
             add(transaction, writers[read.key, following])
-        elif len(read.found) == len(order):  # appended later, and never read: acknowledged ones are there all the same
+        elif len(read.found) == len(order):  # no read saw a later append; _lost_appends checks acknowledged ones
             pass
     return edges
 
 
 def _add_real_time(history, edges, next_number):
-    """Who was told before another began comes first: by way of a chain of moments, to keep edges few."""
+    """Adds edges from each acknowledged transaction to those that began later. A chain of moments keeps them few."""
     ends = sorted((t for t in history if t.outcome is Outcome.DONE), key=lambda t: t.end)
     for index, transaction in enumerate(ends):
         edges[transaction.number].add(next_number + index)
@@ -170,7 +170,7 @@ def _cycles(history, writers, orders):
 
 
 def _components(edges):
-    """Strongly connected components of more than one node (Tarjan, "Depth-first search and linear graph algorithms"),
+    """Strongly connected components with more than one node (Tarjan, "Depth-first search and linear graph algorithms"),
     without recursion."""
     index, low, on_stack, stack = {}, {}, set(), []
     for root in list(edges):
@@ -219,7 +219,7 @@ def _registers(history, writers):
             yield Anomaly("half read", f"{look.key} has cells of several writes: {transaction}")
             continue
         (value,) = values
-        if value == 0:  # as it was made, before all
+        if value == 0:  # the initial value
             first = clusters[look.key].setdefault(0, (None, []))
             first[1].append(transaction)
         elif (look.key, value) not in writers:
@@ -234,8 +234,9 @@ def _registers(history, writers):
 
 @dataclasses.dataclass
 class _Zone:
-    """From the first end to the last beginning of the operations on one value. Forward: that is a span of time in which
-    the register surely had the value. Otherwise all of them overlap, and it had the value at some moment of the span."""
+    """The span between the first end and the last beginning of the operations on one value. In a forward zone the first
+    end comes first, and the register had the value during the whole span. Otherwise all operations overlap, and the
+    register had the value at some moment of the span."""
 
     value: int
     low: float
@@ -260,7 +261,7 @@ def _zone_conflicts(key, by_value):
             yield Anomaly("read from the future", f"{key} had {value} before it was written: {writer}")
             continue
         if writer is not None and writer.outcome is Outcome.UNKNOWN and not readers:
-            continue  # it may never have happened
+            continue  # the write may have failed
         if writer is None and not readers:
             continue
         zones.append(_zone(value, writer, readers))

@@ -1,4 +1,4 @@
-"""The checker finds each kind of anomaly, and none in what is right."""
+"""The checker finds each kind of anomaly, and no anomaly in correct histories."""
 
 import random
 import unittest
@@ -24,7 +24,7 @@ def look(key, *found):
 
 
 def history(*entries):
-    """Of (start, end, operations...) or (start, end, outcome, operations...)."""
+    """A history from entries (start, end, operations...) or (start, end, outcome, operations...)."""
     made = []
     for number, (start, end, *rest) in enumerate(entries):
         outcome = rest.pop(0) if isinstance(rest[0], Outcome) else Outcome.DONE
@@ -77,7 +77,7 @@ class Lists(unittest.TestCase):
         self.assertEqual(rules((0, 1, append("x", 1)), (2, 3, read("x")), (4, 5, read("x", 1))), ["cycle"])
 
     def test_lost_update(self):
-        """Both have read the same and appended upon it."""
+        """Two transactions read the same list, and both append to it."""
         self.assertEqual(
             rules((0, 5, read("x"), append("x", 1)), (0, 5, read("x"), append("x", 2)), (6, 7, read("x", 1, 2))), ["cycle"]
         )
@@ -133,7 +133,7 @@ class Registers(unittest.TestCase):
 
 class Random(unittest.TestCase):
     def test_histories_of_a_serial_database_are_right(self):
-        """Transactions take effect at one moment between their beginning and their end."""
+        """Transactions that take effect at one moment between their beginning and their end have no anomalies."""
         for seed in range(30):
             rng = random.Random(seed)
             lists, registers, made = {}, {}, []

@@ -1,4 +1,4 @@
-"""Clients of a database file: of its server, the shell, and a program of the C++ API; each runs transactions."""
+"""Clients that run transactions on a database file: by its server, by the shell, and by a program of the C++ API."""
 
 import os
 import select
@@ -9,24 +9,24 @@ import time
 
 import psycopg
 
-# The longest that an answer is waited for before it counts as hung. Statements have a statement_timeout far below.
+# A client without an answer after this time counts as hung. The statement_timeout of statements is far shorter.
 PATIENCE = float(os.environ.get("EINDB_PATIENCE", "240"))
 
 
 class Failed(Exception):
-    """The client was told that nothing was done."""
+    """The client was told that the transaction had no effect."""
 
 
 class Lost(Exception):
-    """The other side, or the client itself, ended before it was told anything."""
+    """The other side, or the client itself, ended before the client got an answer."""
 
 
 class Hung(Exception):
-    """No answer in time."""
+    """There was no answer in time."""
 
 
 class Timed:
-    """Keeps the most seconds that a statement with a time-out took, from asking to an answer."""
+    """Records the longest time of a statement with a time-out, from the request to the answer."""
 
     def __init__(self):
         self.longest = 0.0
@@ -40,7 +40,7 @@ class Timed:
 
 
 class ServerClient(Timed):
-    """A connection to the server, again and again."""
+    """A client that connects to the server, again whenever the connection ends."""
 
     name = "server"
 
@@ -50,7 +50,7 @@ class ServerClient(Timed):
         self._connection = None
 
     def run(self, statements):
-        """Rows of each statement; they are one transaction, or a single statement that is its own."""
+        """The rows of each statement. Several statements form one transaction."""
         try:
             if self._connection is None or self._connection.closed:
                 self._connection = self._connect()
@@ -87,7 +87,7 @@ class ServerClient(Timed):
 
 
 class ShellClient(Timed):
-    """A process of the shell for each transaction, which opens the file, and closes it when it ends."""
+    """A client that starts the shell for each transaction, which opens the file, and closes it at its end."""
 
     name = "shell"
 
@@ -110,7 +110,7 @@ class ShellClient(Timed):
             )  # fmt: skip
         wait = self._process.communicate
         try:
-            # Of several statements nobody knows how long each took.
+            # The times of several statements cannot be told apart.
             output, errors = self.timed(wait, None, PATIENCE) if len(statements) == 1 else wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             self.kill()
@@ -123,7 +123,7 @@ class ShellClient(Timed):
         return [[line.split(",") for line in lines] for lines in rows]
 
     def kill(self):
-        """Whether there is a process."""
+        """Kills the process. Returns whether there was one."""
         with self._lock:
             runs = self._process is not None and self._process.poll() is None
             if runs:
@@ -135,11 +135,11 @@ class ShellClient(Timed):
 
 
 class ApiProgram:
-    """A process with several connections of the C++ API to one file; it is started again when it was killed."""
+    """A process with several connections of the C++ API to one file. It is started again after it was killed."""
 
     def __init__(self, command):
         self._command = command
-        self._lock = threading.Lock()  # one statement at a time; the process itself has one thread
+        self._lock = threading.Lock()  # one statement at a time, as the process has one thread
         self._process = None
         self._received = b""
 
@@ -148,7 +148,7 @@ class ApiProgram:
         self._received = b""
 
     def _line(self):
-        """None: it has ended."""
+        """The next line of output, or None if the process has ended."""
         while b"\n" not in self._received:
             if not select.select([self._process.stdout], [], [], PATIENCE)[0]:
                 self.kill()
@@ -191,12 +191,12 @@ class ApiProgram:
                 try:
                     self._ask(f"{connection} ROLLBACK")
                 except Failed:
-                    pass  # the failure has rolled back already
+                    pass  # the failed statement has rolled back the transaction
                 raise
             return rows
 
     def reopen(self, connection):
-        """Closes a connection beside the others of the process, and opens it again. Whether there is a process."""
+        """Closes and opens a connection beside the other ones of the process. Returns whether there is a process."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 return False
@@ -208,7 +208,7 @@ class ApiProgram:
             return True
 
     def kill(self):
-        """Whether there is a process."""
+        """Kills the process. Returns whether there was one."""
         runs = self._process is not None and self._process.poll() is None
         if runs:
             self._process.kill()
@@ -224,7 +224,7 @@ class ApiProgram:
 
 
 class ApiClient(Timed):
-    """One connection of a program, which has no time-outs."""
+    """One connection of a program. It has no time-outs."""
 
     name = "api"
 

@@ -1,4 +1,4 @@
-"""Small disks to be filled and frozen. They are mounted, which only root may."""
+"""Small disks that tests fill and freeze. Only root may mount them."""
 
 import os
 import subprocess
@@ -21,14 +21,14 @@ class Disk:
         subprocess.run(["mount", "-o", "loop", image, folder], check=True)
 
     def fill(self, leave=0):
-        """Up to `leave` bytes."""
+        """Fills the disk, except for `leave` bytes."""
         free = os.statvfs(self.folder)
         bytes_free = max(0, free.f_bavail * free.f_frsize - leave)
         descriptor = os.open(self._filler, os.O_CREAT | os.O_WRONLY)
         try:
             os.posix_fallocate(descriptor, 0, max(1, bytes_free))
         except OSError:
-            pass  # somebody was faster: it is full
+            pass  # another program was faster, the disk is full
         finally:
             os.close(descriptor)
 

@@ -1,13 +1,14 @@
-"""Clients of the server, the shell and the C++ API read and write while processes are killed and stopped, opened and
-closed beside each other, disks fill and freeze, workers come and go. What they were told is checked (checks.py): nothing
-acknowledged is lost, nothing half or uncommitted is read, no update is lost, one order explains all.
+"""Clients of the server, the shell and the C++ API read and write while processes are killed, stopped, opened and
+closed beside each other, disks fill and freeze, and workers come and go. checks.py judges the answers: nothing
+acknowledged is lost, no partial or uncommitted transaction is read, no update is lost, and one order explains all
+answers.
 
     history_test.py EINDB API_CLIENT
 
-EINDB_HISTORY_HARMS is how many harms are done in all (120), EINDB_HISTORY_SEED begins the choices (1), EINDB_HISTORY_ROUND
-runs one round alone, that of a failure. EINDB_HISTORY_KINDS names the harms that are done, by parts of their names with
-commas between them: `killed` for all kills. It prints a line of totals: harms of each kind, transactions by what was told,
-and anomalies. Harms that found nothing to harm do not count.
+EINDB_HISTORY_HARMS sets the number of harms (default 120), EINDB_HISTORY_SEED the seed of the choices (1).
+EINDB_HISTORY_ROUND runs a single round, such as one that failed. EINDB_HISTORY_KINDS selects harms by parts of their
+names, with commas between them: `killed` selects all kills. The test prints a line of totals: harms of each kind,
+transactions by outcome, and anomalies. Harms that did not find a target are not counted.
 """
 
 import collections
@@ -40,9 +41,9 @@ SEED = int(os.environ.get("EINDB_HISTORY_SEED", "1"))
 ROUND = os.environ.get("EINDB_HISTORY_ROUND")
 KINDS = os.environ.get("EINDB_HISTORY_KINDS", "").split(",")
 HARMS_OF_A_ROUND = 20
-# What a statement may take, and what it may take beyond that: docs/operation.md. Processes are stopped for a while.
-# Those that took longer are counted for `script/bench reliability`, on a machine without other work; the test fails
-# where one hangs.
+# The statement_timeout, and the longest time of a statement (docs/operation.md), including the pause of a stopped
+# process. Slower statements are counted for `script/bench reliability`, on a machine without other load. The test only
+# fails if one hangs.
 TIMEOUT_SECONDS = 10
 PAUSE_SECONDS = 0.3
 LONGEST_SECONDS = TIMEOUT_SECONDS + 2 + PAUSE_SECONDS
@@ -50,15 +51,15 @@ CAN_MOUNT = os.geteuid() == 0
 
 
 class Totals:
-    """Of all rounds."""
+    """The totals of all rounds."""
 
     def __init__(self):
         self.harms = collections.Counter()
         self.outcomes = collections.Counter()
         self.anomalies = 0
         self.hung = 0
-        self.other = 0  # rounds that failed in other ways
-        self.longest = 0.0  # seconds of a statement
+        self.other = 0  # rounds that failed for other reasons
+        self.longest = 0.0  # seconds of the slowest statement
 
     def add(self, history, clients):
         self.outcomes.update(transaction.outcome.value for transaction in history.transactions)
@@ -73,11 +74,11 @@ class Totals:
 
 
 class Server:
-    """`eindb serve` of a file, or of a file and workers; it is killed and started again."""
+    """`eindb serve` with a file, or with a file and workers. It is killed and started again."""
 
     def __init__(self, cluster):
         self.cluster = cluster
-        self._lock = threading.Lock()  # one start or end at a time
+        self._lock = threading.Lock()  # guards the process while it is started or ended
         self._options = ["-c", f"statement_timeout={TIMEOUT_SECONDS}s"]
 
     def connect(self):
@@ -97,7 +98,7 @@ class Server:
 
 
 class Round:
-    """A fresh database, clients, and so many harms."""
+    """A fresh database, clients, and a number of harms."""
 
     workers = 0
 
@@ -125,7 +126,7 @@ class Round:
             self.judge()
 
     def do_harm(self):
-        """One that finds something to harm: of a client there may be no process at the moment."""
+        """Does one harm. Harms without a target are skipped: a client may have no process at the moment."""
         names = [name for name in self.harms if any(kind in name for kind in KINDS)]
         for _ in range(1000):
             time.sleep(self.rng.uniform(0.02, 0.4))
@@ -135,7 +136,7 @@ class Round:
                 return
         self.test.fail(f"nothing is there to be harmed by any of {names}")
 
-    # ---- What there is
+    # ---- The set-up
 
     def set_up(self):
         folder = self.stack.enter_context(tempfile.TemporaryDirectory())
@@ -162,7 +163,7 @@ class Round:
             ApiClient(self.program, 0),
             ApiClient(self.program, 1),
         ]
-        # The API has no workers.
+        # Programs of the API cannot use workers.
         self.tables_only = ("api",) if self.workers else ()
         self.harms = {
             "server killed": lambda: self.server.restart(signal.SIGKILL),
@@ -187,7 +188,7 @@ class Round:
                        capture_output=True, timeout=240)  # fmt: skip
 
     def open_by_sqlite(self):
-        """A program that knows nothing of eindb."""
+        """Reads the file by SQLite alone."""
         with contextlib.closing(sqlite3.connect(self.path, timeout=1)) as connection:
             with contextlib.suppress(sqlite3.OperationalError):
                 connection.execute("SELECT COUNT(*) FROM appended").fetchall()
@@ -203,7 +204,7 @@ class Round:
         pass
 
     def read_all(self):
-        """Of everything, by a client of each kind, when all is well."""
+        """Reads all keys by a client of each kind, after all harms."""
         rng = random.Random(0)
         for client in {client.name: client for client in self.clients}.values():
             keys = TABLES if client.name in self.tables_only else (*TABLES, *LISTS)
@@ -213,7 +214,7 @@ class Round:
                 self.read_again(client, Operation("look", key), rng)
 
     def read_again(self, client, operation, rng):
-        """A client may still have to notice that what it was connected to is gone; twice it does not happen."""
+        """Executes a read, up to three times, since a client may have to notice first that its connection is closed."""
         for _ in range(3):
             transaction = self.workload.execute(client, f"{client.name} at the end", [operation], rng)
             if transaction.outcome is Outcome.DONE:
@@ -261,7 +262,7 @@ class ClusterRound(Round):
             self.harms["worker's disk full"] = self.fill_worker
 
     def harm_worker(self, how, seconds):
-        """Never two at once: of a tensor with two replicas one is always there, if it had the time to come back."""
+        """Harms one worker, and waits until all are up again. So one of two replicas is always available."""
         worker = self.rng.choice(self.cluster.workers)
         worker.harm(how)
         time.sleep(seconds)
@@ -285,7 +286,8 @@ class ClusterRound(Round):
         self.wait_for_workers()
 
     def settle(self):
-        """Also what a killed shell has prepared, and what readers have held back: the server sees to it."""
+        """Waits until everything is settled. The server also ends transactions that a killed shell has prepared, and
+        removes tiles that readers have held back."""
         self.wait_for_workers()
         self.test.assertEqual(self.cluster.wait_until_settled(), {})
 

@@ -1,10 +1,10 @@
-"""What clients did to a database, and what they were told: the history that checks.py judges.
+"""The history that checks.py judges: the transactions of clients, and the answers that they received.
 
-A transaction is a list of operations on keys. Every value that is written is unique in the whole history, so that
-whoever reads it tells whom it comes from:
+A transaction is a list of operations on keys. Every written value is unique in the history, so a read identifies the
+transaction that wrote it. The operations are:
 
-- append: adds the value at the end of the list `key`; read: all of the list.
-- replace: gives all cells of the register `key` the value; look: the values that were found in its cells.
+- append adds the value at the end of the list `key`; read returns the whole list.
+- replace sets all cells of the register `key` to the value; look returns the values of its cells.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ import time
 
 
 class Outcome(enum.Enum):
-    """What the client was told. Unknown: nothing, as the other side or the client itself ended before."""
+    """The answer that the client received. It is unknown if the other side or the client itself ended before."""
 
     DONE = "done"
     FAILED = "failed"
@@ -26,8 +26,8 @@ class Outcome(enum.Enum):
 class Operation:
     kind: str  # "append", "read", "replace" or "look"
     key: str
-    value: int | None = None  # what is written
-    found: list[int] | None = None  # what was read; None: nothing was answered
+    value: int | None = None  # the written value
+    found: list[int] | None = None  # the values that were read, or None without an answer
 
     @property
     def writes(self):
@@ -54,7 +54,7 @@ class Transaction:
 
 
 class History:
-    """Thread-safe: each client is a thread. Times are seconds since it began."""
+    """All transactions. Thread-safe, since each client is a thread. Times are seconds since the beginning."""
 
     def __init__(self):
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""What clients do: random transactions on lists and registers, as statements; and the threads that do it."""
+"""The load of a history test: random transactions on lists and registers, and the threads that run them."""
 
 import random
 import threading
@@ -6,14 +6,14 @@ import threading
 from clients import Failed, Hung, Lost
 from transactions import Operation, Outcome
 
-# Kept in tables, which lie in the coordinator's file, and in tensors, whose tiles may lie at workers.
+# TABLES are lists in a table of the coordinator's file. LISTS and REGISTERS are tensors, whose tiles workers may have.
 TABLES = ("a", "b")
 LISTS = ("L0", "L1", "L2")
 REGISTERS = ("R0", "R1")
-# A list has room for so many values; nobody appends where it may be full.
+# The capacity of a list. Clients stop before it is full.
 LIST_CELLS = 4096
 
-# {0} is where tensors lie: REPLICAS 2, or nothing.
+# {0} is the placement of tensors: REPLICAS 2, or nothing.
 SCHEMA = (
     "CREATE TABLE appended (n INTEGER PRIMARY KEY, list TEXT, val INTEGER)",
     *(f"CREATE TENSOR {name} (i {LIST_CELLS}) INT64 PARTITION (16) {{0}}" for name in LISTS),
@@ -22,7 +22,7 @@ SCHEMA = (
 
 
 def statement_of(operation, choice):
-    """`choice` takes one of several ways to say the same."""
+    """A statement of the operation. `choice` chooses one of several equivalent statements."""
     key, value = operation.key, operation.value
     if operation.kind == "append" and key in TABLES:
         return f"INSERT INTO appended (list, val) VALUES ('{key}', {value})"
@@ -51,7 +51,7 @@ def statement_of(operation, choice):
 
 
 def found_in(rows):
-    """The values that a read or look found: in the last column, without the free places of a list."""
+    """The values that a read or look found, which are in the last column."""
     return [int(float(row[-1])) for row in rows]
 
 
@@ -62,10 +62,10 @@ def without_free_places(values):
 
 
 class Workload:
-    """Threads of clients, each with transactions of its own until stop()."""
+    """Threads of clients, which run their own transactions until stop()."""
 
     def __init__(self, history, clients, seed, tables_only=()):
-        """`tables_only`: names of clients that cannot read tensors."""
+        """`tables_only` names clients that cannot use tensors."""
         self._history = history
         self._tables_only = tables_only
         self._stopping = threading.Event()
@@ -92,11 +92,11 @@ class Workload:
                 transaction = self.execute(client, name, self._operations(rng, client), rng)
             except Hung:
                 return
-            # Who is refused waits longer.
+            # Refused clients wait longer.
             self._stopping.wait(rng.random() * (0.01 if transaction.outcome is Outcome.DONE else 0.05))
 
     def execute(self, client, name, operations, rng):
-        """One transaction. Raises Hung, when that is noted."""
+        """Executes one transaction, and records it. Raises Hung, which is recorded, too."""
         statements = [statement_of(operation, rng.choice) for operation in operations]
         transaction = self._history.begin(name, operations)
         try:
@@ -117,7 +117,8 @@ class Workload:
         return transaction
 
     def _operations(self, rng, client):
-        """One operation mostly; of several, each key is used once, as what comes after an own write reads that too."""
+        """The operations of a transaction, mostly one. Each key is used once, since a later read would see the
+        transaction's own write."""
         count = rng.choice([1, 1, 1, 2, 3])
         keys = list(TABLES) if client.name in self._tables_only else [*TABLES, *LISTS, *REGISTERS]
         return [self._operation(rng, key) for key in rng.sample(keys, min(count, len(keys)))]
