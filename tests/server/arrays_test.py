@@ -1,4 +1,5 @@
-"""Tensors that a client fetches whole: SET result_format, with psycopg2, psycopg 3 and asyncpg; NumPy is the oracle.
+"""Clients fetch whole tensors as one value: SET result_format, with psycopg2, psycopg 3 and asyncpg. NumPy is the
+oracle.
 
     arrays_test.py EINDB
 """
@@ -15,8 +16,8 @@ import psycopg2
 
 from served import WithServer
 
-# By name: the element of index (i, j, k) as eindb and as NumPy have it, the shape, and the cut. With tiles that are
-# absent, values that text must not round, and lines that are shorter or longer than a strip.
+# Each tensor by its name: the element at (i, j, k) for eindb and for NumPy, the shape, and the partition. There are
+# absent tiles, values that text must not round, and rows that are shorter and longer than a strip.
 TENSORS = {
     "F": ("CAST(i * 0.1 + j / 3 AS FLOAT32)", lambda i, j: (i * 0.1 + j / 3).astype(np.float32), (5, 7), "2, 3"),
     "D": ("i * 0.1 - j / 3", lambda i, j: i * 0.1 - j / 3, (50, 70), "3, 8"),
@@ -70,7 +71,7 @@ class Raw:
         self.connection.sendall(kind + struct.pack("!i", len(body) + 4) + body)
 
     def drain(self):
-        """Reads up to ReadyForQuery: how many bytes, and the last of them."""
+        """Reads up to ReadyForQuery. Returns the number of bytes, and the last of them."""
         size, tail = 0, b""
         while not tail[:-1].endswith(b"Z\0\0\0\x05"):
             received = self.connection.recv(1 << 20)
@@ -169,7 +170,7 @@ class Arrays(WithServer):
             for name in TENSORS:
                 self.check(name, *(await connection.fetchrow(query(name))).values())
             await connection.execute("SET result_format = 'npy'")
-            # asyncpg keeps the statement that it described before: another text makes it ask again.
+            # asyncpg reuses the description of an earlier statement, so the text is changed.
             for name in TENSORS:
                 self.check_npy(name, *(await connection.fetchrow(query(name) + " ")).values())
             await connection.close()
@@ -226,7 +227,7 @@ class Arrays(WithServer):
 
     def test_more_than_a_gigabyte_is_refused_before_anything_is_sent(self):
         with self.psycopg() as connection:
-            # Zeros that no tile is stored for.
+            # No tile is stored for these zeros.
             for result_format, binary, extent in (("array", True, 95_000_000), ("array", False, 540_000_000),
                                                   ("npy", True, 135_000_000), ("npy", False, 70_000_000)):  # fmt: skip
                 connection.execute(f"SET result_format = '{result_format}'")
@@ -244,7 +245,7 @@ class Arrays(WithServer):
                 canceller.sendall(struct.pack("!iiii", 16, 80877102, process, secret))
                 canceller.recv(1)
             rest, tail = client.drain()
-        # All of the row that was promised, then the error.
+        # The announced row is complete, and the error follows it.
         self.assertGreater(size + rest, 3000 * 3000 * 8)
         self.assertIn(b"C57014\0", tail)
 
@@ -253,7 +254,7 @@ class Arrays(WithServer):
             with open(f"/proc/{self.server.process.pid}/status") as status:
                 return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
-        # Computed once, so that the session's memory is what it will be.
+        # The first run allocates the memory that the session keeps.
         text = "EINSUM R[i 3000, j 3000] = i + j"
         with self.psycopg() as connection:
             connection.execute("SET result_format = 'array'")
@@ -263,7 +264,7 @@ class Arrays(WithServer):
                 connection.execute(f"SET result_format = '{result_format}'")
                 for binary in (True, False):
                     connection.execute(text, binary=binary)
-        # Not even a tenth of the tensor more.
+        # The growth is less than a tenth of the tensor.
         self.assertLess(resident() - before, 7e6)
 
 

@@ -1,4 +1,4 @@
-"""Many clients of one server: transactions beside each other, and heavy statements that wait for their turn.
+"""Tests many clients of one server: concurrent transactions, and heavy statements that wait for their turn.
 
     concurrency_test.py EINDB
 """
@@ -24,10 +24,10 @@ CREATE TABLE t (n INTEGER);
 INSERT INTO t VALUES (1);
 CREATE TENSOR X AS EINSUM X[i 4] = i;
 """
-# Some hundred milliseconds on one core; its tensors take 16 MB each.
+# The statement takes some hundred milliseconds on one core, and its tensors take 16 MB each.
 MATRICES = "CREATE TENSOR A AS EINSUM A[i 1400, j 1400] = RANDN(1); CREATE TENSOR T AS EINSUM T[l 1000] = l;"
 HEAVY = "EINSUM s = SUM(A[i,j] * A[j,k] * SIN(A[i,k]))"
-# Hours, in small steps: for those who are to wait behind it.
+# The statement takes hours, in small steps, so that others wait for it.
 STEPS = "SET parallelism = 4096"
 ENDLESS = "EINSUM R[i,k] = SUM(SIN(A[i,j] * A[j,k] * T[l]))"
 
@@ -170,7 +170,7 @@ class Transactions(Concurrent):
                 self.connect().execute("SELECT * FROM mine")
 
     def test_writers_lose_nothing(self):
-        """Many clients count on one row; those whose state is old begin again."""
+        """Many clients increment one row, and no increment is lost. Clients with old snapshots repeat transactions."""
         self.two.execute("UPDATE t SET n = 0")
 
         def count():
@@ -194,7 +194,7 @@ class Transactions(Concurrent):
 
 
 class Clients:
-    """Connections that run a statement over and over, each in a thread, until the end of the block."""
+    """Connections that repeat a statement, each in a thread, until the end of the block."""
 
     def __init__(self, server, statement, count, user):
         self.done = [0] * count
@@ -213,7 +213,7 @@ class Clients:
                 self.done[number] += 1
 
     def wait_for(self, answers):
-        """Whether each comes to have so many answers; also true after an error."""
+        """Waits until each connection has had this many answers, or one an error. Returns False after a hang."""
         return wait_until(lambda: self.errors or min(self.done) >= answers)
 
     def __enter__(self):
@@ -228,7 +228,7 @@ class Clients:
 
 
 class Endless:
-    """A connection that runs a statement without an end, if it is its turn: only then does it hear how far that is."""
+    """A connection that runs an endless statement when it is its turn. Only then it receives progress notices."""
 
     def __init__(self, server, user):
         self._connection = psycopg.connect(**server.arguments(user=user), autocommit=True)
@@ -251,14 +251,14 @@ class Endless:
         return self._connection.info.backend_pid
 
     def runs(self):
-        """Whether it goes on without an end."""
+        """Whether the statement has not ended."""
         return self._thread.is_alive()
 
     def wait_for_turn(self):
         return wait_until(lambda: self.heard > 0)
 
     def end(self):
-        """Cancels it, as often as it takes: it may not have begun."""
+        """Cancels the statement, repeatedly, since it may not have begun."""
         def has_ended():
             self._connection.cancel()
             self._thread.join(0.1)
@@ -281,7 +281,7 @@ class HeavyStatements(Concurrent):
         return client
 
     def test_small_statements_do_not_wait_for_heavy_ones(self):
-        """Each of many clients gets all of its answers while heavy statements run that do not end, and others wait."""
+        """Each of many small clients gets all of its answers while endless heavy statements run, and others wait."""
         running = [self.endless("heavy") for _ in range(2)]
         self.assertTrue(all(client.wait_for_turn() for client in running))
         waiting = [self.endless("heavy") for _ in range(6)]
@@ -298,7 +298,7 @@ class HeavyStatements(Concurrent):
         def heard():
             return sorted(client.heard for client in clients)
 
-        # Those that run hear of it every half second, the others not at all.
+        # Running statements send notices every half second, waiting ones send none.
         for _ in range(3):
             before = heard()
             self.assertTrue(wait_until(lambda: sum(heard()[-2:]) >= sum(before[-2:]) + 6))
@@ -337,7 +337,7 @@ class Turns(unittest.TestCase):
         self.addCleanup(self.server.close)
 
     def test_users_take_turns(self):
-        """One runs at a time: the log has them in the order of their turns."""
+        """Users take turns. One heavy statement runs at a time, so the log lists them in the order of their turns."""
         first = Endless(self.server, "first")
         self.addCleanup(first.close)
         self.assertTrue(first.wait_for_turn())
@@ -350,7 +350,7 @@ class Turns(unittest.TestCase):
                     connection.pgconn.send_query(HEAVY.encode())
                 self.server.wait_for_state([connection.info.backend_pid for connection in own], user="watcher")
                 connections += own
-            # A statement that is seen to be active is about to join its line.
+            # A statement that is seen as active may not have joined its queue yet.
             time.sleep(0.5)
             first.end()
             for connection in connections:
@@ -360,7 +360,7 @@ class Turns(unittest.TestCase):
         order = [event["user"] for event in events if event["event"] == "statement" and event["statement"] == HEAVY]
         print(f"turns: {' '.join(order)}")
         self.assertEqual(sorted(order), ["greedy"] * 12 + ["modest"] * 3)
-        # Six turns, and some in case that the modest came late to the line; behind all others they would be the last.
+        # The modest user needs six turns. Some more are allowed for late statements. Without turns it would be last.
         self.assertLess(max(n for n, user in enumerate(order) if user == "modest"), 12)
 
 
@@ -374,7 +374,7 @@ class Waiting(Concurrent):
         self.assertTrue(self.running.wait_for_turn())
 
     def cancel(self, connection, thread):
-        """As often as it takes: the statement may not have begun."""
+        """Cancels the statement, repeatedly, since it may not have begun."""
         def has_ended():
             connection.cancel()
             thread.join(0.1)
@@ -395,7 +395,7 @@ class Waiting(Concurrent):
 
     def test_who_waits_can_be_cancelled(self):
         found = []
-        waiting = [self.connect() for _ in range(6)]  # more than there are workers
+        waiting = [self.connect() for _ in range(6)]  # more than there are threads for statements
         threads = [self.start(connection, HEAVY, found) for connection in waiting]
         self.server.wait_for_state([connection.info.backend_pid for connection in waiting], user="watcher")
         self.assertEqual(found, [])
@@ -449,7 +449,7 @@ class Results(Concurrent):
     options = ("--memory-limit", "64MiB", "--heavy", "2")
 
     def begin(self):
-        """A client that has fetched one row of a large result, and what came: the row, or an error."""
+        """(client, result) of a client that fetches one row of a large result. The result is that row, or an error."""
         client = psycopg.connect(**self.server.arguments())
         self.addCleanup(client.close)
         client.pgconn.send_query(b"EINSUM Z[i,k] = A[i,k] * 2")
@@ -457,7 +457,8 @@ class Results(Concurrent):
         return client, client.pgconn.get_result()
 
     def test_results_that_nobody_fetches_are_not_waited_for(self):
-        """Clients hold what they have not fetched: who would wait for it is told so, and goes on when they leave."""
+        """Results that clients do not fetch hold memory. A statement that would wait for it is refused, and succeeds
+        when those clients have left."""
         begun = []
         for _ in range(10):
             client, result = self.begin()

@@ -1,4 +1,4 @@
-"""COPY between clients and the server: psql's \\copy, psycopg2, psycopg 3 and asyncpg.
+"""Tests COPY between clients and the server: psql's \\copy, psycopg2, psycopg 3 and asyncpg.
 
     copy_test.py EINDB
 """
@@ -186,7 +186,7 @@ class Drivers(Copy):
 
 
 class Files(Copy):
-    """Formats of files: the tensor as a whole, whose labels and shape the file brings."""
+    """File formats transfer a whole tensor. Labels and shape come from the file."""
 
     def file(self, tensor):
         out = io.BytesIO()
@@ -237,7 +237,7 @@ class Files(Copy):
 
 
 class Messages(Copy):
-    """The protocol itself: what clients may send while they copy."""
+    """Tests the protocol: the messages that clients may send during COPY."""
 
     def session(self):
         peer = self.server.socket()
@@ -286,7 +286,7 @@ class Messages(Copy):
         self.send(peer, b"d", b"1\t1\n")
         self.send(peer, b"Q", b"SELECT 1\0")
         self.assertEqual(self.until(peer, b"Z"), (b"EZ", b"I"))
-        self.send(peer, b"d", b"2\t2\n")  # left over
+        self.send(peer, b"d", b"2\t2\n")  # left over from the COPY
         self.send(peer, b"c")
         self.send(peer, b"Q", b"SELECT COUNT(*) FROM small\0")
         self.assertIn(b"0", self.until(peer, b"C")[1] + b"0")

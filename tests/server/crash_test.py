@@ -1,9 +1,10 @@
-"""The server is killed while it writes, at random moments; then it opens again at once, with the old state or the new.
+"""The server is killed at random moments while it writes. It opens the database again at once, with the old state or
+the new one.
 
     crash_test.py EINDB
 
-EINDB_KILLS is how many times in all (10). Moments are random with a fixed seed, from before a statement begins to after
-it has ended; what a client was told is done must be there.
+EINDB_KILLS sets the number of kills (default 10). Moments are random with a fixed seed, from before the beginning of a
+statement to after its end. Acknowledged changes must be there.
 """
 
 import os
@@ -29,11 +30,10 @@ from trials import Trials  # noqa: E402
 from waiting import HANG_SECONDS, cpu_seconds  # noqa: E402
 
 KILLS = int(os.environ.get("EINDB_KILLS", "10"))
-# From the start of the program to the first answer of a statement. A machine that does other work, too, may stop it for
-# a while, but not half of the times.
+# The limit for the time from a program's start to its first answer. The median counts, as other load may delay a start.
 MOST_OPENING_SECONDS = 1.0  # of CPU time
 ROWS = 100000
-# Values are whole numbers, so that their sums are the same in whatever order.
+# Values are whole numbers, so sums are exact in any order.
 SCRIPT = """
 CREATE TENSOR Old FLOAT64 AS EINSUM Old[i 1200, j 1000] = i * 1000 + j;
 CREATE TABLE notes (n INTEGER, name TEXT);
@@ -42,7 +42,7 @@ INSERT INTO notes VALUES (1, 'a'), (2, 'b');
 
 
 class Database:
-    """A database in a folder of its own, and a server that can be killed; scratch files go to a folder beside it."""
+    """A database in its own folder, and a server that can be killed. Scratch files are in another folder."""
 
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory()
@@ -66,7 +66,7 @@ class Database:
         self._port = int(self._process.stdout.readline().split()[-1])
 
     def cpu_seconds(self):
-        """What the process that runs has computed so far."""
+        """The CPU time of the running server so far."""
         return cpu_seconds(self._process.pid)
 
     def connect(self):
@@ -85,8 +85,8 @@ class Database:
 
 
 class Write:
-    """Something that changes the database. `run(connection)` does it, `undo` is a statement; `state` one that tells
-    whether it is done: no rows, or one."""
+    """A change of the database. `run(connection)` makes it, and the statement `undo` reverts it. The query `state`
+    counts 1 if the change is there, and 0 otherwise."""
 
     undo = "DROP TENSOR New"
     state = "SELECT COUNT(*) FROM eindb_tensors WHERE name = 'New'"
@@ -100,7 +100,7 @@ class Write:
 
 
 class CreateTensor(Write):
-    # Tiles of the result are written while others are computed; those in the middle go through a scratch file.
+    # Tiles of the result are written while others are computed. Intermediate tiles go through a scratch file.
     def run(self, connection):
         connection.execute("SET memory_limit = '4MiB'")
         connection.execute("CREATE TENSOR New AS EINSUM New[i,k] = Old[i,k] + SUM(Old[i,j]) - Old[i,0] * 2")
@@ -128,7 +128,7 @@ class CopyRows(Write):
 
 
 class CopyTensor(CopyFile):
-    """The file of CopyFile, sent by the client."""
+    """The client sends the file of CopyFile."""
 
     def run(self, connection):
         with open(self._path, "rb") as file, connection.cursor().copy("COPY New FROM STDIN (FORMAT npy)") as copy:
@@ -150,7 +150,7 @@ class Killed(unittest.TestCase):
         return bool(self.rows(write.state)[0][0])
 
     def kill_while(self, write, seconds):
-        """Runs `write`, kills the server that long after its beginning; whether the client was told that it is done."""
+        """Runs `write`, and kills the server that many seconds later. Returns whether the write was acknowledged."""
         connection = self.database.connect()
         killer = threading.Timer(seconds, self.database.end, (signal.SIGKILL,))
         killer.start()
@@ -170,7 +170,8 @@ class Killed(unittest.TestCase):
         self.opening_seconds.append(self.database.cpu_seconds())
 
     def measure(self, write):
-        """Seconds that it takes, and what is there before and afterwards. Skips the test where this server cannot do it."""
+        """Returns the seconds that a write takes, and the contents before and after it. Skips the test if this server
+        cannot do it."""
         self.database.start()
         old = self.rows("EINSUM s[] = SUM(Old[i,j])")
         seconds = []
@@ -191,7 +192,8 @@ class Killed(unittest.TestCase):
             connection.execute(statement)
 
     def check_file(self):
-        """Nobody has the database open: it is one whole file, and nothing else is left."""
+        """Checks the database file, which no program has open: it is intact, and no other file is left. Returns the
+        names of tensors."""
         self.assertEqual(os.listdir(self.database.data), ["s.db"])
         connection = sqlite3.connect(self.database.database)
         self.assertEqual(connection.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
@@ -217,7 +219,7 @@ class Killed(unittest.TestCase):
         print(f"{make_write.__name__}: {done} of {kills} done; open again for at most {longest:.2f} s of CPU")
 
     def check_kill(self, write, seconds, old, new):
-        """Whether what was written is there."""
+        """Kills the server during a write, and checks the database. Returns whether the change is there."""
         told = self.kill_while(write, seconds)
         self.assertEqual(os.listdir(self.database.scratch), [])
         self.start_again()

@@ -1,4 +1,5 @@
-"""Bytes that no honest client sends. The server refuses them, goes on for everybody else, and keeps nothing of them.
+"""Clients send bytes that no correct client sends. The server refuses them, continues for all other clients, and keeps
+nothing of them.
 
     hostile_test.py EINDB
 """
@@ -64,7 +65,7 @@ TERMINATE = message(b"X")
 
 
 class Client:
-    """A connection that sends whatever it is given."""
+    """A connection that sends arbitrary bytes."""
 
     def __init__(self, server, **parameters):
         self.socket = server.socket()
@@ -81,7 +82,7 @@ class Client:
         self.socket.sendall(b"".join(messages))
 
     def receive(self):
-        """(kind, body) of the next message, or None where the server has closed the connection."""
+        """(kind, body) of the next message, or None if the server has closed the connection."""
         while len(self._received) < 5 or len(self._received) < 1 + struct.unpack("!i", self._received[1:5])[0]:
             try:
                 data = self.socket.recv(1 << 16)
@@ -95,7 +96,7 @@ class Client:
         return taken[:1], taken[5:]
 
     def until_ready(self):
-        """Kinds of the messages up to ReadyForQuery, which ends them as Z; SQLSTATEs stand in place of errors."""
+        """The kinds of messages up to ReadyForQuery, which is the last one, Z. SQLSTATEs replace errors."""
         kinds = []
         while (received := self.receive()) is not None:
             kind, body = received
@@ -109,7 +110,7 @@ class Client:
         return self.until_ready()
 
     def rest(self):
-        """Kinds of all messages up to the end of the connection."""
+        """The kinds of all messages up to the end of the connection. SQLSTATEs replace errors."""
         kinds = []
         while (received := self.receive()) is not None:
             kinds.append(code_of(received[1]) if received[0] == b"E" else received[0].decode())
@@ -126,14 +127,14 @@ def code_of(body):
 class Hostile(WithServer):
     def setUp(self):
         before = self.sockets()
-        self.addCleanup(self.check_server, before)  # the last of all cleanups: clients have left
+        self.addCleanup(self.check_server, before)  # it runs after all other cleanups, when clients have left
 
     def check_server(self, sockets_before):
         self.assertEqual(self.server.psql("-c", "SELECT 1").stdout, "1\n", "others are answered")
         self.assertTrue(wait_until(lambda: self.sockets() <= sockets_before), "no descriptor is left")
 
     def sockets(self):
-        """Sessions that are kept for the next client have files open; of the clients there is nothing but sockets."""
+        """The number of the server's open sockets. Pooled sessions keep files open, so only sockets are counted."""
         folder = f"/proc/{self.server.process.pid}/fd"
         links = []
         for name in os.listdir(folder):
@@ -155,7 +156,7 @@ class Hostile(WithServer):
         self.assertEqual(client.ask(query("SELECT 1")), ["T", "D", "C", "Z"])
 
     def check_ends(self, *messages, code="08P01"):
-        """The connection ends with that error, and no other follows."""
+        """The connection ends, and this error is its last message."""
         client = self.client()
         client.send(*messages)
         self.assertEqual(client.rest()[-1:], [code])
@@ -178,7 +179,7 @@ class Beginnings(Hostile):
                 self.assertNotIn(b"XX000", received, bytes_)
 
     def test_a_second_beginning(self):
-        """Read as a message it announces more than there is."""
+        """A second startup packet is read as a message whose announced length exceeds the bytes sent."""
         client = self.client()
         client.send(startup(user="ada"))
         client.socket.shutdown(socket.SHUT_WR)
@@ -186,10 +187,10 @@ class Beginnings(Hostile):
 
 
 class ZeroBytes(Hostile):
-    """Texts of the protocol end at a zero byte, so none may come from a value into an error, as a column's name, ..."""
+    """Texts of the protocol end at a zero byte. So zero bytes of values do not get into errors or other texts."""
 
     def errors(self, *messages):
-        """The fields of each error by their letters; those of a message are all there and nothing follows them."""
+        """The fields of each error by their letters. Each message must be complete, and end after its last field."""
         client = self.client()
         client.send(*messages)
         errors = []
@@ -208,7 +209,7 @@ class ZeroBytes(Hostile):
             self.assertIn("invalid byte sequence for encoding \"UTF8\": 0x", error["M"])
 
     def test_in_a_value_that_an_error_quotes(self):
-        """A blob in a column of numbers, of which the client was told that it is an integer."""
+        """The error quotes a blob from a column that was described to the client as an integer."""
         self.errors(query("CREATE TABLE zero (n INTEGER); INSERT INTO zero VALUES (x'610062ff')"))
         (error,) = self.errors(parse("", "SELECT n FROM zero"), describe(b"S"), bind(), execute(), SYNC)
         self.assertIn("the value 'a\ufffdb\ufffd' is no", error["M"])
@@ -216,7 +217,7 @@ class ZeroBytes(Hostile):
 
 class Lengths(Hostile):
     def test_counts_that_lie(self):
-        """Of Bind and Parse: negative ones, and such as the message does not hold."""
+        """Bind and Parse are refused if counts are negative, or larger than the message can hold."""
         name = b"\0\0"
         for body in (
             name + struct.pack("!h", -1),  # formats
@@ -302,7 +303,7 @@ class Order(Hostile):
         self.assertEqual(found, ["1", "2", "08P01", "Z"])
 
     def test_errors_within_errors(self):
-        """After an error all is left out up to Sync, other errors among it."""
+        """After an error all messages up to Sync are skipped, including those that would cause further errors."""
         client = self.client()
         found = client.ask(parse("", "SELEC"), execute("absent"), parse("", "SELECT 1"), bind(statement="absent"), SYNC)
         self.assertEqual(found, ["42601", "Z"])
@@ -314,7 +315,7 @@ class Order(Hostile):
         self.check_goes_on(client)
 
     def test_comments_that_end_for_one_and_not_for_the_other(self):
-        """By PostgreSQL's rules comments nest, by eindb's they do not: this is a statement for one and none for the other."""
+        """Comments nest by PostgreSQL's rules, and not by eindb's. The text is a statement by one of the rules only."""
         client = self.client()
         self.assertEqual(client.ask(query("/* /* */")), ["I", "Z"])
         self.assertEqual(client.ask(parse("", "/* /* */"), bind(), execute(), SYNC), ["1", "2", "I", "Z"])
@@ -397,7 +398,7 @@ class Many(Hostile):
         self.check_goes_on(client)
 
     def test_answers_that_nobody_reads(self):
-        """Who asks and does not listen is not asked further: the server keeps a connection's worth of answers."""
+        """The server stops reading from clients that do not read its answers, so it keeps few of these."""
         before = self.resident()
         clients = [self.client() for _ in range(8)]
         for client in clients:
@@ -413,7 +414,7 @@ class Many(Hostile):
             client.socket.close()
 
     def test_clients_that_leave_while_their_statements_run(self):
-        """More of them than there are threads: these come back."""
+        """More clients leave than there are threads. All threads become available again."""
         for _ in range(40):
             client = self.client()
             client.send(query(ENDLESS), query("SELECT 1"))
@@ -421,7 +422,7 @@ class Many(Hostile):
         self.check_goes_on(self.client())
 
     def test_a_client_has_so_many_statements_and_portals(self):
-        """Each of them is memory that the server keeps for as long as the client likes."""
+        """Statements and portals take memory for as long as their client wants, so their number is limited."""
         for make in (lambda n: parse(f"s{n}", "SELECT 1"), lambda n: bind(f"p{n}", "one")):
             client = self.client()
             self.assertEqual(client.ask(query("BEGIN")), ["C", "Z"])

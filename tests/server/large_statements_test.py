@@ -1,9 +1,9 @@
-"""Statements that grow one construct to a hundred thousand: each is answered, or refused with a clear error, or ends by
-its statement_timeout; nobody's statement ends the server, or the shell.
+"""Statements in which one construct is repeated up to a hundred thousand times. Each is answered, refused with a clear
+error, or ended by its statement_timeout. No statement ends the server or the shell.
 
     large_statements_test.py EINDB
 
-EINDB_LARGE_SCALE=1 makes them as large as they are named (a fifth without), EINDB_LARGE_ONLY='sql.*' tries some.
+EINDB_LARGE_SCALE=1 tries the full sizes (default 0.2 of them), EINDB_LARGE_ONLY='sql.*' selects constructs.
 """
 
 import os
@@ -19,10 +19,10 @@ from served import EINDB, Server
 
 SCALE = float(os.environ.get("EINDB_LARGE_SCALE", "0.2"))
 ONLY = os.environ.get("EINDB_LARGE_ONLY", ".*")
-# As most systems have it.
+# Most systems have this limit.
 STACK_BYTES = 8 << 20
 TIMEOUT = "2s"
-# Beyond it the machine is not slow, but something hangs.
+# A statement that takes longer hangs, even on a slow machine.
 HANGS_SECONDS = 240
 
 SCRIPT = """
@@ -43,12 +43,12 @@ def numbered(n, text, between=""):
 
 
 def chain(n, link, end):
-    """WITH d0 ..., d1 from d0, ...: # is the number, ~ that of the one before."""
+    """WITH d0 ..., d1 from d0, ...: in `link` # is the number of a definition, and ~ that of the previous one."""
     links = "".join(link.replace("#", str(k)).replace("~", str(k - 1)) for k in range(1, n))
     return f"WITH d0[i] = X[i]{links} {end.replace('#', str(n - 1))}"
 
 
-# Name: what makes a statement of a size, and the size.
+# name: (a function that makes a statement of a size, the size)
 EINSUMS = {
     **{f"chain {op}": (lambda n, op=op: "EINSUM z[i] = " + times(n, "X[i]", op), 100_000)
        for op in ("+", "-", "*", "/", "%", "^", " AND ", " OR ", " = ")},
@@ -182,7 +182,7 @@ class InTheServer(unittest.TestCase):
         return psycopg.connect(**arguments, autocommit=True)
 
     def try_out(self, statement):
-        """With the server's answer, an error or rows; a server that hangs or dies is neither."""
+        """The server answers with rows or an error. It must not hang or end."""
         with self.connect() as connection:
             watch = subprocess.Popen(["sleep", str(HANGS_SECONDS)])
             try:

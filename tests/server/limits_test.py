@@ -1,4 +1,4 @@
-"""What the server takes from clients, and what it does not: sizes, times, numbers of them, and its own end.
+"""Tests the server's limits for clients: sizes, times and numbers; and the server's own end.
 
     limits_test.py EINDB
 """
@@ -50,7 +50,7 @@ def read_all(client):
 
 
 def log_in(server):
-    """A client without a password, byte by byte."""
+    """Logs in without a password and without a driver."""
     client = server.socket()
     client.sendall(startup())
     read_until(client, b"Z\0\0\0\5I")
@@ -71,14 +71,15 @@ def connect(server, **more):
 
 
 def has_answer(connection, seconds=0.0):
-    """Whether the statement that was sent has an answer, or gets one in that time."""
+    """Whether the answer to the statement that was sent is there, or comes within that time."""
     select.select([connection.pgconn.socket], [], [], seconds)
     connection.pgconn.consume_input()
     return not connection.pgconn.is_busy()
 
 
 def cancelled_answer(connection):
-    """The answer to the statement that was sent, which is cancelled as often as it takes: it may not have begun."""
+    """The answer to the statement that was sent, after it is cancelled. The request is repeated, since the statement
+    may not have begun."""
     def has_ended():
         connection.cancel()
         return has_answer(connection, 0.1)
@@ -103,7 +104,7 @@ class Sizes(WithServer):
             self.assertEqual(connection.execute("SELECT length(%s)", ("x" * 90000,)).fetchone(), (90000,))
             with self.assertRaises(psycopg.OperationalError):
                 connection.execute("SELECT length(%s)", ("x" * 110000,))
-        # Refused by its length, of which nothing has to come.
+        # The message is refused by its length, before its content arrives.
         with log_in(self.server) as client:
             client.sendall(b"B" + struct.pack("!i", 200_000))
             self.assertIn(b"C54000", read_all(client))
@@ -135,7 +136,7 @@ class Sizes(WithServer):
 
 
 class Times(WithServer):
-    """What clients say themselves, with times that no test takes."""
+    """Clients choose their own time-outs. These are longer than any test."""
 
     options = ("--idle-timeout", "2h", "--idle-in-transaction-timeout", "3h", "--statement-timeout", "1h")
 
@@ -190,7 +191,7 @@ class LoginTime(WithServer):
 
 
 class IdleTimes(WithServer):
-    """Clients that say all they have to say at once: one that waits for an answer may be taken for an idle one."""
+    """Clients send all messages at once. A client that waits for an answer first may count as idle meanwhile."""
 
     options = ("--idle-timeout", "700ms", "--idle-in-transaction-timeout", "300")
 
@@ -223,13 +224,13 @@ class SendTime(WithServer):
 
 
 def end_by_error(connection, statement):
-    """Runs what does not end by itself."""
+    """Runs a statement that does not end by itself."""
     with contextlib.suppress(psycopg.Error):
         connection.execute(statement)
 
 
 class EndlessStatements(unittest.TestCase):
-    """What one user never ends keeps nobody else away, least of all those who can end it."""
+    """Endless statements of one user do not keep other users away, in particular not those who can end them."""
 
     users = TENSORS + """
         CREATE USER ada PASSWORD 'secret' ADMIN; CREATE USER bob PASSWORD 'secret';
@@ -254,7 +255,7 @@ class EndlessStatements(unittest.TestCase):
             self.assertEqual(len(sessions), 20)
             for session in sessions[10:]:
                 ada.execute(f"KILL CONNECTION {session}")
-            # A few of them run, others wait for a thread, and of some the server has not heard yet.
+            # Some statements run, others wait for a thread, and some have not reached the server yet.
             def have_ended():
                 for session in sessions[:10]:
                     ada.execute(f"KILL {session}")
@@ -300,7 +301,7 @@ class Numbers(unittest.TestCase):
             connect(server, password="secret")
         with self.assertRaisesRegex(psycopg.OperationalError, "password authentication failed"):
             connect(server, password="wrong")
-        # Those that are not let in take no place.
+        # Connections that are not logged in do not count.
         silent = [server.socket() for _ in range(10)]
         clients.pop().close()
 
@@ -321,7 +322,7 @@ class Crowds(WithServer):
     options = ("--max-connections", "500")
 
     def scram_start(self, user):
-        """A client that waits with its proof for a password."""
+        """A client that has begun to log in with SCRAM but has not sent its proof, and the server's challenge."""
         client = self.server.socket()
         client.sendall(startup(user))
         read_until(client, b"\0\0")
@@ -334,7 +335,8 @@ class Crowds(WithServer):
         return message(b"p", b"c=biws," + nonce + b",p=" + b"A" * 43 + b"=")
 
     def try_a_hundred(self):
-        """Wrong passwords. Whether another user, of the same address, is let in before any of them is answered."""
+        """Sends a hundred wrong passwords. Returns whether another user at the same address is let in before any of
+        them is answered."""
         tries = [self.scram_start("ada") for _ in range(100)]
         start = time.monotonic()
         for client, challenge in tries:
@@ -353,7 +355,7 @@ class Crowds(WithServer):
         return not answered_before
 
     def test_wrong_passwords_by_the_hundred(self):
-        # Answers take a second. If others had to wait for them, none would ever come first.
+        # Answers take a second. If others had to wait for them, no login would ever be faster.
         self.assertTrue(wait_until(self.try_a_hundred), "others wait for the answers to wrong passwords")
         connect(self.server, password="secret").close()
 
@@ -368,11 +370,11 @@ class Crowds(WithServer):
                 self.assertEqual(connection.execute("SELECT %s + 1", (n,)).fetchone(), (n + 1,))
         for client in clients:
             client.close()
-        # Sessions are kept.
+        # The server keeps some sessions for later clients.
         self.assertTrue(wait_until(lambda: descriptors(self.server) <= before + 8), descriptors(self.server))
 
     def test_the_silent_give_place(self):
-        """An address has half of the places for those that are not logged in."""
+        """Connections that are not logged in take half of the places per address. New ones replace the oldest."""
         clients = [self.server.socket() for _ in range(600)]
         connect(self.server, password="secret").close()
         self.assertEqual(clients[0].recv(10), b"")
@@ -381,7 +383,7 @@ class Crowds(WithServer):
             client.close()
 
     def test_without_descriptors(self):
-        """Connections wait, and nobody turns in circles, until there are some again."""
+        """Without free descriptors connections wait, and the server does not spin until there are some again."""
         server = Server(TENSORS)
         with connect(server) as connection:
             resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (descriptors(server) + 10,) * 2)
@@ -417,7 +419,7 @@ class End(unittest.TestCase):
         return self.server
 
     def finish(self):
-        """Waits for the end."""
+        """Waits for the end of the server."""
         self.assertEqual(self.server.process.wait(HANG_SECONDS), 0)
 
     def test_idle_clients_are_told(self):
@@ -433,26 +435,26 @@ class End(unittest.TestCase):
                 for client in (idle, busy, silent):
                     self.assertIn(b"C57P01", read_all(client))
         self.finish()
-        self.assertEqual(sorted(os.listdir(server.folder.name)), ["s.db"])  # all of the log is in it
+        self.assertEqual(sorted(os.listdir(server.folder.name)), ["s.db"])  # the log has been merged into the database
 
     def refuses(self):
         try:
             self.server.socket().close()
         except ConnectionRefusedError:
             return True
-        except OSError:  # it came just before
+        except OSError:  # it connected just before the end
             pass
         return False
 
     def run_at_the_end(self, statement, *signals):
-        """The answer to a statement that runs when the first signal comes, and the seconds from that to the answer.
-        From each signal on nobody is let in."""
+        """Runs a statement, and sends signals while it runs. Returns the answer, and the seconds from the first signal
+        to it. After each signal the server refuses connections."""
         with contextlib.closing(connect(self.server)) as connection:
             watcher = self.enterContext(contextlib.closing(connect(self.server, user="watcher")))
             session = connection.info.backend_pid
             is_active = f"SELECT COUNT(*) FROM pg_stat_activity WHERE pid = {session} AND state = 'active'"
             connection.pgconn.send_query(statement.encode())
-            # One that ended before it was seen to run has been waited for, too.
+            # The statement may also end before it is seen to run.
             wait_until(lambda: watcher.execute(is_active).fetchone() == (1,) or has_answer(connection))
             start = time.monotonic()
             for sent in signals:
@@ -485,7 +487,7 @@ class End(unittest.TestCase):
         server = self.serve("--shutdown-grace", "300ms")
         with log_in(server) as client:
             client.sendall(message(b"Q", b"EINSUM Z[i 3000, j 3000] = i\0"))
-            client.recv(1)  # its rows have begun to come
+            client.recv(1)  # the result has begun to arrive
             server.process.send_signal(signal.SIGTERM)
             self.finish()
 

@@ -1,4 +1,4 @@
-"""REPEAT for clients: both protocols, progress and notices, cancelling, and who may.
+"""Tests REPEAT for clients: both protocols, progress and notices, cancellation, and permissions.
 
     loops_test.py EINDB
 """
@@ -11,7 +11,7 @@ import psycopg2
 from served import WithServer
 
 COUNT = "REPEAT 5 AS t { UPDATE TENSOR s[] = s + t; INSERT INTO seen VALUES (:t) }"
-# For longer than a test, unless it is cancelled; in each round some milliseconds.
+# The loop runs longer than any test unless it is cancelled. A round takes some milliseconds.
 LONG = "REPEAT 100000 AS t COMMIT EVERY 3 { UPDATE TENSOR s[] = s + 1; UPDATE TENSOR W[i,k] = TANH(SUM(W[i,j] * W[j,k])) }"
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""memory_test.py EINDB: what `eindb serve --memory-limit` holds, by the kernel's account, while eight clients mix SQL,
-EINSUM and COPY.
+"""memory_test.py EINDB: measures the memory of `eindb serve --memory-limit` while eight clients mix SQL, EINSUM and
+COPY.
 
-Counted is what the process allocates (anonymous memory) and what is resident at the peak, pages of files among it. The
-program itself with its libraries is not the statements' to bound: what the server holds before the first client is
-taken off. What is left may exceed the limit by 15 %.
+The kernel reports the memory that the process allocates (anonymous memory) and the peak of its resident memory, which
+includes pages of files. Statements cannot limit the program itself and its libraries, so the memory before the first
+client is subtracted. The rest may exceed the limit by 15 %.
 """
 
 import collections
@@ -35,7 +35,7 @@ INSERT INTO t SELECT 'name number ' || x, x * 7919 % 200003 FROM c;
 
 
 def status_of(process):
-    """Bytes by the names of /proc/PID/status."""
+    """The values of /proc/PID/status in bytes, by name."""
     found = {}
     with open(f"/proc/{process.pid}/status") as file:
         for line in file:
@@ -46,7 +46,7 @@ def status_of(process):
 
 
 class Peak(threading.Thread):
-    """The most anonymous and resident memory of a process, and of what it is when that is the most."""
+    """Records the peaks of a process's anonymous and resident memory."""
 
     def __init__(self, process):
         super().__init__()
@@ -123,7 +123,7 @@ KINDS = [sort, group, tensor_rows, product, chain, large_result, copy_out, copy_
 class Memory(unittest.TestCase):
     def client(self, server, number, until, done, errors):
         rng = random.Random(number)
-        # Whatever the clock says, each kind is there.
+        # Each client runs each kind at least once, however long that takes.
         kinds = rng.sample(KINDS, len(KINDS))
         while kinds or time.monotonic() < until:
             with psycopg.connect(autocommit=True, **server.arguments()) as connection:
@@ -133,7 +133,7 @@ class Memory(unittest.TestCase):
                         kind(connection, rng)
                         done[kind.__name__] += 1
                     except psycopg.Error as error:
-                        # A message that there is no memory for ends the connection.
+                        # A message that is too large for the free memory ends the connection.
                         ended = connection.closed and "has memory for" in str(error)
                         errors.append(("53200" if ended else error.sqlstate, str(error)))
 
@@ -149,7 +149,7 @@ class Memory(unittest.TestCase):
                 thread.start()
             for thread in threads:
                 thread.join()
-            with psycopg.connect(**server.arguments()) as connection:  # the server lives on
+            with psycopg.connect(**server.arguments()) as connection:  # the server still answers
                 self.assertEqual(connection.execute("SELECT COUNT(*) FROM t").fetchone(), (100000,))
         resident = max(peak.resident, status_of(server.process)["VmHWM"])
         print(f"{mebibytes} MiB: allocated {(peak.anonymous - base['RssAnon']) / MEBIBYTE:.0f} MiB, "
@@ -157,7 +157,7 @@ class Memory(unittest.TestCase):
               f"{base['VmRSS'] / MEBIBYTE:.0f} MiB; {sum(done.values())} statements, {len(errors)} without memory")
         self.assertLessEqual(peak.anonymous - base["RssAnon"], 1.15 * mebibytes * MEBIBYTE)
         self.assertLessEqual(resident - base["VmRSS"], 1.15 * mebibytes * MEBIBYTE)
-        # Who gets no memory in time is told so. Two writers at a time may have to wait for longer than they do.
+        # A statement that gets no memory in time ends with 53200. Concurrent writers may end with 55P03 or 40001.
         self.assertEqual([error for error in errors if error[0] not in ("53200", "55P03", "40001")], [])
         self.assertEqual(set(done), {kind.__name__ for kind in KINDS}, set(errors))
 
@@ -169,8 +169,8 @@ class Memory(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    """A statement whose tiles are too large is told what it needs, and where to get it: what a session may set it sets,
-    and runs; for more than that the server has to be given more."""
+    """A statement whose tiles are too large gets an error with the memory that it needs. If the session may set that
+    limit, the hint sets it, and then the statement runs. Otherwise the server has to be given more."""
 
     def test_who_can_raise_the_limit(self):
         server = Server("", ("--memory-limit", "96MiB"))
@@ -212,7 +212,7 @@ class Refusals(unittest.TestCase):
 
 
 class Messages(unittest.TestCase):
-    """What clients send counts, also before all of it is there."""
+    """Messages of clients count towards the limit, even incomplete ones."""
 
     def test_halves_of_large_messages(self):
         server = Server(SCRIPT, ("--memory-limit", "64MiB"))

@@ -1,4 +1,4 @@
-"""Long statements that tell their client how far they are: SET progress_notices, with psycopg2, psycopg 3 and psql.
+"""Long statements report their progress to the client: SET progress_notices, with psycopg2, psycopg 3 and psql.
 
     notices_test.py EINDB
 """
@@ -15,7 +15,7 @@ import psycopg2
 from served import WithServer
 from waiting import HANG_SECONDS, wait_until, wait_until_computing
 
-# Much longer than a test, unless it is cancelled, in many small steps.
+# The statement runs much longer than any test unless it is cancelled, in many small steps.
 STEPS = "SET parallelism = 4096"
 LONG = "EINSUM R[i,k] = SUM(SIN(X[i,j] * X[j,k]))"
 
@@ -39,7 +39,7 @@ class Notices(WithServer):
             start = time.monotonic()
             with self.assertRaises(psycopg.errors.QueryCanceled):
                 connection.execute(LONG)
-            self.assertGreater(time.monotonic() - start, 1.3)  # at most two a second
+            self.assertGreater(time.monotonic() - start, 1.3)  # at most two notices a second
             self.assertEqual(set(heard), {("INFO", "00000")})
             self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
 
@@ -57,7 +57,7 @@ class Notices(WithServer):
                         cursor.execute(LONG)
                     cursor.execute("SET statement_timeout = 0")
                     was_heard = any(notice.startswith("INFO:") for notice in connection.notices)
-                    # On a busy machine the first step may take longer.
+                    # With other load on the machine the first step may take longer.
                     if was_heard or not heard or seconds > HANG_SECONDS:
                         break
                     seconds *= 4
@@ -79,7 +79,7 @@ class Notices(WithServer):
             settings = f"{STEPS}; SET progress_notices = on; SELECT 'before'"
             script = f"{settings}; {LONG}".encode()
             client.sendall(b"Q" + struct.pack("!i", len(script) + 5) + script + b"\0")
-            # It does not read at once, and nobody waits for it. After the first notice it has heard enough.
+            # The client does not read at once, and the server does not wait for it. One notice is enough.
             time.sleep(1.5)
             received = b""
             while b"SINFO" not in received:

@@ -1,4 +1,4 @@
-"""How people and programs watch the server: HTTP, the log, SHOW SESSIONS, KILL and pg_stat_activity.
+"""Tests how people and programs monitor the server: HTTP, the log, SHOW SESSIONS, KILL and pg_stat_activity.
 
     operation_test.py EINDB
 """
@@ -29,7 +29,7 @@ USERS = "CREATE USER ada PASSWORD 'one' ADMIN; CREATE USER bob PASSWORD 'two' RE
 
 
 class WatchedServer(Server):
-    """A server with HTTP, whose log is a file of JSON."""
+    """A server with HTTP and a log file in JSON."""
 
     def __init__(self, script=TENSORS, options=()):
         self.logs = tempfile.TemporaryDirectory()
@@ -42,7 +42,7 @@ class WatchedServer(Server):
         self.logs.cleanup()
 
     def get(self, path, method="GET"):
-        """Status, headers and body."""
+        """(status, headers, body) of the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=HANG_SECONDS)
         with contextlib.closing(connection):
             connection.request(method, path)
@@ -50,7 +50,7 @@ class WatchedServer(Server):
             return answer.status, dict(answer.getheaders()), answer.read().decode()
 
     def metrics(self):
-        """Samples by name and labels, as Prometheus's own parser reads them."""
+        """The metrics by name and labels, as parsed by Prometheus's own client."""
         families = list(text_string_to_metric_families(self.get("/metrics")[2]))
         return {
             (sample.name, *sorted(sample.labels.items())): sample.value
@@ -63,11 +63,11 @@ class WatchedServer(Server):
 
     def events(self):
         with open(self.log, encoding="ascii") as lines:
-            # The last line may be on its way.
+            # The last line may be incomplete.
             return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def wait_for_event(self, name, **fields):
-        """The first such event, which is about to be logged."""
+        """Waits for the first event with this name and these fields."""
         def found():
             return [event for event in self.events() if event["event"] == name and fields.items() <= event.items()]
 
@@ -76,10 +76,10 @@ class WatchedServer(Server):
         return found()[0]
 
     def raw(self, request, linger=True):
-        """What comes back for the bytes `request`, up to the end of the connection."""
+        """Sends the bytes `request`. With `linger` it returns all that is received until the connection ends."""
         with socket.create_connection(("127.0.0.1", self.http_port), timeout=HANG_SECONDS) as connection:
             answer = b""
-            with contextlib.suppress(OSError):  # the server may not want to hear all of it
+            with contextlib.suppress(OSError):  # the server may close the connection before it has read everything
                 connection.sendall(request)
                 if linger:
                     connection.shutdown(socket.SHUT_WR)
@@ -97,7 +97,7 @@ class Watched(WithServer):
         return connection
 
     def run_endlessly(self, **arguments):
-        """A connection that runs a statement without an end, the thread in which it runs, and what came of it."""
+        """Runs an endless statement. Returns its connection, its thread, and a list to which its error is added."""
         connection = self.connect(**arguments)
         outcome = []
 
@@ -174,7 +174,7 @@ class Http(Watched):
         connection, thread, _ = self.run_endlessly()
         watcher = self.connect()
         self.wait_for_state(watcher, connection.info.backend_pid, "active")
-        # Sessions of other tests may be about to leave.
+        # Sessions of other tests may still be open.
         self.assertTrue(wait_until(lambda: self.server.metric("eindb_connections_active") == 1))
         self.assertTrue(wait_until(lambda: self.server.metric("eindb_connections_open") == 2))
         connection.cancel()
@@ -303,7 +303,7 @@ class ShuttingDown(unittest.TestCase):
         status, _, body = server.get("/health")
         self.assertEqual((status, body), (503, "shutting down\n"))
         self.assertEqual(server.get("/metrics")[0], 200)
-        server.process.send_signal(signal.SIGTERM)  # which cancels what runs
+        server.process.send_signal(signal.SIGTERM)  # this cancels running statements
         self.assertEqual(server.process.wait(HANG_SECONDS), 0)
         thread.join(HANG_SECONDS)
         connection.close()
@@ -448,7 +448,7 @@ class Sessions(Watched):
         return self.connect(user="bob", password="two", **more)
 
     def sessions(self, connection):
-        """By id, as dictionaries."""
+        """The rows of SHOW SESSIONS as dicts, by id."""
         cursor = connection.execute("SHOW SESSIONS")
         names = [column.name for column in cursor.description]
         return {row[0]: dict(zip(names, row, strict=True)) for row in cursor.fetchall()}
@@ -570,7 +570,7 @@ class Sessions(Watched):
 
 
 class ServiceManager(unittest.TestCase):
-    """systemd's sd_notify, by a socket in the file system and by an abstract one."""
+    """The server notifies systemd (sd_notify), over a socket in the file system and over an abstract one."""
 
     def test_it_is_told_of_the_beginning_and_the_end(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What clients of the server may not do, with files, with SQL and with users, tried with psycopg 3.
+"""Tests that clients of the server have no forbidden access to files, SQL and users, with psycopg 3.
 
     permissions_test.py EINDB
 """
@@ -25,7 +25,7 @@ CREATE USER guest PASSWORD 'g' READ ONLY;
 
 
 class Client(WithServer):
-    """Statements of one client at a time."""
+    """Tests statements of one client at a time."""
 
     def connect(self, **more):
         connection = psycopg.connect(**self.server.arguments(**more), autocommit=True)
@@ -171,7 +171,7 @@ class Files(Client):
         self.assertIn("pipe.csv", os.listdir(self.files))
 
     def test_a_swap_while_it_runs_does_not_help(self):
-        """A directory that is a link every other moment: what is read is the file inside, or nothing."""
+        """A directory is replaced by a link again and again. A statement reads the permitted file or none."""
         real, link, name = (os.path.join(self.files, part) for part in ("real", "away", "swap"))
         elsewhere = os.path.join(self.folder.name, "elsewhere")
         for folder, text in ((real, "1\n"), (elsewhere, "666\n")):
@@ -291,7 +291,7 @@ class Users(Client):
 
 
 class Catalog:
-    """pg_catalog for those who only read: all of it, and nothing by way of it."""
+    """Read-only users can read all of pg_catalog, and cannot change anything through it."""
 
     def look_around(self, user, password):
         connection = self.connect(user=user, password=password)
@@ -353,7 +353,7 @@ class Catalog:
                 connection.execute(statement)
             except psycopg.Error:
                 continue
-            # What SQLite lets pass did nothing that another statement sees.
+            # Statements that SQLite permits have no effect that another statement sees.
             self.assertIn(statement.split()[0], ("CREATE", "PRAGMA", "VACUUM"), statement)
             connection.execute("DROP TRIGGER IF EXISTS temp.mine")
         value = lambda sql: connection.execute(sql).fetchone()[0]  # noqa: E731

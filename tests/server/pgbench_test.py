@@ -1,4 +1,4 @@
-"""pgbench against the server: its three modes, with passwords and without, its own script, and psql beside it.
+"""Runs pgbench against the server: its three modes, with and without passwords, its own script, and psql beside it.
 
     pgbench_test.py EINDB
 """
@@ -27,12 +27,12 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
 
 
 def find_pgbench():
-    """Debian has it beside the server's programs, not in PATH."""
+    """Debian installs pgbench beside the server's programs, not in PATH."""
     return next(iter(sorted(glob.glob("/usr/lib/postgresql/*/bin/pgbench"), reverse=True)), None)
 
 
 class Pgbench(WithServer):
-    """What the tests share; without passwords."""
+    """The common part of the tests. The server has no passwords."""
 
     script = TENSORS + LOG
     password = ""
@@ -67,7 +67,7 @@ class Pgbench(WithServer):
 
 
 class OwnScript(Pgbench):
-    """Readers and writers, each of which waits for the others' commits."""
+    """Readers and writers wait for each other's commits."""
 
     def test_modes(self):
         for mode in ("simple", "extended", "prepared"):
@@ -87,7 +87,7 @@ class OwnScriptWithPasswords(OwnScript):
 
 
 class TpcB(Pgbench):
-    """pgbench's own transaction: three updates, each seen by all, whoever writes beside."""
+    """pgbench's own transaction makes three updates. None of them is lost beside concurrent writers."""
 
     script = """
         CREATE TABLE pgbench_branches (bid INTEGER PRIMARY KEY, bbalance INTEGER, filler TEXT);
@@ -114,7 +114,7 @@ class TpcB(Pgbench):
 
 class Interrupted(Pgbench):
     def test_beside_pgbench(self):
-        """psql is interrupted while pgbench runs: its statement ends, pgbench's go on."""
+        """psql is interrupted while pgbench runs. Its statement ends, and those of pgbench continue."""
         place = ["-h", "127.0.0.1", "-p", str(self.server.port), "-U", "ada", "-d", "s"]
         psql = subprocess.Popen(
             ["psql", "-X", "-A", "-t", *place, "-c", "SELECT 'connected'", "-c", ENDLESS],

@@ -1,11 +1,11 @@
-"""Records what real clients send, as seeds of the fuzz target over the backend.
+"""Records the bytes that real clients send, as seeds of the fuzz target over the backend.
 
     record_client_bytes.py EINDB FOLDER        # FOLDER: tests/fuzz/seeds/backend
 
-Each connection of a client becomes two seeds: `<client>` with the bytes as they came, and `<client>.messages` with those
-of its session without their lengths, which the fuzz target puts there. A client that connects more than once has
-`<client>-1` beside it. Run it again when clients ask something new; what it writes replaces what was there, seeds by
-hand (`hand-*`) are left alone.
+Each connection of a client becomes two seeds. `<client>` contains its bytes, and `<client>.messages` the messages of
+its session without their lengths, which the fuzz target inserts. A client that connects more than once has
+`<client>-1`, too. Run this program again when clients send something new. It replaces recorded seeds, and keeps those
+written by hand (`hand-*`).
 """
 
 import asyncio
@@ -23,8 +23,8 @@ import psycopg2
 
 from served import Server
 
-# The first byte, as in backend_fuzz.cpp. Even: a connection from its first byte on; odd: messages of a session. The rest
-# of it: that the bytes come in large pieces.
+# The first byte of a seed, as in backend_fuzz.cpp. If it is even, the bytes of a whole connection follow, otherwise the
+# messages of a session. The other bits are set, so that the bytes arrive in large pieces.
 BYTES = b"\xfe"
 MESSAGES = b"\xff"
 END_OF_MESSAGE = b"\x1e"
@@ -32,7 +32,7 @@ EINSUM = "EINSUM Z[i] = SUM(X[i,j])"
 
 
 class Recorder:
-    """A proxy before the server, for one client at a time."""
+    """A proxy in front of the server, for one client at a time."""
 
     def __init__(self, server_port):
         self._server_port = server_port
@@ -64,7 +64,7 @@ class Recorder:
                     (server if side is client else client).sendall(data)
 
     def take(self):
-        """What the connections sent that have begun and ended since the last call."""
+        """The bytes of the connections that have begun and ended since the last call."""
         threads, self._threads = self._threads, []
         for thread in threads:
             thread.join(20)
@@ -72,11 +72,12 @@ class Recorder:
         return [bytes(recorded) for recorded in taken]
 
 
-# ---- What clients do -------------------------------------------------------------------------------------------------
+# ---- The clients -----------------------------------------------------------------------------------------------------
 
 
 def run(command, port, text=None):
-    # Requests for encryption are answered before anything else is sent: bytes behind one would end the connection.
+    # Requests for encryption are disabled. The server answers them before it accepts other bytes, and ends a connection
+    # that sends bytes behind one.
     environment = {**os.environ, "PGSSLMODE": "disable", "PGGSSENCMODE": "disable"}
     place = ["-h", "127.0.0.1", "-p", str(port), "-U", "ada"]
     subprocess.run([*command[:1], *place, *command[1:]], input=text, text=True, env=environment, check=False, timeout=60,
@@ -174,7 +175,7 @@ CLIENTS = {
 
 
 def messages(recorded):
-    """(type, body) of each message behind that of the start."""
+    """(type, body) of each message after the startup message."""
     at = int.from_bytes(recorded[:4], "big")
     while at < len(recorded):
         length = int.from_bytes(recorded[at + 1 : at + 5], "big")
@@ -191,7 +192,7 @@ def write_seeds(path, recorded):
 
 
 def record(name, client, folder):
-    # Each client finds the database as it was made.
+    # Each client gets a fresh database.
     server = Server()
     recorder = Recorder(server.port)
     client(recorder.port)

@@ -1,4 +1,4 @@
-"""A server to test: `eindb serve` on a port of its own. The program is the first argument of the tests' command."""
+"""A server to test: `eindb serve` on its own port. The program is the first argument of the tests' command."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ INSERT INTO t VALUES ('a', 1), ('b', 2);
 
 
 class Server:
-    """`eindb serve` on a port of its own, with a database of `script`'s making."""
+    """`eindb serve` on its own port, with a database that `script` creates."""
 
     def __init__(self, script=TENSORS, options=()):
         self.folder = tempfile.TemporaryDirectory()
@@ -47,7 +47,7 @@ class Server:
         return {"host": "127.0.0.1", "port": self.port, "user": "ada", "dbname": "s", **more}
 
     def wait_for_state(self, sessions, state="active", **arguments):
-        """Waits until all of these sessions are in the state, as another one sees them."""
+        """Waits until another session sees all of these sessions in the state."""
         with psycopg.connect(**self.arguments(**arguments), autocommit=True) as watcher:
             def states():
                 rows = watcher.execute("SELECT pid, state FROM pg_stat_activity").fetchall()

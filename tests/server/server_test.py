@@ -1,4 +1,4 @@
-"""The server as clients see it: psql, psycopg2, psycopg 3 and asyncpg, all from Debian's packages.
+"""Tests the server with clients from Debian's packages: psql, psycopg2, psycopg 3 and asyncpg.
 
     server_test.py EINDB
 """
@@ -81,7 +81,7 @@ class Psql(WithServer):
                    "-c", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"]  # fmt: skip
         ran = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(ran.stdout.readline(), "connected\n")
-        # Its statement computes at the server; psql has sent it then.
+        # Once the server computes, psql has sent its statement.
         self.assertTrue(wait_until_computing(self.server.process.pid))
         ran.send_signal(signal.SIGINT)
         self.assertIn("cancel", ran.communicate(timeout=HANG_SECONDS)[1])

@@ -1,4 +1,4 @@
-"""The server with TLS: psql, psycopg2, psycopg 3 and asyncpg, with certificates that are made here.
+"""Tests the server with TLS: psql, psycopg2, psycopg 3 and asyncpg, with certificates that are made here.
 
     tls_test.py EINDB
 """
@@ -28,7 +28,7 @@ USERS = TENSORS + "CREATE USER ada PASSWORD 'secret';"
 
 
 class Certificates:
-    """An authority, and what it has signed: files of a temporary folder."""
+    """An authority and the certificates that it has signed, as files in a temporary folder."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -160,7 +160,7 @@ class Offered(WithTls):
         context = self.context()
         context.set_ciphers("ALL:@SECLEVEL=0")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # which is why it is refused
+            warnings.simplefilter("ignore", DeprecationWarning)  # it is deprecated, and therefore refused
             context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
         with self.assertRaises(ssl.SSLError):
             self.begin_tls(context)
@@ -180,7 +180,7 @@ class Offered(WithTls):
                 client.sendall(SSL_REQUEST)
                 self.assertEqual(client.recv(1), b"S")
                 client.sendall(bytes_)
-                with contextlib.suppress(OSError):  # the server may have left already
+                with contextlib.suppress(OSError):  # the server may have closed the connection already
                     client.shutdown(socket.SHUT_WR)
                     while client.recv(4096):
                         pass
@@ -212,7 +212,7 @@ class Offered(WithTls):
 
 
 class Rsa(WithTls):
-    """A certificate that has signed itself, with the kind of key that most have."""
+    """A self-signed certificate with the most common kind of key."""
 
     certificate = "rsa"
 
@@ -259,7 +259,7 @@ class ClientCertificates(WithTls):
 
 
 class NoBinding(WithTls):
-    """A certificate of Ed25519, for which no channel binding is defined."""
+    """An Ed25519 certificate, for which no channel binding is defined."""
 
     certificate = "ed"
 

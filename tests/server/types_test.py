@@ -1,4 +1,4 @@
-"""Types of parameters and columns, as clients of all kinds see them: NULL, computed columns, values that do not fit.
+"""Tests the types of parameters and columns for all kinds of clients: NULL, computed columns, values that do not fit.
 
     types_test.py EINDB
 """
@@ -49,7 +49,7 @@ class Null(WithServer):
         run(self, session)
 
 
-# What is described before a row is there, and what then comes: (expression of SQL, value).
+# (SQL expression, its value). The column's type is described before the first row, and the value must fit it.
 COMPUTED = (
     ("COUNT(*)", 2), ("SUM(n)", 3), ("n + 1", None), ("AVG(n)", 1.5), ("MAX(n)", 2), ("MAX(name)", "b"),
     ("CAST(MAX(n) AS TEXT)", "2"), ("MAX(n)::float8", 2.0), ("length(MAX(name))", 1), ("COUNT(*) > 1", True),
@@ -141,7 +141,7 @@ class Columns(WithServer):
 
 
 class KeptStatements(WithServer):
-    """A compiled statement that a session keeps follows changes of the schema, by whomever."""
+    """A compiled statement that a session keeps follows changes of the schema by any session."""
 
     def test_tables_and_tensors_change_under_it(self):
         one = psycopg.connect(**self.server.arguments(), autocommit=True)
