@@ -1,7 +1,7 @@
-"""Protects `eindb calibrate`: calibrate_test.py EINDB
+"""Tests `eindb calibrate`: calibrate_test.py EINDB
 
-What it writes and where, that sessions plan with it, that EXPLAIN ANALYZE has both models' predictions beside what was
-measured, and mistakes. Times themselves are not looked at: machines that run tests are busy.
+The tests cover the contents and the path of its file, plans that use it, the predictions of both models in EXPLAIN
+ANALYZE beside the measured values, and errors. They ignore the measured times, since other load affects these.
 """
 import json
 import os
@@ -72,7 +72,7 @@ class CalibrateTest(unittest.TestCase):
             self.assertGreater(plan["execution_seconds"], 0)
             self.assertGreater(plan["predicted_seconds"], 0)
             for part in [plan, *plan["vertices"]]:
-                # What is computed with another vertex is counted there.
+                # The time of a vertex that is computed with another one counts there.
                 self.assertGreaterEqual(part["predicted_seconds"], 0)
                 self.assertLessEqual(part["actual_elements"], part["predicted_elements"])
             self.assertAlmostEqual(sum(v["predicted_elements"] for v in plan["vertices"]), plan["predicted_elements"])
@@ -105,7 +105,7 @@ class CalibrateTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn(str(path), message)
         self.assertIn("eindb calibrate", message)
-        # Who does not plan with it is not kept from working.
+        # Sessions with another cost model are not affected.
         self.assertEqual(self.run_eindb("-c", "EINSUM Z[i 2] = i")[0], 0)
 
     def test_interrupted_it_leaves_nothing(self):

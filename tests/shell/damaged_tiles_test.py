@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""damaged_tiles_test.py EINDB: a tile whose bytes have changed stops every statement that reads it, with an error that
-names tensor and key, and leaves nothing half done. Tiles beside it stay readable."""
+"""damaged_tiles_test.py EINDB: a tile with changed bytes ends every statement that reads it, with an error that names
+tensor and key, and without a partial effect. Other tiles stay readable."""
 import os
 import sqlite3
 import subprocess
@@ -83,7 +83,8 @@ class DamagedTiles(unittest.TestCase):
         self.assert_every_reader_stops()
 
     def test_every_byte_is_guarded(self):
-        """In turn each byte of header and first values; what reads it gives an error and no number."""
+        """A change of any byte of the header and the first values is detected: a statement that reads the tile gives an
+        error and no number."""
         for place in range(0, 96):
             self.flip(place)
             done = self.run_statements("EINSUM Z[] = SUM(X[i,j])")

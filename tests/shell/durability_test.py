@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""durability_test.py EINDB: what a user's files can rely on, from outside the program.
+"""durability_test.py EINDB: tests the guarantees for users' files, from outside the program.
 
-A killed statement leaves the old state or the new one; a failed one leaves nothing, neither tensor nor half a file; a
-file larger than the memory used is imported and exported; places that cannot be written give an error.
+A killed statement leaves the old state or the new one. A failed one leaves nothing, neither a tensor nor a part of a
+file. A file larger than the memory can be imported and exported. Paths that cannot be written give an error.
 """
 import os
 import random
@@ -41,7 +41,7 @@ class DurabilityTest(unittest.TestCase):
 
 class Killed(DurabilityTest):
     def check(self, statement, tensor, cells):
-        """Kills `statement` at random moments; afterwards `tensor` is wholly there or not at all."""
+        """Kills `statement` at random moments. Afterwards `tensor` exists completely or not at all."""
         rng = random.Random(5)
         whole = 0
         for _ in range(12):
@@ -78,7 +78,8 @@ class Killed(DurabilityTest):
 
 class LargerThanMemory(DurabilityTest):
     def test_import_and_export_take_little_memory(self):
-        """256 MiB go in and out with 96 MiB of memory; pages of the database that are mapped are the system's cache."""
+        """256 MiB are imported and exported with 96 MiB of memory. Mapped pages of the database are in the system's
+        cache and do not count."""
         values = np.lib.format.open_memmap(self.folder / "big.npy", mode="w+", dtype=np.float32, shape=(8192, 8192))
         values[:] = np.arange(8192, dtype=np.float32)[:, None] * 3 + np.arange(8192, dtype=np.float32)
         values.flush()
@@ -105,7 +106,7 @@ class Refused(DurabilityTest):
             self.addCleanup(self.folder.chmod, 0o755)
             self.assert_fails(["my.db"], "my.db", "-c", "CREATE TENSOR X (i 3)")
             return
-        # The permissions of a directory do not hold root back: run as nobody, from a place that nobody can reach.
+        # Permissions of directories do not restrict root. So the program runs as the user nobody, from a public folder.
         public = Path(tempfile.mkdtemp(dir="/tmp"))
         self.addCleanup(shutil.rmtree, public)
         public.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What can still be done when the disk of a database is full: its files have a size that they cannot exceed.
+"""Tests the statements that work when the disk of a database is full. A limit on the size of its files simulates that.
 
     full_disk_test.py EINDB
 """
@@ -30,7 +30,7 @@ class FullDisk(unittest.TestCase):
         self.shell.communicate(timeout=240)
 
     def run_in_shell(self, statement):
-        """What it says."""
+        """The output of a statement."""
         self.shell.stdin.write(f"{statement}\nSELECT 'that was all' AS mark;\n")
         self.shell.stdin.flush()
         said = ""
@@ -49,11 +49,11 @@ class FullDisk(unittest.TestCase):
         reader = sqlite3.connect(self.database)
         reader.execute("BEGIN")
         reader.execute("SELECT COUNT(*) FROM eindb_tensors").fetchall()
-        # The log grows, as somebody reads what was before.
+        # The log grows, since a reader uses the earlier state.
         self.run_in_shell(create.format("B", 2))
         self.limit_files(os.path.getsize(self.database + "-wal"))
         said = self.run_in_shell("DROP TENSOR A;")
-        self.assertIn("input/output error", said)  # nothing can be done while the reader reads
+        self.assertIn("input/output error", said)  # no space can be freed while the reader reads
         reader.execute("COMMIT")
         self.assertEqual(self.run_in_shell("DROP TENSOR A;"), "")
         self.assertEqual(self.run_in_shell(create.format("C", 3)), "")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""hostile_files_test.py EINDB: files made to hurt are refused within 100 ms of CPU time and 64 MiB of memory.
+"""hostile_files_test.py EINDB: malicious files are refused within 100 ms of CPU time and 64 MiB of memory.
 
-Time is counted beyond that of a statement that does nothing, and is the processor's: another program's load must not
-fail a test. The limit on memory is the kernel's.
+The CPU time of an empty statement is subtracted. Since CPU time is measured, other load does not fail the test. The
+kernel enforces the limit on memory.
 """
 import os
 import resource
@@ -136,7 +136,7 @@ class HostileFiles(unittest.TestCase):
             with h5py.File(self.folder / "bomb.h5", "w") as file:
                 file.create_dataset("x", shape, "f8", chunks=chunks)
             self.assert_refused("bomb.h5", None, "claims")
-        # The chunk's 800 bytes become half a gigabyte, which libhdf5 inflates before it looks at the size.
+        # The chunk's 800 bytes decompress to half a gigabyte, which libhdf5 does before it looks at the size.
         with h5py.File(self.folder / "bomb.h5", "w") as file:
             data = file.create_dataset("x", (100,), "f8", chunks=(100,), compression="gzip")
             data.id.write_direct_chunk((0,), zlib.compress(bytes(512 * MEBIBYTE)))

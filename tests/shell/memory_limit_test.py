@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""memory_limit_test.py EINDB: what a process holds that keeps to memory_limit, by the kernel's account.
+"""memory_limit_test.py EINDB: measures the memory of a process with a memory_limit.
 
-Counted is the peak of resident memory (ru_maxrss of the process): tiles, workspace of kernels, pages of the
-database, the allocator's free blocks and the program itself with its libraries. The last is not a statement's to bound:
-the same program with an empty statement is taken off. What is left may exceed the limit by 15 %.
+The kernel reports the peak of resident memory (ru_maxrss of the process): tiles, workspace of kernels, pages of the
+database, free blocks of the allocator, and the program itself with its libraries. Statements cannot limit the program,
+so the peak of the same program with an empty statement is subtracted. The rest may exceed the limit by 15 %.
 """
 import os
 import subprocess
@@ -19,8 +19,8 @@ MEBIBYTE = 1 << 20
 TIMEOUT = 100
 
 
-# What a process held before it became another program counts for that, too, and what started it may hold much: so a
-# small interpreter starts the program.
+# The peak memory of a process includes that before exec, when it is a copy of this process, which may be large.
+# Therefore a small interpreter starts the program.
 WATCH = """
 import os, sys
 pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
@@ -30,7 +30,7 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
 
 
 def run_watched(*arguments):
-    """Runs EINDB to the end; (exit status, standard error, resident bytes at the peak)."""
+    """Runs EINDB to its end. Returns (exit status, standard error, peak of resident bytes)."""
     command = [sys.executable, "-I", "-S", "-c", WATCH, EINDB, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     status, resident = map(int, done.stdout.split()[-2:])
@@ -56,7 +56,7 @@ class MemoryLimit(unittest.TestCase):
         path.unlink()
 
     def check(self, query, limits, tolerance=0.0):
-        """The same result in all limits, in bytes; each in a process of its own."""
+        """The result is the same under all limits, which are in bytes. Each has a fresh process, which keeps to it."""
         results = [self.folder / f"{n}.npy" for n in range(len(limits) + 1)]
         self.run_eindb("-c", f"COPY ({query}) TO '{results[0]}'")
         expected = np.load(results[0])
@@ -79,7 +79,7 @@ class MemoryLimit(unittest.TestCase):
                    [28 * MEBIBYTE, 14 * MEBIBYTE])
 
     def test_kernels_that_copy_and_fuse(self):
-        """Squared distances of operands that are transposed and converted, and a softmax of their rows."""
+        """Squared distances of transposed and converted operands, and a softmax of their rows, keep to the limit."""
         rng = np.random.default_rng(8)
         self.store("P", rng.integers(-4, 5, (96, 24, 80)).astype(np.float32))
         self.store("Q", rng.integers(-4, 5, (24, 3000, 80)).astype(np.int64))

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""random_damage_test.py EINDB: databases and files of other formats that were damaged at random, by bytes or by what stands
-in eindb's own tables. Whatever they hold, the program ends by itself, in time, within a limit of memory, without a signal
-and without an internal error.
+"""random_damage_test.py EINDB: damages databases and files of other formats at random, in their bytes or in the values
+of eindb's own tables. Whatever they contain, the program ends by itself, in time, within a limit of memory, without a
+signal and without an internal error.
 
-EINDB_DAMAGE_TRIES is how many there are (60), EINDB_DAMAGE_SEED begins the choices (1), EINDB_DAMAGE_ONLY does one of them
-alone, that of a failure.
+EINDB_DAMAGE_TRIES sets the number of tries (default 60), EINDB_DAMAGE_SEED the seed of the choices (1).
+EINDB_DAMAGE_ONLY runs a single try, such as one that failed.
 """
 import os
 import random
@@ -54,12 +54,12 @@ VALUES = (0, 1, -1, 7, 2**31, 2**40, 2**62, -(2**63), 2**63 - 1, 0.5, 1e300, "",
 
 
 def damage_bytes(rng, content):
-    """Some bytes or bits, a piece that is lost, doubled, or moved, or the end."""
+    """Changes some bytes or bits, removes, doubles or moves a piece, or cuts off the end."""
     data = bytearray(content)
     for _ in range(rng.choice((1, 1, 2, 8, 40))):
         if not data:
             break
-        # Headers are where most is to be damaged.
+        # Most places are in headers, where damage has the most effects.
         place = rng.randrange(min(len(data), rng.choice((100, 600, len(data)))))
         size = rng.choice((1, 4, 100, 4096))
         how = rng.randrange(7)
@@ -81,7 +81,7 @@ def damage_bytes(rng, content):
 
 
 def damage_tables(rng, path):
-    """Values in eindb's own tables, and rows of them."""
+    """Changes values in eindb's own tables, or deletes rows of them."""
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA ignore_check_constraints = ON")
     names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'eindb%'"
@@ -96,7 +96,7 @@ def damage_tables(rng, path):
             else:
                 connection.execute(f'UPDATE OR IGNORE "{table}" SET "{column}" = ? WHERE {which}', (rng.choice(VALUES),))
         except sqlite3.Error:
-            pass  # the table does not take it
+            pass  # the table refuses the value
     connection.commit()
     connection.close()
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""repeat_test.py EINDB: loops of scripts that are cut off, from outside the program.
+"""repeat_test.py EINDB: tests interrupted loops of scripts, from outside the program.
 
-A training script that was killed, at whatever moment and however often, or interrupted, goes on where it was when it is
-run again, and ends with the bits of the one that ran through. EINDB_KILLS says how often it is killed.
+A training script that was killed or interrupted, at any moment and any number of times, continues from there when it is
+run again. It ends with the same bits as an uninterrupted one. EINDB_KILLS sets the number of kills.
 """
 import itertools
 import os
@@ -23,7 +23,7 @@ EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
 KILLS = int(os.environ.get("EINDB_KILLS", "5"))
 ROUNDS = 60
 
-# Every round depends on all before it, to the last bit.
+# Every round depends on all bits of all earlier ones.
 TRAINING = f"""
 SET threads = 1;
 CREATE TENSOR IF NOT EXISTS X AS EINSUM X[t {ROUNDS}, b 40, i 96] = RANDN(7);
@@ -62,17 +62,17 @@ class Loops(unittest.TestCase):
         return done.stdout.splitlines()
 
     def result(self, database):
-        """What the finished script has left: bits of the weights, the losses, the number of steps."""
+        """The result of the finished script: the bits of the weights, the losses, and the number of steps."""
         weights = (self.folder / "W.npy").read_bytes()
         (self.folder / "W.npy").unlink()
         return weights, self.rows(database, "SELECT * FROM losses ORDER BY round"), self.rows(database, "EINSUM n[] = step")
 
     def steps_so_far(self, database):
-        """Rounds that are committed; nothing of others may be seen."""
+        """The number of committed rounds. Nothing of uncommitted ones may be visible."""
         tables = self.rows(database, "SELECT name FROM sqlite_schema WHERE name IN ('losses', 'eindb_tiles_step')")
         if len(tables) < 2:
             return 0
-        # In one statement: it may be running.
+        # One statement reads both, since the script may be running.
         (row,) = self.rows(database, "SELECT (SELECT COUNT(*) FROM losses), (SELECT SUM(val) FROM step)")
         losses, steps = map(int, row.split(","))
         self.assertEqual(steps, losses)
@@ -89,20 +89,20 @@ class Loops(unittest.TestCase):
         for attempt in itertools.count():
             database = f"killed{attempt}.db"
             steps = self.kill_often(database, duration, rng)
-            # On a busy machine a kill may come when the loop has ended: the script would begin another one.
+            # With other load a kill may come after the end of the loop. The script would begin another loop.
             if steps[-1] == ROUNDS:
                 continue
             errors = self.run_through(database)
             self.assertEqual(self.result(database), whole)
-            # Some may come before the first round is committed.
+            # Kills may come before the first round is committed.
             if any(0 < step < ROUNDS for step in steps):
                 break
         if 0 < steps[-1] < ROUNDS:
             self.assertIn(f"the loop goes on after {steps[-1]} of {ROUNDS} rounds", errors)
 
     def kill_often(self, database, duration, rng):
-        """Starts it again and again, and kills it when it has computed for a part of `duration`. The rounds that are
-        committed after each."""
+        """Starts the script repeatedly, and kills it when it has computed for a part of `duration`. Returns the number
+        of committed rounds after each kill."""
         steps = []
         for _ in range(KILLS):
             process = self.start(database)
@@ -119,7 +119,7 @@ class Loops(unittest.TestCase):
     def test_interrupted_it_says_what_is_committed_and_goes_on(self):
         self.run_through("whole.db")
         whole = self.result("whole.db")
-        self.rows("my.db", "CREATE TABLE other (n)")  # who makes the file has it alone
+        self.rows("my.db", "CREATE TABLE other (n)")  # creates the file, which needs exclusive access
         process = self.start("my.db")
         self.assertTrue(wait_until(lambda: self.steps_so_far("my.db") > 0))
         process.send_signal(signal.SIGINT)

@@ -1,7 +1,7 @@
-"""Protects the program as its users meet it, from outside: shell_test.py EINDB
+"""Tests the program from outside, as its users run it: shell_test.py EINDB
 
-Options, exit statuses, where messages go and what they locate, every print mode, dot commands, pipes, and, on a
-terminal of its own, line editing, completion, history and Ctrl-C.
+The tests cover options, exit statuses, messages and their places, every print mode, dot commands, pipes, and, on a
+terminal, line editing, completion, history and Ctrl-C.
 """
 import json
 import os
@@ -21,7 +21,7 @@ from waiting import HANG_SECONDS, wait_until_computing  # noqa: E402
 
 EINDB = sys.argv.pop() if len(sys.argv) > 1 else None
 MATRIX = "CREATE TENSOR X AS EINSUM X[i 2, j 2] = i + j / 2"
-# A billion-fold sum: runs until it is cancelled.
+# The query never ends by itself.
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n;"
 
 
@@ -223,7 +223,7 @@ class Modes(ShellTest):
         self.assert_mode("tensor", "┌───┐\n│ a │\n├───┤\n│ 1 │\n└───┘\n", "SELECT 1 AS a")
 
     def test_long_results_are_not_held(self):
-        """Rows stream: two million of them, which would take some 300 MB, leave no trace in the memory's peak."""
+        """Rows are streamed: two million of them, which would take some 300 MB, do not raise the peak of memory."""
         sql = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 2000000) SELECT x, 'some text' FROM n"
         for mode in ("csv", "json", "list"):
             run = subprocess.Popen([EINDB, "--mode", mode, "-c", sql], stdout=subprocess.DEVNULL)
@@ -326,7 +326,7 @@ class Interrupt(ShellTest):
     def test_ctrl_c_ends_a_script_with_a_message(self):
         with subprocess.Popen([EINDB, "-c", ENDLESS, "-c", "SELECT 2"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as run:
-            # It has begun with what takes long.
+            # By then the program runs the endless statement.
             self.assertTrue(wait_until_computing(run.pid, 1))
             run.send_signal(signal.SIGINT)
             output, message = run.communicate(timeout=240)
@@ -335,7 +335,7 @@ class Interrupt(ShellTest):
 
 
 class Terminal(ShellTest):
-    """The program with a terminal of its own."""
+    """Tests the program on its own terminal."""
 
     def start(self, *arguments):
         pid, self.terminal = pty.fork()
@@ -344,14 +344,14 @@ class Terminal(ShellTest):
                 os.chdir(self.folder)
                 os.execve(EINDB, [EINDB, *arguments], {"HOME": str(self.folder), "TERM": "xterm"})
             finally:
-                os._exit(127)  # never back into the tests
+                os._exit(127)  # the child never returns to the tests
         self.pid = pid
         self.unread = ""
-        self.addCleanup(os.close, self.terminal)  # which ends the program if it still runs
+        self.addCleanup(os.close, self.terminal)  # this ends the program if it still runs
         self.expect("eindb> ")
 
     def read(self, end, what):
-        """Waits for output until the time `end`; False at the end of it."""
+        """Waits for output until the time `end`. Returns False at the end of the output."""
         ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
         self.assertTrue(ready, f"{what} did not come; this did: {self.unread!r}")
         try:
@@ -361,7 +361,7 @@ class Terminal(ShellTest):
         return True
 
     def expect(self, text, timeout=HANG_SECONDS):
-        """Reads on until `text` comes; gives what was read, up to its end."""
+        """Reads until `text` comes. Returns the output up to its end."""
         end = time.monotonic() + timeout
         while text not in self.unread:
             self.assertTrue(self.read(end, repr(text)), f"{text!r} did not come; this did: {self.unread!r}")

@@ -1,6 +1,6 @@
-"""Protects planning from work that grows faster than the statement: statement_cost_test.py EINDB
+"""Tests that the work of planning does not grow faster than the statement: statement_cost_test.py EINDB
 
-Callgrind counts the instructions of the whole program, so that neither the clock nor what else the machine does matters.
+Callgrind counts the instructions of the whole program, so neither the clock nor other load on the machine matters.
 """
 
 import os
@@ -18,7 +18,7 @@ CREATE TENSOR Y (i 2, j 2);
 SET threads = 1;
 """
 GROWTH = 8
-# Work in proportion gives GROWTH, sorting and trees a little more, and pairs GROWTH * GROWTH.
+# Linear work grows by GROWTH, sorting and trees by a little more, and work on pairs by GROWTH * GROWTH.
 MOST_GROWTH = 12
 
 

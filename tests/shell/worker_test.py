@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""worker_test.py EINDB SCRIPT: `eindb worker` and script/cluster as programs: how they start, refuse and end."""
+"""worker_test.py EINDB SCRIPT: tests how `eindb worker` and script/cluster start, refuse and end as programs."""
 import os
 import re
 import signal
@@ -97,7 +97,7 @@ class ClusterScriptTest(unittest.TestCase):
         self.assertEqual(len(set(first)), 2)
         self.assertEqual(self.addresses(signal.SIGTERM), first)
         for worker in ("worker1", "worker2"):
-            # Nobody has the directory any more.
+            # No process locks the directory any more, so the error is about the option.
             done = subprocess.run([EINDB, "worker", "--listen", "127.0.0.1:0", "--data", self.folder / "data" / worker,
                                    "--memory-limit", "much", "--insecure"], capture_output=True, text=True, timeout=240)
             self.assertIn("no size of memory", done.stderr)
