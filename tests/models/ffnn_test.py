@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""ffnn_test.py EINDB PROJECT: examples/models/ffnn against NumPy in double precision, and how well it learns digits."""
+"""ffnn_test.py EINDB PROJECT: compares examples/models/ffnn with NumPy in double precision, and tests it on digits."""
 import os
 import resource
 import subprocess
@@ -29,7 +29,7 @@ def softmax(scores):
 
 
 def train(x, t, w1, w2, epochs):
-    """Gradient descent by hand; the weights and the last epoch's losses."""
+    """Gradient descent in NumPy. Returns the weights, and the losses of the last epoch."""
     losses = np.zeros(len(x))
     for _ in range(epochs):
         for n in range(len(x)):
@@ -74,7 +74,7 @@ class FfnnTest(unittest.TestCase):
             np.testing.assert_allclose(self.tensor(name), expected, rtol=1e-4, atol=1e-5, err_msg=name)
 
     def test_digits_are_told_apart(self):
-        """Over 95 % of the held-out images, for less than a minute of a processor's time."""
+        """The trained model recognizes over 95 % of the held-out images, after less than a minute of CPU time."""
         script = PROJECT / "examples/models/ffnn/digits.sql"
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [EINDB, self.folder / "digits.db", "-f", script]

@@ -1,5 +1,5 @@
-"""LLaMA's architecture in NumPy, in double precision, as the oracle of examples/models/llama: written from the architecture's
-description, position by position where that is plainer."""
+"""LLaMA's architecture in NumPy, in double precision, as the oracle of examples/models/llama. It follows the
+description of the architecture, position by position if that is simpler."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ def rmsnorm(x, weight, epsilon):
 
 
 def rotate(x, theta):
-    """x[s, head, d]: feature p of the first half and of the second are the coordinates of a point, which turns by s *
-    theta^(-2p/d)."""
+    """`x` is indexed [s, head, d]. The features p of the first and of the second half are the coordinates of a point,
+    which is rotated by s * theta^(-2p/d)."""
     length, _, d = x.shape
     angle = np.arange(length)[:, None] * theta ** (-2 * np.arange(d // 2) / d)
     points = (x[..., : d // 2] + 1j * x[..., d // 2 :]) * np.exp(1j * angle)[:, None, :]
@@ -18,7 +18,7 @@ def rotate(x, theta):
 
 
 def attention(q, k, v):
-    """Of one head, [s, d] each: every position looks at those up to itself."""
+    """Attention of one head, whose arguments are indexed [s, d]. Every position attends to those up to itself."""
     out = np.empty_like(v)
     for s in range(len(q)):
         scores = k[: s + 1] @ q[s] / np.sqrt(q.shape[1])
@@ -44,7 +44,7 @@ def layer(x, weight, entries):
 
 
 def logits(checkpoint, tokens):
-    """[b, s, v] for tokens[b][s]."""
+    """The logits [b, s, v] of tokens[b][s]."""
     entries = checkpoint.entries
     embedding = checkpoint["model.embed_tokens.weight"].astype(np.float64)
     output = embedding if entries["tie_word_embeddings"] else checkpoint["lm_head.weight"].astype(np.float64)

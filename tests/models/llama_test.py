@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""llama_test.py EINDB PREFILL: examples/models/llama against NumPy in double precision, on checkpoints with random weights."""
+"""llama_test.py EINDB PREFILL: compares examples/models/llama with NumPy in double precision, on checkpoints with
+random weights."""
 import json
 import os
 import subprocess
@@ -40,7 +41,7 @@ class LlamaTest(unittest.TestCase):
         return random_checkpoint.Checkpoint(self.folder)
 
     def run_model(self, tokens, *options):
-        """The logits in a file, as an array."""
+        """The logits of the model as an array. The program writes them to a file."""
         (self.folder / "tokens").write_text("\n".join(" ".join(map(str, sequence)) for sequence in tokens))
         self.prefill("run", self.folder, "model.db", "--tokens-file", "tokens", "--logits", "out.npy", "--eindb", EINDB,
                      *options)
@@ -50,7 +51,8 @@ class LlamaTest(unittest.TestCase):
         return self.rng.integers(vocabulary, size=(batch, length)).tolist()
 
     def planned_elements_per_layer(self, layers, workers):
-        """What workers that are not here receive from each other; tensors are empty, as plans do not look at values."""
+        """The elements per layer that workers would receive from each other under EinDecomp, which must be the fewest.
+        Tensors are empty, since plans do not depend on values."""
         config = llama.Config.of(random_checkpoint.config_entries(
             layers=layers, features=4096, heads=32, groups=32, feed_forward=11008, vocabulary=32000))
         shapes = {**llama.weights(config), "X_0": (16, 1024, 4096), "rotation": (1024, 64, 2, 2)}
@@ -73,7 +75,7 @@ class LlamaTest(unittest.TestCase):
         checkpoint = self.load(entries)
         tokens = self.tokens(1, 128, 500)
         expected = llama_numpy.logits(checkpoint, tokens)
-        # Logits are about 1 in size; what float32 may lose is about 1e-7 times the square root of what is summed.
+        # Logits are about 1. The error of float32 is about 1e-7 times the square root of the number of terms.
         np.testing.assert_allclose(self.run_model(tokens, "--every-position"), expected, rtol=0, atol=1e-5)
         np.testing.assert_allclose(self.run_model(tokens), expected[:, -1], rtol=0, atol=1e-5)
 
@@ -87,7 +89,7 @@ class LlamaTest(unittest.TestCase):
         np.testing.assert_allclose(layers, expected, rtol=0, atol=1e-5)
 
     def test_the_options_of_an_architecture(self):
-        """Heads of another size than features / heads, one group, the embedding as output, another base."""
+        """Head sizes other than features / heads, a single group, the embedding as output, and another base work."""
         entries = random_checkpoint.config_entries(
             **{**TINY, "groups": 1}, head_dim=12, tie_word_embeddings=True, rope_theta=500.0, rms_norm_eps=0.01)
         checkpoint = self.load(entries)
@@ -104,7 +106,8 @@ class LlamaTest(unittest.TestCase):
         self.assertEqual(printed.splitlines()[1:], [f"{b},{token}" for b, token in enumerate(expected)])
 
     def test_eindecomp_costs_no_more_than_other_ways_of_cutting_the_model(self):
-        """Four layers of the model of 7 billion parameters and a long prompt: too much to be solved exactly."""
+        """EinDecomp moves no more elements than other strategies for four layers of the model of 7 billion parameters
+        and a long prompt. The exact solution takes too long for these."""
         entries = random_checkpoint.config_entries(
             layers=4, features=4096, heads=32, groups=32, feed_forward=11008, vocabulary=32000)
         config = llama.Config.of(entries)

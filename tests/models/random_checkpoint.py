@@ -1,4 +1,4 @@
-"""Checkpoints of LLaMA's architecture with random weights, under the names and in the layout of published ones."""
+"""Creates checkpoints of LLaMA's architecture with random weights, with the names and the layout of published ones."""
 
 import json
 import struct
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def config_entries(layers, features, heads, groups, feed_forward, vocabulary, **others):
-    """What config.json holds."""
+    """The contents of config.json."""
     return {
         "model_type": "llama",
         "hidden_act": "silu",
@@ -25,7 +25,7 @@ def config_entries(layers, features, heads, groups, feed_forward, vocabulary, **
 
 
 def shapes(entries):
-    """Name to (out, in) of every weight."""
+    """{name: (out, in)} of every weight."""
     a, f, v = entries["hidden_size"], entries["intermediate_size"], entries["vocab_size"]
     d = entries.get("head_dim") or a // entries["num_attention_heads"]
     queries, keys = entries["num_attention_heads"] * d, entries["num_key_value_heads"] * d
@@ -48,13 +48,13 @@ def shapes(entries):
 
 
 def random_weight(rng, shape):
-    """Of a size at which features keep theirs from layer to layer; norms are around 1."""
+    """Random weights whose size keeps that of features from layer to layer. Weights of norms are around 1."""
     values = rng.standard_normal(shape, dtype=np.float32)
     return 1 + values / 10 if len(shape) == 1 else values / np.float32(np.sqrt(shape[1]))
 
 
 def to_bfloat16(values):
-    """The bits of float32 numbers without those that bfloat16 has no room for."""
+    """The bits of float32 numbers, truncated to bfloat16."""
     return (values.view("<u4") >> 16).astype("<u2")
 
 
@@ -90,7 +90,7 @@ def write(folder, entries, seed=1, dtype="F32", files=1):
 
 
 class Checkpoint:
-    """Reads weights one by one: checkpoint["model.norm.weight"] is an array of float32."""
+    """Reads weights one at a time: checkpoint["model.norm.weight"] is an array of float32."""
 
     def __init__(self, folder):
         self.entries = json.loads((folder / "config.json").read_text())
@@ -110,7 +110,7 @@ class Checkpoint:
         return (from_bfloat16(values) if dtype == "BF16" else values).reshape(shape)
 
     def mapped(self, name):
-        """The same of a checkpoint in F32, without reading what is not touched; to be changed by nobody."""
+        """The weight, mapped from a checkpoint in F32, so that only used pages are read. It must not be changed."""
         path, offset, dtype, shape = self._places[name]
         assert dtype == "F32"
         return np.memmap(path, dtype="<f4", mode="c", offset=offset, shape=tuple(shape))

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""formats_test.py EINDB: files of other programs, both ways.
+"""formats_test.py EINDB: tests that eindb reads files of other programs, and that they read eindb's.
 
-.npz files against NumPy itself; .h5 files against h5py, where it is installed; safetensors files against a reader and a
-writer of a few lines, after the public description of the format.
+.npz files are compared with NumPy, .h5 files with h5py, where it is installed, and safetensors files with a short
+reader and writer in this file, which follow the public description of the format.
 """
 import json
 import os
@@ -28,7 +28,7 @@ SAFETENSORS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<
 
 
 def write_safetensors(path, tensors):
-    """`tensors`: name to (dtype, shape, bytes)."""
+    """Writes tensors {name: (dtype, shape, bytes)} to a file."""
     header, data = {"__metadata__": {"format": "np"}}, b""
     for name, (dtype, shape, content) in tensors.items():
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [len(data), len(data) + len(content)]}
@@ -39,7 +39,7 @@ def write_safetensors(path, tensors):
 
 
 def read_safetensors(path):
-    """Name to (dtype, shape, bytes)."""
+    """Returns the tensors {name: (dtype, shape, bytes)} of a file."""
     content = path.read_bytes()
     (size,) = struct.unpack("<Q", content[:8])
     data = content[8 + size:]
@@ -50,7 +50,7 @@ def read_safetensors(path):
 
 
 def bfloat16(values):
-    """The bits of float32 numbers, none of them NaN, rounded to bfloat16, ties to even."""
+    """The bits of float32 numbers without NaN, rounded to bfloat16, ties to even."""
     bits = values.astype("<f4").view("<u4").astype(np.uint64)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2")
 
@@ -67,7 +67,7 @@ class FormatTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def imported(self, source, mode=""):
-        """What COPY X FROM `source` makes, by way of an NPY file."""
+        """The tensor that COPY X FROM `source` creates, exported to an NPY file."""
         self.run_eindb(f"{mode} COPY X FROM {source}; COPY X TO 'out.npy'")
         return np.load(self.folder / "out.npy")
 
@@ -99,7 +99,7 @@ class Npz(FormatTest):
             self.assert_same(self.imported("'one.npz'"), np.arange(4.0))
 
     def test_what_a_pipe_gets(self):
-        """Sizes behind the data, and ZIP64 fields where none are needed."""
+        """Archives that were written to a pipe can be read. Their sizes follow the data, with unneeded ZIP64 fields."""
         class Pipe:
             def __init__(self, path):
                 self.file = open(path, "wb")
@@ -159,7 +159,7 @@ class Safetensors(FormatTest):
             with np.errstate(over="ignore"):
                 expected = {"F16": numbers.astype("<f2").tobytes(), "F32": numbers.astype("<f4").tobytes(),
                             "F64": numbers.astype("<f8").tobytes()}
-            if code == "f4":  # the few lines above round from float32
+            if code == "f4":  # bfloat16() rounds from float32
                 expected["BF16"] = bfloat16(numbers).tobytes()
             for dtype, content in expected.items():
                 self.export(numbers, f"'out.safetensors' (DTYPE {dtype})")

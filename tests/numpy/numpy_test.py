@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Holds eindb against NumPy, through .npy files that NumPy writes and reads.
+"""Compares eindb with NumPy, through .npy files that NumPy writes and reads.
 
-Every case imports its inputs, runs statements, exports the result and compares it with what NumPy computes from the
-same files: the largest difference relative to the largest value stays within 1e-5 (float32) and 1e-12 (float64).
-Each case runs with the default settings, with one thread, and with tiny tiles and many kernel calls.
+Every case imports its inputs, runs statements, exports the result and compares it with NumPy's result for the same
+files. The largest difference relative to the largest value must be at most 1e-5 (float32) or 1e-12 (float64). Each case
+runs with the default settings, with one thread, and with tiny tiles and many kernel calls.
 """
 import math
 import os
@@ -92,7 +92,7 @@ ATTENTION_SHAPES = {
 }
 PAIR = {"X": (61, 37), "Y": (37, 45)}
 
-# name: (shapes of the inputs, statements that make Z, the same in NumPy)
+# name: (shapes of the inputs, statements that create Z, the same in NumPy)
 CASES = {
     "product": (PAIR, "CREATE TENSOR Z AS EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k]);", lambda t: t["X"] @ t["Y"]),
     "product, subscripts": (PAIR, "CREATE TENSOR Z AS EINSUM 'ij,jk->ki' (X, Y);", lambda t: (t["X"] @ t["Y"]).T),
@@ -135,7 +135,7 @@ def run_case(eindb, name, dtype, mode, prelude):
     with tempfile.TemporaryDirectory() as folder:
         script = [prelude]
         for t, values in tensors.items():
-            # Both memory layouts that NumPy writes.
+            # NumPy writes two memory layouts. Both are tested.
             np.save(f"{folder}/{t}.npy", np.asfortranarray(values) if t in "BY" else values)
             script.append(f"COPY {t} FROM '{folder}/{t}.npy';")
         script += [statements, f"COPY Z TO '{folder}/Z.npy';"]
@@ -143,7 +143,7 @@ def run_case(eindb, name, dtype, mode, prelude):
         if done.returncode != 0:
             return f"exit status {done.returncode}: {done.stderr}"
         result = np.load(f"{folder}/Z.npy")
-    # NumPy's own rounding must not count: the expectation is computed in double precision.
+    # The expected result is computed in double precision, so that NumPy's rounding errors do not count.
     expected = compute({t: values.astype(np.float64) for t, values in tensors.items()})
     if result.dtype != dtype or result.shape != expected.shape:
         return f"got {result.dtype}{result.shape}, expected {np.dtype(dtype)}{expected.shape}"

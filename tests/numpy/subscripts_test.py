@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Random subscript strings against numpy.einsum: implicit and explicit outputs, ellipses with dimensions of extent 1,
-repeated labels, scalars, spaces. What NumPy refuses, eindb refuses, apart from what it adds (output diagonals).
+"""Compares random subscript strings with numpy.einsum: implicit and explicit outputs, ellipses with dimensions of
+extent 1, repeated labels, scalars, spaces. eindb refuses strings that NumPy refuses, except for its extensions (output
+diagonals).
 
-All cases are one script: the operands are .npy files of small integers, so that results are exact, and every result
-comes back as a .npy file.
+All cases form one script. The operands are .npy files of small integers, so results are exact. Every result is exported
+to a .npy file.
 """
 import os
 import random
@@ -18,12 +19,12 @@ EXTENTS = {"i": 2, "j": 3, "k": 4, "l": 1, "A": 2, "b": 3}
 
 
 def random_operand(rng, ellipsis_shape):
-    """Subscripts and an array that fits them."""
+    """Random subscripts, and an array that fits them."""
     labels = [rng.choice(list(EXTENTS)) for _ in range(rng.randrange(0, 4))]
     shape = [EXTENTS[label] for label in labels]
     subscripts = "".join(labels)
     for place, label in enumerate(labels):
-        # NumPy stretches dimensions of extent 1, but not one side of a diagonal.
+        # NumPy broadcasts dimensions of extent 1, but not those of a diagonal.
         if rng.random() < 0.15 and labels.count(label) == 1:
             shape[place] = 1
     if rng.random() < 0.4:

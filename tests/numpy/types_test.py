@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Holds the element types of expressions against NumPy: random statements over INT64, FLOAT32 and FLOAT64 tensors.
+"""Compares the element types of expressions with NumPy, for random statements over INT64, FLOAT32 and FLOAT64 tensors.
 
-docs/language.md says which type every operation computes in; this file says it again, in NumPy, and shares no code with
-eindb. Whole numbers come up to the ends of INT64, where they wrap, and around 2^53 and 2^24, where floating point loses
-them; floating-point values come with infinities and NaN. Results must have the right type and the right bits, but for
-sums of floating-point values, which may be taken in another order.
+docs/language.md defines the type in which every operation computes. This file implements the same rules in NumPy, and
+shares no code with eindb. Integers reach the ends of INT64, where they wrap, and 2^53 and 2^24, where floating point
+becomes inexact. Floating-point values include infinities and NaN. Results must have the right type and the right bits,
+except for sums of floating-point values, whose order is not fixed.
 
-EINDB_TYPE_STATEMENTS sets the number of statements, EINDB_TYPE_SEED the seed of the first. With EINDB_TYPE_WORKERS=3 so many
-workers keep the tensors, and run the statements.
+EINDB_TYPE_STATEMENTS sets the number of statements, EINDB_TYPE_SEED the seed of the first one. With
+EINDB_TYPE_WORKERS=3 three workers store the tensors and run the statements.
 """
 import contextlib
 import os
@@ -33,7 +33,7 @@ REAL = [0.0, -0.0, 1.0, -1.0, 0.1, 0.5, 1.5, -2.25, 3.0, 1e10, -1e10, 2.0**24, 2
 
 
 class Type:
-    """An element type; a weak one adapts to what it meets."""
+    """An element type. A weak type adapts to the other operand's type."""
 
     def __init__(self, dtype, weak=False):
         self.dtype, self.weak = np.dtype(dtype), weak
@@ -48,7 +48,7 @@ class Type:
         return Type(F8 if self.dtype == I8 else self.dtype, self.weak)
 
     def alone(self):
-        """Where nothing else is met the result is FLOAT64."""
+        """The type of the result if no other type is involved, which is FLOAT64 for a weak type."""
         return F8 if self.weak else self.dtype
 
 
@@ -56,20 +56,20 @@ TRUTH = Type(I8, weak=True)
 
 
 class Node:
-    """One node of an expression. `wanted` is the type that a weak one adapts to."""
+    """A node of an expression. A node of a weak type adapts to the type `wanted`."""
 
     def array(self, wanted):
-        """The value in its own type."""
+        """The value in the node's own type."""
         own = self.type()
         if not own.weak:
             return self.compute(own.dtype)
-        # Whole numbers go into INT64 as they are. All else is computed in FLOAT64 first.
+        # Weak integers are computed in INT64 for INT64. Other weak values are computed in FLOAT64 first.
         if own.dtype == I8 and wanted == I8:
             return self.compute(I8)
         return self.compute(F8)
 
     def value(self, dtype):
-        """The value as an operation in `dtype` takes it."""
+        """The value as an operand of an operation in `dtype`."""
         return self.array(dtype).astype(dtype)
 
 
@@ -151,7 +151,7 @@ class Binary(Node):
         if self.op in CALLS:
             return f"{self.op}({self.a.text()}, {self.b.text()})"
         left = self.a.text()
-        # A chain is read from the left.
+        # Chains are left-associative, so the left operand needs no parentheses.
         if isinstance(self.a, Binary) and self.a.op == self.op and left.startswith("(") and self.op in "+*":
             left = left[1:-1]
         return f"({left} {self.op} {self.b.text()})"
@@ -247,7 +247,7 @@ class Cast(Node):
 
 
 class Definition(Node):
-    """What WITH names: its type is that of the whole."""
+    """A definition of WITH. A weak body has the type that it has on its own."""
 
     def __init__(self, name, body):
         self.name, self.body = name, body
@@ -278,7 +278,7 @@ class Aggregate(Node):
         return self.a.type().floating() if self.op == "MEAN" else self.a.type()
 
     def spread(self, values):
-        """With the extents of the labels that are aggregated."""
+        """Broadcasts values to the extents of the aggregated labels."""
         shape = [EXTENTS[l] if l in self.over else n for l, n in zip(LABELS, values.shape)]
         return np.broadcast_to(values, shape)
 
@@ -297,7 +297,7 @@ class Aggregate(Node):
             return (np.argmax if self.op == "ARGMAX" else np.argmin)(values, axis=axes[0], keepdims=True).astype(dtype)
         if self.op in ("MIN", "MAX"):
             return (np.min if self.op == "MIN" else np.max)(values, axis=axes, keepdims=True).astype(dtype)
-        # Single precision is added up in double precision.
+        # FLOAT32 is summed in FLOAT64.
         wide = F8 if values.dtype == F4 else values.dtype
         total = values.sum(axis=axes, keepdims=True, dtype=wide).astype(values.dtype)
         if self.op == "SUM":
@@ -324,7 +324,8 @@ def nodes(node):
 
 
 def magnitudes(node):
-    """What rounding errors are proportional to: values, and differences replaced by sums of absolute ones."""
+    """The magnitudes to which rounding errors are proportional: absolute values, and for sums and differences the sums
+    of the operands' magnitudes."""
     if isinstance(node, Definition):
         return magnitudes(node.body)
     if isinstance(node, Binary) and node.op in "+-":
@@ -399,7 +400,7 @@ class Generator:
         return node
 
     def cast(self, node):
-        # Not to INT64 of what it may not hold, nor of what adapts.
+        # Only INT64 is cast to INT64, since others may be out of range, and only if it is not weak.
         to = self.random.choice([F4, F8, I8] if node.type().dtype == I8 and not node.type().weak else [F4, F8])
         return Cast(node, to)
 
@@ -408,7 +409,7 @@ class Generator:
         self.definitions = []
         choice = r.randrange(10)
         argument = self.expression(r.randrange(1, 5))
-        # Labels have their extents from tensors.
+        # Only tensors give labels their extents.
         bound = sorted({l for n in nodes(argument) if isinstance(n, Tensor) for l in n.labels}, key=LABELS.index)
         if choice < 6 or not bound:
             return argument
@@ -422,7 +423,7 @@ class Generator:
         return Binary(r.choice(["+", "-", "*"]), aggregate, self.outer(over))
 
     def outer(self, over):
-        """Without the labels that are aggregated: those are other ones outside."""
+        """A leaf without the aggregated labels, which would be different labels outside of the aggregate."""
         while True:
             leaf = self.leaf_that_fits()
             if not set(free_labels(leaf)) & set(over):
@@ -439,7 +440,7 @@ def make_tensors(rng):
     for dtype, letter in ((I8, "n"), (F4, "f"), (F8, "x")):
         for number, shape in enumerate(shapes):
             out.append((f"{letter}{number}", of(dtype, shape)))
-    # Tame ones, so that not everything becomes NaN.
+    # Moderate values, so that not all results become NaN.
     out += [("small", rng.integers(-4, 5, (5, 3))), ("tame", rng.integers(-8, 9, (5, 3)) / 4),
             ("single", (rng.integers(-8, 9, (3, 4)) / 4).astype(F4))]
     return out
@@ -475,7 +476,8 @@ class Statement:
         return isinstance(self.node, Aggregate) and self.node.op in ("SUM", "MEAN")
 
     def same(self, found, expected):
-        """Sums of floating-point values may be taken in another order, and by parts: docs/language.md, Rewrites."""
+        """Whether values agree. Sums of floating-point values may have another order, or be sums of parts:
+        docs/language.md, Rewrites."""
         same = (found == expected) | (np.isnan(found) & np.isnan(expected))
         if expected.dtype == I8 or not self.is_sum():
             return same
@@ -508,7 +510,7 @@ def with_extents(definition):
 
 @contextlib.contextmanager
 def database(eindb, folder):
-    """The arguments of a program that opens one: in memory, or with workers while this lasts."""
+    """The arguments of a program that opens a database, in memory, or on workers until the end of the block."""
     workers = []
     try:
         for n in range(WORKERS):
