@@ -1,5 +1,5 @@
-"""Counts the trials of a kind. At the end they are a line "reliability KIND tries=N failed=M", which
-`script/bench reliability` adds up."""
+"""Counts the trials of one kind, and prints them at the end as a line "reliability KIND tries=N failed=M".
+`script/bench reliability` sums these lines."""
 
 import contextlib
 
@@ -12,7 +12,7 @@ class Trials:
 
     @contextlib.contextmanager
     def trial(self):
-        """Of one: it fails by any exception, which goes on."""
+        """One trial. It fails if an exception leaves the block."""
         self.tries += 1
         try:
             yield

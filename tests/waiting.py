@@ -1,5 +1,5 @@
-"""How tests wait: for a condition, never for a time. Limits are minutes, which only end what hangs, so that neither a
-slow machine nor a busy one makes a test fail."""
+"""Tests wait for conditions, never for fixed times. Limits are minutes and only end hanging tests, so that slow or busy
+machines do not make tests fail."""
 
 import os
 import time
@@ -8,7 +8,7 @@ HANG_SECONDS = 240
 
 
 def wait_until(condition, seconds=HANG_SECONDS):
-    """Whether it comes true before the test counts as hung. It is looked at often, as it mostly comes true soon."""
+    """Returns whether the condition becomes true before the test counts as hung. It is polled every 20 ms."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -18,13 +18,13 @@ def wait_until(condition, seconds=HANG_SECONDS):
 
 
 def cpu_seconds(pid):
-    """What the process has computed so far, in seconds of a processor, whatever else the machine has to do."""
+    """The CPU time of a process so far, which does not depend on other load on the machine."""
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_until_computing(pid, seconds=0.3):
-    """Whether the process comes to compute for so long from now on: what it was asked to do has begun."""
+    """Returns whether the process computes for so long from now on, which shows that its task has begun."""
     before = cpu_seconds(pid)
     return wait_until(lambda: cpu_seconds(pid) - before >= seconds)

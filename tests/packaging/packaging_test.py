@@ -1,4 +1,4 @@
-"""packaging/ fits the program: what is installed, what the container has, and what systemd says of the unit.
+"""Tests that packaging/ fits the program: the installed files, the packages of the container, and the systemd unit.
 
     packaging_test.py EINDB SOURCE_DIRECTORY UNIT
 """
@@ -24,7 +24,7 @@ def read(*path):
 
 
 def directives(dockerfile):
-    """Pairs of a word and its arguments, lines that go on joined."""
+    """Yields (instruction, arguments) of each instruction. Continued lines are joined."""
     lines = [line for line in dockerfile.splitlines() if not line.startswith("#")]
     for line in re.sub(r"\\\n", " ", "\n".join(lines)).splitlines():
         if line.strip():
@@ -33,7 +33,7 @@ def directives(dockerfile):
 
 
 def packages(command):
-    """What a RUN installs with apt-get."""
+    """The packages that a RUN instruction installs with apt-get."""
     listed = re.search(r"apt-get install -y --no-install-recommends (.*?)&&", command)[1]
     return set(listed.split())
 
@@ -44,7 +44,7 @@ class Unit(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        # The unit names the program where it will be installed.
+        # The unit contains the path of the installed program, which is replaced here.
         self.unit = os.path.join(self.folder.name, os.path.basename(self.path))
         with open(self.unit, "w", encoding="utf-8") as file:
             file.write(re.sub(r"^ExecStart=\S+", f"ExecStart={EINDB}", read(self.path), flags=re.MULTILINE))
@@ -124,7 +124,7 @@ class Container(unittest.TestCase):
         for library in re.findall(r"NEEDED\s+(\S+)", listed):
             path = re.search(rf"^\s*{re.escape(library)} => (\S+)", paths, re.MULTILINE)
             if path is None or not path[1].startswith(("/lib/", "/usr/lib/")):
-                continue  # the loader; a sanitizer's, or one of this machine's own
+                continue  # the loader, a sanitizer's library, or a local one
             owner = None
             for place in {path[1], os.path.realpath(path[1]), "/usr" + path[1]}:
                 ran = subprocess.run(["dpkg-query", "-S", place], capture_output=True, text=True)

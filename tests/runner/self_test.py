@@ -1,7 +1,7 @@
-"""Protects the script runner: self_test.py RUNNER
+"""Tests the script runner: self_test.py RUNNER
 
-Every script in pass/ must pass, also once more under --mode and --prelude. Every script in fail/ must fail with exit
-status 1, and say on standard output what its first line asks for: `# expect: REGEX`.
+Every script in pass/ must pass, and pass again under --mode and --prelude. Every script in fail/ must fail with exit
+status 1, and its output must contain the pattern in its first line: `# expect: REGEX`.
 """
 import re
 import shutil

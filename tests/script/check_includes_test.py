@@ -1,4 +1,4 @@
-"""Protects script/check_includes: each kind of violation is found and located, and what is allowed passes."""
+"""Tests script/check_includes: each kind of violation is found and located, and permitted includes pass."""
 import subprocess
 import sys
 import tempfile
@@ -10,7 +10,7 @@ CHECK = Path(__file__).resolve().parents[2] / "script" / "check_includes"
 
 class CheckIncludes(unittest.TestCase):
     def check(self, files):
-        """Runs the check over a tree of {path: text}; gives exit status and lines."""
+        """Runs the check over a tree of {path: text}. Returns the exit status and the lines of output."""
         with tempfile.TemporaryDirectory() as root:
             for path, text in files.items():
                 (Path(root) / path).parent.mkdir(parents=True, exist_ok=True)

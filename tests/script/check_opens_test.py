@@ -1,4 +1,4 @@
-"""Protects script/check_opens: each way to open a file by its path is found and located, and nothing else is."""
+"""Tests script/check_opens: each way to open a file by its path is found and located, and nothing else is."""
 import subprocess
 import sys
 import tempfile
@@ -7,7 +7,7 @@ from pathlib import Path
 
 CHECK = Path(__file__).resolve().parents[2] / "script" / "check_opens"
 OWNER = {"common/open_databases.cpp": "const int file = ::openat(directory, path, flags);\n"}
-# Every file of the script's table, with what it may call.
+# The files in the script's table, each with the call that it may make.
 ALLOWED = {
     **OWNER,
     "storage/sqlite/sqlite_handle.cpp": "const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);\n",
@@ -25,7 +25,7 @@ ALLOWED = {
 
 class CheckOpens(unittest.TestCase):
     def check(self, files):
-        """Runs the check over a tree of {path: text}, with what the table wants; gives exit status and lines."""
+        """Runs the check over a tree of {path: text} and ALLOWED. Returns the exit status and the lines of output."""
         with tempfile.TemporaryDirectory() as root:
             for path, text in {**ALLOWED, **files}.items():
                 (Path(root) / path).parent.mkdir(parents=True, exist_ok=True)
