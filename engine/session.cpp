@@ -181,7 +181,7 @@ Result Session::calibrate(const std::string& path, double seconds) {
                   "name a file: eindb calibrate FILE");
     }
     make_directory_for(target);
-    const auto figures = eindb::calibrate(impl_->state.user.settings, impl_->state.statement, target, seconds);
+    const auto figures = eindb::calibrate(impl_->state, target, seconds);
     write_machine_file(target, figures);
     return listed_result(machine_columns(), machine_rows(figures));
   });

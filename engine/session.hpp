@@ -94,8 +94,9 @@ class Session {
   /// Makes the schema's tables visible to SQL, read-only, or updates them from the database.
   void show(const SideSchema& schema);
 
-  /// Measures this machine for the cost model `calibrated`, writes the figures to `path` (empty: the default path of
-  /// sessions) and returns them as rows. Takes about `seconds`. Error{Io}, Error{Cancelled}.
+  /// Measures this machine for the cost model `calibrated`, and with workers the costs of moving relations between them
+  /// for about as long again; writes the figures to `path` (empty: the default path of sessions) and returns them as
+  /// rows. Takes about `seconds`. Error{Io}, Error{Cancelled}, Error{Value} for fewer than two workers.
   Result calibrate(const std::string& path, double seconds);
 
   /// Whether the database has users. A server then requires a password from everybody.

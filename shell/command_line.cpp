@@ -254,7 +254,9 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   auto* const mpi_flag = add_mpi(app, mpi, workers);
   CalibrateCommand calibrate;
   auto* calibration = app.add_subcommand(
-      "calibrate", "measure this machine for SET cost_model = 'calibrated', print and keep the figures");
+      "calibrate",
+      "measure this machine for SET cost_model = 'calibrated', and with --workers the exchanges between them; print and "
+      "keep the figures");
   calibration->fallthrough();
   calibration->add_option("FILE", calibrate.file, "where to keep them; otherwise where the program looks for them");
   calibration->add_option("--seconds", calibrate.seconds, "about how long to measure")
@@ -291,7 +293,10 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
     status = app.exit(outcome) == 0 ? 0 : 1;
     return std::nullopt;
   }
-  if (calibration->parsed()) line.calibrate = calibrate;
+  if (calibration->parsed()) {
+    line.calibrate = calibrate;
+    line.session.read_only = true;  // workers do not take a session for that of their database
+  }
   if (server->parsed()) line.serve = serve;
   worker.trust.secret_file = line.cluster.trust.secret_file;
   worker.trust.insecure = line.cluster.trust.insecure;

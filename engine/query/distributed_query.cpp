@@ -217,10 +217,13 @@ class DistributedQuery::Attempt {
     return terms;
   }
 
+  // As `eindb calibrate` measured them, otherwise built-in ones.
   TransportCosts transport_costs() const {
     const auto* cluster = session_.database.cluster.get();
-    return cluster != nullptr && cluster->transport() == Transport::Mpi ? TransportCosts::of_mpi()
-                                                                        : TransportCosts::of_tcp();
+    const auto& machine = session_.user.machine();
+    return cluster != nullptr && cluster->transport() == Transport::Mpi
+               ? machine.mpi.value_or(TransportCosts::of_mpi())
+               : machine.tcp.value_or(TransportCosts::of_tcp());
   }
 
   // The ranks whose disks have room for their part of the tensor, assuming that no tile is zero. If these are too few

@@ -4,7 +4,8 @@
 //    "figures": {"compute_scaling": 7.4, "operator_seconds": 1.2e-05, ...,
 //                "FLOAT32 matrix_product 4": 2.1e+09, ...}}
 //
-// `figures` has every name that machine_rows lists, each with a positive number. Other keys are ignored. A file of
+// `figures` has every name that machine_rows lists, each with a positive number; those of a transport are there if it
+// was measured. Other keys are ignored. A file of
 // another version is refused, since measuring again takes only seconds.
 
 #include "engine/settings/machine_file.hpp"
@@ -28,8 +29,8 @@ constexpr std::string_view kFormat = "eindb machine figures";
 constexpr int kVersion = 2;
 constexpr std::int64_t kLargestFile = 1 << 16;
 constexpr int kMostThreads = 1 << 16;
-// Bounds for a figure in any unit, from the time of a cycle to the speed of the largest machines.
-constexpr double kSmallestFigure = 1e-12;
+// Bounds for a figure in any unit, from the time of a byte to the speed of the largest machines.
+constexpr double kSmallestFigure = 1e-15;
 constexpr double kLargestFigure = 1e18;
 constexpr const char* kRemedy = "measure the machine again: eindb calibrate";
 
@@ -63,6 +64,10 @@ void add_rates(std::vector<Figure>& out, DType type, KernelRates& rates) {
   out.push_back({prefix + "crosswise", "elements/s", &rates.crosswise});
 }
 
+void add_transport(std::vector<Figure>& out, const std::string& prefix, TransportCosts& costs) {
+  for (const auto& cost : kTransportCosts) out.push_back({prefix + cost.name, "s", &(costs.*cost.value)});
+}
+
 // All figures except the number of threads and the source.
 std::vector<Figure> figures_in(MachineFigures& m) {
   std::vector<Figure> out{{"compute_scaling", "threads", &m.compute_scaling},
@@ -78,6 +83,8 @@ std::vector<Figure> figures_in(MachineFigures& m) {
   out.push_back({"write", "bytes/s", &m.write});
   out.push_back({"write_tile_seconds", "s", &m.write_tile_seconds});
   for (const auto type : kRatedTypes) add_rates(out, type, m.of(type));
+  if (m.tcp) add_transport(out, "tcp ", *m.tcp);
+  if (m.mpi) add_transport(out, "mpi ", *m.mpi);
   return out;
 }
 
@@ -127,8 +134,12 @@ MachineFigures read_machine_file(const std::string& path) {
   MachineFigures machine;
   machine.source = path;
   machine.threads = static_cast<int>(number_at(json, "threads", 1, kMostThreads, path));
+  const auto& values = json["figures"];
+  const auto has = [&](const char* transport) { return values.contains(std::string(transport) + " per_exchange"); };
+  if (has("tcp")) machine.tcp.emplace();
+  if (has("mpi")) machine.mpi.emplace();
   for (const auto& figure : figures_in(machine))
-    *figure.value = number_at(json["figures"], figure.name, kSmallestFigure, kLargestFigure, path);
+    *figure.value = number_at(values, figure.name, kSmallestFigure, kLargestFigure, path);
   return machine;
 }
 

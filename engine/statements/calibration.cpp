@@ -12,9 +12,12 @@
 #include <limits>
 #include <thread>
 
+#include "cluster/cluster.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/query/pipeline.hpp"
+#include "engine/query/transport_measurement.hpp"
+#include "engine/settings/machine_file.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
 #include "executor/repartition_operator.hpp"
@@ -455,9 +458,20 @@ class Calibration {
 
 }  // namespace
 
-MachineFigures calibrate(const Settings& settings, const StatementContext& statement, const std::string& path,
-                         double seconds) {
-  return Calibration(settings, statement, path, seconds).run();
+MachineFigures calibrate(SessionState& session, const std::string& path, double seconds) {
+  MachineFigures before;
+  try {
+    before = read_machine_file(path);
+  } catch (const Error&) {
+    // There is no file yet, or one that is replaced.
+  }
+  auto figures = Calibration(session.user.settings, session.statement, path, seconds).run();
+  figures.tcp = before.tcp;
+  figures.mpi = before.mpi;
+  const auto* cluster = session.database.cluster.get();
+  if (cluster == nullptr) return figures;
+  (cluster->transport() == Transport::Mpi ? figures.mpi : figures.tcp) = measure_transport(session, seconds);
+  return figures;
 }
 
 }  // namespace eindb

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "plan/transport_costs.hpp"
 #include "tensor/dtype.hpp"
 
 namespace eindb {
@@ -62,6 +64,11 @@ struct MachineFigures {
 
   std::array<KernelRates, 5>
       kernels{};  ///< by element type; INT64 has no matrix products, its figures are those of loops
+
+  /// The costs of moving relations between the workers of a cluster, by its transport; nullopt: not measured, built-in
+  /// ones are used.
+  std::optional<TransportCosts> tcp = {};
+  std::optional<TransportCosts> mpi = {};
 
   static constexpr std::size_t slot_of(DType type) { return static_cast<std::size_t>(type) - 1; }
   const KernelRates& of(DType type) const { return kernels[slot_of(type)]; }

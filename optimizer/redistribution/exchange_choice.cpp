@@ -96,7 +96,7 @@ std::optional<RedistributionPlan> sequence_within(const BlockExchange& exchange,
   const auto size = static_cast<double>(size_of(exchange.dtype));
   const auto room = std::min(static_cast<double>(shape.element_count()), bytes / size / kBlocksAtOnce);
   for (const auto memory : {static_cast<std::int64_t>(room), std::int64_t{0}}) {
-    auto plan = plan_redistribution(shape, exchange.from, exchange.to, {costs.per_element(exchange.dtype), memory});
+    auto plan = plan_redistribution(shape, exchange.from, exchange.to, {per_element(costs, exchange.dtype), memory});
     if (!plan) return std::nullopt;
     if (static_cast<double>(working_elements(*plan)) * size <= bytes) return plan;
   }
@@ -105,39 +105,21 @@ std::optional<RedistributionPlan> sequence_within(const BlockExchange& exchange,
 
 }  // namespace
 
+CollectiveCosts per_element(const TransportCosts& costs, DType dtype) {
+  CHECK(costs.per_byte > 0, "it takes time to receive a byte");
+  const auto received = costs.per_byte * static_cast<double>(size_of(dtype));
+  return {.per_collective = costs.per_exchange / received,
+          .per_peer = costs.per_peer / received,
+          .per_kept_element = costs.per_copied_byte / costs.per_byte,
+          .per_packed_element = costs.per_copied_byte / costs.per_byte};
+}
+
 std::string_view name_of(ExchangeWay way) { return kExchangeWays[static_cast<std::size_t>(way)]; }
 
 std::optional<ExchangeWay> exchange_way_of(std::string_view name) {
   const auto found = std::find(kExchangeWays.begin(), kExchangeWays.end(), name);
   if (found == kExchangeWays.end()) return std::nullopt;
   return static_cast<ExchangeWay>(found - kExchangeWays.begin());
-}
-
-TransportCosts TransportCosts::of_tcp() {
-  return {.per_exchange = 40e-6,
-          .per_peer = 40e-6,
-          .per_byte = 1.3e-9,
-          .per_copied_byte = 0.3e-9,
-          .per_piece = 5e-6,
-          .per_streams = 50e-6};
-}
-
-TransportCosts TransportCosts::of_mpi() {
-  return {.per_exchange = 80e-6,
-          .per_peer = 12e-6,
-          .per_byte = 0.33e-9,
-          .per_copied_byte = 0.35e-9,
-          .per_piece = 5e-6,
-          .per_streams = 115e-6};
-}
-
-CollectiveCosts TransportCosts::per_element(DType dtype) const {
-  CHECK(per_byte > 0, "it takes time to receive a byte");
-  const auto received = per_byte * static_cast<double>(size_of(dtype));
-  return {.per_collective = per_exchange / received,
-          .per_peer = per_peer / received,
-          .per_kept_element = per_copied_byte / per_byte,
-          .per_packed_element = per_copied_byte / per_byte};
 }
 
 ExchangeForecast forecast(const BlockExchange& exchange, const TransportCosts& costs, double memory) {

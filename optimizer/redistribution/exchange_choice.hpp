@@ -7,6 +7,7 @@
 
 #include "optimizer/redistribution/collective_costs.hpp"
 #include "plan/redistribution_plan.hpp"
+#include "plan/transport_costs.hpp"
 #include "tensor/dtype.hpp"
 
 namespace eindb {
@@ -20,24 +21,8 @@ std::string_view name_of(ExchangeWay way);
 /// nullopt if no way has that name.
 std::optional<ExchangeWay> exchange_way_of(std::string_view name);
 
-/// The costs of moving a relation by a transport, in seconds.
-struct TransportCosts {
-  double per_exchange = 0;     ///< for each operation in which a rank sends anything
-  double per_peer = 0;         ///< for each other rank that it sends to
-  double per_byte = 0;         ///< received from others
-  double per_copied_byte = 0;  ///< copied by a rank within its memory, in whatever order
-  double per_piece = 0;        ///< for each piece of a tile that a rank receives, keeps or gives
-  double per_streams = 0;      ///< for an exchange of pieces, beside per_exchange: its streams between all ranks
-
-  /// Figures that were measured with all ranks on one machine (optimizer/redistribution/README.md).
-  static TransportCosts of_tcp();
-  static TransportCosts of_mpi();
-
-  /// The costs of collectives, in units of the time in which a rank receives an element.
-  CollectiveCosts per_element(DType dtype) const;
-
-  friend bool operator==(const TransportCosts&, const TransportCosts&) = default;
-};
+/// The costs of collectives by a transport, in units of the time in which a rank receives an element.
+CollectiveCosts per_element(const TransportCosts& costs, DType dtype);
 
 /// A relation that is to move between two placements in blocks, from the tiles of one grid to those of another.
 struct BlockExchange {

@@ -55,6 +55,24 @@ TEST_F(MachineFileTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(again.of(DType::Complex64).fold, 123.5);
 }
 
+TEST_F(MachineFileTest, CostsOfATransportAreThereIfItWasMeasured) {
+  auto figures = built_in_figures();
+  const auto path = (folder_ / "machine.json").string();
+  write_machine_file(path, figures);
+  EXPECT_EQ(read_machine_file(path).tcp, std::nullopt);
+  figures.tcp = TransportCosts{1e-4, 2e-5, 3e-9, 4e-10, 5e-6, 6e-5};
+  write_machine_file(path, figures);
+  const auto again = read_machine_file(path);
+  EXPECT_EQ(again.tcp, figures.tcp);
+  EXPECT_EQ(again.mpi, std::nullopt);
+  // A transport with one of its costs missing.
+  std::ifstream file(path);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto name = text.find("tcp per_piece");
+  ASSERT_NE(name, std::string::npos);
+  expect_refused(write(text.replace(name, 3, "udp")), "tcp per_piece");
+}
+
 TEST_F(MachineFileTest, HostileFilesAreRefused) {
   const auto good = (folder_ / "good.json").string();
   write_machine_file(good, built_in_figures());
