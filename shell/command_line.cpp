@@ -253,10 +253,10 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   auto* const workers = add_cluster(app, line.cluster);
   auto* const mpi_flag = add_mpi(app, mpi, workers);
   CalibrateCommand calibrate;
-  auto* calibration = app.add_subcommand(
-      "calibrate",
-      "measure this machine for SET cost_model = 'calibrated', and with --workers the exchanges between them; print and "
-      "keep the figures");
+  auto* calibration = app.add_subcommand("calibrate",
+                                         "measure this machine for SET cost_model = 'calibrated', and with --workers "
+                                         "the exchanges between them; print and "
+                                         "keep the figures");
   calibration->fallthrough();
   calibration->add_option("FILE", calibrate.file, "where to keep them; otherwise where the program looks for them");
   calibration->add_option("--seconds", calibrate.seconds, "about how long to measure")
