@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "engine/plans/query_plan.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "optimizer/partitions/worker_choice.hpp"
@@ -20,6 +21,7 @@ std::vector<PlannedInput> planned_inputs(const PhysicalPlan& plan) {
   for (const auto& step : plan.steps) {
     const auto* scan = std::get_if<ScanStep>(&step.op);
     if (scan == nullptr) continue;
+    CHECK(scan->holders <= inputs.size(), "lists of holders are numbered in the order of their first scans");
     if (scan->holders == inputs.size()) inputs.emplace_back(scan->tensor);
     inputs.at(scan->holders).add(scan->tensor);
   }
@@ -30,7 +32,9 @@ std::vector<PlannedInput> planned_inputs(const PhysicalPlan& plan) {
 
 std::shared_ptr<const ClusterPlan> plan_for_cluster(const QueryPlan& query, ClusterTerms terms) {
   const auto& graph = query.plan.graph;
+  CHECK(terms.stored.size() == query.plan.result_grids.size(), "it is known of each result where it is wanted");
   const auto labelling = labelling_for(query.plan, terms);
+  CHECK(labelling.vertices.size() == graph.size(), "every vertex is labelled before it is placed");
   std::vector<DistributedResult> results;
   for (std::size_t n = 0; n < terms.stored.size(); ++n)
     results.push_back({query.plan.result_grids[n], terms.stored[n]});

@@ -1,10 +1,12 @@
 #include "engine/plans/input_locations.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <utility>
 
+#include "common/check.hpp"
 #include "storage/shards/shard_log.hpp"
 #include "storage/tiles/stored_references.hpp"
 #include "storage/tiles/tile_store.hpp"
@@ -14,6 +16,7 @@ namespace eindb {
 namespace {
 
 TileHolders all_at(Rank rank, std::int64_t tiles) {
+  CHECK(tiles >= 0 && tiles <= UINT32_MAX, "the tiles of a tensor are counted in 32 bits");
   TileHolders holders;
   holders.ranks.assign(static_cast<std::size_t>(tiles), rank);
   for (std::int64_t n = 1; n <= tiles; ++n) holders.begin.push_back(static_cast<std::uint32_t>(n));
@@ -66,7 +69,10 @@ class Locator {
     const auto references = read_references(connection, info.store());
     holders = holders_of(connection, info.store(), references, rules_for(input));
     contents.resize(static_cast<std::size_t>(info.grid.tile_count()));
-    for (const auto& [tile, reference] : references) contents[static_cast<std::size_t>(tile)] = reference.content;
+    for (const auto& [tile, reference] : references) {
+      CHECK(tile >= 0 && tile < info.grid.tile_count(), "a reference is of a tile that the tensor has");
+      contents[static_cast<std::size_t>(tile)] = reference.content;
+    }
   }
 
  private:
@@ -95,6 +101,7 @@ class Locator {
 }  // namespace
 
 void PlannedInput::add(const InputTensor& scanned) {
+  CHECK(scanned.name == tensor_.name, "the scans of one list of holders are of one tensor");
   if (!scanned.selection) needed_.reset();
   if (!needed_) return;
   const auto grid = scanned.selection->grid();
@@ -116,6 +123,7 @@ InputLocations locate(std::span<const PlannedInput> inputs, const StoredTensors&
   InputLocations out{std::move(terms), {}, {}};
   Locator locator(stored, workers, out);
   for (const auto& input : inputs) locator.find(input);
+  CHECK(out.holders.size() == inputs.size() && out.contents.size() == inputs.size(), "every input is located once");
   return out;
 }
 

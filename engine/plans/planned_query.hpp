@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catalog/tensor_info.hpp"
+#include "common/check.hpp"
 #include "engine/plans/plan_source.hpp"
 #include "engine/plans/query_plan.hpp"
 #include "optimizer/optimizer.hpp"
@@ -38,7 +39,9 @@ struct PlannedQuery {
         plan(shared->plan),
         planning_seconds(seconds),
         order_given(shared->order_given),
-        source(plan_source) {}
+        source(plan_source) {
+    CHECK(query.results.size() == plan.result_grids.size(), "every result of a planned query has a grid");
+  }
 
   std::shared_ptr<const QueryPlan> shared;
   std::shared_ptr<LatestClusterPlan> for_cluster;  ///< of this query, shared with the cache

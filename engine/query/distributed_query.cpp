@@ -75,6 +75,8 @@ class DistributedQuery::Attempt {
         session_(session),
         workers_(std::move(workers)),
         computing_(computing_ranks(session, workers_.size())) {
+    CHECK(!workers_.empty() && stored.size() == planned.result_count(),
+          "some workers run it, and each result has a place");
     const Stopwatch watch;
     find_plan(stored);
     find_inputs();
@@ -98,6 +100,7 @@ class DistributedQuery::Attempt {
       locations.holders.push_back(place_result(n, results[n].tensor));
       locations.contents.emplace_back();
     }
+    CHECK(locations.holders.size() == locations.contents.size(), "each list of holders has its contents");
     locations_ = std::make_shared<const InputLocations>(std::move(locations));
   }
 
@@ -112,6 +115,7 @@ class DistributedQuery::Attempt {
                         const std::vector<RankReport>& reports) const {
     const auto& tensor = stored.tensor;
     const auto& holders = locations_->holders[list_of(result)];
+    CHECK(reports.size() >= workers_.size(), "every worker reports");
     std::map<std::int64_t, PutContent> put;
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
       if (result >= reports[rank].stored.size())
@@ -235,6 +239,7 @@ class DistributedQuery::Attempt {
       if (!workers_[rank].is_full()) ranks.push_back(static_cast<Rank>(rank));
       else full += (full.empty() ? "" : ", ") + workers_[rank].address;
     }
+    CHECK(tensor.replicas > 0, "a sharded tensor has a copy of each tile");
     const auto copies = std::min(static_cast<std::size_t>(tensor.replicas), workers_.size());
     if (ranks.size() < copies)
       throw Error(
@@ -253,6 +258,7 @@ class DistributedQuery::Attempt {
 
   // The number of the holder list with the locations of a stored result.
   std::size_t list_of(std::size_t result) const {
+    CHECK(result < plan_->results.size(), "a stored result is one of the plan's");
     return std::get<std::size_t>(plan_->step(plan_->results[result]).placement);
   }
 
@@ -275,6 +281,7 @@ class DistributedQuery::Attempt {
       holders.ranks.insert(holders.ranks.end(), ranks.begin(), ranks.end());
       holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
     }
+    DCHECK(holders.begin.size() == static_cast<std::size_t>(tensor.grid.tile_count()) + 1, "every tile has holders");
     return holders;
   }
 

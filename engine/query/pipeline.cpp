@@ -104,6 +104,7 @@ bool runs_on_cluster(const OpenDatabase& database, const Settings& settings) {
 
 QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                        std::span<TileSink* const> sinks) {
+  CHECK(sinks.size() == planned.result_count(), "every result has a sink");
   check_memory(planned.plan, session.user.settings);
   QueryProfile profile;
   if (runs_on_cluster(session.database, session.user.settings)) {
@@ -150,6 +151,7 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   const bool at_workers =
       runs_on_cluster(session.database, session.user.settings) &&
       std::any_of(results.begin(), results.end(), [](const auto& result) { return result.tensor.is_sharded(); });
+  CHECK(results.size() == planned.result_count(), "every result of a stored query has a tensor");
   auto& connection = session.database.connection();
   const bool keeps = can_stay_unwritten(results, session);
   if (keeps) connection.begin_writing();

@@ -29,10 +29,10 @@ ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredRes
       sinks_.push_back(others_.emplace_back(writing_sink(connection, result)).get());
     }
   }
+  CHECK(collected_.size() == results.size() && sinks_.size() == results.size(), "every result has a sink");
 }
 
 std::vector<NewTiles> ResultStore::take() {
-  CHECK(collected_.size() == results_.size() && sinks_.size() == results_.size(), "every result has a sink");
   std::vector<NewTiles> taken;
   for (std::size_t n = 0; n < results_.size(); ++n) {
     CHECK(collected_[n] != nullptr, "tiles are taken of results that are collected");

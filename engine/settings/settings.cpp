@@ -298,6 +298,8 @@ void Settings::reset_all() {
 }
 
 void Settings::update_fingerprint() {
+  CHECK(threads_ > 0 && threads_ <= bounds_.most_threads, "a session has threads within its bounds");
+  CHECK(memory_limit_ > 0 && memory_limit_ <= bounds_.most_memory_limit, "a session has memory within its bounds");
   plan_fingerprint_.clear();
   for (const auto& row : SettingRow::all())
     if (row.shapes_plans) plan_fingerprint_ += std::string(row.name) + "=" + row.show(*this) + ";";
@@ -340,6 +342,7 @@ std::int64_t Settings::parallelism() const {
   const auto wanted = workers() > 0 ? workers() : 4 * static_cast<std::int64_t>(threads_);
   std::int64_t p = 1;
   while (p < wanted) p *= 2;
+  CHECK(p >= threads_ || workers() > 0, "without workers every thread has a call");
   return p;
 }
 
