@@ -50,6 +50,8 @@ class FaultyWorker(Worker):
 class FaultyCluster(Cluster):
     """A cluster in which calls of the server and of the last worker can be made to fail."""
 
+    heartbeat_ms = 250  # a worker whose connection was lost is back after about one heartbeat
+
     def __init__(self, server_control, worker_control):
         self._server_control = server_control
         super().__init__(1)

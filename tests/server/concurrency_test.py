@@ -336,6 +336,11 @@ class Turns(unittest.TestCase):
         self.server = Server(MATRICES, options)
         self.addCleanup(self.server.close)
 
+    def users_of_logged_statements(self):
+        with open(self.log, encoding="ascii") as log:
+            events = [json.loads(line) for line in log if line.endswith("\n")]
+        return [event["user"] for event in events if event["event"] == "statement" and event["statement"] == HEAVY]
+
     def test_users_take_turns(self):
         """Users take turns. One heavy statement runs at a time, so the log lists them in the order of their turns."""
         first = Endless(self.server, "first")
@@ -355,9 +360,9 @@ class Turns(unittest.TestCase):
             first.end()
             for connection in connections:
                 self.assertEqual(connection.pgconn.get_result().status, ExecStatus.TUPLES_OK)
-        with open(self.log, encoding="ascii") as log:
-            events = [json.loads(line) for line in log]
-        order = [event["user"] for event in events if event["event"] == "statement" and event["statement"] == HEAVY]
+        # A result can reach its client before the statement is logged.
+        self.assertTrue(wait_until(lambda: len(self.users_of_logged_statements()) >= 15))
+        order = self.users_of_logged_statements()
         print(f"turns: {' '.join(order)}")
         self.assertEqual(sorted(order), ["greedy"] * 12 + ["modest"] * 3)
         # The modest user needs six turns. Some more are allowed for late statements. Without turns it would be last.
