@@ -92,6 +92,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
                                                Partial& partial, const std::shared_ptr<MemoryBudget>& memory,
                                                Buffers& buffers) const {
   CHECK(inputs.size() == operands_.size() && key.size() >= grid_.rank(), "a call has its inputs and a key");
+  buffers.broke_off = false;
   find_tiles(key, buffers.tiles);
   if (is_needless(inputs, buffers.tiles)) return std::nullopt;
   struct LetGo {
@@ -106,16 +107,20 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
     elements += buffers.operands.back()->shape().element_count();
   }
   take_workspace(memory, buffers);
-  // Allocated last: if something else lacks memory, nothing has been accumulated.
+  find_ranges(key, buffers.ranges);
   const bool first = !partial.has_value();
+  Partial made;  // becomes the partial result once the kernel has filled it
   if (first) {
     std::vector<std::int64_t> extents;
     for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
-    partial.emplace(counted_tile(memory, join_.compute_dtype, Shape(std::move(extents)), result_type_));
+    made.emplace(counted_tile(memory, join_.compute_dtype, Shape(std::move(extents)), result_type_));
   }
-  find_ranges(key, buffers.ranges);
-  if (fused_) fused_->run(buffers.operands, buffers.ranges, partial->tile);
-  else kernel_.run(buffers.operands, buffers.ranges, partial->tile, first);
+  buffers.broke_off = !first;
+  auto& tile = first ? made->tile : partial->tile;
+  if (fused_) fused_->run(buffers.operands, buffers.ranges, tile);
+  else kernel_.run(buffers.operands, buffers.ranges, tile, first);
+  buffers.broke_off = false;
+  if (first) partial = std::move(made);
   return elements;
 }
 

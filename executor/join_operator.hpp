@@ -35,6 +35,9 @@ class JoinOperator {
     std::vector<TilePtr> held;
     std::vector<const Tile*> operands;
     std::optional<MemoryReservation> workspace;  ///< reservation for the thread's Workspace
+    /// Whether the last call failed while its kernel added to a partial result, which may be half changed: the call
+    /// cannot be repeated.
+    bool broke_off = false;
   };
 
   /// `result_type` and `grid` are for the finished result.

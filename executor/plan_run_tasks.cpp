@@ -26,6 +26,7 @@ void PlanRun::run_task(Worker& worker, TaskId id) {
   CHECK(id.stage < stages_.size() && stages_[id.stage].stage != nullptr, "a task runs in a stage that has begun");
   auto& run = stages_[id.stage];
   worker.can_restart = true;
+  worker.buffers.broke_off = false;
   run.stage->find_task(id.number, worker.c.task);
   if (run.join == nullptr) run_repartition(worker, run, id.number);
   else run_join(worker, run, id);
@@ -75,7 +76,8 @@ void PlanRun::run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t c
     if (!partial && run.groups == nullptr)
       partial = run.join->nothing_aggregated(find_tile(worker, run, id.number), context_.memory);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::MemoryLimit) suspend(id, call, std::exchange(partial, std::nullopt));
+    if (worker.buffers.broke_off) worker.can_restart = false;
+    else if (error.kind() == ErrorKind::MemoryLimit) suspend(id, call, std::exchange(partial, std::nullopt));
     throw;
   }
 }
@@ -173,7 +175,7 @@ void PlanRun::run_shared_calls(Worker& worker, StageRun& run, SharedTask& shared
     try {
       run_call(worker, run, *call, partial);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::MemoryLimit || !give_up(shared, *call)) throw;
+      if (error.kind() != ErrorKind::MemoryLimit || worker.buffers.broke_off || !give_up(shared, *call)) throw;
       return;
     }
   }

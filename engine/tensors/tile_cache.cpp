@@ -68,8 +68,15 @@ void TileCache::forget() noexcept {
 
 std::uint32_t TileCache::number_of(const std::string& tensor) {
   const std::lock_guard lock(mutex_);
-  const auto number = numbers_.try_emplace(tensor, static_cast<std::uint32_t>(tensors_.size())).first->second;
-  if (number == tensors_.size()) tensors_.emplace_back();
+  if (const auto known = numbers_.find(tensor); known != numbers_.end()) return known->second;
+  const auto number = static_cast<std::uint32_t>(tensors_.size());
+  tensors_.emplace_back();
+  try {
+    numbers_.emplace(tensor, number);
+  } catch (...) {  // a number without its tensor would be given to another one
+    tensors_.pop_back();
+    throw;
+  }
   CHECK(number < tensors_.size() && numbers_.size() == tensors_.size(), "tensors of a cache are numbered in order");
   return number;
 }

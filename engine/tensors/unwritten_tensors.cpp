@@ -36,8 +36,13 @@ void UnwrittenTensors::put(std::vector<NewTiles> all) {
 }
 
 void UnwrittenTensors::write(SqliteConnection& connection) {
-  CHECK(empty() || connection.in_transaction(), "tensors are written in the transaction that has changed them");
-  for (const auto& [id, tensor] : contents_.tensors) write_tiles(tensor, connection);
+  if (!connection.in_transaction()) return forget();
+  try {
+    for (const auto& [id, tensor] : contents_.tensors) write_tiles(tensor, connection);
+  } catch (...) {
+    if (!connection.in_transaction()) forget();
+    throw;
+  }
   forget();
 }
 

@@ -46,7 +46,8 @@ class UnwrittenTensors final : public TileKeeper {
   void put(std::vector<NewTiles> all);
   /// Call when the tensor is dropped, or when its table is newer.
   void drop(std::int64_t tensor_id) noexcept { contents_.tensors.erase(tensor_id); }
-  /// Writes all tiles to their tables. If it throws, the object is unchanged.
+  /// Writes all tiles to their tables. If it throws, the object is unchanged, unless SQLite has rolled the transaction
+  /// back: tiles that were changed in it are forgotten, also where that happened before.
   void write(SqliteConnection& connection);
 
   /// A copy for restore(), if the statement fails.

@@ -77,6 +77,16 @@ TEST_F(UnwrittenTensorsTest, ARollbackForgetsThem) {
   EXPECT_EQ(committed_sum(), 8);
 }
 
+// As SQLite does by itself when a disk is full, or when a rollback comes while rows are read.
+TEST_F(UnwrittenTensorsTest, ARollbackBySQLiteForgetsThem) {
+  run("BEGIN");
+  update("W[i] = W[i] + 1");
+  state_.database.connection().execute("ROLLBACK");
+  run("SELECT COUNT(*) FROM W");
+  EXPECT_TRUE(state_.database.unwritten.empty());
+  EXPECT_EQ(sum("W"), 8);
+}
+
 TEST_F(UnwrittenTensorsTest, TilesThatBecomeZeroAreZero) {
   run("BEGIN");
   update("W[i] = CASE WHEN i < 4 THEN 0 ELSE W[i] END");

@@ -61,6 +61,7 @@ CASES = [
     Case("select", "SELECT t.name, a.i, SUM(a.val) FROM t JOIN A a ON a.i = t.n GROUP BY 1, 2 ORDER BY 1;"),
     Case("create user", "CREATE USER ada PASSWORD 'secret' ADMIN;"),
     Case("einsum, threads", "EINSUM s[i] = MAX[k](SUM[j](L[i,j] * L[j,k]));", "SET threads = 2;"),
+    Case("einsum, calls", "EINSUM s[i] = MAX[k](SUM[j](L[i,j] * L[j,k]));", "SET threads = 1; SET parallelism = 8;"),
     Case("einsum, maps", "EINSUM s[i] = MAX[k](SUM[j](L[i,j] * L[j,k]));", "SET threads = 2;", MAPS),
     Case("einsum, no threads", "EINSUM s[i] = MAX[k](SUM[j](L[i,j] * L[j,k]));", "SET threads = 4;", THREADS),
     Case("create tensor as, maps", "CREATE TENSOR N AS EINSUM N[i,k] = SUM(A[i,j] * B[j,k]) + 1;", kinds=MAPS),
