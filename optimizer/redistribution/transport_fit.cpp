@@ -50,8 +50,8 @@ ExchangeSample counted(const BlockExchange& exchange, bool by_collectives, const
 }
 
 TransportCosts fit_transport(std::span<const ExchangeSample> samples, const TransportCosts& prior) {
-  constexpr double kPriorWeight = 0.001; // of the prior's six costs together, relative to the samples
-  constexpr double kLeast = 0.01;        // of the prior times the factor
+  constexpr double kPriorWeight = 0.001;  // of the prior's six costs together, relative to the samples
+  constexpr double kLeast = 0.01;         // of the prior times the factor
   constexpr int kSweeps = 2000;
   if (samples.empty()) return prior;
   const auto costs = values_of(prior);
