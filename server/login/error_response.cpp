@@ -22,7 +22,8 @@ MessageWriter& begin(MessageWriter& out, std::string_view severity, std::string_
 
 void write_error(MessageWriter& out, const Error& error, std::string_view text, std::size_t offset) {
   begin(out, "ERROR", sqlstate_of(error), error.message(), error.hint());
-  if (const auto* copied = dynamic_cast<const CopyError*>(&error)) out.bytes("W").text(replace_invalid_utf8(copied->context()));
+  if (const auto* copied = dynamic_cast<const CopyError*>(&error))
+    out.bytes("W").text(replace_invalid_utf8(copied->context()));
   if (error.span() && error.span()->begin <= text.size() - offset) {
     const auto before = text.substr(0, offset + error.span()->begin);
     const auto characters = std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; });
