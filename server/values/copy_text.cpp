@@ -44,8 +44,9 @@ void check_copy_text(std::string_view text) {
     check_utf8(text);
   } catch (const Error& error) {
     constexpr std::string_view kCharacterNotInRepertoire = "22021";
-    throw CodedError(kCharacterNotInRepertoire, ErrorKind::Value,
-                     "invalid byte sequence for encoding \"UTF8\": " + hex(text[error.span() ? error.span()->begin : 0]));
+    throw CodedError(
+        kCharacterNotInRepertoire, ErrorKind::Value,
+        "invalid byte sequence for encoding \"UTF8\": " + hex(text[error.span() ? error.span()->begin : 0]));
   }
 }
 
