@@ -39,9 +39,11 @@ def turn(contestant):
 def measure(contestants, rounds):
     """{name: [seconds of each round]}, from {name: contestant}."""
     times = {name: [] for name in contestants}
+    order = list(contestants.items())
     for _ in range(rounds):
-        for name, contestant in contestants.items():
+        for name, contestant in order:
             times[name].append(turn(contestant))
+        order.reverse()  # so that nobody always follows the same contestant
     return times
 
 
