@@ -43,9 +43,10 @@ class Eindb:
         """Runs a statement (its semicolon is added), also in the earlier build, and returns the output."""
         if self.earlier:
             self.earlier.execute(statement)
-        return self._run(statement)
+        return self.execute_here(statement)
 
-    def _run(self, statement):
+    def execute_here(self, statement):
+        """Runs a statement in this build alone; returns its output."""
         self._process.stdin.write(f"{statement};\nSELECT '{END}';\n")
         self._process.stdin.flush()
         lines = []
@@ -67,7 +68,7 @@ class Eindb:
 
     def analyze(self, query):
         """Runs a query, and returns its plan as a dict, which includes `execution_seconds`."""
-        return json.loads(self._run(f"EXPLAIN (ANALYZE, FORMAT json) {query}"))
+        return json.loads(self.execute_here(f"EXPLAIN (ANALYZE, FORMAT json) {query}"))
 
     def seconds(self, query):
         return self.analyze(query)["execution_seconds"]

@@ -37,16 +37,16 @@ class Prefill:
         for statement in llama.load_script(self.config, folder):
             context.eindb.execute(statement)
         self.prompt = list(llama.prompt_script(self.config, prompt.tolist()))
-        self.embed(context.eindb)
+        self.embed(context.eindb.execute)
         checkpoint = random_checkpoint.Checkpoint(folder)
         weights = {name: torch.from_numpy(np.array(checkpoint[name])) for name in llama.weights(self.config)}
         self.model = Llama(self.entries, weights.__getitem__)
         self.tokens = torch.from_numpy(prompt)
         os.remove(folder / "model.safetensors")
 
-    def embed(self, eindb):
+    def embed(self, execute):
         for statement in self.prompt:
-            eindb.execute(statement)
+            execute(statement)
 
     def query(self, head):
         return llama.query(self.config, head.format(last=self.tokens.shape[1] - 1))
@@ -62,13 +62,16 @@ class Prefill:
 class WholePrefill:
     """The time of a prefill with the embedding of the prompt, which is SQL that EXPLAIN ANALYZE does not include."""
 
-    def __init__(self, context, prefill, query):
-        self._context, self._prefill, self._query = context, prefill, query
+    def __init__(self, eindb, prefill, query):
+        self._eindb, self._prefill, self._query = eindb, prefill, query
 
     def seconds(self):
         start = time.perf_counter()
-        self._prefill.embed(self._context.eindb)
-        return time.perf_counter() - start + self._context.eindb.seconds(self._query)
+        self._prefill.embed(self._eindb.execute_here)
+        return time.perf_counter() - start + self._eindb.seconds(self._query)
+
+    def of_earlier_build(self):
+        return WholePrefill(self._eindb.earlier, self._prefill, self._query) if self._eindb.earlier else None
 
 
 def add_error(context, outcome, query, expected):
@@ -93,7 +96,7 @@ def run_large(context):
         torch_call = prefill.torch_call(function)
         query = prefill.query(head)
         add_error(context, outcome, query, torch_call.function())
-        whole = WholePrefill(context, prefill, query)
+        whole = WholePrefill(context.eindb, prefill, query)
         context.compare(outcome, {"eindb": whole, "torch": torch_call})
         for figure in outcome.figures:
             if figure.name == "over torch":

@@ -36,11 +36,13 @@ def run(context):
         query = "EINSUM 'ij,jk->ik' (X, Y)"
         check_close(outcome, context.eindb.array(query), x @ y, size)
         connection = tables(x, y)
-        contestants = {
-            "eindb": Statement(context.eindb, query),
-            "sqlite": Call(lambda: connection.execute(SQL).fetchall()),
-        }
+        statement = Statement(context.eindb, query)
+        contestants = {"eindb": statement, "sqlite": Call(lambda: connection.execute(SQL).fetchall())}
+        if earlier := statement.of_earlier_build():
+            contestants["earlier"] = earlier
         times = measure(contestants, min(context.rounds, 3))
         outcome.seconds = {name: sorted(values)[len(values) // 2] for name, values in times.items()}
         outcome.add("over sqlite", median_ratio(times["sqlite"], times["eindb"]))
+        if earlier:
+            outcome.add("over earlier", median_ratio(times["earlier"], times["eindb"]))
         yield outcome
