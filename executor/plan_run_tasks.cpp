@@ -26,7 +26,6 @@ void PlanRun::run_task(Worker& worker, TaskId id) {
   CHECK(id.stage < stages_.size() && stages_[id.stage].stage != nullptr, "a task runs in a stage that has begun");
   auto& run = stages_[id.stage];
   worker.can_restart = true;
-  worker.buffers.broke_off = false;
   run.stage->find_task(id.number, worker.c.task);
   if (run.join == nullptr) run_repartition(worker, run, id.number);
   else run_join(worker, run, id);

@@ -65,9 +65,10 @@ EinGraph fuse_again(const EinGraph& graph, const std::set<std::string>& disabled
 /// The passes that see a contraction whole, and those from the contraction order on, which see at most two inputs.
 enum class PassStage : std::uint8_t { Rewrite, Order };
 
-/// Runs the passes of a stage that are not disabled. Validates the graph before the first pass and after each one, and
-/// appends the duration of each (without validation) to `timings`. `paths` orders contractions. Throws
-/// Error{UnknownName} if a disabled pass does not exist, Error{Value} if it cannot be switched off.
+/// Runs the passes of a stage that are not disabled; Order takes what Rewrite gives. Validates the graph before the
+/// first pass and after each one, and appends the duration of each (without validation) to `timings`. `paths` orders
+/// contractions. Throws Error{UnknownName} if a disabled pass does not exist, Error{Value} if it cannot be switched
+/// off.
 EinGraph run_passes(PassStage stage, EinGraph graph, const std::set<std::string>& disabled,
                     std::vector<StageTiming>& timings, PathSearch& paths);
 /// Runs both stages.

@@ -255,8 +255,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   CalibrateCommand calibrate;
   auto* calibration = app.add_subcommand("calibrate",
                                          "measure this machine for SET cost_model = 'calibrated', and with --workers "
-                                         "the exchanges between them; print and "
-                                         "keep the figures");
+                                         "their exchanges; print and keep the figures");
   calibration->fallthrough();
   calibration->add_option("FILE", calibrate.file, "where to keep them; otherwise where the program looks for them");
   calibration->add_option("--seconds", calibrate.seconds, "about how long to measure")

@@ -47,20 +47,12 @@ std::string placement_text(const PlanStep& step, const ClusterProfile& profile) 
 
 std::optional<ExchangeDescription> describe_exchange(const EinGraph& graph, const ClusterProfile& profile,
                                                      const PlanStep& step) {
-  const auto* moved = std::get_if<RedistributeStep>(&step.op);
-  if (moved == nullptr) return std::nullopt;
-  const auto& input = profile.plan->step(moved->input);
-  const auto* from = std::get_if<BlockPlacement>(&input.placement);
-  const auto* to = std::get_if<BlockPlacement>(&step.placement);
-  if (from == nullptr || to == nullptr) return std::nullopt;
-  const auto both = forecast({.from_grid = input.grid,
-                              .from = *from,
-                              .to_grid = step.grid,
-                              .to = *to,
-                              .dtype = step.dtype,
-                              .is_sparse = graph.vertex(input.vertex).density.is_sparse()},
-                             profile.shape.transport, profile.shape.memory);
-  ExchangeDescription out{.by_collectives = moved->sequence.has_value(), .pieces_seconds = both.pieces_seconds};
+  auto exchange = exchange_of(*profile.plan, step);
+  if (!exchange) return std::nullopt;
+  const auto& moved = std::get<RedistributeStep>(step.op);
+  exchange->is_sparse = graph.vertex(profile.plan->step(moved.input).vertex).density.is_sparse();
+  const auto both = forecast(*exchange, profile.shape.transport, profile.shape.memory);
+  ExchangeDescription out{.by_collectives = moved.sequence.has_value(), .pieces_seconds = both.pieces_seconds};
   if (!both.sequence) return out;
   out.collectives_seconds = both.sequence_seconds;
   out.collectives = describe(*both.sequence, mesh_of(profile));

@@ -43,7 +43,7 @@ std::vector<Probe> probes(std::int64_t ranks) {
   return out;
 }
 
-// The vector over the labels of a vertex by their names.
+// The vector with these parts of a vertex's labels, in the EinSum's order.
 LabelPartition vector_of(const Vertex& vertex, const Partition& parts) {
   CHECK(vertex.einsum.labels().size() == parts.size(), "a vector has an entry for every label");
   return {vertex.einsum.labels(), parts};
@@ -103,12 +103,8 @@ class TransportMeasurement {
 
   // The step that moves T from blocks to blocks; nullopt if its tiles are where they are read.
   static std::optional<std::size_t> moving_step(const PhysicalPlan& plan) {
-    for (std::size_t n = 0; n < plan.steps.size(); ++n) {
-      const auto* moved = std::get_if<RedistributeStep>(&plan.steps[n].op);
-      if (moved != nullptr && std::holds_alternative<BlockPlacement>(plan.steps[n].placement) &&
-          std::holds_alternative<BlockPlacement>(plan.step(moved->input).placement))
-        return n;
-    }
+    for (std::size_t n = 0; n < plan.steps.size(); ++n)
+      if (exchange_of(plan, plan.steps[n])) return n;
     return std::nullopt;
   }
 
@@ -117,16 +113,9 @@ class TransportMeasurement {
     const auto moving = moving_step(plan);
     if (!moving) return;
     const auto& step = plan.steps[*moving];
-    const auto& moved = std::get<RedistributeStep>(step.op);
     const bool by_collectives = way == ExchangeWay::Collectives;
-    if (moved.sequence.has_value() != by_collectives) return;
-    const auto& input = plan.step(moved.input);
-    auto sample = counted({.from_grid = input.grid,
-                           .from = std::get<BlockPlacement>(input.placement),
-                           .to_grid = step.grid,
-                           .to = std::get<BlockPlacement>(step.placement),
-                           .dtype = step.dtype},
-                          by_collectives, prior_);
+    if (std::get<RedistributeStep>(step.op).sequence.has_value() != by_collectives) return;
+    auto sample = counted(exchange_of(plan, step).value(), by_collectives, prior_);
     std::vector<double> times;
     const Stopwatch watch;
     while (static_cast<int>(times.size()) < kLeastRuns || watch.seconds() < seconds)

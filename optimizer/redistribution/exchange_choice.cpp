@@ -122,6 +122,16 @@ std::optional<ExchangeWay> exchange_way_of(std::string_view name) {
   return static_cast<ExchangeWay>(found - kExchangeWays.begin());
 }
 
+std::optional<BlockExchange> exchange_of(const PhysicalPlan& plan, const PlanStep& step) {
+  const auto* moved = std::get_if<RedistributeStep>(&step.op);
+  if (moved == nullptr) return std::nullopt;
+  const auto& input = plan.step(moved->input);
+  const auto* from = std::get_if<BlockPlacement>(&input.placement);
+  const auto* to = std::get_if<BlockPlacement>(&step.placement);
+  if (from == nullptr || to == nullptr) return std::nullopt;
+  return BlockExchange{.from_grid = input.grid, .from = *from, .to_grid = step.grid, .to = *to, .dtype = step.dtype};
+}
+
 ExchangeForecast forecast(const BlockExchange& exchange, const TransportCosts& costs, double memory) {
   ExchangeForecast out{.pieces_seconds = seconds_in_pieces(exchange, costs)};
   const bool travels = moved_elements(exchange.to_grid.shape(), exchange.from, exchange.to).received > 0;

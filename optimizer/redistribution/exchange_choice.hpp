@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "optimizer/redistribution/collective_costs.hpp"
+#include "plan/physical_plan.hpp"
 #include "plan/redistribution_plan.hpp"
 #include "plan/transport_costs.hpp"
 #include "tensor/dtype.hpp"
@@ -33,6 +34,10 @@ struct BlockExchange {
   DType dtype = DType::Float64;
   bool is_sparse = false;  ///< whether some tiles are probably all zero: pieces of those do not travel
 };
+
+/// The exchange of a step that moves a relation between blocks, as if no tile were all zero; nullopt for other steps.
+/// It refers to the plan.
+std::optional<BlockExchange> exchange_of(const PhysicalPlan& plan, const PlanStep& step);
 
 /// The predictions for both ways of one exchange: the seconds of the busiest rank if no tile is all zero.
 struct ExchangeForecast {

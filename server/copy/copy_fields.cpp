@@ -4,7 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "server/values/copy_text.hpp"
+#include "server/values/client_text.hpp"
 
 namespace eindb {
 namespace {
@@ -116,7 +116,7 @@ std::string_view CopyFields::unescaped(std::string_view all, std::string_view& r
     if (!rest.empty()) values_ += take_escape(rest);
   }
   const auto value = std::string_view(values_).substr(begin);
-  check_copy_text(value);
+  check_client_text(value);
   return value;
 }
 

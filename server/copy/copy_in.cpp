@@ -12,7 +12,7 @@
 #include "server/protocol/big_endian.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/values/bytea_text.hpp"
-#include "server/values/copy_text.hpp"
+#include "server/values/client_text.hpp"
 #include "server/values/data_type.hpp"
 #include "server/values/declared_type.hpp"
 #include "server/values/value_format.hpp"
@@ -62,7 +62,7 @@ Cell binary_cell(std::string_view value, DataType type) {
     if (value.size() != 1) fail_size(value, type);
     return std::int64_t{value[0] != 0};
   }
-  if (type != DataType::Bytea) check_copy_text(value);
+  if (type != DataType::Bytea) check_client_text(value);
   return std::string(value);
 }
 

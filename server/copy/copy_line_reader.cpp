@@ -5,7 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "server/values/copy_text.hpp"
+#include "server/values/client_text.hpp"
 
 namespace eindb {
 namespace {
@@ -192,7 +192,7 @@ void CopyLineReader::check_length(std::size_t bytes) const {
 std::string_view CopyLineReader::checked_row() const {
   const auto row = buffer_.rest().substr(0, row_);
   check_length(row.size());
-  check_copy_text(row);
+  check_client_text(row);
   return row;
 }
 

@@ -6,8 +6,8 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "server/protocol/protocol_error.hpp"
+#include "server/values/client_text.hpp"
 #include "server/values/coded_error.hpp"
-#include "server/values/copy_text.hpp"
 #include "server/values/data_type.hpp"
 #include "server/values/value_format.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 // A value that cannot be read fails the statement; the connection continues.
 ParameterInput read_parameter(std::string_view value, DataType type, frontend::Format format) {
   try {
-    if (format == frontend::Format::Text) check_copy_text(value);
+    if (format == frontend::Format::Text) check_client_text(value);
     return read_value(value, type, format);
   } catch (const ProtocolError& error) {
     throw CodedError(error.sqlstate(), ErrorKind::Value, error.what());

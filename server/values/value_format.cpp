@@ -12,8 +12,8 @@
 #include "server/protocol/body_reader.hpp"
 #include "server/values/array_parameter.hpp"
 #include "server/values/bytea_text.hpp"
+#include "server/values/client_text.hpp"
 #include "server/values/coded_error.hpp"
-#include "server/values/copy_text.hpp"
 
 namespace eindb {
 namespace {
@@ -131,7 +131,7 @@ double real_of(const Cell& cell, DataType type) {
 
 bool is_utf8(std::string_view text) {
   try {
-    check_copy_text(text);
+    check_client_text(text);
     return true;
   } catch (const Error&) {
     return false;
@@ -247,7 +247,7 @@ ParameterInput read_binary(std::string_view value, DataType type) {
     default: break;
   }
   if (is_text(type)) {
-    check_copy_text(value);
+    check_client_text(value);
     return std::string(value);
   }
   if (is_array(type)) return read_binary_array(value, type);

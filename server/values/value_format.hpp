@@ -42,7 +42,7 @@ void write_value(MessageWriter& out, double value, DataType type, frontend::Form
 
 using ParameterInput = decltype(StatementInputs::parameters)::value_type;
 
-/// Reads the value of a parameter that a client sends as `type`; text format is valid UTF-8 (check_copy_text).
+/// Reads the value of a parameter that a client sends as `type`; text format is valid UTF-8 (check_client_text).
 /// Error{Value} for invalid text, Error{Unsupported} for types without values in eindb, ProtocolError for a binary
 /// value of the wrong length.
 ParameterInput read_value(std::string_view value, DataType type, frontend::Format format);

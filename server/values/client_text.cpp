@@ -1,4 +1,4 @@
-#include "server/values/copy_text.hpp"
+#include "server/values/client_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ std::string hex(char c) {
 
 }  // namespace
 
-void check_copy_text(std::string_view text) {
+void check_client_text(std::string_view text) {
   if (is_ascii(text)) return;
   try {
     check_utf8(text);

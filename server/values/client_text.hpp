@@ -5,6 +5,6 @@
 namespace eindb {
 
 /// Throws CodedError{22021} for invalid UTF-8 and for zero bytes in values of COPY and of parameters. Fast for ASCII.
-void check_copy_text(std::string_view text);
+void check_client_text(std::string_view text);
 
 }  // namespace eindb
