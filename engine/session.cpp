@@ -203,6 +203,10 @@ void Session::on_notice(NoticeCallback callback) { impl_->state.user.notices = s
 
 std::vector<std::string> Session::tensor_names() { return impl_->state.database.catalog.names(); }
 
+std::optional<std::vector<TypedColumn>> Session::columns_of(const std::string& schema, const std::string& table) {
+  return impl_->state.database.columns_of(schema, table);
+}
+
 std::vector<std::string> Session::known_words() {
   auto& state = impl_->state;
   std::set<std::string> words;

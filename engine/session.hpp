@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "engine/settings/settings.hpp"
 #include "engine/sql/side_schema.hpp"
 #include "engine/sql/sql_function.hpp"
+#include "engine/sql_types/sql_types.hpp"
 #include "engine/tensors/memory_tensor.hpp"
 
 namespace eindb {
@@ -111,6 +113,9 @@ class Session {
 
   /// The names of all tensors in alphabetical order, for completion and for .tables.
   std::vector<std::string> tensor_names();
+  /// The columns of a table, view or tensor as SQL sees it; nullopt if there is none. The schema may be empty. Names
+  /// are case-insensitive.
+  std::optional<std::vector<TypedColumn>> columns_of(const std::string& schema, const std::string& table);
   /// Words that a statement may use beside the keywords: tensors, their labels, macros, settings, SQL's tables and
   /// views. Distinct, in no particular order.
   std::vector<std::string> known_words();

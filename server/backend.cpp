@@ -6,6 +6,7 @@
 
 #include "common/caught_error.hpp"
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "engine/script.hpp"
 #include "engine/statement_text.hpp"
@@ -13,7 +14,6 @@
 #include "server/login/sqlstate.hpp"
 #include "server/statements/client_statement.hpp"
 #include "server/statements/portal.hpp"
-#include "server/values/coded_error.hpp"
 #include "server/values/row_writer.hpp"
 
 namespace eindb {

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "server/login/error_response.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/memory_wait.hpp"
 #include "common/open_databases.hpp"
@@ -32,7 +33,6 @@
 #include "server/monitoring/client_monitor.hpp"
 #include "server/monitoring/service_manager.hpp"
 #include "server/operation_pages.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
@@ -171,14 +172,6 @@ std::optional<std::int64_t> loop_variable(std::string_view parameter, const Stat
   return found == variables.rend() ? std::nullopt : std::optional(found->value);
 }
 
-// ---- Compiled statements --------------------------------------------------------------------------------------------
-
-// Compiled statements hold the tables of the tensors they read, and a name may mean something else after a change.
-void forget_compiled_if_changed(OpenDatabase& database) {
-  const CompiledStatements::Version version{database.tensor_tables.generation(), database.attached.generation()};
-  if (database.compiled.bring_to(version)) database.sql_names.clear();
-}
-
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
 // The memory limit, or this session's part of it if sessions share their memory.
@@ -283,6 +276,8 @@ bool PreparedSql::step() {
       throw Error(ErrorKind::Busy, "the schema was changed while the statement began", std::nullopt, "run it again");
     snapshot_.reset();  // a statement with rows to come keeps the state by itself
     return row;
+  } catch (const CodedError& error) {  // of a function, which says all that there is to say
+    throw;
   } catch (const Error& error) {
     throw explained(error, text_, session_->database);
   }
@@ -376,7 +371,7 @@ void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::strin
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {
   session.database.tensor_tables.refresh();
   session.database.tensor_tables.keep(std::min(kKeptBytes, memory_of(session.user) / kMemoryShare));
-  forget_compiled_if_changed(session.database);
+  session.database.forget_compiled_if_changed();
   PreparedSql prepared(session);
   if (sql.queries.empty()) prepared.compiled_ = session.database.compiled.take(sql.text);
   if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});

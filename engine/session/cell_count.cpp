@@ -19,7 +19,7 @@ std::string doubled(std::string_view text, char quote) {
 }
 
 // The name in "name", `name`, [name] or a bare word.
-std::optional<std::string> table_name(const Token& token) {
+std::optional<std::string> name_at(const Token& token) {
   if (token.is(Token::Kind::Word)) return std::string(token.text);
   if (!token.is(Token::Kind::QuotedName)) return std::nullopt;
   return unquote(token);
@@ -49,13 +49,13 @@ std::optional<CellCount> cell_count(std::string_view sql) {
   out.column = sql.substr(count.span.begin, close.span.end - count.span.begin);
   auto token = tokenizer.next();
   if (token.is_word("AS")) {
-    const auto alias = tokenizer.next();
-    if (!alias.is(Token::Kind::Word)) return std::nullopt;
-    out.column = alias.text;
+    const auto alias = name_at(tokenizer.next());
+    if (!alias) return std::nullopt;
+    out.column = *alias;
     token = tokenizer.next();
   }
   if (!token.is_word("FROM")) return std::nullopt;
-  const auto table = table_name(tokenizer.next());
+  const auto table = name_at(tokenizer.next());
   auto end = tokenizer.next();
   if (end.is_symbol(';')) end = tokenizer.next();
   if (!table || !end.is(Token::Kind::End)) return std::nullopt;

@@ -48,6 +48,20 @@ void OpenDatabase::begin_sharding(const SessionOptions& options) {
   cluster->wait_for_workers(kPatience);
 }
 
+std::optional<std::vector<TypedColumn>> OpenDatabase::columns_of(const std::string& schema, const std::string& table) {
+  tensor_tables.refresh();
+  forget_compiled_if_changed();
+  if (auto columns = sql_names.columns(schema, table)) return columns;
+  if (!schema.empty() || !tensor_tables.show(table)) return std::nullopt;
+  sql_names.clear();
+  return sql_names.columns(schema, table);
+}
+
+void OpenDatabase::forget_compiled_if_changed() {
+  const CompiledStatements::Version version{tensor_tables.generation(), attached.generation()};
+  if (compiled.bring_to(version)) sql_names.clear();
+}
+
 int OpenDatabase::replicas(const std::optional<ast::ReplicasClause>& clause) {
   auto* contents = ShardedContents::of(connection());
   // Whether disks have room is checked later, when tiles are stored.

@@ -48,6 +48,11 @@ struct OpenDatabase {
   MacroPtr parsed(const StoredMacro& stored);
   /// All names for the binder, with the values of the statement's parameters.
   NameSource names(std::vector<ParameterValue> parameters);
+  /// The columns of a table, view or tensor as SQL sees it; nullopt if there is none. The schema may be empty.
+  std::optional<std::vector<TypedColumn>> columns_of(const std::string& schema, const std::string& table);
+  /// Forgets compiled statements and looked-up names if tensors or attached tensors have changed: statements hold the
+  /// tables of the tensors that they read, and a name may mean something else after a change.
+  void forget_compiled_if_changed();
   /// TensorInfo::replicas for a new tensor. Error{Unsupported} or Error{Value} if the database has too few workers for
   /// the clause.
   int replicas(const std::optional<ast::ReplicasClause>& clause);

@@ -1,6 +1,7 @@
 #include "engine/sql/sql_names.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/letter_case.hpp"
 
@@ -31,6 +32,9 @@ SqlNames KnownNames::names() {
 }
 
 std::optional<KnownNames::Columns> KnownNames::columns(const std::string& schema, const std::string& table) {
+  // Another connection may have changed the schema.
+  if (const auto version = connection_.schema_version(); std::exchange(schema_version_, version) != version)
+    tables_.clear();
   const auto key = to_lower(schema) + '.' + to_lower(table);
   if (const auto found = tables_.find(key); found != tables_.end()) return found->second;
   if (tables_.size() >= kMostTables) tables_.clear();
@@ -45,7 +49,8 @@ KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::st
   if (!schema.empty()) select.bind(2, schema);
   Columns columns;
   while (select.step())
-    columns.push_back({select.text(0), declared_type(select.text(1)), select.integer(2) == kHidden});
+    columns.push_back(
+        {select.text(0), declared_type(select.text(1)), select.integer(2) == kHidden, std::string(select.text(1))});
   const auto is_unknown = [](const TypedColumn& column) { return column.type == ValueType::Unknown; };
   if (std::any_of(columns.begin(), columns.end(), is_unknown)) infer_view(schema, table, columns);
   return columns;

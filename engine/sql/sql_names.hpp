@@ -22,19 +22,21 @@ class KnownNames {
   void add_function(std::string_view name, std::string_view declared);
   /// Lookups for infer_types(); they refer to this object.
   SqlNames names();
+  /// The columns of a table or view; nullopt if there is none that SQLite knows.
+  std::optional<std::vector<TypedColumn>> columns(const std::string& schema, const std::string& table);
   /// Forgets the lookups.
   void clear() { tables_.clear(); }
 
  private:
   using Columns = std::vector<TypedColumn>;
 
-  std::optional<Columns> columns(const std::string& schema, const std::string& table);
   Columns look_up(const std::string& schema, const std::string& table);
   void infer_view(const std::string& schema, const std::string& view, Columns& columns);
 
   SqliteConnection& connection_;
   std::map<std::string, ValueType> functions_;            // by name in lower case
   std::map<std::string, std::optional<Columns>> tables_;  // by schema and name in lower case
+  std::uint64_t schema_version_ = 0;                      // of the database that the lookups saw
   int views_ = 0;                                         // nesting depth of the views being inspected
 };
 

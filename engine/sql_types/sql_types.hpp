@@ -14,7 +14,8 @@ namespace eindb {
 struct TypedColumn {
   std::string name;
   ValueType type = ValueType::Unknown;
-  bool hidden = false;  ///< not shown by *
+  bool hidden = false;        ///< not shown by *
+  std::string declared = {};  ///< the type in CREATE TABLE; empty if there is none
 };
 
 /// The lookups that the inference uses for names; ASCII case-insensitive.

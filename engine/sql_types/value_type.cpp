@@ -51,6 +51,7 @@ ValueType arithmetic_type(ValueType a, ValueType b) {
 
 ValueType declared_type(std::string_view declared) {
   const auto upper = to_upper(std::string(declared));
+  if (upper.starts_with("INTERVAL")) return Text;  // SQLite finds an INT in it
   const auto type = find(kAffinities, upper);
   return type == Unknown ? find(kMore, upper) : type;
 }

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 

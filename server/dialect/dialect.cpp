@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/dialect/translate.hpp"
 #include "engine/statement_text.hpp"
 #include "server/dialect/dialect_rewriter.hpp"
 
@@ -79,6 +80,42 @@ bool is_sql(const Token& first, const Token& second) {
   return is_one_of(first, kVerbs) && !second.is_word("TENSOR") && !second.is_word("MACRO");
 }
 
+/// Whether a query of eindb is in the SQL, which PostgreSQL's grammar does not know.
+bool mentions_einsum(std::string_view statement) {
+  Tokenizer tokenizer(statement, kPostgresRules);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
+       token = tokenizer.next())
+    if (token.is_word("EINSUM")) return true;
+  return false;
+}
+
+/// The type that a client should send; Unspecified leaves it to the description of the statement.
+DataType data_type_of(dialect::SqlType type) {
+  switch (type) {
+    case dialect::SqlType::Bool: return DataType::Bool;
+    case dialect::SqlType::Integer: return DataType::Int8;
+    case dialect::SqlType::Numeric:  // which is computed as float8
+    case dialect::SqlType::Float: return DataType::Float8;
+    case dialect::SqlType::Text: return DataType::Text;
+    case dialect::SqlType::Bytea: return DataType::Bytea;
+    default: return DataType::Unspecified;
+  }
+}
+
+std::optional<Translation> translate_tree(std::string_view statement, const dialect::FindColumns& find_columns) {
+  if (!find_columns || mentions_einsum(statement)) return std::nullopt;
+  const auto translated = dialect::translate(statement, find_columns);
+  if (!translated) return std::nullopt;
+  Translation out{.text = translated->text.str(), .uses_functions = true, .segments = {}, .parameter_types = {}};
+  for (const auto& [at, original] : translated->text.marks()) {
+    const auto end = Tokenizer(statement, original, kPostgresRules).next().span.end;
+    out.segments.push_back({at, original, std::max(end, original), false});
+  }
+  for (const auto& [number, type] : translated->parameters)
+    if (data_type_of(type) != DataType::Unspecified) out.parameter_types.push_back({number, data_type_of(type)});
+  return out;
+}
+
 /// Translates TRUNCATE [TABLE] x.
 Translation translate_truncate(std::string_view statement, const Token& first, const Token& second) {
   const auto behind = second.is_word("TABLE") ? second.span.end : first.span.end;
@@ -107,12 +144,13 @@ SourceSpan Translation::original(SourceSpan translated) const {
   return {begin, empty ? begin : std::max(begin, at(translated.end - 1, true))};
 }
 
-Translation translate_dialect(std::string_view statement) {
+Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns) {
   Tokenizer tokenizer(statement, kPostgresRules);
   const auto first = tokenizer.next();
   const auto second = tokenizer.next();
   if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
   if (!is_sql(first, second)) return {};
+  if (auto translation = translate_tree(statement, find_columns)) return *translation;
   auto token = second;
   const bool inserts = first.is_word("INSERT");  // VALUES in an INSERT is the same in SQLite
   while (!token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/source_span.hpp"
+#include "engine/dialect/names.hpp"
 #include "server/values/data_type.hpp"
 
 namespace eindb {
@@ -29,6 +30,7 @@ struct Translation {
 
   std::optional<std::string> text;  ///< nullopt: the statement is unchanged
   bool uses_catalog = false;  ///< may name tables or functions of PgCatalog, which must be made visible before it runs
+  bool uses_functions = false;    ///< may call functions of PgCatalog
   std::vector<Segment> segments;  ///< in order; empty if the text is unchanged
   std::vector<ParameterType> parameter_types;
 
@@ -39,13 +41,14 @@ struct Translation {
   SourceSpan original(SourceSpan translated) const;
 };
 
-/// Translates one statement from PostgreSQL's dialect of SQL to SQLite's, token by token:
+/// Translates one statement from PostgreSQL's dialect of SQL to SQLite's: by its syntax tree where
+/// engine/dialect knows all of it, and otherwise, as for questions about pg_catalog, token by token:
 ///
 ///     SELECT oid::int8 FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.~) '^(notes)$'
 ///     SELECT CAST(oid AS INTEGER) FROM pg_catalog.pg_class WHERE relname REGEXP '^(notes)$'
 ///
 /// Text that both dialects accept is unchanged, as are eindb's own statements and EINSUM inside SQL. Text that is valid
-/// in neither is left for SQLite to refuse. Throws only if memory is exhausted; linear time.
-Translation translate_dialect(std::string_view statement);
+/// in neither is left for SQLite to refuse. Throws CodedError for what PostgreSQL would refuse; linear time.
+Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns = {});
 
 }  // namespace eindb

@@ -1,7 +1,7 @@
 #include "server/login/sqlstate.hpp"
 
+#include "common/coded_error.hpp"
 #include "server/copy/copy_error.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 

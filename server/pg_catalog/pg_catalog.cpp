@@ -20,12 +20,15 @@ const SideSchema& pg_catalog_schema() {
 PgCatalog::PgCatalog(Session& session) : session_(session), client_(std::make_shared<ClientIdentity>()) {}
 PgCatalog::~PgCatalog() = default;
 
+void PgCatalog::add_functions() {
+  if (has_functions_) return;
+  for (auto& function : pg_functions(client_)) session_.add_function(std::move(function));
+  has_functions_ = true;
+}
+
 void PgCatalog::show(const ClientIdentity& client) {
   *client_ = client;
-  if (!has_functions_) {
-    for (auto& function : pg_functions(client_)) session_.add_function(std::move(function));
-    has_functions_ = true;
-  }
+  add_functions();
   session_.show(pg_catalog_schema());
 }
 

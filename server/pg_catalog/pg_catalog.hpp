@@ -39,6 +39,8 @@ class PgCatalog {
   /// Makes the tables and functions visible to the session's SQL and updates them. The functions refer to `client`
   /// until the next call. Throws Error.
   void show(const ClientIdentity& client);
+  /// Makes the functions alone visible, for statements that translate_dialect made call them. Free if they are.
+  void add_functions();
 
  private:
   Session& session_;

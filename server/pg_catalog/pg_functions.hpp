@@ -15,6 +15,9 @@ std::vector<SqlFunction> pg_functions(const std::shared_ptr<const ClientIdentity
 // The functions by subject, each group in the file of its name.
 std::vector<SqlFunction> pg_array_functions();
 std::vector<SqlFunction> pg_text_functions();
+std::vector<SqlFunction> pg_string_functions();
+std::vector<SqlFunction> pg_number_functions();
+std::vector<SqlFunction> pg_moment_functions();
 std::vector<SqlFunction> pg_system_functions(const std::shared_ptr<const ClientIdentity>& client);
 /// Functions that read the tables of pg_catalog and the schema of the database.
 std::vector<SqlFunction> pg_catalog_queries();

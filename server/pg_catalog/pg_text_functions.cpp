@@ -126,8 +126,12 @@ SqliteValue right(PgValues values) {
 
 SqliteValue strpos(PgValues values) {
   if (any_null(values)) return kNull;
-  const auto at = text_of(values[0]).find(text_of(values[1]));
-  return integer_value(at == std::string::npos ? 0 : static_cast<std::int64_t>(at) + 1);
+  const auto text = text_of(values[0]);
+  const auto at = text.find(text_of(values[1]));
+  if (at == std::string::npos) return integer_value(0);
+  return std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }) +
+         1;
 }
 
 SqliteValue starts_with(PgValues values) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/check.hpp"
-#include "server/values/coded_error.hpp"
+#include "common/coded_error.hpp"
 
 namespace eindb {
 namespace {

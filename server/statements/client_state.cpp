@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {
@@ -57,6 +57,11 @@ void ClientState::show_catalog() {
   session();
   identity.settings = parameters.all();
   session_->catalog.show(identity);
+}
+
+void ClientState::add_functions() {
+  session();
+  session_->catalog.add_functions();
 }
 
 void ClientState::settle() {

@@ -40,6 +40,8 @@ class ClientState {
   Session& session();
   /// Call before a statement that may use tables of pg_catalog or their functions.
   void show_catalog();
+  /// Makes the functions of pg_catalog alone visible to the session.
+  void add_functions();
   /// Call while nothing runs and no message is waiting: returns the session to the pool unless it has state.
   void settle();
   /// Cancels the running statement. Thread-safe.

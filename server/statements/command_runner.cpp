@@ -6,13 +6,13 @@
 #include <utility>
 #include <variant>
 
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statement_text.hpp"
 #include "server/login/client_parameters.hpp"
 #include "server/monitoring/session_list.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "server/statements/client_state.hpp"
 
@@ -14,10 +15,11 @@ template <class F>
 decltype(auto) in_own_words(ClientState& client, const ClientStatement& statement, F&& f) {
   try {
     if (statement.translation.uses_catalog) client.show_catalog();
+    else if (statement.translation.uses_functions) client.add_functions();
     return std::forward<F>(f)();
   } catch (const Error& error) {
     if (!error.span() || !statement.translation.text) throw;
-    throw Error(error.kind(), error.message(), statement.translation.original(*error.span()), error.hint());
+    throw_at(error, statement.translation.original(*error.span()), error.hint());
   }
 }
 

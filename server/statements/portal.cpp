@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/values/client_text.hpp"
-#include "server/values/coded_error.hpp"
 #include "server/values/data_type.hpp"
 #include "server/values/value_format.hpp"
 

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "server/statements/command_runner.hpp"
 #include "server/statements/in_own_words.hpp"
 #include "server/statements/result_rows.hpp"
-#include "server/values/coded_error.hpp"
 #include "server/values/data_type.hpp"
 
 namespace eindb {

@@ -8,6 +8,7 @@
 #include "server/copy/copy_out.hpp"
 #include "server/copy/copy_statement.hpp"
 #include "server/dialect/dialect.hpp"
+#include "server/dialect/dialect_columns.hpp"
 #include "server/statements/client_command.hpp"
 #include "server/statements/in_own_words.hpp"
 
@@ -26,7 +27,9 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
     else if (copy.side == CopySide::ToClient) statement->copied = copied_rows(text, copy);
     return statement;
   }
-  statement->translation = translate_dialect(text);
+  statement->translation = translate_dialect(text, [this](const std::string& schema, const std::string& table) {
+    return columns_for_dialect(client_.session(), schema, table);
+  });
   in_own_words(client_, *statement,
                [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;

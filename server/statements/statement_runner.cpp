@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/results/rows.hpp"
@@ -13,7 +14,6 @@
 #include "server/statements/client_command.hpp"
 #include "server/statements/in_own_words.hpp"
 #include "server/statements/result_rows.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <string>
 
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "engine/statement_text.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {

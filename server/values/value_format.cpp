@@ -8,12 +8,12 @@
 #include <limits>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "server/protocol/body_reader.hpp"
 #include "server/values/array_parameter.hpp"
 #include "server/values/bytea_text.hpp"
 #include "server/values/client_text.hpp"
-#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/values/coded_error.hpp"
+#include "common/coded_error.hpp"
 
 namespace eindb {
 namespace {

@@ -308,7 +308,7 @@ class Order(Hostile):
         found = client.ask(parse("", "SELEC"), execute("absent"), parse("", "SELECT 1"), bind(statement="absent"), SYNC)
         self.assertEqual(found, ["42601", "Z"])
         found = client.ask(query("BEGIN"), query("SELECT nope"))
-        self.assertEqual(found + client.until_ready(), ["C", "Z", "42000", "Z"])
+        self.assertEqual(found + client.until_ready(), ["C", "Z", "42703", "Z"])
         self.assertEqual(client.ask(execute("absent"), query("SELECT 1"), SYNC), ["34000", "Z"])
         self.assertEqual(client.ask(query("SELECT 1")), ["25P02", "Z"])
         self.assertEqual(client.ask(query("ROLLBACK")), ["C", "Z"])

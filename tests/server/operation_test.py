@@ -337,7 +337,7 @@ class Log(Watched):
         self.assertRegex(login["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
         self.assertEqual((statement["statement"], statement["rows"]), ("SELECT * FROM t", 2))
         self.assertGreaterEqual(statement["seconds"], 0)
-        self.assertEqual(failed["sqlstate"], "42000")
+        self.assertEqual(failed["sqlstate"], "42703")
         self.assertIn("nope", failed["message"])
 
     def test_wrong_passwords(self):

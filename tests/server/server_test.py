@@ -35,7 +35,7 @@ class Psql(WithServer):
 
     def test_a_script_is_one_transaction(self):
         ran = self.server.psql("-c", "INSERT INTO t VALUES ('c', 3); SELECT nope")
-        self.assertIn("no such column: nope", ran.stderr)
+        self.assertIn('column "nope" does not exist', ran.stderr)
         self.assertEqual(self.server.psql("-c", "SELECT COUNT(*) FROM t").stdout, "2\n")
 
     def test_semicolons_in_the_strings_of_postgres_end_nothing(self):

@@ -110,7 +110,7 @@ class Columns(WithServer):
     def test_values_that_do_not_fit_are_errors(self):
         with psycopg.connect(**self.server.arguments()) as connection:
             for binary in (False, True):
-                for query in ("SELECT n FROM odd", "SELECT MAX(n) FROM odd", "SELECT 9223372036854775807 + 1"):
+                for query in ("SELECT n FROM odd", "SELECT MAX(n) FROM odd"):
                     with connection.cursor(binary=binary) as cursor, self.assertRaises(psycopg.errors.DatatypeMismatch):
                         cursor.execute(query)
                         cursor.fetchall()

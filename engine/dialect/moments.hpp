@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace eindb::dialect {
+
+/// Dates and times as PostgreSQL has them, in the Gregorian calendar without leap seconds. Dates are days, and
+/// timestamps microseconds, since 1970-01-01; those with a time zone are in UTC. Years 1 to 9999.
+struct CivilDate {
+  std::int64_t year = 1970;
+  int month = 1;
+  int day = 1;
+};
+
+struct Interval {
+  std::int64_t months = 0;
+  std::int64_t days = 0;
+  std::int64_t microseconds = 0;
+};
+
+inline constexpr std::int64_t kSecond = 1000000;
+inline constexpr std::int64_t kDay = 86400 * kSecond;
+
+std::int64_t days_of(const CivilDate& date);
+CivilDate civil_of(std::int64_t days);
+int days_in_month(std::int64_t year, int month);
+
+/// Reads 2024-02-29, 20240229, 2024-2-9, and a date with a time behind it. nullopt for any other text, and for dates
+/// that do not exist.
+std::optional<std::int64_t> read_date(std::string_view text);
+/// Reads a date alone or with a time: 2024-02-29 12:30, 2024-02-29T12:30:00.5, 2024-02-29 12:30+02. A zone is
+/// subtracted if `zoned`, and ignored otherwise, as in PostgreSQL.
+std::optional<std::int64_t> read_timestamp(std::string_view text, bool zoned);
+/// Reads 12:30, 12:30:59.25: microseconds of the day.
+std::optional<std::int64_t> read_time(std::string_view text);
+/// Reads '1 year 2 mons 3 days 04:05:06', '90 minutes', '1.5 hours', '-1 day ago', '2 days -03:00'.
+std::optional<Interval> read_interval(std::string_view text);
+
+std::string date_text(std::int64_t days);
+/// 2024-02-29 12:30:00.5, with +00 behind it if `zoned`.
+std::string timestamp_text(std::int64_t microseconds, bool zoned);
+std::string time_text(std::int64_t microseconds);
+/// 1 year 2 mons 3 days 04:05:06, as PostgreSQL writes intervals.
+std::string interval_text(const Interval& interval);
+
+/// nullopt if the result is not a date of the years 1 to 9999. A day that the month lacks becomes its last one.
+std::optional<std::int64_t> add_months(std::int64_t microseconds, std::int64_t months);
+
+}  // namespace eindb::dialect

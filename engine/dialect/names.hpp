@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/dialect/sql_type.hpp"
+
+namespace eindb::dialect {
+
+/// A column of a table or of a query's rows.
+struct Column {
+  std::string name;
+  SqlType type = SqlType::Any;
+  std::string declared = {};  ///< the type in CREATE TABLE: "varchar(20)"; empty for computed columns
+  bool hidden = false;        ///< not shown by *
+};
+
+/// Looks up the columns of a table, view or tensor; nullopt if there is none of this name. The schema may be empty.
+using FindColumns =
+    std::function<std::optional<std::vector<Column>>(const std::string& schema, const std::string& table)>;
+
+/// A table or query in a FROM clause.
+struct Source {
+  std::string name;  ///< qualifier of its columns; empty: none
+  std::vector<Column> columns;
+  bool known = true;                     ///< whether all its columns are known
+  std::vector<std::string> joined = {};  ///< columns of USING, which * shows only for the other source
+};
+
+/// The names that an expression sees: the sources of its SELECT, then those of the enclosing queries.
+class Scope {
+ public:
+  explicit Scope(const Scope* outer) : outer_(outer) {}
+
+  void add(Source source) { sources_.push_back(std::move(source)); }
+  std::vector<Source>& sources() { return sources_; }
+  const std::vector<Source>& sources() const { return sources_; }
+
+  struct Found {
+    SqlType type = SqlType::Any;
+    bool ambiguous = false;
+  };
+  /// A column; `source` may be empty. nullopt if no source has it and all sources are known.
+  std::optional<Found> find(const std::string& source, const std::string& column) const;
+  /// What may have been meant by a column that is not there; empty if nothing is near.
+  std::string hint_for(const std::string& column) const;
+  /// Whether a table of this name is in scope.
+  bool has_source(const std::string& source) const;
+
+ private:
+  const Scope* outer_;
+  std::vector<Source> sources_;
+};
+
+}  // namespace eindb::dialect

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <pg_query/pg_query.pb-c.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace eindb::dialect {
+
+using PgNode = PgQuery__Node;
+
+/// The syntax tree of one statement of PostgreSQL's SQL, by PostgreSQL's own parser (libpg_query). Locations in it are
+/// positions in the text, in bytes.
+class ParseTree {
+ public:
+  /// nullopt if the text is not one statement of PostgreSQL's grammar, or is nested so deeply that the parser's
+  /// recursion might exhaust the stack. Throws only if memory is exhausted.
+  static std::optional<ParseTree> parse(std::string_view text);
+
+  const PgNode& statement() const;
+
+ private:
+  struct Free {
+    void operator()(PgQuery__ParseResult* tree) const noexcept;
+  };
+  explicit ParseTree(PgQuery__ParseResult* tree) : tree_(tree) {}
+
+  std::unique_ptr<PgQuery__ParseResult, Free> tree_;
+};
+
+/// A repeated field as a span: nodes(select.n_target_list, select.target_list).
+inline std::span<PgNode* const> nodes(std::size_t count, PgNode** first) { return {first, count}; }
+
+}  // namespace eindb::dialect

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "engine/dialect/names.hpp"
+#include "engine/dialect/sql_text.hpp"
+#include "engine/dialect/sql_type.hpp"
+
+namespace eindb::dialect {
+
+/// A statement for SQLite.
+struct Translated {
+  SqlText text;
+  std::map<std::size_t, SqlType> parameters;  ///< the types that the statement determines, by number
+};
+
+/// Translates a SELECT, INSERT, UPDATE or DELETE of PostgreSQL's SQL. Where SQLite would give other rows, the text
+/// calls functions that give PostgreSQL's:
+///
+///     SELECT n / 2, t LIKE 'a%' FROM x ORDER BY 1
+///     SELECT pg_divide_integers("n", 2) AS "?column?", pg_like("t", 'a%') AS "?column?" FROM "x"
+///       ORDER BY 1 ASC NULLS LAST
+///
+/// nullopt for statements that it does not know whole: other kinds, catalogs, functions and clauses that are missing
+/// here, text that PostgreSQL's grammar refuses. Throws CodedError with PostgreSQL's SQLSTATE and a place for what
+/// PostgreSQL would refuse: types that do not fit, unknown columns.
+std::optional<Translated> translate(std::string_view statement, const FindColumns& find_columns);
+
+}  // namespace eindb::dialect

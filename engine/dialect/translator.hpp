@@ -1,0 +1,185 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/source_span.hpp"
+#include "engine/dialect/names.hpp"
+#include "engine/dialect/parse_tree.hpp"
+#include "engine/dialect/sql_text.hpp"
+#include "engine/dialect/sql_type.hpp"
+
+namespace eindb::dialect {
+
+/// Thrown for what the translation does not know; the statement is then left as it is.
+struct NotTranslated {};
+
+/// A translated expression.
+struct Value {
+  SqlText text = {};
+  SqlType type = SqlType::Any;
+  int location = -1;
+  std::optional<std::string> literal = {};  ///< the text of a constant of type Unknown
+  bool is_null = false;                     ///< the constant NULL
+  std::size_t parameter = 0;                ///< a parameter alone, by number; 0: none
+  bool may_overflow = false;                ///< a sum or product of integers whose range is not checked yet
+  std::string name = "?column?";            ///< of the result's column, if the user gives none
+};
+
+/// How freely values become another type's, as in PostgreSQL: in an operator or call, when they are stored, in a CAST.
+enum class Coercion { Implicit, Assignment, Explicit };
+
+/// A signature of a function or an aggregate. Types of arguments: n number, i integer, f float, t text, b boolean,
+/// d date, s timestamp, v interval, a anything. The result: the same letters, m numeric, z timestamptz, 0 the first
+/// argument's type, 1 the second's, r a float for integers and otherwise the first argument's type.
+struct Function {
+  std::string_view name;
+  std::string_view arguments;
+  char result = 'a';
+  std::string_view sqlite = {};  ///< its name in SQLite if that is another
+  enum class Kind : std::uint8_t { Scalar, Aggregate, Window } kind = Kind::Scalar;
+  bool repeats = false;  ///< whether the last argument may be given again and again
+};
+
+/// The functions of this name, given in lower case.
+std::span<const Function> functions_named(std::string_view name);
+
+/// Translates one statement from its syntax tree. Used once.
+///
+/// Expressions are in translator_expressions.cpp, operators in translator_operators.cpp, calls in translator_calls.cpp,
+/// types in translator_types.cpp, queries in translator_queries.cpp, statements that write in translator_writes.cpp,
+/// CREATE TABLE in translator_tables.cpp.
+/// All throw NotTranslated for what they do not know, and CodedError for what PostgreSQL would refuse.
+class Translator {
+ public:
+  Translator(std::string_view statement, const FindColumns& find_columns)
+      : statement_(statement), find_columns_(find_columns) {}
+
+  SqlText statement(const PgNode& node);
+  /// The types of parameters that the statement determines, by number.
+  const std::map<std::size_t, SqlType>& parameters() const { return parameters_; }
+
+ private:
+  // ---- Expressions -------------------------------------------------------------------------------------------------
+  Value expression(const PgNode& node, const Scope& scope);
+  Value constant(const PgQuery__AConst& constant) const;
+  Value column(const PgQuery__ColumnRef& column, const Scope& scope);
+  Value parameter(const PgQuery__ParamRef& parameter);
+  Value case_of(const PgQuery__CaseExpr& node, const Scope& scope);
+  Value coalesce(const PgQuery__CoalesceExpr& node, const Scope& scope);
+  Value extreme(const PgQuery__MinMaxExpr& node, const Scope& scope);
+  Value logic(const PgQuery__BoolExpr& node, const Scope& scope);
+  Value truth_test(const PgQuery__BooleanTest& node, const Scope& scope);
+  Value null_test(const PgQuery__NullTest& node, const Scope& scope);
+  Value sub_query(const PgQuery__SubLink& node, const Scope& scope);
+  Value current(const PgQuery__SQLValueFunction& node) const;
+  Value collated(const PgQuery__CollateClause& node, const Scope& scope);
+  /// A condition: a value of type boolean. `what` names the place: "WHERE".
+  SqlText condition(const PgNode& node, const Scope& scope, std::string_view what);
+  Value truth(Value value, std::string_view what);
+  /// The values with the type that all of them have; `what` for messages: "CASE".
+  SqlType unify(std::vector<Value>& values, std::string_view what);
+
+  // ---- Operators ---------------------------------------------------------------------------------------------------
+  Value operation(const PgQuery__AExpr& node, const Scope& scope);
+  Value unary(std::string_view name, Value operand, int location);
+  Value binary(std::string_view name, Value left, Value right, int location);
+  Value arithmetic(std::string_view name, Value left, Value right, int location);
+  Value moment_arithmetic(std::string_view name, Value left, Value right, int location);
+  Value concatenation(Value left, Value right, int location);
+  Value comparison(std::string_view name, Value left, Value right, int location);
+  Value like(const PgQuery__AExpr& node, const Scope& scope);
+  Value in_list(const PgQuery__AExpr& node, const Scope& scope);
+  Value between(const PgQuery__AExpr& node, const Scope& scope);
+  Value any_of(const PgQuery__AExpr& node, const Scope& scope);
+  /// Brings the operands of a comparison to one type.
+  void compare_types(std::string_view name, Value& left, Value& right, int location);
+  [[noreturn]] void no_operator(std::string_view name, SqlType left, SqlType right, int location) const;
+
+  // ---- Calls -------------------------------------------------------------------------------------------------------
+  Value call(const PgQuery__FuncCall& node, const Scope& scope);
+  Value aggregate(const Function& function, const PgQuery__FuncCall& node, std::vector<Value> arguments,
+                  const Scope& scope);
+  const Function* choose(std::string_view name, std::vector<Value>& arguments) const;
+  Value called(const Function& function, std::vector<Value> arguments, int location);
+  SqlText window(const PgQuery__WindowDef& node, const Scope& scope);
+
+  // ---- Types -------------------------------------------------------------------------------------------------------
+  Value cast(const PgQuery__TypeCast& node, const Scope& scope);
+  Value coerce(Value value, SqlType target, Coercion coercion);
+  Value settle(Value value, SqlType type);
+  /// The value with its range checked, if it is a sum of integers.
+  Value checked(Value value) const;
+  Value to_text(Value value) const;
+  /// Applies (20), (10,2) or the width of an integer: a cast cuts texts, storing refuses what is too long.
+  Value fit(Value value, std::string_view type, const std::vector<std::int64_t>& modifiers, Coercion coercion) const;
+
+  // ---- Queries -----------------------------------------------------------------------------------------------------
+  struct Query {
+    SqlText text;
+    std::vector<Column> columns;
+    bool has_one_row = false;  ///< whether it has at most one row, whatever the tables hold
+  };
+  Query query(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets = nullptr);
+  Query select(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets);
+  Query values(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets);
+  Query compound(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets);
+  SqlText with(const PgQuery__WithClause& node, const Scope* outer);
+  SqlText order_and_limit(const PgQuery__SelectStmt& node, const Scope& scope, const std::vector<Column>& columns,
+                          bool of_compound);
+  SqlText sorting(std::span<PgNode* const> keys, const Scope& scope, const std::vector<Column>* columns,
+                  bool of_compound);
+  SqlText sources(std::span<PgNode* const> nodes, Scope& scope);
+  SqlText source(const PgNode& node, Scope& scope);
+  SqlText table(const PgQuery__RangeVar& node, Scope& scope);
+  SqlText derived(const PgQuery__RangeSubselect& node, Scope& scope);
+  SqlText join(const PgQuery__JoinExpr& node, Scope& scope);
+  void results(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>* columns, Query& out,
+               std::vector<SqlText>& texts);
+  void star(const PgQuery__ColumnRef& node, const Scope& scope, Query& out, std::vector<SqlText>& texts) const;
+  void check_grouping(const PgQuery__SelectStmt& node, const Scope& scope);
+
+  // ---- Tables
+  // --------------------------------------------------------------------------------------------------------
+  SqlText create_table(const PgQuery__CreateStmt& node) const;
+
+  // ---- Statements that write ---------------------------------------------------------------------------------------
+  SqlText insert(const PgQuery__InsertStmt& node);
+  SqlText update(const PgQuery__UpdateStmt& node);
+  SqlText remove(const PgQuery__DeleteStmt& node);
+  SqlText conflict(const PgQuery__OnConflictClause& node, const Scope& scope, const std::vector<Column>& columns);
+  SqlText assignments(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>& columns);
+  SqlText returning(std::span<PgNode* const> targets, const Scope& scope);
+  SqlText target(const PgQuery__RangeVar& node, Scope& scope);
+  /// The value as it is stored in the column.
+  Value stored(Value value, const Column& column);
+
+  SourceSpan place(int location) const;
+  [[noreturn]] void refuse(std::string_view sqlstate, std::string message, int location, std::string hint = {}) const;
+  std::optional<std::vector<Column>> columns_of(const std::string& schema, const std::string& table);
+
+  std::string_view statement_;
+  const FindColumns& find_columns_;
+  std::map<std::size_t, SqlType> parameters_;
+  std::map<std::string, std::vector<Column>> with_queries_;  // by name in lower case
+  bool has_aggregate_ = false;                               // whether the SELECT at hand calls an aggregate
+  bool in_aggregate_ = false;
+  int depth_ = 0;
+};
+
+/// Whether a text of the tree is there and not empty.
+inline bool is_set(const char* text) { return text != nullptr && text[0] != '\0'; }
+/// The text of a String node.
+std::string text_of(const PgNode& node);
+/// A name in double quotes, since each dialect reserves other words.
+std::string quoted(std::string_view name);
+/// The last part of a qualified name, which may have the schema pg_catalog; throws NotTranslated for other schemas.
+std::string name_in_catalog(std::span<PgNode* const> names);
+
+}  // namespace eindb::dialect

@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <utility>
+
+#include "common/check.hpp"
+#include "engine/dialect/translator.hpp"
+#include "parser/token_value.hpp"
+
+namespace eindb::dialect {
+namespace {
+
+SqlType type_of_letter(char letter) {
+  switch (letter) {
+    case 'i': return SqlType::Integer;
+    case 'm': return SqlType::Numeric;
+    case 'f': return SqlType::Float;
+    case 't': return SqlType::Text;
+    case 'b': return SqlType::Bool;
+    case 'd': return SqlType::Date;
+    case 's': return SqlType::Timestamp;
+    case 'z': return SqlType::TimestampTz;
+    case 'v': return SqlType::Interval;
+    default: return SqlType::Any;
+  }
+}
+
+/// Whether a value of the type is one that the letter stands for, without a conversion or with an implicit one.
+bool fits(SqlType type, char letter) {
+  if (type == SqlType::Unknown || type == SqlType::Any || letter == 'a') return true;
+  if (letter == 'n') return is_number(type);
+  const auto wanted = type_of_letter(letter);
+  if (is_number(type) && is_number(wanted)) return type <= wanted;
+  if (is_moment(type) && is_moment(wanted)) return type <= wanted;
+  return type == wanted;
+}
+
+char letter_of(const Function& function, std::size_t argument) {
+  return function.arguments[std::min(argument, function.arguments.size() - 1)];
+}
+
+/// The bits of PostgreSQL's frame options, as its parser sets them.
+enum FrameOption : std::uint32_t {
+  kNotDefault = 0x1,
+  kRange = 0x2,
+  kRows = 0x4,
+  kGroups = 0x8,
+  kBetween = 0x10,
+  kStartUnbounded = 0x20,
+  kEndUnbounded = 0x100,
+  kStartCurrent = 0x200,
+  kEndCurrent = 0x400,
+  kStartPreceding = 0x800,
+  kEndPreceding = 0x1000,
+  kStartFollowing = 0x2000,
+  kEndFollowing = 0x4000,
+  kExclude = 0x38000,
+};
+
+}  // namespace
+
+// The signature that needs the fewest conversions; constants and parameters without a type fit any.
+const Function* Translator::choose(std::string_view name, std::vector<Value>& arguments) const {
+  const Function* best = nullptr;
+  std::size_t most = 0;
+  for (const auto& function : functions_named(name)) {
+    const auto count = function.arguments.size();
+    if (arguments.size() != count && (!function.repeats || arguments.size() < count)) continue;
+    std::size_t exact = 1;
+    bool all = true;
+    for (std::size_t n = 0; n < arguments.size(); ++n) {
+      const auto letter = letter_of(function, n);
+      all = all && fits(arguments[n].type, letter);
+      exact += arguments[n].type == type_of_letter(letter) ? 2 : 0;
+      exact += arguments[n].type == SqlType::Unknown && letter == 't' ? 1 : 0;
+    }
+    if (all && exact > most) {
+      best = &function;
+      most = exact;
+    }
+  }
+  return best;
+}
+
+Value Translator::called(const Function& function, std::vector<Value> arguments, int location) {
+  std::vector<SqlText> texts;
+  for (std::size_t n = 0; n < arguments.size(); ++n) {
+    const auto letter = letter_of(function, n);
+    auto& value = arguments[n];
+    if (letter == 'n')
+      value =
+          coerce(std::move(value), value.type == SqlType::Unknown ? SqlType::Float : value.type, Coercion::Implicit);
+    else if (letter == 'a' && function.name.starts_with("concat")) value = to_text(std::move(value));
+    else if (letter == 'a')
+      value = value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
+    else value = coerce(std::move(value), type_of_letter(letter), Coercion::Implicit);
+    texts.push_back(value.text);
+  }
+  auto type = type_of_letter(function.result);
+  if (function.result == '0') type = arguments.at(0).type;
+  if (function.result == 'r') type = arguments.at(0).type == SqlType::Integer ? SqlType::Float : arguments.at(0).type;
+  const auto name = function.sqlite.empty() ? function.name : function.sqlite;
+  auto text = SqlText(std::string(name) + "(", location) + joined(texts) + ")";
+  return {.text = text, .type = type, .location = location, .name = std::string(function.name)};
+}
+
+Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
+  const auto name = name_in_catalog(nodes(node.n_funcname, node.funcname));
+  if (node.func_variadic || node.agg_within_group) throw NotTranslated();
+  const auto known = functions_named(name);
+  if (known.empty()) throw NotTranslated();
+  const bool is_aggregate = known.front().kind == Function::Kind::Aggregate && node.over == nullptr;
+  if (known.front().kind == Function::Kind::Window && node.over == nullptr)
+    refuse("42P20", "window function " + name + " requires an OVER clause", node.location);
+  if (known.front().kind == Function::Kind::Scalar && (node.over != nullptr || node.agg_distinct || node.agg_star))
+    refuse("42809", name + " is not an aggregate or window function", node.location);
+  if (is_aggregate && in_aggregate_) refuse("42803", "aggregate function calls cannot be nested", node.location);
+  const bool was_in_aggregate = std::exchange(in_aggregate_, in_aggregate_ || is_aggregate);
+  std::vector<Value> arguments;
+  for (const auto* argument : nodes(node.n_args, node.args)) {
+    if (argument->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR) throw NotTranslated();
+    arguments.push_back(expression(*argument, scope));
+  }
+  const auto done = [&](Value value) {
+    in_aggregate_ = was_in_aggregate;
+    return value;
+  };
+  has_aggregate_ = has_aggregate_ || is_aggregate;
+  if (node.agg_star) {
+    if (name != "count") refuse("42883", "function " + name + "(*) does not exist", node.location);
+    static constexpr Function kCount{"count", "a", 'i', "count", Function::Kind::Aggregate};
+    Value star{.text = "*", .type = SqlType::Any};
+    return done(aggregate(kCount, node, {star}, scope));
+  }
+  const auto* const function = choose(name, arguments);
+  if (function == nullptr) {
+    std::string types;
+    for (const auto& argument : arguments) types += (types.empty() ? "" : ", ") + std::string(name_of(argument.type));
+    refuse("42883", "function " + name + "(" + types + ") does not exist", node.location,
+           "No function matches the given name and argument types. You might need to add explicit type casts.");
+  }
+  if (function->kind == Function::Kind::Scalar) return done(called(*function, std::move(arguments), node.location));
+  return done(aggregate(*function, node, std::move(arguments), scope));
+}
+
+Value Translator::aggregate(const Function& function, const PgQuery__FuncCall& node, std::vector<Value> arguments,
+                            const Scope& scope) {
+  // The order of rows changes nothing for the aggregates that are known, so it may be left out.
+  auto value = called(function, std::move(arguments), node.location);
+  if (node.agg_distinct) {
+    const auto open = std::string(function.sqlite) + "(";
+    if (!value.text.str().starts_with(open)) throw NotTranslated();
+    auto inside = value.text.str().substr(open.size());
+    value.text = SqlText(open + "DISTINCT " + inside, node.location);
+  }
+  if (node.agg_filter != nullptr)
+    value.text += SqlText(" FILTER (WHERE ") + condition(*node.agg_filter, scope, "FILTER") + ")";
+  if (node.over != nullptr) value.text += SqlText(" OVER ") + window(*node.over, scope);
+  if (value.type == SqlType::Bool) value.text = SqlText("(") + value.text + " <> 0)";
+  return value;
+}
+
+SqlText Translator::window(const PgQuery__WindowDef& node, const Scope& scope) {
+  const auto options = static_cast<std::uint32_t>(node.frame_options);
+  if (node.name != nullptr && node.name[0] != '\0' && node.n_partition_clause == 0 && node.n_order_clause == 0 &&
+      (options & kNotDefault) == 0)
+    return quoted(node.name);
+  SqlText out = "(";
+  if (node.refname != nullptr && node.refname[0] != '\0') out += SqlText(quoted(node.refname) + " ");
+  std::vector<SqlText> keys;
+  for (const auto* key : nodes(node.n_partition_clause, node.partition_clause))
+    keys.push_back(checked(expression(*key, scope)).text);
+  if (!keys.empty()) out += SqlText("PARTITION BY ") + joined(keys) + " ";
+  if (node.n_order_clause > 0)
+    out += SqlText("ORDER BY ") + sorting(nodes(node.n_order_clause, node.order_clause), scope, nullptr, false) + " ";
+  if ((options & kNotDefault) != 0) {
+    if ((options & (kExclude | kGroups)) != 0) throw NotTranslated();
+    const auto bound = [&](bool start) -> SqlText {
+      if ((options & (start ? kStartUnbounded : kEndUnbounded)) != 0)
+        return start ? "UNBOUNDED PRECEDING" : "UNBOUNDED FOLLOWING";
+      if ((options & (start ? kStartCurrent : kEndCurrent)) != 0) return "CURRENT ROW";
+      const auto* const offset = start ? node.start_offset : node.end_offset;
+      const auto preceding = start ? kStartPreceding : kEndPreceding;
+      const auto following = start ? kStartFollowing : kEndFollowing;
+      if (offset == nullptr || (options & (preceding | following)) == 0) throw NotTranslated();
+      auto distance = expression(*offset, scope);
+      if (distance.type != SqlType::Integer) throw NotTranslated();
+      return distance.text + ((options & preceding) != 0 ? " PRECEDING" : " FOLLOWING");
+    };
+    out += (options & kRows) != 0 ? "ROWS BETWEEN " : "RANGE BETWEEN ";
+    out += bound(true) + " AND " + bound(false);
+  }
+  return out + ")";
+}
+
+}  // namespace eindb::dialect

@@ -1,0 +1,508 @@
+#include <algorithm>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/letter_case.hpp"
+#include "engine/dialect/translator.hpp"
+
+namespace eindb::dialect {
+namespace {
+
+bool is_star(const PgNode& node) {
+  if (node.node_case != PG_QUERY__NODE__NODE_COLUMN_REF) return false;
+  const auto& fields = *node.column_ref;
+  return fields.n_fields > 0 && fields.fields[fields.n_fields - 1]->node_case == PG_QUERY__NODE__NODE_A_STAR;
+}
+
+std::vector<std::string> names_of(std::span<PgNode* const> nodes) {
+  std::vector<std::string> names;
+  for (const auto* node : nodes) names.push_back(text_of(*node));
+  return names;
+}
+
+SqlText name_list(const std::vector<std::string>& names) {
+  SqlText out = "(";
+  for (std::size_t n = 0; n < names.size(); ++n) out += SqlText((n == 0 ? "" : ", ") + quoted(names[n]));
+  return out + ")";
+}
+
+/// Schemas whose tables are the user's.
+bool is_own_schema(std::string_view schema) {
+  return schema.empty() || schema == "public" || schema == "main" || schema == "temp" || schema == "pg_temp";
+}
+
+}  // namespace
+
+SqlText Translator::statement(const PgNode& node) {
+  switch (node.node_case) {
+    case PG_QUERY__NODE__NODE_SELECT_STMT: return query(*node.select_stmt, nullptr).text;
+    case PG_QUERY__NODE__NODE_INSERT_STMT: return insert(*node.insert_stmt);
+    case PG_QUERY__NODE__NODE_UPDATE_STMT: return update(*node.update_stmt);
+    case PG_QUERY__NODE__NODE_DELETE_STMT: return remove(*node.delete_stmt);
+    case PG_QUERY__NODE__NODE_CREATE_STMT: return create_table(*node.create_stmt);
+    default: throw NotTranslated();
+  }
+}
+
+Translator::Query Translator::query(const PgQuery__SelectStmt& node, const Scope* outer,
+                                    const std::vector<Column>* targets) {
+  if (node.into_clause != nullptr) throw NotTranslated();
+  const auto with_before = with_queries_;
+  SqlText ctes;
+  if (node.with_clause != nullptr) ctes = with(*node.with_clause, outer);
+  const bool had_aggregate = std::exchange(has_aggregate_, false);
+  auto out = node.op != PG_QUERY__SET_OPERATION__SETOP_NONE ? compound(node, outer, targets)
+             : node.n_values_lists > 0                      ? values(node, outer, targets)
+                                                            : select(node, outer, targets);
+  has_aggregate_ = had_aggregate;
+  out.text = ctes + out.text;
+  with_queries_ = with_before;
+  return out;
+}
+
+SqlText Translator::with(const PgQuery__WithClause& node, const Scope* outer) {
+  SqlText out = node.recursive ? "WITH RECURSIVE " : "WITH ";
+  bool first = true;
+  for (const auto* each : nodes(node.n_ctes, node.ctes)) {
+    if (each->node_case != PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR) throw NotTranslated();
+    const auto& cte = *each->common_table_expr;
+    if (cte.search_clause != nullptr || cte.cycle_clause != nullptr) throw NotTranslated();
+    if (cte.ctequery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+      refuse("0A000", "a WITH query that changes rows is not supported", cte.location,
+             "run the INSERT, UPDATE or DELETE as a statement of its own, in a transaction");
+    const auto& body = *cte.ctequery->select_stmt;
+    auto names = names_of(nodes(cte.n_aliascolnames, cte.aliascolnames));
+    const auto key = to_lower(cte.ctename);
+    const bool recursive = node.recursive && body.op == PG_QUERY__SET_OPERATION__SETOP_UNION;
+    if (recursive) {
+      // The first SELECT gives the columns that the second one reads.
+      auto columns = query(*body.larg, outer).columns;
+      for (std::size_t n = 0; n < names.size() && n < columns.size(); ++n) columns[n].name = names[n];
+      with_queries_[key] = columns;
+    }
+    auto inner = query(body, outer);
+    if (names.size() > inner.columns.size())
+      refuse("42P10",
+             "WITH query \"" + std::string(cte.ctename) + "\" has " + std::to_string(inner.columns.size()) +
+                 " columns available but " + std::to_string(names.size()) + " columns specified",
+             cte.location);
+    for (std::size_t n = 0; n < names.size(); ++n) inner.columns[n].name = names[n];
+    names.clear();
+    for (const auto& column : inner.columns) names.push_back(column.name);
+    with_queries_[key] = inner.columns;
+    if (!std::exchange(first, false)) out += ", ";
+    out += SqlText(quoted(cte.ctename), cte.location) + name_list(names) + " AS ";
+    if (cte.ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeAlways) out += "MATERIALIZED ";
+    if (cte.ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeNever) out += "NOT MATERIALIZED ";
+    out += SqlText("(") + inner.text + ")";
+  }
+  return out + " ";
+}
+
+Translator::Query Translator::values(const PgQuery__SelectStmt& node, const Scope* outer,
+                                     const std::vector<Column>* targets) {
+  Query out;
+  const Scope scope(outer);
+  std::vector<std::vector<Value>> rows;
+  for (const auto* list : nodes(node.n_values_lists, node.values_lists)) {
+    if (list->node_case != PG_QUERY__NODE__NODE_LIST) throw NotTranslated();
+    auto& row = rows.emplace_back();
+    for (const auto* item : nodes(list->list->n_items, list->list->items)) {
+      if (item->node_case == PG_QUERY__NODE__NODE_SET_TO_DEFAULT) throw NotTranslated();
+      row.push_back(checked(expression(*item, scope)));
+      if (targets != nullptr && row.size() <= targets->size())
+        row.back() = stored(std::move(row.back()), (*targets)[row.size() - 1]);
+    }
+    if (row.size() != rows.front().size())
+      refuse("42601", "VALUES lists must all be the same length", row.empty() ? -1 : row.back().location);
+  }
+  const auto width = rows.front().size();
+  for (std::size_t n = 0; n < width; ++n) {
+    std::vector<Value> column;
+    for (auto& row : rows) column.push_back(std::move(row[n]));
+    const auto type = targets != nullptr ? column[0].type : unify(column, "VALUES");
+    for (std::size_t r = 0; r < rows.size(); ++r) rows[r][n] = std::move(column[r]);
+    out.columns.push_back({.name = "column" + std::to_string(n + 1), .type = type});
+  }
+  out.text = "VALUES ";
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    std::vector<SqlText> texts;
+    for (const auto& value : rows[r]) texts.push_back(value.text);
+    out.text += SqlText(r == 0 ? "(" : ", (") + joined(texts) + ")";
+  }
+  const bool plain = node.n_sort_clause == 0 && node.limit_count == nullptr && node.limit_offset == nullptr;
+  if (!plain) out.text = SqlText("SELECT * FROM (") + out.text + ")";
+  out.text += order_and_limit(node, scope, out.columns, true);
+  return out;
+}
+
+Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Scope* outer,
+                                       const std::vector<Column>* targets) {
+  const auto left = query(*node.larg, outer);
+  const auto right = query(*node.rarg, outer);
+  if (left.columns.size() != right.columns.size())
+    refuse("42601", "each UNION, INTERSECT or EXCEPT query must have the same number of columns", -1);
+  const auto operand = [&](const PgQuery__SelectStmt& part, const Query& query) {
+    // SQLite has one precedence for all of them and no parentheses around parts.
+    const bool simple = part.op == PG_QUERY__SET_OPERATION__SETOP_NONE && part.n_sort_clause == 0 &&
+                        part.limit_count == nullptr && part.limit_offset == nullptr && part.with_clause == nullptr &&
+                        part.n_values_lists == 0;
+    return simple ? query.text : SqlText("SELECT * FROM (") + query.text + ")";
+  };
+  Query out;
+  for (std::size_t n = 0; n < left.columns.size(); ++n) {
+    std::vector<Value> both(2);
+    both[0] = {.text = "", .type = left.columns[n].type};
+    both[1] = {.text = "", .type = right.columns[n].type};
+    const auto type = unify(both, "UNION");
+    if (!both[0].text.empty() || !both[1].text.empty()) {
+      const auto is_integer = [](SqlType t) { return t == SqlType::Integer || t == SqlType::Numeric; };
+      if (!is_integer(left.columns[n].type) && !is_number(left.columns[n].type)) throw NotTranslated();
+    }
+    out.columns.push_back({.name = left.columns[n].name, .type = type});
+  }
+  std::string_view word = node.op == PG_QUERY__SET_OPERATION__SETOP_UNION       ? " UNION "
+                          : node.op == PG_QUERY__SET_OPERATION__SETOP_INTERSECT ? " INTERSECT "
+                                                                                : " EXCEPT ";
+  if (node.all && node.op != PG_QUERY__SET_OPERATION__SETOP_UNION)
+    refuse("0A000", "INTERSECT ALL and EXCEPT ALL are not supported", -1,
+           "without ALL they are: rows that are equal are one row then");
+  if (node.all) word = " UNION ALL ";
+  out.text = operand(*node.larg, left) + SqlText(word) + operand(*node.rarg, right);
+  if (targets != nullptr) {
+    // Rows of a compound are converted behind it.
+    std::vector<SqlText> converted;
+    std::vector<std::string> names;
+    for (std::size_t n = 0; n < out.columns.size(); ++n) {
+      names.push_back("c" + std::to_string(n));
+      Value value{.text = quoted(names.back()), .type = out.columns[n].type};
+      if (n < targets->size()) value = stored(std::move(value), (*targets)[n]);
+      converted.push_back(value.text);
+    }
+    out.text =
+        SqlText("WITH rows") + name_list(names) + " AS (" + out.text + ") SELECT " + joined(converted) + " FROM rows";
+    if (node.n_sort_clause > 0 || node.limit_count != nullptr) throw NotTranslated();
+    return out;
+  }
+  const Scope scope(outer);
+  out.text += order_and_limit(node, scope, out.columns, true);
+  return out;
+}
+
+Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scope* outer,
+                                     const std::vector<Column>* targets) {
+  Query out;
+  Scope scope(outer);
+  const auto from = sources(nodes(node.n_from_clause, node.from_clause), scope);
+  std::vector<SqlText> texts;
+  results(nodes(node.n_target_list, node.target_list), scope, targets, out, texts);
+  if (texts.empty()) throw NotTranslated();
+  out.text = "SELECT ";
+  if (node.n_distinct_clause > 1 ||
+      (node.n_distinct_clause == 1 && node.distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET))
+    throw NotTranslated();  // DISTINCT ON
+  if (node.n_distinct_clause == 1) out.text += "DISTINCT ";
+  out.text += joined(texts);
+  if (!from.empty()) out.text += SqlText(" FROM ") + from;
+  if (node.where_clause != nullptr) {
+    const bool had = std::exchange(has_aggregate_, false);
+    out.text += SqlText(" WHERE ") + condition(*node.where_clause, scope, "WHERE");
+    if (has_aggregate_) refuse("42803", "aggregate functions are not allowed in WHERE", -1);
+    has_aggregate_ = had;
+  }
+  if (node.n_group_clause > 0) {
+    std::vector<SqlText> keys;
+    for (const auto* key : nodes(node.n_group_clause, node.group_clause)) {
+      if (key->node_case == PG_QUERY__NODE__NODE_GROUPING_SET) throw NotTranslated();
+      const bool position =
+          key->node_case == PG_QUERY__NODE__NODE_A_CONST && key->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL;
+      const bool is_alias = key->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && key->column_ref->n_fields == 1 &&
+                            !scope.find("", text_of(*key->column_ref->fields[0]));
+      if (position) keys.push_back(SqlText(std::to_string(key->a_const->ival->ival)));
+      else if (is_alias) keys.push_back(quoted(text_of(*key->column_ref->fields[0])));
+      else keys.push_back(checked(expression(*key, scope)).text);
+    }
+    out.text += SqlText(" GROUP BY ") + joined(keys);
+  }
+  if (node.having_clause != nullptr) {
+    out.text += SqlText(node.n_group_clause > 0 ? " HAVING " : " GROUP BY NULL HAVING ");
+    out.text += condition(*node.having_clause, scope, "HAVING");
+    if (node.n_group_clause == 0) throw NotTranslated();
+  }
+  check_grouping(node, scope);
+  const bool has_limit = node.limit_count != nullptr && node.limit_count->node_case == PG_QUERY__NODE__NODE_A_CONST &&
+                         node.limit_count->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&
+                         node.limit_count->a_const->ival->ival <= 1;
+  out.has_one_row = has_limit || (has_aggregate_ && node.n_group_clause == 0) || node.n_from_clause == 0;
+  if (node.n_window_clause > 0) {
+    std::vector<SqlText> windows;
+    for (const auto* each : nodes(node.n_window_clause, node.window_clause)) {
+      if (each->node_case != PG_QUERY__NODE__NODE_WINDOW_DEF) throw NotTranslated();
+      auto definition = *each->window_def;
+      definition.name = nullptr;
+      windows.push_back(SqlText(quoted(each->window_def->name) + " AS ") + window(definition, scope));
+    }
+    out.text += SqlText(" WINDOW ") + joined(windows);
+  }
+  out.text += order_and_limit(node, scope, out.columns, false);
+  return out;
+}
+
+void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, Query& out,
+                      std::vector<SqlText>& texts) const {
+  if (node.n_fields > 2) throw NotTranslated();
+  const auto of = node.n_fields == 2 ? text_of(*node.fields[0]) : std::string();
+  bool found = false;
+  for (const auto& source : scope.sources()) {
+    if (!of.empty() && !equal_ignoring_case(source.name, of)) continue;
+    found = true;
+    if (!source.known) throw NotTranslated();
+    for (const auto& column : source.columns) {
+      const bool merged = of.empty() && std::any_of(source.joined.begin(), source.joined.end(), [&](const auto& name) {
+                            return equal_ignoring_case(name, column.name);
+                          });
+      if (column.hidden || merged) continue;
+      texts.push_back(
+          SqlText((source.name.empty() ? "" : quoted(source.name) + ".") + quoted(column.name), node.location));
+      out.columns.push_back(column);
+    }
+  }
+  if (!found && of.empty()) refuse("42601", "SELECT * with no tables specified is not valid", node.location);
+  if (!found) refuse("42P01", "missing FROM-clause entry for table \"" + of + "\"", node.location);
+}
+
+void Translator::results(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>* columns,
+                         Query& out, std::vector<SqlText>& texts) {
+  for (const auto* each : targets) {
+    if (each->node_case != PG_QUERY__NODE__NODE_RES_TARGET) throw NotTranslated();
+    const auto& target = *each->res_target;
+    if (is_star(*target.val)) {
+      const auto first = texts.size();
+      star(*target.val->column_ref, scope, out, texts);
+      if (columns == nullptr) {
+        // Left to SQLite, so that it is found out if the tables have other columns by the time that it runs.
+        const auto& fields = *target.val->column_ref;
+        texts.resize(first);
+        texts.push_back(
+            SqlText((fields.n_fields == 2 ? quoted(text_of(*fields.fields[0])) + "." : "") + "*", fields.location));
+      }
+      for (auto n = first; columns != nullptr && n < texts.size() && n < columns->size(); ++n)
+        texts[n] = stored({.text = texts[n], .type = out.columns[n].type}, (*columns)[n]).text;
+      continue;
+    }
+    auto value = checked(expression(*target.val, scope));
+    const auto name = is_set(target.name) ? std::string(target.name) : value.name;
+    const auto index = texts.size();
+    if (columns != nullptr && index < columns->size()) value = stored(std::move(value), (*columns)[index]);
+    else if (value.type == SqlType::Unknown) value = settle(std::move(value), SqlType::Text);
+    const bool own_name = target.val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && name == value.name;
+    texts.push_back(own_name ? value.text : value.text + SqlText(" AS " + quoted(name)));
+    out.columns.push_back({.name = name, .type = value.type});
+  }
+}
+
+// Every column outside of aggregates is a key of the groups, as PostgreSQL demands; SQLite takes that of any row.
+void Translator::check_grouping(const PgQuery__SelectStmt& node, const Scope& scope) {
+  if (node.n_group_clause == 0 && !has_aggregate_) return;
+  std::vector<std::string> keys;
+  bool plain = true;
+  for (const auto* key : nodes(node.n_group_clause, node.group_clause)) {
+    const auto* wanted = key;
+    if (key->node_case == PG_QUERY__NODE__NODE_A_CONST && key->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL) {
+      const auto position = key->a_const->ival->ival;
+      if (position < 1 || static_cast<std::size_t>(position) > node.n_target_list)
+        refuse("42P10", "GROUP BY position " + std::to_string(position) + " is not in select list",
+               key->a_const->location);
+      wanted = node.target_list[position - 1]->res_target->val;
+    }
+    if (wanted->node_case != PG_QUERY__NODE__NODE_COLUMN_REF) {
+      plain = false;
+      continue;
+    }
+    keys.push_back(text_of(*wanted->column_ref->fields[wanted->column_ref->n_fields - 1]));
+  }
+  if (!plain) return;  // expressions among the keys are compared by SQLite, which takes what it finds
+  for (const auto* each : nodes(node.n_target_list, node.target_list)) {
+    const auto& value = *each->res_target->val;
+    if (value.node_case != PG_QUERY__NODE__NODE_COLUMN_REF || is_star(value)) continue;
+    const auto name = text_of(*value.column_ref->fields[value.column_ref->n_fields - 1]);
+    const bool grouped = std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+      const auto* const label = each->res_target->name;
+      return equal_ignoring_case(key, name) || (is_set(label) && equal_ignoring_case(key, label));
+    });
+    const bool own = std::any_of(scope.sources().begin(), scope.sources().end(), [&](const Source& source) {
+      return std::any_of(source.columns.begin(), source.columns.end(),
+                         [&](const Column& column) { return equal_ignoring_case(column.name, name); });
+    });
+    // Keys of a table determine its other columns; whether they do is left to the user where there are keys.
+    if (!grouped && own && keys.empty())
+      refuse("42803", "column \"" + name + "\" must appear in the GROUP BY clause or be used in an aggregate function",
+             value.column_ref->location);
+  }
+}
+
+SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, const std::vector<Column>* columns,
+                            bool of_compound) {
+  std::vector<SqlText> texts;
+  for (const auto* each : keys) {
+    if (each->node_case != PG_QUERY__NODE__NODE_SORT_BY) throw NotTranslated();
+    const auto& sort = *each->sort_by;
+    if (sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING) throw NotTranslated();
+    const bool descends = sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
+    const bool nulls_first = sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT
+                                 ? descends
+                                 : sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST;
+    SqlText key;
+    const auto& node = *sort.node;
+    const bool is_name =
+        node.node_case == PG_QUERY__NODE__NODE_COLUMN_REF && node.column_ref->n_fields == 1 && !is_star(node);
+    const auto name = is_name ? text_of(*node.column_ref->fields[0]) : std::string();
+    const bool of_result = columns != nullptr && is_name &&
+                           std::any_of(columns->begin(), columns->end(),
+                                       [&](const Column& column) { return equal_ignoring_case(column.name, name); });
+    if (columns != nullptr && node.node_case == PG_QUERY__NODE__NODE_A_CONST) {
+      if (node.a_const->val_case != PG_QUERY__A__CONST__VAL_IVAL)
+        refuse("42601", "non-integer constant in ORDER BY", node.a_const->location);
+      const auto position = node.a_const->ival->ival;
+      if (position < 1 || static_cast<std::size_t>(position) > columns->size())
+        refuse("42P10", "ORDER BY position " + std::to_string(position) + " is not in select list",
+               node.a_const->location);
+      key = SqlText(std::to_string(position));
+    } else if (of_result) {
+      key = SqlText(quoted(name), node.column_ref->location);
+    } else {
+      if (of_compound)
+        refuse("0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause", sort.location,
+               "Only result column names can be used, not expressions or functions.");
+      key = checked(expression(node, scope)).text;
+    }
+    texts.push_back(key + (descends ? " DESC" : " ASC") + (nulls_first ? " NULLS FIRST" : " NULLS LAST"));
+  }
+  return joined(texts);
+}
+
+SqlText Translator::order_and_limit(const PgQuery__SelectStmt& node, const Scope& scope,
+                                    const std::vector<Column>& columns, bool of_compound) {
+  SqlText out;
+  if (node.n_sort_clause > 0)
+    out += SqlText(" ORDER BY ") + sorting(nodes(node.n_sort_clause, node.sort_clause), scope, &columns, of_compound);
+  if (node.limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
+    refuse("0A000", "WITH TIES is not supported", -1, "use rank() OVER (ORDER BY ...) and a condition on it");
+  const Scope none(nullptr);
+  const auto count = [&](const PgNode& limit, std::string_view what) {
+    auto value = expression(limit, none);
+    if (value.is_null) return SqlText(what == "LIMIT" ? "-1" : "0");
+    value = coerce(std::move(value), SqlType::Integer, Coercion::Implicit);
+    return SqlText(what == "LIMIT" ? "pg_limit(" : "pg_offset(") + value.text + ")";
+  };
+  if (node.limit_count != nullptr) out += SqlText(" LIMIT ") + count(*node.limit_count, "LIMIT");
+  else if (node.limit_offset != nullptr) out += " LIMIT -1";
+  if (node.limit_offset != nullptr) out += SqlText(" OFFSET ") + count(*node.limit_offset, "OFFSET");
+  return out;
+}
+
+// ---- Sources -------------------------------------------------------------------------------------------------------
+
+SqlText Translator::sources(std::span<PgNode* const> nodes, Scope& scope) {
+  std::vector<SqlText> texts;
+  for (const auto* node : nodes) texts.push_back(source(*node, scope));
+  return joined(texts);
+}
+
+SqlText Translator::source(const PgNode& node, Scope& scope) {
+  switch (node.node_case) {
+    case PG_QUERY__NODE__NODE_RANGE_VAR: return table(*node.range_var, scope);
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT: return derived(*node.range_subselect, scope);
+    case PG_QUERY__NODE__NODE_JOIN_EXPR: return join(*node.join_expr, scope);
+    default: throw NotTranslated();
+  }
+}
+
+SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
+  const std::string schema = is_set(node.schemaname) ? node.schemaname : "";
+  const std::string name = node.relname;
+  if (is_set(node.catalogname) || !is_own_schema(schema) || name.starts_with("pg_")) throw NotTranslated();
+  Source out{.name = name, .columns = {}};
+  const auto with = schema.empty() ? with_queries_.find(to_lower(name)) : with_queries_.end();
+  if (with != with_queries_.end()) {
+    out.columns = with->second;
+  } else {
+    auto columns = columns_of(schema == "public" ? "" : schema, name);
+    if (!columns) throw NotTranslated();  // a table of the catalog, or none
+    out.columns = std::move(*columns);
+  }
+  auto text = SqlText((schema.empty() || schema == "public" ? "" : quoted(schema) + ".") + quoted(name), node.location);
+  if (node.alias != nullptr) {
+    if (node.alias->n_colnames > 0) throw NotTranslated();
+    out.name = node.alias->aliasname;
+    text += SqlText(" AS " + quoted(out.name));
+  }
+  scope.add(std::move(out));
+  return text;
+}
+
+SqlText Translator::derived(const PgQuery__RangeSubselect& node, Scope& scope) {
+  if (node.lateral || node.alias == nullptr || node.subquery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+    throw NotTranslated();
+  const auto had_aggregate = has_aggregate_;
+  auto inner = query(*node.subquery->select_stmt, nullptr);
+  has_aggregate_ = had_aggregate;
+  const auto names = names_of(nodes(node.alias->n_colnames, node.alias->colnames));
+  const std::string alias = node.alias->aliasname;
+  if (names.size() > inner.columns.size())
+    refuse("42P10",
+           "table \"" + alias + "\" has " + std::to_string(inner.columns.size()) + " columns available but " +
+               std::to_string(names.size()) + " columns specified",
+           -1);
+  for (std::size_t n = 0; n < names.size(); ++n) inner.columns[n].name = names[n];
+  std::vector<std::string> all;
+  for (const auto& column : inner.columns) all.push_back(column.name);
+  auto text = inner.text;
+  const bool is_values = text.str().starts_with("VALUES ");
+  if (!names.empty() || is_values)
+    text = SqlText("WITH ") + SqlText(quoted(alias)) + name_list(all) + " AS (" + inner.text + ") SELECT * FROM " +
+           quoted(alias);
+  scope.add({.name = alias, .columns = std::move(inner.columns)});
+  return SqlText("(") + text + ") AS " + quoted(alias);
+}
+
+SqlText Translator::join(const PgQuery__JoinExpr& node, Scope& scope) {
+  if (node.alias != nullptr || node.join_using_alias != nullptr) throw NotTranslated();
+  const auto first = scope.sources().size();
+  auto left = source(*node.larg, scope);
+  const auto middle = scope.sources().size();
+  const bool nested = node.rarg->node_case == PG_QUERY__NODE__NODE_JOIN_EXPR;
+  if (nested) throw NotTranslated();  // SQLite loses the names of tables in parentheses
+  auto right = source(*node.rarg, scope);
+  CHECK(first <= middle && middle < scope.sources().size(), "the right side of a join adds a source");
+  std::string_view word = " JOIN ";
+  if (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_LEFT) word = " LEFT JOIN ";
+  if (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_RIGHT) word = " RIGHT JOIN ";
+  if (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL) word = " FULL JOIN ";
+  const bool crosses = !node.is_natural && node.n_using_clause == 0 && node.quals == nullptr;
+  if (crosses) word = " CROSS JOIN ";
+  auto& added = scope.sources().back();
+  std::vector<std::string> columns;
+  if (node.n_using_clause > 0) columns = names_of(nodes(node.n_using_clause, node.using_clause));
+  if (node.is_natural) {
+    for (const auto& column : added.columns)
+      for (auto n = first; n < middle; ++n)
+        for (const auto& other : scope.sources()[n].columns)
+          if (equal_ignoring_case(column.name, other.name)) columns.push_back(column.name);
+  }
+  const bool merges = !columns.empty();
+  if (merges && (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_RIGHT || node.jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL))
+    throw NotTranslated();
+  added.joined = columns;
+  auto text = left + word + right;
+  if (merges) {
+    text += SqlText(" USING ") + name_list(columns);
+  } else if (node.quals != nullptr) {
+    text += SqlText(" ON ") + condition(*node.quals, scope, "JOIN/ON");
+  } else if (node.is_natural) {
+    text += " ON TRUE";
+  }
+  return text;
+}
+
+}  // namespace eindb::dialect

@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "common/letter_case.hpp"
+#include "engine/dialect/translator.hpp"
+
+namespace eindb::dialect {
+namespace {
+
+const Column* find_column(const std::vector<Column>& columns, std::string_view name) {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const Column& column) { return equal_ignoring_case(column.name, name); });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+/// The numbers in parentheses: 10 and 2 of "numeric(10, 2)".
+std::vector<std::int64_t> modifiers_of(std::string_view declared) {
+  std::vector<std::int64_t> out;
+  auto at = declared.find('(');
+  while (at != std::string_view::npos && at + 1 < declared.size()) {
+    auto rest = declared.substr(at + 1);
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    std::int64_t value = 0;
+    if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec != std::errc()) return {};
+    out.push_back(value);
+    at = declared.find(',', at + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+Value Translator::stored(Value value, const Column& column) {
+  if (column.type == SqlType::Any || column.type == SqlType::Array || column.type == SqlType::Json ||
+      column.type == SqlType::Bytea)
+    return value.type == SqlType::Unknown ? settle(std::move(value), column.type) : checked(std::move(value));
+  const auto from = value.type;
+  if (from == SqlType::Unknown) {
+    value = settle(std::move(value), column.type);
+  } else if (from != SqlType::Any) {
+    const bool fits = from == column.type || column.type == SqlType::Text ||
+                      (is_number(from) && is_number(column.type)) || (is_moment(from) && is_moment(column.type)) ||
+                      (column.type == SqlType::Time && (is_moment(from) && from != SqlType::Date));
+    if (!fits)
+      refuse("42804",
+             "column \"" + column.name + "\" is of type " + std::string(name_of(column.type)) +
+                 " but expression is of type " + std::string(name_of(from)),
+             value.location, "You will need to rewrite or cast the expression.");
+    value = coerce(std::move(value), column.type, Coercion::Assignment);
+  }
+  const auto open = column.declared.find('(');
+  auto name = to_lower(column.declared.substr(0, open));
+  while (name.ends_with(' ')) name.pop_back();
+  value.parameter = 0;
+  return fit(std::move(value), name, modifiers_of(column.declared), Coercion::Assignment);
+}
+
+SqlText Translator::target(const PgQuery__RangeVar& node, Scope& scope) {
+  if (with_queries_.contains(to_lower(node.relname))) throw NotTranslated();
+  return table(node, scope);
+}
+
+SqlText Translator::returning(std::span<PgNode* const> targets, const Scope& scope) {
+  if (targets.empty()) return {};
+  Query out;
+  std::vector<SqlText> texts;
+  results(targets, scope, nullptr, out, texts);
+  return SqlText(" RETURNING ") + joined(texts);
+}
+
+SqlText Translator::insert(const PgQuery__InsertStmt& node) {
+  if (node.override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE) throw NotTranslated();
+  SqlText out;
+  if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
+  Scope scope(nullptr);
+  out += SqlText("INSERT INTO ") + target(*node.relation, scope);
+  const auto all = scope.sources().back().columns;
+  std::vector<Column> columns;
+  if (node.n_cols > 0) {
+    std::vector<SqlText> names;
+    for (const auto* each : nodes(node.n_cols, node.cols)) {
+      const auto& target = *each->res_target;
+      const auto* column = find_column(all, target.name);
+      if (target.n_indirection > 0) throw NotTranslated();
+      if (column == nullptr)
+        refuse(
+            "42703",
+            "column \"" + std::string(target.name) + "\" of relation \"" + node.relation->relname + "\" does not exist",
+            target.location);
+      if (find_column(columns, target.name) != nullptr)
+        refuse("42701", "column \"" + std::string(target.name) + "\" specified more than once", target.location);
+      columns.push_back(*column);
+      names.push_back(SqlText(quoted(column->name), target.location));
+    }
+    out += SqlText(" (") + joined(names) + ")";
+  } else {
+    for (const auto& column : all)
+      if (!column.hidden) columns.push_back(column);
+  }
+  if (node.select_stmt == nullptr) {
+    out += " DEFAULT VALUES";
+  } else {
+    const auto rows = query(*node.select_stmt->select_stmt, nullptr, &columns);
+    if (rows.columns.size() > columns.size()) refuse("42601", "INSERT has more expressions than target columns", -1);
+    if (rows.columns.size() < columns.size() && node.n_cols > 0)
+      refuse("42601", "INSERT has more target columns than expressions", -1);
+    if (rows.columns.size() < columns.size()) {
+      // Without a list the first columns are meant, where SQLite demands a value for each.
+      std::vector<SqlText> names;
+      for (std::size_t n = 0; n < rows.columns.size(); ++n) names.push_back(quoted(columns[n].name));
+      out += SqlText(" (") + joined(names) + ")";
+    }
+    out += SqlText(" ") + rows.text;
+  }
+  if (node.on_conflict_clause != nullptr) {
+    // SQLite would read ON as a join's condition.
+    const bool ambiguous = node.select_stmt != nullptr && node.select_stmt->select_stmt->n_values_lists == 0;
+    if (ambiguous && node.select_stmt->select_stmt->where_clause == nullptr) throw NotTranslated();
+    out += conflict(*node.on_conflict_clause, scope, all);
+  }
+  return out + returning(nodes(node.n_returning_list, node.returning_list), scope);
+}
+
+SqlText Translator::conflict(const PgQuery__OnConflictClause& node, const Scope& scope,
+                             const std::vector<Column>& columns) {
+  SqlText out(" ON CONFLICT", node.location);
+  if (node.infer != nullptr) {
+    if (is_set(node.infer->conname))
+      refuse("0A000", "ON CONFLICT ON CONSTRAINT is not supported", node.location,
+             "name the columns: ON CONFLICT (id)");
+    std::vector<SqlText> keys;
+    for (const auto* each : nodes(node.infer->n_index_elems, node.infer->index_elems)) {
+      if (each->node_case != PG_QUERY__NODE__NODE_INDEX_ELEM || each->index_elem->expr != nullptr)
+        throw NotTranslated();
+      keys.push_back(quoted(each->index_elem->name));
+    }
+    out += SqlText(" (") + joined(keys) + ")";
+    if (node.infer->where_clause != nullptr)
+      out += SqlText(" WHERE ") + condition(*node.infer->where_clause, scope, "WHERE");
+  }
+  if (node.action == PG_QUERY__ON_CONFLICT_ACTION__ONCONFLICT_NOTHING) return out + " DO NOTHING";
+  Scope both = scope;
+  both.add({.name = "excluded", .columns = columns, .known = true});
+  // Names without a table are the target's.
+  for (const auto& column : columns) both.sources().back().joined.push_back(column.name);
+  out += SqlText(" DO UPDATE SET ") + assignments(nodes(node.n_target_list, node.target_list), both, columns);
+  if (node.where_clause != nullptr) out += SqlText(" WHERE ") + condition(*node.where_clause, both, "WHERE");
+  return out;
+}
+
+SqlText Translator::assignments(std::span<PgNode* const> targets, const Scope& scope,
+                                const std::vector<Column>& columns) {
+  std::vector<SqlText> out;
+  for (const auto* each : targets) {
+    const auto& target = *each->res_target;
+    if (target.n_indirection > 0 || target.val->node_case == PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF ||
+        target.val->node_case == PG_QUERY__NODE__NODE_SET_TO_DEFAULT)
+      throw NotTranslated();
+    const auto* const column = find_column(columns, target.name);
+    if (column == nullptr)
+      refuse("42703", "column \"" + std::string(target.name) + "\" does not exist", target.location);
+    auto value = stored(checked(expression(*target.val, scope)), *column);
+    out.push_back(SqlText(quoted(column->name) + " = ", target.location) + value.text);
+  }
+  return joined(out);
+}
+
+SqlText Translator::update(const PgQuery__UpdateStmt& node) {
+  SqlText out;
+  if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
+  Scope scope(nullptr);
+  out += SqlText("UPDATE ") + target(*node.relation, scope);
+  const auto columns = scope.sources().back().columns;
+  const auto from = sources(nodes(node.n_from_clause, node.from_clause), scope);
+  out += SqlText(" SET ") + assignments(nodes(node.n_target_list, node.target_list), scope, columns);
+  if (!from.empty()) out += SqlText(" FROM ") + from;
+  if (node.where_clause != nullptr) out += SqlText(" WHERE ") + condition(*node.where_clause, scope, "WHERE");
+  if (has_aggregate_) refuse("42803", "aggregate functions are not allowed in UPDATE", -1);
+  return out + returning(nodes(node.n_returning_list, node.returning_list), scope);
+}
+
+SqlText Translator::remove(const PgQuery__DeleteStmt& node) {
+  if (node.n_using_clause > 0) throw NotTranslated();
+  SqlText out;
+  if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
+  Scope scope(nullptr);
+  out += SqlText("DELETE FROM ") + target(*node.relation, scope);
+  if (node.where_clause != nullptr) out += SqlText(" WHERE ") + condition(*node.where_clause, scope, "WHERE");
+  if (has_aggregate_) refuse("42803", "aggregate functions are not allowed in WHERE", -1);
+  return out + returning(nodes(node.n_returning_list, node.returning_list), scope);
+}
+
+}  // namespace eindb::dialect

@@ -1,0 +1,335 @@
+// Arithmetic as PostgreSQL has it: errors where SQLite gives NULL or another type.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+#include "common/coded_error.hpp"
+#include "server/pg_catalog/pg_functions.hpp"
+#include "server/pg_catalog/pg_values.hpp"
+
+namespace eindb {
+namespace pg_numbers {  // names that other groups of functions have, too
+namespace {
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+
+[[noreturn]] void refuse(std::string_view sqlstate, std::string message, std::string hint = {}) {
+  throw CodedError(sqlstate, ErrorKind::Value, std::move(message), std::move(hint));
+}
+[[noreturn]] void out_of_range() { refuse("22003", "bigint out of range"); }
+[[noreturn]] void division_by_zero() { refuse("22012", "division by zero"); }
+
+bool is_integer(const SqliteValue& value) { return std::holds_alternative<std::int64_t>(value); }
+
+template <class Number>
+Number read(const std::string& text, std::string_view type) {
+  std::string_view rest = text;
+  while (!rest.empty() && (rest.front() == ' ' || rest.front() == '\t' || rest.front() == '\n')) rest.remove_prefix(1);
+  while (!rest.empty() && (rest.back() == ' ' || rest.back() == '\t' || rest.back() == '\n')) rest.remove_suffix(1);
+  if (rest.starts_with('+') && !rest.starts_with("+-")) rest.remove_prefix(1);
+  Number value{};
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  if (error == std::errc::result_out_of_range && end == rest.data() + rest.size())
+    refuse("22003", "value \"" + text + "\" is out of range for type " + std::string(type));
+  if (error != std::errc() || end != rest.data() + rest.size() || rest.empty())
+    refuse("22P02", "invalid input syntax for type " + std::string(type) + ": \"" + text + "\"");
+  return value;
+}
+
+double real_of(const SqliteValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return read<double>(text_of(value), "double precision");
+}
+
+std::int64_t whole(double value) {
+  constexpr double kLimit = 9223372036854775808.0;
+  if (!(value >= -kLimit && value < kLimit)) out_of_range();
+  return static_cast<std::int64_t>(value);
+}
+
+std::int64_t exact_integer(const SqliteValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const auto* real = std::get_if<double>(&value)) return whole(std::round(*real));
+  return read<std::int64_t>(text_of(value), "bigint");
+}
+
+// ---- Checks and conversions
+// ------------------------------------------------------------------------------------------
+
+/// The integer, if it has the bits; SQLite makes reals of sums that overflow.
+SqliteValue in_range(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  if (!is_integer(values[0])) out_of_range();
+  if (values.size() < 2) return values[0];
+  const auto value = std::get<std::int64_t>(values[0]);
+  const auto bits = integer_of(values[1]);
+  const auto limit = std::int64_t{1} << (bits - 1);
+  if (value < -limit || value >= limit) refuse("22003", bits == 16 ? "smallint out of range" : "integer out of range");
+  return value;
+}
+
+SqliteValue to_integer(PgValues values) { return is_null(values[0]) ? kNull : SqliteValue(exact_integer(values[0])); }
+SqliteValue integer_of_numeric(PgValues values) {
+  return is_null(values[0])
+             ? kNull
+             : SqliteValue(is_integer(values[0]) ? exact_integer(values[0]) : whole(std::round(real_of(values[0]))));
+}
+SqliteValue integer_of_float(PgValues values) {
+  return is_null(values[0]) ? kNull
+                            : SqliteValue(is_integer(values[0]) ? exact_integer(values[0])
+                                                                : whole(std::nearbyint(real_of(values[0]))));
+}
+SqliteValue to_float(PgValues values) { return is_null(values[0]) ? kNull : SqliteValue(real_of(values[0])); }
+SqliteValue to_numeric(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  if (!std::holds_alternative<std::string>(values[0])) return values[0];
+  const auto text = text_of(values[0]);
+  const auto real = read<double>(text, "numeric");
+  if (text.find_first_of(".eEnN") == std::string::npos && std::fabs(real) < 9e18)
+    return read<std::int64_t>(text, "numeric");
+  return real;
+}
+
+/// The shortest text that reads back as the number: 1 for 1.0, 0.1.
+SqliteValue number_text(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  const auto* const real = std::get_if<double>(&values[0]);
+  if (real == nullptr) return text_of(values[0]);
+  if (std::isnan(*real)) return std::string("NaN");
+  if (std::isinf(*real)) return std::string(*real > 0 ? "Infinity" : "-Infinity");
+  std::array<char, 400> buffer{};
+  const double size = std::fabs(*real);
+  const bool plain = size == 0 || (size >= 1e-4 && size < 1e15);
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), *real,
+                                          plain ? std::chars_format::fixed : std::chars_format::scientific);
+  return std::string(buffer.data(), error == std::errc() ? end : buffer.data());
+}
+
+SqliteValue bool_text(PgValues values) {
+  return is_null(values[0]) ? kNull : SqliteValue(std::string(integer_of(values[0]) != 0 ? "true" : "false"));
+}
+
+/// numeric(precision, scale).
+SqliteValue scale(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  const auto precision = integer_of(values[1]);
+  const auto places = integer_of(values[2]);
+  const double factor = std::pow(10.0, static_cast<double>(places));
+  const double value = real_of(values[0]);
+  const double scaled = std::round(value * factor) / factor;
+  if (std::fabs(scaled) >= std::pow(10.0, static_cast<double>(precision - places)))
+    refuse("22003", "numeric field overflow",
+           "A field with precision " + std::to_string(precision) + ", scale " + std::to_string(places) +
+               " must round to an absolute value less than 10^" + std::to_string(precision - places) + ".");
+  if (is_integer(values[0]) && places >= 0) return values[0];
+  return scaled;
+}
+
+SqliteValue limit(PgValues values) {
+  if (is_null(values[0])) return SqliteValue(std::int64_t{-1});
+  const auto count = exact_integer(values[0]);
+  if (count < 0) refuse("2201W", "LIMIT must not be negative");
+  return count;
+}
+SqliteValue offset(PgValues values) {
+  if (is_null(values[0])) return SqliteValue(std::int64_t{0});
+  const auto count = exact_integer(values[0]);
+  if (count < 0) refuse("2201X", "OFFSET must not be negative");
+  return count;
+}
+
+SqliteValue refused(PgValues values) { refuse(text_of(values[0]), text_of(values[1])); }
+
+// ---- Arithmetic
+// ------------------------------------------------------------------------------------------------------
+
+SqliteValue divide_integers(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto a = exact_integer(values[0]);
+  const auto b = exact_integer(values[1]);
+  if (b == 0) division_by_zero();
+  if (a == kLeast && b == -1) out_of_range();
+  return a / b;
+}
+
+SqliteValue modulo_integers(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto b = exact_integer(values[1]);
+  if (b == 0) division_by_zero();
+  return b == -1 ? SqliteValue(std::int64_t{0}) : SqliteValue(exact_integer(values[0]) % b);
+}
+
+SqliteValue divide_reals(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto b = real_of(values[1]);
+  if (b == 0) division_by_zero();
+  return real_of(values[0]) / b;
+}
+
+SqliteValue modulo_reals(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto b = real_of(values[1]);
+  if (b == 0) division_by_zero();
+  return std::fmod(real_of(values[0]), b);
+}
+
+SqliteValue divide(PgValues values) {
+  if (any_null(values)) return kNull;
+  return is_integer(values[0]) && is_integer(values[1]) ? divide_integers(values) : divide_reals(values);
+}
+SqliteValue modulo(PgValues values) {
+  if (any_null(values)) return kNull;
+  return is_integer(values[0]) && is_integer(values[1]) ? modulo_integers(values) : modulo_reals(values);
+}
+SqliteValue quotient(PgValues values) {
+  if (any_null(values)) return kNull;
+  return std::trunc(std::get<double>(divide_reals(values)));
+}
+
+SqliteValue power(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto base = real_of(values[0]);
+  const auto exponent = real_of(values[1]);
+  if (base == 0 && exponent < 0) refuse("2201F", "zero raised to a negative power is undefined");
+  if (base < 0 && exponent != std::floor(exponent))
+    refuse("2201F", "a negative number raised to a non-integer power yields a complex result");
+  const auto result = std::pow(base, exponent);
+  if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent))
+    refuse("22003", "value out of range: overflow");
+  return result;
+}
+
+/// A function of one real. `kind` is 'r' for arguments from 0 on, 'l' for positive ones, 'u' for -1 to 1.
+template <double (*F)(double), char kind>
+SqliteValue of_real(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  const auto x = real_of(values[0]);
+  if (kind == 'r' && x < 0) refuse("2201F", "cannot take square root of a negative number");
+  if (kind == 'l' && x == 0) refuse("2201E", "cannot take logarithm of zero");
+  if (kind == 'l' && x < 0) refuse("2201E", "cannot take logarithm of a negative number");
+  if (kind == 'u' && (x < -1 || x > 1)) refuse("22003", "input is out of range");
+  const auto result = F(x);
+  if (std::isinf(result) && std::isfinite(x)) refuse("22003", "value out of range: overflow");
+  return result;
+}
+
+/// Rounding of a number; integers stay what they are, as floats.
+template <double (*F)(double)>
+SqliteValue rounded(PgValues values) {
+  if (any_null(values)) return kNull;
+  if (values.size() < 2) return F(real_of(values[0]));
+  const double factor = std::pow(10.0, static_cast<double>(integer_of(values[1])));
+  return F(real_of(values[0]) * factor) / factor;
+}
+
+SqliteValue sign(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  const auto x = real_of(values[0]);
+  return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0;
+}
+
+SqliteValue greatest_divisor(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto a = exact_integer(values[0]);
+  const auto b = exact_integer(values[1]);
+  if (a == kLeast || b == kLeast) out_of_range();
+  return std::gcd(a, b);
+}
+
+SqliteValue least_multiple(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto a = exact_integer(values[0]);
+  const auto b = exact_integer(values[1]);
+  if (a == kLeast || b == kLeast) out_of_range();
+  if (a == 0 || b == 0) return SqliteValue(std::int64_t{0});
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(std::abs(a) / std::gcd(a, b), std::abs(b), &result)) out_of_range();
+  return result;
+}
+
+SqliteValue random(PgValues) {
+  thread_local std::mt19937_64 source{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(source);
+}
+
+/// By PostgreSQL's order: numbers, or texts by their bytes; NULL is left out.
+template <bool greatest>
+SqliteValue extreme(PgValues values) {
+  const SqliteValue* best = nullptr;
+  const auto less = [](const SqliteValue& a, const SqliteValue& b) {
+    const bool texts = std::holds_alternative<std::string>(a) || std::holds_alternative<std::string>(b);
+    if (texts) return text_of(a) < text_of(b);
+    if (is_integer(a) && is_integer(b)) return std::get<std::int64_t>(a) < std::get<std::int64_t>(b);
+    return real_of(a) < real_of(b);
+  };
+  for (const auto& value : values) {
+    if (is_null(value)) continue;
+    if (best == nullptr || (greatest ? less(*best, value) : less(value, *best))) best = &value;
+  }
+  return best == nullptr ? kNull : *best;
+}
+
+constexpr std::array kNumberFunctions{
+    PgFunction{"pg_in_range", 1, "INTEGER", &in_range},
+    PgFunction{"pg_in_range", 2, "INTEGER", &in_range},
+    PgFunction{"pg_integer", 1, "INTEGER", &to_integer},
+    PgFunction{"pg_integer_of_numeric", 1, "INTEGER", &integer_of_numeric},
+    PgFunction{"pg_integer_of_float", 1, "INTEGER", &integer_of_float},
+    PgFunction{"pg_float", 1, "REAL", &to_float},
+    PgFunction{"pg_numeric", 1, "NUMERIC", &to_numeric},
+    PgFunction{"pg_number_text", 1, "TEXT", &number_text},
+    PgFunction{"pg_bool_text", 1, "TEXT", &bool_text},
+    PgFunction{"pg_scale", 3, "NUMERIC", &scale},
+    PgFunction{"pg_limit", 1, "INTEGER", &limit},
+    PgFunction{"pg_offset", 1, "INTEGER", &offset},
+    PgFunction{"pg_divide_integers", 2, "INTEGER", &divide_integers},
+    PgFunction{"pg_modulo_integers", 2, "INTEGER", &modulo_integers},
+    PgFunction{"pg_divide_reals", 2, "REAL", &divide_reals},
+    PgFunction{"pg_modulo_reals", 2, "REAL", &modulo_reals},
+    PgFunction{"pg_divide", 2, "", &divide},
+    PgFunction{"pg_modulo", 2, "", &modulo},
+    PgFunction{"pg_div", 2, "REAL", &quotient},
+    PgFunction{"pg_power", 2, "REAL", &power},
+    PgFunction{"pg_sqrt", 1, "REAL", &of_real<std::sqrt, 'r'>},
+    PgFunction{"pg_cbrt", 1, "REAL", &of_real<std::cbrt, 'a'>},
+    PgFunction{"pg_exp", 1, "REAL", &of_real<std::exp, 'a'>},
+    PgFunction{"pg_ln", 1, "REAL", &of_real<std::log, 'l'>},
+    PgFunction{"pg_log", 1, "REAL", &of_real<std::log10, 'l'>},
+    PgFunction{"pg_acos", 1, "REAL", &of_real<std::acos, 'u'>},
+    PgFunction{"pg_asin", 1, "REAL", &of_real<std::asin, 'u'>},
+    PgFunction{"pg_ceil", 1, "REAL", &rounded<std::ceil>},
+    PgFunction{"pg_floor", 1, "REAL", &rounded<std::floor>},
+    PgFunction{"pg_round", 1, "REAL", &rounded<std::round>},
+    PgFunction{"pg_round", 2, "REAL", &rounded<std::round>},
+    PgFunction{"pg_round_even", 1, "REAL", &rounded<std::nearbyint>},
+    PgFunction{"pg_trunc", 1, "REAL", &rounded<std::trunc>},
+    PgFunction{"pg_trunc", 2, "REAL", &rounded<std::trunc>},
+    PgFunction{"pg_sign", 1, "REAL", &sign},
+    PgFunction{"pg_gcd", 2, "INTEGER", &greatest_divisor},
+    PgFunction{"pg_lcm", 2, "INTEGER", &least_multiple},
+    PgFunction{"pg_greatest", -1, "", &extreme<true>},
+    PgFunction{"pg_least", -1, "", &extreme<false>},
+};
+
+constexpr std::array kVolatileNumberFunctions{
+    PgFunction{"pg_random", 0, "REAL", &random},
+    PgFunction{"pg_refuse", 2, "", &refused},
+};
+
+}  // namespace
+}  // namespace pg_numbers
+
+std::vector<SqlFunction> pg_number_functions() {
+  auto functions = sql_functions(pg_numbers::kNumberFunctions, true);
+  for (auto& function : sql_functions(pg_numbers::kVolatileNumberFunctions, false))
+    functions.push_back(std::move(function));
+  return functions;
+}
+
+}  // namespace eindb

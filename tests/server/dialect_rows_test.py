@@ -1,0 +1,136 @@
+"""What SQLite answers otherwise than PostgreSQL: the server gives PostgreSQL's rows, types and errors."""
+
+import unittest
+
+import psycopg
+import psycopg2
+
+from served import WithServer
+
+SCRIPT = """
+CREATE TABLE p (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, x DOUBLE PRECISION, n NUMERIC(6,2), s TEXT, v VARCHAR(4),
+                d DATE, ts TIMESTAMP, f BOOLEAN);
+INSERT INTO p VALUES (1, 7, 2, 2.5, 3, 'Abc', 'ab', '2024-02-28', '2024-02-28 23:30:00', 1),
+                     (2, NULL, 0, -1, 2, 'x', NULL, NULL, NULL, NULL);
+CREATE TENSOR T AS EINSUM T[i 4] = CAST(i AS FLOAT64);
+"""
+
+# (expression over the first row of p, its value)
+VALUES = (
+    ("a / b", 3), ("-a / b", -3), ("a % b", 1), ("n / b", 1.5), ("a / 2.0", 3.5), ("2 ^ 10", 1024.0),
+    ("'a' || 1 + 2", "a3"), ("s LIKE 'abc'", False), ("s ILIKE 'aBC'", True), ("s LIKE 'A%'", True),
+    ("'10' = a + 3", True), ("a::text || 'x'", "7x"), ("' 12 '::int", 12), ("CAST(2.5 AS int)", 3),
+    ("CAST(2.5::float8 AS int)", 2), ("greatest(a, NULL, b)", 7), ("least(NULL, 2, 1)", 1),
+    ("substr('hello', -1, 3)", "h"), ("left('hello', -2)", "hel"), ("upper('straße ä')", "STRASSE Ä".replace("SS", "ß")),
+    ("initcap('hello wörld')", "Hello Wörld"), ("strpos('äb', 'b')", 2), ("lpad('7', 3, '0')", "007"),
+    ("split_part('a,b,c', ',', 2)", "b"), ("repeat('ab', 3)", "ababab"), ("concat_ws('-', 'a', NULL, 'b')", "a-b"),
+    ("d + 1", "2024-02-29"), ("d - 59", "2023-12-31"), ("DATE '2024-03-01' - d", 2), ("d + INTERVAL '1 month'", "2024-03-28 00:00:00"),
+    ("ts + INTERVAL '45 minutes'", "2024-02-29 00:15:00"), ("ts - TIMESTAMP '2024-02-27 00:00'", "1 day 23:30:00"),
+    ("date_trunc('month', ts)", "2024-02-01 00:00:00"), ("EXTRACT(year FROM d)::int", 2024),
+    ("to_char(ts, 'DD Mon YYYY HH24:MI')", "28 Feb 2024 23:30"), ("d = '2024-2-28'", True), ("f IS TRUE", True),
+    ("true::text", "true"), ("1 = ANY('{1,2}'::int[])", True), ("NOT (a = 1 OR b = 1)", True),
+    ("CASE WHEN f THEN 'yes' ELSE 'no' END", "yes"), ("round(2.567, 2)", 2.57), ("sign(-3.5)", -1.0),
+)
+
+# (statement, SQLSTATE)
+ERRORS = (
+    ("SELECT 1 / 0", "22012"), ("SELECT a % 0 FROM p", "22012"), ("SELECT x / 0 FROM p", "22012"),
+    ("SELECT 'x'::int", "22P02"), ("SELECT s::int FROM p", "22P02"), ("SELECT '2024-02-30'::date", "22007"),
+    ("SELECT s + 1 FROM p", "42883"), ("SELECT s = 1 FROM p", "42883"), ("SELECT 'x' = a FROM p", "22P02"),
+    ("SELECT a FROM p WHERE a", "42804"), ("SELECT a AND f FROM p", "42804"), ("SELECT vall FROM p", "42703"),
+    ('SELECT SUM("vall") FROM p', "42703"), ("SELECT q.a FROM p", "42P01"), ("SELECT upper(a) FROM p", "42883"),
+    ("SELECT 9223372036854775807 + a FROM p", "22003"), ("SELECT 40000::smallint", "22003"), ("SELECT sqrt(-1)", "2201F"),
+    ("SELECT ln(0)", "2201E"), ("SELECT (SELECT id FROM p)", "21000"), ("SELECT a, COUNT(*) FROM p", "42803"),
+    ("SELECT 1 FROM p WHERE COUNT(*) > 1", "42803"), ("SELECT a FROM p UNION SELECT s FROM p", "42804"),
+    ("SELECT COALESCE(a, s) FROM p", "42804"), ("SELECT DATE '2024-01-01' + DATE '2024-01-02'", "42883"),
+    ("INSERT INTO p (id, v) VALUES (9, 'too long')", "22001"), ("INSERT INTO p (id, a) VALUES (9, 'x')", "22P02"),
+    ("INSERT INTO p (id, n) VALUES (9, 123456)", "22003"), ("INSERT INTO p (id, d) VALUES (9, 'soon')", "22007"),
+    ("INSERT INTO p (id, a) VALUES (9, DATE '2024-01-01')", "42804"), ("UPDATE p SET v = s || 'abcd'", "22001"),
+    ("INSERT INTO p (id, nope) VALUES (9, 1)", "42703"), ("SELECT a FROM p ORDER BY 3", "42P10"),
+    ("SELECT a FROM p LIMIT -1", "2201W"), ("SELECT repeat('x', 2000000000)", "54000"),
+    ("CREATE TABLE bad (id INTEGER PRIMARY KEY, n serial)", "0A000"),
+)
+
+
+class DialectRows(WithServer):
+    script = SCRIPT
+
+    def setUp(self):
+        self.connection = psycopg2.connect(**self.server.arguments())
+        self.connection.autocommit = True
+        self.addCleanup(self.connection.close)
+
+    def rows(self, statement, *parameters):
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement, parameters or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def test_values(self):
+        for expression, wanted in VALUES:
+            with self.subTest(expression):
+                ((found,),) = self.rows(f"SELECT {expression} FROM p WHERE id = 1")
+                self.assertEqual(float(found) if isinstance(wanted, float) else found, wanted)
+
+    def test_errors(self):
+        for statement, sqlstate in ERRORS:
+            with self.subTest(statement), self.assertRaises(psycopg2.Error) as caught:
+                self.rows(statement)
+            with self.subTest(statement):
+                self.assertEqual(caught.exception.pgcode, sqlstate, caught.exception)
+        self.assertEqual(self.rows("SELECT COUNT(*) FROM p"), [(2,)])
+
+    def test_errors_have_places_and_hints(self):
+        with self.assertRaises(psycopg2.errors.UndefinedColumn) as caught:
+            self.rows("SELECT a, bb FROM p")
+        self.assertIn("did you mean b?", str(caught.exception))
+        self.assertEqual(caught.exception.diag.statement_position, "11")
+
+    def test_nulls_sort_last(self):
+        self.assertEqual(self.rows("SELECT a FROM p ORDER BY a"), [(7,), (None,)])
+        self.assertEqual(self.rows("SELECT a FROM p ORDER BY a DESC"), [(None,), (7,)])
+        self.assertEqual(self.rows("SELECT a FROM p ORDER BY a NULLS FIRST"), [(None,), (7,)])
+
+    def test_names_of_columns(self):
+        with self.connection.cursor() as cursor:
+            cursor.execute("SELECT a + 1, upper(s), a::text, CASE WHEN f THEN 1 END, count(*) OVER (), 'x' FROM p")
+            names = [column.name for column in cursor.description]
+        self.assertEqual(names, ["?column?", "upper", "a", "case", "count", "?column?"])
+
+    def test_parameters_have_the_types_that_the_statement_gives(self):
+        with psycopg.connect(**self.server.arguments(), autocommit=True) as connection:
+            found = connection.execute("SELECT a FROM p WHERE s = %s AND x < %s AND a = ANY(%s)", ("Abc", 3.5, [7, 8]))
+            self.assertEqual(found.fetchall(), [(7,)])
+            with self.assertRaises(psycopg.errors.InvalidTextRepresentation):
+                connection.execute("SELECT a FROM p WHERE a = %s", ("seven",))
+
+    def test_columns_that_count(self):
+        self.rows("CREATE TABLE s1 (id serial PRIMARY KEY, name text)")
+        self.rows("CREATE TABLE s2 (id bigint GENERATED BY DEFAULT AS IDENTITY (START WITH 1) PRIMARY KEY, name text)")
+        self.rows("CREATE TABLE s3 (name text, id bigserial, made timestamp DEFAULT now(), PRIMARY KEY (id))")
+        for table in ("s1", "s2", "s3"):
+            self.rows(f"INSERT INTO {table} (name) VALUES ('a'), ('b')")
+            self.assertEqual(self.rows(f"INSERT INTO {table} (name) VALUES ('c') RETURNING id"), [(3,)])
+            self.assertEqual(self.rows(f"SELECT id FROM {table} ORDER BY id"), [(1,), (2,), (3,)])
+        self.assertEqual(self.rows("SELECT COUNT(made) FROM s3"), [(3,)])
+
+    def test_values_are_stored_as_their_columns_types(self):
+        self.rows("INSERT INTO p (id, a, x, n, d, ts, f, s) VALUES (5, '5', 1, 2.567, '20240301', '2024-03-01', 't', 5)")
+        self.assertEqual(self.rows("SELECT a, x, n, d, ts, f, s FROM p WHERE id = 5"),
+                         [(5, 1.0, 2.57, "2024-03-01", "2024-03-01 00:00:00", True, "5")])  # fmt: skip
+        self.rows("INSERT INTO p (id, a) SELECT 6, a + 1.5 FROM p WHERE id = 1")
+        self.assertEqual(self.rows("SELECT a FROM p WHERE id = 6"), [(9,)])
+        self.rows("DELETE FROM p WHERE id > 2")
+
+    def test_a_view_and_a_statement_of_sqlite(self):
+        self.rows("CREATE VIEW pv AS SELECT id, a FROM p")
+        self.assertEqual(self.rows("SELECT a / 2 FROM pv WHERE id = 1"), [(3,)])
+        self.assertEqual(self.rows("SELECT printf('%d', a) FROM p WHERE id = 1"), [("7",)])
+        self.rows("DROP VIEW pv")
+
+    def test_tensors(self):
+        self.assertEqual(self.rows("SELECT i / 2, val FROM t WHERE i BETWEEN 1 AND 2 ORDER BY i"), [(0, 1.0), (1, 2.0)])
+        self.assertEqual(self.rows("SELECT COUNT(*) FROM T"), [(4,)])
+
+
+if __name__ == "__main__":
+    unittest.main()
