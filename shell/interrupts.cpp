@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <string>
+
+#include "common/error.hpp"
 
 namespace eindb {
 namespace {
@@ -35,6 +38,9 @@ void Interrupts::install(bool interactive) {
 }
 
 bool Interrupts::pending() noexcept { return g_pending; }
+void Interrupts::check(const char* what) {
+  if (pending()) throw Error(ErrorKind::Cancelled, std::string(what) + " was interrupted");
+}
 void Interrupts::clear() noexcept { g_pending = false; }
 
 Interrupts::Scope::Scope(Session& session) {

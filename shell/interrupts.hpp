@@ -14,6 +14,8 @@ class Interrupts {
   static void install(bool interactive);
   /// Whether Ctrl-C was pressed since the last clear().
   static bool pending() noexcept;
+  /// Throws Error{Cancelled} if it was; for work between statements.
+  static void check(const char* what);
   static void clear() noexcept;
 
   /// Ctrl-C cancels the statements of `session` for as long as this lives.
