@@ -14,15 +14,15 @@
 #include "common/file_stream.hpp"
 #include "common/letter_case.hpp"
 #include "shell/command_words.hpp"
-#include "shell/csv_reader.hpp"
 #include "shell/interrupts.hpp"
+#include "shell/separated_values.hpp"
 
 namespace eindb {
 namespace {
 
-using Values = std::vector<CsvReader::Value>;
+using Values = std::vector<SeparatedValues::Value>;
 
-bool is_null(const CsvReader::Value& value) { return value.text.empty() && !value.quoted; }
+bool is_null(const SeparatedValues::Value& value) { return value.text.empty() && !value.quoted; }
 
 /// The type of a new column, by the values that were seen.
 struct ColumnKind {
@@ -30,7 +30,7 @@ struct ColumnKind {
   bool reals = true;
   bool empty = true;
 
-  void see(const CsvReader::Value& value) {
+  void see(const SeparatedValues::Value& value) {
     if (is_null(value)) return;
     empty = false;
     integers = integers && is_integer(value);
@@ -40,14 +40,14 @@ struct ColumnKind {
 
  private:
   /// A number that is written as SQL writes it: not 007, which is a code, nor +1.
-  static bool is_integer(const CsvReader::Value& value) {
+  static bool is_integer(const SeparatedValues::Value& value) {
     std::int64_t number = 0;
     const auto* begin = value.text.data();
     const auto [end, error] = std::from_chars(begin, begin + value.text.size(), number);
     return !value.quoted && error == std::errc() && end == begin + value.text.size() &&
            std::to_string(number) == value.text;
   }
-  static bool is_real(const CsvReader::Value& value) {
+  static bool is_real(const SeparatedValues::Value& value) {
     double number = 0;
     const auto* begin = value.text.data();
     const auto [end, error] = std::from_chars(begin, begin + value.text.size(), number);
@@ -69,7 +69,7 @@ struct CsvFile {
   std::vector<std::string> read(const std::function<void(const Values&)>& row) const {
     FileStream stream(request.file);
     if (!stream) throw Error(ErrorKind::Io, "cannot read '" + request.file + "': " + std::strerror(errno));
-    CsvReader reader(stream, request.file, request.separator);
+    SeparatedValues reader(stream, request.file, request.separator);
     std::vector<std::string> names;
     std::size_t columns = 0;
     for (Values values; reader.next(values);) {
@@ -88,7 +88,7 @@ struct CsvFile {
   }
 
  private:
-  static std::vector<std::string> names_of(const CsvReader& reader, const Values& values) {
+  static std::vector<std::string> names_of(const SeparatedValues& reader, const Values& values) {
     std::vector<std::string> names;
     for (const auto& value : values) {
       if (value.text.empty()) reader.fail("a column has no name", ".import --noheader takes the first line as values");
@@ -146,7 +146,7 @@ std::vector<std::string> header_of(const CsvImport& request) {
   if (!request.has_header) return {};
   FileStream stream(request.file);
   if (!stream) throw Error(ErrorKind::Io, "cannot read '" + request.file + "': " + std::strerror(errno));
-  CsvReader reader(stream, request.file, request.separator);
+  SeparatedValues reader(stream, request.file, request.separator);
   Values values;
   std::vector<std::string> names;
   if (!reader.next(values)) throw Error(ErrorKind::Value, "'" + request.file + "' has no rows");

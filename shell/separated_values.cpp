@@ -1,4 +1,4 @@
-#include "shell/csv_reader.hpp"
+#include "shell/separated_values.hpp"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace eindb {
 
-CsvReader::CsvReader(std::istream& stream, std::string name, char separator)
+SeparatedValues::SeparatedValues(std::istream& stream, std::string name, char separator)
     : stream_(stream), name_(std::move(name)), separator_(separator) {
   constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF"};
   for (std::size_t n = 0; n < kByteOrderMark.size(); ++n) {
@@ -15,11 +15,11 @@ CsvReader::CsvReader(std::istream& stream, std::string name, char separator)
   }
 }
 
-void CsvReader::fail(const std::string& message, const std::string& hint) const {
+void SeparatedValues::fail(const std::string& message, const std::string& hint) const {
   throw Error(ErrorKind::Value, name_ + ":" + std::to_string(row_line_) + ": " + message, std::nullopt, hint);
 }
 
-bool CsvReader::next_character(char& c) {
+bool SeparatedValues::next_character(char& c) {
   if (!stream_.get(c)) {
     if (stream_.bad()) throw Error(ErrorKind::Io, "cannot read all of '" + name_ + "'");
     return false;
@@ -28,7 +28,7 @@ bool CsvReader::next_character(char& c) {
   return true;
 }
 
-bool CsvReader::next(std::vector<Value>& row) {
+bool SeparatedValues::next(std::vector<Value>& row) {
   for (;;) {
     row.clear();
     row_line_ = line_;
@@ -42,7 +42,7 @@ bool CsvReader::next(std::vector<Value>& row) {
   }
 }
 
-char CsvReader::read_value(Value& value) {
+char SeparatedValues::read_value(Value& value) {
   for (char c = 0; next_character(c);) {
     if (c == separator_ || c == '\n') return c;
     if (c == '\r' && stream_.peek() == '\n') continue;
@@ -53,7 +53,7 @@ char CsvReader::read_value(Value& value) {
   return '\n';
 }
 
-void CsvReader::read_quoted(Value& value) {
+void SeparatedValues::read_quoted(Value& value) {
   value.quoted = true;
   for (char c = 0; next_character(c);) {
     if (c != '"') {

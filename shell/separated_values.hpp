@@ -9,7 +9,7 @@ namespace eindb {
 
 /// Reads values separated by commas, as RFC 4180 describes them: a value with separators, quotes or line ends stands in
 /// double quotes, with inner quotes doubled. Lines end as on Unix or on Windows; empty lines count for nothing.
-class CsvReader {
+class SeparatedValues {
  public:
   struct Value {
     std::string text;
@@ -17,7 +17,7 @@ class CsvReader {
   };
 
   /// `name` is that of the file, for messages. The stream must outlive the reader.
-  CsvReader(std::istream& stream, std::string name, char separator);
+  SeparatedValues(std::istream& stream, std::string name, char separator);
 
   /// Fills `row` and returns true; false at the end. Throws Error{Value} with the file's name and line for a quote
   /// without an end or within a value, Error{Io} if the file cannot be read.
