@@ -83,7 +83,7 @@ const std::vector<DotCommands::Command>& DotCommands::commands() {
       {".open", "\\c", "FILE", "close this database and go on with another", 1, &DotCommands::open},
       {".output", "\\o", "[FILE]", "write results to a file; without a name, to standard output again", 1,
        &DotCommands::output},
-      {".pager", "", "on|off|PROGRAM", "show results that are longer than the screen with a program", 1,
+      {".pager", "", "on|off|PROGRAM", "show results that are longer than the screen with a program", kAnyNumber,
        &DotCommands::pager},
       {".print", "\\echo", "TEXT...", "print text", kAnyNumber, &DotCommands::print},
       {".quit", "\\q", "", "leave; the exit status tells whether a statement failed", 0, &DotCommands::quit},
@@ -120,10 +120,12 @@ bool DotCommands::run(std::string_view line) {
   rest_.erase(0, std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
   rest_.erase(rest_.find_last_not_of(" \t\r\n") + 1);
   // A final semicolon is accepted and ignored.
-  if (arguments.back().ends_with(';')) arguments.back().pop_back();
-  if (arguments.size() == 1) name = arguments.front();
-  if (arguments.back().empty()) arguments.pop_back();
-  if (!arguments.empty()) arguments.erase(arguments.begin());
+  if (arguments.back().ends_with(';')) {
+    arguments.back().pop_back();
+    if (arguments.size() == 1) name = arguments.front();
+    else if (arguments.back().empty()) arguments.pop_back();
+  }
+  arguments.erase(arguments.begin());
 
   const auto& command = find(name);
   if (arguments.size() > command.max_arguments) {

@@ -79,8 +79,7 @@ LineEditor::LineEditor(Completion completion)
     : completion_(std::move(completion)),
       history_path_(in_home(".eindb_history")),
       edit_(el_init("eindb", stdin, stdout, stderr)),
-      history_(history_init()),
-      on_terminal_(knows_escapes()) {
+      history_(history_init()) {
   HistEvent event;
   history(history_, &event, H_SETSIZE, kHistorySize);
   history(history_, &event, H_SETUNIQUE, 1);
@@ -94,10 +93,14 @@ LineEditor::LineEditor(Completion completion)
   el_set(edit_, EL_ADDFN, "eindb-complete", "Completes a word", &LineEditor::on_tab);
   el_set(edit_, EL_BIND, "^I", "eindb-complete", nullptr);
   el_set(edit_, EL_ADDFN, "eindb-paste", "Takes pasted text", &LineEditor::on_paste);
-  el_set(edit_, EL_BIND, "\\033[200~", "eindb-paste", nullptr);
   el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   // Last, so that the user's bindings take precedence.
   if (const auto keys = keys_path(); keys && may_be_opened(*keys)) el_source(edit_, keys->c_str());
+  // With the keys of vi, the escape that begins the mark is a command of its own.
+  const char* keys_of = nullptr;
+  el_get(edit_, EL_EDITOR, &keys_of);
+  marks_pastes_ = knows_escapes() && keys_of != nullptr && std::string_view(keys_of) == "emacs";
+  if (marks_pastes_) el_set(edit_, EL_BIND, "\\033[200~", "eindb-paste", nullptr);
 }
 
 LineEditor::~LineEditor() {
@@ -168,10 +171,10 @@ LineSource::Event LineEditor::next(std::string& line, bool continued) {
   Interrupts::clear();
   // Before the prompt appears, so that the editor handles keys typed right after it.
   el_set(edit_, EL_PREP_TERM, 1);
-  if (on_terminal_) std::fputs(kMarkPastes, stdout);
+  if (marks_pastes_) std::fputs(kMarkPastes, stdout);
   int length = 0;
   const char* text = el_gets(edit_, &length);
-  if (on_terminal_) std::fputs(kDoNotMarkPastes, stdout);
+  if (marks_pastes_) std::fputs(kDoNotMarkPastes, stdout);
   if (Interrupts::pending()) {
     pasted_.clear();
     std::fputs("^C\n", stdout);

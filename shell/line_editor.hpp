@@ -47,8 +47,8 @@ class LineEditor : public LineSource {
   EditLine* edit_;
   History* history_;
   bool continued_ = false;
-  bool on_terminal_;    // standard output is one, which can mark what is pasted
-  std::string pasted_;  // and not handed over yet, from pasted_at_ on
+  bool marks_pastes_ = false;  // the terminal is asked to
+  std::string pasted_;         // and not handed over yet, from pasted_at_ on
   std::size_t pasted_at_ = 0;
   bool from_paste_ = false;  // the last character
 };

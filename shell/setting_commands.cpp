@@ -22,6 +22,12 @@ std::size_t count_of(const std::string& text, const std::string& what, const std
   return number;
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 }  // namespace
 
 bool DotCommands::bail(const Arguments& arguments) {
@@ -78,7 +84,7 @@ bool DotCommands::pager(const Arguments& arguments) {
   auto& setting = shell_.settings().pager;
   if (arguments.empty()) return shell_.output().write((setting.empty() ? "off" : setting) + "\n"), true;
   if (arguments[0] == "off") setting.clear();
-  else if (arguments[0] != "on") setting = arguments[0];
+  else if (arguments[0] != "on") setting = joined(arguments);
   else if (setting = default_pager(); setting.empty())
     refuse("there is no pager", "set PAGER, or name a program: .pager less");
   return true;

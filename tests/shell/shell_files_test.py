@@ -212,6 +212,7 @@ class Commands(FilesTest):
         self.assertEqual(self.output_of(stdin=".nullvalue -\nSELECT 1 AS a, NULL AS b;\n.mode line\nSELECT NULL AS c;\n"
                                               ".nullvalue\n.mode csv\nSELECT 1 AS a, NULL AS b;\n"),
                          "a,b\n1,-\nc = -\na,b\n1,\n")
+        self.assertIn("│ 1 │   │", self.output_of("--box", stdin=".nullvalue ''\nSELECT 1 AS a, NULL AS b;\n"))
 
     def test_shell_runs_commands_of_the_system(self):
         self.assertEqual(self.output_of(stdin="SELECT 1 AS a;\n.shell echo 'two  words' \"$HOME\" | cat\n"),

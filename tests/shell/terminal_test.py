@@ -140,6 +140,12 @@ class Pager(Terminal):
         self.assertIn("│     42 │", self.run_line("SELECT 40 + 2 AS answer;"))
         self.assertEqual(self.leave(), 0)
 
+    def test_pagers_have_arguments(self):
+        self.start(rows=24, columns=80)
+        self.run_line(".pager sed s/^/paged/")
+        self.assertIn("paged│", self.run_line(self.NUMBERS))
+        self.assertEqual(self.leave(), 0)
+
     def test_a_pager_that_is_missing(self):
         self.start(rows=24, columns=80, PAGER="/no/such/pager")
         self.assertIn("there is no pager '/no/such/pager'", self.run_line(self.NUMBERS))
@@ -209,6 +215,21 @@ class Pasting(Terminal):
         self.expect("cancelled")
         self.expect("eindb> ")
         self.assertNotIn("nevertheless", self.run_line("SELECT 40 + 2 AS answer;"))
+        self.assertEqual(self.leave(), 0)
+
+    def test_text_of_any_alphabet(self):
+        self.start()
+        self.paste("SELECT 'größer, 日本語' AS x;\n")
+        self.assertIn("│ größer, 日本語 │", self.expect("└"))
+        self.expect("eindb> ")
+        self.assertEqual(self.leave(), 0)
+
+    def test_with_the_keys_of_vi_nothing_is_marked(self):
+        self.write(".editrc", "bind -v\n")
+        self.start()
+        output = self.run_line("SELECT 1 AS one;")
+        self.assertIn("│   1 │", output)
+        self.assertNotIn("2004", output)
         self.assertEqual(self.leave(), 0)
 
     def test_the_terminal_is_told_only_while_a_line_is_read(self):
