@@ -165,6 +165,7 @@ bool DotCommands::edit(const Arguments& /*arguments*/) {
   if (!edited) return true;
   shell_.output().write(*edited);
   shell_.output().flush();
+  shell_.remember(*edited);
   return shell_.run_text(*edited);
 }
 

@@ -95,9 +95,11 @@ void Shell::open(const std::string& database) {
 bool Shell::run(LineSource& source) {
   if (depth_ >= kMaxScriptDepth) throw Error(ErrorKind::Value, "scripts read each other without end");
   const bool was_interactive = std::exchange(is_interactive_, source.is_interactive());
+  if (is_interactive_) user_ = &source;
   ++depth_;
   const bool ok = read_all(source);
   --depth_;
+  if (&source == user_) user_ = nullptr;
   is_interactive_ = was_interactive;
   return ok;
 }

@@ -59,6 +59,10 @@ class Shell {
   void print(Result& result, bool is_explain);
   /// Runs the statements of `text` as if they stood where the running command stands; returns whether all succeeded.
   bool run_text(const std::string& text);
+  /// Puts a statement that the user has not typed into the history.
+  void remember(const std::string& text) {
+    if (user_ != nullptr) user_->remember(text);
+  }
   /// The last statement that was run, as it was read; may be empty.
   const std::string& last_statement() const { return last_statement_; }
 
@@ -107,6 +111,7 @@ class Shell {
   std::optional<int> exit_status_;
   int depth_ = 0;  // nesting depth of scripts that read scripts
   bool is_interactive_ = false;
+  LineSource* user_ = nullptr;  // the interactive source that run() reads
   std::string last_statement_;
 };
 

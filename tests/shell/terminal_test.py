@@ -372,6 +372,8 @@ class Repeating(Terminal):
         self.run_line("SELECT 40 + 2 AS answer;")
         self.assertIn("43", self.run_line("\\e"))
         self.assertNotIn("┌", self.run_line("\\e"))  # nothing was changed, and nothing runs
+        self.type("\x1b[A\x1b[A")  # over \e to what was edited
+        self.assertIn("43", self.run_line(""))
         self.assertEqual(self.leave(), 0)
 
     def test_open_goes_on_with_another_database(self):
