@@ -227,7 +227,7 @@ bool DotCommands::watch(const Arguments& arguments) {
       arguments.size() < 2 ? std::numeric_limits<double>::infinity() : number_argument(arguments[1], 1, kMost);
   const auto pager = std::exchange(shell_.settings().pager, {});
   bool ok = true;
-  Interrupts::clear();
+  const Interrupts::Scope scope(shell_.session());  // so that Ctrl-C counts between statements, too
   for (double round = 0; ok && round < times; ++round) {
     if (round > 0 && !wait_for(std::chrono::duration<double>(seconds))) break;
     const auto now = std::time(nullptr);

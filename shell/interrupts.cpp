@@ -43,11 +43,11 @@ void Interrupts::check(const char* what) {
 }
 void Interrupts::clear() noexcept { g_pending = false; }
 
-Interrupts::Scope::Scope(Session& session) {
-  clear();
+Interrupts::Scope::Scope(Session& session) : outer_(g_session) {
+  if (outer_ == nullptr) clear();
   g_session = &session;
 }
 
-Interrupts::Scope::~Scope() { g_session = nullptr; }
+Interrupts::Scope::~Scope() { g_session = outer_; }
 
 }  // namespace eindb

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/session.hpp"
@@ -61,15 +63,32 @@ TEST(ShownRows, AreTheFirstOnesWhereTheEndIsFar) {
   EXPECT_EQ(read, static_cast<std::int64_t>(ShownRows::kMostCounted) + 1);
 }
 
-TEST(ShownRows, OfATensorAreItsEnds) {
+/// Counts the rows that are read of another source.
+class CountedRows : public RowSource {
+ public:
+  CountedRows(std::unique_ptr<RowSource> rows, std::int64_t& read) : rows_(std::move(rows)), read_(read) {}
+  bool next(Row& row) override {
+    ++read_;
+    return rows_->next(row);
+  }
+
+ private:
+  std::unique_ptr<RowSource> rows_;
+  std::int64_t& read_;
+};
+
+TEST(ShownRows, OfATensorAreItsEndsAndNothingBetweenIsRead) {
   Session session(":memory:");
-  auto result = session.execute("EINSUM Z[i 50, j 3, k 70] = 10000 * i + 100 * j + k");
+  auto result = session.execute("EINSUM Z[i 50, j 3, k 7000] = 1000000 * i + 10000 * j + k");
+  std::int64_t read = 0;
+  result.rows = std::make_unique<CountedRows>(std::move(result.rows), read);
   const auto shown = ShownRows::of(result, 5);
-  EXPECT_EQ(shown.count, 50 * 3 * 70);
+  EXPECT_EQ(shown.count, 50 * 3 * 7000);
+  EXPECT_EQ(read, 3);
   EXPECT_EQ(shown.head.back(), (Row{Cell{std::int64_t{0}}, Cell{std::int64_t{0}}, Cell{std::int64_t{2}}, Cell{2.0}}));
   ASSERT_EQ(shown.tail.size(), 2U);
   EXPECT_EQ(shown.tail.front(),
-            (Row{Cell{std::int64_t{49}}, Cell{std::int64_t{2}}, Cell{std::int64_t{68}}, Cell{490268.0}}));
+            (Row{Cell{std::int64_t{49}}, Cell{std::int64_t{2}}, Cell{std::int64_t{6998}}, Cell{49026998.0}}));
 }
 
 }  // namespace
