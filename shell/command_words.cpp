@@ -25,7 +25,7 @@ std::vector<std::string> split_arguments(std::string_view line) {
   return words;
 }
 
-std::string quoted(const std::string& text, char quote) {
+std::string in_quotes(const std::string& text, char quote) {
   std::string out(1, quote);
   for (const char c : text) {
     if (c == quote) out += quote;
@@ -38,7 +38,7 @@ std::string identifier(const std::string& name) {
   const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   const bool plain = std::all_of(name.begin(), name.end(), is_plain) && !name.empty() &&
                      std::isdigit(static_cast<unsigned char>(name[0])) == 0;
-  return plain ? name : quoted(name, '"');
+  return plain ? name : in_quotes(name, '"');
 }
 
 }  // namespace eindb

@@ -10,7 +10,7 @@ namespace eindb {
 std::vector<std::string> split_arguments(std::string_view line);
 
 /// An identifier or a text in SQL syntax: within quotes, with inner ones doubled.
-std::string quoted(const std::string& text, char quote);
+std::string in_quotes(const std::string& text, char quote);
 /// A name in SQL syntax, quoted only if necessary.
 std::string identifier(const std::string& name);
 

@@ -5,8 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -99,7 +101,7 @@ struct CsvFile {
 };
 
 bool has_table(Shell& shell, const std::string& name) {
-  return !shell.query("SELECT 1 FROM pragma_table_info(" + quoted(name, '\'') + ")").empty();
+  return !shell.query("SELECT 1 FROM pragma_table_info(" + in_quotes(name, '\'') + ")").empty();
 }
 
 void create_table(Shell& shell, const CsvFile& file) {
@@ -111,8 +113,8 @@ void create_table(Shell& shell, const CsvFile& file) {
   kinds.resize(names.size());
   std::string columns;
   for (std::size_t n = 0; n < names.size(); ++n)
-    columns += (n == 0 ? "" : ", ") + quoted(names[n], '"') + " " + kinds[n].name();
-  shell.session().execute("CREATE TABLE " + quoted(file.request.table, '"') + " (" + columns + ")");
+    columns += (n == 0 ? "" : ", ") + in_quotes(names[n], '"') + " " + kinds[n].name();
+  shell.session().execute("CREATE TABLE " + in_quotes(file.request.table, '"') + " (" + columns + ")");
 }
 
 std::unique_ptr<RowLoader> begin_load(Session& session, const LoadTarget& target) {
@@ -164,7 +166,7 @@ class ImportTransaction {
     if (done_) return;
     try {
       if (own_) session_.execute("ROLLBACK");
-      else if (!made_.empty()) session_.execute("DROP TABLE " + quoted(made_, '"'));
+      else if (!made_.empty()) session_.execute("DROP TABLE " + in_quotes(made_, '"'));
     } catch (const std::exception&) {  // SQLite has rolled it back already
     }
   }
@@ -191,8 +193,11 @@ std::int64_t import_csv(Shell& shell, const CsvImport& request) {
   for (const auto& tensor : shell.session().tensor_names()) {
     if (!equal_ignoring_case(tensor, request.table)) continue;
     throw Error(ErrorKind::Type, tensor + " is a tensor", std::nullopt,
-                "COPY " + identifier(tensor) + " FROM " + quoted(request.file, '\'') + " loads its cells");
+                "COPY " + identifier(tensor) + " FROM " + in_quotes(request.file, '\'') + " loads its cells");
   }
+  std::error_code unknown;
+  if (std::filesystem::exists(request.file, unknown) && !std::filesystem::is_regular_file(request.file, unknown))
+    refuse("'" + request.file + "' is no file, which can be read several times", "write what a pipe gives to a file");
   const CsvFile file{request};
   const auto columns = header_of(request);
   ImportTransaction transaction(shell.session());

@@ -30,7 +30,7 @@ bool DotCommands::backup(const Arguments& arguments) {
   if (std::filesystem::exists(file, unknown)) refuse("'" + file + "' exists already", "name a new file");
   const Interrupts::Scope scope(shell_.session());
   try {
-    shell_.session().execute("VACUUM INTO " + quoted(file, '\''));
+    shell_.session().execute("VACUUM INTO " + in_quotes(file, '\''));
   } catch (const Error&) {
     std::filesystem::remove(file, unknown);  // half a copy is none
     throw;

@@ -22,12 +22,12 @@ bool DotCommands::databases(const Arguments& /*arguments*/) {
 
 bool DotCommands::describe(const Arguments& arguments) {
   if (arguments.empty()) return tables({});
-  return print_rows_of("DESCRIBE " + quoted(arguments[0], '"'));
+  return print_rows_of("DESCRIBE " + in_quotes(arguments[0], '"'));
 }
 
 bool DotCommands::indexes(const Arguments& arguments) {
   std::string condition = std::string("type = 'index' AND sql IS NOT NULL AND ") + kOrdinary;
-  if (!arguments.empty()) condition += " AND tbl_name = " + quoted(arguments[0], '\'') + " COLLATE NOCASE";
+  if (!arguments.empty()) condition += " AND tbl_name = " + in_quotes(arguments[0], '\'') + " COLLATE NOCASE";
   for (const auto& row : shell_.query("SELECT name FROM sqlite_schema WHERE " + condition + " ORDER BY name"))
     shell_.output().write(cell_text(row.at(0)) + "\n");
   return true;
@@ -40,7 +40,7 @@ bool DotCommands::schema(const Arguments& arguments) {
       shell_.output().write(tensor_schema(shell_, name));
   }
   for (const auto& macro : macro_schemas(shell_, arguments.empty() ? "" : arguments[0])) shell_.output().write(macro);
-  if (!arguments.empty()) condition += " AND tbl_name = " + quoted(arguments[0], '\'') + " COLLATE NOCASE";
+  if (!arguments.empty()) condition += " AND tbl_name = " + in_quotes(arguments[0], '\'') + " COLLATE NOCASE";
   for (const auto& row :
        shell_.query("SELECT sql FROM sqlite_schema WHERE " + condition + " ORDER BY tbl_name, rowid")) {
     shell_.output().write(cell_text(row.at(0)) + ";\n");
@@ -55,7 +55,7 @@ bool DotCommands::tables(const Arguments& arguments) {
   std::sort(names.begin(), names.end());
   for (const auto& name : names) {
     const auto fits = [&] {
-      const auto row = shell_.query("SELECT " + quoted(name, '\'') + " LIKE " + quoted(arguments[0], '\'')).at(0);
+      const auto row = shell_.query("SELECT " + in_quotes(name, '\'') + " LIKE " + in_quotes(arguments[0], '\'')).at(0);
       return std::get<std::int64_t>(row.at(0)) == 1;
     };
     if (arguments.empty() || fits()) shell_.output().write(name + "\n");

@@ -13,7 +13,7 @@ std::string tensor_schema(Shell& shell, const std::string& name) {
   std::string partition;
   std::string type;
   std::string replicas;
-  for (const auto& row : shell.query("DESCRIBE " + quoted(name, '"'))) {
+  for (const auto& row : shell.query("DESCRIBE " + in_quotes(name, '"'))) {
     if (std::holds_alternative<std::monostate>(row.at(2))) {
       type = cell_text(row.at(1));
       continue;

@@ -71,11 +71,11 @@ std::optional<std::string> value_text(const Cell& cell) {
 Result cells_of(Shell& shell, const std::string& name) {
   std::string labels;
   int rank = 0;
-  for (const auto& row : shell.query("DESCRIBE " + quoted(name, '"'))) {
+  for (const auto& row : shell.query("DESCRIBE " + in_quotes(name, '"'))) {
     if (cell_text(row.at(1)) != "label") continue;
     labels += (labels.empty() ? "d" : ", d") + std::to_string(rank++);
   }
-  return shell.session().execute("EINSUM dumped[" + labels + "] = " + quoted(name, '"') + "[" + labels + "]");
+  return shell.session().execute("EINSUM dumped[" + labels + "] = " + in_quotes(name, '"') + "[" + labels + "]");
 }
 
 void check_size(Shell& shell, const std::string& name) {
@@ -122,12 +122,12 @@ void write_rows(Shell& shell, const std::string& table) {
   std::string names;
   std::string literals;
   for (const auto& row :
-       shell.query("SELECT name FROM pragma_table_xinfo(" + quoted(table, '\'') + ") WHERE hidden = 0")) {
-    const auto column = quoted(cell_text(row.at(0)), '"');
+       shell.query("SELECT name FROM pragma_table_xinfo(" + in_quotes(table, '\'') + ") WHERE hidden = 0")) {
+    const auto column = in_quotes(cell_text(row.at(0)), '"');
     names += (names.empty() ? "" : ", ") + column;
     literals += (literals.empty() ? "" : ", ") + literal_of(column);
   }
-  auto rows = shell.session().execute("SELECT " + literals + " FROM main." + quoted(table, '"')).rows;
+  auto rows = shell.session().execute("SELECT " + literals + " FROM main." + in_quotes(table, '"')).rows;
   for (Row row; rows->next(row);) {
     Interrupts::check("the dump");
     std::string text = "INSERT INTO " + identifier(table) + " (" + names + ") VALUES (";
@@ -139,8 +139,8 @@ void write_rows(Shell& shell, const std::string& table) {
 /// Counters of AUTOINCREMENT.
 void write_counters(Shell& shell, const std::string& table) {
   if (shell.query("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").empty()) return;
-  for (const auto& row : shell.query("SELECT seq FROM sqlite_sequence WHERE name = " + quoted(table, '\''))) {
-    const auto name = quoted(table, '\'');
+  for (const auto& row : shell.query("SELECT seq FROM sqlite_sequence WHERE name = " + in_quotes(table, '\''))) {
+    const auto name = in_quotes(table, '\'');
     shell.output().write("DELETE FROM sqlite_sequence WHERE name = " + name + ";\n" +
                          "INSERT INTO sqlite_sequence (name, seq) VALUES (" + name + ", " + cell_text(row.at(0)) +
                          ");\n");
@@ -150,7 +150,7 @@ void write_counters(Shell& shell, const std::string& table) {
 /// (type, name, sql) of what SQL has: all of it, or the table with its indexes and triggers, or the view.
 std::vector<Row> sql_objects(Shell& shell, const std::string& name) {
   std::string condition = std::string("sql IS NOT NULL AND ") + kOrdinary;
-  if (!name.empty()) condition += " AND tbl_name = " + quoted(name, '\'') + " COLLATE NOCASE";
+  if (!name.empty()) condition += " AND tbl_name = " + in_quotes(name, '\'') + " COLLATE NOCASE";
   return shell.query(
       "SELECT type, name, sql FROM main.sqlite_schema WHERE " + condition +
       " ORDER BY CASE type WHEN 'table' THEN 0 WHEN 'index' THEN 1 WHEN 'view' THEN 2 ELSE 3 END, rowid");

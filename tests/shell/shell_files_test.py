@@ -167,6 +167,8 @@ class Import(FilesTest):
         self.write("a.csv", "i,val\n0,1\n")
         self.write("empty.csv", "")
         self.assert_fails("COPY X FROM 'a.csv'", "-c", "CREATE TENSOR X (i 2)", "-c", ".import a.csv X")
+        self.assert_fails("'/dev/stdin' is no file", "-c", ".import /dev/stdin t", stdin="a,b\n1,2\n")
+        self.assert_fails("'.' is no file", "-c", ".import . t")
         self.assert_fails("cannot read 'no.csv'", "-c", ".import no.csv t")
         self.assert_fails("'empty.csv' has no rows", "-c", ".import empty.csv t")
         self.assert_fails(".import needs a file and a table", "-c", ".import a.csv")
