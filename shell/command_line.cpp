@@ -5,10 +5,14 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <system_error>
 
+#include "common/letter_case.hpp"
 #include "engine/settings/settings.hpp"
 
 namespace eindb {
@@ -16,10 +20,10 @@ namespace {
 
 /// sqlite3's options have one dash, but CLI11 would read "-csv" as -c with the value "sv".
 std::vector<std::string> with_double_dashes(int argc, const char* const* argv) {
-  constexpr std::array kOptions = {"-bail",     "-box",          "-command", "-csv",       "-echo",     "-file",
-                                   "-header",   "-help",         "-json",    "-jsonlines", "-line",     "-list",
-                                   "-markdown", "-memory-limit", "-mode",    "-noheader",  "-readonly", "-tensor",
-                                   "-threads",  "-timer",        "-version"};
+  constexpr std::array kOptions = {"-bail",     "-box",          "-command", "-csv",       "-echo", "-file",
+                                   "-header",   "-help",         "-json",    "-jsonlines", "-line", "-list",
+                                   "-markdown", "-memory-limit", "-mode",    "-noheader",  "-norc", "-readonly",
+                                   "-tensor",   "-threads",      "-timer",   "-version"};
   std::vector<std::string> arguments(argv + 1, argv + argc);
   for (auto& argument : arguments) {
     if (argument == "--") break;
@@ -198,6 +202,35 @@ CLI::App* add_worker(CLI::App& app, WorkerCommand& worker) {
   return program;
 }
 
+bool is_file(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
+
+/// Whether an argument is a statement rather than the name of a file.
+bool is_statement(const std::string& argument) {
+  if (argument.find_first_of(" \t\n;") == std::string::npos || is_file(argument)) return false;
+  static constexpr std::array kWords = {"ALTER",  "BEGIN",  "COPY",    "CREATE", "DELETE", "DESCRIBE",
+                                        "DROP",   "EINSUM", "EXPLAIN", "INSERT", "PRAGMA", "REPEAT",
+                                        "SELECT", "SET",    "SHOW",    "UPDATE", "VALUES", "WITH"};
+  const auto word = to_upper(argument.substr(0, argument.find_first_of(" \t\n;(")));
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+std::string how_to_run(const std::string& statement, const std::string& database) {
+  return "'" + statement + "' is a statement, which stands after -c:\n  eindb " +
+         (database == ":memory:" ? "" : database + " ") + "-c \"" + statement + "\"";
+}
+
+/// Refuses names of databases that are something else in all likelihood. A file of such a name can be opened by a path,
+/// and one that is there already by its name.
+void refuse_as_database(const CLI::App& app, const std::string& name) {
+  if (is_statement(name)) throw CLI::ValidationError("DATABASE", how_to_run(name, ":memory:"));
+  if ((name != "help" && name != "version") || is_file(name)) return;
+  throw CLI::ValidationError("DATABASE", "there is no command " + name + ": " + app.get_name() + " --" + name +
+                                             " is one; a database of that name is opened as ./" + name);
+}
+
 }  // namespace
 
 std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv, int& status) {
@@ -228,6 +261,8 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   app.add_flag_callback(
       "--noheader", [&] { line.settings.headers = false; }, "print no names of columns");
   app.add_flag("--echo", line.settings.echo, "print statements before they run");
+  app.add_flag_callback(
+      "--norc", [&] { line.runs_start_file = false; }, "do not run ~/.eindbrc, which interactive sessions begin with");
   app.add_flag("--timer", line.settings.timer, "print how long statements take, on standard error");
   app.add_flag("--readonly", line.session.read_only, "refuse to change the database");
   app.add_flag_callback(
@@ -284,10 +319,18 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
 
-  auto arguments = with_double_dashes(argc, argv);
+  const auto given = with_double_dashes(argc, argv);
+  auto arguments = given;
   std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them in reverse
   try {
     app.parse(arguments);
+    refuse_as_database(app, line.database);
+  } catch (const CLI::ExtrasError& error) {
+    const auto statement = std::find_if(given.begin(), given.end(), is_statement);
+    if (statement == given.end()) app.exit(error);
+    else std::fprintf(stderr, "%s\n", how_to_run(*statement, line.database).c_str());
+    status = 1;
+    return std::nullopt;
   } catch (const CLI::ParseError& outcome) {
     status = app.exit(outcome) == 0 ? 0 : 1;
     return std::nullopt;

@@ -25,6 +25,7 @@ struct CommandLine {
   std::vector<Job> jobs;
   ShellSettings settings;
   SessionOptions session;
+  bool runs_start_file = true;                  ///< ~/.eindbrc, at the start of an interactive session
   std::vector<std::string> session_statements;  ///< SET statements of --threads and --memory-limit
 
   ClusterCommand cluster;

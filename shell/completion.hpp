@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -7,21 +8,28 @@
 
 namespace eindb {
 
-/// The words offered by the Tab key: keywords, functions, names in the database (tensors, labels, macros, tables),
-/// settings, and dot commands at the start of a line.
+/// The words offered by the Tab key: dot commands at the start of a line; paths after FROM ' and TO ' and for the dot
+/// commands that take files; settings after SET, SHOW and RESET; elsewhere keywords, functions and names in the
+/// database (tensors, labels, macros, tables).
 class Completion {
  public:
-  /// `known_words` and `commands` are called at each use.
+  /// Called at each use.
   using Names = std::function<std::vector<std::string>()>;
   Completion(Names known_words, Names commands);
 
   /// The start of the word that ends at the end of `before`, the line up to the cursor.
   static std::size_t word_start(std::string_view before);
   /// Complete words for the word at the end of `before`, sorted. Keywords take the case of the typed text; names keep
-  /// theirs.
+  /// theirs, and so do paths, whose folders end in a slash.
   std::vector<std::string> candidates(std::string_view before) const;
-  /// The longest prefix common to all candidates, ignoring case.
-  static std::string common_prefix(const std::vector<std::string>& candidates);
+  enum class Case : std::uint8_t { Ignored, Counts };
+  /// Whether case counts for what completes `before`: for paths.
+  static Case case_of(std::string_view before);
+  /// The longest prefix common to all candidates.
+  static std::string common_prefix(const std::vector<std::string>& candidates, Case letters = Case::Ignored);
+  /// What follows `word` when it is the only one that completes `before`: a blank, the quote that closes a path, or
+  /// nothing after a folder.
+  static std::string ending(std::string_view before, std::string_view word);
 
  private:
   Names known_words_;

@@ -12,7 +12,7 @@ void DelimitedPrinter::print(Result& result, Output& output) {
     for (std::size_t n = 0; n < row.size(); ++n) {
       if (n > 0) line += delimiters_.separator;
       if (const auto* text = std::get_if<std::string>(&row[n])) append(line, *text);
-      else append_cell_text(line, row[n]);
+      else append_cell_text(line, row[n], null_text_);
     }
     line += '\n';
     output.write(line);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "shell/result_printer.hpp"
 
@@ -15,10 +16,12 @@ struct Delimiters {
   static Delimiters list() { return {.separator = '|', .quoted = false}; }
 };
 
-/// One line per row. NULL is an empty field; in CSV an empty text is "", to distinguish the two.
+/// One line per row. NULL is an empty field, unless another text was chosen for it; in CSV an empty text is "", to
+/// distinguish the two.
 class DelimitedPrinter : public ResultPrinter {
  public:
-  DelimitedPrinter(Delimiters delimiters, bool headers) : delimiters_(delimiters), headers_(headers) {}
+  DelimitedPrinter(Delimiters delimiters, bool headers, std::string null_text)
+      : delimiters_(delimiters), headers_(headers), null_text_(std::move(null_text)) {}
   void print(Result& result, Output& output) override;
 
  private:
@@ -27,6 +30,7 @@ class DelimitedPrinter : public ResultPrinter {
 
   Delimiters delimiters_;
   bool headers_;
+  std::string null_text_;
 };
 
 }  // namespace eindb

@@ -1,12 +1,21 @@
 #include "shell/dot_commands.hpp"
 
-#include <algorithm>
-#include <cctype>
-#include <charconv>
+#include <poll.h>
+#include <sys/wait.h>
 
-#include "common/letter_case.hpp"
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <limits>
+#include <utility>
+
 #include "common/nearest_name.hpp"
-#include "engine/results/cell_text.hpp"
+#include "shell/command_words.hpp"
+#include "shell/interrupts.hpp"
+#include "shell/text_editor.hpp"
 #include "shell/text_width.hpp"
 
 namespace eindb {
@@ -23,78 +32,73 @@ struct DotCommands::Command {
 namespace {
 
 constexpr int kMaxStatus = 255;
+constexpr std::size_t kAnyNumber = std::string::npos;
 
-[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
-  throw Error(ErrorKind::Value, message, std::nullopt, hint);
-}
-
-/// Splits a line into words separated by blanks; 'single' or "double" quotes protect blanks.
-std::vector<std::string> split_arguments(std::string_view line) {
-  std::vector<std::string> words;
-  std::size_t at = 0;
-  while ((at = line.find_first_not_of(" \t\r\n", at)) != std::string_view::npos) {
-    const char quote = line[at] == '\'' || line[at] == '"' ? line[at] : '\0';
-    const auto begin = quote != '\0' ? at + 1 : at;
-    const auto end =
-        std::min(quote != '\0' ? line.find(quote, begin) : line.find_first_of(" \t\r\n", begin), line.size());
-    words.emplace_back(line.substr(begin, end - begin));
-    at = std::min(end + (quote != '\0' ? 1 : 0), line.size());
+/// Waits; false after Ctrl-C.
+bool wait_for(std::chrono::duration<double> time) {
+  constexpr std::chrono::milliseconds kStep{100};
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (!Interrupts::pending()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return true;
+    poll(nullptr, 0, static_cast<int>(std::min(left, kStep).count()));
   }
-  return words;
+  return false;
 }
 
-/// An identifier or a text in SQL syntax, with inner quotes doubled.
-std::string quoted(const std::string& text, char quote) {
-  std::string out(1, quote);
-  for (const char c : text) {
-    if (c == quote) out += quote;
-    out += c;
-  }
-  return out + quote;
-}
-
-/// The name in SQL syntax, quoted only if necessary.
-std::string identifier(const std::string& name) {
-  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  const bool plain = std::all_of(name.begin(), name.end(), is_plain) && !name.empty() &&
-                     std::isdigit(static_cast<unsigned char>(name[0])) == 0;
-  return plain ? name : quoted(name, '"');
-}
-
-bool on_or_off(const std::vector<std::string>& arguments, bool current) {
-  if (arguments.empty()) return !current;
-  if (arguments[0] == "on") return true;
-  if (arguments[0] == "off") return false;
-  refuse("'" + arguments[0] + "' is neither on nor off", "without an argument, the command switches over");
+double number_argument(const std::string& text, double least, double most) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !(number >= least && number <= most))
+    refuse("'" + text + "' is no number that fits here", ".watch 2 10 runs the last statement ten times");
+  return number;
 }
 
 }  // namespace
 
 const std::vector<DotCommands::Command>& DotCommands::commands() {
   static const std::vector<Command> all = {
+      {".backup", "", "FILE", "copy the database to a new file", 1, &DotCommands::backup},
       {".bail", "", "on|off", "end a script at its first error", 1, &DotCommands::bail},
-      {".describe", "\\d", "[NAME]", "a tensor's labels, type and partition; without a name as .tables", 1,
+      {".copy", "\\copy", "...", "run COPY ...", kAnyNumber, &DotCommands::copy},
+      {".databases", "\\l", "", "the open databases and their files", 0, &DotCommands::databases},
+      {".describe", "\\d", "[NAME]", "the columns of a tensor, table or view; without a name as .tables", 1,
        &DotCommands::describe},
+      {".dump", "", "[NAME]", "statements that make the database again, or one tensor or table", 1, &DotCommands::dump},
       {".echo", "", "on|off", "print statements before they run", 1, &DotCommands::echo},
+      {".edit", "\\e", "", "edit the last statement with $VISUAL or $EDITOR, and run it", 0, &DotCommands::edit},
       {".exit", "", "[STATUS]", "leave, with an exit status", 1, &DotCommands::quit},
       {".explain", "", "on|off|auto", "print plans as plain text; auto: unless another mode than box was chosen", 1,
        &DotCommands::explain},
       {".headers", "", "on|off", "print names of columns", 1, &DotCommands::headers},
       {".help", "\\?", "[PATTERN]", "this list, or the commands whose lines contain a pattern", 1, &DotCommands::help},
+      {".import", "", "FILE TABLE", "add the rows of a CSV or TSV file to a table; .import alone lists options", 6,
+       &DotCommands::import_file},
+      {".indexes", "\\di", "[TABLE]", "names of indexes, perhaps those of a table", 1, &DotCommands::indexes},
       {".maxrows", "", "N", "rows that a box shows on a terminal; 0: all", 1, &DotCommands::max_rows},
       {".mode", "", "MODE", "how results are printed: box, list, csv, json, jsonlines, markdown, line, tensor", 1,
        &DotCommands::mode},
+      {".nullvalue", "", "TEXT", "how NULL is printed", 1, &DotCommands::null_value},
       {".once", "", "FILE", "write the next result to a file", 1, &DotCommands::once},
+      {".open", "\\c", "FILE", "close this database and go on with another", 1, &DotCommands::open},
       {".output", "\\o", "[FILE]", "write results to a file; without a name, to standard output again", 1,
        &DotCommands::output},
-      {".print", "\\echo", "TEXT...", "print text", std::string::npos, &DotCommands::print},
+      {".pager", "", "on|off|PROGRAM", "show results that are longer than the screen with a program", kAnyNumber,
+       &DotCommands::pager},
+      {".print", "\\echo", "TEXT...", "print text", kAnyNumber, &DotCommands::print},
       {".quit", "\\q", "", "leave; the exit status tells whether a statement failed", 0, &DotCommands::quit},
       {".read", "\\i", "FILE", "run a script", 1, &DotCommands::read},
       {".schema", "", "[NAME]", "the statements that make tensors, macros and tables", 1, &DotCommands::schema},
+      {".shell", "\\!", "COMMAND...", "run a command of the system", kAnyNumber, &DotCommands::system_command},
       {".tables", "\\dt", "[PATTERN]", "names of tensors and tables, perhaps those LIKE a pattern", 1,
        &DotCommands::tables},
       {".timer", "", "on|off", "print how long statements take", 1, &DotCommands::timer},
       {".timing", "\\timing", "", "switch .timer over", 1, &DotCommands::timing},
+      {".users", "\\du", "", "the users of the database", 0, &DotCommands::users},
+      {".watch", "\\watch", "[SECONDS] [TIMES]", "repeat the last statement, every 2 seconds without a number", 2,
+       &DotCommands::watch},
+      {".width", "", "[N...]", "cut the columns of a box at N characters; 0: none; alone: no column", kAnyNumber,
+       &DotCommands::width},
       {".expanded", "\\x", "", "switch between the modes line and box", 1, &DotCommands::expanded},
   };
   return all;
@@ -112,11 +116,16 @@ std::vector<std::string> DotCommands::names() {
 bool DotCommands::run(std::string_view line) {
   auto arguments = split_arguments(line);
   auto name = arguments.front();
+  rest_ = line.substr(std::min(line.find_first_of(" \t\r\n"), line.size()));
+  rest_.erase(0, std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+  rest_.erase(rest_.find_last_not_of(" \t\r\n") + 1);
   // A final semicolon is accepted and ignored.
-  if (arguments.back().ends_with(';')) arguments.back().pop_back();
-  if (arguments.size() == 1) name = arguments.front();
-  if (arguments.back().empty()) arguments.pop_back();
-  if (!arguments.empty()) arguments.erase(arguments.begin());
+  if (arguments.back().ends_with(';')) {
+    arguments.back().pop_back();
+    if (arguments.size() == 1) name = arguments.front();
+    else if (arguments.back().empty()) arguments.pop_back();
+  }
+  arguments.erase(arguments.begin());
 
   const auto& command = find(name);
   if (arguments.size() > command.max_arguments) {
@@ -126,8 +135,11 @@ bool DotCommands::run(std::string_view line) {
 }
 
 /// Finds a command by its name, psql's name, or an unambiguous prefix of its name, as in sqlite3.
-const DotCommands::Command& DotCommands::find(const std::string& name) {
+const DotCommands::Command& DotCommands::find(const std::string& written) {
   const auto& all = commands();
+  // psql's \d+ shows more than \d; here both show all there is.
+  const auto name =
+      written.starts_with('\\') && written.ends_with('+') ? written.substr(0, written.size() - 1) : written;
   const auto exact =
       std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name || c.alias == name; });
   if (exact != all.end()) return *exact;
@@ -146,33 +158,15 @@ const DotCommands::Command& DotCommands::find(const std::string& name) {
               nearest ? "did you mean " + *nearest + "?" : ".help lists all");
 }
 
-bool DotCommands::bail(const Arguments& arguments) {
-  shell_.settings().bail = on_or_off(arguments, shell_.settings().bail);
-  return true;
-}
-
-bool DotCommands::describe(const Arguments& arguments) {
-  if (arguments.empty()) return tables({});
-  auto result = shell_.session().execute("DESCRIBE " + quoted(arguments[0], '"'));
-  shell_.print(result, false);
-  return true;
-}
-
-bool DotCommands::echo(const Arguments& arguments) {
-  shell_.settings().echo = on_or_off(arguments, shell_.settings().echo);
-  return true;
-}
-
-bool DotCommands::explain(const Arguments& arguments) {
-  auto& setting = shell_.settings().explain;
-  if (!arguments.empty() && arguments[0] == "auto") setting = ExplainText::Auto;
-  else setting = on_or_off(arguments, setting == ExplainText::On) ? ExplainText::On : ExplainText::Off;
-  return true;
-}
-
-bool DotCommands::headers(const Arguments& arguments) {
-  shell_.settings().headers = on_or_off(arguments, shell_.settings().headers);
-  return true;
+bool DotCommands::edit(const Arguments& /*arguments*/) {
+  if (!shell_.is_interactive()) refuse("an editor needs a terminal", "start eindb without -c and -f");
+  shell_.output().flush();
+  const auto edited = edited_text(shell_.last_statement());
+  if (!edited) return true;
+  shell_.output().write(*edited);
+  shell_.output().flush();
+  shell_.remember(*edited);
+  return shell_.run_text(*edited);
 }
 
 bool DotCommands::help(const Arguments& arguments) {
@@ -180,7 +174,7 @@ bool DotCommands::help(const Arguments& arguments) {
   for (const auto& command : commands()) {
     const auto usage = std::string(command.name) + " " + std::string(command.arguments);
     const auto line =
-        padded_right(usage, 24) + padded_right(std::string(command.alias), 9) + std::string(command.description) + "\n";
+        padded_right(usage, 27) + padded_right(std::string(command.alias), 9) + std::string(command.description) + "\n";
     if (!arguments.empty() && line.find(arguments[0]) == std::string::npos) continue;
     found = true;
     shell_.output().write(line);
@@ -188,36 +182,6 @@ bool DotCommands::help(const Arguments& arguments) {
   if (!found) refuse("no command is about '" + arguments[0] + "'", ".help lists all");
   if (!arguments.empty()) return true;
   shell_.output().write("Any other line is part of a statement, which ends with a semicolon.\n");
-  return true;
-}
-
-bool DotCommands::max_rows(const Arguments& arguments) {
-  auto& setting = shell_.settings().max_rows;
-  if (arguments.empty()) return shell_.output().write(std::to_string(setting) + "\n"), true;
-  const auto& text = arguments[0];
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), setting);
-  if (error != std::errc() || end != text.data() + text.size())
-    refuse("'" + text + "' is no number of rows", "0 shows all");
-  return true;
-}
-
-bool DotCommands::mode(const Arguments& arguments) {
-  if (arguments.empty()) return shell_.output().write(std::string(name_of(shell_.mode())) + "\n"), true;
-  const auto mode = parse_print_mode(arguments[0]);
-  if (!mode) refuse("there is no mode '" + arguments[0] + "'", "the modes are " + print_mode_list());
-  shell_.settings().mode = mode;
-  return true;
-}
-
-bool DotCommands::once(const Arguments& arguments) {
-  if (arguments.empty()) refuse(".once needs the name of a file", ".output goes back to standard output");
-  shell_.output().redirect_once(arguments[0]);
-  return true;
-}
-
-bool DotCommands::output(const Arguments& arguments) {
-  const bool is_back = arguments.empty() || arguments[0] == "stdout";
-  shell_.output().redirect(is_back ? "" : arguments[0]);
   return true;
 }
 
@@ -245,88 +209,37 @@ bool DotCommands::read(const Arguments& arguments) {
   return shell_.run(lines);
 }
 
-bool DotCommands::timer(const Arguments& arguments) {
-  shell_.settings().timer = on_or_off(arguments, shell_.settings().timer);
-  return true;
+bool DotCommands::system_command(const Arguments& arguments) {
+  if (arguments.empty()) refuse(".shell needs a command", ".shell ls -l");
+  shell_.output().flush();
+  const int status = std::system(rest_.c_str());
+  if (status == 0) return true;
+  const auto code = WIFEXITED(status) ? WEXITSTATUS(status) : status;
+  throw Error(ErrorKind::Io, "the command ended with status " + std::to_string(code));
 }
 
-bool DotCommands::timing(const Arguments& arguments) {
-  timer(arguments);
-  shell_.output().write(std::string("Timing is ") + (shell_.settings().timer ? "on" : "off") + ".\n");
-  return true;
-}
-
-bool DotCommands::expanded(const Arguments& /*arguments*/) {
-  auto& mode = shell_.settings().mode;
-  mode = mode == PrintMode::Line ? PrintMode::Box : PrintMode::Line;
-  return true;
-}
-
-bool DotCommands::tables(const Arguments& arguments) {
-  auto names = shell_.session().tensor_names();
-  const auto tables = sql_tables();
-  names.insert(names.end(), tables.begin(), tables.end());
-  std::sort(names.begin(), names.end());
-  for (const auto& name : names) {
-    const auto fits = [&] {
-      const auto row = shell_.query("SELECT " + quoted(name, '\'') + " LIKE " + quoted(arguments[0], '\'')).at(0);
-      return std::get<std::int64_t>(row.at(0)) == 1;
-    };
-    if (arguments.empty() || fits()) shell_.output().write(name + "\n");
+bool DotCommands::watch(const Arguments& arguments) {
+  constexpr double kMost = 1e6;
+  const auto statement = shell_.last_statement();
+  if (statement.empty()) refuse("there is no statement to repeat", "run it once, then .watch");
+  const auto seconds = arguments.empty() ? 2.0 : number_argument(arguments[0], 0, kMost);
+  const auto times =
+      arguments.size() < 2 ? std::numeric_limits<double>::infinity() : number_argument(arguments[1], 1, kMost);
+  const auto pager = std::exchange(shell_.settings().pager, {});
+  bool ok = true;
+  const Interrupts::Scope scope(shell_.session());  // so that Ctrl-C counts between statements, too
+  for (double round = 0; ok && round < times; ++round) {
+    if (round > 0 && !wait_for(std::chrono::duration<double>(seconds))) break;
+    const auto now = std::time(nullptr);
+    std::array<char, 32> text{};
+    std::tm local{};
+    localtime_r(&now, &local);
+    std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
+    shell_.output().write("-- " + std::string(text.data()) + "\n");
+    ok = shell_.run_text(statement);
   }
-  return true;
-}
-
-/// Ordinary tables and views; names with `eindb_` and `sqlite_` are reserved.
-std::vector<std::string> DotCommands::sql_tables() {
-  std::vector<std::string> names;
-  for (const auto& row : shell_.query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND "
-                                      "name NOT LIKE 'eindb!_%' ESCAPE '!' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'")) {
-    names.push_back(cell_text(row.at(0)));
-  }
-  return names;
-}
-
-bool DotCommands::schema(const Arguments& arguments) {
-  std::string condition = "sql IS NOT NULL AND name NOT LIKE 'eindb!_%' ESCAPE '!'";
-  for (const auto& name : shell_.session().tensor_names()) {
-    if (arguments.empty() || equal_ignoring_case(name, arguments[0])) shell_.output().write(tensor_schema(name));
-  }
-  for (const auto& row : shell_.query("SHOW MACROS")) {
-    const auto name = cell_text(row.at(0));
-    if (arguments.empty() || equal_ignoring_case(name, arguments[0]))
-      shell_.output().write("CREATE MACRO " + identifier(name) + cell_text(row.at(1)) + ";\n");
-  }
-  if (!arguments.empty()) condition += " AND tbl_name = " + quoted(arguments[0], '\'') + " COLLATE NOCASE";
-  for (const auto& row :
-       shell_.query("SELECT sql FROM sqlite_schema WHERE " + condition + " ORDER BY tbl_name, rowid")) {
-    shell_.output().write(cell_text(row.at(0)) + ";\n");
-  }
-  return true;
-}
-
-/// Built from the rows of DESCRIBE: (label, "label", extent, parts) per dimension, then ("val", type, NULL, NULL), and
-/// ("replicas", "placement", copies, NULL) if tiles have copies.
-std::string DotCommands::tensor_schema(const std::string& name) {
-  std::string dimensions;
-  std::string partition;
-  std::string type;
-  std::string replicas;
-  for (const auto& row : shell_.query("DESCRIBE " + quoted(name, '"'))) {
-    if (std::holds_alternative<std::monostate>(row.at(2))) {
-      type = cell_text(row.at(1));
-      continue;
-    }
-    if (cell_text(row.at(1)) == "placement") {
-      replicas = " REPLICAS " + cell_text(row.at(2));
-      continue;
-    }
-    const std::string comma = dimensions.empty() ? "" : ", ";
-    dimensions += comma + identifier(cell_text(row.at(0))) + " " + cell_text(row.at(2));
-    partition += comma + cell_text(row.at(3));
-  }
-  if (!partition.empty()) partition = " PARTITION (" + partition + ")";
-  return "CREATE TENSOR " + identifier(name) + " (" + dimensions + ") " + type + partition + replicas + ";\n";
+  shell_.settings().pager = pager;
+  return ok;
 }
 
 }  // namespace eindb

@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <string>
+
+#include "common/error.hpp"
 
 namespace eindb {
 namespace {
@@ -35,13 +38,16 @@ void Interrupts::install(bool interactive) {
 }
 
 bool Interrupts::pending() noexcept { return g_pending; }
+void Interrupts::check(const char* what) {
+  if (pending()) throw Error(ErrorKind::Cancelled, std::string(what) + " was interrupted");
+}
 void Interrupts::clear() noexcept { g_pending = false; }
 
-Interrupts::Scope::Scope(Session& session) {
-  clear();
+Interrupts::Scope::Scope(Session& session) : outer_(g_session) {
+  if (outer_ == nullptr) clear();
   g_session = &session;
 }
 
-Interrupts::Scope::~Scope() { g_session = nullptr; }
+Interrupts::Scope::~Scope() { g_session = outer_; }
 
 }  // namespace eindb

@@ -14,15 +14,21 @@ class Interrupts {
   static void install(bool interactive);
   /// Whether Ctrl-C was pressed since the last clear().
   static bool pending() noexcept;
+  /// Throws Error{Cancelled} if it was; for work between statements.
+  static void check(const char* what);
   static void clear() noexcept;
 
-  /// Ctrl-C cancels the statements of `session` for as long as this lives.
+  /// Ctrl-C cancels the statements of `session` for as long as this lives. Within another scope, what was pressed since
+  /// that began stays pending.
   class Scope {
    public:
     explicit Scope(Session& session);
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
+
+   private:
+    Session* outer_;
   };
 };
 

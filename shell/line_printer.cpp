@@ -18,7 +18,7 @@ void LinePrinter::print(Result& result, Output& output) {
   for (Row row; result.rows->next(row); first = false) {
     std::string text = first ? "" : "\n";
     for (std::size_t n = 0; n < row.size(); ++n) {
-      text += padded_left(names[n], width) + " = " + cell_text(row[n]) + "\n";
+      text += padded_left(names[n], width) + " = " + cell_text(row[n], null_text_) + "\n";
     }
     output.write(text);
   }

@@ -21,16 +21,22 @@ class LineSource {
   /// The name for messages, such as "job.sql"; empty if line numbers mean nothing to the user.
   virtual std::string name() const { return {}; }
   virtual bool is_interactive() const { return false; }
+  /// Called with a complete statement or command, which may be of several lines, before it runs.
+  virtual void remember(const std::string& /*text*/) {}
 };
 
-/// The lines of a text given with -c.
+/// The lines of a text given with -c, or by a command.
 class ArgumentLines : public LineSource {
  public:
-  explicit ArgumentLines(const std::string& text) : stream_(text) {}
+  /// `interactive`: a user has given the text while the shell waited for one.
+  explicit ArgumentLines(const std::string& text, bool interactive = false)
+      : stream_(text), interactive_(interactive) {}
   Event next(std::string& line, bool continued) override;
+  bool is_interactive() const override { return interactive_; }
 
  private:
   std::istringstream stream_;
+  bool interactive_;
 };
 
 /// The lines of a file, or of standard input for the path "-".

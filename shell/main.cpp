@@ -5,11 +5,14 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "common/caught_error.hpp"
@@ -41,23 +44,50 @@ bool run_jobs(Shell& shell, const CommandLine& line) {
   return true;
 }
 
-bool run_interactively(Shell& shell, Session& session, const CommandLine& line) {
+/// Runs the user's own settings for interactive sessions, if there are any.
+void run_start_file(Shell& shell) {
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return;
+  const auto path = std::filesystem::path(home) / ".eindbrc";
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown)) return;
+  try {
+    FileLines lines(path.string());
+    shell.run(lines);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", render(error, "").c_str());
+  }
+}
+
+bool run_interactively(Shell& shell, const CommandLine& line) {
   std::printf("eindb %s, database %s. Statements end with a semicolon; .help lists commands; Ctrl-D leaves.\n",
               EINDB_VERSION, line.database.c_str());
-  LineEditor editor(Completion([&session] { return session.known_words(); }, &DotCommands::names));
+  shell.settings().pager = default_pager();
+  if (line.runs_start_file) run_start_file(shell);
+  LineEditor editor(Completion([&shell] { return shell.session().known_words(); }, &DotCommands::names));
   shell.run(editor);
   return true;  // the user has seen the errors
+}
+
+/// Opens databases for the shell. The workers of a cluster are those of the database that the program began with.
+SessionOpener session_opener(const CommandLine& line, std::shared_ptr<Cluster> cluster) {
+  auto options = line.session;
+  options.cluster = std::move(cluster);
+  return [&line, options](const std::string& database) {
+    if (options.cluster != nullptr && database != line.database)
+      throw Error(ErrorKind::Value, "the workers of this program belong to " + line.database, std::nullopt,
+                  "start eindb with " + database + " and its workers");
+    auto session = std::make_unique<Session>(database, options);
+    for (const auto& statement : line.session_statements) session->execute(statement);
+    return session;
+  };
 }
 
 /// Runs the shell, with the workers of a cluster if there is one; returns the exit status.
 int run_shell(const CommandLine& line, std::shared_ptr<Cluster> cluster) {
   const bool interactive = line.jobs.empty() && isatty(STDIN_FILENO) != 0;
   Interrupts::install(interactive);
-  auto options = line.session;
-  options.cluster = std::move(cluster);
-  Session session(line.database, options);
-  for (const auto& statement : line.session_statements) session.execute(statement);
-  Shell shell(session, line.settings);
+  Shell shell(session_opener(line, std::move(cluster)), line.database, line.settings);
   if (line.calibrate) {
     run_calibration(*line.calibrate, shell);
     return 0;
@@ -66,7 +96,7 @@ int run_shell(const CommandLine& line, std::shared_ptr<Cluster> cluster) {
   if (!line.jobs.empty()) {
     ok = run_jobs(shell, line);
   } else if (interactive) {
-    ok = run_interactively(shell, session, line);
+    ok = run_interactively(shell, line);
   } else {
     FileLines lines("-");
     ok = shell.run(lines);

@@ -29,7 +29,7 @@ void MarkdownPrinter::print(Result& result, Output& output) {
   output.write(head + "\n" + rule + "\n");
   for (Row row; result.rows->next(row);) {
     std::string line = "|";
-    for (const auto& cell : row) line += " " + escaped(cell_text(cell)) + " |";
+    for (const auto& cell : row) line += " " + escaped(cell_text(cell, null_text_)) + " |";
     output.write(line + "\n");
   }
 }

@@ -34,15 +34,16 @@ std::string print_mode_list() {
 
 std::string_view name_of(PrintMode mode) { return print_mode_names()[static_cast<std::size_t>(mode)]; }
 
-std::unique_ptr<ResultPrinter> make_result_printer(PrintMode mode, PrintOptions options) {
+std::unique_ptr<ResultPrinter> make_result_printer(PrintMode mode, const PrintOptions& options) {
+  const auto null_text = options.null_text.value_or("");
   switch (mode) {
     case PrintMode::Box: return std::make_unique<BoxPrinter>(options);
-    case PrintMode::List: return std::make_unique<DelimitedPrinter>(Delimiters::list(), options.headers);
-    case PrintMode::Csv: return std::make_unique<DelimitedPrinter>(Delimiters::csv(), options.headers);
+    case PrintMode::List: return std::make_unique<DelimitedPrinter>(Delimiters::list(), options.headers, null_text);
+    case PrintMode::Csv: return std::make_unique<DelimitedPrinter>(Delimiters::csv(), options.headers, null_text);
     case PrintMode::Json: return std::make_unique<JsonPrinter>(JsonPrinter::Layout::Array);
     case PrintMode::JsonLines: return std::make_unique<JsonPrinter>(JsonPrinter::Layout::Lines);
-    case PrintMode::Markdown: return std::make_unique<MarkdownPrinter>();
-    case PrintMode::Line: return std::make_unique<LinePrinter>();
+    case PrintMode::Markdown: return std::make_unique<MarkdownPrinter>(null_text);
+    case PrintMode::Line: return std::make_unique<LinePrinter>(null_text);
     case PrintMode::Tensor: break;
   }
   return std::make_unique<TensorPrinter>(options);

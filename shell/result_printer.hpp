@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct PrintOptions {
   bool headers = true;
   /// A box shows the first and the last rows of a longer result, this many in all; 0: every row.
   std::size_t max_rows = 0;
+  /// The width that a box keeps to; 0: any.
+  std::size_t max_width = 0;
+  /// The most that the columns of a box are wide; 0, and further columns: any.
+  std::vector<std::size_t> widths = {};
+  /// How NULL is shown; nullopt: as is usual in the mode. JSON has its own.
+  std::optional<std::string> null_text = {};
 };
 
 /// Prints one result that has columns. Rows are read one at a time and not kept, unless a class states otherwise.
@@ -34,6 +41,6 @@ class ResultPrinter {
   virtual void print(Result& result, Output& output) = 0;
 };
 
-std::unique_ptr<ResultPrinter> make_result_printer(PrintMode mode, PrintOptions options);
+std::unique_ptr<ResultPrinter> make_result_printer(PrintMode mode, const PrintOptions& options);
 
 }  // namespace eindb

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "shell/result_printer.hpp"
 
 namespace eindb {
@@ -9,7 +11,7 @@ namespace eindb {
 /// Reads only the elements that it shows.
 class TensorPrinter : public ResultPrinter {
  public:
-  explicit TensorPrinter(PrintOptions options) : options_(options) {}
+  explicit TensorPrinter(PrintOptions options) : options_(std::move(options)) {}
   void print(Result& result, Output& output) override;
 
  private:

@@ -23,6 +23,11 @@ CodePoint first_code_point(std::string_view text) {
   return point;
 }
 
+std::size_t columns_of(const CodePoint& point) {
+  const int columns = point.length == 0 ? 1 : wcwidth(point.value);
+  return columns < 0 ? 1 : static_cast<std::size_t>(columns);
+}
+
 std::string escape(char c) {
   if (c == '\n') return "\\n";
   if (c == '\t') return "\\t";
@@ -53,11 +58,24 @@ std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
     const auto point = first_code_point(text);
-    const int columns = point.length == 0 ? 1 : wcwidth(point.value);
-    width += columns < 0 ? 1 : static_cast<std::size_t>(columns);
+    width += columns_of(point);
     text.remove_prefix(std::max<std::size_t>(point.length, 1));
   }
   return width;
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+  if (display_width(text) <= width) return text;
+  const std::string dots(std::min<std::size_t>(width, 3), '.');
+  std::size_t used = dots.size();
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto point = first_code_point(rest);
+    used += columns_of(point);
+    if (used > width) break;
+    rest.remove_prefix(std::max<std::size_t>(point.length, 1));
+  }
+  return text.substr(0, text.size() - rest.size()) + dots;
 }
 
 std::string padded_left(const std::string& text, std::size_t width) {

@@ -1,7 +1,10 @@
+#include <optional>
+
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/statements.hpp"
+#include "storage/sqlite/sqlite_statement.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
@@ -19,6 +22,41 @@ Result description(const std::vector<std::string>& labels, const TileGrid& grid,
                         {"type", ColumnType::Text},
                         {"extent", ColumnType::Integer},
                         {"parts", ColumnType::Integer}},
+                       std::move(rows));
+}
+
+// "table" or "view"; empty if SQL has none of that name, or it is one of eindb's own.
+std::string kind_of_table(const std::string& name, SqliteConnection& connection) {
+  auto select = connection.prepare(
+      "SELECT type FROM (SELECT type, name FROM main.sqlite_schema UNION ALL SELECT type, name FROM temp.sqlite_schema)"
+      " WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE AND name NOT LIKE 'eindb\\_%' ESCAPE '\\'");
+  select.bind(1, name);
+  return select.step() ? select.text(0) : std::string();
+}
+
+// The columns of an ordinary table or view; nullopt if there is none of that name. `key` is the place in the primary
+// key.
+std::optional<Result> table_description(const std::string& name, OpenDatabase& database) {
+  const auto kind = kind_of_table(name, database.connection());
+  if (kind.empty()) return std::nullopt;
+  // SQLite compiles a view in order to tell its columns.
+  if (kind == "view")
+    for (const auto& tensor : database.catalog.names()) database.tensor_tables.show(tensor);
+  auto select = database.connection().prepare(
+      "SELECT name, type, \"notnull\" OR (pk > 0 AND type = 'INTEGER' COLLATE NOCASE), dflt_value, nullif(pk, 0)"
+      " FROM pragma_table_xinfo(?1) WHERE hidden <> 1");
+  select.bind(1, name);
+  std::vector<Row> rows;
+  while (select.step()) {
+    rows.push_back({select.text(0), select.text(1), std::string(select.integer(2) != 0 ? "no" : "yes"),
+                    select.is_null(3) ? Cell{} : Cell{select.text(3)},
+                    select.is_null(4) ? Cell{} : Cell{select.integer(4)}});
+  }
+  return listed_result({{"column", ColumnType::Text},
+                        {"type", ColumnType::Text},
+                        {"nullable", ColumnType::Text},
+                        {"default", ColumnType::Text},
+                        {"key", ColumnType::Integer}},
                        std::move(rows));
 }
 
@@ -68,6 +106,9 @@ Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
 Result execute_statement(const ast::Describe& describe, OpenDatabase& database) {
   if (const auto* attached = database.attached.find(describe.name.text))
     return description(attached->labels(), attached->grid(), attached->dtype(), 0);
+  if (!database.catalog.find(describe.name.text)) {
+    if (auto table = table_description(describe.name.text, database)) return std::move(*table);
+  }
   const auto tensor = database.tensor(describe.name);
   return description(tensor.labels, tensor.grid, tensor.dtype, tensor.replicas);
 }

@@ -33,5 +33,12 @@ TEST_F(TextWidth, PaddingCountsColumns) {
   EXPECT_EQ(padded_left("long", 2), "long");
 }
 
+TEST_F(TextWidth, ShortenedTextsEndInDots) {
+  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened("abcdef", 5), "ab...");
+  EXPECT_EQ(shortened("abcdef", 2), "..");
+  EXPECT_EQ(shortened("日本語日本語", 8), "日本...");
+}
+
 }  // namespace
 }  // namespace eindb

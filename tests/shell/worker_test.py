@@ -31,6 +31,7 @@ class WorkerTest(unittest.TestCase):
         worker = self.start("--listen", "127.0.0.1:0", *trust, *arguments)
         line = worker.stdout.readline()
         self.assertRegex(line, r"^listening on port \d+$")
+        worker.port = int(line.split()[-1])
         return worker
 
     def assert_refused(self, words, *arguments):
@@ -65,6 +66,24 @@ class WorkerTest(unittest.TestCase):
         self.assert_refused(["secret"], "--listen", "127.0.0.1:0", "--data", "data", "--secret-file", "secret")
         secret.chmod(0o600)
         self.start_listening("--data", "data", "--secret-file", "secret")
+
+    def test_a_database_with_workers_is_not_copied_in_part(self):
+        worker = self.start_listening("--data", "data")
+        workers = ("--workers", f"127.0.0.1:{worker.port}", "--insecure")
+        made = self.run_shell("my.db", *workers, "-c", "CREATE TENSOR A AS EINSUM A[i 9] = i")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for arguments in (workers, ()):
+            refused = self.run_shell("my.db", *arguments, "-c", ".backup copy.db")
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("lies at its workers", refused.stderr)
+            self.assertFalse((self.folder / "copy.db").exists())
+        refused = self.run_shell("my.db", *workers, "-c", ".open other.db")
+        self.assertIn("the workers of this program belong to my.db", refused.stderr)
+        worker.send_signal(signal.SIGTERM)
+        worker.wait(timeout=240)
+
+    def run_shell(self, *arguments):
+        return subprocess.run([EINDB, *arguments], capture_output=True, text=True, cwd=self.folder, timeout=240)
 
 
 class ClusterScriptTest(unittest.TestCase):
