@@ -56,8 +56,8 @@ std::string spaced(const List& list) {
   return list.empty() ? "" : " " + joined(list, " ");
 }
 
-constexpr std::array kAggregateNames = {"SUM",    "PROD",   "MIN", "MAX", "MEAN", "LOGSUMEXP",
-                                        "ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT"};
+constexpr std::array kAggregateNames = {"SUM",    "PROD",   "MIN", "MAX", "MEAN",  "LOGSUMEXP",
+                                        "ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT", "COUNT_NONZERO"};
 constexpr std::array kInfixNames = {"or", "and", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^"};
 
 std::string dump_node(const Integer& node) { return text_of(node); }
