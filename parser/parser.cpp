@@ -161,6 +161,10 @@ std::string found_text(const Token& token) {
   if (definition) candidates.clear();
   constexpr const char* kQueryForm = "a query starts with EINSUM or SELECT: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])";
   auto hint = definition ? "" : hint_for_statement(words[0].text);
+  bool calls = false;
+  for (std::size_t n = 1; n + 1 < words.size(); ++n)
+    calls = calls || (words[n].is_word("EINSUM") && words[n + 1].is_symbol('('));
+  if (calls) hint = "a statement begins with EINSUM, without a call: EINSUM 'ij,jk->ik' (X, Y)";
   if (words[0].is_symbol('}')) hint = "no '{' of a loop is open here";
   if (!hint.empty()) candidates.clear();
   fail_unknown(words[0], "a statement", candidates, hint.empty() ? kQueryForm : hint);

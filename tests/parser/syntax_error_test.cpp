@@ -273,7 +273,7 @@ TEST(SyntaxError, SeveralResults) {
       {"EINSUM (Q[i])", 1, 10, "expected ',' or ')' after the results, found '['",
        "results are names alone, of definitions in WITH"},
       {"EINSUM (Q, q)", 1, 12, "the result q is given twice", "names are compared without regard to case"},
-      {"EINSUM ('ij', X)", 1, 9, "expected the name of a result, found the string 'ij'", kSubscriptHint},
+      {"EINSUM ('ij', X)", 1, 9, "expected the name of a result, found the string 'ij'", "write EINSUM 'ij' (X)"},
       {"CREATE TENSOR Z AS EINSUM (Q, R)", 1, 20, "the query has the results Q, R, and one is wanted here",
        "CREATE TENSOR (Q, R) AS stores them all; WITH ... EINSUM (Q) takes one"},
       {"COPY (GRADIENT OF L WITH RESPECT TO (W, V AS g)) TO 'x.npy'", 1, 7,
