@@ -387,6 +387,7 @@ struct InsertRow {
 struct InsertInto {
   Identifier tensor;
   std::vector<InsertRow> rows;
+  std::optional<Sql> query;  ///< in the place of rows
 };
 
 enum class ExplainFormat : std::uint8_t { Text, Json, Dot };

@@ -60,6 +60,8 @@ std::string_view part_of(std::string_view text, SourceSpan span) {
 const ast::Sql* sql_of(const ast::Statement& statement) {
   if (const auto* create = std::get_if<ast::CreateTensor>(&statement.node))
     return std::get_if<ast::Sql>(&create->source);
+  if (const auto* insert = std::get_if<ast::InsertInto>(&statement.node))
+    return insert->query ? &*insert->query : nullptr;
   if (const auto* copy = std::get_if<ast::CopyTo>(&statement.node)) return std::get_if<ast::Sql>(&copy->source);
   return std::get_if<ast::Sql>(&statement.node);
 }

@@ -322,12 +322,15 @@ Node insert_into_tensor(TokenStream& tokens) {
   tokens.expect_word("INTO", "after INSERT");
   tokens.expect_word("TENSOR", "after INTO");
   insert.tensor = tokens.expect_name("the name of the tensor");
+  if (!at_query(tokens) && (tokens.at_word("SELECT") || tokens.at_word("WITH"))) {
+    insert.query = parse_sql(tokens.text(), tokens.begin(), SqlExtent::ToSemicolon, tokens.loops());
+    tokens.skip_to(insert.query->span.end);
+    return insert;
+  }
   if (!tokens.at_word("VALUES")) {
-    const auto hint = nearest_word_hint(tokens.peek().text, {"VALUES"});
-    tokens.fail_expected("VALUES after " + insert.tensor.text,
-                         hint.empty() ? "rows are (key..., value), in the order of the dimensions; from rows of SQL, "
-                                        "CREATE TENSOR ... AS SELECT makes a tensor"
-                                      : hint);
+    const auto hint = nearest_word_hint(tokens.peek().text, {"VALUES", "SELECT"});
+    tokens.fail_expected("VALUES or SELECT after " + insert.tensor.text,
+                         hint.empty() ? "rows are (key..., value), in the order of the dimensions" : hint);
   }
   tokens.take();
   do {

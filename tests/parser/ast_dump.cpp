@@ -209,6 +209,7 @@ std::string dump_node(const CopyTo& node) {
 std::string dump_node(const InsertInto& node) {
   std::string out = "(insert " + text_of(node.tensor);
   for (const auto& row : node.rows) out += " (" + joined(row.values, " ") + ")";
+  if (node.query) out += dump_source(*node.query);
   return out + ")";
 }
 std::string dump_node(const Query& node) { return dump(node); }
