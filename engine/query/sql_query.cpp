@@ -247,7 +247,7 @@ void PreparedSql::compile(bool keep) {
     try {
       auto made = session_->database.connection().prepare_user(sql).statement;
       if (!made) return;
-      if (const auto bracket = misleading_bracket(text_, session_->database)) throw *bracket;
+      if (const auto bracket = misleading_bracket(text_, session_->database)) throw Error(*bracket);
       refuse_misused_complex();
       auto compiled = compiled_sql(text_.text, std::move(*made));
       compiled_ = keep ? session_->database.compiled.lend(std::move(compiled))

@@ -75,7 +75,7 @@ std::string hint_for_column(const std::string& written, std::string_view sql, Ca
     columns.emplace_back("val");
   }
   const auto nearest = nearest_name(column, columns);
-  const auto hint = nearest ? "did you mean " + *nearest + "?" : listed;
+  auto hint = nearest ? "did you mean " + *nearest + "?" : listed;
   if (!stands_in_double_quotes(written, sql)) return hint;
   return hint + (hint.empty() ? "" : nearest ? " " : "; ") + "a text stands in single quotes: " + quote_string(written);
 }

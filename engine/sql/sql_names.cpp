@@ -70,10 +70,12 @@ KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::st
 void KnownNames::infer_view(const std::string& schema, const std::string& view, Columns& columns) {
   if (views_ >= kDeepestView || !(schema.empty() || equal_ignoring_case(schema, "main"))) return;
   auto select = connection_.prepare(
-      "SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE AND NOT EXISTS"
-      " (SELECT 1 FROM temp.sqlite_schema WHERE name = ?1 COLLATE NOCASE)");
+      "SELECT sql, type FROM (SELECT sql, type, name, 0 AS place FROM temp.sqlite_schema"
+      " UNION ALL SELECT sql, type, name, 1 FROM main.sqlite_schema)"
+      " WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view') AND place >= ?2 ORDER BY place LIMIT 1");
   select.bind(1, view);
-  if (!select.step()) return;
+  select.bind(2, std::int64_t{schema.empty() ? 0 : 1});
+  if (!select.step() || select.text(1) != "view") return;
   class Deeper {
    public:
     explicit Deeper(int& depth) : depth_(depth) { ++depth_; }

@@ -69,7 +69,7 @@ class SqlTyper {
   Value case_of(const NameScope& scope);
   Value cast(const NameScope& scope);
   Value parameter();
-  void in_list(Value& left, const NameScope& scope);
+  void in_list(const Token& op, Value& left, const NameScope& scope);
   std::vector<Value> list(const NameScope& scope);
   Value arithmetic(const Token& op, Value left, Value right);
   /// Notes an operation that wants real numbers and gets complex ones.

@@ -140,6 +140,7 @@ bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
     return true;
   }
   const std::size_t ahead = reader_.at_word("NOT") ? 1 : 0;
+  const auto& word_op = reader_.peek(ahead);
   const auto takes = [&](std::string_view word) {
     if (!reader_.at_word(word, ahead)) return false;
     for (std::size_t n = 0; n <= ahead; ++n) reader_.take();
@@ -149,13 +150,13 @@ bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
     const auto least = comparison(scope);
     reader_.expect_word("AND");
     const auto most = comparison(scope);
-    require_real(op, {left, least, most});
+    require_real(word_op, {left, least, most});
     relate(left, least);
     relate(left, most);
     return true;
   }
   if (takes("IN")) {
-    in_list(left, scope);
+    in_list(word_op, left, scope);
     return true;
   }
   for (const auto* word : {"LIKE", "GLOB", "REGEXP", "MATCH"}) {
@@ -169,22 +170,21 @@ bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
 }
 
 // The right side of IN: (1, 2), (SELECT ...) or a table.
-void SqlTyper::in_list(Value& left, const NameScope& scope) {
+void SqlTyper::in_list(const Token& op, Value& left, const NameScope& scope) {
   if (!reader_.accept_symbol("(")) {
     reader_.expect_name();
     if (reader_.accept_symbol(".")) reader_.expect_name();
     if (reader_.accept_symbol("(")) reader_.skip_parentheses();
     return;
   }
-  const auto& open = reader_.peek();
   if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
     const auto columns = query(&scope);
     if (columns.size() != 1) return reader_.expect_symbol(")");
-    require_comparable(open, left, {.type = columns.front().type, .complex = columns.front().complex});
+    require_comparable(op, left, {.type = columns.front().type, .complex = columns.front().complex});
     settle(left, columns.front().type);
   } else if (!reader_.at_symbol(")")) {
     auto values = list(scope);
-    for (const auto& value : values) require_comparable(open, left, value);
+    for (const auto& value : values) require_comparable(op, left, value);
     values.push_back(left);
     relate_all(values);
   }
@@ -279,6 +279,7 @@ SqlTyper::Value SqlTyper::primary(const NameScope& scope) {
     case Kind::QuotedName: return column_or_call(scope);
     default: break;
   }
+  if (reader_.accept_symbol(":")) return reader_.expect_name(), Value{};  // the variable of a loop
   reader_.expect_symbol("(");
   return parentheses(scope);
 }
@@ -386,6 +387,7 @@ SqlTyper::Value SqlTyper::case_of(const NameScope& scope) {
   std::vector<Value> results;
   const bool has_base = !reader_.at_word("WHEN");
   if (has_base) tested.push_back(expression(scope));
+  const auto& when = reader_.peek();
   while (reader_.accept_word("WHEN")) {
     const auto condition = expression(scope);
     if (has_base) tested.push_back(condition);
@@ -394,9 +396,8 @@ SqlTyper::Value SqlTyper::case_of(const NameScope& scope) {
     results.push_back(expression(scope));
   }
   if (reader_.accept_word("ELSE")) results.push_back(expression(scope));
-  const auto& end = reader_.peek();
   reader_.expect_word("END");
-  for (const auto& value : tested) require_comparable(end, tested.front(), value);
+  for (const auto& value : tested) require_comparable(when, tested.front(), value);
   relate_all(tested);
   relate_all(results);
   Value value{.type = Null};

@@ -142,11 +142,11 @@ Columns SqlTyper::create_view() {
 
 namespace {
 
-/// Whether the token is well-formed and, if it is a parameter, written as $1.
+/// Whether the token is well-formed and, if it is a parameter, written as $1, or as :t, the variable of a loop.
 bool is_known(const Token& token) {
   if (token.is(Token::Kind::Parameter)) return parameter_number(token.text) != 0;
   return !token.is(Token::Kind::Unterminated) && !token.is(Token::Kind::Malformed) && !token.is_symbol("?") &&
-         !token.is_symbol(":") && !token.is_symbol("@");
+         !token.is_symbol("@");
 }
 
 }  // namespace
