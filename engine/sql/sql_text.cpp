@@ -51,10 +51,17 @@ class TablePosition {
   Token last_;
 };
 
+/// The name in brackets that begins with the token, for SQLite also over several lines; empty if there is none.
+std::string_view bracket_at(const Token& token, std::string_view sql) {
+  if (token.is_quoted() && token.text.front() == '[') return token.text;
+  const auto close = token.is_symbol('[') ? sql.find(']', token.span.begin) : std::string_view::npos;
+  return close == std::string_view::npos ? "" : sql.substr(token.span.begin, close + 1 - token.span.begin);
+}
+
 /// Whether a name in brackets holds what only a subscript would: [1,j], [0:2], [-1], [$1], [].
 bool holds_indices(std::string_view bracketed) {
   const auto inner = bracketed.substr(1, bracketed.size() - 2);
-  const auto first = inner.find_first_not_of(" \t");
+  const auto first = inner.find_first_not_of(" \t\r\n");
   return first == std::string_view::npos || inner.find_first_of(",:") != std::string_view::npos ||
          std::string_view("0123456789-$").find(inner[first]) != std::string_view::npos;
 }
@@ -195,14 +202,15 @@ std::vector<BracketAfterName> brackets_after_names(std::string_view sql) {
   Token last;
   bool is_table = false;  // whether `last` is a table, or the schema or the point before one
   for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
-    const bool bracketed = token.is_quoted() && token.text.front() == '[';
+    const auto bracket = bracket_at(token, sql);
     const bool named = last.is(Token::Kind::Word) || last.is_quoted();
-    if (bracketed && (named || last.is_symbol(')'))) {
+    if (!bracket.empty() && (named || last.is_symbol(')'))) {
       const bool close = last.span.end == token.span.begin;
-      const bool indices = holds_indices(token.text);
+      const bool indices = holds_indices(bracket);
       if ((is_table && named) || (close && indices)) {
         const auto name = name_of(last);
-        found.push_back({name ? name->text : "", token.span, close || indices});
+        const SourceSpan span{token.span.begin, token.span.begin + bracket.size()};
+        found.push_back({name ? name->text : "", span, close || indices});
       }
     }
     const bool continues = is_table && (token.is_symbol('.') || last.is_symbol('.'));
