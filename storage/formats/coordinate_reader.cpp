@@ -45,7 +45,7 @@ CoordinateReader::CoordinateReader(const FilePath& path, CoordinateOptions optio
                                    std::optional<DType> dtype, const Cancellation& cancellation)
     : file_(path), lines_(file_), options_(options), shape_(std::move(shape)), dtype_(dtype) {
   if (shape_) rank_ = shape_->rank();
-  read_first_line();
+  read_first_line(cancellation);
   if (!shape_ || !dtype_) survey(cancellation);
   CHECK(shape_ && dtype_ && (!rank_ || shape_->rank() == *rank_), "the shape, its rank and the type are known");
   lines_.rewind();
@@ -114,7 +114,7 @@ bool CoordinateReader::gives_parts(std::string_view first_line, std::size_t colu
 }
 
 /// Finds the number of columns, and whether the line is a header, which has no number.
-void CoordinateReader::read_first_line() {
+void CoordinateReader::read_first_line(const Cancellation& cancellation) {
   std::string_view line;
   if (!next_line(line)) return;
   const auto columns = count_fields(line);
@@ -123,13 +123,19 @@ void CoordinateReader::read_first_line() {
          "a tensor has at most " + std::to_string(kMaxStoredRank) + " dimensions; a line is a key and then a value");
   }
   bool has_number = false;
-  for (std::string_view rest = line, field; take_field(rest, field);)
-    has_number = has_number || parse_cell_value(field).has_value();
+  std::int64_t counted = 0;  // fields that are 0, 1, 2, ... from the first one on
+  std::size_t at = 0;
+  for (std::string_view rest = line, field; take_field(rest, field); ++at) {
+    const auto number = parse_cell_value(field);
+    has_number = has_number || number.has_value();
+    if (std::cmp_equal(counted, at) && number == CellValue(counted)) ++counted;
+  }
   const bool has_header = options_.header == CsvHeader::Present || (options_.header == CsvHeader::Auto && !has_number);
   in_parts_ = gives_parts(line, columns, has_header);
   const std::size_t values = in_parts_ ? 2 : 1;
   if (!rank_) rank_ = columns - values;
   if (columns != *rank_ + values) fail_count(line);
+  if (options_.header == CsvHeader::Auto && columns > 1 && std::cmp_equal(counted, columns)) require_cell(cancellation);
   if (!has_header) return;
   if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; }))
     fail("this is no text: " + shown_text(line));
@@ -137,6 +143,23 @@ void CoordinateReader::read_first_line() {
   for (std::string_view rest = line, field; labels_.size() < *rank_ && take_field(rest, field);)
     labels_.emplace_back(field);
   CHECK(labels_.size() == *rank_, "a header names each column of the key");
+}
+
+/// Fails unless the first line, 0,1,2,..., has to be a cell: another line has an integer as its value, or there is
+/// none.
+void CoordinateReader::require_cell(const Cancellation& cancellation) {
+  const auto place = lines_.place();
+  std::int64_t others = 0;
+  for (std::string_view line; next_line(line); ++others) {
+    if (others % kLinesPerCheck == 0) cancellation.check();
+    std::string_view value;
+    for (std::string_view rest = line, field; take_field(rest, field);) value = field;
+    const auto number = parse_cell_value(value);
+    if (!number || std::holds_alternative<std::int64_t>(*number)) return;
+  }
+  if (others == 0) return;
+  throw Error(ErrorKind::Value, place + ": 0, 1, 2, ... may be names of columns, as pandas writes them, or a cell",
+              std::nullopt, "say which: (HEADER on) or (HEADER off)");
 }
 
 /// Grows the extents so that they include the cell's key.

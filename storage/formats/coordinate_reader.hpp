@@ -27,6 +27,8 @@ CoordinateOptions frostt_options();
 /// Reads a list of cells: CSV, TSV, or FROSTT .tns. If shape or type are not given, a first pass over the file finds
 /// them: the shape is the largest key of each column plus one; the type is INT64 if all values are integers that fit,
 /// COMPLEX128 if one is complex, else FLOAT64. Empty lines are skipped. Memory does not depend on the size of the file.
+/// A first line 0,1,2,... may be a header of pandas: if it has the only integer among the values, CsvHeader::Auto is
+/// Error{Value}.
 class CoordinateReader final : public CellSource {
  public:
   /// Error{Corrupt} with file and line for lines of different lengths or fields that are no numbers; Error{Value} for
@@ -45,7 +47,8 @@ class CoordinateReader final : public CellSource {
 
  private:
   bool next_line(std::string_view& line);
-  void read_first_line();
+  void read_first_line(const Cancellation& cancellation);
+  void require_cell(const Cancellation& cancellation);
   bool gives_parts(std::string_view first_line, std::size_t columns, bool has_header) const;
   void survey(const Cancellation& cancellation);
   void extend(std::vector<std::int64_t>& extents, const KeyedCell& cell) const;
