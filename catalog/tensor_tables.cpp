@@ -20,6 +20,7 @@ void TensorTables::refresh() {
   const auto version = catalog_.version();
   if (std::exchange(version_, version) == version) return;
   tables_.clear();
+  shows_complex_ = false;
   ++generation_;
 }
 
@@ -28,6 +29,7 @@ bool TensorTables::show(std::string_view name) {
   if (tables_.contains(key) || key.starts_with("eindb_") || names_module(key)) return false;
   const auto info = catalog_.find(name);
   if (!info) return false;
+  shows_complex_ = shows_complex_ || is_complex(info->dtype);
   auto tiles = std::make_shared<StoredTileReader>(connection_, info->store(), kept_bytes_,
                                                   [this, info = *info] { verify(info); });
   tables_.emplace(key, VisibleTable(connection_, {.name = info->name,

@@ -35,6 +35,8 @@ class TensorTables {
   std::uint64_t generation() const { return generation_; }
   /// Makes the tensor visible. False if it does not exist or is visible already.
   bool show(std::string_view name);
+  /// Whether a tensor of complex numbers has been made visible.
+  bool shows_complex() const { return shows_complex_; }
   /// Whether SQLite itself has a table of this lower-case name, such as a table function. Includes eindb's tables shown
   /// before the first call.
   bool names_module(const std::string& folded);
@@ -47,6 +49,7 @@ class TensorTables {
   std::int64_t kept_bytes_ = 0;
   std::uint64_t version_ = 0;  // of the catalog when the tables were shown
   std::uint64_t generation_ = 0;
+  bool shows_complex_ = false;
   std::map<std::string, VisibleTable> tables_;    // by lower-case name
   std::optional<std::set<std::string>> modules_;  // the modules of SQLite itself
 };

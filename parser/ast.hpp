@@ -91,7 +91,20 @@ struct Reference {
   std::vector<IndexTerm> terms;
 };
 
-enum class AggregateOp : std::uint8_t { Sum, Prod, Min, Max, Mean, LogSumExp, ArgMin, ArgMax, Any, All, Count };
+enum class AggregateOp : std::uint8_t {
+  Sum,
+  Prod,
+  Min,
+  Max,
+  Mean,
+  LogSumExp,
+  ArgMin,
+  ArgMax,
+  Any,
+  All,
+  Count,         ///< cells
+  CountNonzero,  ///< cells that are not 0
+};
 
 /// SUM(e) or SUM[j,k](e).
 struct Aggregate {
@@ -374,6 +387,7 @@ struct InsertRow {
 struct InsertInto {
   Identifier tensor;
   std::vector<InsertRow> rows;
+  std::optional<Sql> query;  ///< in the place of rows
 };
 
 enum class ExplainFormat : std::uint8_t { Text, Json, Dot };

@@ -68,7 +68,7 @@ constexpr std::array kAggregates = {
     AggregateName{"MEAN", ast::AggregateOp::Mean},     AggregateName{"LOGSUMEXP", ast::AggregateOp::LogSumExp},
     AggregateName{"ARGMIN", ast::AggregateOp::ArgMin}, AggregateName{"ARGMAX", ast::AggregateOp::ArgMax},
     AggregateName{"ANY", ast::AggregateOp::Any},       AggregateName{"ALL", ast::AggregateOp::All},
-    AggregateName{"COUNT", ast::AggregateOp::Count},
+    AggregateName{"COUNT", ast::AggregateOp::Count},   AggregateName{"COUNT_NONZERO", ast::AggregateOp::CountNonzero},
 };
 
 struct Constant {
@@ -336,7 +336,9 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
   if (tokens_.accept_symbol("[")) node.labels = aggregate_labels(word);
   tokens_.expect_symbol("(", "after", word.text);
   if (tokens_.at_symbol("*"))
-    tokens_.fail_expected("an expression", "COUNT counts the values that are not 0, as in COUNT(X[i,j] > 2)");
+    tokens_.fail_expected(
+        "an expression",
+        "COUNT[j](X[i,j]) counts the cells of each row, COUNT_NONZERO[j](X[i,j] > 2) those where it holds");
   node.argument.push_back(infix(Level::Loosest));
   if (tokens_.at_symbol(",")) {
     const bool extremum = op == ast::AggregateOp::Min || op == ast::AggregateOp::Max;

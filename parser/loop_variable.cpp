@@ -61,6 +61,7 @@ class Replacement {
     rewrite(insert.tensor);
     for (auto& row : insert.rows)
       for (auto& value : row.values) rewrite_constant(value);
+    if (insert.query) rewrite(*insert.query);
   }
   void rewrite(ast::Explain& explain) { rewrite(explain.query); }
   void rewrite(ast::Set& set) { rewrite(set.value); }

@@ -60,6 +60,8 @@ std::string_view part_of(std::string_view text, SourceSpan span) {
 const ast::Sql* sql_of(const ast::Statement& statement) {
   if (const auto* create = std::get_if<ast::CreateTensor>(&statement.node))
     return std::get_if<ast::Sql>(&create->source);
+  if (const auto* insert = std::get_if<ast::InsertInto>(&statement.node))
+    return insert->query ? &*insert->query : nullptr;
   if (const auto* copy = std::get_if<ast::CopyTo>(&statement.node)) return std::get_if<ast::Sql>(&copy->source);
   return std::get_if<ast::Sql>(&statement.node);
 }
@@ -161,6 +163,10 @@ std::string found_text(const Token& token) {
   if (definition) candidates.clear();
   constexpr const char* kQueryForm = "a query starts with EINSUM or SELECT: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])";
   auto hint = definition ? "" : hint_for_statement(words[0].text);
+  bool calls = false;
+  for (std::size_t n = 1; n + 1 < words.size(); ++n)
+    calls = calls || (words[n].is_word("EINSUM") && words[n + 1].is_symbol('('));
+  if (calls) hint = "a statement begins with EINSUM, without a call: EINSUM 'ij,jk->ik' (X, Y)";
   if (words[0].is_symbol('}')) hint = "no '{' of a loop is open here";
   if (!hint.empty()) candidates.clear();
   fail_unknown(words[0], "a statement", candidates, hint.empty() ? kQueryForm : hint);

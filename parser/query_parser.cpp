@@ -57,11 +57,20 @@ ast::Identifier parse_operand(TokenStream& tokens) {
   return name;
 }
 
+/// The query of a call in NumPy's form, einsum('ij,jk->ik', X, Y); `after` stands behind the subscripts.
+std::string hint_for_call(std::string_view subscripts, TokenStream after) {
+  std::string operands;
+  while (after.accept_symbol(",") && after.at_name())
+    operands += (operands.empty() ? "" : ", ") + std::string(after.take().text);
+  if (operands.empty()) return "as in EINSUM 'ij,jk->ik' (X, Y)";
+  return "write EINSUM " + std::string(subscripts) + " (" + operands + ")";
+}
+
 ast::Subscripts parse_subscript_body(TokenStream& tokens) {
   const auto string = tokens.take();
   auto subscripts = parse_subscripts(tokens.text(), string.span);
   if (!tokens.at_symbol("("))
-    tokens.fail_expected("'(' and the operands after the subscripts", "as in EINSUM 'ij,jk->ik' (X, Y)");
+    tokens.fail_expected("'(' and the operands after the subscripts", hint_for_call(string.text, tokens));
   tokens.take();
   do {
     subscripts.operands.push_back(parse_operand(tokens));
@@ -75,7 +84,11 @@ ast::ResultNames parse_result_names(TokenStream& tokens) {
   ast::ResultNames results;
   const auto begin = tokens.begin();
   tokens.take();
-  if (tokens.at(Token::Kind::String)) tokens.fail_expected("the name of a result", kSubscriptForm);
+  if (tokens.at(Token::Kind::String)) {
+    auto after = tokens;
+    const auto subscripts = after.take().text;
+    tokens.fail_expected("the name of a result", hint_for_call(subscripts, after));
+  }
   DistinctNames distinct("result");
   do {
     results.names.push_back(distinct.add(tokens.expect_name("the name of a result")));

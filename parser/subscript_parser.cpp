@@ -56,6 +56,8 @@ ast::Subscripts SubscriptParser::parse() {
   auto nesting = list(0);
   if (accept("->")) {
     if (peek() == '(') fail("the output is one term, without parentheses");
+    if (list_form_ && peek() == '\0')
+      fail_expected("'[' and the labels of the output", "a scalar has none: '[a],[a]->[]'");
     result.output = term();
     if (text_.substr(offset_, 2) == "->") fail("a second '->' in the subscripts");
     if (peek() == ',') fail("the output is one term, without commas");

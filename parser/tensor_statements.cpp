@@ -89,6 +89,27 @@ ast::ReplicasClause parse_replicas(TokenStream& tokens) {
   return clause;
 }
 
+/// Fails at a word that a parenthesis follows, and that is neither PARTITION nor REPLICAS.
+[[noreturn]] void fail_before_parenthesis(const ast::CreateTensor& create) {
+  const auto& word = *create.type;
+  auto hint = nearest_word_hint(word.text, {"PARTITION", "REPLICAS"});
+  if (hint.empty() && !create.dimensions)
+    hint = "the type follows the dimensions: CREATE TENSOR " + create.name.text + " (i 1000, j 2000) " + word.text;
+  fail("expected a type, PARTITION or AS, found '" + word.text + "'", word.span, std::move(hint));
+}
+
+/// Rejects CREATE TENSOR VIEW v AS ...; a tensor may be called view, and have a type.
+void refuse_view(TokenStream& tokens, const ast::Identifier& name) {
+  if (name.quoted || !equal_ignoring_case(name.text, "VIEW") || !tokens.at_name()) return;
+  for (const auto* word :
+       {"AS", "PARTITION", "REPLICAS", "FLOAT32", "FLOAT64", "REAL", "DOUBLE", "INT64", "COMPLEX64", "COMPLEX128"})
+    if (tokens.at_word(word)) return;
+  const auto wanted = std::string(tokens.peek().text);
+  fail("there are no views of tensors", name.span,
+       "CREATE VIEW " + wanted + " AS SELECT ... reads tensors as tables; CREATE TENSOR " + wanted +
+           " AS EINSUM ... stores a result");
+}
+
 /// [type] [PARTITION (...)] [REPLICAS n], in any order.
 void parse_type_and_clauses(TokenStream& tokens, ast::CreateTensor& create) {
   while (tokens.at_name() && !tokens.at_word("AS")) {
@@ -99,9 +120,7 @@ void parse_type_and_clauses(TokenStream& tokens, ast::CreateTensor& create) {
       create.replicas = parse_replicas(tokens);
     } else if (!tokens.at_word("PARTITION") && !tokens.at_word("REPLICAS") && !create.type) {
       create.type = tokens.expect_name("a type");
-      if (tokens.at_symbol("("))
-        fail("expected a type, PARTITION or AS, found '" + create.type->text + "'", create.type->span,
-             nearest_word_hint(create.type->text, {"PARTITION", "REPLICAS"}));
+      if (tokens.at_symbol("(")) fail_before_parenthesis(create);
     } else {
       tokens.fail_expected("AS or the end of the statement",
                            nearest_word_hint(tokens.peek().text, {"PARTITION", "REPLICAS", "AS"}));
@@ -230,6 +249,7 @@ Node create_tensor(TokenStream& tokens) {
   create.if_not_exists = accept_if_not_exists_only(tokens, create.or_replace);
   if (tokens.at_symbol("(")) return create_tensors(tokens, create);
   create.name = tokens.expect_name("the name of the tensor");
+  refuse_view(tokens, create.name);
   const auto begin = tokens.begin();
   if (tokens.accept_symbol("(")) create.dimensions = parse_dimensions(tokens, create.name.text);
   const auto dimensions = tokens.span_from(begin);
@@ -302,12 +322,15 @@ Node insert_into_tensor(TokenStream& tokens) {
   tokens.expect_word("INTO", "after INSERT");
   tokens.expect_word("TENSOR", "after INTO");
   insert.tensor = tokens.expect_name("the name of the tensor");
+  if (!at_query(tokens) && (tokens.at_word("SELECT") || tokens.at_word("WITH"))) {
+    insert.query = parse_sql(tokens.text(), tokens.begin(), SqlExtent::ToSemicolon, tokens.loops());
+    tokens.skip_to(insert.query->span.end);
+    return insert;
+  }
   if (!tokens.at_word("VALUES")) {
-    const auto hint = nearest_word_hint(tokens.peek().text, {"VALUES"});
-    tokens.fail_expected("VALUES after " + insert.tensor.text,
-                         hint.empty() ? "rows are (key..., value), in the order of the dimensions; from rows of SQL, "
-                                        "CREATE TENSOR ... AS SELECT makes a tensor"
-                                      : hint);
+    const auto hint = nearest_word_hint(tokens.peek().text, {"VALUES", "SELECT"});
+    tokens.fail_expected("VALUES or SELECT after " + insert.tensor.text,
+                         hint.empty() ? "rows are (key..., value), in the order of the dimensions" : hint);
   }
   tokens.take();
   do {

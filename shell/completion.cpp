@@ -13,23 +13,30 @@
 namespace eindb {
 namespace {
 
-constexpr std::array kWords = {
-    "ABS",      "ACOS",     "ADMIN",     "ALL",        "ALONG",      "ALTER",     "ANALYZE", "AND",       "ANY",
-    "ARGMAX",   "ARGMIN",   "AS",        "ASIN",       "ATAN",       "ATAN2",     "BEGIN",   "BY",        "CASE",
-    "CAST",     "CEIL",     "COMMIT",    "COMPLEX",    "COMPLEX128", "COMPLEX64", "CONJ",    "COPY",      "COS",
-    "COSH",     "COUNT",    "CREATE",    "DEALLOCATE", "DELETE",     "DELIMITER", "DESC",    "DESCRIBE",  "DISTINCT",
-    "DOUBLE",   "DRAIN",    "DROP",      "EINSUM",     "ELSE",       "END",       "ERF",     "EVERY",     "EXECUTE",
-    "EXISTS",   "EXP",      "EXPLAIN",   "EXPM1",      "FLOAT32",    "FLOAT64",   "FLOOR",   "FORMAT",    "FROM",
-    "GRADIENT", "GREATEST", "GROUP",     "HAVING",     "HEADER",     "IF",        "IMAG",    "INDEX",     "INFINITY",
-    "INSERT",   "INT64",    "INTEGER",   "INTO",       "JOIN",       "JVP",       "LEAST",   "LIMIT",     "LOG",
-    "LOG1P",    "LOG2",     "LOGSUMEXP", "MACRO",      "MACROS",     "MAX",       "MEAN",    "MIN",       "NAN",
-    "NOT",      "NULL",     "OF",        "OFFSET",     "ONLY",       "OR",        "ORDER",   "PARTITION", "PASSWORD",
-    "PATH",     "PI",       "POW",       "PREPARE",    "PROD",       "RANDN",     "RANDOM",  "READ",      "REAL",
-    "RELU",     "RENAME",   "REPEAT",    "REPLACE",    "REPLICAS",   "RESET",     "RESPECT", "ROLLBACK",  "ROUND",
-    "SELECT",   "SET",      "SHOW",      "SIGMOID",    "SIGN",       "SIN",       "SINH",    "SQRT",      "SUM",
-    "TABLE",    "TAN",      "TANH",      "TENSOR",     "TENSORS",    "TEXT",      "THEN",    "TO",        "TRANSACTION",
-    "UNION",    "UNTIL",    "UPDATE",    "USER",       "USERS",      "USING",     "VALUES",  "VIEW",      "WHEN",
-    "WHERE",    "WITH",     "WORKER",    "WORKERS",    "WRITE"};
+constexpr std::array kWords = {"ABS",         "ACOS",       "ADMIN",    "ALL",       "ALONG",      "ALTER",
+                               "ANALYZE",     "AND",        "ANY",      "ARGMAX",    "ARGMIN",     "AS",
+                               "ASIN",        "ATAN",       "ATAN2",    "BEGIN",     "BY",         "CASE",
+                               "CAST",        "CEIL",       "COMMIT",   "COMPLEX",   "COMPLEX128", "COMPLEX64",
+                               "CONJ",        "COPY",       "COS",      "COSH",      "COUNT",      "COUNT_NONZERO",
+                               "CREATE",      "DEALLOCATE", "DELETE",   "DELIMITER", "DESC",       "DESCRIBE",
+                               "DISTINCT",    "DOUBLE",     "DRAIN",    "DROP",      "EINSUM",     "ELSE",
+                               "END",         "ERF",        "EVERY",    "EXECUTE",   "EXISTS",     "EXP",
+                               "EXPLAIN",     "EXPM1",      "FLOAT32",  "FLOAT64",   "FLOOR",      "FORMAT",
+                               "FROM",        "GRADIENT",   "GREATEST", "GROUP",     "HAVING",     "HEADER",
+                               "IF",          "IMAG",       "INDEX",    "INFINITY",  "INSERT",     "INT64",
+                               "INTEGER",     "INTO",       "JOIN",     "JVP",       "LEAST",      "LIMIT",
+                               "LOG",         "LOG1P",      "LOG2",     "LOGSUMEXP", "MACRO",      "MACROS",
+                               "MAX",         "MEAN",       "MIN",      "NAN",       "NOT",        "NULL",
+                               "OF",          "OFFSET",     "ONLY",     "OR",        "ORDER",      "PARTITION",
+                               "PASSWORD",    "PATH",       "PI",       "POW",       "PREPARE",    "PROD",
+                               "RANDN",       "RANDOM",     "READ",     "REAL",      "RELU",       "RENAME",
+                               "REPEAT",      "REPLACE",    "REPLICAS", "RESET",     "RESPECT",    "ROLLBACK",
+                               "ROUND",       "SELECT",     "SET",      "SHOW",      "SIGMOID",    "SIGN",
+                               "SIN",         "SINH",       "SQRT",     "SUM",       "TABLE",      "TAN",
+                               "TANH",        "TENSOR",     "TENSORS",  "TEXT",      "THEN",       "TO",
+                               "TRANSACTION", "UNION",      "UNTIL",    "UPDATE",    "USER",       "USERS",
+                               "USING",       "VALUES",     "VIEW",     "WHEN",      "WHERE",      "WITH",
+                               "WORKER",      "WORKERS",    "WRITE"};
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 

@@ -1,5 +1,7 @@
 #include "engine/query/sql_cells.hpp"
 
+#include <complex>
+
 #include "common/check.hpp"
 #include "common/error.hpp"
 
@@ -28,11 +30,14 @@ SqlCells::SqlCells(PreparedSql rows, DType dtype, Shape shape)
     : rows_(std::move(rows)), dtype_(dtype), shape_(std::move(shape)) {
   const auto wanted = shape_.rank() + 1;
   const auto given = static_cast<std::size_t>(rows_.statement().column_count());
-  if (given == wanted) return;
+  in_parts_ = is_complex(dtype_) && given == wanted + 1;
+  if (given == wanted || in_parts_) return;
   throw Error(ErrorKind::Value,
               "the query gives " + std::to_string(given) + (given == 1 ? " column" : " columns") + " instead of " +
                   std::to_string(wanted),
-              std::nullopt, "a column for each dimension, and then one for the value");
+              std::nullopt,
+              is_complex(dtype_) ? "a column for each dimension, and then one for the value, or two for re and im"
+                                 : "a column for each dimension, and then one for the value");
 }
 
 void SqlCells::fail(int column, const std::string& what) const {
@@ -44,14 +49,24 @@ CellValue SqlCells::number(int column) {
   const auto value = rows_.statement().value(column);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* real = std::get_if<double>(&value)) return *real;
+  const bool whole = is_complex(dtype_) && !in_parts_ && static_cast<std::size_t>(column) == shape_.rank();
+  const auto* text = std::get_if<std::string>(&value);
+  if (const auto complex = whole && text != nullptr ? parse_cell_value(*text) : std::nullopt) return *complex;
   fail(column, std::visit(NameOfValue{}, value));
+}
+
+double SqlCells::part(int column) {
+  const auto value = number(column);
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
 }
 
 bool SqlCells::next(KeyedCell& cell) {
   if (!rows_.step()) return false;
   cell.line = ++row_;
   const auto rank = shape_.rank();
-  DCHECK(static_cast<std::size_t>(rows_.statement().column_count()) == rank + 1, "a row is a key and a value");
+  DCHECK(static_cast<std::size_t>(rows_.statement().column_count()) == rank + (in_parts_ ? 2 : 1),
+         "a row is a key and a value");
   cell.key.resize(rank);
   for (std::size_t d = 0; d < rank; ++d) {
     const auto column = static_cast<int>(d);
@@ -60,7 +75,9 @@ bool SqlCells::next(KeyedCell& cell) {
     if (!index) fail(column, to_string(value) + ", which is no integer");
     cell.key[d] = *index;
   }
-  cell.value = number(static_cast<int>(rank));
+  const auto first = static_cast<int>(rank);
+  if (in_parts_) cell.value = std::complex<double>(part(first), part(first + 1));
+  else cell.value = number(first);
   return true;
 }
 

@@ -12,11 +12,11 @@ namespace eindb {
 /// the message: "COPY".
 PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::string& what);
 
-/// The rows of a query as cells: key..., value. Error{Value} names the row, counted from 1, if it has NULL, text, or a
-/// key that is not an integer.
+/// The rows of a query as cells: key..., value; for complex types also key..., re, im. Error{Value} names the row,
+/// counted from 1, if it has NULL, text that is not a complex number of such a type, or a key that is not an integer.
 class SqlCells final : public CellSource {
  public:
-  /// Error{Value} unless the query has one column per dimension and one for the value.
+  /// Error{Value} unless the query has one column per dimension and one for the value, or two for its parts.
   SqlCells(PreparedSql rows, DType dtype, Shape shape);
 
   DType dtype() const override { return dtype_; }
@@ -27,10 +27,12 @@ class SqlCells final : public CellSource {
  private:
   [[noreturn]] void fail(int column, const std::string& what) const;
   CellValue number(int column);
+  double part(int column);
 
   PreparedSql rows_;
   DType dtype_;
   Shape shape_;
+  bool in_parts_ = false;  // re and im
   std::int64_t row_ = 0;
 };
 

@@ -90,7 +90,7 @@ Error explained(const Error& error, const RewrittenSql& text, OpenDatabase& data
     if (const auto nearest = nearest_name(without_schema(*missing), std::span<const std::string>(names)))
       hint = "did you mean the tensor " + *nearest + "?";
   }
-  if (hint.empty()) hint = hint_for_sql(error.message(), text.text, catalog);
+  if (hint.empty()) hint = hint_for_sql(error.message(), text.text, catalog, database.sql_names.names());
   if (missing && !error.span()) {
     if (const auto place = find_name(text.text, without_schema(*missing)))
       return {error.kind(), error.message(), text.in_statement(*place), hint};
@@ -131,6 +131,22 @@ void check_schema_targets(const ast::Sql& sql, OpenDatabase& database) {
       default: throw Error(ErrorKind::Type, what, place, "triggers stand on tables and views");
     }
   }
+}
+
+/// The error of a bracket after a table that SQLite takes for an alias: FROM X[1,j] would be all of X. Its span is in
+/// SQLite's text, as that of SQLite's errors.
+std::optional<Error> misleading_bracket(const RewrittenSql& text, OpenDatabase& database) {
+  for (const auto& [name, span, misleads] : brackets_after_names(text.text)) {
+    const bool of_tensor = !name.empty() && database.find_tensor(name).has_value();
+    if (!misleads && !of_tensor) continue;
+    const auto bracket = text.text.substr(span.begin, span.end - span.begin);
+    return Error(ErrorKind::Syntax,
+                 "SQL takes brackets for quotes: " + bracket + " would be another name, and would choose nothing", span,
+                 of_tensor ? "conditions choose cells, as in FROM " + name +
+                                 " WHERE i = 1; so does a query in parentheses: FROM (EINSUM Z[j] = " + name + "[1,j])"
+                           : "conditions choose rows: WHERE i = 1; another name stands after AS");
+  }
+  return std::nullopt;
 }
 
 /// SQL that computes SELECT COUNT(*) of a tensor from its shape; nullopt for any other SQL.
@@ -201,6 +217,7 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
   CHECK(snapshot_ != nullptr, "queries inside SQL see the state that the statement sees");
   const auto planned = plan_query(query, *session_);
   CHECK(planned.result_count() == 1, "a query inside SQL has one result");
+  has_complex_result_ = has_complex_result_ || is_complex(planned.output().dtype);
   std::shared_ptr<BufferedTiles> tiles;
   if (run) tiles = evaluate(planned, *session_, *snapshot_).front();
   tables_.emplace_back(session_->database.connection(),
@@ -223,14 +240,39 @@ void PreparedSql::compile(bool keep) {
     try {
       auto made = session_->database.connection().prepare_user(sql).statement;
       if (!made) return;
+      if (const auto bracket = misleading_bracket(text_, session_->database)) throw Error(*bracket);
+      refuse_misused_complex();
       auto compiled = compiled_sql(text_.text, std::move(*made));
       compiled_ = keep ? session_->database.compiled.lend(std::move(compiled))
                        : CompiledStatements::lend_once(std::move(compiled));
       return;
     } catch (const Error& error) {
-      if (!show_missing(error, tensors)) throw explained(error, text_, session_->database);
+      if (show_missing(error, tensors)) continue;
+      // A bracket may be why a name is unknown; what SQLite cannot read at all is better told by its own error.
+      const auto bracket =
+          error.message().starts_with("near ") ? std::nullopt : misleading_bracket(text_, session_->database);
+      throw explained(bracket ? *bracket : error, text_, session_->database);
     }
   }
+}
+
+bool PreparedSql::may_read_complex() const {
+  const auto& database = session_->database;
+  if (has_complex_result_ || database.tensor_tables.shows_complex()) return true;
+  const auto names = database.attached.names();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return is_complex(database.attached.find(name)->dtype()); });
+}
+
+// The val of a complex tensor is text, of which SQLite's arithmetic would read the real part alone. The error's span is
+// in SQLite's text, as for errors of SQLite.
+void PreparedSql::refuse_misused_complex() const {
+  if (!may_read_complex()) return;
+  const auto misuse = infer_types(text_.text, session_->database.sql_names.names(), {}).misuse;
+  if (!misuse) return;
+  throw Error(
+      ErrorKind::Type, misuse->operation + " is not defined for complex numbers, which SQL has as texts", misuse->span,
+      "the parts are numbers, in the columns re and im: SUM(re), SUM(im); EINSUM computes with complex numbers");
 }
 
 std::optional<SourceSpan> PreparedSql::place_of_parameter(int number) const {

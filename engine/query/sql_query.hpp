@@ -60,6 +60,8 @@ class PreparedSql {
   void show_queries(const ast::Sql& sql, const std::vector<std::string>& names, SqlUse use);
   void show_query(const ast::Query& query, const std::string& name, bool run);
   void compile(bool keep);
+  bool may_read_complex() const;
+  void refuse_misused_complex() const;
   void bind_parameters();
   std::optional<SourceSpan> place_of_parameter(int number) const;
   const CompiledSql::KnownTypes& types(const std::vector<ValueType>& given);
@@ -70,6 +72,7 @@ class PreparedSql {
   std::unique_ptr<SqliteTransaction> transaction_;  // for statements that have queries inside and write
   std::unique_ptr<ReadSnapshot> snapshot_;          // until the first step: gives queries and statement one state
   std::vector<VisibleTable> tables_;
+  bool has_complex_result_ = false;  // among the queries inside
   CompiledStatements::Lent compiled_;
 };
 

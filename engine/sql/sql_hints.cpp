@@ -1,11 +1,14 @@
 #include "engine/sql/sql_hints.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/sql/sql_text.hpp"
 #include "parser/macro.hpp"
+#include "parser/token_value.hpp"
 #include "parser/tokenizer.hpp"
 #include "tensor/scalar_expression.hpp"
 
@@ -32,12 +35,37 @@ std::string hint_for_syntax(std::string_view sql) {
   return {};
 }
 
-std::string hint_for_column(const std::string& column, std::string_view sql, Catalog& catalog) {
+/// Whether the text stands in double quotes, which SQL keeps for names.
+bool stands_in_double_quotes(std::string_view text, std::string_view sql) {
+  Tokenizer tokenizer(sql);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next())
+    if (token.is(Token::Kind::QuotedName) && token.text.front() == '"' && unquote(token) == text) return true;
+  return false;
+}
+
+/// None for a view that cannot be read, which may be what the error is about.
+std::vector<std::string> columns_of_table(const std::string& name, const SqlNames& names) {
+  std::vector<std::string> columns;
+  try {
+    for (auto& column : names.columns("", name).value_or(std::vector<TypedColumn>()))
+      columns.push_back(std::move(column.name));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Sql) throw;
+  }
+  return columns;
+}
+
+/// `written` may have a table before the column, as in t.n.
+std::string hint_for_column(const std::string& written, std::string_view sql, Catalog& catalog, const SqlNames& names) {
+  const auto column = written.substr(written.rfind('.') + 1);
   std::vector<std::string> columns;
   std::string listed;
   for (const auto& name : names_in(sql, kNames)) {
     const auto tensor = catalog.find(name);
-    if (!tensor) continue;
+    if (!tensor) {
+      for (auto& known : columns_of_table(name, names)) columns.push_back(std::move(known));
+      continue;
+    }
     if (equal_ignoring_case(name, column)) return tensor->name + " is a tensor: SELECT val FROM " + tensor->name;
     std::string own;
     for (const auto& label : tensor->labels) own += label + ", ";
@@ -47,7 +75,9 @@ std::string hint_for_column(const std::string& column, std::string_view sql, Cat
     columns.emplace_back("val");
   }
   const auto nearest = nearest_name(column, columns);
-  return nearest ? "did you mean " + *nearest + "?" : listed;
+  auto hint = nearest ? "did you mean " + *nearest + "?" : listed;
+  if (!stands_in_double_quotes(written, sql)) return hint;
+  return hint + (hint.empty() ? "" : nearest ? " " : "; ") + "a text stands in single quotes: " + quote_string(written);
 }
 
 std::string hint_for_table(const std::string& table) {
@@ -57,13 +87,15 @@ std::string hint_for_table(const std::string& table) {
 }
 
 std::string hint_for_function_of_ours(const std::string& function) {
+  if (equal_ignoring_case(function, "einsum"))
+    return "in SQL a query stands in parentheses: SELECT * FROM (EINSUM 'ij,jk->ik' (X, Y))";
   if (!find_scalar_function(function) && find_builtin_macro(function, 0) == nullptr) return {};
   return "a function of EINSUM: SELECT * FROM (EINSUM Z[i] = " + function + "(...))";
 }
 
 }  // namespace
 
-std::string hint_for_sql(std::string_view message, std::string_view sql, Catalog& catalog) {
+std::string hint_for_sql(std::string_view message, std::string_view sql, Catalog& catalog, const SqlNames& names) {
   const auto after = [&](std::string_view begin) { return std::string(message.substr(begin.size())); };
   constexpr std::string_view kColumn = "no such column: ";
   constexpr std::string_view kTable = "no such table: ";
@@ -72,8 +104,7 @@ std::string hint_for_sql(std::string_view message, std::string_view sql, Catalog
   if (message.starts_with(kTable)) return hint_for_table(after(kTable));
   if (message.starts_with(kFunction)) return hint_for_function_of_ours(after(kFunction));
   if (!message.starts_with(kColumn)) return {};
-  const auto column = after(kColumn);
-  return hint_for_column(column.substr(column.rfind('.') + 1), sql, catalog);
+  return hint_for_column(after(kColumn), sql, catalog, names);
 }
 
 }  // namespace eindb

@@ -16,6 +16,17 @@ constexpr std::size_t kMostTables = 200;
 /// The value in pragma_table_xinfo of columns of virtual tables that * does not show.
 constexpr std::int64_t kHidden = 1;
 
+/// Marks the val of a complex tensor, which alone has hidden columns re and im behind it (storage/cells/tensor_table).
+void mark_complex(std::vector<TypedColumn>& columns) {
+  const auto count = columns.size();
+  if (count < 3) return;
+  const auto is = [&](std::size_t from_end, std::string_view name, bool hidden) {
+    const auto& column = columns[count - from_end];
+    return column.name == name && column.hidden == hidden;
+  };
+  columns[count - 3].complex = is(3, "val", false) && is(2, "re", true) && is(1, "im", true);
+}
+
 }  // namespace
 
 void KnownNames::add_function(std::string_view name, std::string_view declared) {
@@ -49,21 +60,29 @@ KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::st
   if (!schema.empty()) select.bind(2, schema);
   Columns columns;
   while (select.step())
-    columns.push_back(
-        {select.text(0), declared_type(select.text(1)), select.integer(2) == kHidden, std::string(select.text(1))});
-  const auto is_unknown = [](const TypedColumn& column) { return column.type == ValueType::Unknown; };
-  if (std::any_of(columns.begin(), columns.end(), is_unknown)) infer_view(schema, table, columns);
+    columns.push_back({.name = select.text(0),
+                       .type = declared_type(select.text(1)),
+                       .hidden = select.integer(2) == kHidden,
+                       .declared = select.text(1)});
+  mark_complex(columns);
+  const auto is_open = [](const TypedColumn& column) {
+    return column.type == ValueType::Unknown || (column.type == ValueType::Text && !column.complex);
+  };
+  if (std::any_of(columns.begin(), columns.end(), is_open)) infer_view(schema, table, columns);
   return columns;
 }
 
-// Computed columns of a view have no declared type; their types are inferred from its text.
+// Computed columns of a view have no declared type, and none says that it has complex numbers: both are inferred from
+// its text.
 void KnownNames::infer_view(const std::string& schema, const std::string& view, Columns& columns) {
   if (views_ >= kDeepestView || !(schema.empty() || equal_ignoring_case(schema, "main"))) return;
   auto select = connection_.prepare(
-      "SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE AND NOT EXISTS"
-      " (SELECT 1 FROM temp.sqlite_schema WHERE name = ?1 COLLATE NOCASE)");
+      "SELECT sql, type FROM (SELECT sql, type, name, 0 AS place FROM temp.sqlite_schema"
+      " UNION ALL SELECT sql, type, name, 1 FROM main.sqlite_schema)"
+      " WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view') AND place >= ?2 ORDER BY place LIMIT 1");
   select.bind(1, view);
-  if (!select.step()) return;
+  select.bind(2, std::int64_t{schema.empty() ? 0 : 1});
+  if (!select.step() || select.text(1) != "view") return;
   class Deeper {
    public:
     explicit Deeper(int& depth) : depth_(depth) { ++depth_; }
@@ -76,11 +95,13 @@ void KnownNames::infer_view(const std::string& schema, const std::string& view, 
   };
   const auto types = [&] {
     const Deeper scope(views_);
-    return infer_types(select.text(0), names(), {}).columns;
+    return infer_types(select.text(0), names(), {});
   }();
-  if (types.size() != columns.size()) return;
-  for (std::size_t n = 0; n < columns.size(); ++n)
-    if (columns[n].type == ValueType::Unknown) columns[n].type = types[n];
+  if (types.columns.size() != columns.size()) return;
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    if (columns[n].type == ValueType::Unknown) columns[n].type = types.columns[n];
+    columns[n].complex = types.complex[n];
+  }
 }
 
 }  // namespace eindb

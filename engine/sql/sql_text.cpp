@@ -51,6 +51,21 @@ class TablePosition {
   Token last_;
 };
 
+/// The name in brackets that begins with the token, for SQLite also over several lines; empty if there is none.
+std::string_view bracket_at(const Token& token, std::string_view sql) {
+  if (token.is_quoted() && token.text.front() == '[') return token.text;
+  const auto close = token.is_symbol('[') ? sql.find(']', token.span.begin) : std::string_view::npos;
+  return close == std::string_view::npos ? "" : sql.substr(token.span.begin, close + 1 - token.span.begin);
+}
+
+/// Whether a name in brackets holds what only a subscript would: [1,j], [0:2], [-1], [$1], [].
+bool holds_indices(std::string_view bracketed) {
+  const auto inner = bracketed.substr(1, bracketed.size() - 2);
+  const auto first = inner.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos || inner.find_first_of(",:") != std::string_view::npos ||
+         std::string_view("0123456789-$").find(inner[first]) != std::string_view::npos;
+}
+
 bool has_alias(Tokenizer after) {
   const auto next = after.next();
   if (next.is_quoted()) return true;
@@ -177,6 +192,33 @@ RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>
   }
   out.text.append(sql.text, copied);
   return out;
+}
+
+std::vector<BracketAfterName> brackets_after_names(std::string_view sql) {
+  std::vector<BracketAfterName> found;
+  if (sql.find('[') == std::string_view::npos) return found;
+  TablePosition position;
+  Tokenizer tokenizer(sql);
+  Token last;
+  bool is_table = false;  // whether `last` is a table, or the schema or the point before one
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    const auto bracket = bracket_at(token, sql);
+    const bool named = last.is(Token::Kind::Word) || last.is_quoted();
+    if (!bracket.empty() && (named || last.is_symbol(')'))) {
+      const bool close = last.span.end == token.span.begin;
+      const bool indices = holds_indices(bracket);
+      if ((is_table && named) || (close && indices)) {
+        const auto name = name_of(last);
+        const SourceSpan span{token.span.begin, token.span.begin + bracket.size()};
+        found.push_back({name ? name->text : "", span, close || indices});
+      }
+    }
+    const bool continues = is_table && (token.is_symbol('.') || last.is_symbol('.'));
+    is_table = continues || (position.takes_table() && !is_one_of(token, kEndsTables));
+    position.see(token);
+    last = token;
+  }
+  return found;
 }
 
 bool joins_rows(std::string_view sql) {

@@ -38,6 +38,15 @@ struct RewrittenSql {
 /// tables[n] is the name of the table for sql.queries[n].
 RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables);
 
+/// A name in brackets that reads as a subscript: the [1,j] in FROM X[1,j]. For SQLite it is an alias.
+struct BracketAfterName {
+  std::string name;  ///< what stands before it; empty: a parenthesis
+  SourceSpan span;
+  bool misleads = true;  ///< false: a plain alias after a space, FROM t [a], which misleads only if t is a tensor
+};
+/// The brackets after tables, and those after anything else that could hold nothing but indices.
+std::vector<BracketAfterName> brackets_after_names(std::string_view sql);
+
 /// Whether the SQL has UNION, INTERSECT or EXCEPT anywhere.
 bool joins_rows(std::string_view sql);
 

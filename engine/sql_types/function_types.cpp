@@ -166,15 +166,32 @@ constexpr std::array kFunctions{
 static_assert(std::is_sorted(kFunctions.begin(), kFunctions.end(),
                              [](const Function& a, const Function& b) { return a.name < b.name; }));
 
-}  // namespace
-
-std::optional<ValueType> function_type(std::string_view name, Arguments arguments) {
+const Function* find_function(std::string_view name) {
   const auto lower = to_lower(name);
   const auto* const found =
       std::lower_bound(kFunctions.begin(), kFunctions.end(), lower,
                        [](const Function& a, std::string_view wanted) { return a.name < wanted; });
-  if (found == kFunctions.end() || found->name != lower) return std::nullopt;
-  return found->type(arguments);
+  return found == kFunctions.end() || found->name != lower ? nullptr : found;
+}
+
+}  // namespace
+
+std::optional<ValueType> function_type(std::string_view name, Arguments arguments) {
+  const auto* const found = find_function(name);
+  return found == nullptr ? std::nullopt : std::optional(found->type(arguments));
+}
+
+bool takes_numbers(std::string_view name) {
+  const auto* const found = find_function(name);
+  if (found == nullptr) return false;
+  return found->type == &real || found->type == &same_number || found->type == &sum || found->name == "max" ||
+         found->name == "min" || found->name == "sign";
+}
+
+bool gives_argument(std::string_view name) {
+  const auto* const found = find_function(name);
+  return found != nullptr && (found->type == &first || found->type == &any_of || found->type == &second_or_third ||
+                              found->type == &first_or_third);
 }
 
 }  // namespace eindb

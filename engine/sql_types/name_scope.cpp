@@ -39,6 +39,7 @@ void NameScope::join_last(const std::string& column) {
     auto* const same = find_column(source.columns, column);
     if (same == nullptr) continue;
     same->type = common_type(same->type, joined->type);
+    same->complex = same->complex || joined->complex;
     last.joined.push_back(column);
     return;
   }
@@ -51,23 +52,23 @@ void NameScope::join_last_naturally() {
     if (!column.hidden) join_last(column.name);
 }
 
-std::optional<ValueType> NameScope::find_here(const std::string& source, const std::string& column) const {
+std::optional<TypedColumn> NameScope::find_here(const std::string& source, const std::string& column) const {
   for (const auto& candidate : sources_) {
     if (!source.empty() && !equal_ignoring_case(candidate.name, source)) continue;
-    if (const auto* found = find_column(candidate.columns, column)) return found->type;
-    if (!candidate.known) return ValueType::Unknown;  // the column may be among the unknown ones
+    if (const auto* found = find_column(candidate.columns, column)) return *found;
+    if (!candidate.known) return TypedColumn();  // the column may be among the unknown ones
   }
   for (const auto& candidate : sources_) {
     if (!source.empty() && !equal_ignoring_case(candidate.name, source)) continue;
-    if (candidate.rowids && is_rowid(column)) return ValueType::Integer;
+    if (candidate.rowids && is_rowid(column)) return TypedColumn{.name = column, .type = ValueType::Integer};
   }
   return std::nullopt;
 }
 
-ValueType NameScope::find(const std::string& source, const std::string& column) const {
+TypedColumn NameScope::find(const std::string& source, const std::string& column) const {
   for (const auto* scope = this; scope != nullptr; scope = scope->outer_)
-    if (const auto type = scope->find_here(source, column)) return *type;
-  return ValueType::Unknown;
+    if (auto found = scope->find_here(source, column)) return *std::move(found);
+  return {};
 }
 
 std::optional<std::vector<TypedColumn>> NameScope::all(const std::string& source) const {

@@ -30,13 +30,13 @@ class NameScope {
   /// NATURAL JOIN: merges all columns of equal names.
   void join_last_naturally();
 
-  /// The type of a column; `source` may be empty. Unknown if the column is not found.
-  ValueType find(const std::string& source, const std::string& column) const;
+  /// The column; `source` may be empty. Its type is Unknown if it is not found.
+  TypedColumn find(const std::string& source, const std::string& column) const;
   /// The columns of *, or of source.*; nullopt if some are unknown.
   std::optional<std::vector<TypedColumn>> all(const std::string& source) const;
 
  private:
-  std::optional<ValueType> find_here(const std::string& source, const std::string& column) const;
+  std::optional<TypedColumn> find_here(const std::string& source, const std::string& column) const;
 
   const NameScope* outer_;
   std::vector<NamedSource> sources_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,8 +21,9 @@ namespace eindb {
 /// in sql_types.cpp. Throws UnknownSql for text that it does not understand.
 class SqlTyper {
  public:
-  SqlTyper(const std::vector<Token>& tokens, const SqlNames& names, std::vector<ValueType>& parameters)
-      : reader_(tokens), names_(names), parameters_(parameters) {}
+  SqlTyper(const std::vector<Token>& tokens, const SqlNames& names, std::vector<ValueType>& parameters,
+           std::optional<ComplexMisuse>& misuse)
+      : reader_(tokens), names_(names), parameters_(parameters), misuse_(misuse) {}
 
   /// The columns of the rows that the statement returns.
   std::vector<TypedColumn> statement();
@@ -31,6 +33,7 @@ class SqlTyper {
   struct Value {
     ValueType type = ValueType::Unknown;
     std::size_t parameter = 0;  // 0: none
+    bool complex = false;       // as TypedColumn::complex
 
     bool is_open() const { return parameter != 0 && type == ValueType::Unknown; }
   };
@@ -60,15 +63,19 @@ class SqlTyper {
   Value primary(const NameScope& scope);
   Value word(const NameScope& scope);
   Value column_or_call(const NameScope& scope);
-  Value call(const std::string& function, const NameScope& scope);
+  Value call(const Token& function, const NameScope& scope);
   void skip_call_tail(const NameScope& scope);
   Value parentheses(const NameScope& scope);
   Value case_of(const NameScope& scope);
   Value cast(const NameScope& scope);
   Value parameter();
-  void in_list(Value& left, const NameScope& scope);
+  void in_list(const Token& op, Value& left, const NameScope& scope);
   std::vector<Value> list(const NameScope& scope);
-  Value arithmetic(Value left, Value right);
+  Value arithmetic(const Token& op, Value left, Value right);
+  /// Notes an operation that wants real numbers and gets complex ones.
+  void require_real(const Token& operation, std::initializer_list<Value> operands);
+  /// The same for = and <>, which may compare the texts of complex numbers, but not these with numbers.
+  void require_comparable(const Token& operation, const Value& left, const Value& right);
   /// Relates operands of the same type: a parameter among them takes the type of the other.
   void relate(const Value& left, const Value& right);
   void relate_all(const std::vector<Value>& values);
@@ -115,6 +122,7 @@ class SqlTyper {
   SqlReader reader_;
   const SqlNames& names_;
   std::vector<ValueType>& parameters_;
+  std::optional<ComplexMisuse>& misuse_;
   WithQueries with_queries_;
   std::optional<Recursion> recursion_;  // of the query that begins next
   int depth_ = 0;

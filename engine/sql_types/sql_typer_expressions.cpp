@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <system_error>
 
 #include "common/check.hpp"
+#include "common/letter_case.hpp"
 #include "engine/sql_types/function_types.hpp"
 #include "engine/sql_types/sql_typer.hpp"
 
@@ -55,7 +57,19 @@ void SqlTyper::relate_all(const std::vector<Value>& values) {
   for (const auto& value : values) settle(value, type);
 }
 
-SqlTyper::Value SqlTyper::arithmetic(Value left, Value right) {
+void SqlTyper::require_real(const Token& operation, std::initializer_list<Value> operands) {
+  if (misuse_ || std::none_of(operands.begin(), operands.end(), [](const Value& value) { return value.complex; }))
+    return;
+  misuse_ = ComplexMisuse{to_upper(std::string(operation.text)), operation.span};
+}
+
+void SqlTyper::require_comparable(const Token& operation, const Value& left, const Value& right) {
+  const auto is_number = [](const Value& value) { return value.type >= Boolean && value.type <= Number; };
+  if (is_number(left) || is_number(right)) require_real(operation, {left, right});
+}
+
+SqlTyper::Value SqlTyper::arithmetic(const Token& op, Value left, Value right) {
+  require_real(op, {left, right});
   const auto of_number = [](ValueType type) { return type == Boolean ? Integer : type == Text ? Unknown : type; };
   settle(left, of_number(right.type));
   settle(right, of_number(left.type));
@@ -103,15 +117,20 @@ SqlTyper::Value SqlTyper::equality(const NameScope& scope) {
 
 // Reads = <> IS IN LIKE BETWEEN and similar operators; false if there is none.
 bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
-  for (const auto* op : {"=", "==", "<>", "!="}) {
-    if (!reader_.accept_symbol(op)) continue;
-    relate(left, comparison(scope));
+  const auto& op = reader_.peek();
+  for (const auto* symbol : {"=", "==", "<>", "!="}) {
+    if (!reader_.accept_symbol(symbol)) continue;
+    const auto right = comparison(scope);
+    require_comparable(op, left, right);
+    relate(left, right);
     return true;
   }
   if (reader_.accept_word("IS")) {
     reader_.accept_word("NOT");
     if (reader_.accept_word("DISTINCT")) reader_.expect_word("FROM");
-    relate(left, comparison(scope));
+    const auto right = comparison(scope);
+    require_comparable(op, left, right);
+    relate(left, right);
     return true;
   }
   if (reader_.accept_word("ISNULL") || reader_.accept_word("NOTNULL")) return true;
@@ -121,19 +140,23 @@ bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
     return true;
   }
   const std::size_t ahead = reader_.at_word("NOT") ? 1 : 0;
+  const auto& word_op = reader_.peek(ahead);
   const auto takes = [&](std::string_view word) {
     if (!reader_.at_word(word, ahead)) return false;
     for (std::size_t n = 0; n <= ahead; ++n) reader_.take();
     return true;
   };
   if (takes("BETWEEN")) {
-    relate(left, comparison(scope));
+    const auto least = comparison(scope);
     reader_.expect_word("AND");
-    relate(left, comparison(scope));
+    const auto most = comparison(scope);
+    require_real(word_op, {left, least, most});
+    relate(left, least);
+    relate(left, most);
     return true;
   }
   if (takes("IN")) {
-    in_list(left, scope);
+    in_list(word_op, left, scope);
     return true;
   }
   for (const auto* word : {"LIKE", "GLOB", "REGEXP", "MATCH"}) {
@@ -147,7 +170,7 @@ bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
 }
 
 // The right side of IN: (1, 2), (SELECT ...) or a table.
-void SqlTyper::in_list(Value& left, const NameScope& scope) {
+void SqlTyper::in_list(const Token& op, Value& left, const NameScope& scope) {
   if (!reader_.accept_symbol("(")) {
     reader_.expect_name();
     if (reader_.accept_symbol(".")) reader_.expect_name();
@@ -156,9 +179,12 @@ void SqlTyper::in_list(Value& left, const NameScope& scope) {
   }
   if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
     const auto columns = query(&scope);
-    if (columns.size() == 1) settle(left, columns.front().type);
+    if (columns.size() != 1) return reader_.expect_symbol(")");
+    require_comparable(op, left, {.type = columns.front().type, .complex = columns.front().complex});
+    settle(left, columns.front().type);
   } else if (!reader_.at_symbol(")")) {
     auto values = list(scope);
+    for (const auto& value : values) require_comparable(op, left, value);
     values.push_back(left);
     relate_all(values);
   }
@@ -168,8 +194,10 @@ void SqlTyper::in_list(Value& left, const NameScope& scope) {
 SqlTyper::Value SqlTyper::comparison(const NameScope& scope) {
   auto left = bits(scope);
   while (reader_.at_symbol("<") || reader_.at_symbol("<=") || reader_.at_symbol(">") || reader_.at_symbol(">=")) {
-    reader_.take();
-    relate(left, bits(scope));
+    const auto& op = reader_.take();
+    const auto right = bits(scope);
+    require_real(op, {left, right});
+    relate(left, right);
     left = truth();
   }
   return left;
@@ -178,9 +206,11 @@ SqlTyper::Value SqlTyper::comparison(const NameScope& scope) {
 SqlTyper::Value SqlTyper::bits(const NameScope& scope) {
   auto left = sum(scope);
   while (reader_.at_symbol("&") || reader_.at_symbol("|") || reader_.at_symbol("<<") || reader_.at_symbol(">>")) {
-    reader_.take();
+    const auto& op = reader_.take();
+    const auto right = sum(scope);
+    require_real(op, {left, right});
     settle(left, Integer);
-    settle(sum(scope), Integer);
+    settle(right, Integer);
     left = {Integer};
   }
   return left;
@@ -189,8 +219,8 @@ SqlTyper::Value SqlTyper::bits(const NameScope& scope) {
 SqlTyper::Value SqlTyper::sum(const NameScope& scope) {
   auto left = product(scope);
   while (reader_.at_symbol("+") || reader_.at_symbol("-")) {
-    reader_.take();
-    left = arithmetic(left, product(scope));
+    const auto& op = reader_.take();
+    left = arithmetic(op, left, product(scope));
   }
   return left;
 }
@@ -198,8 +228,8 @@ SqlTyper::Value SqlTyper::sum(const NameScope& scope) {
 SqlTyper::Value SqlTyper::product(const NameScope& scope) {
   auto left = concatenation(scope);
   while (reader_.at_symbol("*") || reader_.at_symbol("/") || reader_.at_symbol("%")) {
-    reader_.take();
-    left = arithmetic(left, concatenation(scope));
+    const auto& op = reader_.take();
+    left = arithmetic(op, left, concatenation(scope));
   }
   return left;
 }
@@ -228,9 +258,12 @@ SqlTyper::Value SqlTyper::concatenation(const NameScope& scope) {
 SqlTyper::Value SqlTyper::unary(const NameScope& scope) {
   const Nesting nesting(*this);
   if (reader_.accept_symbol("+")) return unary(scope);
-  if (reader_.accept_symbol("-")) return arithmetic({Integer}, unary(scope));
+  const auto& op = reader_.peek();
+  if (reader_.accept_symbol("-")) return arithmetic(op, {Integer}, unary(scope));
   if (!reader_.accept_symbol("~")) return primary(scope);
-  settle(unary(scope), Integer);
+  const auto operand = unary(scope);
+  require_real(op, {operand});
+  settle(operand, Integer);
   return {Integer};
 }
 
@@ -246,6 +279,7 @@ SqlTyper::Value SqlTyper::primary(const NameScope& scope) {
     case Kind::QuotedName: return column_or_call(scope);
     default: break;
   }
+  if (reader_.accept_symbol(":")) return reader_.expect_name(), Value{};  // the variable of a loop
   reader_.expect_symbol("(");
   return parentheses(scope);
 }
@@ -255,7 +289,7 @@ SqlTyper::Value SqlTyper::parentheses(const NameScope& scope) {
   Value value;
   if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
     const auto columns = query(&scope);
-    if (columns.size() == 1) value.type = columns.front().type;
+    if (columns.size() == 1) value = {.type = columns.front().type, .complex = columns.front().complex};
   } else {
     const auto values = list(scope);
     if (values.size() == 1) value = values.front();
@@ -294,21 +328,24 @@ SqlTyper::Value SqlTyper::word(const NameScope& scope) {
 }
 
 SqlTyper::Value SqlTyper::column_or_call(const NameScope& scope) {
-  const bool quoted = reader_.peek().is(Kind::QuotedName);
+  const auto& first = reader_.peek();
+  const bool quoted = first.is(Kind::QuotedName);
+  const auto value_of = [](const TypedColumn& column) { return Value{.type = column.type, .complex = column.complex}; };
   auto name = reader_.expect_name();
-  if (reader_.accept_symbol("(")) return call(name, scope);
+  if (reader_.accept_symbol("(")) return call(first, scope);
   if (!reader_.accept_symbol(".")) {
-    const auto type = scope.find("", name);
+    const auto found = scope.find("", name);
     const bool truth_word = equal_ignoring_case(name, "TRUE") || equal_ignoring_case(name, "FALSE");
-    return type == Unknown && truth_word && !quoted ? truth() : Value{type};
+    return found.type == Unknown && truth_word && !quoted ? truth() : value_of(found);
   }
   auto column = reader_.expect_name();
-  if (!reader_.accept_symbol(".")) return {scope.find(name, column)};
+  if (!reader_.accept_symbol(".")) return value_of(scope.find(name, column));
   name = std::exchange(column, reader_.expect_name());  // the name before was a schema
-  return {scope.find(name, column)};
+  return value_of(scope.find(name, column));
 }
 
-SqlTyper::Value SqlTyper::call(const std::string& function, const NameScope& scope) {
+SqlTyper::Value SqlTyper::call(const Token& called, const NameScope& scope) {
+  const auto function = name_of(called);
   std::vector<Value> arguments;
   reader_.accept_word("DISTINCT");
   if (!reader_.accept_symbol("*") && !reader_.at_symbol(")")) arguments = list(scope);
@@ -320,10 +357,15 @@ SqlTyper::Value SqlTyper::call(const std::string& function, const NameScope& sco
                      equal_ignoring_case(function, "min");
   if (alike) relate_all(arguments);
   std::vector<ValueType> types;
-  for (const auto& argument : arguments) types.push_back(argument.type);
+  bool complex = false;
+  for (const auto& argument : arguments) {
+    types.push_back(argument.type);
+    complex = complex || argument.complex;
+    if (takes_numbers(function)) require_real(called, {argument});
+  }
   const auto own = names_.function(function);
   if (own != Unknown) return {own};
-  return {function_type(function, types).value_or(Unknown)};
+  return {.type = function_type(function, types).value_or(Unknown), .complex = complex && gives_argument(function)};
 }
 
 // Skips FILTER (WHERE ...) OVER (...).
@@ -345,6 +387,7 @@ SqlTyper::Value SqlTyper::case_of(const NameScope& scope) {
   std::vector<Value> results;
   const bool has_base = !reader_.at_word("WHEN");
   if (has_base) tested.push_back(expression(scope));
+  const auto& when = reader_.peek();
   while (reader_.accept_word("WHEN")) {
     const auto condition = expression(scope);
     if (has_base) tested.push_back(condition);
@@ -354,15 +397,19 @@ SqlTyper::Value SqlTyper::case_of(const NameScope& scope) {
   }
   if (reader_.accept_word("ELSE")) results.push_back(expression(scope));
   reader_.expect_word("END");
+  for (const auto& value : tested) require_comparable(when, tested.front(), value);
   relate_all(tested);
   relate_all(results);
-  auto type = Null;
-  for (const auto& result : results) type = common_type(type, result.type);
-  return {type};
+  Value value{.type = Null};
+  for (const auto& result : results) {
+    value.type = common_type(value.type, result.type);
+    value.complex = value.complex || result.complex;
+  }
+  return value;
 }
 
 SqlTyper::Value SqlTyper::cast(const NameScope& scope) {
-  reader_.take();
+  const auto& word = reader_.take();
   reader_.take();
   const auto value = expression(scope);
   reader_.expect_word("AS");
@@ -372,7 +419,9 @@ SqlTyper::Value SqlTyper::cast(const NameScope& scope) {
   reader_.expect_symbol(")");
   const auto type = cast_type(name);
   settle(value, type);
-  return {type};
+  const bool to_number = type != Text && type != Blob;
+  if (to_number) require_real(word, {value});
+  return {.type = type, .complex = value.complex && !to_number};
 }
 
 }  // namespace eindb

@@ -36,7 +36,10 @@ Columns renamed(Columns columns, const std::vector<std::string>& names) {
 
 void widen(Columns& columns, const Columns& more) {
   if (columns.size() != more.size()) throw UnknownSql();
-  for (std::size_t n = 0; n < columns.size(); ++n) columns[n].type = common_type(columns[n].type, more[n].type);
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    columns[n].type = common_type(columns[n].type, more[n].type);
+    columns[n].complex = columns[n].complex || more[n].complex;
+  }
 }
 
 bool same_types(const Columns& a, const Columns& b) {
@@ -232,7 +235,7 @@ void SqlTyper::result_column(Columns& columns, const NameScope& scope, const Col
   if (targets != nullptr && columns.size() < targets->size()) settle(value, (*targets)[columns.size()].type);
   auto name = result_name(begin);
   if (auto alias = result_alias(); !alias.empty()) name = std::move(alias);
-  columns.push_back({std::move(name), value.type});
+  columns.push_back({.name = std::move(name), .type = value.type, .complex = value.complex});
 }
 
 // Reads * or t.*; nullopt if there is neither.

@@ -122,10 +122,10 @@ Columns SqlTyper::returning(const NameScope& scope) {
   return result_columns(scope, nullptr);
 }
 
-// Reads CREATE VIEW v (a, b) AS SELECT ...; returns the view's columns.
+// Reads CREATE VIEW v (a, b) AS SELECT ... or CREATE TABLE t AS SELECT ...; returns the columns.
 Columns SqlTyper::create_view() {
   if (!reader_.accept_word("TEMP")) reader_.accept_word("TEMPORARY");
-  reader_.expect_word("VIEW");
+  if (!reader_.accept_word("TABLE")) reader_.expect_word("VIEW");
   if (reader_.accept_word("IF")) {
     reader_.expect_word("NOT");
     reader_.expect_word("EXISTS");
@@ -142,31 +142,36 @@ Columns SqlTyper::create_view() {
 
 namespace {
 
-/// Whether the token is well-formed and, if it is a parameter, written as $1.
+/// Whether the token is well-formed and, if it is a parameter, written as $1, or as :t, the variable of a loop.
 bool is_known(const Token& token) {
   if (token.is(Token::Kind::Parameter)) return parameter_number(token.text) != 0;
   return !token.is(Token::Kind::Unterminated) && !token.is(Token::Kind::Malformed) && !token.is_symbol("?") &&
-         !token.is_symbol(":") && !token.is_symbol("@");
+         !token.is_symbol("@");
 }
 
 }  // namespace
 
 SqlTypes infer_types(std::string_view sql, const SqlNames& names, std::vector<ValueType> parameters) {
-  SqlTypes types{.columns = {}, .parameters = std::move(parameters)};
+  SqlTypes types{.columns = {}, .parameters = std::move(parameters), .misuse = {}};
   if (sql.size() > kLongestText) return types;
   const auto tokens = tokens_of(sql, kSqliteRules);
   if (!std::all_of(tokens.begin(), tokens.end(), is_known)) return types;
   try {
     auto before = types.parameters;
     for (int reading = 0; reading < kMostReadings; ++reading) {
-      const auto columns = SqlTyper(tokens, names, types.parameters).statement();
+      const auto columns = SqlTyper(tokens, names, types.parameters, types.misuse).statement();
       types.columns.clear();
-      for (const auto& column : columns) types.columns.push_back(column.type);
+      types.complex.clear();
+      for (const auto& column : columns) {
+        types.columns.push_back(column.type);
+        types.complex.push_back(column.complex);
+      }
       if (types.parameters == before) break;
       before = types.parameters;
     }
   } catch (const UnknownSql&) {
     types.columns.clear();
+    types.complex.clear();
   }
   return types;
 }

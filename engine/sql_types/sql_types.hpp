@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/source_span.hpp"
 #include "engine/sql_types/value_type.hpp"
 
 namespace eindb {
@@ -15,6 +16,7 @@ struct TypedColumn {
   std::string name;
   ValueType type = ValueType::Unknown;
   bool hidden = false;        ///< not shown by *
+  bool complex = false;       ///< complex numbers, as texts: the val of a complex tensor
   std::string declared = {};  ///< the type in CREATE TABLE; empty if there is none
 };
 
@@ -26,10 +28,18 @@ struct SqlNames {
   std::function<ValueType(const std::string& function)> function;
 };
 
+/// What takes complex numbers for real ones: SUM(val), val < 2, val + 1. SQLite would read the real part of their text.
+struct ComplexMisuse {
+  std::string operation;  ///< "SUM", "<"
+  SourceSpan span;        ///< of its name in the SQL
+};
+
 /// The types of a statement's columns and parameters.
 struct SqlTypes {
-  std::vector<ValueType> columns;     ///< empty: unknown, or no columns
-  std::vector<ValueType> parameters;  ///< of $1, $2, ...; Unknown if the text does not determine it
+  std::vector<ValueType> columns;       ///< empty: unknown, or no columns
+  std::vector<ValueType> parameters;    ///< of $1, $2, ...; Unknown if the text does not determine it
+  std::vector<bool> complex = {};       ///< for each of the columns
+  std::optional<ComplexMisuse> misuse;  ///< the first one that was found
 };
 
 /// Infers the types of a statement's columns and parameters from its text alone, since SQLite has types for values, not

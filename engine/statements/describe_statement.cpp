@@ -100,7 +100,8 @@ StatementDescription describe(const StoresQuery auto& statement, SessionState& s
   return description;
 }
 
-StatementDescription describe(const ast::InsertInto& /*insert*/, SessionState& /*session*/, const Parameters& given) {
+StatementDescription describe(const ast::InsertInto& insert, SessionState& /*session*/, const Parameters& given) {
+  if (insert.query) return {.columns = {}, .parameters = given};
   return {.columns = {}, .parameters = std::vector(given.size(), ColumnType::Float64)};
 }
 

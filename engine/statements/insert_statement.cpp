@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/query/sql_cells.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/constant_value.hpp"
 #include "engine/statements/statements.hpp"
@@ -20,6 +23,7 @@ template <class T>
 struct PlacedValue {
   CellLocator::Place place;
   T value;
+  std::int64_t row = 0;  // of a query, from 1
 };
 
 // A real literal with its sign; most values are literals.
@@ -80,7 +84,14 @@ T element_of(const ast::Expression& expression, const NameSource& names) {
               "use a tensor of another type");
 }
 
-/// The values in the order of their places. Values for the same cell stay in the order of their rows.
+/// Puts values in the order of their places. Values for the same cell stay in the order of their rows.
+template <class T>
+void sort_by_place(std::vector<PlacedValue<T>>& values) {
+  std::stable_sort(values.begin(), values.end(),
+                   [](const auto& a, const auto& b) { return a.place.position() < b.place.position(); });
+}
+
+/// The values of VALUES, in the order of their places.
 template <class T>
 std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const TensorInfo& tensor,
                                          const NameSource& names, const Cancellation& cancellation) {
@@ -95,21 +106,65 @@ std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const Te
     for (std::size_t d = 0; d < rank; ++d) key[d] = index_of(row.values[d], names, tensor, d);
     placed.push_back({locator.locate(key), element_of<T>(row.values[rank], names)});
   }
-  std::stable_sort(placed.begin(), placed.end(),
-                   [](const auto& a, const auto& b) { return a.place.position() < b.place.position(); });
+  sort_by_place(placed);
   return placed;
 }
 
+[[noreturn]] void fail_in_row(const SqlCells& cells, std::int64_t row, const std::string& what, std::string hint) {
+  throw Error(ErrorKind::Value, cells.place(row) + ": " + what, std::nullopt, std::move(hint));
+}
+
+void require_inside(const KeyedCell& cell, const TensorInfo& tensor, const SqlCells& cells) {
+  for (std::size_t d = 0; d < cell.key.size(); ++d) {
+    if (cell.key[d] >= 0 && cell.key[d] < tensor.shape()[d]) continue;
+    fail_in_row(cells, cell.line, "the key " + key_text(cell.key, 0) + " lies outside of " + tensor.name,
+                "its shape is " + tensor.shape().to_string() + ", and indices count from 0");
+  }
+}
+
+/// The cells of a query's rows, which may read the tensor itself, in the order of their places.
 template <class T>
-void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, OpenDatabase& database,
-               const StatementContext& statement) {
-  const auto& cancellation = statement.cancellation();
-  const auto names = database.names(statement.parameters());
-  const auto values = place_values<T>(insert, tensor, names, cancellation);
+std::vector<PlacedValue<T>> place_rows(const ast::Sql& sql, const TensorInfo& tensor, SessionState& session) {
+  constexpr std::int64_t kShareOfMemory = 4;
+  const auto most = static_cast<std::size_t>(session.user.settings.memory_limit() / kShareOfMemory);
+  SqlCells cells(prepare_rows(sql, session, "INSERT INTO TENSOR"), tensor.dtype, tensor.shape());
+  CellLocator locator(tensor.grid);
+  std::vector<PlacedValue<T>> placed;
+  for (KeyedCell cell; cells.next(cell);) {
+    if (placed.size() * sizeof(PlacedValue<T>) >= most) {
+      throw Error(ErrorKind::MemoryLimit, "the rows would take more than a quarter of memory_limit", std::nullopt,
+                  "insert a part of them at a time; CREATE TENSOR ... AS SELECT takes any number");
+    }
+    require_inside(cell, tensor, cells);
+    const auto value = to_element<T>(cell.value);
+    if (!value) {
+      fail_in_row(cells, cell.line, std::string(name_of(tensor.dtype)) + " cannot hold " + to_string(cell.value),
+                  "use a tensor of another type");
+    }
+    placed.push_back({locator.locate(cell.key), *value, cell.line});
+  }
+  sort_by_place(placed);
+  const auto same = [](const auto& a, const auto& b) { return a.place.position() == b.place.position(); };
+  const auto twice = std::adjacent_find(placed.begin(), placed.end(), same);
+  if (twice != placed.end()) {
+    fail_in_row(cells, std::next(twice)->row, "row " + std::to_string(twice->row) + " has the same key",
+                "GROUP BY the key, with one value for each");
+  }
+  return placed;
+}
+
+/// Returns the number of rows.
+template <class T>
+std::size_t set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, SessionState& session) {
+  auto& database = session.database;
+  const auto& cancellation = session.statement.cancellation();
+  const auto values =
+      insert.query ? with_place(insert.query->span, [&] { return place_rows<T>(*insert.query, tensor, session); })
+                   : place_values<T>(insert, tensor, database.names(session.statement.parameters()), cancellation);
   OpenTiles tiles(database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
   std::int64_t open_tile = -1;
   T* cells = nullptr;
-  for (const auto& [place, value] : values) {
+  for (const auto& [place, value, row] : values) {
     if (place.tile_id != open_tile) {
       CHECK(place.tile_id > open_tile && place.tile_id < tensor.grid.tile_count(),
             "cells are set tile by tile, in order");
@@ -123,18 +178,20 @@ void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, OpenData
     cells[place.offset] = value;  // if a cell has several values, the last row wins
   }
   tiles.flush();
+  return values.size();
 }
 
 }  // namespace
 
-Result execute_statement(const ast::InsertInto& insert, OpenDatabase& database, const StatementContext& statement) {
-  SqliteTransaction transaction(database.connection());
-  const auto tensor = database.tensor(insert.tensor);
-  dispatch(tensor.dtype,
-           [&](auto type) { set_cells<typename decltype(type)::type>(insert, tensor, database, statement); });
+Result execute_statement(const ast::InsertInto& insert, SessionState& session) {
+  const auto admission = insert.query ? session.admit(session.user.settings.memory_limit()) : nullptr;
+  SqliteTransaction transaction(session.database.connection());
+  const auto tensor = session.database.tensor(insert.tensor);
+  std::size_t rows = 0;
+  dispatch(tensor.dtype, [&](auto type) { rows = set_cells<typename decltype(type)::type>(insert, tensor, session); });
   transaction.commit();
-  auto result = status_result("INSERT " + std::to_string(insert.rows.size()));
-  result.rows_changed = static_cast<std::int64_t>(insert.rows.size());
+  auto result = status_result("INSERT " + std::to_string(rows));
+  result.rows_changed = static_cast<std::int64_t>(rows);
   return result;
 }
 

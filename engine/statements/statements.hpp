@@ -30,7 +30,7 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session);
 Result execute_statement(const ast::CopyTo& copy, SessionState& session);
 
 // engine/statements/insert_statement.cpp
-Result execute_statement(const ast::InsertInto& insert, OpenDatabase& database, const StatementContext& statement);
+Result execute_statement(const ast::InsertInto& insert, SessionState& session);
 
 // engine/statements/update_statement.cpp
 Result execute_statement(const ast::UpdateTensor& update, SessionState& session);

@@ -24,7 +24,7 @@ const AggregateForm& form_of(ast::AggregateOp op) {
       {Mean, "MEAN", Aggregate::Sum},      {LogSumExp, "LOGSUMEXP", Aggregate::None},
       {ArgMin, "ARGMIN", Aggregate::None}, {ArgMax, "ARGMAX", Aggregate::None},
       {Any, "ANY", Aggregate::None},       {All, "ALL", Aggregate::None},
-      {Count, "COUNT", Aggregate::None},
+      {Count, "COUNT", Aggregate::None},   {CountNonzero, "COUNT_NONZERO", Aggregate::None},
   };
   return kForms[static_cast<std::size_t>(op)];
 }
@@ -50,13 +50,15 @@ ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draf
   using enum ast::AggregateOp;
   const auto over = aggregated_labels(e, draft.visible);
   const auto& argument = e.argument.front();
+  require_labels(e, over, span, draft.visible);
   switch (e.op) {
     case LogSumExp: return log_sum_exp(e, over, span, draft);
     case ArgMin:
     case ArgMax: return extreme_index(e, over, span, draft);
     case Any:
     case All:
-    case Count: return count_true(e, over, span, draft);
+    case CountNonzero: return count_true(e, over, span, draft);
+    case Count: return count_cells(e, over, span, draft);
     default: break;
   }
   const auto reduced = reduce(
@@ -151,7 +153,49 @@ ScalarPtr ExpressionBinder::extreme_index(const ast::Aggregate& e, const Labels&
   return operand(index, draft);
 }
 
-// Counts the non-zero values, and derives COUNT, ANY or ALL from the number.
+// In a part of an expression, an aggregate whose labels all stand around it is a mistake: EXP(X[i,j]) /
+// SUM(EXP(X[i,j])) would be 1 where the head has both labels. Alone it is harmless, and what subscripts such as
+// 'ij->ij' give; and SUM[](...) says it.
+void ExpressionBinder::require_labels(const ast::Aggregate& e, const Labels& over, SourceSpan span,
+                                      const Labels& visible) const {
+  const bool gives_index = e.op == ast::AggregateOp::ArgMin || e.op == ast::AggregateOp::ArgMax;
+  if (!over.empty() || e.labels || &e == whole_ || gives_index) return;
+  DistinctLabels inside;
+  collect_free_labels(e.argument.front(), visible, inside);
+  const auto& labels = inside.labels();
+  if (labels.empty()) return;
+  const std::string word(form_of(e.op).word);
+  const auto& last = graph_.labels().name(labels.back());
+  throw Error(ErrorKind::Label,
+              word + " runs over no label here: " + graph_.labels().join_names(labels) +
+                  (labels.size() == 1 ? " stands outside of it, too" : " stand outside of it, too"),
+              span,
+              "name those that it runs over, as in " + word + "[" + last + "](...); EXP(x) / SUM[" + last +
+                  "](EXP(x)) is softmax(x, " + last + ")");
+}
+
+// The product of the extents, which is what a SUM of 1 over the labels gives. The argument is bound for its errors.
+ScalarPtr ExpressionBinder::count_cells(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
+  const auto& argument = e.argument.front();
+  auto inner = draft_inside(draft, over);
+  const auto body = lower(argument, inner);
+  const auto types = input_types(graph_, inner.inputs);
+  with_place(span, [&] { return kind_of(*body, types); });
+  if (body->kind() == ScalarExpression::Kind::Call && gives_boolean(body->op())) {
+    throw Error(ErrorKind::Type, "COUNT counts cells, whether or not a condition holds in them", span,
+                "COUNT_NONZERO counts those where it holds");
+  }
+  require_in_head(argument, difference(difference(free_labels(*body, inner), over), draft.visible));
+  const auto cells = with_place(span, [&] { return Shape(graph_.labels().extents(over)).element_count(); });
+  EinSum einsum{.inputs = {},
+                .output = {},
+                .aggregated = {},
+                .expression = ScalarExpression::integer(cells),
+                .aggregate = Aggregate::None};
+  return operand(add_vertex(Draft{}, std::move(einsum), span, DType::Int64), draft);
+}
+
+// Counts the non-zero values, and derives COUNT_NONZERO, ANY or ALL from the number.
 ScalarPtr ExpressionBinder::count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
   const auto counted = e.op == ast::AggregateOp::All ? ScalarOp::Equal : ScalarOp::NotEqual;
   const auto count = reduce(
@@ -163,7 +207,7 @@ ScalarPtr ExpressionBinder::count_true(const ast::Aggregate& e, const Labels& ov
                          .vertex;
   graph_.set_dtype(count, DType::Int64);
   auto number = operand(count, draft);
-  if (e.op == ast::AggregateOp::Count) return number;
+  if (e.op == ast::AggregateOp::CountNonzero) return number;
   const auto wanted = e.op == ast::AggregateOp::All ? ScalarOp::Equal : ScalarOp::Greater;
   return call(wanted, {std::move(number), ScalarExpression::integer(0)});
 }

@@ -123,6 +123,7 @@ VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   Draft draft{.inputs = {}, .labels = {}, .visible = head_, .cell = head_, .numbers = {}};
   const auto* cast = std::get_if<ast::Cast>(&e.node);
   const auto& body = cast != nullptr ? cast->operand.front() : e;
+  whole_ = std::get_if<ast::Aggregate>(&body.node);
   const auto first_made = graph_.size();
   auto lowered_body = lower(body, draft);
   require_in_head(body, free_labels(*lowered_body, draft));

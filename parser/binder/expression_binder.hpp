@@ -86,6 +86,8 @@ class ExpressionBinder {
   ScalarPtr log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr extreme_index(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  ScalarPtr count_cells(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  void require_labels(const ast::Aggregate& e, const Labels& over, SourceSpan span, const Labels& visible) const;
   /// Adds the vertex of an aggregate over `over`; its result has the free labels of the argument, or `head`.
   Reduced reduce(Aggregate how, const Labels& over, const LowerArgument& argument, SourceSpan span, const Draft& outer,
                  const Labels* head = nullptr);
@@ -113,6 +115,7 @@ class ExpressionBinder {
   std::string name_;
   std::function<std::vector<std::string>()> macro_names_;
   Labels head_;
+  const ast::Aggregate* whole_ = nullptr;                 // the definition, if it is an aggregate alone
   DistinctLabels own_labels_;                             // of this definition
   std::unordered_map<std::string, VertexId> selections_;  // by tensor and held indices
   int made_ = 0;

@@ -6,6 +6,7 @@ namespace eindb {
 namespace {
 
 dialect::SqlType type_of(const TypedColumn& column) {
+  if (column.complex) return dialect::SqlType::Any;  // the engine checks what is done with them
   if (const auto declared = dialect::type_of_declared(column.declared); declared != dialect::SqlType::Any)
     return declared;
   switch (column.type) {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <complex>
 #include <cstdint>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "storage/encoding/tile_codec.hpp"
 
 /// The formats, a cell per line:
@@ -13,6 +16,8 @@
 ///     i,j,val          a header, or none            # FROSTT: keys count from 1
 ///     0,3,1.5          key..., value                1 4 1.5
 ///     2,0,-2           spaces around are ignored    3 1 -2
+///
+/// Complex numbers stand in one column, 1.5-2j, or in two, re,im.
 
 namespace eindb {
 namespace {
@@ -40,7 +45,7 @@ CoordinateReader::CoordinateReader(const FilePath& path, CoordinateOptions optio
                                    std::optional<DType> dtype, const Cancellation& cancellation)
     : file_(path), lines_(file_), options_(options), shape_(std::move(shape)), dtype_(dtype) {
   if (shape_) rank_ = shape_->rank();
-  read_first_line();
+  read_first_line(cancellation);
   if (!shape_ || !dtype_) survey(cancellation);
   CHECK(shape_ && dtype_ && (!rank_ || shape_->rank() == *rank_), "the shape, its rank and the type are known");
   lines_.rewind();
@@ -52,8 +57,9 @@ void CoordinateReader::fail(const std::string& what, std::string hint) const {
 
 void CoordinateReader::fail_count(std::string_view line) const {
   const auto rank = *rank_;
-  fail(count_of(count_fields(line), " field") + " instead of " + std::to_string(rank + 1),
-       "a line has a key of " + count_of(rank, " column") + " and then a value");
+  fail(count_of(count_fields(line), " field") + " instead of " + std::to_string(rank + (in_parts_ ? 2 : 1)),
+       "a line has a key of " + count_of(rank, " column") +
+           (in_parts_ ? " and then a real and an imaginary part" : " and then a value"));
 }
 
 /// Skips lines that hold no cell.
@@ -96,8 +102,19 @@ std::size_t CoordinateReader::count_fields(std::string_view line) const {
   return count;
 }
 
+/// Whether values stand in two columns: a header calls them re and im, or a complex tensor has one dimension less.
+bool CoordinateReader::gives_parts(std::string_view first_line, std::size_t columns, bool has_header) const {
+  if (columns < 2 || (dtype_ && !is_complex(*dtype_))) return false;
+  if (rank_ && dtype_ && columns == *rank_ + 2) return true;
+  if (!has_header) return false;
+  std::string_view before;
+  std::string_view last;
+  for (std::string_view rest = first_line, field; take_field(rest, field);) before = std::exchange(last, field);
+  return equal_ignoring_case(before, "re") && equal_ignoring_case(last, "im");
+}
+
 /// Finds the number of columns, and whether the line is a header, which has no number.
-void CoordinateReader::read_first_line() {
+void CoordinateReader::read_first_line(const Cancellation& cancellation) {
   std::string_view line;
   if (!next_line(line)) return;
   const auto columns = count_fields(line);
@@ -105,12 +122,20 @@ void CoordinateReader::read_first_line() {
     fail(count_of(columns, " field"),
          "a tensor has at most " + std::to_string(kMaxStoredRank) + " dimensions; a line is a key and then a value");
   }
-  if (!rank_) rank_ = columns - 1;
-  if (columns != *rank_ + 1) fail_count(line);
   bool has_number = false;
-  for (std::string_view rest = line, field; take_field(rest, field);)
-    has_number = has_number || parse_cell_value(field).has_value();
+  std::int64_t counted = 0;  // fields that are 0, 1, 2, ... from the first one on
+  std::size_t at = 0;
+  for (std::string_view rest = line, field; take_field(rest, field); ++at) {
+    const auto number = parse_cell_value(field);
+    has_number = has_number || number.has_value();
+    if (std::cmp_equal(counted, at) && number == CellValue(counted)) ++counted;
+  }
   const bool has_header = options_.header == CsvHeader::Present || (options_.header == CsvHeader::Auto && !has_number);
+  in_parts_ = gives_parts(line, columns, has_header);
+  const std::size_t values = in_parts_ ? 2 : 1;
+  if (!rank_) rank_ = columns - values;
+  if (columns != *rank_ + values) fail_count(line);
+  if (options_.header == CsvHeader::Auto && columns > 1 && std::cmp_equal(counted, columns)) require_cell(cancellation);
   if (!has_header) return;
   if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; }))
     fail("this is no text: " + shown_text(line));
@@ -118,6 +143,23 @@ void CoordinateReader::read_first_line() {
   for (std::string_view rest = line, field; labels_.size() < *rank_ && take_field(rest, field);)
     labels_.emplace_back(field);
   CHECK(labels_.size() == *rank_, "a header names each column of the key");
+}
+
+/// Fails unless the first line, 0,1,2,..., has to be a cell: another line has an integer as its value, or there is
+/// none.
+void CoordinateReader::require_cell(const Cancellation& cancellation) {
+  const auto place = lines_.place();
+  std::int64_t others = 0;
+  for (std::string_view line; next_line(line); ++others) {
+    if (others % kLinesPerCheck == 0) cancellation.check();
+    std::string_view value;
+    for (std::string_view rest = line, field; take_field(rest, field);) value = field;
+    const auto number = parse_cell_value(value);
+    if (!number || std::holds_alternative<std::int64_t>(*number)) return;
+  }
+  if (others == 0) return;
+  throw Error(ErrorKind::Value, place + ": 0, 1, 2, ... may be names of columns, as pandas writes them, or a cell",
+              std::nullopt, "say which: (HEADER on) or (HEADER off)");
 }
 
 /// Grows the extents so that they include the cell's key.
@@ -144,7 +186,7 @@ void CoordinateReader::survey(const Cancellation& cancellation) {
     type = wider(type, cell.value);
     if (!shape_) extend(extents, cell);
   }
-  if (!dtype_) dtype_ = cells == 0 ? DType::Float64 : type;
+  if (!dtype_) dtype_ = in_parts_ ? DType::Complex128 : cells == 0 ? DType::Float64 : type;
   if (shape_) return;
   if (cells == 0) {
     throw Error(ErrorKind::Value, file_.path() + " has no cells, so that its shape is not known", std::nullopt,
@@ -177,11 +219,19 @@ void CoordinateReader::parse(std::string_view line, KeyedCell& cell) const {
     if (!take_field(rest, field)) fail_count(line);
     cell.key[d] = parse_index(field, d);
   }
+  if (!take_field(rest, field) || (rest.data() != nullptr) != in_parts_) fail_count(line);
+  cell.value = parse_value(field, rank);
+  if (!in_parts_) return;
   if (!take_field(rest, field) || rest.data() != nullptr) fail_count(line);
-  const auto value = options_.delimiter == '\0' ? parse_real_value(field) : parse_cell_value(field);
-  if (!value)
-    fail("column " + std::to_string(rank + 1) + (field.empty() ? " is empty" : " is no number: " + shown_text(field)));
-  cell.value = *value;
+  const auto part = [](const CellValue& value) { return to_element<double>(value).value_or(0); };
+  cell.value = std::complex<double>(part(cell.value), part(parse_value(field, rank + 1)));
+}
+
+CellValue CoordinateReader::parse_value(std::string_view field, std::size_t column) const {
+  const bool real = options_.delimiter == '\0' || in_parts_;
+  if (const auto value = real ? parse_real_value(field) : parse_cell_value(field)) return *value;
+  if (field.empty()) fail("column " + std::to_string(column + 1) + " is empty", "a cell without a value is left out");
+  fail("column " + std::to_string(column + 1) + " is no number: " + shown_text(field));
 }
 
 bool CoordinateReader::next(KeyedCell& cell) {

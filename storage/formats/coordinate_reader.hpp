@@ -12,7 +12,8 @@
 
 namespace eindb {
 
-/// The form of a coordinate list, which has one cell per line: its key, then its value.
+/// The form of a coordinate list, which has one cell per line: its key, then its value, of which complex numbers may
+/// have the parts in two columns.
 struct CoordinateOptions {
   char delimiter = ',';  ///< 0: any number of blanks and tabs
   CsvHeader header = CsvHeader::Auto;
@@ -26,6 +27,8 @@ CoordinateOptions frostt_options();
 /// Reads a list of cells: CSV, TSV, or FROSTT .tns. If shape or type are not given, a first pass over the file finds
 /// them: the shape is the largest key of each column plus one; the type is INT64 if all values are integers that fit,
 /// COMPLEX128 if one is complex, else FLOAT64. Empty lines are skipped. Memory does not depend on the size of the file.
+/// A first line 0,1,2,... may be a header of pandas: if it has the only integer among the values, CsvHeader::Auto is
+/// Error{Value}.
 class CoordinateReader final : public CellSource {
  public:
   /// Error{Corrupt} with file and line for lines of different lengths or fields that are no numbers; Error{Value} for
@@ -44,11 +47,14 @@ class CoordinateReader final : public CellSource {
 
  private:
   bool next_line(std::string_view& line);
-  void read_first_line();
+  void read_first_line(const Cancellation& cancellation);
+  void require_cell(const Cancellation& cancellation);
+  bool gives_parts(std::string_view first_line, std::size_t columns, bool has_header) const;
   void survey(const Cancellation& cancellation);
   void extend(std::vector<std::int64_t>& extents, const KeyedCell& cell) const;
   bool take_field(std::string_view& rest, std::string_view& field) const;
   void parse(std::string_view line, KeyedCell& cell) const;
+  CellValue parse_value(std::string_view field, std::size_t column) const;
   std::int64_t parse_index(std::string_view field, std::size_t column) const;
   std::size_t count_fields(std::string_view line) const;
   [[noreturn]] void fail(const std::string& what, std::string hint = {}) const;
@@ -60,6 +66,7 @@ class CoordinateReader final : public CellSource {
   std::optional<Shape> shape_;
   std::optional<DType> dtype_;
   std::optional<std::size_t> rank_;
+  bool in_parts_ = false;         // a real and an imaginary part in the place of a value
   std::int64_t header_line_ = 0;  // 0: there is none
   std::vector<std::string> labels_;
 };

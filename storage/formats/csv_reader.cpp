@@ -19,14 +19,18 @@ std::string count_of_fields(std::int64_t n) { return std::to_string(n) + (n == 1
 struct FirstRow {
   std::vector<std::string> texts;
   bool has_number = false;
+  std::int64_t counted = 0;  // its columns if they are 0, 1, 2, ...
 };
 
 FirstRow read_first_row(CsvScanner& scanner) {
   FirstRow row;
+  bool counts = true;
   for (CsvField field; scanner.next(field);) {
     row.has_number = row.has_number || parse_csv_real(field.text).has_value();
     if (!field.is_blank_line() && !row.has_number) row.texts.emplace_back(field.text);
-    if (field.ends_row || row.has_number) break;
+    counts = counts && parse_csv_integer(field.text) == field.column - 1;
+    if (field.ends_row && counts) row.counted = field.column;
+    if (field.ends_row || (row.has_number && !counts)) break;
   }
   return row;
 }
@@ -39,8 +43,13 @@ CsvReader::CsvReader(const FilePath& path, CsvOptions options, const Cancellatio
   const bool has_header = options_.header == CsvHeader::Present ||
                           (options_.header == CsvHeader::Auto && !first.has_number && !first.texts.empty());
   const bool guessed = has_header && options_.header == CsvHeader::Auto;
+  if (options_.header == CsvHeader::Auto) counted_ = first.counted;
   options_.header = has_header ? CsvHeader::Present : CsvHeader::Absent;
   survey();
+  if (is_header_of_numbers()) {
+    options_.header = CsvHeader::Present;
+    --rows_;
+  }
   if (guessed && rows_ == 0) check_names();
   survey_header(bands_.emplace(file_, options_.delimiter));
   CHECK(columns_ > 0 && rows_ >= 0, "a file that was surveyed has a shape");
@@ -51,11 +60,16 @@ void CsvReader::fail(std::int64_t line, const std::string& what) const {
 }
 
 void CsvReader::not_a_number(const CsvField& field) const {
-  const std::string what = field.text.empty() ? "is empty" : "is no number: " + shown_text(field.text);
-  throw Error(
-      ErrorKind::Corrupt,
-      file_.path() + ", line " + std::to_string(field.line) + ": column " + std::to_string(field.column) + " " + what,
-      std::nullopt, field.line == 1 ? "with HEADER the first row is taken for names" : "each field must be a number");
+  const auto place = file_.path() + ", line " + std::to_string(field.line) + ": column " + std::to_string(field.column);
+  if (field.text.empty()) {
+    const bool index = field.line == 1 && field.column == 1;
+    throw Error(ErrorKind::Corrupt, place + " is empty", std::nullopt,
+                index
+                    ? "so pandas begins a file with its index: write it with index=False"
+                    : "write nan or 0 where a value is missing; a list of those that are there has LAYOUT coordinates");
+  }
+  throw Error(ErrorKind::Corrupt, place + " is no number: " + shown_text(field.text), std::nullopt,
+              field.line == 1 ? "with HEADER the first row is taken for names" : "each field must be a number");
 }
 
 /// Checks the only row of a file, which has no number and would be its header. Numbers with another delimiter between
@@ -111,7 +125,24 @@ void CsvReader::survey() {
   if (rows_ == 0) dtype_ = DType::Float64;
 }
 
+/// Compares a field of a row after the first one with the first row, which is 0, 1, 2, ...
+void CsvReader::survey_after_count(const CsvField& field) {
+  const auto integer = parse_csv_integer(field.text);
+  has_other_integers_ = has_other_integers_ || integer.has_value();
+  counts_on_ = counts_on_ && integer == rows_ * counted_ + field.column - 1;
+}
+
+bool CsvReader::is_header_of_numbers() const {
+  constexpr std::int64_t kFewestNames = 3;
+  if (counted_ == 0 || counts_on_) return false;
+  if (counted_ >= kFewestNames && !has_other_integers_) return true;
+  throw Error(ErrorKind::Value,
+              file_.path() + ", line 1: 0, 1, 2, ... may be names of columns, as pandas writes them, or numbers",
+              std::nullopt, "say which: (HEADER on) or (HEADER off)");
+}
+
 void CsvReader::survey_field(const CsvField& field) {
+  if (counted_ > 0 && rows_ > 0) survey_after_count(field);
   if (dtype_ == DType::Int64 && parse_csv_integer(field.text)) return;
   if (!parse_csv_real(field.text)) not_a_number(field);
   dtype_ = DType::Float64;

@@ -12,7 +12,7 @@
 namespace eindb {
 
 enum class CsvHeader : std::uint8_t {
-  Auto,     ///< the first row is a header if none of its fields is a number
+  Auto,     ///< the first row is a header if none of its fields is a number, or all are 0, 1, 2, ... (see below)
   Present,  ///< the first row is a header
   Absent,
 };
@@ -22,6 +22,10 @@ struct CsvOptions {
   CsvHeader header = CsvHeader::Auto;
 };
 
+/// A first row of 0, 1, 2, ... is how pandas writes columns without names, and may be numbers as well. If the numbers
+/// go on from row to row it is one of them; if there are three columns or more and no other field is an integer, it is
+/// a header; else Auto is Error{Value} and the user has to say.
+///
 /// Reads a dense matrix of numbers from a CSV file in two passes: the constructor finds shape and type, and next_band
 /// returns the rows in order. Memory is bounded by the band. Accepts spaces around numbers, quoted fields, empty lines
 /// at the end, and inf, infinity and nan in any case. Not thread-safe.
@@ -46,6 +50,8 @@ class CsvReader {
   void survey();
   void survey_header(CsvScanner& scanner);
   void survey_field(const CsvField& field);
+  void survey_after_count(const CsvField& field);
+  bool is_header_of_numbers() const;
   void end_row(const CsvField& last);
   bool next_field(CsvScanner& scanner, CsvField& field);
   void fill(Tile& band);
@@ -59,6 +65,9 @@ class CsvReader {
   std::int64_t rows_ = 0;
   std::int64_t columns_ = 0;
   std::int64_t first_line_ = 1;
+  std::int64_t counted_ = 0;         // columns of a first row 0, 1, 2, ...; 0: it is none
+  bool counts_on_ = true;            // whether all other rows continue its count
+  bool has_other_integers_ = false;  // whether they have integers
   DType dtype_ = DType::Int64;
   std::vector<std::string> header_;
   std::optional<CsvScanner> bands_;  // of the second pass

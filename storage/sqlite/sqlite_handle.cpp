@@ -195,6 +195,9 @@ SqliteHandle::SqliteHandle(const std::string& location, Access access) : name_(l
     // able to damage the file.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    // A name in double quotes that nothing has is an error, not a text.
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
     sqlite3_rollback_hook(handle_, &on_rollback, this);
     sqlite3_commit_hook(handle_, &on_commit, this);
     sqlite3_wal_hook(handle_, &on_log, this);

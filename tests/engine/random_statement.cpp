@@ -93,7 +93,7 @@ Value aggregate_magnitudes(const std::string& op, const std::vector<Value>& valu
   }
   if (op == "SUM" || op == "MEAN") return sum;
   if (op == "PROD") return product;
-  if (op == "ARGMIN" || op == "ARGMAX" || op == "ANY" || op == "ALL" || op == "COUNT") return 1;
+  if (op == "ARGMIN" || op == "ARGMAX" || op == "ANY" || op == "ALL" || op == "COUNT_NONZERO") return 1;
   return largest + std::log(static_cast<double>(values.size()) + 1);
 }
 
@@ -294,7 +294,7 @@ Node StatementGenerator::aggregated(Node argument, std::vector<std::size_t> over
   node.kind = Node::Kind::Aggregate;
   static const std::array<const char*, 3> kAny{"SUM", "SUM", "MEAN"};
   static const std::array<const char*, 8> kReal{"SUM", "SUM", "SUM", "MEAN", "MIN", "MAX", "LOGSUMEXP", "PROD"};
-  static const std::array<const char*, 5> kExact{"ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT"};
+  static const std::array<const char*, 5> kExact{"ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT_NONZERO"};
   if (argument.is_complex()) node.op = kAny[below(kAny.size())];
   else if (is_exact) node.op = over.size() == 1 ? kExact[below(5)] : kExact[2 + below(3)];
   else node.op = kReal[below(kReal.size())];

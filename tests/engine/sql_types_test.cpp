@@ -13,12 +13,15 @@ namespace {
 
 using enum ValueType;
 
-// t (name TEXT, n INTEGER, x REAL, price NUMERIC, flag BOOLEAN, bytes BLOB, any), u (n INTEGER, name TEXT)
+// t (name TEXT, n INTEGER, x REAL, price NUMERIC, flag BOOLEAN, bytes BLOB, any), u (n INTEGER, name TEXT), and the
+// complex tensor z (i INTEGER, val TEXT, re REAL, im REAL)
 std::optional<std::vector<TypedColumn>> columns(const std::string& /*schema*/, const std::string& table) {
   if (equal_ignoring_case(table, "t"))
     return std::vector<TypedColumn>{{"name", Text},    {"n", Integer},  {"x", Real},     {"price", Number},
                                     {"flag", Boolean}, {"bytes", Blob}, {"any", Unknown}};
   if (equal_ignoring_case(table, "u")) return std::vector<TypedColumn>{{"n", Integer}, {"name", Text}};
+  if (equal_ignoring_case(table, "z"))
+    return std::vector<TypedColumn>{{"i", Integer}, {"val", Text, false, true}, {"re", Real, true}, {"im", Real, true}};
   return std::nullopt;
 }
 
@@ -144,10 +147,35 @@ TEST(SqlTypes, KnownParametersTellOfColumns) {
   EXPECT_EQ(text_of(infer("SELECT * FROM t WHERE n = $1", {Text}).parameters), "text") << "the client said so";
 }
 
+TEST(SqlTypes, VariablesOfLoopsHaveNoType) {
+  EXPECT_EQ(rows("SELECT :t, n, :t || 'a' FROM t WHERE n = :t"), "? int text");
+}
+
+TEST(SqlTypes, ComplexNumbersInThePlaceOfRealOnes) {
+  const auto misused = [](const std::string& sql) {
+    const auto misuse = infer(sql).misuse;
+    return misuse ? misuse->operation + " " + std::to_string(misuse->span.begin) : "";
+  };
+  EXPECT_EQ(misused("SELECT sum(val) FROM z"), "SUM 7");
+  EXPECT_EQ(misused("SELECT i FROM z WHERE i > 1 AND val > 1"), "> 36");
+  EXPECT_EQ(misused("SELECT SUM(re), val || 'x', COUNT(val), LENGTH(val) FROM z WHERE val = '1' OR val IN ('2', NULL)"),
+            "");
+  EXPECT_EQ(misused("SELECT ABS(a) FROM (SELECT COALESCE(z.val, '') AS a FROM z JOIN t ON z.i = t.n)"), "ABS 7");
+  EXPECT_EQ(misused("WITH w(a) AS (SELECT val FROM z UNION ALL SELECT name FROM t) SELECT -a FROM w"), "- 69");
+  EXPECT_EQ(misused("SELECT * FROM t WHERE x < (SELECT val FROM z)"), "< 24");
+  EXPECT_EQ(misused("SELECT CASE val WHEN 1 THEN 2 END FROM z"), "WHEN 16");
+  EXPECT_EQ(misused("SELECT val & 1 FROM z"), "& 11");
+  EXPECT_EQ(misused("SELECT * FROM z WHERE val NOT IN (1, 2)"), "IN 30");
+  EXPECT_EQ(misused("SELECT * FROM z WHERE val NOT BETWEEN '1' AND '2'"), "BETWEEN 30");
+  EXPECT_EQ(misused("SELECT SUM(CAST(val AS TEXT)) FROM z"), "SUM 7");
+  EXPECT_EQ(misused("INSERT INTO t (x) SELECT val * 2 FROM z"), "* 29");
+  EXPECT_EQ(misused("SELECT SUM(name) FROM t"), "");
+}
+
 TEST(SqlTypes, WhatIsNotUnderstoodIsUnknown) {
   for (const auto* sql : {"", ";", "SELECT", "SELECT * FROM", "SELECT (", "SELECT 1)", "SELECT 'open", "SELECT 1 +",
-                          "PRAGMA table_info(t)", "EXPLAIN SELECT 1", "SELECT * FROM nowhere", "SELECT ?1", "SELECT :a",
-                          "WITH c AS (SELECT * FROM c) SELECT * FROM c", "SELECT 1 UNION SELECT 1, 2",
+                          "PRAGMA table_info(t)", "EXPLAIN SELECT 1", "SELECT * FROM nowhere", "SELECT ?1",
+                          "SELECT :", "WITH c AS (SELECT * FROM c) SELECT * FROM c", "SELECT 1 UNION SELECT 1, 2",
                           "WITH c(a) AS (SELECT 1, 2) SELECT 1", "SELECT $0", "SELECT $99999999999999999999"})
     EXPECT_EQ(rows(sql), "") << sql;
   EXPECT_EQ(parameters("SELECT $7 = 1"), "?");

@@ -117,6 +117,21 @@ TEST_F(CsvTest, SpellingsOfNumbers) {
     expect_fault("5\n" + std::string(text) + "\n", "line 2: column 1 is no number");
 }
 
+TEST_F(CsvTest, AFirstRowThatCountsIsAHeaderARowOrAsks) {
+  const std::vector<double> reals{0.5, 1, 2.5};
+  EXPECT_EQ(read<double>("0,1,2\n0.5,1.0,2.5\n"), reals);
+  EXPECT_EQ(open("0,1,2\n0.5,1.0,nan\n").header(), (Strings{"0", "1", "2"}));
+  EXPECT_EQ(open("0,1,2\n0.5,1.0,2.5\n", {.header = CsvHeader::Absent}).rows(), 2);
+  EXPECT_EQ(read<std::int64_t>("0,1\n2,3\n4,5\n"), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(read<std::int64_t>("0,1,2\n"), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(read<double>("0.0,1.0,2.0\n5.5,1,1\n").size(), 6U);
+  for (const char* text : {"0,1,2\n3,4,6\n", "0,1,2\n0.5,1,2.5\n", "0,1\n0.5,1.5\n", "0\n1\n1\n", "0\n0.5\n"}) {
+    SCOPED_TRACE(text);
+    EXPECT_ERROR(open(text), ErrorKind::Value, "line 1: 0, 1, 2, ... may be names of columns");
+    EXPECT_EQ(open(text, {.header = CsvHeader::Present}).rows() + 1, open(text, {.header = CsvHeader::Absent}).rows());
+  }
+}
+
 TEST_F(CsvTest, FaultsAreLocated) {
   expect_fault("", "has no rows");
   expect_fault("\n\n", "has no rows");

@@ -271,7 +271,7 @@ class Aggregate(Node):
         self.op, self.over, self.a = op, over, a
 
     def type(self):
-        if self.op in ("COUNT", "ARGMAX", "ARGMIN"):
+        if self.op in ("COUNT_NONZERO", "ARGMAX", "ARGMIN"):
             return Type(I8)
         if self.op in ("ANY", "ALL"):
             return TRUTH
@@ -289,7 +289,7 @@ class Aggregate(Node):
         own = self.a.type()
         values = self.spread(self.a.value(own.alone() if own.weak else own.dtype))
         axes = self.axes()
-        if self.op == "COUNT":
+        if self.op == "COUNT_NONZERO":
             return np.count_nonzero(values, axis=axes, keepdims=True).astype(dtype)
         if self.op in ("ANY", "ALL"):
             return (np.any if self.op == "ANY" else np.all)(values != 0, axis=axes, keepdims=True).astype(dtype)
@@ -414,7 +414,7 @@ class Generator:
         if choice < 6 or not bound:
             return argument
         over = sorted(r.sample(bound, r.randrange(1, min(2, len(bound)) + 1)), key=LABELS.index)
-        op = r.choice(["SUM", "SUM", "SUM", "MIN", "MAX", "COUNT", "MEAN", "ANY", "ALL", "ARGMAX", "ARGMIN"])
+        op = r.choice(["SUM", "SUM", "SUM", "MIN", "MAX", "COUNT_NONZERO", "MEAN", "ANY", "ALL", "ARGMAX", "ARGMIN"])
         if op.startswith("ARG"):
             over = over[:1]
         aggregate = Aggregate(op, over, argument)

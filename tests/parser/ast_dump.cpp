@@ -56,8 +56,8 @@ std::string spaced(const List& list) {
   return list.empty() ? "" : " " + joined(list, " ");
 }
 
-constexpr std::array kAggregateNames = {"SUM",    "PROD",   "MIN", "MAX", "MEAN", "LOGSUMEXP",
-                                        "ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT"};
+constexpr std::array kAggregateNames = {"SUM",    "PROD",   "MIN", "MAX", "MEAN",  "LOGSUMEXP",
+                                        "ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT", "COUNT_NONZERO"};
 constexpr std::array kInfixNames = {"or", "and", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^"};
 
 std::string dump_node(const Integer& node) { return text_of(node); }
@@ -209,6 +209,7 @@ std::string dump_node(const CopyTo& node) {
 std::string dump_node(const InsertInto& node) {
   std::string out = "(insert " + text_of(node.tensor);
   for (const auto& row : node.rows) out += " (" + joined(row.values, " ") + ")";
+  if (node.query) out += dump_source(*node.query);
   return out + ")";
 }
 std::string dump_node(const Query& node) { return dump(node); }

@@ -101,8 +101,9 @@ TEST(ExpressionParser, AggregatesAndFunctions) {
       {"SUM(X[i,j] * Y[j,k])", "(SUM (X[i,j] * Y[j,k]))"},
       {"max[j,k](X[i,j,k])", "(MAX[j,k] X[i,j,k])"},
       {"PROD[](x)", "(PROD[] x)"},
-      {"MIN(a) + MEAN(a) + LOGSUMEXP(a) + ARGMIN(a) + ARGMAX(a) + ANY(a) + ALL(a) + COUNT(a)",
-       "((MIN a) + (MEAN a) + (LOGSUMEXP a) + (ARGMIN a) + (ARGMAX a) + (ANY a) + (ALL a) + (COUNT a))"},
+      {"MIN(a) + MEAN(a) + LOGSUMEXP(a) + ARGMIN(a) + ARGMAX(a) + ANY(a) + ALL(a) + COUNT(a) + COUNT_NONZERO(a)",
+       "((MIN a) + (MEAN a) + (LOGSUMEXP a) + (ARGMIN a) + (ARGMAX a) + (ANY a) + (ALL a) + (COUNT a) + (COUNT_NONZERO "
+       "a))"},
       {"EXP(X[i,j] - MAX[j](X[i,j])) / SUM[j](EXP(X[i,j] - MAX[j](X[i,j])))",
        "((EXP (X[i,j] - (MAX[j] X[i,j]))) / (SUM[j] (EXP (X[i,j] - (MAX[j] X[i,j])))))"},
       {"softmax(X[i,j], j)", "(softmax X[i,j] j)"},

@@ -168,9 +168,8 @@ TEST(SyntaxError, Tensors) {
       {"COPY X FROM a", 1, 13, "expected the path of a file, found 'a'", "a path stands in plain quotes: 'x.npy'"},
       {"COPY (EINSUM Z = 1) FROM 'a'", 1, 21, "expected TO and a path after the query, found 'FROM'"},
       {"COPY X TO 'a' (FORMAT npy", 1, 26, "expected ')' after the options, found the end of the statement"},
-      {"INSERT INTO TENSOR X (1, 2)", 1, 22, "expected VALUES after X, found '('",
-       "rows are (key..., value), in the order of the dimensions; from rows of SQL, CREATE TENSOR ... AS SELECT makes "
-       "a tensor"},
+      {"INSERT INTO TENSOR X (1, 2)", 1, 22, "expected VALUES or SELECT after X, found '('",
+       "rows are (key..., value), in the order of the dimensions"},
       {"INSERT INTO TENSOR X VALUES 1", 1, 29, "expected '(' and the values of a row, found '1'",
        "as in VALUES (0, 3, 1.5), (2, 0, -2)"},
   });
@@ -273,7 +272,7 @@ TEST(SyntaxError, SeveralResults) {
       {"EINSUM (Q[i])", 1, 10, "expected ',' or ')' after the results, found '['",
        "results are names alone, of definitions in WITH"},
       {"EINSUM (Q, q)", 1, 12, "the result q is given twice", "names are compared without regard to case"},
-      {"EINSUM ('ij', X)", 1, 9, "expected the name of a result, found the string 'ij'", kSubscriptHint},
+      {"EINSUM ('ij', X)", 1, 9, "expected the name of a result, found the string 'ij'", "write EINSUM 'ij' (X)"},
       {"CREATE TENSOR Z AS EINSUM (Q, R)", 1, 20, "the query has the results Q, R, and one is wanted here",
        "CREATE TENSOR (Q, R) AS stores them all; WITH ... EINSUM (Q) takes one"},
       {"COPY (GRADIENT OF L WITH RESPECT TO (W, V AS g)) TO 'x.npy'", 1, 7,

@@ -144,7 +144,7 @@ class RandomDamage(unittest.TestCase):
     def damaged_file(self, rng, folder):
         name = f"in.{rng.choice(FORMATS)}"
         (folder / name).write_bytes(damage_bytes(rng, (self.originals / name).read_bytes()))
-        self.check(name, folder, f"COPY X FROM '{name}'; EINSUM Z[] = COUNT(X[i,j])")
+        self.check(name, folder, f"COPY X FROM '{name}'; EINSUM Z[] = COUNT_NONZERO(X[i,j])")
 
     def attempt(self, number):
         rng = random.Random(f"{SEED} damage {number}")

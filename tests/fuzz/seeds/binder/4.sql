@@ -1,1 +1,1 @@
-EINSUM Z[i,i] = LOGSUMEXP[j](X[i,j] - V[j]) + COUNT(X[i,j] > 0)
+EINSUM Z[i,i] = LOGSUMEXP[j](X[i,j] - V[j]) + COUNT_NONZERO(X[i,j] > 0)
