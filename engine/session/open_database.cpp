@@ -48,6 +48,12 @@ void OpenDatabase::begin_sharding(const SessionOptions& options) {
   cluster->wait_for_workers(kPatience);
 }
 
+void OpenDatabase::check_writable() {
+  if (!reads_only || !connection().in_transaction()) return;
+  throw Error(ErrorKind::ReadOnly, "the transaction is READ ONLY: its statements change nothing", std::nullopt,
+              "end it, and begin one with BEGIN READ WRITE");
+}
+
 int OpenDatabase::replicas(const std::optional<ast::ReplicasClause>& clause) {
   auto* contents = ShardedContents::of(connection());
   // Whether disks have room is checked later, when tiles are stored.
