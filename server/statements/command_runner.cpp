@@ -45,14 +45,48 @@ struct CommandRunner::Visitor {
   ClientState& client;
   MessageWriter& out;
 
-  Result operator()(const command::Begin&) const {
-    client.begin();
+  Result operator()(const command::Begin& begin) const {
+    client.begin(begin.read_only);
     return status_result("BEGIN");
   }
-  Result operator()(const command::Commit&) const { return status_result(client.commit() ? "COMMIT" : "ROLLBACK"); }
-  Result operator()(const command::Rollback&) const {
-    client.rollback();
+  Result operator()(const command::Commit& commit) const {
+    return status_result(client.commit(commit.chain) ? "COMMIT" : "ROLLBACK");
+  }
+  Result operator()(const command::Rollback& rollback) const {
+    client.rollback(rollback.chain);
     return status_result("ROLLBACK");
+  }
+  Result operator()(const command::SetTransaction& set) const {
+    if (set.read_only && set.session)
+      self.set_parameter("default_transaction_read_only", *set.read_only ? "on" : "off", out);
+    else if (set.read_only) client.set_read_only(*set.read_only);
+    return status_result("SET");
+  }
+  Result operator()(const command::Savepoint& savepoint) const {
+    client.set_savepoint(savepoint.name);
+    return status_result("SAVEPOINT");
+  }
+  Result operator()(const command::Release& release) const {
+    client.release_savepoint(release.name);
+    return status_result("RELEASE");
+  }
+  Result operator()(const command::RollbackTo& rollback) const {
+    client.roll_back_to_savepoint(rollback.name);
+    return status_result("ROLLBACK");
+  }
+  Result operator()(const command::Fetch& fetch) const {
+    const auto cursor = client.cursor(fetch.cursor);
+    // An empty statement, so that the time of this one begins.
+    if (cursor->reads_session()) client.session().execute("");
+    if (fetch.moves) return status_result("MOVE " + std::to_string(cursor->move(fetch)));
+    Result result;
+    result.columns = cursor->columns();
+    result.rows = cursor->fetch(fetch);
+    return result;
+  }
+  Result operator()(const command::CloseCursor& close) const {
+    client.close_cursor(close.name);
+    return status_result(close.name ? "CLOSE CURSOR" : "CLOSE CURSOR ALL");
   }
   Result operator()(const command::Set& set) const {
     self.set_parameter(set.name, set.value, out);
@@ -118,6 +152,11 @@ void CommandRunner::kill(const command::Kill& kill) const {
 
 void CommandRunner::set_parameter(const std::string& name, const std::optional<std::string>& value,
                                   MessageWriter& out) {
+  if (equal_ignoring_case(name, "transaction_read_only")) {
+    client_.set_read_only(value ? parse_switch(name, *value)
+                                : client_.parameters.show("default_transaction_read_only") == "on");
+    return;
+  }
   if (!ClientParameters::knows(name)) {
     client_.session().execute(value ? "SET " + name + " = " + setting_literal(*value) : "RESET " + name);
     return;
@@ -137,6 +176,8 @@ void CommandRunner::report_parameter(const std::string& name, MessageWriter& out
 
 std::vector<Column> command_columns(const ClientCommand& command, ClientState& client) {
   if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
+  if (const auto* fetch = std::get_if<command::Fetch>(&command); fetch != nullptr && !fetch->moves)
+    return client.cursor(fetch->cursor)->columns();
   const auto* show = std::get_if<command::Show>(&command);
   if (show == nullptr) return {};
   if (ClientParameters::knows(show->name)) return {{show->name, ColumnType::Text}};

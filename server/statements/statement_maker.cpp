@@ -26,6 +26,10 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
     else if (copy.side == CopySide::ToClient) statement->copied = copied_rows(text, copy);
     return statement;
   }
+  statement->cursor = parse_cursor_declaration(text);
+  // Places in the query of a cursor are those in the statement.
+  auto query = std::string(statement->cursor ? statement->cursor->query : 0, ' ');
+  if (statement->cursor) text = query += text.substr(query.size());
   statement->translation = translate_dialect(text);
   in_own_words(client_, *statement,
                [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
