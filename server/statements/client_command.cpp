@@ -62,8 +62,8 @@ class CommandParser {
   explicit CommandParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
   std::optional<ClientCommand> parse() {
-    if (takes("begin")) return begin();
-    if (takes("start")) return takes("transaction") ? begin() : std::nullopt;
+    if (takes("begin")) return begin(false);
+    if (takes("start")) return begin(true);
     if (takes("commit") || takes("end")) return end<Commit>();
     if (takes("rollback") || takes("abort")) return rollback();
     if (takes("savepoint")) return savepoint<Savepoint>();
@@ -131,9 +131,10 @@ class CommandParser {
   }
 
   // BEGIN IMMEDIATE and COMMIT PREPARED are not recognised here.
-  std::optional<ClientCommand> begin() {
-    if (!takes("work")) takes("transaction");
-    Begin begin;
+  std::optional<ClientCommand> begin(bool starts) {
+    if (starts && !takes("transaction")) return std::nullopt;
+    if (!starts && !takes("work")) takes("transaction");
+    Begin begin{.read_only = {}, .starts = starts};
     if (at_end() || takes_modes(begin.read_only)) return begin;
     return std::nullopt;
   }

@@ -16,6 +16,7 @@ namespace command {
 /// BEGIN, START TRANSACTION, with any modes. All levels of isolation are kept by the one that eindb has: serializable.
 struct Begin {
   std::optional<bool> read_only = {};  ///< nullopt: as default_transaction_read_only says
+  bool starts = false;                 ///< START TRANSACTION
 };
 /// COMMIT, END.
 struct Commit {

@@ -225,6 +225,13 @@ void ClientState::forget_transaction() {
   parameters.set_transaction_read_only(std::nullopt);
 }
 
+void ClientState::check_not_failed() const {
+  if (transaction_ == Transaction::Failed)
+    throw CodedError(kFailedTransaction, ErrorKind::Value,
+                     "the transaction has failed: statements are ignored up to its end",
+                     "ROLLBACK, or ROLLBACK TO a savepoint");
+}
+
 void ClientState::require_transaction(const std::string& statement) const {
   if (transaction_ == Transaction::None)
     throw CodedError(kNoTransaction, ErrorKind::Value, statement + " can only be used in transaction blocks",

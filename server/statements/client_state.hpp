@@ -63,6 +63,8 @@ class ClientState {
   void set_read_only(bool read_only);
   /// Opens a transaction for all statements up to the next Sync, unless one is open.
   void begin_implicit();
+  /// Call before a statement that a failed transaction does not take: CodedError then.
+  void check_not_failed() const;
   /// Call before each statement; begins the database's transaction if one is open here. `writes` of the first statement
   /// counts: a writing transaction waits for other writers now, before it has read anything. Later it could only fail
   /// if another connection had written in between.

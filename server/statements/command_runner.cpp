@@ -47,7 +47,7 @@ struct CommandRunner::Visitor {
 
   Result operator()(const command::Begin& begin) const {
     client.begin(begin.read_only);
-    return status_result("BEGIN");
+    return status_result(begin.starts ? "START TRANSACTION" : "BEGIN");
   }
   Result operator()(const command::Commit& commit) const {
     return status_result(client.commit(commit.chain) ? "COMMIT" : "ROLLBACK");
@@ -176,8 +176,10 @@ void CommandRunner::report_parameter(const std::string& name, MessageWriter& out
 
 std::vector<Column> command_columns(const ClientCommand& command, ClientState& client) {
   if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
-  if (const auto* fetch = std::get_if<command::Fetch>(&command); fetch != nullptr && !fetch->moves)
+  if (const auto* fetch = std::get_if<command::Fetch>(&command); fetch != nullptr && !fetch->moves) {
+    client.check_not_failed();
     return client.cursor(fetch->cursor)->columns();
+  }
   const auto* show = std::get_if<command::Show>(&command);
   if (show == nullptr) return {};
   if (ClientParameters::knows(show->name)) return {{show->name, ColumnType::Text}};

@@ -100,7 +100,7 @@ Cursor::Run Cursor::find_run(const Fetch& fetch) {
       break;
     case Fetch::Direction::Backward:
       if (fetch.count == 0) break;
-      require_scroll();
+      require_scroll();  // unless it is before the first row
       return {.first = position_ - 1, .count = fetch.count, .step = -1};
   }
   require_scroll();
@@ -111,9 +111,10 @@ Cursor::Run Cursor::find_run(const Fetch& fetch) {
 Cursor::Run Cursor::absolute(std::int64_t row) {
   if (row < 0) {
     require_scroll();
+    // A cursor that goes forward alone keeps its rows to count them.
     row = std::max<std::int64_t>(last_row() + row + 1, 0);
   }
-  if (row <= position_ && position_ > 0) require_scroll();
+  if (row <= position_) require_scroll();
   // The rows between are read, or nothing is before the first row.
   Row skipped;
   for (auto between = position_ + 1; between < row && this->row(between, skipped); ++between) position_ = between;
@@ -121,7 +122,7 @@ Cursor::Run Cursor::absolute(std::int64_t row) {
 }
 
 void Cursor::require_scroll() const {
-  if (!declaration_.scrolls)
+  if (!declaration_.scrolls && position_ > 0)
     throw CodedError(kNotInState, ErrorKind::Value, "cursor \"" + declaration_.name + "\" only goes forward",
                      "DECLARE it with SCROLL");
 }

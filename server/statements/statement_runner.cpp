@@ -19,8 +19,6 @@
 namespace eindb {
 namespace {
 
-constexpr std::string_view kFailedTransaction = "25P02";
-
 // Whether a transaction that the statement opens must wait for other writers.
 bool writes(const ClientStatement& statement) {
   return statement.copy ? statement.copy->side == CopySide::FromClient : statement.outline.writes;
@@ -47,14 +45,11 @@ std::string StatementRunner::finish(CopyIn& copy, MessageWriter& out) {
 }
 
 void StatementRunner::check_transaction(const ClientStatement& statement) const {
-  if (client_.transaction() != ClientState::Transaction::Failed) return;
   if (statement.command && (std::holds_alternative<command::Commit>(*statement.command) ||
                             std::holds_alternative<command::Rollback>(*statement.command) ||
                             std::holds_alternative<command::RollbackTo>(*statement.command)))
     return;
-  throw CodedError(kFailedTransaction, ErrorKind::Value,
-                   "the transaction has failed: statements are ignored up to its end",
-                   "ROLLBACK, or ROLLBACK TO a savepoint");
+  client_.check_not_failed();
 }
 
 void StatementRunner::begin_rows(Portal& portal, MessageWriter& out) {
