@@ -43,8 +43,8 @@ std::optional<bool> parse_transaction_modes(TokenStream& tokens) {
       skip_isolation_level(tokens);
     } else if (tokens.accept_word("NOT")) {
       tokens.expect_word("DEFERRABLE", "after NOT");
-    } else {
-      tokens.expect_word("DEFERRABLE", "or another mode of a transaction: READ ONLY, READ WRITE, ISOLATION LEVEL ...");
+    } else if (!tokens.accept_word("DEFERRABLE")) {
+      tokens.fail_expected("READ ONLY, READ WRITE, ISOLATION LEVEL or DEFERRABLE");
     }
     more = tokens.accept_symbol(",") || at_transaction_mode(tokens);
   }
