@@ -86,6 +86,10 @@ void ClientState::show_catalog() {
   session_->catalog.show(identity);
 }
 
+void ClientState::begin_time() {
+  if (session_ != nullptr) session_->session.execute("");
+}
+
 void ClientState::settle() {
   if (session_ == nullptr || !portals.empty() || transaction_ != Transaction::None || session_->session.has_state())
     return;
@@ -318,18 +322,25 @@ void ClientState::close_cursor(const std::optional<std::string>& name) {
 }
 
 void ClientState::keep_rows() {
-  for (const auto& [name, open] : cursors_)
-    if (open.cursor->reads_tables()) open.cursor->keep_rest();
+  for (const auto& [name, open] : cursors_) {
+    if (!open.cursor->reads_tables()) continue;
+    begin_time();
+    open.cursor->keep_rest();
+  }
   for (const auto& [name, portal] : portals) {
     if (portal->stream == nullptr || portal->stream->at_end()) continue;
+    begin_time();
     auto& kept = portal->kept ? *portal->kept : portal->kept.emplace(cursor_quota);
     portal->stream->keep_rest([&](std::size_t bytes) { kept.add(bytes); });
   }
 }
 
 void ClientState::keep_rows_of_held_cursors() {
-  for (const auto& [name, open] : cursors_)
-    if (open.cursor->declaration().holds) open.cursor->keep_rest();
+  for (const auto& [name, open] : cursors_) {
+    if (!open.cursor->declaration().holds || !open.cursor->reads_session()) continue;
+    begin_time();
+    open.cursor->keep_rest();
+  }
 }
 
 void ClientState::discard() {

@@ -43,6 +43,9 @@ class ClientState {
   Session& session();
   /// Call before a statement that may use tables of pg_catalog or their functions.
   void show_catalog();
+  /// Call before rows of earlier statements are read for a new one: the session's statement_timeout counts from now,
+  /// and requests to cancel the last statement are over.
+  void begin_time();
   /// Call while nothing runs and no message is waiting: returns the session to the pool unless it has state.
   void settle();
   /// Cancels the running statement. Thread-safe.

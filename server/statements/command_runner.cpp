@@ -76,8 +76,7 @@ struct CommandRunner::Visitor {
   }
   Result operator()(const command::Fetch& fetch) const {
     const auto cursor = client.cursor(fetch.cursor);
-    // An empty statement, so that the time of this one begins.
-    if (cursor->reads_session()) client.session().execute("");
+    if (cursor->reads_session()) client.begin_time();
     if (fetch.moves) return status_result("MOVE " + std::to_string(cursor->move(fetch)));
     Result result;
     result.columns = cursor->columns();

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import time
 import unittest
 
 import asyncpg
@@ -235,6 +236,27 @@ class Cursors(WithConnection):
         with self.connection.transaction():
             self.execute("DECLARE c CURSOR FOR SELECT n FROM numbers WHERE n > %s AND n < %s ORDER BY n", (3, 7))
             self.assertEqual(self.fetch("ALL FROM c"), [4, 5, 6])
+
+    def test_each_fetch_has_its_own_time(self):
+        self.execute("SET statement_timeout = 500")
+        self.execute("BEGIN")
+        self.execute("DECLARE c CURSOR FOR WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c")
+        self.execute("DECLARE d CURSOR WITH HOLD FOR SELECT n FROM numbers ORDER BY n")
+        for n in (1, 2):
+            time.sleep(0.6)
+            self.assertEqual(self.fetch("c"), [n])
+        self.execute("SAVEPOINT a")
+        self.refused("57014", "MOVE ALL FROM c")
+        self.execute("ROLLBACK TO a")
+        self.refused("55000", "FETCH c")
+        self.execute("ROLLBACK TO a")
+        self.execute("CLOSE c")
+        time.sleep(0.6)
+        self.execute("DELETE FROM numbers")
+        self.execute("ROLLBACK TO a")
+        time.sleep(0.6)
+        self.execute("COMMIT")
+        self.assertEqual(self.fetch("ALL FROM d"), list(range(1, 11)))
 
     def test_large_results_are_not_held(self):
         self.execute("SET result_format = 'array'")

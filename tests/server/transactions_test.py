@@ -355,6 +355,24 @@ class Savepoints(WithConnection):
         self.assertIn("no such column: nope", ran.stderr)
         self.assertEqual(self.log(), [1, 2])
 
+    def test_what_is_cancelled_is_rescued_unless_it_wrote(self):
+        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT"
+        self.execute("SET statement_timeout = 300")
+        self.execute("BEGIN")
+        self.execute("INSERT INTO log VALUES (1)")
+        self.execute("SAVEPOINT a")
+        self.refused("57014", f"{endless} COUNT(*) FROM c")
+        self.execute("ROLLBACK TO a")
+        self.assertEqual(self.log(), [1])
+        self.execute("COMMIT")
+        self.execute("BEGIN")
+        self.execute("INSERT INTO log VALUES (2)")
+        self.execute("SAVEPOINT a")
+        self.refused("57014", f"INSERT INTO log {endless} x FROM c")
+        self.refused("25P02", "ROLLBACK TO a")
+        self.assertEqual(self.execute("COMMIT").statusmessage, "ROLLBACK")
+        self.assertEqual(self.log(), [1])
+
     # As JDBC's autosave does: one savepoint before each statement, and none released.
     def test_a_savepoint_for_each_statement(self):
         self.execute("BEGIN")
