@@ -174,14 +174,14 @@ class CommandParser {
     const bool session = takes("session");
     if (session && takes("characteristics"))
       return takes("as") && takes("transaction") ? set_transaction(true) : std::nullopt;
-    if (!session) takes("local");
-    if (takes("names")) return Set{"client_encoding", value()};
-    if (takes("time") && takes("zone")) return Set{"timezone", value()};
+    const bool local = !session && takes("local");
+    if (takes("names")) return Set{"client_encoding", value(), local};
+    if (takes("time") && takes("zone")) return Set{"timezone", value(), local};
     if (at_end() || !tokens_[next_].is_name()) return std::nullopt;
     auto name = value_of(tokens_[next_++]);
     if (!takes("=") && !takes("to")) return std::nullopt;
     if (at_end()) return std::nullopt;
-    return Set{std::move(name), value()};
+    return Set{std::move(name), value(), local};
   }
   std::optional<std::string> value() {
     if (takes("default")) return std::nullopt;

@@ -60,6 +60,7 @@ struct CloseCursor {
 struct Set {
   std::string name;
   std::optional<std::string> value;
+  bool local = false;  ///< up to the end of the transaction
 };
 /// SHOW name; SHOW TRANSACTION ISOLATION LEVEL.
 struct Show {

@@ -223,7 +223,35 @@ void ClientState::leave_transaction(bool commits) {
   }
 }
 
+void ClientState::set_locally(const std::function<void()>& change) {
+  if (!implicit_) require_transaction("SET LOCAL");
+  if (!lasting_) lasting_ = LastingSettings{.parameters = parameters, .settings = session().settings()};
+  change();
+}
+
+void ClientState::set(const std::function<void()>& change) {
+  change();
+  if (!lasting_) return;
+  swap_settings(*lasting_);
+  try {
+    change();
+  } catch (...) {
+    swap_settings(*lasting_);
+    throw;
+  }
+  swap_settings(*lasting_);
+}
+
+void ClientState::swap_settings(LastingSettings& other) {
+  std::swap(parameters, other.parameters);
+  const auto settings = session().settings();
+  session().set_settings(other.settings);
+  other.settings = settings;
+}
+
 void ClientState::forget_transaction() {
+  if (lasting_) swap_settings(*lasting_);
+  lasting_.reset();
   savepoints_.clear();
   std::erase_if(cursors_, [](const auto& each) { return !each.second.outlives; });
   parameters.set_transaction_read_only(std::nullopt);

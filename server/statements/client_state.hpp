@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -84,6 +85,13 @@ class ClientState {
   void end_implicit();
   /// Call after an error: rolls an implicit transaction back, and marks an explicit one as failed.
   void fail();
+  /// SET LOCAL: changes parameters and settings by `change` up to the end of the transaction; CodedError outside of
+  /// one.
+  void set_locally(const std::function<void()>& change);
+  /// Whether something is set up to the end of the transaction.
+  bool has_local_settings() const { return lasting_.has_value(); }
+  /// SET: changes parameters and settings by `change`, also those that hold after the transaction.
+  void set(const std::function<void()>& change);
   /// Updates the state after a statement that may have changed the transaction itself.
   void look_at_transaction();
 
@@ -125,6 +133,13 @@ class ClientState {
     bool outlives = false;   // its transaction, which is committed
   };
 
+  /// What the parameters and settings are after a transaction that has changed them by SET LOCAL.
+  struct LastingSettings {
+    ClientParameters parameters;
+    Settings settings;
+  };
+
+  void swap_settings(LastingSettings& other);
   void leave_transaction(bool commits);
   void end_chained(bool commits, bool chain);
   void forget_transaction();
@@ -146,6 +161,7 @@ class ClientState {
   Transaction transaction_ = Transaction::None;
   bool implicit_ = false;
   bool entered_ = false;  // the database has begun the transaction
+  std::optional<LastingSettings> lasting_;
   ClientQuota savepoint_quota_;
   std::vector<Savepoint> savepoints_;  // the database has those of a transaction that it has begun
   std::map<std::string, OpenCursor, std::less<>> cursors_;

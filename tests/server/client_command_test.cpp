@@ -30,8 +30,8 @@ std::string read_only(const std::string& text) {
 std::string set(const std::string& text) {
   const auto command = parse_client_command(text);
   if (!command || !std::holds_alternative<command::Set>(*command)) return "no SET";
-  const auto& [name, value] = std::get<command::Set>(*command);
-  return name + "=" + value.value_or("default");
+  const auto& [name, value, local] = std::get<command::Set>(*command);
+  return (local ? "local " : "") + name + "=" + value.value_or("default");
 }
 
 TEST(ClientCommand, Transactions) {
@@ -114,7 +114,8 @@ TEST(ClientCommand, Declarations) {
 TEST(ClientCommand, Parameters) {
   EXPECT_EQ(set("SET extra_float_digits = -3"), "extra_float_digits=-3");
   EXPECT_EQ(set("SET SESSION DateStyle TO ISO, MDY;"), "datestyle=iso, mdy");
-  EXPECT_EQ(set("set local \"TimeZone\" to 'Europe/Rome'"), "TimeZone=Europe/Rome");
+  EXPECT_EQ(set("set local \"TimeZone\" to 'Europe/Rome'"), "local TimeZone=Europe/Rome");
+  EXPECT_EQ(set("SET LOCAL TIME ZONE 'UTC'"), "local timezone=UTC");
   EXPECT_EQ(set("SET application_name = 'it''s'"), "application_name=it's");
   EXPECT_EQ(set(R"(SET application_name = E'it\'s \xc3\xa9')"), "application_name=it's \xC3\xA9");
   EXPECT_EQ(set(R"(SET application_name = E'\xff')"), "no SET");  // invalid UTF-8

@@ -229,6 +229,47 @@ class ReadOnly(WithConnection):
         self.assertEqual(self.log(), [9])
 
 
+class LocalSettings(WithConnection):
+    def values(self):
+        return [self.one(f"SHOW {name}") for name in ("statement_timeout", "threads", "application_name", "idle_session_timeout")]
+
+    def test_they_end_with_the_transaction(self):
+        self.execute("SET application_name = 'outer'")
+        before = self.values()
+        for end in ("COMMIT", "ROLLBACK"):
+            self.execute("BEGIN")
+            self.execute("SET LOCAL statement_timeout = '17s'")
+            self.execute("SET LOCAL threads TO 1")
+            self.execute("SET LOCAL application_name = 'inner'")
+            self.execute("SET LOCAL idle_session_timeout = '5min'")
+            self.assertEqual(self.values(), ["17000", "1", "inner", "5min"])
+            self.assertEqual(self.connection.info.parameter_status("application_name"), "inner")
+            self.execute("INSERT INTO log VALUES (1)")
+            self.execute(end)
+            self.assertEqual(self.values(), before)
+            self.assertEqual(self.connection.info.parameter_status("application_name"), "outer")
+
+    def test_what_is_set_besides_stays(self):
+        self.execute("BEGIN")
+        self.execute("SET LOCAL statement_timeout = '17s'")
+        self.execute("SET LOCAL idle_session_timeout = '17s'")
+        self.execute("SET threads = 1")
+        self.execute("SET application_name = 'kept'")
+        self.refused("22023", "SET threads = 'many'")
+        self.assertEqual(self.execute("COMMIT").statusmessage, "ROLLBACK")
+        self.assertEqual(self.values()[1:3], ["1", "kept"])
+        self.assertEqual(self.one("SHOW idle_session_timeout"), "0")
+        self.execute("RESET ALL")
+        self.assertEqual(self.connection.info.parameter_status("application_name"), "")
+
+    def test_outside_of_a_transaction_there_is_nothing_that_they_could_end_with(self):
+        self.refused("25P01", "SET LOCAL statement_timeout = '17s'")
+        self.refused("25P01", "SET LOCAL TIME ZONE 'UTC'")
+        self.execute("BEGIN")
+        self.refused("42P01", "SET LOCAL statment_timeout = '17s'")
+        self.execute("ROLLBACK")
+
+
 class Savepoints(WithConnection):
     def test_outside_of_a_transaction(self):
         for statement in ("SAVEPOINT a", "RELEASE SAVEPOINT a", "RELEASE a", "ROLLBACK TO SAVEPOINT a", "ROLLBACK TO a"):
