@@ -62,6 +62,8 @@ std::unique_ptr<RowSource> Cursor::fetch(const Fetch& fetch) {
 
 std::int64_t Cursor::move(const Fetch& fetch) {
   begin_command();
+  const bool stays = fetch.count == 0 && fetch.direction != Fetch::Direction::Absolute;
+  if (stays) return is_on_row() ? 1 : 0;
   auto run = find_run(fetch);
   std::int64_t rows = 0;
   for (Row skipped; next_of_run(run, skipped);) ++rows;
@@ -92,6 +94,7 @@ Cursor::Run Cursor::find_run(const Fetch& fetch) {
     case Fetch::Direction::Absolute: return absolute(fetch.count);
     case Fetch::Direction::Relative: {
       if (fetch.count == 0) break;  // the same row again
+      if (fetch.count < 0) require_scroll();
       const bool beyond = fetch.count > Fetch::kAll - position_;
       return absolute(beyond ? Fetch::kAll : std::max<std::int64_t>(position_ + fetch.count, 0));
     }
@@ -100,9 +103,11 @@ Cursor::Run Cursor::find_run(const Fetch& fetch) {
       break;
     case Fetch::Direction::Backward:
       if (fetch.count == 0) break;
-      require_scroll();  // unless it is before the first row
+      // Only this leaves a cursor where it begins as it is, as in PostgreSQL.
+      if (position_ > 0 || fetch.count != Fetch::kAll || !fetch.moves) require_scroll();
       return {.first = position_ - 1, .count = fetch.count, .step = -1};
   }
+  if (!is_on_row()) return {};
   require_scroll();
   return {.first = position_, .count = 1, .step = 1};
 }
@@ -111,10 +116,9 @@ Cursor::Run Cursor::find_run(const Fetch& fetch) {
 Cursor::Run Cursor::absolute(std::int64_t row) {
   if (row < 0) {
     require_scroll();
-    // A cursor that goes forward alone keeps its rows to count them.
     row = std::max<std::int64_t>(last_row() + row + 1, 0);
   }
-  if (row <= position_) require_scroll();
+  if (row <= position_ && position_ > 0) require_scroll();
   // The rows between are read, or nothing is before the first row.
   Row skipped;
   for (auto between = position_ + 1; between < row && this->row(between, skipped); ++between) position_ = between;
@@ -122,7 +126,7 @@ Cursor::Run Cursor::absolute(std::int64_t row) {
 }
 
 void Cursor::require_scroll() const {
-  if (!declaration_.scrolls && position_ > 0)
+  if (!declaration_.scrolls)
     throw CodedError(kNotInState, ErrorKind::Value, "cursor \"" + declaration_.name + "\" only goes forward",
                      "DECLARE it with SCROLL");
 }

@@ -65,6 +65,7 @@ class Cursor : public std::enable_shared_from_this<Cursor> {
   Run absolute(std::int64_t row);
   void begin_command();
   void require_scroll() const;
+  bool is_on_row() const { return position_ > 0 && position_ <= read_; }
   bool row(std::int64_t number, Row& row);
   bool next_of_run(Run& run, Row& row);
   bool read(Row& row);

@@ -112,8 +112,10 @@ class Cursors(WithConnection):
         for words in ("CURSOR", "NO SCROLL CURSOR", "INSENSITIVE CURSOR WITHOUT HOLD"):
             self.execute("BEGIN")
             self.execute(f"DECLARE c {words} FOR SELECT n FROM numbers ORDER BY n")
+            self.assertEqual((self.fetch("0 FROM c"), self.moved("BACKWARD ALL FROM c")), ([], "MOVE 0"))
             self.assertEqual(self.fetch("ABSOLUTE 3 c"), [3])
             self.assertEqual(self.fetch("RELATIVE 2 c"), [5])
+            self.assertEqual((self.moved("0 FROM c"), self.moved("RELATIVE 0 FROM c")), ("MOVE 1", "MOVE 1"))
             self.execute("SAVEPOINT a")
             for what in ("PRIOR", "FIRST", "LAST", "BACKWARD 2", "BACKWARD ALL", "ABSOLUTE 5", "ABSOLUTE -1", "RELATIVE -1",
                          "-1", "0"):  # fmt: skip
