@@ -123,6 +123,7 @@ std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
   return guarded([&] {
     const auto scope = impl_->start();
     auto& state = impl_->state;
+    state.database.check_writable();
     state.database.unwritten.write(state.database.connection());
     return load_rows(target, state);
   });

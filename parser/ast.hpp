@@ -415,11 +415,26 @@ struct Reset {
 
 enum class TransactionMode : std::uint8_t { Deferred, Immediate, Exclusive };
 
+/// BEGIN [DEFERRED | IMMEDIATE | EXCLUSIVE] [READ ONLY | READ WRITE] [ISOLATION LEVEL ...] [[NOT] DEFERRABLE].
 struct Begin {
   TransactionMode mode = TransactionMode::Deferred;
+  bool read_only = false;
 };
 struct Commit {};
 struct Rollback {};
+
+/// SET TRANSACTION, with the modes of BEGIN.
+struct SetTransaction {
+  std::optional<bool> read_only;
+};
+
+/// SAVEPOINT a; RELEASE [SAVEPOINT] a; ROLLBACK TO [SAVEPOINT] a.
+struct Savepoint {
+  enum class Use : std::uint8_t { Set, Release, RollBackTo };
+  Use use = Use::Set;
+  Identifier name;
+  SourceSpan span;  ///< of the statement
+};
 
 struct Statement;
 
@@ -513,8 +528,8 @@ struct Repeat {
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
                InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit,
-               Rollback, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CreateUser, AlterUser, DropUser,
-               ShowUsers, ShowWorkers, DrainWorker, Sql>
+               Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CreateUser,
+               AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

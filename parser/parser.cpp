@@ -87,6 +87,9 @@ constexpr std::array kOwnStatements = {
     OwnStatement{"START", statement_parsers::begin},
     OwnStatement{"COMMIT", statement_parsers::commit},
     OwnStatement{"END", statement_parsers::commit},
+    OwnStatement{"ROLLBACK", statement_parsers::rollback},
+    OwnStatement{"SAVEPOINT", statement_parsers::savepoint},
+    OwnStatement{"RELEASE", statement_parsers::release},
     OwnStatement{"EXECUTE", statement_parsers::execute},
     OwnStatement{"DEALLOCATE", statement_parsers::deallocate},
 };
@@ -121,13 +124,12 @@ constexpr std::array kAlterStatements = {
     OwnStatement{"TABLE", nullptr},
 };
 
-constexpr std::array<std::string_view, 15> kSqlStatements = {
-    "SELECT", "INSERT",  "UPDATE",  "DELETE",    "REPLACE", "VALUES", "PRAGMA", "ATTACH",
-    "DETACH", "ANALYZE", "REINDEX", "SAVEPOINT", "RELEASE", "VACUUM", "WITH",
+constexpr std::array<std::string_view, 13> kSqlStatements = {
+    "SELECT", "INSERT", "UPDATE",  "DELETE",  "REPLACE", "VALUES", "PRAGMA",
+    "ATTACH", "DETACH", "ANALYZE", "REINDEX", "VACUUM",  "WITH",
 };
 /// First words shared by eindb and SQL; they are neither in kOwnStatements nor in kSqlStatements.
-constexpr std::array<std::string_view, 7> kSharedWords = {"CREATE",  "DROP",     "ALTER", "EXPLAIN",
-                                                          "PREPARE", "ROLLBACK", "REPEAT"};
+constexpr std::array<std::string_view, 6> kSharedWords = {"CREATE", "DROP", "ALTER", "EXPLAIN", "PREPARE", "REPEAT"};
 
 /// The first words of a statement, enough to decide between eindb and SQL.
 using Words = std::array<Token, 4>;
@@ -214,11 +216,6 @@ bool inserts_into_tensor(const Words& words) {
   return std::none_of(kAfterTable.begin(), kAfterTable.end(), [&](auto word) { return name.is_word(word); });
 }
 
-/// ROLLBACK [TRANSACTION] TO savepoint is SQLite's.
-bool rolls_back_to_savepoint(const Words& words) {
-  return words[1].is_word("TO") || (words[1].is_word("TRANSACTION") && words[2].is_word("TO"));
-}
-
 /// The parser of a statement of eindb; null if it is SQLite's.
 StatementParser find_parser(const Words& words, std::string_view text) {
   const auto& first = words[0];
@@ -232,7 +229,6 @@ StatementParser find_parser(const Words& words, std::string_view text) {
     return explains_query(words, Tokenizer(text, first.span.end)) ? statement_parsers::explain : nullptr;
   if (inserts_into_tensor(words)) return statement_parsers::insert_into_tensor;
   if (first.is_word("UPDATE") && starts_tensor_update(Tokenizer(text, first.span.end))) return query;
-  if (first.is_word("ROLLBACK")) return rolls_back_to_savepoint(words) ? nullptr : statement_parsers::rollback;
   for (const auto sql : kSqlStatements)
     if (first.is_word(sql)) return nullptr;
   fail_unknown_statement(words);

@@ -50,7 +50,7 @@ void check_may_repeat(const Token& word, Tokenizer after) {
   for (const auto transaction : kTransactions) {
     if (!word.is_word(transaction)) continue;
     auto next = after.next();
-    if (next.is_word("TRANSACTION")) next = after.next();
+    if (next.is_word("TRANSACTION") || next.is_word("WORK")) next = after.next();
     if (word.is_word("ROLLBACK") && next.is_word("TO")) return;  // to a savepoint
     fail(std::string(transaction) + " inside of a loop, which has transactions of its own", word.span,
          "each round is one; COMMIT EVERY 10, before the brace, takes ten rounds together");

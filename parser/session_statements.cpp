@@ -16,6 +16,41 @@ void skip_transaction_word(TokenStream& tokens) {
   if (!tokens.accept_word("TRANSACTION")) tokens.accept_word("WORK");
 }
 
+bool at_transaction_mode(TokenStream& tokens) {
+  constexpr std::array<std::string_view, 4> kModes = {"READ", "ISOLATION", "NOT", "DEFERRABLE"};
+  return std::any_of(kModes.begin(), kModes.end(), [&](auto word) { return tokens.at_word(word); });
+}
+
+/// A level of isolation. All of them are kept by the one that eindb has: serializable.
+void skip_isolation_level(TokenStream& tokens) {
+  tokens.expect_word("LEVEL", "after ISOLATION");
+  constexpr const char* kLevels = "SERIALIZABLE, REPEATABLE READ, READ COMMITTED or READ UNCOMMITTED";
+  switch (tokens.expect_one_of({"SERIALIZABLE", "REPEATABLE", "READ"}, kLevels)) {
+    case 0: return;
+    case 1: return tokens.expect_word("READ", "after REPEATABLE");
+    default: tokens.expect_one_of({"COMMITTED", "UNCOMMITTED"}, "COMMITTED or UNCOMMITTED after READ");
+  }
+}
+
+/// READ ONLY, READ WRITE, ISOLATION LEVEL ... and [NOT] DEFERRABLE, with or without commas. Whether the transaction is
+/// READ ONLY; nullopt if it is not said.
+std::optional<bool> parse_transaction_modes(TokenStream& tokens) {
+  std::optional<bool> read_only;
+  for (bool more = true; more;) {
+    if (tokens.accept_word("READ")) {
+      read_only = tokens.expect_one_of({"ONLY", "WRITE"}, "ONLY or WRITE after READ") == 0;
+    } else if (tokens.accept_word("ISOLATION")) {
+      skip_isolation_level(tokens);
+    } else if (tokens.accept_word("NOT")) {
+      tokens.expect_word("DEFERRABLE", "after NOT");
+    } else if (!tokens.accept_word("DEFERRABLE")) {
+      tokens.fail_expected("READ ONLY, READ WRITE, ISOLATION LEVEL or DEFERRABLE");
+    }
+    more = tokens.accept_symbol(",") || at_transaction_mode(tokens);
+  }
+  return read_only;
+}
+
 /// The name; nullopt for ALL.
 std::optional<ast::Identifier> name_or_all(TokenStream& tokens, std::string_view what) {
   if (tokens.accept_word("ALL")) return std::nullopt;
@@ -67,6 +102,17 @@ ast::Query parse_explained(TokenStream& tokens) {
                          hint.empty() ? "EXPLAIN QUERY PLAN is for SQL" : hint);
   }
   return parse_query_or_update(tokens);
+}
+
+/// [SAVEPOINT] name, of a statement that starts at `begin`.
+ast::Savepoint savepoint_named(TokenStream& tokens, ast::Savepoint::Use use, std::size_t begin) {
+  ast::Savepoint savepoint;
+  savepoint.use = use;
+  auto word = tokens;
+  if (word.accept_word("SAVEPOINT") && word.at_name()) tokens = word;
+  savepoint.name = tokens.expect_name("the name of a savepoint");
+  savepoint.span = tokens.span_from(begin);
+  return savepoint;
 }
 
 std::variant<ast::Expression, ast::Literal, ast::Null> parse_execute_argument(TokenStream& tokens) {
@@ -135,6 +181,11 @@ Node explain(TokenStream& tokens) {
 Node set(TokenStream& tokens) {
   ast::Set set;
   tokens.take();
+  auto transaction = tokens;
+  if (transaction.accept_word("TRANSACTION") && !transaction.at_symbol("=") && !transaction.at_word("TO")) {
+    tokens = transaction;
+    return ast::SetTransaction{parse_transaction_modes(tokens)};
+  }
   set.name = tokens.expect_name("the name of a setting");
   if (!tokens.accept_word("TO")) tokens.expect_symbol("=", "after", set.name.text);
   set.value = literal(tokens, "the value of " + set.name.text);
@@ -171,12 +222,16 @@ Node begin(TokenStream& tokens) {
   tokens.take();
   if (start) {
     tokens.expect_word("TRANSACTION", "after START");
-    return begin;
+  } else {
+    if (tokens.accept_word("IMMEDIATE")) begin.mode = ast::TransactionMode::Immediate;
+    else if (tokens.accept_word("EXCLUSIVE")) begin.mode = ast::TransactionMode::Exclusive;
+    else tokens.accept_word("DEFERRED");
+    skip_transaction_word(tokens);
   }
-  if (tokens.accept_word("IMMEDIATE")) begin.mode = ast::TransactionMode::Immediate;
-  else if (tokens.accept_word("EXCLUSIVE")) begin.mode = ast::TransactionMode::Exclusive;
-  else tokens.accept_word("DEFERRED");
-  skip_transaction_word(tokens);
+  if (!at_transaction_mode(tokens)) return begin;
+  begin.read_only = parse_transaction_modes(tokens).value_or(false);
+  if (begin.read_only && begin.mode != ast::TransactionMode::Deferred)
+    tokens.fail_expected("a transaction that is READ ONLY to be DEFERRED", "it takes no lock: BEGIN READ ONLY");
   return begin;
 }
 
@@ -187,9 +242,26 @@ Node commit(TokenStream& tokens) {
 }
 
 Node rollback(TokenStream& tokens) {
+  const auto begin = tokens.begin();
   tokens.take();
   skip_transaction_word(tokens);
-  return ast::Rollback{};
+  if (!tokens.accept_word("TO")) return ast::Rollback{};
+  return savepoint_named(tokens, ast::Savepoint::Use::RollBackTo, begin);
+}
+
+Node savepoint(TokenStream& tokens) {
+  ast::Savepoint savepoint;
+  const auto begin = tokens.begin();
+  tokens.take();
+  savepoint.name = tokens.expect_name("a name for the savepoint");
+  savepoint.span = tokens.span_from(begin);
+  return savepoint;
+}
+
+Node release(TokenStream& tokens) {
+  const auto begin = tokens.begin();
+  tokens.take();
+  return savepoint_named(tokens, ast::Savepoint::Use::Release, begin);
 }
 
 Node execute(TokenStream& tokens) {

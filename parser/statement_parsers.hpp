@@ -27,7 +27,10 @@ Node drain(TokenStream& tokens);
 Node reset(TokenStream& tokens);
 Node begin(TokenStream& tokens);
 Node commit(TokenStream& tokens);
+/// ROLLBACK, and ROLLBACK TO a savepoint.
 Node rollback(TokenStream& tokens);
+Node savepoint(TokenStream& tokens);
+Node release(TokenStream& tokens);
 Node execute(TokenStream& tokens);
 Node deallocate(TokenStream& tokens);
 Node create_macro(TokenStream& tokens);

@@ -210,7 +210,7 @@ void Backend::handle(const frontend::Parse& parse) {
 
 void Backend::handle(const frontend::Bind& bind) {
   const auto statement = client_.statement(bind.statement);
-  if (!bind.portal.empty() && client_.portals.contains(bind.portal))
+  if (!bind.portal.empty() && (client_.portals.contains(bind.portal) || client_.has_cursor(bind.portal)))
     throw CodedError("42P03", ErrorKind::DuplicateName, "portal \"" + std::string(bind.portal) + "\" exists already");
   auto portal = bind_portal(statement, bind, client_.portal_quota);
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
@@ -219,6 +219,10 @@ void Backend::handle(const frontend::Bind& bind) {
 
 void Backend::handle(const frontend::Describe& describe) {
   if (describe.what == 'S') return describe_statement(*client_.statement(describe.name));
+  if (client_.has_cursor(describe.name)) {
+    const auto cursor = client_.cursor(describe.name);
+    return write_row_description(*out_, client_columns(cursor->columns()), cursor->formats());
+  }
   const auto portal = client_.portal(describe.name);
   if (portal->statement->empty() || portal->statement->copy) return out_->empty('n');
   if (portal->columns.empty() && !portal->result) {
@@ -277,6 +281,8 @@ void Backend::handle(const frontend::Close& close) {
       client_.statements.erase(found);
   } else if (const auto found = client_.portals.find(close.name); found != client_.portals.end()) {
     client_.portals.erase(found);
+  } else if (client_.has_cursor(close.name)) {
+    client_.close_cursor(std::string(close.name));
   }
   out_->empty('3');
 }
@@ -325,8 +331,9 @@ void Backend::run_script() {
     portal->statement = maker_.make(text, outline);
     if (portal->statement->empty()) return out_->empty('I');
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
+    portal->formats = client_.simple_formats(*portal->statement);
     begin(*portal);
-    if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
+    if (!portal->columns.empty()) write_row_description(*out_, portal->columns, portal->formats);
     stream(std::move(portal), 0);
   });
 }

@@ -62,6 +62,12 @@ void OpenDatabase::forget_compiled_if_changed() {
   if (compiled.bring_to(version)) sql_names.clear();
 }
 
+void OpenDatabase::check_writable() {
+  if (!reads_only || !connection().in_transaction()) return;
+  throw Error(ErrorKind::ReadOnly, "the transaction is READ ONLY: its statements change nothing", std::nullopt,
+              "end it, and begin one with BEGIN READ WRITE");
+}
+
 int OpenDatabase::replicas(const std::optional<ast::ReplicasClause>& clause) {
   auto* contents = ShardedContents::of(connection());
   // Whether disks have room is checked later, when tiles are stored.

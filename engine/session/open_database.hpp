@@ -56,6 +56,8 @@ struct OpenDatabase {
   /// TensorInfo::replicas for a new tensor. Error{Unsupported} or Error{Value} if the database has too few workers for
   /// the clause.
   int replicas(const std::optional<ast::ReplicasClause>& clause);
+  /// Call before a write: Error{ReadOnly} if the open transaction is READ ONLY.
+  void check_writable();
   /// The user of that name, or a decoy. Error{Corrupt} if the stored user is damaged.
   Login login(std::string_view name);
 
@@ -71,6 +73,7 @@ struct OpenDatabase {
   CompiledStatements compiled;
   std::uint64_t query_tables = 0;   ///< number of tables made so far for results of queries inside SQL
   bool may_have_temporary = false;  ///< SQL that ran may have created temporary tables
+  bool reads_only = false;          ///< the open transaction is READ ONLY
   PlanCache plans;
   TileCache tiles;
   UnwrittenTensors unwritten;

@@ -21,6 +21,22 @@ constexpr bool kKnowsUnwritten =
     std::is_same_v<Statement, ast::Prepare> || std::is_same_v<Statement, ast::Execute> ||
     std::is_same_v<Statement, ast::Deallocate> || std::is_same_v<Statement, ast::Rollback>;
 
+// The statements that write; SQL is checked where it is compiled, the statements of loops one by one.
+template <class Statement>
+constexpr bool kWrites =
+    std::is_same_v<Statement, ast::CreateTensor> || std::is_same_v<Statement, ast::CreateTensors> ||
+    std::is_same_v<Statement, ast::UpdateTensor> || std::is_same_v<Statement, ast::DropTensor> ||
+    std::is_same_v<Statement, ast::AlterTensor> || std::is_same_v<Statement, ast::InsertInto> ||
+    std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CreateMacro> ||
+    std::is_same_v<Statement, ast::DropMacro> || std::is_same_v<Statement, ast::CreateUser> ||
+    std::is_same_v<Statement, ast::AlterUser> || std::is_same_v<Statement, ast::DropUser>;
+
+template <class Statement>
+bool writes(const Statement&) {
+  return kWrites<Statement>;
+}
+
+bool knows_unwritten(const ast::Savepoint& savepoint) { return savepoint.use != ast::Savepoint::Use::Set; }
 bool knows_unwritten(const ast::CreateTensor& create) { return std::holds_alternative<ast::Query>(create.source); }
 template <class Statement>
 bool knows_unwritten(const Statement&) {
@@ -39,11 +55,11 @@ class StatementScope {
   StatementScope(OpenDatabase& database, StatementContext& statement)
       : database_(database), part_(statement, database.connection().in_transaction()) {
     // SQLite may have rolled the transaction back while rows of an earlier statement were read.
-    if (!database.connection().in_transaction()) database.unwritten.forget();
+    if (!database.connection().in_transaction()) forget_transaction();
     before_ = database.unwritten.contents();
   }
   ~StatementScope() {
-    if (!database_.connection().in_transaction()) database_.unwritten.forget();
+    if (!database_.connection().in_transaction()) forget_transaction();
     else if (!succeeded_) database_.unwritten.restore(std::move(before_));
   }
   StatementScope(const StatementScope&) = delete;
@@ -52,6 +68,11 @@ class StatementScope {
   void succeed() { succeeded_ = true; }
 
  private:
+  void forget_transaction() noexcept {
+    database_.unwritten.forget();
+    database_.reads_only = false;
+  }
+
   OpenDatabase& database_;
   UnwrittenTensors::Contents before_;
   const TransactionPart part_;
@@ -62,6 +83,7 @@ class StatementScope {
 
 Result run_statement(const ast::Statement& statement, SessionState& session) {
   session.database.attached.check_targets(statement);
+  if (std::visit([](const auto& node) { return writes(node); }, statement.node)) session.database.check_writable();
   const bool is_inner_loop = session.statement.is_in_loop() && std::holds_alternative<ast::Repeat>(statement.node);
   if (!session.database.unwritten.empty() && !is_inner_loop &&
       !std::visit([](const auto& node) { return knows_unwritten(node); }, statement.node))

@@ -9,6 +9,7 @@
 #include "engine/settings/machine_file.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/token.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 #include "storage/sqlite/sqlite_statement.hpp"
 
 namespace eindb {
@@ -135,6 +136,7 @@ Result execute_statement(const ast::Begin& begin, OpenDatabase& database, const 
   static constexpr const char* kBegin[] = {"BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"};
   CHECK(static_cast<std::size_t>(begin.mode) < std::size(kBegin), "every mode of a transaction has its words");
   database.connection().execute(kBegin[static_cast<std::size_t>(begin.mode)]);
+  database.reads_only = begin.read_only;
   return status_result("BEGIN");
 }
 
@@ -154,12 +156,38 @@ Result execute_statement(const ast::Rollback&, OpenDatabase& database, const Sta
   return status_result("ROLLBACK");
 }
 
+// Reading may begin at any time; writing only where nothing has been read, as in PostgreSQL.
+Result execute_statement(const ast::SetTransaction& set, OpenDatabase& database) {
+  if (!database.connection().in_transaction())
+    throw Error(ErrorKind::Value, "SET TRANSACTION is for a transaction that is open", std::nullopt,
+                "BEGIN READ ONLY opens one");
+  if (database.reads_only && set.read_only == false)
+    throw Error(ErrorKind::Value, "a transaction that is READ ONLY stays so", std::nullopt,
+                "end it, and begin one with BEGIN READ WRITE");
+  database.reads_only = set.read_only.value_or(database.reads_only);
+  return status_result("SET");
+}
+
+// SQLite would open a transaction for a savepoint outside of one.
+Result execute_statement(const ast::Savepoint& savepoint, SessionState& session) {
+  using Use = ast::Savepoint::Use;
+  const auto use = savepoint.use;
+  const std::string words = use == Use::Set ? "SAVEPOINT" : use == Use::Release ? "RELEASE" : "ROLLBACK TO";
+  if (!session.database.connection().in_transaction())
+    throw Error(ErrorKind::Value, words + " can only be used in a transaction", savepoint.span, "BEGIN opens one");
+  execute_statement(ast::Sql{words + " " + quote_identifier(savepoint.name.text), {}, savepoint.span}, session);
+  // What was unwritten at SAVEPOINT has been written then.
+  if (use == Use::RollBackTo) session.database.unwritten.forget();
+  return status_result(use == Use::RollBackTo ? "ROLLBACK" : words);
+}
+
 Result execute_statement(const ast::Sql& sql, SessionState& session) {
   auto prepared = prepare_sql(sql, session);
   if (!prepared.has_statement()) return {};
   Result result;
   result.columns = prepared.columns();
   const bool writes = !prepared.statement().is_read_only();
+  if (writes) session.database.check_writable();
   // The first step executes a statement without rows.
   const bool has_row = prepared.step();
   const bool has_columns = !result.columns.empty();

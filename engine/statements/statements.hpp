@@ -46,6 +46,8 @@ Result execute_statement(const ast::Reset& reset, SessionUser& user);
 Result execute_statement(const ast::Begin& begin, OpenDatabase& database, const StatementContext& statement);
 Result execute_statement(const ast::Commit& commit, OpenDatabase& database, const StatementContext& statement);
 Result execute_statement(const ast::Rollback& rollback, OpenDatabase& database, const StatementContext& statement);
+Result execute_statement(const ast::SetTransaction& set, OpenDatabase& database);
+Result execute_statement(const ast::Savepoint& savepoint, SessionState& session);
 Result execute_statement(const ast::Sql& sql, SessionState& session);
 
 // engine/statements/alter_statement.cpp

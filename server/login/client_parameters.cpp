@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 
 #include "common/check.hpp"
@@ -17,6 +18,8 @@ enum class Takes : std::uint8_t {
   Anything,  // any value, for the client's own use
   Words,     // one of several words, case-insensitive
   One,       // only the default
+  Switch,    // on or off, also true, false, yes, no, 1, 0
+  Level,     // a level of isolation, all of which are the default
   Time,      // milliseconds, or a duration with its unit; 0: none
   Nothing    // read-only: a property of the server
 };
@@ -29,6 +32,9 @@ struct Parameter {
   std::array<std::string_view, 3> words = {};
 };
 
+constexpr std::string_view kTransactionReadOnly = "transaction_read_only";
+constexpr std::string_view kDefaultReadOnly = "default_transaction_read_only";
+
 // The parameters that drivers set or read when they connect.
 constexpr std::array kParameters{
     Parameter{"application_name", "", Takes::Anything, true},
@@ -36,8 +42,9 @@ constexpr std::array kParameters{
     Parameter{"client_encoding", "UTF8", Takes::One, true},
     Parameter{"client_min_messages", "notice", Takes::Anything, false},
     Parameter{"DateStyle", "ISO, MDY", Takes::Anything, true},
-    Parameter{"default_transaction_isolation", "serializable", Takes::Anything, false},
-    Parameter{"default_transaction_read_only", "off", Takes::One, true},
+    Parameter{"default_transaction_deferrable", "off", Takes::Switch, false},
+    Parameter{"default_transaction_isolation", "serializable", Takes::Level, false},
+    Parameter{kDefaultReadOnly, "off", Takes::Switch, true},
     Parameter{"extra_float_digits", "1", Takes::Anything, false},
     Parameter{"idle_in_transaction_session_timeout", "0", Takes::Time, false},
     Parameter{"idle_session_timeout", "0", Takes::Time, false},
@@ -59,8 +66,9 @@ constexpr std::array kParameters{
     Parameter{"standard_conforming_strings", "on", Takes::One, true},
     Parameter{"synchronize_seqscans", "on", Takes::Anything, false},
     Parameter{"TimeZone", "Etc/UTC", Takes::Anything, true},
-    Parameter{"transaction_isolation", "serializable", Takes::Anything, false},
-    Parameter{"transaction_read_only", "off", Takes::One, false},
+    Parameter{"transaction_deferrable", "off", Takes::Switch, false},
+    Parameter{"transaction_isolation", "serializable", Takes::Level, false},
+    Parameter{kTransactionReadOnly, "off", Takes::Switch, false},
 };
 
 const Parameter* find_parameter(std::string_view name) {
@@ -121,6 +129,15 @@ void check_word(const Parameter& parameter, std::string_view value) {
               "it is one of " + known);
 }
 
+void check_level(const Parameter& parameter, std::string_view value) {
+  constexpr std::array<std::string_view, 4> kLevels{"serializable", "repeatable read", "read committed",
+                                                    "read uncommitted"};
+  if (std::any_of(kLevels.begin(), kLevels.end(), [&](auto level) { return equal_ignoring_case(level, value); }))
+    return;
+  throw Error(ErrorKind::Value, std::string(parameter.name) + " cannot be '" + std::string(value) + "'", std::nullopt,
+              "it is serializable, and takes the names of weaker levels as well");
+}
+
 void check(const Parameter& parameter, std::string_view value) {
   const std::string name(parameter.name);
   if (parameter.takes == Takes::Nothing)
@@ -129,12 +146,23 @@ void check(const Parameter& parameter, std::string_view value) {
   if (parameter.takes == Takes::Anything || parameter.takes == Takes::Time) return;
   if (equal_ignoring_case(parameter.value, value)) return;
   if (parameter.takes == Takes::Words) return check_word(parameter, value);
+  if (parameter.takes == Takes::Switch) return static_cast<void>(parse_switch(name, value));
+  if (parameter.takes == Takes::Level) return check_level(parameter, value);
   if (parameter.name == "client_encoding" && is_utf8(value)) return;
   throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt,
               name + " is always " + std::string(parameter.value));
 }
 
 }  // namespace
+
+bool parse_switch(const std::string& name, std::string_view value) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(), [&](auto word) { return equal_ignoring_case(word, value); });
+  };
+  if (is_one_of({"on", "true", "yes", "1", "t", "y"})) return true;
+  if (is_one_of({"off", "false", "no", "0", "f", "n"})) return false;
+  throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt, "it is on or off");
+}
 
 bool ClientParameters::knows(std::string_view name) { return find_parameter(name) != nullptr; }
 
@@ -144,18 +172,26 @@ bool ClientParameters::set(std::string_view name, std::string_view value) {
   if (parameter.takes == Takes::Time) time_of(parameter, idle_) = parse_time(parameter, value);
   if (parameter.takes == Takes::Anything) values_.insert_or_assign(to_lower(name), std::string(value));
   if (parameter.takes == Takes::Words) values_.insert_or_assign(to_lower(name), to_lower(value));
+  if (parameter.takes == Takes::Switch) set_switch(parameter.name, parse_switch(std::string(name), value));
   return parameter.reported;
 }
 
 bool ClientParameters::reset(std::string_view name) {
   const auto& parameter = known_parameter(name);
   values_.erase(to_lower(name));
+  if (parameter.name == kDefaultReadOnly) is_read_only_ = false;
   if (parameter.takes == Takes::Time) time_of(parameter, idle_) = time_of(parameter, default_idle_);
   return parameter.reported;
 }
 
+void ClientParameters::set_switch(std::string_view name, bool on) {
+  if (name == kDefaultReadOnly) is_read_only_ = on;
+  values_.insert_or_assign(to_lower(name), on ? "on" : "off");
+}
+
 void ClientParameters::reset_all() {
   values_.clear();
+  is_read_only_ = false;
   idle_ = default_idle_;
 }
 
@@ -165,6 +201,7 @@ std::string ClientParameters::show(std::string_view name) const {
     auto idle = idle_;
     return format_time(time_of(parameter, idle));
   }
+  if (parameter.name == kTransactionReadOnly) return transaction_read_only() ? "on" : "off";
   const auto found = values_.find(to_lower(name));
   return found == values_.end() ? std::string(parameter.value) : found->second;
 }

@@ -12,6 +12,9 @@
 
 namespace eindb {
 
+/// Whether the value of a parameter that is on or off is on. Error{Value} for any other value.
+bool parse_switch(const std::string& name, std::string_view value);
+
 /// The parameters of one client that PostgreSQL's clients set and read, such as client_encoding and DateStyle, the
 /// formats of answers, and the limits on idle time. They are set by SET and by startup messages. Names are
 /// case-insensitive. A parameter for fixed behaviour of eindb has one valid value. Not thread-safe.
@@ -35,6 +38,10 @@ class ClientParameters {
   std::string application_name() const;
   /// The form of tensors in results: the parameter result_format.
   ResultFormat result_format() const;
+  /// Whether the current transaction, or the next one, is READ ONLY: the parameter transaction_read_only. nullopt: as
+  /// default_transaction_read_only says.
+  bool transaction_read_only() const { return transaction_read_only_.value_or(is_read_only_); }
+  void set_transaction_read_only(std::optional<bool> read_only) { transaction_read_only_ = read_only; }
   /// Whether the client wants progress reports of long statements.
   bool progress_notices() const;
   /// All parameters by name in lower case.
@@ -45,10 +52,14 @@ class ClientParameters {
   std::vector<Entry> reported() const;
 
  private:
+  void set_switch(std::string_view name, bool on);
+
   std::map<std::string, std::string, std::less<>>
       values_;  // by name in lower case; those with another than the default, but for times
   IdleTimes default_idle_;
   IdleTimes idle_;
+  bool is_read_only_ = false;  // default_transaction_read_only
+  std::optional<bool> transaction_read_only_;
 };
 
 }  // namespace eindb

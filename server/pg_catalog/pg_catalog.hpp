@@ -4,12 +4,22 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/session.hpp"
 
 namespace eindb {
 
 class ClientRegistry;
+
+/// A cursor of the client, for pg_cursors.
+struct ListedCursor {
+  std::string name;
+  std::string statement;
+  bool holds = false;
+  bool binary = false;
+  bool scrolls = false;
+};
 
 /// The properties of the client that functions such as current_user return.
 struct ClientIdentity {
@@ -18,6 +28,7 @@ struct ClientIdentity {
   std::int32_t process_id = 0;
   std::map<std::string, std::string> settings;  ///< by name in lower case, for SHOW and current_setting
   const ClientRegistry* registry = nullptr;     ///< of all clients; null: there are none
+  std::vector<ListedCursor> cursors = {};
 };
 
 /// The database in the form that PostgreSQL's clients expect: the schema pg_catalog and its functions, for the SQL of

@@ -155,6 +155,15 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_stat_activity AS
     eindb_session_field(value, 'state') AS state, NULL AS backend_xid, NULL AS backend_xmin, NULL AS query_id,
     eindb_session_field(value, 'query') AS query, 'client backend' AS backend_type
   FROM json_each(eindb_sessions());
+CREATE TABLE IF NOT EXISTS pg_catalog.eindb_switch(number int PRIMARY KEY, is_on bool);
+INSERT OR IGNORE INTO pg_catalog.eindb_switch VALUES (0, 0), (1, 1);
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_cursors AS
+  SELECT eindb_session_field(cursor.value, 'name') AS name, eindb_session_field(cursor.value, 'statement') AS statement,
+    holds.is_on AS is_holdable, binary.is_on AS is_binary, scrolls.is_on AS is_scrollable, NULL AS creation_time
+  FROM json_each(eindb_cursors()) AS cursor
+  JOIN eindb_switch AS holds ON holds.number = eindb_session_field(cursor.value, 'is_holdable')
+  JOIN eindb_switch AS binary ON binary.number = eindb_session_field(cursor.value, 'is_binary')
+  JOIN eindb_switch AS scrolls ON scrolls.number = eindb_session_field(cursor.value, 'is_scrollable');
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_tables AS
   SELECT n.nspname AS schemaname, c.relname AS tablename, pg_get_userbyid(c.relowner) AS tableowner,
     NULL AS tablespace, c.relhasindex AS hasindexes, c.relhasrules AS hasrules, c.relhastriggers AS hastriggers,

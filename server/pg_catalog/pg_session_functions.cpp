@@ -27,7 +27,18 @@ SqliteValue stop(const ClientIdentity& client, const SqliteValue& session, Clien
   return std::int64_t{outcome == ClientRegistry::StopOutcome::Asked ? 1 : 0};
 }
 
-// A value of an object from eindb_sessions. Views cannot call json_extract in SQLite 3.40.
+std::string cursors_as_json(const ClientIdentity& client) {
+  auto cursors = nlohmann::json::array();
+  for (const auto& cursor : client.cursors)
+    cursors.push_back({{"name", cursor.name},
+                       {"statement", cursor.statement},
+                       {"is_holdable", cursor.holds ? 1 : 0},
+                       {"is_binary", cursor.binary ? 1 : 0},
+                       {"is_scrollable", cursor.scrolls ? 1 : 0}});
+  return cursors.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// A value of an object from eindb_sessions or eindb_cursors. Views cannot call json_extract in SQLite 3.40.
 SqliteValue session_field(Values values) {
   DCHECK(values.size() == 2, "a field is that of a session, by its name");
   const auto* session = std::get_if<std::string>(&values[0]);
@@ -50,6 +61,7 @@ std::vector<SqlFunction> pg_session_functions(const std::shared_ptr<const Client
   add("eindb_sessions", 0, [client](Values) -> SqliteValue {
     return client->registry == nullptr ? "[]" : sessions_as_json(*client->registry, client->process_id);
   });
+  add("eindb_cursors", 0, [client](Values) -> SqliteValue { return cursors_as_json(*client); });
   functions.push_back({.name = "eindb_session_field", .arguments = 2, .body = &session_field, .deterministic = true});
   add("pg_cancel_backend", 1,
       [client](Values values) { return stop(*client, values[0], ClientRegistry::What::Statement); });

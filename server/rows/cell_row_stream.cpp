@@ -1,6 +1,9 @@
 #include "server/rows/cell_row_stream.hpp"
 
+#include <utility>
+
 #include "common/check.hpp"
+#include "server/rows/row_bytes.hpp"
 
 namespace eindb {
 
@@ -17,8 +20,20 @@ bool CellRowStream::write(MessageWriter& out) {
   return true;
 }
 
+void CellRowStream::keep_rest(const std::function<void(std::size_t)>& count) {
+  for (Row row; next_ && rows_.next(row);) {
+    kept_.push_back(std::move(row));
+    count(row_bytes(kept_.back()));
+  }
+}
+
 void CellRowStream::advance() {
-  if (!rows_.next(*next_)) next_.reset();
+  if (!kept_.empty()) {
+    *next_ = std::move(kept_.front());
+    kept_.pop_front();
+  } else if (!rows_.next(*next_)) {
+    next_.reset();
+  }
 }
 
 }  // namespace eindb

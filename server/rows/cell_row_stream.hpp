@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,7 @@ class CellRowStream final : public RowStream {
 
   bool at_end() const override { return !next_; }
   bool write(MessageWriter& out) override;
+  void keep_rest(const std::function<void(std::size_t)>& count) override;
 
  private:
   void advance();
@@ -25,6 +27,7 @@ class CellRowStream final : public RowStream {
   const std::vector<ClientColumn>& columns_;
   const std::vector<frontend::Format>& formats_;
   std::optional<Row> next_;
+  std::deque<Row> kept_;  // after next_, and before what rows_ still has
 };
 
 }  // namespace eindb

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "server/protocol/message_writer.hpp"
 
@@ -18,6 +19,9 @@ class RowStream {
   /// Writes the next row, or continues it. Returns false if the row exceeds a portion and is not complete. If it throws
   /// Error, `out` has whole messages.
   virtual bool write(MessageWriter& out) = 0;
+  /// Reads the rows that are left and keeps them, so that later statements cannot change them. Calls `count` with the
+  /// bytes of each; if that throws, the stream goes on as before. Streams of tensors hold what they give anyway.
+  virtual void keep_rest(const std::function<void(std::size_t)>& /*count*/) {}
   /// Writes the messages that follow the last row.
   virtual void end(MessageWriter& /*out*/) {}
 };

@@ -14,14 +14,20 @@ namespace eindb {
 namespace {
 
 using command::Begin;
+using command::CloseCursor;
 using command::Commit;
 using command::Deallocate;
 using command::Discard;
+using command::Fetch;
 using command::Kill;
 using command::Nothing;
+using command::Release;
 using command::Reset;
 using command::Rollback;
+using command::RollbackTo;
+using command::Savepoint;
 using command::Set;
+using command::SetTransaction;
 using command::Show;
 using command::ShowSessions;
 
@@ -56,9 +62,17 @@ class CommandParser {
   explicit CommandParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
   std::optional<ClientCommand> parse() {
-    if (takes("begin") || (takes("start") && takes("transaction"))) return transaction<Begin>();
-    if (takes("commit") || takes("end")) return transaction<Commit>();
-    if (takes("rollback") || takes("abort")) return transaction<Rollback>();
+    if (takes("begin")) return begin(false);
+    if (takes("start")) return begin(true);
+    if (takes("commit") || takes("end")) return end<Commit>();
+    if (takes("rollback") || takes("abort")) return rollback();
+    if (takes("savepoint")) return savepoint<Savepoint>();
+    if (takes("release")) {
+      takes("savepoint");
+      return savepoint<Release>();
+    }
+    if (takes("fetch")) return fetch(false);
+    if (takes("move")) return fetch(true);
     if (takes("set")) return set();
     if (takes("show")) return show();
     if (takes("reset")) return named<Reset>();
@@ -67,7 +81,7 @@ class CommandParser {
       return named<Deallocate>();
     }
     if (takes("discard") && takes("all") && at_end()) return Discard{};
-    if (takes("close") && takes("all") && at_end()) return Nothing{"CLOSE CURSOR ALL"};
+    if (takes("close")) return named<CloseCursor>();
     if (takes("kill")) return kill();
     if (takes("listen")) return Nothing{"LISTEN"};
     if (takes("unlisten")) return Nothing{"UNLISTEN"};
@@ -91,31 +105,83 @@ class CommandParser {
     return text;
   }
 
-  // Transaction modes are accepted and ignored, since all transactions are serializable. BEGIN IMMEDIATE, ROLLBACK TO
-  // and COMMIT PREPARED are not recognised here.
+  bool takes_both(std::string_view first, std::string_view second) {
+    if (next_ + 1 >= tokens_.size() || !tokens_[next_].is_word(first) || !tokens_[next_ + 1].is_word(second))
+      return false;
+    next_ += 2;
+    return true;
+  }
+
+  // One mode of a transaction; false if there is none.
+  bool takes_mode(std::optional<bool>& read_only) {
+    if (takes_both("read", "only")) read_only = true;
+    else if (takes_both("read", "write")) read_only = false;
+    else if (takes_both("isolation", "level"))
+      return takes("serializable") || takes_both("repeatable", "read") || takes_both("read", "committed") ||
+             takes_both("read", "uncommitted");
+    else return takes_both("not", "deferrable") || takes("deferrable");
+    return true;
+  }
+  // All modes up to the end; false if anything else stands there.
+  bool takes_modes(std::optional<bool>& read_only) {
+    do {
+      if (!takes_mode(read_only)) return false;
+    } while (takes(",") || !at_end());
+    return true;
+  }
+
+  // BEGIN IMMEDIATE and COMMIT PREPARED are not recognised here.
+  std::optional<ClientCommand> begin(bool starts) {
+    if (starts && !takes("transaction")) return std::nullopt;
+    if (!starts && !takes("work")) takes("transaction");
+    Begin begin{.read_only = {}, .starts = starts};
+    if (at_end() || takes_modes(begin.read_only)) return begin;
+    return std::nullopt;
+  }
   template <class T>
-  std::optional<ClientCommand> transaction() {
-    static constexpr std::array<std::string_view, 18> kModes{
-        "work",       "transaction", "isolation",   "level", "serializable", "repeatable",
-        "read",       "committed",   "uncommitted", "only",  "write",        "not",
-        "deferrable", "deferred",    ",",           "and",   "no",           "chain"};
-    for (; !at_end(); ++next_)
-      if (std::find(kModes.begin(), kModes.end(), value_of(tokens_[next_])) == kModes.end()) return std::nullopt;
-    return T{};
+  std::optional<ClientCommand> end() {
+    if (!takes("work")) takes("transaction");
+    T end;
+    if (takes("and")) {
+      end.chain = !takes("no");
+      if (!takes("chain")) return std::nullopt;
+    }
+    return at_end() ? std::optional<ClientCommand>(end) : std::nullopt;
+  }
+  std::optional<ClientCommand> rollback() {
+    const auto begin = next_;
+    if (!takes("work")) takes("transaction");
+    if (takes("to")) {
+      takes("savepoint");
+      return savepoint<RollbackTo>();
+    }
+    next_ = begin;
+    return end<Rollback>();
+  }
+  template <class T>
+  std::optional<ClientCommand> savepoint() {
+    if (next_ + 1 != tokens_.size() || !tokens_[next_].is_name()) return std::nullopt;
+    return T{value_of(tokens_[next_])};
+  }
+
+  std::optional<ClientCommand> set_transaction(bool session) {
+    SetTransaction set{.read_only = {}, .session = session};
+    return takes_modes(set.read_only) ? std::optional<ClientCommand>(set) : std::nullopt;
   }
 
   std::optional<ClientCommand> set() {
-    if (takes("transaction")) return Nothing{"SET"};
+    if (takes("transaction")) return set_transaction(false);
     const bool session = takes("session");
-    if (session && takes("characteristics")) return Nothing{"SET"};
-    if (!session) takes("local");
-    if (takes("names")) return Set{"client_encoding", value()};
-    if (takes("time") && takes("zone")) return Set{"timezone", value()};
+    if (session && takes("characteristics"))
+      return takes("as") && takes("transaction") ? set_transaction(true) : std::nullopt;
+    const bool local = !session && takes("local");
+    if (takes("names")) return Set{"client_encoding", value(), local};
+    if (takes("time") && takes("zone")) return Set{"timezone", value(), local};
     if (at_end() || !tokens_[next_].is_name()) return std::nullopt;
     auto name = value_of(tokens_[next_++]);
     if (!takes("=") && !takes("to")) return std::nullopt;
     if (at_end()) return std::nullopt;
-    return Set{std::move(name), value()};
+    return Set{std::move(name), value(), local};
   }
   std::optional<std::string> value() {
     if (takes("default")) return std::nullopt;
@@ -139,6 +205,67 @@ class CommandParser {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), kill.session);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return kill;
+  }
+
+  // A whole number with or without a sign; nullopt leaves the tokens where they are.
+  std::optional<std::int64_t> number() {
+    const auto begin = next_;
+    const bool negative = takes("-");
+    if (!negative) takes("+");
+    std::int64_t value = 0;
+    if (!at_end()) {
+      const auto text = tokens_[next_].text;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error == std::errc() && end == text.data() + text.size() && value < Fetch::kAll) {
+        ++next_;
+        return negative ? -value : value;
+      }
+    }
+    next_ = begin;
+    return std::nullopt;
+  }
+
+  // A count of rows: of Forward and Backward it is not negative.
+  static void turn(Fetch& fetch, Fetch::Direction direction, std::int64_t count) {
+    const bool back = direction == Fetch::Direction::Backward;
+    fetch.direction = (count < 0) == back ? Fetch::Direction::Forward : Fetch::Direction::Backward;
+    fetch.count = count < 0 ? -count : count;
+  }
+  // [number | ALL] of FORWARD, BACKWARD, or of neither.
+  void take_count(Fetch& fetch, Fetch::Direction direction) {
+    if (takes("all")) turn(fetch, direction, Fetch::kAll);
+    else turn(fetch, direction, number().value_or(1));
+  }
+  bool take_place(Fetch& fetch, Fetch::Direction direction) {
+    const auto place = number();
+    fetch.direction = direction;
+    fetch.count = place.value_or(0);
+    return place.has_value();
+  }
+  // A word is a direction unless the statement ends with it: it is a cursor's name then.
+  std::optional<ClientCommand> fetch(bool moves) {
+    using Direction = Fetch::Direction;
+    Fetch fetch;
+    fetch.moves = moves;
+    const auto directs = [&](std::string_view word) { return next_ + 1 < tokens_.size() && takes(word); };
+    if (directs("next")) fetch.count = 1;
+    else if (directs("prior")) fetch.direction = Direction::Backward;
+    else if (directs("first")) fetch.direction = Direction::Absolute;
+    else if (directs("last")) turn_to_last(fetch);
+    else if (directs("absolute")) {
+      if (!take_place(fetch, Direction::Absolute)) return std::nullopt;
+    } else if (directs("relative")) {
+      if (!take_place(fetch, Direction::Relative)) return std::nullopt;
+    } else if (directs("backward")) take_count(fetch, Direction::Backward);
+    else if (directs("forward") || next_ + 1 < tokens_.size()) take_count(fetch, Direction::Forward);
+    if (!takes("from")) takes("in");
+    if (next_ + 1 != tokens_.size() || !tokens_[next_].is_name()) return std::nullopt;
+    fetch.cursor = value_of(tokens_[next_]);
+    return fetch;
+  }
+  static void turn_to_last(Fetch& fetch) {
+    fetch.direction = Fetch::Direction::Absolute;
+    fetch.count = -1;
   }
 
   template <class T>

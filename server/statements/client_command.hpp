@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,16 +13,54 @@ namespace eindb {
 /// more forms than eindb's language has.
 namespace command {
 
-/// BEGIN, START TRANSACTION, with any modes.
-struct Begin {};
+/// BEGIN, START TRANSACTION, with any modes. All levels of isolation are kept by the one that eindb has: serializable.
+struct Begin {
+  std::optional<bool> read_only = {};  ///< nullopt: as default_transaction_read_only says
+  bool starts = false;                 ///< START TRANSACTION
+};
 /// COMMIT, END.
-struct Commit {};
+struct Commit {
+  bool chain = false;  ///< AND CHAIN: another transaction with the same modes follows
+};
 /// ROLLBACK, ABORT; not ROLLBACK TO.
-struct Rollback {};
+struct Rollback {
+  bool chain = false;
+};
+/// SET TRANSACTION, or SET SESSION CHARACTERISTICS AS TRANSACTION for the transactions that follow.
+struct SetTransaction {
+  std::optional<bool> read_only = {};
+  bool session = false;
+};
+/// SAVEPOINT name, RELEASE [SAVEPOINT] name, ROLLBACK TO [SAVEPOINT] name.
+struct Savepoint {
+  std::string name;
+};
+struct Release {
+  std::string name;
+};
+struct RollbackTo {
+  std::string name;
+};
+/// FETCH or MOVE [direction] [FROM | IN] cursor. All directions are one of these, with a number of rows: PRIOR is
+/// Backward 1, LAST is Absolute -1.
+struct Fetch {
+  enum class Direction : std::uint8_t { Forward, Backward, Absolute, Relative };
+  static constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+
+  std::string cursor;
+  Direction direction = Direction::Forward;
+  std::int64_t count = 1;  ///< not negative for Forward and Backward; kAll: all rows
+  bool moves = false;      ///< MOVE: gives no rows
+};
+/// CLOSE cursor; without a name CLOSE ALL.
+struct CloseCursor {
+  std::optional<std::string> name;
+};
 /// SET [SESSION | LOCAL] name = | TO value, SET NAMES value, SET TIME ZONE value. Without a value: DEFAULT.
 struct Set {
   std::string name;
   std::optional<std::string> value;
+  bool local = false;  ///< up to the end of the transaction
 };
 /// SHOW name; SHOW TRANSACTION ISOLATION LEVEL.
 struct Show {
@@ -44,7 +83,7 @@ struct Kill {
   std::int32_t session = 0;
   bool connection = false;
 };
-/// Commands without an effect here, answered with `tag`: CLOSE ALL, LISTEN, UNLISTEN, SET TRANSACTION ...
+/// Commands without an effect here, answered with `tag`: LISTEN, UNLISTEN.
 struct Nothing {
   std::string tag;
 };
@@ -52,8 +91,10 @@ struct Nothing {
 }  // namespace command
 
 using ClientCommand =
-    std::variant<command::Begin, command::Commit, command::Rollback, command::Set, command::Show, command::ShowSessions,
-                 command::Kill, command::Reset, command::Deallocate, command::Discard, command::Nothing>;
+    std::variant<command::Begin, command::Commit, command::Rollback, command::SetTransaction, command::Savepoint,
+                 command::Release, command::RollbackTo, command::Fetch, command::CloseCursor, command::Set,
+                 command::Show, command::ShowSessions, command::Kill, command::Reset, command::Deallocate,
+                 command::Discard, command::Nothing>;
 
 /// Parses a command, without its semicolon. nullopt for statements that the engine runs, and for commands with an
 /// unknown continuation.

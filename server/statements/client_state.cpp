@@ -1,6 +1,7 @@
 #include "server/statements/client_state.hpp"
 
 #include <utility>
+#include <variant>
 
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
@@ -15,18 +16,35 @@ constexpr std::size_t kMostStatementBytes = std::size_t{128} << 20U;
 constexpr std::size_t kMostPortals = 10000;
 // A single value may have 1 GiB.
 constexpr std::size_t kMostPortalBytes = std::size_t{1} << 30U;
+constexpr std::size_t kMostCursors = 10000;
+// Drivers set one before each statement of a transaction, and may release none.
+constexpr std::size_t kMostSavepoints = 100000;
+constexpr std::size_t kMostSavepointBytes = std::size_t{64} << 20U;
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
+constexpr std::string_view kDuplicateCursor = "42P03";
+constexpr std::string_view kNoTransaction = "25P01";
+constexpr std::string_view kInTransaction = "25001";
+constexpr std::string_view kFailedTransaction = "25P02";
+constexpr std::string_view kUnknownSavepoint = "3B001";
+
+// Savepoints of the database have numbers, since SQLite compares names without regard to case.
+std::string savepoint_name(std::size_t number) { return "client_" + std::to_string(number); }
 
 }  // namespace
 
 ClientState::ClientState(const std::shared_ptr<SharedBytes>& of_all)
     : statement_quota("prepared statements", "DEALLOCATE those that are not needed", kMostStatements,
                       kMostStatementBytes, of_all),
-      portal_quota("portals", "close those that are not needed", kMostPortals, kMostPortalBytes, of_all) {}
+      portal_quota("portals", "close those that are not needed", kMostPortals, kMostPortalBytes, of_all),
+      cursor_quota("cursors and the rows that they keep", "CLOSE those that are not needed", kMostCursors,
+                   kMostPortalBytes, of_all),
+      savepoint_quota_("savepoints", "RELEASE those that are not needed", kMostSavepoints, kMostSavepointBytes,
+                       of_all) {}
 
 ClientState::~ClientState() {
   portals.clear();
+  cursors_.clear();
   if (session_ == nullptr) return;
   {
     const std::lock_guard lock(running_mutex_);
@@ -56,12 +74,25 @@ Session& ClientState::session() {
 void ClientState::show_catalog() {
   session();
   identity.settings = parameters.all();
+  identity.cursors.clear();
+  for (const auto& [name, open] : cursors_) {
+    const auto& declaration = open.cursor->declaration();
+    identity.cursors.push_back({.name = name,
+                                .statement = open.cursor->text(),
+                                .holds = declaration.holds,
+                                .binary = declaration.binary,
+                                .scrolls = declaration.scrolls});
+  }
   session_->catalog.show(identity);
 }
 
 void ClientState::add_functions() {
   session();
   session_->catalog.add_functions();
+}
+
+void ClientState::begin_time() {
+  if (session_ != nullptr) session_->session.execute("");
 }
 
 void ClientState::settle() {
@@ -98,12 +129,29 @@ std::shared_ptr<Portal> ClientState::portal(std::string_view name) const {
   return found->second;
 }
 
-void ClientState::begin() {
+// ---- Transactions ---------------------------------------------------------------------------------------------------
+
+void ClientState::begin(std::optional<bool> read_only) {
   if (transaction_ != Transaction::None)
-    throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
+    throw CodedError(kInTransaction, ErrorKind::Value, "a transaction is open already", "COMMIT or ROLLBACK it first");
   implicit_ = false;
   transaction_ = Transaction::Open;
   CHECK(is_valid(), "a transaction is the client's or implicit");
+  if (read_only) set_read_only(*read_only);
+}
+
+void ClientState::set_read_only(bool read_only) {
+  if (read_only == parameters.transaction_read_only()) return;
+  if (transaction_ == Transaction::None)
+    throw CodedError(kNoTransaction, ErrorKind::Value, "SET TRANSACTION can only be used in transaction blocks",
+                     "BEGIN READ ONLY, or SET SESSION CHARACTERISTICS AS TRANSACTION for those that follow");
+  if (entered_) {
+    if (!read_only)
+      throw CodedError(kInTransaction, ErrorKind::Value, "a transaction is made READ WRITE before its first statement",
+                       "end it, and begin one with BEGIN READ WRITE");
+    session().execute("SET TRANSACTION READ ONLY");
+  }
+  parameters.set_transaction_read_only(read_only);
 }
 
 void ClientState::begin_implicit() {
@@ -111,28 +159,41 @@ void ClientState::begin_implicit() {
   CHECK(is_valid(), "a transaction is the client's or implicit");
 }
 
+// Where transactions are READ ONLY by default, a statement without one gets its own. A statement that begins a
+// transaction does so before it has read anything, so it comes before the savepoints.
 void ClientState::enter_transaction(bool writes) {
+  const bool read_only = parameters.transaction_read_only();
+  if (read_only) begin_implicit();
   if (entered_ || (transaction_ == Transaction::None && !implicit_)) return;
-  session().execute(writes ? "BEGIN IMMEDIATE" : "BEGIN");
+  session().execute(read_only ? "BEGIN READ ONLY" : writes ? "BEGIN IMMEDIATE" : "BEGIN");
   entered_ = true;
   CHECK(is_valid() && session_->session.in_transaction(), "the first statement begins the transaction");
+  for (std::size_t n = 0; n < savepoints_.size(); ++n) session().execute("SAVEPOINT " + savepoint_name(n));
 }
 
-bool ClientState::commit() {
+bool ClientState::commit(bool chain) {
   const bool failed = transaction_ == Transaction::Failed;
-  leave_transaction(failed ? "ROLLBACK" : "COMMIT");
+  end_chained(!failed, chain);
   return !failed;
 }
 
-void ClientState::rollback() { leave_transaction("ROLLBACK"); }
+void ClientState::rollback(bool chain) { end_chained(false, chain); }
+
+void ClientState::end_chained(bool commits, bool chain) {
+  if (!chain) return leave_transaction(commits);
+  require_transaction(commits ? "COMMIT AND CHAIN" : "ROLLBACK AND CHAIN");
+  const bool read_only = parameters.transaction_read_only();
+  leave_transaction(commits);
+  begin(read_only);
+}
 
 void ClientState::end_implicit() {
-  if (implicit_) leave_transaction("COMMIT");
+  if (implicit_) leave_transaction(true);
 }
 
 void ClientState::fail() {
   if (transaction_ == Transaction::Open) transaction_ = Transaction::Failed;
-  if (implicit_) leave_transaction("ROLLBACK");
+  if (implicit_) leave_transaction(false);
   CHECK(is_valid() && transaction_ != Transaction::Open, "after an error no transaction goes on");
 }
 
@@ -140,26 +201,184 @@ void ClientState::look_at_transaction() {
   if (implicit_ || transaction_ == Transaction::Failed || session_ == nullptr) return;
   entered_ = session_->session.in_transaction();
   transaction_ = entered_ ? Transaction::Open : Transaction::None;
+  if (!entered_) forget_transaction();
   CHECK(is_valid(), "the client is told of the transaction that there is");
 }
 
-// Portals with unread rows would keep the transaction open.
-void ClientState::leave_transaction(const char* statement) {
+// Portals and cursors with unread rows would keep the transaction open.
+void ClientState::leave_transaction(bool commits) {
   portals.clear();
   implicit_ = false;
   entered_ = false;
   transaction_ = Transaction::None;
-  if (session_ == nullptr || !session_->session.in_transaction()) return;
+  const auto in_transaction = [&] { return session_ != nullptr && session_->session.in_transaction(); };
   try {
-    session_->session.execute(statement);
+    if (commits) {
+      std::erase_if(cursors_, [](const auto& each) { return !each.second.cursor->declaration().holds; });
+      keep_rows_of_held_cursors();
+      if (in_transaction()) session_->session.execute("COMMIT");
+      for (auto& [name, open] : cursors_) open.outlives = true;
+    }
+    forget_transaction();
+    if (in_transaction()) session_->session.execute("ROLLBACK");
   } catch (const std::exception&) {  // a transaction that cannot be committed is rolled back
-    if (session_->session.in_transaction()) session_->session.execute("ROLLBACK");
+    forget_transaction();
+    if (in_transaction()) session_->session.execute("ROLLBACK");
     throw;
+  }
+}
+
+void ClientState::set_locally(const std::function<void()>& change) {
+  if (!implicit_) require_transaction("SET LOCAL");
+  if (!lasting_) lasting_ = LastingSettings{.parameters = parameters, .settings = session().settings()};
+  change();
+}
+
+void ClientState::set(const std::function<void()>& change) {
+  change();
+  if (!lasting_) return;
+  swap_settings(*lasting_);
+  try {
+    change();
+  } catch (...) {
+    swap_settings(*lasting_);
+    throw;
+  }
+  swap_settings(*lasting_);
+}
+
+void ClientState::swap_settings(LastingSettings& other) {
+  std::swap(parameters, other.parameters);
+  const auto settings = session().settings();
+  session().set_settings(other.settings);
+  other.settings = settings;
+}
+
+void ClientState::forget_transaction() {
+  if (lasting_) swap_settings(*lasting_);
+  lasting_.reset();
+  savepoints_.clear();
+  std::erase_if(cursors_, [](const auto& each) { return !each.second.outlives; });
+  parameters.set_transaction_read_only(std::nullopt);
+}
+
+void ClientState::check_not_failed() const {
+  if (transaction_ == Transaction::Failed)
+    throw CodedError(kFailedTransaction, ErrorKind::Value,
+                     "the transaction has failed: statements are ignored up to its end",
+                     "ROLLBACK, or ROLLBACK TO a savepoint");
+}
+
+void ClientState::require_transaction(const std::string& statement) const {
+  if (transaction_ == Transaction::None)
+    throw CodedError(kNoTransaction, ErrorKind::Value, statement + " can only be used in transaction blocks",
+                     "BEGIN opens one");
+}
+
+// ---- Savepoints
+// ------------------------------------------------------------------------------------------------------
+
+void ClientState::set_savepoint(const std::string& name) {
+  require_transaction("SAVEPOINT");
+  auto share = savepoint_quota_.take(sizeof(Savepoint) + name.size());
+  if (entered_) session().execute("SAVEPOINT " + savepoint_name(savepoints_.size()));
+  savepoints_.push_back({.name = name, .cursors = declared_, .share = std::move(share)});
+}
+
+void ClientState::release_savepoint(const std::string& name) {
+  require_transaction("RELEASE SAVEPOINT");
+  const auto number = find_savepoint(name);
+  if (entered_) session().execute("RELEASE " + savepoint_name(number));
+  savepoints_.resize(number);
+}
+
+void ClientState::roll_back_to_savepoint(const std::string& name) {
+  require_transaction("ROLLBACK TO SAVEPOINT");
+  const auto number = find_savepoint(name);
+  std::erase_if(cursors_, [&](const auto& each) {
+    return !each.second.outlives && each.second.number >= savepoints_[number].cursors;
+  });
+  if (entered_) {
+    if (!session().in_transaction())
+      throw CodedError(kFailedTransaction, ErrorKind::Value,
+                       "the whole transaction is rolled back, with its savepoints: a statement was broken off while "
+                       "it wrote",
+                       "ROLLBACK, and begin it again");
+    session().execute("ROLLBACK TO " + savepoint_name(number));
+  }
+  savepoints_.resize(number + 1);
+  transaction_ = Transaction::Open;
+}
+
+// The number of the last savepoint with this name.
+std::size_t ClientState::find_savepoint(const std::string& name) const {
+  for (auto number = savepoints_.size(); number-- > 0;)
+    if (savepoints_[number].name == name) return number;
+  throw CodedError(kUnknownSavepoint, ErrorKind::UnknownName, "savepoint \"" + name + "\" does not exist");
+}
+
+// ---- Cursors
+// ---------------------------------------------------------------------------------------------------------
+
+void ClientState::check_declaration(const CursorDeclaration& declaration) const {
+  if (!declaration.holds && !implicit_) require_transaction("DECLARE CURSOR");
+  if (has_cursor(declaration.name) || portals.contains(declaration.name))
+    throw CodedError(kDuplicateCursor, ErrorKind::DuplicateName, "cursor \"" + declaration.name + "\" exists already",
+                     "CLOSE it first, or use another name");
+}
+
+void ClientState::open_cursor(const CursorDeclaration& declaration, std::string text, Result result) {
+  OpenCursor open{.cursor = std::make_shared<Cursor>(declaration, std::move(text), std::move(result), cursor_quota),
+                  .number = declared_++,
+                  .outlives = transaction_ == Transaction::None && !implicit_};
+  if (open.outlives) open.cursor->keep_rest();
+  cursors_.insert_or_assign(declaration.name, std::move(open));
+}
+
+std::shared_ptr<Cursor> ClientState::cursor(std::string_view name) const {
+  const auto found = cursors_.find(name);
+  if (found == cursors_.end())
+    throw CodedError(kUnknownCursor, ErrorKind::UnknownName, "cursor \"" + std::string(name) + "\" does not exist");
+  return found->second.cursor;
+}
+
+std::vector<frontend::Format> ClientState::simple_formats(const ClientStatement& statement) const {
+  const auto* fetch = statement.command ? std::get_if<command::Fetch>(&*statement.command) : nullptr;
+  const auto found = fetch != nullptr ? cursors_.find(fetch->cursor) : cursors_.end();
+  return found == cursors_.end() ? std::vector<frontend::Format>{} : found->second.cursor->formats();
+}
+
+void ClientState::close_cursor(const std::optional<std::string>& name) {
+  if (!name) return cursors_.clear();
+  cursor(*name);
+  cursors_.erase(*name);
+}
+
+void ClientState::keep_rows() {
+  for (const auto& [name, open] : cursors_) {
+    if (!open.cursor->reads_tables()) continue;
+    begin_time();
+    open.cursor->keep_rest();
+  }
+  for (const auto& [name, portal] : portals) {
+    if (portal->stream == nullptr || portal->stream->at_end()) continue;
+    begin_time();
+    auto& kept = portal->kept ? *portal->kept : portal->kept.emplace(cursor_quota);
+    portal->stream->keep_rest([&](std::size_t bytes) { kept.add(bytes); });
+  }
+}
+
+void ClientState::keep_rows_of_held_cursors() {
+  for (const auto& [name, open] : cursors_) {
+    if (!open.cursor->declaration().holds || !open.cursor->reads_session()) continue;
+    begin_time();
+    open.cursor->keep_rest();
   }
 }
 
 void ClientState::discard() {
   portals.clear();
+  cursors_.clear();
   statements.clear();
   parameters.reset_all();
   settings_.reset();

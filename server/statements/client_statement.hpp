@@ -11,14 +11,15 @@
 #include "server/dialect/dialect.hpp"
 #include "server/sessions/client_quota.hpp"
 #include "server/statements/client_command.hpp"
+#include "server/statements/cursor_declaration.hpp"
 #include "server/values/data_type.hpp"
 #include "server/values/result_format.hpp"
 #include "server/values/row_writer.hpp"
 
 namespace eindb {
 
-/// A prepared statement of the protocol: a command of the server, a COPY from or to the client, or a statement for the
-/// engine. Made by StatementMaker. Used by the client's thread.
+/// A prepared statement of the protocol: a command of the server, a COPY from or to the client, a cursor's declaration,
+/// or a statement for the engine. Made by StatementMaker. Used by the client's thread.
 struct ClientStatement {
   bool empty() const { return !command && !copy && prepared == nullptr; }
 
@@ -29,6 +30,7 @@ struct ClientStatement {
   std::optional<CopyStatement> copy;
   /// For a COPY: the statement that returns the rows, or reads or writes the file.
   std::shared_ptr<const ClientStatement> copied;
+  std::optional<CursorDeclaration> cursor;            ///< DECLARE; what is prepared is the query
   std::shared_ptr<const PreparedStatement> prepared;  ///< null for commands and copies, and for an empty statement
   std::vector<DataType> parameter_types;              ///< as the client stated them, or as the engine inferred them
   /// Once described, the columns stay fixed even if tables change, since clients rely on the description.

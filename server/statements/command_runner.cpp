@@ -18,6 +18,7 @@ namespace eindb {
 namespace {
 
 constexpr std::string_view kApplicationName = "application_name";
+constexpr std::string_view kTransactionReadOnly = "transaction_read_only";
 
 // The value as a literal for SET. The command's value has no quotes, and numbers need none.
 std::string setting_literal(const std::string& value) {
@@ -45,17 +46,67 @@ struct CommandRunner::Visitor {
   ClientState& client;
   MessageWriter& out;
 
-  Result operator()(const command::Begin&) const {
-    client.begin();
-    return status_result("BEGIN");
+  // What was set locally ends with the transaction, however it ends.
+  template <class F>
+  void end_transaction(F&& end) const {
+    if (!client.has_local_settings()) return end();
+    const auto before = client.parameters.reported();
+    try {
+      end();
+    } catch (...) {
+      self.tell_changes(before, out);
+      throw;
+    }
+    self.tell_changes(before, out);
   }
-  Result operator()(const command::Commit&) const { return status_result(client.commit() ? "COMMIT" : "ROLLBACK"); }
-  Result operator()(const command::Rollback&) const {
-    client.rollback();
+
+  Result operator()(const command::Begin& begin) const {
+    client.begin(begin.read_only);
+    return status_result(begin.starts ? "START TRANSACTION" : "BEGIN");
+  }
+  Result operator()(const command::Commit& commit) const {
+    bool committed = false;
+    end_transaction([&] { committed = client.commit(commit.chain); });
+    return status_result(committed ? "COMMIT" : "ROLLBACK");
+  }
+  Result operator()(const command::Rollback& rollback) const {
+    end_transaction([&] { client.rollback(rollback.chain); });
     return status_result("ROLLBACK");
   }
+  Result operator()(const command::SetTransaction& set) const {
+    if (set.read_only && set.session)
+      self.set_parameter("default_transaction_read_only", *set.read_only ? "on" : "off", out);
+    else if (set.read_only) client.set_read_only(*set.read_only);
+    return status_result("SET");
+  }
+  Result operator()(const command::Savepoint& savepoint) const {
+    client.set_savepoint(savepoint.name);
+    return status_result("SAVEPOINT");
+  }
+  Result operator()(const command::Release& release) const {
+    client.release_savepoint(release.name);
+    return status_result("RELEASE");
+  }
+  Result operator()(const command::RollbackTo& rollback) const {
+    client.roll_back_to_savepoint(rollback.name);
+    return status_result("ROLLBACK");
+  }
+  Result operator()(const command::Fetch& fetch) const {
+    const auto cursor = client.cursor(fetch.cursor);
+    if (cursor->reads_session()) client.begin_time();
+    if (fetch.moves) return status_result("MOVE " + std::to_string(cursor->move(fetch)));
+    Result result;
+    result.columns = cursor->columns();
+    result.rows = cursor->fetch(fetch);
+    return result;
+  }
+  Result operator()(const command::CloseCursor& close) const {
+    client.close_cursor(close.name);
+    return status_result(close.name ? "CLOSE CURSOR" : "CLOSE CURSOR ALL");
+  }
   Result operator()(const command::Set& set) const {
-    self.set_parameter(set.name, set.value, out);
+    if (set.local) self.set_locally(set.name, set.value, out);
+    else self.set_parameter(set.name, set.value, out);
     return status_result("SET");
   }
   Result operator()(const command::Show& show) const {
@@ -74,9 +125,12 @@ struct CommandRunner::Visitor {
     if (reset.name) {
       self.set_parameter(*reset.name, std::nullopt, out);
     } else {
-      client.parameters.reset_all();
-      self.tell_name();
-      client.session().execute("RESET ALL");
+      const auto before = client.parameters.reported();
+      client.set([&] {
+        client.parameters.reset_all();
+        client.session().execute("RESET ALL");
+      });
+      self.tell_changes(before, out);
     }
     return status_result("RESET");
   }
@@ -94,8 +148,9 @@ struct CommandRunner::Visitor {
     if (client.transaction() != ClientState::Transaction::None || client.in_transaction())
       throw CodedError("25001", ErrorKind::Unsupported, "DISCARD ALL cannot run inside a transaction",
                        "COMMIT or ROLLBACK before");
+    const auto before = client.parameters.reported();
     client.discard();
-    self.tell_name();
+    self.tell_changes(before, out);
     return status_result("DISCARD ALL");
   }
   Result operator()(const command::Nothing& nothing) const { return status_result(nothing.tag); }
@@ -118,25 +173,47 @@ void CommandRunner::kill(const command::Kill& kill) const {
 
 void CommandRunner::set_parameter(const std::string& name, const std::optional<std::string>& value,
                                   MessageWriter& out) {
-  if (!ClientParameters::knows(name)) {
-    client_.session().execute(value ? "SET " + name + " = " + setting_literal(*value) : "RESET " + name);
+  if (equal_ignoring_case(name, kTransactionReadOnly)) {
+    client_.set_read_only(value ? parse_switch(name, *value)
+                                : client_.parameters.show("default_transaction_read_only") == "on");
     return;
   }
-  const bool reported = value ? client_.parameters.set(name, *value) : client_.parameters.reset(name);
-  if (reported) report_parameter(name, out);
-  if (equal_ignoring_case(name, kApplicationName)) tell_name();
+  client_.set([&] { change_parameter(name, value); });
+  tell_parameter(name, out);
 }
 
-// Passes the client's application_name on to the monitor.
-void CommandRunner::tell_name() { monitor_.rename(client_.parameters.application_name()); }
+void CommandRunner::set_locally(const std::string& name, const std::optional<std::string>& value, MessageWriter& out) {
+  if (equal_ignoring_case(name, kTransactionReadOnly)) return set_parameter(name, value, out);
+  client_.set_locally([&] { change_parameter(name, value); });
+  tell_parameter(name, out);
+}
 
-void CommandRunner::report_parameter(const std::string& name, MessageWriter& out) const {
+void CommandRunner::change_parameter(const std::string& name, const std::optional<std::string>& value) {
+  if (!ClientParameters::knows(name))
+    client_.session().execute(value ? "SET " + name + " = " + setting_literal(*value) : "RESET " + name);
+  else if (value) client_.parameters.set(name, *value);
+  else client_.parameters.reset(name);
+}
+
+// Tells the client of a parameter that clients are told of, and the monitor of application_name.
+void CommandRunner::tell_parameter(const std::string& name, MessageWriter& out) {
   for (const auto& [reported, value] : client_.parameters.reported())
     if (equal_ignoring_case(reported, name)) out.begin('S').text(reported).text(value).end();
+  if (equal_ignoring_case(name, kApplicationName)) monitor_.rename(client_.parameters.application_name());
+}
+
+void CommandRunner::tell_changes(const std::vector<ClientParameters::Entry>& before, MessageWriter& out) {
+  const auto now = client_.parameters.reported();
+  for (std::size_t n = 0; n < now.size(); ++n)
+    if (now[n] != before[n]) tell_parameter(std::string(now[n].first), out);
 }
 
 std::vector<Column> command_columns(const ClientCommand& command, ClientState& client) {
   if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
+  if (const auto* fetch = std::get_if<command::Fetch>(&command); fetch != nullptr && !fetch->moves) {
+    client.check_not_failed();
+    return client.cursor(fetch->cursor)->columns();
+  }
   const auto* show = std::get_if<command::Show>(&command);
   if (show == nullptr) return {};
   if (ClientParameters::knows(show->name)) return {{show->name, ColumnType::Text}};

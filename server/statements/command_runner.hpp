@@ -28,12 +28,15 @@ class CommandRunner {
   /// Sets a parameter of the client or a setting of the engine, as SET does; nullopt: the default, as RESET does. If
   /// the client must be told, writes ParameterStatus to `out`. Throws Error for an unknown name or an invalid value.
   void set_parameter(const std::string& name, const std::optional<std::string>& value, MessageWriter& out);
+  /// The same up to the end of the client's transaction, as SET LOCAL does. CodedError if there is none.
+  void set_locally(const std::string& name, const std::optional<std::string>& value, MessageWriter& out);
 
  private:
   struct Visitor;
 
-  void tell_name();
-  void report_parameter(const std::string& name, MessageWriter& out) const;
+  void change_parameter(const std::string& name, const std::optional<std::string>& value);
+  void tell_parameter(const std::string& name, MessageWriter& out);
+  void tell_changes(const std::vector<ClientParameters::Entry>& before, MessageWriter& out);
   void kill(const command::Kill& kill) const;
 
   ClientState& client_;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <variant>
 
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
@@ -64,6 +65,9 @@ void check_result_formats(const Portal& portal) {
 std::string command_tag(const Portal& portal) {
   const auto& result = *portal.result;
   const auto& outline = portal.statement->outline;
+  const auto& own = portal.statement->command;
+  if (const auto* fetch = own ? std::get_if<command::Fetch>(&*own) : nullptr)
+    return fetch->moves ? result.status : "FETCH " + std::to_string(portal.rows);
   if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
   if (outline.kind == StatementKind::Insert && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);

@@ -11,6 +11,7 @@
 #include "server/rows/row_stream.hpp"
 #include "server/sessions/client_quota.hpp"
 #include "server/statements/client_statement.hpp"
+#include "server/statements/kept_bytes.hpp"
 #include "server/values/result_format.hpp"
 #include "server/values/row_writer.hpp"
 
@@ -27,6 +28,7 @@ struct Portal {
   std::unique_ptr<RowStream> stream;         ///< the remaining rows, once it runs; null: it returns none
   std::int64_t rows = 0;                     ///< number of rows sent
   ClientQuota::Share share;
+  std::optional<KeptBytes> kept;  ///< rows that are kept for the client
 };
 
 /// The portal that `bind` makes of `statement`, with its share of `quota`. Throws CodedError if the number of values or

@@ -50,6 +50,7 @@ const std::vector<ClientColumn>& StatementDescriber::columns_of(ClientStatement&
 const std::vector<ClientColumn>& StatementDescriber::keep_columns(ClientStatement& statement,
                                                                   const StatementDescription& description) const {
   statement.format = client_.parameters.result_format();
+  if (statement.cursor) return statement.columns.emplace();  // the rows come by FETCH
   return statement.columns.emplace(described_columns(description, statement.format));
 }
 

@@ -27,6 +27,10 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
     else if (copy.side == CopySide::ToClient) statement->copied = copied_rows(text, copy);
     return statement;
   }
+  statement->cursor = parse_cursor_declaration(text);
+  // Places in the query of a cursor are those in the statement.
+  auto query = std::string(statement->cursor ? statement->cursor->query : 0, ' ');
+  if (statement->cursor) text = query += text.substr(query.size());
   statement->translation = translate_dialect(text, [this](const std::string& schema, const std::string& table) {
     return columns_for_dialect(client_.session(), schema, table);
   });

@@ -1,6 +1,7 @@
 #include "server/statements/statement_runner.hpp"
 
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "common/check.hpp"
@@ -18,11 +19,14 @@
 namespace eindb {
 namespace {
 
-constexpr std::string_view kFailedTransaction = "25P02";
-
 // Whether a transaction that the statement opens must wait for other writers.
 bool writes(const ClientStatement& statement) {
   return statement.copy ? statement.copy->side == CopySide::FromClient : statement.outline.writes;
+}
+
+// Whether the statement may change what cursors and portals read; words do not tell it of EXECUTE and the like.
+bool may_change_rows(const ClientStatement& statement) {
+  return writes(statement) || (!statement.copy && !statement.cursor && statement.outline.kind == StatementKind::Other);
 }
 
 }  // namespace
@@ -41,12 +45,11 @@ std::string StatementRunner::finish(CopyIn& copy, MessageWriter& out) {
 }
 
 void StatementRunner::check_transaction(const ClientStatement& statement) const {
-  if (client_.transaction() != ClientState::Transaction::Failed) return;
   if (statement.command && (std::holds_alternative<command::Commit>(*statement.command) ||
-                            std::holds_alternative<command::Rollback>(*statement.command)))
+                            std::holds_alternative<command::Rollback>(*statement.command) ||
+                            std::holds_alternative<command::RollbackTo>(*statement.command)))
     return;
-  throw CodedError(kFailedTransaction, ErrorKind::Value,
-                   "the transaction has failed: statements are ignored up to its end");
+  client_.check_not_failed();
 }
 
 void StatementRunner::begin_rows(Portal& portal, MessageWriter& out) {
@@ -54,8 +57,11 @@ void StatementRunner::begin_rows(Portal& portal, MessageWriter& out) {
   if (statement.command) {
     // A command that ends a transaction may end portals, even this one. Such commands have no rows.
     portal.result = commands_.run(*statement.command, out);
+  } else if (statement.cursor) {
+    portal.result = declare_cursor(portal, out);
   } else {
     client_.enter_transaction(writes(statement));
+    if (may_change_rows(statement)) client_.keep_rows();
     portal.result = execute(statement, portal.inputs, out);
     client_.look_at_transaction();
   }
@@ -65,9 +71,25 @@ void StatementRunner::begin_rows(Portal& portal, MessageWriter& out) {
   portal.stream = open_rows(portal, client_.session());
 }
 
+// A cursor gives rows, whatever form tensors have otherwise.
+Result StatementRunner::declare_cursor(const Portal& portal, MessageWriter& out) {
+  const auto& statement = *portal.statement;
+  client_.check_declaration(*statement.cursor);
+  if (statement.cursor->query_outline.kind == StatementKind::Einsum &&
+      client_.parameters.result_format() != ResultFormat::Rows)
+    throw Error(ErrorKind::Unsupported, "a cursor gives a tensor element by element, and result_format is another",
+                std::nullopt, "SET result_format = 'rows'");
+  client_.enter_transaction(false);
+  auto result = execute(statement, portal.inputs, out);
+  if (result.rows == nullptr) throw Error(ErrorKind::Value, "the query of a cursor gives no rows");
+  client_.open_cursor(*statement.cursor, statement.text, std::move(result));
+  return status_result("DECLARE CURSOR");
+}
+
 std::unique_ptr<CopyIn> StatementRunner::begin_copy(Portal& portal, MessageWriter& out) {
   const auto& statement = *portal.statement;
   client_.enter_transaction(writes(statement));
+  if (may_change_rows(statement)) client_.keep_rows();
   if (statement.copy->side == CopySide::FromClient) return copy_from_client(statement);
   CHECK(statement.copied != nullptr, "what a COPY sends is what a statement gives");
   if (std::holds_alternative<CopyStatement::File>(statement.copy->format)) copy_file_out(portal, out);

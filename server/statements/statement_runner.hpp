@@ -15,7 +15,8 @@
 
 namespace eindb {
 
-/// Runs the statements of one client, in the client's transaction:
+/// Runs the statements of one client, in the client's transaction. Cursors and portals keep their rows before a
+/// statement that may change what they read.
 ///
 ///     Portal --begin()--> its result and a stream of its rows
 ///                    '--> for COPY FROM STDIN a CopyIn, which takes the client's rows --finish()--> the tag
@@ -46,6 +47,7 @@ class StatementRunner {
  private:
   void check_transaction(const ClientStatement& statement) const;
   void begin_rows(Portal& portal, MessageWriter& out);
+  Result declare_cursor(const Portal& portal, MessageWriter& out);
   std::unique_ptr<CopyIn> begin_copy(Portal& portal, MessageWriter& out);
   std::unique_ptr<CopyIn> copy_from_client(const ClientStatement& statement);
   void copy_file_out(Portal& portal, MessageWriter& out);

@@ -223,10 +223,18 @@ std::string dump_node(const Show& node) { return "(show " + or_all(node.name) + 
 std::string dump_node(const Reset& node) { return "(reset " + or_all(node.name) + ")"; }
 std::string dump_node(const Begin& node) {
   constexpr std::array kModes = {"deferred", "immediate", "exclusive"};
-  return std::string("(begin ") + kModes[static_cast<std::size_t>(node.mode)] + ")";
+  return std::string("(begin ") + kModes[static_cast<std::size_t>(node.mode)] + (node.read_only ? " read-only)" : ")");
 }
 std::string dump_node(const Commit&) { return "(commit)"; }
 std::string dump_node(const Rollback&) { return "(rollback)"; }
+std::string dump_node(const SetTransaction& node) {
+  if (!node.read_only) return "(set-transaction)";
+  return *node.read_only ? "(set-transaction read-only)" : "(set-transaction read-write)";
+}
+std::string dump_node(const Savepoint& node) {
+  constexpr std::array kUses = {"(savepoint ", "(release ", "(rollback-to "};
+  return kUses[static_cast<std::size_t>(node.use)] + text_of(node.name) + ")";
+}
 std::string dump_node(const Prepare& node) { return "(prepare " + text_of(node.name) + " '" + node.body + "')"; }
 std::string dump_node(const Execute& node) { return "(execute " + text_of(node.name) + spaced(node.arguments) + ")"; }
 std::string dump_node(const Deallocate& node) { return "(deallocate " + or_all(node.name) + ")"; }

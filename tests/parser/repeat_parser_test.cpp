@@ -50,7 +50,7 @@ TEST(RepeatParser, StatementsEndAtSemicolonsAndBracesOfTheirOwn) {
        "(repeat 2 (sql 'INSERT INTO log VALUES (:t)') (sql 'SELECT * FROM (EINSUM Z[i] = X[i])' (query (Z[i] = "
        "X[i]))))"},
       {"REPEAT 2 { SAVEPOINT a; ROLLBACK TO a; ROLLBACK TRANSACTION TO a; RELEASE a }",
-       "(repeat 2 (sql 'SAVEPOINT a') (sql 'ROLLBACK TO a') (sql 'ROLLBACK TRANSACTION TO a') (sql 'RELEASE a'))"},
+       "(repeat 2 (savepoint a) (rollback-to a) (rollback-to a) (release a))"},
   });
 }
 
