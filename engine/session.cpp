@@ -208,6 +208,8 @@ std::optional<std::vector<TypedColumn>> Session::columns_of(const std::string& s
   return impl_->state.database.columns_of(schema, table);
 }
 
+std::uint64_t Session::schema_version() { return impl_->state.database.schema_version(); }
+
 std::vector<std::string> Session::known_words() {
   auto& state = impl_->state;
   std::set<std::string> words;

@@ -116,6 +116,8 @@ class Session {
   /// The columns of a table, view or tensor as SQL sees it; nullopt if there is none. The schema may be empty. Names
   /// are case-insensitive.
   std::optional<std::vector<TypedColumn>> columns_of(const std::string& schema, const std::string& table);
+  /// Another number whenever tables, views, tensors or attached tensors may have changed, by whomever.
+  std::uint64_t schema_version();
   /// Words that a statement may use beside the keywords: tensors, their labels, macros, settings, SQL's tables and
   /// views. Distinct, in no particular order.
   std::vector<std::string> known_words();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/check.hpp"
+#include "engine/dialect/parser_memory.hpp"
 #include "parser/tokenizer.hpp"
 
 namespace eindb::dialect {
@@ -16,6 +17,9 @@ namespace {
 /// The parser and its messages call themselves for each level of a tree.
 constexpr std::size_t kDeepest = 1000;
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+/// More than the parser, its message and the tree take.
+constexpr std::size_t kLeastReserve = std::size_t{256} << 10U;
+constexpr std::size_t kReservePerByte = 400;
 
 /// An upper bound of the tree's depth: open parentheses, and what precedes in the same element of a list.
 bool may_be_too_deep(std::string_view text) {
@@ -54,6 +58,7 @@ void ParseTree::Free::operator()(PgQuery__ParseResult* tree) const noexcept {
 std::optional<ParseTree> ParseTree::parse(std::string_view text) {
   if (text.size() > kMostBytes || text.find('\0') != std::string_view::npos || may_be_too_deep(text))
     return std::nullopt;
+  const ParserMemory memory(kLeastReserve + kReservePerByte * text.size());
   const auto result = pg_query_parse_protobuf(std::string(text).c_str());
   struct FreeResult {
     const PgQueryProtobufParseResult& result;

@@ -57,6 +57,12 @@ std::optional<std::vector<TypedColumn>> OpenDatabase::columns_of(const std::stri
   return sql_names.columns(schema, table);
 }
 
+// The parts only grow, in small steps.
+std::uint64_t OpenDatabase::schema_version() {
+  tensor_tables.refresh();
+  return connection().schema_version() + (tensor_tables.generation() << 40U) + (attached.generation() << 52U);
+}
+
 void OpenDatabase::forget_compiled_if_changed() {
   const CompiledStatements::Version version{tensor_tables.generation(), attached.generation()};
   if (compiled.bring_to(version)) sql_names.clear();

@@ -50,6 +50,8 @@ struct OpenDatabase {
   NameSource names(std::vector<ParameterValue> parameters);
   /// The columns of a table, view or tensor as SQL sees it; nullopt if there is none. The schema may be empty.
   std::optional<std::vector<TypedColumn>> columns_of(const std::string& schema, const std::string& table);
+  /// Another number whenever tables, views, tensors or attached tensors may have changed, by whomever.
+  std::uint64_t schema_version();
   /// Forgets compiled statements and looked-up names if tensors or attached tensors have changed: statements hold the
   /// tables of the tensors that they read, and a name may mean something else after a change.
   void forget_compiled_if_changed();

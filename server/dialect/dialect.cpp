@@ -144,6 +144,12 @@ SourceSpan Translation::original(SourceSpan translated) const {
   return {begin, empty ? begin : std::max(begin, at(translated.end - 1, true))};
 }
 
+bool is_sql_for_sqlite(std::string_view statement) {
+  Tokenizer tokenizer(statement, kPostgresRules);
+  const auto first = tokenizer.next();
+  return first.is_word("TRUNCATE") || is_sql(first, tokenizer.next());
+}
+
 Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns) {
   Tokenizer tokenizer(statement, kPostgresRules);
   const auto first = tokenizer.next();

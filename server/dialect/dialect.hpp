@@ -41,6 +41,9 @@ struct Translation {
   SourceSpan original(SourceSpan translated) const;
 };
 
+/// Whether the statement is for SQLite, or a TRUNCATE, and translate_dialect may change it; otherwise it is eindb's own.
+bool is_sql_for_sqlite(std::string_view statement);
+
 /// Translates one statement from PostgreSQL's dialect of SQL to SQLite's: by its syntax tree where
 /// engine/dialect knows all of it, and otherwise, as for questions about pg_catalog, token by token:
 ///

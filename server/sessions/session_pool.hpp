@@ -9,17 +9,19 @@
 #include <vector>
 
 #include "engine/session.hpp"
+#include "server/dialect/translation_cache.hpp"
 #include "server/pg_catalog/pg_catalog.hpp"
 
 namespace eindb {
 
-/// A session, and its pg_catalog.
+/// A session, its pg_catalog, and the statements that were translated for it.
 struct PooledSession {
   PooledSession(const std::string& database, const SessionOptions& options)
       : session(database, options), catalog(session) {}
 
   Session session;
   PgCatalog catalog;
+  TranslationCache translations;
 };
 
 /// Sessions of one database, lent to clients while they work. A session holds an open database, compiled statements and

@@ -6,6 +6,7 @@
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
+#include "server/dialect/dialect_columns.hpp"
 
 namespace eindb {
 namespace {
@@ -84,6 +85,18 @@ void ClientState::show_catalog() {
                                 .scrolls = declaration.scrolls});
   }
   session_->catalog.show(identity);
+}
+
+Translation ClientState::translate(std::string_view text) {
+  if (!is_sql_for_sqlite(text)) return {};
+  auto& session = this->session();
+  auto& known = session_->translations;
+  if (const auto* found = known.find(text, session.schema_version())) return *found;
+  auto translation = translate_dialect(text, [&](const std::string& schema, const std::string& table) {
+    return columns_for_dialect(session, schema, table);
+  });
+  known.keep(text, translation);
+  return translation;
 }
 
 void ClientState::add_functions() {

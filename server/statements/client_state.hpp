@@ -46,6 +46,8 @@ class ClientState {
   void show_catalog();
   /// Makes the functions of pg_catalog alone visible to the session.
   void add_functions();
+  /// The statement as SQLite takes it. Throws CodedError for what PostgreSQL would refuse.
+  Translation translate(std::string_view text);
   /// Call before rows of earlier statements are read for a new one: the session's statement_timeout counts from now,
   /// and requests to cancel the last statement are over.
   void begin_time();

@@ -7,8 +7,6 @@
 #include "common/source_span.hpp"
 #include "server/copy/copy_out.hpp"
 #include "server/copy/copy_statement.hpp"
-#include "server/dialect/dialect.hpp"
-#include "server/dialect/dialect_columns.hpp"
 #include "server/statements/client_command.hpp"
 #include "server/statements/in_own_words.hpp"
 
@@ -31,9 +29,7 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
   // Places in the query of a cursor are those in the statement.
   auto query = std::string(statement->cursor ? statement->cursor->query : 0, ' ');
   if (statement->cursor) text = query += text.substr(query.size());
-  statement->translation = translate_dialect(text, [this](const std::string& schema, const std::string& table) {
-    return columns_for_dialect(client_.session(), schema, table);
-  });
+  statement->translation = client_.translate(text);
   in_own_words(client_, *statement,
                [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;

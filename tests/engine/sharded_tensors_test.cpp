@@ -177,9 +177,12 @@ TEST_F(ShardedTensorsTest, TransactionsAndSavepoints) {
   run("ROLLBACK");
   EXPECT_EQ(sum("A"), 5);
   expect_no_leaks();
+  EXPECT_THROW(run("SAVEPOINT outermost"), Error);
+  run("BEGIN");
   run("SAVEPOINT outermost");
   run("INSERT INTO TENSOR A VALUES (0, 4)");
   run("RELEASE outermost");
+  run("COMMIT");
   restart();
   EXPECT_EQ(sum("A"), 8);
   expect_no_leaks();

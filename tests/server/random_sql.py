@@ -137,7 +137,7 @@ class Statements:
         return self.random.choice([
             lambda: f"({v()} {self.pick('+', '-', '*')} {self.value(self.pick('int', 'numeric'), 0)})",
             lambda: f"({v()} / {v()})",
-            lambda: f"ROUND({v()}, {self.random.randint(0, 3)})",
+            lambda: f"ROUND({self.value('numeric', 0)}, {self.random.randint(0, 3)})",
             lambda: f"CAST({self.value('int', depth)} AS numeric)",
             lambda: self.common("numeric", depth),
         ])()
