@@ -393,7 +393,7 @@ class Savepoints(WithConnection):
         script = "BEGIN;\nINSERT INTO log VALUES (1);\nSELECT nope;\nINSERT INTO log VALUES (2);\nCOMMIT;\n"
         ran = self.server.psql("-v", "ON_ERROR_ROLLBACK=on", text=script)
         self.assertEqual(ran.stdout, "BEGIN\nINSERT 0 1\nINSERT 0 1\nCOMMIT\n")
-        self.assertIn("no such column: nope", ran.stderr)
+        self.assertIn('column "nope" does not exist', ran.stderr)
         self.assertEqual(self.log(), [1, 2])
 
     def test_what_is_cancelled_is_rescued_unless_it_wrote(self):
