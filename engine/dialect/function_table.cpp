@@ -115,6 +115,7 @@ constexpr std::array kFunctions{
     Function{"sqrt", "f", 'f', "pg_sqrt"},
     Function{"starts_with", "tt", 'b'},
     Function{"statement_timestamp", "", 'z'},
+    Function{"string_agg", "tt", 't', "group_concat", Aggregate},
     Function{"strpos", "tt", 'i'},
     Function{"substr", "ti", 't', "pg_substr"},
     Function{"substr", "tii", 't', "pg_substr"},

@@ -172,6 +172,12 @@ std::string two_digits(std::int64_t value) { return (value < 10 ? "0" : "") + st
 
 }  // namespace
 
+std::int64_t day_of(std::int64_t microseconds) {
+  return microseconds >= 0 ? microseconds / kDay : -((-microseconds + kDay - 1) / kDay);
+}
+
+std::int64_t time_of_day(std::int64_t microseconds) { return microseconds - day_of(microseconds) * kDay; }
+
 int days_in_month(std::int64_t year, int month) {
   constexpr std::array<int, 12> kDays{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -201,8 +207,7 @@ CivilDate civil_of(std::int64_t days) {
 
 std::optional<std::int64_t> read_date(std::string_view text) {
   const auto moment = read_timestamp(text, false);
-  if (!moment) return std::nullopt;
-  return *moment >= 0 ? *moment / kDay : -((-*moment + kDay - 1) / kDay);
+  return moment ? std::optional(day_of(*moment)) : std::nullopt;
 }
 
 std::optional<std::int64_t> read_timestamp(std::string_view text, bool zoned) {
@@ -299,7 +304,7 @@ std::string time_text(std::int64_t microseconds) {
 }
 
 std::string timestamp_text(std::int64_t microseconds, bool zoned) {
-  const auto days = microseconds >= 0 ? microseconds / kDay : -((-microseconds + kDay - 1) / kDay);
+  const auto days = day_of(microseconds);
   return date_text(days) + " " + time_text(microseconds - days * kDay) + (zoned ? "+00" : "");
 }
 
@@ -322,7 +327,7 @@ std::string interval_text(const Interval& interval) {
 }
 
 std::optional<std::int64_t> add_months(std::int64_t microseconds, std::int64_t months) {
-  const auto days = microseconds >= 0 ? microseconds / kDay : -((-microseconds + kDay - 1) / kDay);
+  const auto days = day_of(microseconds);
   auto date = civil_of(days);
   const auto index = date.year * 12 + (date.month - 1) + months;
   date.year = index >= 0 ? index / 12 : -((-index + 11) / 12);

@@ -133,6 +133,8 @@ class Translator {
   SqlText with(const PgQuery__WithClause& node, const Scope* outer);
   SqlText order_and_limit(const PgQuery__SelectStmt& node, const Scope& scope, const std::vector<Column>& columns,
                           bool of_compound);
+  SqlText limit(const PgQuery__SelectStmt& node);
+  SqlText places_of_groups(const PgQuery__SelectStmt& node, const Scope& scope);
   SqlText sorting(std::span<PgNode* const> keys, const Scope& scope, const std::vector<Column>* columns,
                   bool of_compound);
   SqlText sources(std::span<PgNode* const> nodes, Scope& scope);

@@ -105,6 +105,10 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
 Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   const auto name = name_in_catalog(nodes(node.n_funcname, node.funcname));
   if (node.func_variadic || node.agg_within_group) throw NotTranslated();
+  const bool is_ordered = name == "string_agg" || name == "array_agg" || name == "json_agg" || name == "jsonb_agg";
+  if (is_ordered && node.n_agg_order > 0)
+    refuse("0A000", "ORDER BY inside " + name + " is not supported", node.location,
+           "order the rows before: " + name + "(...) FROM (SELECT ... ORDER BY ...) AS s");
   const auto known = functions_named(name);
   if (known.empty()) throw NotTranslated();
   const bool is_aggregate = known.front().kind == Function::Kind::Aggregate && node.over == nullptr;

@@ -198,10 +198,10 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
   results(nodes(node.n_target_list, node.target_list), scope, targets, out, texts);
   if (texts.empty()) throw NotTranslated();
   out.text = "SELECT ";
-  if (node.n_distinct_clause > 1 ||
-      (node.n_distinct_clause == 1 && node.distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET))
-    throw NotTranslated();  // DISTINCT ON
-  if (node.n_distinct_clause == 1) out.text += "DISTINCT ";
+  const bool is_distinct_on =
+      node.n_distinct_clause > 0 && node.distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET;
+  if (node.n_distinct_clause > 0 && !is_distinct_on) out.text += "DISTINCT ";
+  if (is_distinct_on) texts.push_back(places_of_groups(node, scope));
   out.text += joined(texts);
   if (!from.empty()) out.text += SqlText(" FROM ") + from;
   if (node.where_clause != nullptr) {
@@ -244,8 +244,44 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
     }
     out.text += SqlText(" WINDOW ") + joined(windows);
   }
-  out.text += order_and_limit(node, scope, out.columns, false);
+  if (!is_distinct_on) {
+    out.text += order_and_limit(node, scope, out.columns, false);
+    return out;
+  }
+  std::vector<SqlText> names;
+  for (const auto& column : out.columns) {
+    const auto same = std::count_if(out.columns.begin(), out.columns.end(),
+                                    [&](const Column& other) { return equal_ignoring_case(other.name, column.name); });
+    if (same > 1) throw NotTranslated();
+    if (!column.hidden) names.push_back(quoted(column.name));
+  }
+  out.text =
+      SqlText("SELECT ") + joined(names) + " FROM (" + out.text + ") WHERE pg_row = 1 ORDER BY pg_place" + limit(node);
   return out;
+}
+
+// Columns for DISTINCT ON: the place of a row in its group, and among all rows.
+SqlText Translator::places_of_groups(const PgQuery__SelectStmt& node, const Scope& scope) {
+  if (node.n_group_clause > 0 || has_aggregate_) throw NotTranslated();
+  std::vector<SqlText> keys;
+  for (const auto* key : nodes(node.n_distinct_clause, node.distinct_clause)) {
+    if (key->node_case == PG_QUERY__NODE__NODE_A_CONST) throw NotTranslated();
+    keys.push_back(checked(expression(*key, scope)).text);
+  }
+  for (const auto* each : nodes(node.n_sort_clause, node.sort_clause)) {
+    const auto& key = *each->sort_by->node;
+    const bool is_name = key.node_case == PG_QUERY__NODE__NODE_COLUMN_REF && key.column_ref->n_fields == 1;
+    // Positions and names of results mean something else in a window.
+    if (key.node_case == PG_QUERY__NODE__NODE_A_CONST ||
+        (is_name && !scope.find("", text_of(*key.column_ref->fields[0]))))
+      throw NotTranslated();
+  }
+  const auto order =
+      node.n_sort_clause == 0
+          ? SqlText()
+          : SqlText(" ORDER BY ") + sorting(nodes(node.n_sort_clause, node.sort_clause), scope, nullptr, false);
+  return SqlText("row_number() OVER (PARTITION BY ") + joined(keys) + order + ") AS pg_row, row_number() OVER (" +
+         order + ") AS pg_place";
 }
 
 void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, Query& out,
@@ -386,11 +422,16 @@ SqlText Translator::order_and_limit(const PgQuery__SelectStmt& node, const Scope
   SqlText out;
   if (node.n_sort_clause > 0)
     out += SqlText(" ORDER BY ") + sorting(nodes(node.n_sort_clause, node.sort_clause), scope, &columns, of_compound);
+  return out + limit(node);
+}
+
+SqlText Translator::limit(const PgQuery__SelectStmt& node) {
+  SqlText out;
   if (node.limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES)
     refuse("0A000", "WITH TIES is not supported", -1, "use rank() OVER (ORDER BY ...) and a condition on it");
   const Scope none(nullptr);
-  const auto count = [&](const PgNode& limit, std::string_view what) {
-    auto value = expression(limit, none);
+  const auto count = [&](const PgNode& bound, std::string_view what) {
+    auto value = expression(bound, none);
     if (value.is_null) return SqlText(what == "LIMIT" ? "-1" : "0");
     value = coerce(std::move(value), SqlType::Integer, Coercion::Implicit);
     return SqlText(what == "LIMIT" ? "pg_limit(" : "pg_offset(") + value.text + ")";

@@ -1,95 +1,32 @@
-#include <charconv>
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "common/coded_error.hpp"
 #include "common/letter_case.hpp"
-#include "engine/dialect/moments.hpp"
+#include "engine/dialect/literals.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/token_value.hpp"
 
 namespace eindb::dialect {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\n')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n')) text.remove_suffix(1);
-  return text;
-}
-
-template <class Number>
-std::optional<Number> read_number(std::string_view text) {
-  text = trimmed(text);
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
-std::optional<bool> read_truth(std::string_view text) {
-  const auto word = to_lower(trimmed(text));
-  if (word.empty()) return std::nullopt;
-  for (const std::string_view yes : {"true", "yes", "on", "1"})
-    if ((word != "o" && yes.starts_with(word))) return true;
-  for (const std::string_view no : {"false", "no", "off", "0"})
-    if ((word != "o" && no.starts_with(word))) return false;
-  return std::nullopt;
-}
-
-std::optional<std::string> read_uuid(std::string_view text) {
-  std::string digits;
-  for (const char c : text) {
-    if (c == '-' || c == '{' || c == '}') continue;
-    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (!hex) return std::nullopt;
-    digits += c;
-  }
-  if (digits.size() != 32) return std::nullopt;
-  for (const std::size_t at : {20, 16, 12, 8}) digits.insert(at, "-");
-  return to_lower(digits);
-}
-
-/// The constant as SQL, in the form in which values of the type are stored; nullopt if it is none.
-std::optional<std::string> constant_of(std::string_view text, SqlType type) {
+/// The constant as SQL, in the form in which values of the type are stored.
+std::string constant_of(const std::string& text, SqlType type) {
   switch (type) {
-    case SqlType::Integer: {
-      const auto value = read_number<std::int64_t>(text);
-      return value ? std::optional(std::to_string(*value)) : std::nullopt;
-    }
+    case SqlType::Integer: return std::to_string(integer_from(text));
     case SqlType::Numeric:
     case SqlType::Float: {
-      const auto value = read_number<double>(text);
-      if (!value || !std::isfinite(*value)) return std::nullopt;
-      const auto written = trimmed(text);
-      if (type == SqlType::Float) return "CAST(" + quote_string(written) + " AS REAL)";
-      return "CAST(" + quote_string(written) + " AS NUMERIC)";
+      const bool is_float = type == SqlType::Float;
+      if (!std::isfinite(real_from(text, name_of(type)))) throw NotTranslated();
+      return "CAST(" + quote_string(text) + (is_float ? " AS REAL)" : " AS NUMERIC)");
     }
-    case SqlType::Bool: {
-      const auto value = read_truth(text);
-      return value ? std::optional<std::string>(*value ? "TRUE" : "FALSE") : std::nullopt;
-    }
-    case SqlType::Date: {
-      const auto value = read_date(text);
-      return value ? std::optional(quote_string(date_text(*value))) : std::nullopt;
-    }
-    case SqlType::Time: {
-      const auto value = read_time(text);
-      return value ? std::optional(quote_string(time_text(*value))) : std::nullopt;
-    }
-    case SqlType::Timestamp:
-    case SqlType::TimestampTz: {
-      const bool zoned = type == SqlType::TimestampTz;
-      const auto value = read_timestamp(text, zoned);
-      return value ? std::optional(quote_string(timestamp_text(*value, zoned))) : std::nullopt;
-    }
-    case SqlType::Interval: {
-      const auto value = read_interval(text);
-      return value ? std::optional(quote_string(interval_text(*value))) : std::nullopt;
-    }
-    case SqlType::Uuid: {
-      const auto value = read_uuid(text);
-      return value ? std::optional(quote_string(*value)) : std::nullopt;
-    }
+    case SqlType::Bool: return truth_from(text) ? "TRUE" : "FALSE";
+    case SqlType::Date: return quote_string(date_from(text));
+    case SqlType::Time: return quote_string(time_from(text));
+    case SqlType::Timestamp: return quote_string(timestamp_from(text, false));
+    case SqlType::TimestampTz: return quote_string(timestamp_from(text, true));
+    case SqlType::Interval: return quote_string(interval_from(text));
+    case SqlType::Uuid: return quote_string(uuid_from(text));
     case SqlType::Bytea: return "pg_bytea(" + quote_string(text) + ")";
     default: return quote_string(text);
   }
@@ -97,7 +34,7 @@ std::optional<std::string> constant_of(std::string_view text, SqlType type) {
 
 // now, today, ... are read when the statement runs.
 bool is_special_moment(std::string_view text) {
-  const auto word = to_lower(trimmed(text));
+  const auto word = to_lower(text.substr(std::min(text.find_first_not_of(' '), text.size())));
   return word == "now" || word == "today" || word == "tomorrow" || word == "yesterday" || word == "epoch" ||
          word == "infinity" || word == "-infinity";
 }
@@ -142,19 +79,11 @@ Value Translator::settle(Value value, SqlType type) {
   }
   if (!value.literal) return value;
   if (is_moment(type) && is_special_moment(*value.literal)) throw NotTranslated();
-  const auto constant = constant_of(*value.literal, type);
-  if (!constant) {
-    const bool moment = is_moment(type) || type == SqlType::Time || type == SqlType::Interval;
-    const bool number = type == SqlType::Integer && read_number<double>(*value.literal) &&
-                        value.literal->find_first_of(".eE") == std::string::npos;
-    refuse(number   ? "22003"
-           : moment ? "22007"
-                    : "22P02",
-           number ? "value \"" + *value.literal + "\" is out of range for type bigint"
-                  : "invalid input syntax for type " + std::string(name_of(type)) + ": \"" + *value.literal + "\"",
-           value.location);
+  try {
+    value.text = SqlText(constant_of(*value.literal, type), value.location);
+  } catch (const CodedError& error) {
+    refuse(error.sqlstate(), error.message(), value.location);
   }
-  value.text = SqlText(*constant, value.location);
   value.literal.reset();
   return value;
 }

@@ -41,7 +41,8 @@ struct Translation {
   SourceSpan original(SourceSpan translated) const;
 };
 
-/// Whether the statement is for SQLite, or a TRUNCATE, and translate_dialect may change it; otherwise it is eindb's own.
+/// Whether the statement is for SQLite, or a TRUNCATE, and translate_dialect may change it; otherwise it is eindb's
+/// own.
 bool is_sql_for_sqlite(std::string_view statement);
 
 /// Translates one statement from PostgreSQL's dialect of SQL to SQLite's: by its syntax tree where

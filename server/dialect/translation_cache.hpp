@@ -25,7 +25,7 @@ class TranslationCache {
  private:
   using Entries = std::list<std::pair<std::string, Translation>>;
 
-  Entries entries_;                                       // the most recently used first
+  Entries entries_;                                        // the most recently used first
   std::map<std::string_view, Entries::iterator> by_text_;  // keys refer to the texts of entries
   std::uint64_t version_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "common/coded_error.hpp"
 #include "common/letter_case.hpp"
+#include "engine/dialect/literals.hpp"
 #include "engine/dialect/moments.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
 #include "server/pg_catalog/pg_values.hpp"
@@ -53,23 +54,20 @@ SqliteValue date_value(std::int64_t days) {
   return dialect::date_text(days);
 }
 
-SqliteValue to_date(PgValues values) { return is_null(values[0]) ? kNull : date_value(date_of(values[0])); }
+SqliteValue to_date(PgValues values) {
+  return is_null(values[0]) ? kNull : SqliteValue(dialect::date_from(text_of(values[0])));
+}
 SqliteValue to_time(PgValues values) {
-  if (is_null(values[0])) return kNull;
-  const auto text = text_of(values[0]);
-  if (const auto time = dialect::read_time(text)) return dialect::time_text(*time);
-  const auto moment = dialect::read_timestamp(text, false);
-  if (!moment) bad_input("time", text);
-  return dialect::time_text(((*moment % kDay) + kDay) % kDay);
+  return is_null(values[0]) ? kNull : SqliteValue(dialect::time_from(text_of(values[0])));
 }
 SqliteValue to_timestamp(PgValues values) {
-  return is_null(values[0]) ? kNull : SqliteValue(dialect::timestamp_text(moment_of(values[0], false), false));
+  return is_null(values[0]) ? kNull : SqliteValue(dialect::timestamp_from(text_of(values[0]), false));
 }
 SqliteValue to_timestamptz(PgValues values) {
-  return is_null(values[0]) ? kNull : SqliteValue(dialect::timestamp_text(moment_of(values[0], true), true));
+  return is_null(values[0]) ? kNull : SqliteValue(dialect::timestamp_from(text_of(values[0]), true));
 }
 SqliteValue to_interval(PgValues values) {
-  return is_null(values[0]) ? kNull : SqliteValue(dialect::interval_text(interval_of(values[0])));
+  return is_null(values[0]) ? kNull : SqliteValue(dialect::interval_from(text_of(values[0])));
 }
 SqliteValue timestamp_of_seconds(PgValues values) {
   if (is_null(values[0])) return kNull;
@@ -101,7 +99,7 @@ SqliteValue shifted(PgValues values, int sign) {
   const auto moved = dialect::add_months(moment_of(values[0], zoned), sign * interval.months);
   if (!moved) refuse("22008", "timestamp out of range");
   const auto moment = *moved + sign * (interval.days * kDay + interval.microseconds);
-  date_value(moment >= 0 ? moment / kDay : -((-moment + kDay - 1) / kDay));
+  date_value(dialect::day_of(moment));
   return dialect::timestamp_text(moment, zoned);
 }
 SqliteValue timestamp_plus(PgValues values) { return shifted(values, 1); }
@@ -121,7 +119,7 @@ SqliteValue age(PgValues values) {
   const int sign = later < earlier ? -1 : 1;
   if (sign < 0) std::swap(later, earlier);
   const auto parts = [](std::int64_t moment) {
-    const auto days = moment >= 0 ? moment / kDay : -((-moment + kDay - 1) / kDay);
+    const auto days = dialect::day_of(moment);
     return std::pair(dialect::civil_of(days), moment - days * kDay);
   };
   const auto [a, a_time] = parts(later);
@@ -193,7 +191,7 @@ SqliteValue date_part(PgValues values) {
   if (any_null(values)) return kNull;
   const auto part = to_lower(text_of(values[0]));
   const auto moment = moment_of(values[1], true);
-  const auto days = moment >= 0 ? moment / kDay : -((-moment + kDay - 1) / kDay);
+  const auto days = dialect::day_of(moment);
   const auto time = moment - days * kDay;
   const auto date = dialect::civil_of(days);
   const auto number = [](std::int64_t value) { return SqliteValue(static_cast<double>(value)); };
@@ -241,7 +239,7 @@ SqliteValue date_trunc(PgValues values) {
   const auto text = text_of(values[1]);
   const bool zoned = is_zoned(text);
   const auto moment = moment_of(values[1], zoned);
-  const auto days = moment >= 0 ? moment / kDay : -((-moment + kDay - 1) / kDay);
+  const auto days = dialect::day_of(moment);
   const auto time = moment - days * kDay;
   const auto date = dialect::civil_of(days);
   const auto of_date = [&](std::int64_t year, int month) {
@@ -292,7 +290,7 @@ SqliteValue to_char(PgValues values) {
   if (any_null(values)) return kNull;
   const auto moment = moment_of(values[0], true);
   const auto format = text_of(values[1]);
-  const auto days = moment >= 0 ? moment / kDay : -((-moment + kDay - 1) / kDay);
+  const auto days = dialect::day_of(moment);
   const auto time = moment - days * kDay;
   const auto date = dialect::civil_of(days);
   const auto hour = time / (3600 * kSecond);

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "common/coded_error.hpp"
+#include "engine/dialect/literals.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
 #include "server/pg_catalog/pg_values.hpp"
 
@@ -26,25 +27,10 @@ constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
 bool is_integer(const SqliteValue& value) { return std::holds_alternative<std::int64_t>(value); }
 
-template <class Number>
-Number read(const std::string& text, std::string_view type) {
-  std::string_view rest = text;
-  while (!rest.empty() && (rest.front() == ' ' || rest.front() == '\t' || rest.front() == '\n')) rest.remove_prefix(1);
-  while (!rest.empty() && (rest.back() == ' ' || rest.back() == '\t' || rest.back() == '\n')) rest.remove_suffix(1);
-  if (rest.starts_with('+') && !rest.starts_with("+-")) rest.remove_prefix(1);
-  Number value{};
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-  if (error == std::errc::result_out_of_range && end == rest.data() + rest.size())
-    refuse("22003", "value \"" + text + "\" is out of range for type " + std::string(type));
-  if (error != std::errc() || end != rest.data() + rest.size() || rest.empty())
-    refuse("22P02", "invalid input syntax for type " + std::string(type) + ": \"" + text + "\"");
-  return value;
-}
-
 double real_of(const SqliteValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
   if (const auto* real = std::get_if<double>(&value)) return *real;
-  return read<double>(text_of(value), "double precision");
+  return dialect::real_from(text_of(value));
 }
 
 std::int64_t whole(double value) {
@@ -56,7 +42,7 @@ std::int64_t whole(double value) {
 std::int64_t exact_integer(const SqliteValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* real = std::get_if<double>(&value)) return whole(std::round(*real));
-  return read<std::int64_t>(text_of(value), "bigint");
+  return dialect::integer_from(text_of(value));
 }
 
 // ---- Checks and conversions
@@ -90,9 +76,8 @@ SqliteValue to_numeric(PgValues values) {
   if (is_null(values[0])) return kNull;
   if (!std::holds_alternative<std::string>(values[0])) return values[0];
   const auto text = text_of(values[0]);
-  const auto real = read<double>(text, "numeric");
-  if (text.find_first_of(".eEnN") == std::string::npos && std::fabs(real) < 9e18)
-    return read<std::int64_t>(text, "numeric");
+  const auto real = dialect::real_from(text, "numeric");
+  if (text.find_first_of(".eEnN") == std::string::npos && std::fabs(real) < 9e18) return dialect::integer_from(text);
   return real;
 }
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "common/coded_error.hpp"
-#include "common/letter_case.hpp"
+#include "engine/dialect/literals.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
 #include "server/pg_catalog/pg_values.hpp"
 
@@ -329,15 +329,7 @@ SqliteValue bit_length(PgValues values) {
 }
 
 SqliteValue uuid(PgValues values) {
-  if (any_null(values)) return kNull;
-  const auto text = text_of(values[0]);
-  std::string digits;
-  for (const char c : text)
-    if (c != '-' && c != '{' && c != '}') digits += c;
-  const bool hex = digits.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
-  if (!hex || digits.size() != 32) refuse("22P02", "invalid input syntax for type uuid: \"" + text + "\"");
-  for (const std::size_t at : {20, 16, 12, 8}) digits.insert(at, "-");
-  return to_lower(digits);
+  return any_null(values) ? kNull : SqliteValue(dialect::uuid_from(text_of(values[0])));
 }
 
 constexpr std::array kStringFunctions{

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "common/error.hpp"
-#include "common/letter_case.hpp"
+#include "engine/dialect/literals.hpp"
 #include "engine/statement_text.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
 #include "server/pg_catalog/pg_values.hpp"
@@ -151,12 +151,7 @@ SqliteValue size_pretty(PgValues values) {
 SqliteValue to_bool(PgValues values) {
   if (is_null(values[0])) return kNull;
   if (!std::holds_alternative<std::string>(values[0])) return truth_value(integer_of(values[0]) != 0);
-  const auto text = to_lower(text_of(values[0]));
-  if (text == "t" || text == "true" || text == "on" || text == "yes" || text == "y" || text == "1")
-    return truth_value(true);
-  if (text == "f" || text == "false" || text == "off" || text == "no" || text == "n" || text == "0")
-    return truth_value(false);
-  throw Error(ErrorKind::Value, "invalid input for type boolean: " + text);
+  return truth_value(dialect::truth_from(text_of(values[0])));
 }
 
 SqliteValue to_bytea(PgValues values) { return is_null(values[0]) ? kNull : read_bytea(text_of(values[0])); }
