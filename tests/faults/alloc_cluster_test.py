@@ -175,9 +175,16 @@ class Enumeration(unittest.TestCase):
 
     def make(self):
         # A failure in the previous test may have closed connections to workers afterwards.
+        def is_made():
+            try:
+                self.ask("DROP TENSOR IF EXISTS A")
+                self.ask("CREATE TENSOR A PARTITION (2, 2) AS EINSUM A[i 6, j 6] = i * 6 + j")
+            except psycopg.Error:
+                return False
+            return True
+
         self.assertTrue(wait_until(self.all_are_up), "a worker does not come back")
-        self.ask("DROP TENSOR IF EXISTS A")
-        self.ask("CREATE TENSOR A PARTITION (2, 2) AS EINSUM A[i 6, j 6] = i * 6 + j")
+        self.assertTrue(wait_until(is_made), "the workers do not take a tensor")
 
     def create(self, who):
         self.make()
