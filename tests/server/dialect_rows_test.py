@@ -48,7 +48,7 @@ ERRORS = (
     ("INSERT INTO p (id, a) VALUES (9, DATE '2024-01-01')", "42804"), ("UPDATE p SET v = s || 'abcd'", "22001"),
     ("INSERT INTO p (id, nope) VALUES (9, 1)", "42703"), ("SELECT a FROM p ORDER BY 3", "42P10"),
     ("SELECT a FROM p LIMIT -1", "2201W"), ("SELECT repeat('x', 2000000000)", "54000"),
-    ("CREATE TABLE bad (id INTEGER PRIMARY KEY, n serial)", "0A000"),
+    ("SELECT string_agg(s, ',' ORDER BY a) FROM p", "0A000"), ("CREATE TABLE bad (id INTEGER PRIMARY KEY, n serial)", "0A000"),
 )
 
 
@@ -89,6 +89,18 @@ class DialectRows(WithServer):
         self.assertEqual(self.rows("SELECT a FROM p ORDER BY a"), [(7,), (None,)])
         self.assertEqual(self.rows("SELECT a FROM p ORDER BY a DESC"), [(None,), (7,)])
         self.assertEqual(self.rows("SELECT a FROM p ORDER BY a NULLS FIRST"), [(None,), (7,)])
+
+    def test_distinct_on(self):
+        self.rows("CREATE TABLE m (day date, place text, degrees int)")
+        self.rows("INSERT INTO m VALUES ('2024-01-02', 'a', 3), ('2024-01-01', 'a', 5), ('2024-01-01', 'b', 1), (NULL, 'b', 9)")
+        query = "SELECT DISTINCT ON (place) place, degrees FROM m ORDER BY place, day DESC"
+        self.assertEqual(self.rows(query), [("a", 3), ("b", 9)])
+        self.assertEqual(self.rows(query.replace("DESC", "DESC NULLS LAST") + " LIMIT 1 OFFSET 1"), [("b", 1)])
+        self.assertEqual(self.rows("SELECT DISTINCT ON (place) * FROM m ORDER BY place DESC, degrees"),
+                         [("2024-01-01", "b", 1), ("2024-01-02", "a", 3)])  # fmt: skip
+        self.assertEqual(self.rows("SELECT string_agg(place, '-') FROM (SELECT place FROM m ORDER BY degrees) AS s"),
+                         [("b-a-a-b",)])  # fmt: skip
+        self.rows("DROP TABLE m")
 
     def test_names_of_columns(self):
         with self.connection.cursor() as cursor:
