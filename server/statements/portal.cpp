@@ -69,11 +69,13 @@ std::string command_tag(const Portal& portal) {
   if (const auto* fetch = own ? std::get_if<command::Fetch>(&*own) : nullptr)
     return fetch->moves ? result.status : "FETCH " + std::to_string(portal.rows);
   if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
+  // SQLite counts the rows of a RETURNING only after the last one was read; they are as many as were sent.
+  const auto changed = portal.columns.empty() ? result.rows_changed : portal.rows;
   if (outline.kind == StatementKind::Insert && result.tensor == nullptr && result.status != "INSERT")
-    return "INSERT 0 " + std::to_string(result.rows_changed);
+    return "INSERT 0 " + std::to_string(changed);
   // Clients expect a number after these words; for UPDATE TENSOR it is the number of cells.
   if (outline.kind == StatementKind::Update || outline.kind == StatementKind::Delete)
-    return outline.tag + " " + std::to_string(result.rows_changed);
+    return outline.tag + " " + std::to_string(changed);
   if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
   return result.status != "OK" ? result.status : outline.tag;
 }
