@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "engine/dialect/translate.hpp"
 #include "engine/statement_text.hpp"
 #include "server/dialect/dialect_rewriter.hpp"
+#include "server/dialect/dialect_types.hpp"
 
 namespace eindb {
 namespace {
@@ -98,7 +100,26 @@ DataType data_type_of(dialect::SqlType type) {
     case dialect::SqlType::Float: return DataType::Float8;
     case dialect::SqlType::Text: return DataType::Text;
     case dialect::SqlType::Bytea: return DataType::Bytea;
+    case dialect::SqlType::Date: return DataType::Date;
+    case dialect::SqlType::Time: return DataType::Time;
+    case dialect::SqlType::Timestamp: return DataType::Timestamp;
+    case dialect::SqlType::TimestampTz: return DataType::TimestampTz;
+    case dialect::SqlType::Interval: return DataType::Interval;
+    case dialect::SqlType::Uuid: return DataType::Uuid;
     default: return DataType::Unspecified;
+  }
+}
+
+/// A parameter that a cast names has the cast's type: $1::int[], $2::date.
+void note_cast_parameters(std::string_view statement, Translation& out) {
+  const auto tokens = tokens_of(statement, kPostgresRules);
+  for (std::size_t n = 0; n + 2 < tokens.size(); ++n) {
+    if (!tokens[n].is(Token::Kind::Parameter) || tokens[n + 1].text != "::") continue;
+    const auto type = read_type_name(tokens, n + 2).cast.type;
+    std::size_t number = 0;
+    const auto digits = tokens[n].text.substr(1);
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (read.ec == std::errc() && type != DataType::Unspecified) out.parameter_types.push_back({number, type});
   }
 }
 
@@ -111,6 +132,7 @@ std::optional<Translation> translate_tree(std::string_view statement, const dial
     const auto end = Tokenizer(statement, original, kPostgresRules).next().span.end;
     out.segments.push_back({at, original, std::max(end, original), false});
   }
+  note_cast_parameters(statement, out);
   for (const auto& [number, type] : translated->parameters)
     if (data_type_of(type) != DataType::Unspecified) out.parameter_types.push_back({number, data_type_of(type)});
   return out;

@@ -32,7 +32,13 @@ constexpr std::array kTypes{
     DataTypeInfo{OidArray, "_oid", -1, Unspecified},
     DataTypeInfo{BpChar, "bpchar", -1, Unspecified},
     DataTypeInfo{Varchar, "varchar", -1, Unspecified},
+    DataTypeInfo{Date, "date", 4, Unspecified},
+    DataTypeInfo{Time, "time", 8, Unspecified},
+    DataTypeInfo{Timestamp, "timestamp", 8, Unspecified},
+    DataTypeInfo{TimestampTz, "timestamptz", 8, Unspecified},
+    DataTypeInfo{Interval, "interval", 16, Unspecified},
     DataTypeInfo{Numeric, "numeric", -1, Unspecified},
+    DataTypeInfo{Uuid, "uuid", 16, Unspecified},
 };
 
 }  // namespace

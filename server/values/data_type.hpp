@@ -33,7 +33,13 @@ enum class DataType : std::int32_t {
   OidArray = 1028,
   BpChar = 1042,
   Varchar = 1043,
+  Date = 1082,
+  Time = 1083,
+  Timestamp = 1114,
+  TimestampTz = 1184,
+  Interval = 1186,
   Numeric = 1700,
+  Uuid = 2950,
 };
 
 /// The properties of a type in RowDescription and pg_type.

@@ -14,6 +14,7 @@
 #include "server/values/array_parameter.hpp"
 #include "server/values/bytea_text.hpp"
 #include "server/values/client_text.hpp"
+#include "server/values/moment_format.hpp"
 
 namespace eindb {
 namespace {
@@ -222,6 +223,7 @@ ParameterInput read_text(std::string_view text, DataType type) {
     case Bytea: return bytes_of(read_bytea(text));
     default: break;
   }
+  if (is_kept_as_text(type)) return read_kept_text(text, type);
   return std::string(text);
 }
 
@@ -244,8 +246,10 @@ ParameterInput read_binary(std::string_view value, DataType type) {
     case Float4: return double{std::bit_cast<float>(fixed<std::uint32_t>(value))};
     case Float8: return std::bit_cast<double>(fixed<std::uint64_t>(value));
     case Bytea: return bytes_of(value);
+    case Numeric: return read_binary_numeric(value);
     default: break;
   }
+  if (is_kept_as_text(type)) return read_kept_binary(value, type);
   if (is_text(type)) {
     check_client_text(value);
     return std::string(value);

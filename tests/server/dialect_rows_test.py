@@ -1,7 +1,12 @@
 """What SQLite answers otherwise than PostgreSQL: the server gives PostgreSQL's rows, types and errors."""
 
+import asyncio
+import datetime
+import decimal
 import unittest
+import uuid
 
+import asyncpg
 import psycopg
 import psycopg2
 
@@ -125,6 +130,32 @@ class DialectRows(WithServer):
                 cursor.execute(statement)
                 self.assertEqual(cursor.statusmessage, tag, statement)
         self.rows("DROP TABLE g")
+
+    def test_parameters_of_dates_and_numbers(self):
+        day, moment = datetime.date(1990, 5, 1), datetime.datetime(2024, 3, 1, 10, 0, 0, 250000)
+        name = uuid.UUID("12345678-1234-5678-1234-567812345678")
+        with psycopg.connect(**self.server.arguments(), autocommit=True) as connection:
+            for form in ("%t", "%b"):
+                found = connection.execute(
+                    f"SELECT {form}::date + 1, {form}::timestamp, {form}::timestamptz, {form}::interval, {form}::uuid::text,"
+                    f" {form}::numeric * 2",
+                    (day, moment, moment.replace(tzinfo=datetime.timezone.utc), datetime.timedelta(days=1, hours=2), name,
+                     decimal.Decimal("-12.5")))  # fmt: skip
+                self.assertEqual(found.fetchone()[:5],
+                                 ("1990-05-02", "2024-03-01 10:00:00.25", "2024-03-01 10:00:00.25+00", "1 day 02:00:00",
+                                  str(name)))  # fmt: skip
+            self.assertEqual(connection.execute("SELECT id FROM p WHERE d > %b", (day,)).fetchall(), [(1,)])
+
+        async def session():
+            connection = await asyncpg.connect(host="127.0.0.1", port=self.server.port, user="ada", database="s")
+            try:
+                self.assertEqual(await connection.fetchval("SELECT id FROM p WHERE d > $1", day), 1)
+                self.assertEqual(await connection.fetchval("SELECT id FROM p WHERE ts > $1", moment.replace(year=2020)), 1)
+                self.assertEqual(await connection.fetchval("SELECT count(*) FROM p WHERE id = ANY($1::int[])", [1, 2, 3]), 2)
+            finally:
+                await connection.close()
+
+        asyncio.run(session())
 
     def test_columns_that_count(self):
         self.rows("CREATE TABLE s1 (id serial PRIMARY KEY, name text)")

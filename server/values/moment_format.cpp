@@ -1,0 +1,131 @@
+#include "server/values/moment_format.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "common/check.hpp"
+#include "common/coded_error.hpp"
+#include "engine/dialect/literals.hpp"
+#include "engine/dialect/moments.hpp"
+#include "server/protocol/big_endian.hpp"
+#include "server/protocol/protocol_error.hpp"
+
+namespace eindb {
+namespace {
+
+using enum DataType;
+
+/// PostgreSQL counts from 2000-01-01.
+constexpr std::int64_t kEpochDay = 10957;
+constexpr std::int64_t kEpoch = kEpochDay * dialect::kDay;
+constexpr std::size_t kUuidBytes = 16;
+
+void expect_size(std::string_view value, std::size_t size) {
+  if (value.size() == size) return;
+  throw ProtocolError(
+      "a binary parameter has " + std::to_string(value.size()) + " bytes instead of " + std::to_string(size), "22P03");
+}
+
+template <class T>
+T part(std::string_view value, std::size_t at) {
+  DCHECK(at + sizeof(T) <= value.size(), "a part lies in the value");
+  return load_big_endian<T>(value.substr(at, sizeof(T)));
+}
+
+void check_day(std::int64_t day) {
+  constexpr std::int64_t kFirst = -719162;  // 0001-01-01
+  constexpr std::int64_t kLast = 2932896;   // 9999-12-31
+  if (day < kFirst || day > kLast)
+    throw CodedError("22008", ErrorKind::Value, "date out of range: years are 1 to 9999");
+}
+
+std::string read_timestamp_bits(std::int64_t since_epoch, bool zoned) {
+  if (since_epoch > std::numeric_limits<std::int64_t>::max() - kEpoch)
+    check_day(std::numeric_limits<std::int64_t>::max());
+  check_day(dialect::day_of(since_epoch + kEpoch));
+  return dialect::timestamp_text(since_epoch + kEpoch, zoned);
+}
+
+std::string read_uuid_bytes(std::string_view value) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string digits;
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    digits += kDigits[byte >> 4U];
+    digits += kDigits[byte & 15U];
+  }
+  return dialect::uuid_from(digits);
+}
+
+}  // namespace
+
+bool is_kept_as_text(DataType type) {
+  return type == Date || type == Time || type == Timestamp || type == TimestampTz || type == DataType::Interval ||
+         type == Uuid;
+}
+
+std::string read_kept_text(std::string_view text, DataType type) {
+  switch (type) {
+    case Date: return dialect::date_from(text);
+    case Time: return dialect::time_from(text);
+    case Timestamp: return dialect::timestamp_from(text, false);
+    case TimestampTz: return dialect::timestamp_from(text, true);
+    case DataType::Interval: return dialect::interval_from(text);
+    default: return dialect::uuid_from(text);
+  }
+}
+
+std::string read_kept_binary(std::string_view value, DataType type) {
+  constexpr std::size_t kIntervalBytes = 16;
+  switch (type) {
+    case Date: {
+      expect_size(value, sizeof(std::int32_t));
+      const auto day = part<std::int32_t>(value, 0) + kEpochDay;
+      check_day(day);
+      return dialect::date_text(day);
+    }
+    case Time: {
+      expect_size(value, sizeof(std::int64_t));
+      const auto time = part<std::int64_t>(value, 0);
+      if (time < 0 || time > dialect::kDay) throw CodedError("22008", ErrorKind::Value, "time out of range");
+      return dialect::time_text(time);
+    }
+    case Timestamp:
+    case TimestampTz:
+      expect_size(value, sizeof(std::int64_t));
+      return read_timestamp_bits(part<std::int64_t>(value, 0), type == TimestampTz);
+    case DataType::Interval:
+      expect_size(value, kIntervalBytes);
+      return dialect::interval_text({.months = part<std::int32_t>(value, 12),
+                                     .days = part<std::int32_t>(value, 8),
+                                     .microseconds = part<std::int64_t>(value, 0)});
+    default: expect_size(value, kUuidBytes); return read_uuid_bytes(value);
+  }
+}
+
+double read_binary_numeric(std::string_view value) {
+  constexpr std::size_t kHeader = 8;
+  constexpr double kBase = 10000;
+  constexpr std::uint16_t kNegative = 0x4000;
+  constexpr std::uint16_t kNan = 0xC000;
+  if (value.size() < kHeader) expect_size(value, kHeader);
+  const auto digits = part<std::uint16_t>(value, 0);
+  const auto weight = part<std::int16_t>(value, 2);
+  const auto sign = part<std::uint16_t>(value, 4);
+  expect_size(value, kHeader + std::size_t{2} * digits);
+  if (sign == kNan) return std::numeric_limits<double>::quiet_NaN();
+  // As a text, so that the double is the nearest one.
+  std::string text = "0";
+  for (std::size_t n = 0; n < digits; ++n) {
+    const auto digit = part<std::uint16_t>(value, kHeader + 2 * n);
+    if (digit >= kBase) throw ProtocolError("a binary numeric has a digit of " + std::to_string(digit), "22P03");
+    auto written = std::to_string(digit);
+    text += written.insert(0, 4 - written.size(), '0');
+  }
+  text += "e" + std::to_string(4 * (weight + 1 - static_cast<int>(digits)));
+  const auto size = dialect::real_from(text, "numeric");
+  return sign == kNegative ? -size : size;
+}
+
+}  // namespace eindb
