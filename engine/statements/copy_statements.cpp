@@ -91,7 +91,8 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
     case FileFormat::Npz: return open_npz(path, options.array.name, options.shape, byte_progress(statement, "verify"));
     case FileFormat::Safetensors: return open_safetensors(path, options.array.name, options.shape);
     case FileFormat::Hdf5:
-      return open_hdf5(path, options.array.name, settings.memory_limit(), statement.cancellation());
+      return open_hdf5(path, options.array.name, options.array.packed_values, settings.memory_limit(),
+                       statement.cancellation());
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
     default: break;
@@ -171,10 +172,12 @@ void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOpti
   switch (options.format) {
     case FileFormat::Npy: return export_npy(path, tensor);
     case FileFormat::Npz:
-      return export_npz(path, tensor, name, array.compression, byte_progress(session.statement, "finish"));
-    case FileFormat::Safetensors: return export_safetensors(path, tensor, name, array.type);
+      return export_npz(path, tensor, name, array.compression, array.overwrite,
+                        byte_progress(session.statement, "finish"));
+    case FileFormat::Safetensors: return export_safetensors(path, tensor, name, array.type, array.overwrite);
     case FileFormat::Hdf5:
-      return export_hdf5(path, tensor, name, array.chunked, array.compression, session.statement.cancellation());
+      return export_hdf5(path, tensor, name, array.chunked, array.compression, array.overwrite,
+                         session.statement.cancellation());
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl holds rows of SQL", std::nullopt,
                   "write the tensor as npy, or as a list of cells in csv");
