@@ -147,6 +147,14 @@ void apply_dtype(const ast::Option& option, CopyOptions& out) {
 
 void apply_chunked(const ast::Option& option, CopyOptions& out) { out.array.chunked = switch_of(option); }
 
+void apply_overwrite(const ast::Option& option, CopyOptions& out) {
+  out.array.overwrite = switch_of(option) ? Overwrite::Yes : Overwrite::No;
+}
+
+void apply_raw(const ast::Option& option, CopyOptions& out) {
+  out.array.packed_values = switch_of(option) ? PackedValues::Keep : PackedValues::Unpack;
+}
+
 /// An option, the formats that accept it (none: all), and whether it applies to reading or writing.
 struct OptionRow {
   std::string_view name;
@@ -176,6 +184,8 @@ const std::vector<OptionRow>& option_rows() {
       {"compression", apply_compression, {FileFormat::Npz, FileFormat::Hdf5}, false},
       {"dtype", apply_dtype, {FileFormat::Safetensors}, false},
       {"chunked", apply_chunked, {FileFormat::Hdf5}, false},
+      {"overwrite", apply_overwrite, kWithNames, false},
+      {"raw", apply_raw, {FileFormat::Hdf5}, true, false},
   };
   return kRows;
 }
@@ -204,9 +214,9 @@ void check_fits(const ast::Option& option, const OptionRow& row, FileFormat form
     fail("is not there for " + std::string(name_of(format)), "it is there for " + names);
   }
   if (direction == CopyDirection::FromFile && !row.for_reading)
-    fail("is for files that are written", "leave it out: the file says it itself");
+    fail("is for files that are written", "leave it out: what is read is what the file says, and stays as it is");
   if (direction == CopyDirection::ToFile && !row.for_writing)
-    fail("is for files that are read", "leave it out: a file has the shape of what is written");
+    fail("is for files that are read", "leave it out: a file has the shape and the values of what is written");
 }
 
 void check_layout(const std::vector<ast::Option>& options, const CopyOptions& out) {

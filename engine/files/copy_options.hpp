@@ -8,7 +8,9 @@
 
 #include "parser/ast.hpp"
 #include "storage/formats/csv_reader.hpp"
+#include "storage/formats/existing_arrays.hpp"
 #include "storage/formats/npz_writer.hpp"
+#include "storage/formats/packing.hpp"
 #include "storage/formats/safetensors_writer.hpp"
 #include "tensor/shape.hpp"
 
@@ -30,6 +32,8 @@ struct ArrayOptions {
   Compression compression = Compression::None;
   std::optional<SafetensorsType> type;  ///< DTYPE; none: the tensor's type
   bool chunked = false;
+  Overwrite overwrite = Overwrite::No;                ///< of what the file holds already
+  PackedValues packed_values = PackedValues::Unpack;  ///< RAW: as they are stored
 };
 
 /// The options of a COPY statement, checked: (FORMAT csv, DELIMITER ';', HEADER on).

@@ -166,18 +166,6 @@ class TensorLoader final : public RowLoader {
 
 // ---- Tables --------------------------------------------------------------------------------------------------------
 
-/// The columns that take values; generated columns do not.
-std::vector<Column> columns_of_table(const LoadTarget& target, SqliteConnection& connection) {
-  auto select = connection.prepare(
-      "SELECT name, type FROM pragma_table_xinfo(?1, ?2) WHERE hidden = 0 AND ?1 NOT LIKE 'eindb\\_%' ESCAPE '\\'");
-  select.bind(1, target.name);
-  if (target.schema.empty()) select.bind_null(2);
-  else select.bind(2, target.schema);
-  std::vector<Column> columns;
-  while (select.step()) columns.push_back({select.text(0), ColumnType::Any, select.text(1)});
-  return columns;
-}
-
 PreparedSql compile_insert(const LoadTarget& target, const std::vector<Column>& columns, SessionState& session) {
   auto sql = "INSERT INTO " + (target.schema.empty() ? "" : quote_identifier(target.schema) + ".") +
              quote_identifier(target.name) + " (";
@@ -243,6 +231,18 @@ class TableLoader final : public RowLoader {
 };
 
 }  // namespace
+
+// Generated columns do not take values.
+std::vector<Column> columns_of_table(const LoadTarget& target, SqliteConnection& connection) {
+  auto select = connection.prepare(
+      "SELECT name, type FROM pragma_table_xinfo(?1, ?2) WHERE hidden = 0 AND ?1 NOT LIKE 'eindb\\_%' ESCAPE '\\'");
+  select.bind(1, target.name);
+  if (target.schema.empty()) select.bind_null(2);
+  else select.bind(2, target.schema);
+  std::vector<Column> columns;
+  while (select.step()) columns.push_back({select.text(0), ColumnType::Any, select.text(1)});
+  return columns;
+}
 
 std::unique_ptr<RowLoader> load_rows(const LoadTarget& target, SessionState& session) {
   session.database.tensor_tables.refresh();

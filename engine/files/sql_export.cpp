@@ -39,7 +39,10 @@ struct CsvValue {
     if (text.empty()) out += "\"\"";
     else append_csv_field(out, text, delimiter);
   }
-  void operator()(const std::vector<std::byte>& bytes) const { out += hex_of(bytes); }
+  void operator()(const std::vector<std::byte>& bytes) const {
+    if (bytes.empty()) out += "\"\"";
+    else out += hex_of(bytes);
+  }
 };
 
 std::string json_text(const std::string& text) {
@@ -64,8 +67,6 @@ void append_csv_row(std::string& out, const SqliteStatement& row, char delimiter
     if (c > 0) out += delimiter;
     std::visit(CsvValue{out, delimiter}, row.value(c));
   }
-  // A NULL alone in its row is written as "", since an empty line would not be a row.
-  if (row.column_count() == 1 && row.is_null(0)) out += "\"\"";
   out += '\n';
 }
 

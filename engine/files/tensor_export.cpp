@@ -58,25 +58,25 @@ void export_npy(const FilePath& path, const TileProvider& tensor) {
 }
 
 void export_npz(const FilePath& path, const TileProvider& tensor, const std::string& member, Compression compression,
-                const ByteProgress& progress) {
-  NpzWriter writer(path, member, tensor.dtype, tensor.grid.shape(), compression);
+                Overwrite overwrite, const ByteProgress& progress) {
+  NpzWriter writer(path, member, tensor.dtype, tensor.grid.shape(), compression, overwrite);
   write_tiles(writer, tensor);
   writer.commit(progress);
 }
 
 void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
-                        std::optional<SafetensorsType> type) {
-  SafetensorsWriter writer(path, name, tensor.dtype, tensor.grid.shape(), type);
+                        std::optional<SafetensorsType> type, Overwrite overwrite) {
+  SafetensorsWriter writer(path, name, tensor.dtype, tensor.grid.shape(), type, overwrite);
   write_tiles(writer, tensor);
   writer.commit();
 }
 
 void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
-                 Compression compression, const Cancellation& cancellation) {
-  Hdf5Layout layout;
-  layout.deflate = compression == Compression::Deflate;
-  if (chunked || layout.deflate) layout.chunk = tile_extents(tensor.grid);
-  Hdf5Writer writer(path, dataset, tensor.dtype, tensor.grid.shape(), layout, &cancellation);
+                 Compression compression, Overwrite overwrite, const Cancellation& cancellation) {
+  Hdf5NewDataset made{.name = dataset, .dtype = tensor.dtype, .shape = tensor.grid.shape(), .layout = {}};
+  made.layout.deflate = compression == Compression::Deflate;
+  if (chunked || made.layout.deflate) made.layout.chunk = tile_extents(tensor.grid);
+  Hdf5Writer writer(path, made, overwrite, &cancellation);
   write_tiles(writer, tensor);
   writer.commit();
 }

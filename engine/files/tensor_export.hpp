@@ -9,6 +9,7 @@
 #include "engine/results/result.hpp"
 #include "storage/files/file_path.hpp"
 #include "storage/formats/byte_progress.hpp"
+#include "storage/formats/existing_arrays.hpp"
 #include "storage/formats/npz_writer.hpp"
 #include "storage/formats/safetensors_writer.hpp"
 #include "tensor/partition.hpp"
@@ -29,17 +30,19 @@ struct TileProvider {
 /// The header of an NPY file, which precedes the elements in row-major order.
 std::string npy_header(const TensorRelation& tensor);
 
-/// Every export writes a temporary file beside `path` and renames it to `path` at the end.
+/// Every export writes a temporary file beside `path` and renames it to `path` at the end. Those of formats with
+/// several arrays in a file lose none that is there unless `overwrite` says so: the errors of keep_other_arrays() and
+/// Hdf5Writer.
 void export_npy(const FilePath& path, const TileProvider& tensor);
 /// `progress` is called during the final pass, which checksums or deflates all values.
 void export_npz(const FilePath& path, const TileProvider& tensor, const std::string& member, Compression compression,
-                const ByteProgress& progress);
+                Overwrite overwrite, const ByteProgress& progress);
 /// Real numbers are rounded to `type`, if it is given.
 void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
-                        std::optional<SafetensorsType> type);
+                        std::optional<SafetensorsType> type, Overwrite overwrite);
 /// Compressed data sets are chunked by tiles or parts of tiles. `cancellation` outlives the call.
 void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
-                 Compression compression, const Cancellation& cancellation);
+                 Compression compression, Overwrite overwrite, const Cancellation& cancellation);
 /// Exports at most two dimensions, with memory for one band of tiles. `header` has the column names; empty: no header.
 void export_csv(const FilePath& path, const TileProvider& tensor, const std::vector<std::string>& header,
                 char delimiter);

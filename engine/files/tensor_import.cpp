@@ -84,9 +84,9 @@ std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::s
   return reshaped<SafetensorsReader>(shape, path, tensor);
 }
 
-std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, std::int64_t memory_limit,
-                                       const Cancellation& cancellation) {
-  return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, dataset, memory_limit, &cancellation);
+std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, PackedValues values,
+                                       std::int64_t memory_limit, const Cancellation& cancellation) {
+  return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, dataset, memory_limit, &cancellation, values);
 }
 
 std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,

@@ -8,6 +8,7 @@
 #include "storage/files/file_path.hpp"
 #include "storage/formats/byte_progress.hpp"
 #include "storage/formats/csv_reader.hpp"
+#include "storage/formats/packing.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -32,8 +33,8 @@ std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& m
                                       const std::optional<Shape>& shape, const ByteProgress& progress);
 std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor,
                                               const std::optional<Shape>& shape);
-std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, std::int64_t memory_limit,
-                                       const Cancellation& cancellation);
+std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, PackedValues values,
+                                       std::int64_t memory_limit, const Cancellation& cancellation);
 /// Opens a matrix. With `as_vector` a file of one column is a vector.
 std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,
                                       const Cancellation& cancellation);

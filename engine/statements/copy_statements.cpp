@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "common/check.hpp"
@@ -6,13 +7,17 @@
 #include "engine/files/cell_export.hpp"
 #include "engine/files/cell_import.hpp"
 #include "engine/files/copy_options.hpp"
+#include "engine/files/load_rows.hpp"
 #include "engine/files/sql_export.hpp"
+#include "engine/files/table_import.hpp"
 #include "engine/files/tensor_export.hpp"
 #include "engine/files/tensor_import.hpp"
 #include "engine/query/pipeline.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/statements.hpp"
 #include "executor/kernels/tile_operations.hpp"
+#include "parser/parser.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
@@ -91,7 +96,8 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
     case FileFormat::Npz: return open_npz(path, options.array.name, options.shape, byte_progress(statement, "verify"));
     case FileFormat::Safetensors: return open_safetensors(path, options.array.name, options.shape);
     case FileFormat::Hdf5:
-      return open_hdf5(path, options.array.name, settings.memory_limit(), statement.cancellation());
+      return open_hdf5(path, options.array.name, options.array.packed_values, settings.memory_limit(),
+                       statement.cancellation());
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
     default: break;
@@ -171,14 +177,37 @@ void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOpti
   switch (options.format) {
     case FileFormat::Npy: return export_npy(path, tensor);
     case FileFormat::Npz:
-      return export_npz(path, tensor, name, array.compression, byte_progress(session.statement, "finish"));
-    case FileFormat::Safetensors: return export_safetensors(path, tensor, name, array.type);
+      return export_npz(path, tensor, name, array.compression, array.overwrite,
+                        byte_progress(session.statement, "finish"));
+    case FileFormat::Safetensors: return export_safetensors(path, tensor, name, array.type, array.overwrite);
     case FileFormat::Hdf5:
-      return export_hdf5(path, tensor, name, array.chunked, array.compression, session.statement.cancellation());
+      return export_hdf5(path, tensor, name, array.chunked, array.compression, array.overwrite,
+                         session.statement.cancellation());
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl holds rows of SQL", std::nullopt,
                   "write the tensor as npy, or as a list of cells in csv");
     default: return export_as_csv(path, options.csv, tensor);
+  }
+}
+
+/// Where a table of COPY lies; those that a server shows are elsewhere.
+constexpr std::array kOwnSchemas{"temp", "main"};
+
+/// Whether the name is that of an ordinary table, or a view, and of no tensor.
+bool is_table(const std::string& name, OpenDatabase& database) {
+  database.tensor_tables.refresh();
+  if (database.attached.find(name) != nullptr || database.catalog.find(name)) return false;
+  return std::any_of(kOwnSchemas.begin(), kOwnSchemas.end(), [&](const char* schema) {
+    return !columns_of_table({.schema = schema, .name = name, .columns = {}}, database.connection()).empty();
+  });
+}
+
+void export_table(const FilePath& path, const CopyOptions& options, const std::string& table, SessionState& session) {
+  const auto select = parse_statement("SELECT * FROM " + quote_identifier(table));
+  try {
+    export_rows(path, options, std::get<ast::Sql>(select.node), session);
+  } catch (const Error& error) {  // its place is one in the text above
+    throw Error(error.kind(), error.message(), std::nullopt, error.hint());
   }
 }
 
@@ -188,6 +217,10 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::FromFile);
   const auto path = with_place(copy.path_span, [&] { return session.statement.file_to_read(copy.path); });
   const auto admission = session.admit(session.user.settings.memory_limit());
+  if (is_table(copy.tensor.text, session.database)) {
+    with_place(copy.path_span, [&] { import_rows(path, options, copy.tensor.text, session); });
+    return status_result("COPY");
+  }
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.database.catalog.find(copy.tensor.text);
   with_place(copy.path_span, [&] {
@@ -204,6 +237,11 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   const auto path = with_place(copy.path_span, [&] { return session.statement.file_to_write(copy.path); });
   if (const auto* sql = std::get_if<ast::Sql>(&copy.source)) {
     with_place(copy.path_span, [&] { export_rows(path, options, *sql, session); });
+    return status_result("COPY");
+  }
+  const auto* name = std::get_if<ast::Identifier>(&copy.source);
+  if (name != nullptr && is_table(name->text, session.database)) {
+    with_place(copy.path_span, [&] { export_table(path, options, name->text, session); });
     return status_result("COPY");
   }
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/copy/copy_buffer.hpp"
+#include "engine/files/copy_buffer.hpp"
 #include "server/copy/copy_decoder.hpp"
 
 namespace eindb {

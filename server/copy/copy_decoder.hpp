@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/files/copy_fields.hpp"
+#include "engine/files/copy_format.hpp"
 #include "server/copy/copy_error.hpp"
-#include "server/copy/copy_fields.hpp"
-#include "server/copy/copy_format.hpp"
 
 namespace eindb {
 

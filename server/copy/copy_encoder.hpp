@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/files/copy_format.hpp"
 #include "engine/results/result.hpp"
-#include "server/copy/copy_format.hpp"
 #include "server/protocol/message_writer.hpp"
 #include "server/values/data_type.hpp"
 

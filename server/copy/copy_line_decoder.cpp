@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "server/values/client_text.hpp"
 
 namespace eindb {
 namespace {
@@ -24,8 +25,8 @@ std::string shown(std::string_view text) {
 CopyLineDecoder::CopyLineDecoder(const CopyFormatOptions& options, CopyTarget target, std::size_t most_row_bytes)
     : target_(std::move(target)),
       header_(options.header),
-      lines_(options, most_row_bytes),
-      fields_(options),
+      lines_(options, most_row_bytes, check_client_text),
+      fields_(options, check_client_text),
       force_null_(options.force_null.among(target_.columns, "FORCE_NULL")),
       force_not_null_(options.force_not_null.among(target_.columns, "FORCE_NOT_NULL")),
       has_forces_(!options.force_null.empty() || !options.force_not_null.empty()) {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/files/copy_fields.hpp"
+#include "engine/files/copy_line_reader.hpp"
 #include "server/copy/copy_decoder.hpp"
-#include "server/copy/copy_fields.hpp"
-#include "server/copy/copy_line_reader.hpp"
 
 namespace eindb {
 

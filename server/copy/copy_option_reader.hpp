@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/source_span.hpp"
-#include "server/copy/copy_format.hpp"
+#include "engine/files/copy_format.hpp"
 
 namespace eindb {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/source_span.hpp"
-#include "server/copy/copy_format.hpp"
+#include "engine/files/copy_format.hpp"
 #include "server/copy/copy_option_reader.hpp"
 
 namespace eindb {

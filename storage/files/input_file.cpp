@@ -1,6 +1,7 @@
 #include "storage/files/input_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,9 @@ void InputFile::measure() {
 InputFile::~InputFile() { close_file(descriptor_); }
 
 std::string InputFile::path_of_descriptor() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+// Not all file systems have locks; there nobody holds one.
+bool InputFile::try_lock_shared() const { return ::flock(descriptor_, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 std::size_t InputFile::read_some(std::int64_t offset, std::span<std::byte> target) const {
   CHECK(offset >= 0 && std::cmp_less_equal(target.size(), std::numeric_limits<std::int64_t>::max() - offset),

@@ -25,6 +25,9 @@ class InputFile {
   std::string path_of_descriptor() const;
   /// Size in bytes at the time of opening.
   std::int64_t size() const { return size_; }
+  /// Takes a shared lock (flock) until the file is closed. False if a program holds the lock to write the file, as
+  /// those with libhdf5 do.
+  bool try_lock_shared() const;
   /// Reads up to target.size() bytes; fewer only at the end of the file.
   std::size_t read_some(std::int64_t offset, std::span<std::byte> target) const;
   /// Fills `target`; Error{Corrupt} with the offset if the file ends earlier.

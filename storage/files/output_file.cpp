@@ -1,14 +1,20 @@
 #include "storage/files/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -19,6 +25,8 @@ namespace eindb {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kCopiedAtOnce = 1 << 20;
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
   throw Error(ErrorKind::Io, "cannot write " + path + ": " + why, std::nullopt,
@@ -41,6 +49,22 @@ bool names_descriptor(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
 }
 
+/// Keeps other processes and threads from replacing files of a directory that they, too, require to be unchanged. Waits
+/// a second at most: other programs may lock a directory for reasons of their own, and for as long as they like.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(int directory) : directory_(directory) {
+    for (int tries = 0; tries < 100 && ::flock(directory_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ~DirectoryLock() { ::flock(directory_, LOCK_UN); }
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int directory_;
+};
+
 }  // namespace
 
 OutputFile::OutputFile(const FilePath& path, Naming naming) : path_(path.text()), target_(path.place()) {
@@ -49,6 +73,7 @@ OutputFile::OutputFile(const FilePath& path, Naming naming) : path_(path.text())
   const bool confined = target_.is_confined();
   const bool exists =
       ::fstatat(target_.directory(), target_.name.c_str(), &status, confined ? AT_SYMLINK_NOFOLLOW : 0) == 0;
+  if (exists) found_ = state_of(status);
   if (exists && S_ISDIR(status.st_mode)) cannot_write(path_, "it is a directory");
   if (exists && confined && !S_ISREG(status.st_mode)) {
     throw Error(ErrorKind::Permission, "cannot write " + path_ + ": it is no regular file", std::nullopt,
@@ -67,6 +92,14 @@ OutputFile::OutputFile(const FilePath& path, Naming naming) : path_(path.text())
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) close_file(descriptor_);
   if (!temporary_.empty()) ::unlinkat(target_.directory(), temporary_.c_str(), 0);
+}
+
+OutputFile::FileState OutputFile::state_of(const struct stat& status) {
+  return {.exists = true,
+          .device = status.st_dev,
+          .inode = status.st_ino,
+          .size = status.st_size,
+          .changed = std::int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec};
 }
 
 void OutputFile::open_directly() {
@@ -162,6 +195,20 @@ void OutputFile::resize(std::int64_t size) {
   if (::ftruncate(descriptor_, size) != 0) fail();
 }
 
+void OutputFile::copy(const InputFile& source, const Cancellation* cancellation) {
+  std::vector<std::byte> buffer(kCopiedAtOnce);
+  std::int64_t offset = 0;
+  for (;;) {
+    if (cancellation != nullptr) cancellation->check();
+    const auto got = std::span(buffer).first(source.read_some(offset, buffer));
+    if (got.empty()) break;
+    const bool zeros = std::all_of(got.begin(), got.end(), [](std::byte one) { return one == std::byte{}; });
+    if (!zeros) write_at(offset, got);
+    offset += static_cast<std::int64_t>(got.size());
+  }
+  resize(offset);
+}
+
 void OutputFile::commit() {
   CHECK(descriptor_ >= 0, "a file is committed once");
   if (is_seekable() && ::fsync(descriptor_) != 0) fail();
@@ -169,15 +216,28 @@ void OutputFile::commit() {
   const bool is_named = nameless_ && take_name(target_.name);
   if (nameless_) name_temporary();
   if (!close_file(std::exchange(descriptor_, -1))) fail();
-  if (!temporary_.empty()) replace_target();
+  if (!temporary_.empty()) replace_target(directory);
   else if (!is_named) return;
   // Makes the name durable. If the file system does not support that, the name is as durable as the file system makes
   // it.
   if (directory) ::fsync(directory.get());
 }
 
-void OutputFile::replace_target() {
+void OutputFile::check_unchanged() const {
+  struct stat status {};
+  const int flags = target_.is_confined() ? AT_SYMLINK_NOFOLLOW : 0;
+  const bool exists = ::fstatat(target_.directory(), target_.name.c_str(), &status, flags) == 0;
+  if ((exists ? state_of(status) : FileState{}) == found_) return;
+  throw Error(ErrorKind::Conflict,
+              "cannot write " + path_ + ": it has been changed meanwhile, and is left as it is now", std::nullopt,
+              "run the statement again");
+}
+
+void OutputFile::replace_target(const FileDescriptor& directory) {
   CHECK(descriptor_ < 0 && !nameless_, "what takes the target's name is closed and has one of its own");
+  std::optional<DirectoryLock> lock;
+  if (is_unchanged_required_ && directory) lock.emplace(directory.get());
+  if (is_unchanged_required_) check_unchanged();
   refuse_open_database(target_.directory(), target_.name, "cannot write " + path_);
   if (::renameat(target_.directory(), temporary_.c_str(), target_.directory(), target_.name.c_str()) != 0) fail();
   temporary_.clear();

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "common/cancellation.hpp"
 #include "storage/files/file_path.hpp"
+#include "storage/files/input_file.hpp"
 
 namespace eindb {
 
@@ -29,6 +34,13 @@ class OutputFile {
   const std::string& path() const { return path_; }
   /// False for a pipe or a device, which only support append().
   bool is_seekable() const { return nameless_ || !temporary_.empty(); }
+  /// Whether commit() replaces a file that has at least one byte.
+  bool replaces_bytes() const { return is_seekable() && found_.exists && found_.size > 0; }
+  /// commit() will throw Error{Conflict} if the target has been made, changed or replaced since the constructor looked
+  /// at it. For files of which something is kept.
+  void require_unchanged_target() { is_unchanged_required_ = true; }
+  /// Fills the file with the bytes of `source`; runs of zeros take no space. `cancellation` may be null.
+  void copy(const InputFile& source, const Cancellation* cancellation);
   void append(std::span<const std::byte> bytes);
   void write_at(std::int64_t offset, std::span<const std::byte> bytes);
   /// Fills `target` with bytes written before at `offset`.
@@ -45,20 +57,35 @@ class OutputFile {
   void commit();
 
  private:
+  /// What a path named at one moment: equal for as long as nobody has changed or replaced the file.
+  struct FileState {
+    bool exists = false;
+    dev_t device = 0;
+    ino_t inode = 0;
+    off_t size = 0;
+    std::int64_t changed = 0;  // the time of the last change, in nanoseconds
+
+    bool operator==(const FileState&) const = default;
+  };
+
+  static FileState state_of(const struct stat& status);
   void open_directly();
   void open_temporary(Naming naming);
   bool open_nameless();
   /// Gives the nameless file that name; false if the name is taken.
   bool take_name(const std::string& name);
   void name_temporary();
-  void replace_target();
+  void replace_target(const FileDescriptor& directory);
+  void check_unchanged() const;
   std::string temporary_name(int n) const;
   [[noreturn]] void fail() const;
 
   std::string path_;
   FilePath::Place target_;  // after following symbolic links
-  bool nameless_ = false;   // has no name yet
-  std::string temporary_;   // beside the target; empty if the target is written directly
+  FileState found_;         // the target when this object was made
+  bool is_unchanged_required_ = false;
+  bool nameless_ = false;  // has no name yet
+  std::string temporary_;  // beside the target; empty if the target is written directly
   int descriptor_ = -1;
 };
 

@@ -26,14 +26,6 @@ std::size_t character_size(std::string_view text) {
   return std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(size), continues) ? size : 0;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (std::size_t n = 0; n < std::min(names.size(), kNamesListed); ++n)
-    out += (n > 0 ? ", " : "") + quoted_name(names[n]);
-  if (names.size() > kNamesListed) out += " and " + std::to_string(names.size() - kNamesListed) + " more";
-  return out;
-}
-
 }  // namespace
 
 std::string printable(std::string_view text, std::size_t longest) {
@@ -56,18 +48,26 @@ std::string printable(std::string_view text, std::size_t longest) {
 
 std::string quoted_name(std::string_view name) { return "'" + printable(name, kLongestName) + "'"; }
 
+std::string name_list(const std::vector<std::string>& names) {
+  std::string out;
+  for (std::size_t n = 0; n < std::min(names.size(), kNamesListed); ++n)
+    out += (n > 0 ? ", " : "") + quoted_name(names[n]);
+  if (names.size() > kNamesListed) out += " and " + std::to_string(names.size() - kNamesListed) + " more";
+  return out;
+}
+
 std::size_t choose_array(const std::string& path, const std::vector<std::string>& names, const std::string& wanted,
                          std::string_view option) {
   if (names.empty()) throw Error(ErrorKind::Value, path + " holds no array");
   if (wanted.empty()) {
     if (names.size() == 1) return 0;
-    throw Error(ErrorKind::Value, path + " holds " + std::to_string(names.size()) + " arrays: " + listed(names),
+    throw Error(ErrorKind::Value, path + " holds " + std::to_string(names.size()) + " arrays: " + name_list(names),
                 std::nullopt, "choose one with (" + std::string(option) + " 'name')");
   }
   const auto found = std::find(names.begin(), names.end(), wanted);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   throw Error(ErrorKind::UnknownName, path + " holds no array " + quoted_name(wanted), std::nullopt,
-              "it holds " + listed(names));
+              "it holds " + name_list(names));
 }
 
 }  // namespace eindb

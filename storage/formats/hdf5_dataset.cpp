@@ -4,11 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
-#include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "storage/formats/array_name.hpp"
+#include "storage/formats/hdf5_packing.hpp"
 
 namespace eindb {
 namespace {
@@ -24,13 +25,6 @@ constexpr std::int64_t kChunksAtOnce = 512;
 /// bytes; and an upper bound for all chunks.
 constexpr std::int64_t kBytesPerChunk = 16 << 10;
 constexpr std::int64_t kBytesOfAllChunks = 24 << 20;
-constexpr std::size_t kMetadataCache = 4 << 20;
-
-extern "C" herr_t refuse_external_link(const char* /*parent_file*/, const char* /*parent_group*/,
-                                       const char* /*child_file*/, const char* /*child_object*/, unsigned* /*flags*/,
-                                       hid_t /*access*/, void* /*data*/) {
-  return -1;
-}
 
 extern "C" herr_t collect_dataset(hid_t /*group*/, const char* name, const H5O_info_t* info, void* data) {
   auto& names = *static_cast<std::vector<std::string>*>(data);
@@ -96,12 +90,14 @@ std::string without_slash(const std::string& name) {
 
 }  // namespace
 
-Hdf5Dataset::Hdf5Dataset(const InputFile& file, const std::string& name, std::int64_t largest_chunk) : input_(file) {
+Hdf5Dataset::Hdf5Dataset(const InputFile& file, const std::string& name, std::int64_t largest_chunk,
+                         PackedValues values)
+    : input_(file) {
   const std::scoped_lock lock(hdf5_mutex());
   prepare_hdf5();
   try {
     open_file();
-    open_dataset(without_slash(name), largest_chunk);
+    open_dataset(without_slash(name), largest_chunk, values);
   } catch (...) {
     close();  // closes with the mutex held; the destructors of the members would not hold it
     throw;
@@ -135,14 +131,7 @@ void Hdf5Dataset::open_file() {
   H5Pset_fapl_sec2(access.get());  // overrides the environment's choice
   H5Pset_sieve_buf_size(access.get(), kSieveBytes);
   H5Pset_file_locking(access.get(), true, true);
-  H5AC_cache_config_t cache{};
-  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
-  if (H5Pget_mdc_config(access.get(), &cache) >= 0) {
-    cache.max_size = kMetadataCache;
-    cache.initial_size = std::min(cache.initial_size, kMetadataCache);
-    // A smaller cache is always valid, so only a lack of memory can fail here.
-    if (H5Pset_mdc_config(access.get(), &cache) < 0) throw out_of_memory("libhdf5");
-  }
+  bound_hdf5_metadata(access.get());
   file_ = Hdf5Handle(H5Fopen(input_.path_of_descriptor().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!file_) fail("is no valid HDF5 file");
 }
@@ -154,14 +143,14 @@ std::vector<std::string> Hdf5Dataset::dataset_names() const {
   return names;
 }
 
-void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_chunk) {
+void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_chunk, PackedValues values) {
   name_ = wanted;
   if (wanted.empty()) {
     const auto names = dataset_names();
     name_ = names[choose_array(input_.path(), names, wanted, "DATASET")];
   }
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_elink_cb(access.get(), refuse_external_link, nullptr);
+  refuse_hdf5_external_links(access.get());
   const auto open = [&] { return Hdf5Handle(H5Dopen2(file_.get(), name_.c_str(), access.get()), H5Dclose); };
   dataset_ = open();
   if (!dataset_) {
@@ -171,7 +160,7 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
     throw Error(reason);
   }
   check_storage();
-  read_type();
+  read_type(values);
   read_shape();
   check_size();
 
@@ -241,7 +230,7 @@ std::int64_t Hdf5Dataset::check_chunks(hid_t creation, std::int64_t largest_chun
   return bytes;
 }
 
-void Hdf5Dataset::read_type() {
+void Hdf5Dataset::read_type(PackedValues values) {
   const Hdf5Handle type(H5Dget_type(dataset_.get()), H5Tclose);
   if (!type) fail("has a damaged type");
   const auto dtype = H5Tget_class(type.get()) == H5T_COMPOUND ? complex_dtype(type.get()) : real_dtype(type.get());
@@ -251,8 +240,14 @@ void Hdf5Dataset::read_type() {
   }
   dtype_ = *dtype;
   element_size_ = static_cast<std::int64_t>(H5Tget_size(type.get()));
-  is_unsigned_ = is_unsigned_64(type.get());
-  memory_type_ = is_unsigned_ ? Hdf5Handle(H5Tcopy(H5T_NATIVE_UINT64), H5Tclose) : hdf5_memory_type(dtype_);
+  const bool is_unsigned = is_unsigned_64(type.get());
+  packing_ = Packing(dtype_, is_unsigned);
+  if (values == PackedValues::Unpack) {
+    packing_ = read_hdf5_packing(dataset_.get(), dtype_, is_unsigned, element_size_, [&](const std::string& what) {
+      refuse(what, "RAW reads the values as they are stored");
+    });
+  }
+  memory_type_ = is_unsigned ? Hdf5Handle(H5Tcopy(H5T_NATIVE_UINT64), H5Tclose) : hdf5_memory_type(dtype_);
 }
 
 void Hdf5Dataset::read_shape() {
@@ -286,15 +281,9 @@ void Hdf5Dataset::check_size() const {
 Tile Hdf5Dataset::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {
   const std::scoped_lock lock(hdf5_mutex());
   auto tile = Tile::uninitialized(dtype_, extents);
-  if (extents.element_count() == 0) return tile;
-  read_part(begin, std::vector<std::int64_t>(extents.rank(), 0), extents.extents(), tile);
-  const auto* values = is_unsigned_ ? tile.data<std::int64_t>() : nullptr;
-  if (values != nullptr && std::any_of(values, values + extents.element_count(), [](auto v) { return v < 0; })) {
-    throw Error(ErrorKind::Value,
-                input_.path() + ": data set " + quoted_name(name_) + " holds an unsigned integer beyond INT64",
-                std::nullopt, "save it as 64-bit floats");
-  }
-  return tile;
+  if (extents.element_count() > 0)
+    read_part(begin, std::vector<std::int64_t>(extents.rank(), 0), extents.extents(), tile);
+  return packing_.unpack(std::move(tile), input_.path() + ": data set " + quoted_name(name_));
 }
 
 /// Fills the part of the tile of `extents` at `offset`, which is the data set's part at `begin`. The library keeps some

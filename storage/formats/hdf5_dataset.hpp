@@ -7,25 +7,28 @@
 #include "storage/files/input_file.hpp"
 #include "storage/formats/block_reader.hpp"
 #include "storage/formats/hdf5_library.hpp"
+#include "storage/formats/packing.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
 
 /// A data set of an HDF5 file that is read block by block: floats of 16, 32 and 64 bits, signed and unsigned integers
-/// of every size and enumerations of them, in either byte order, and complex numbers as compounds of r and i. libhdf5
-/// parses the file and trusts it too much, so open untrusted files only in a separate process, like Hdf5Reader. Not
-/// thread-safe; the constructor, read_block and the destructor take hdf5_mutex().
+/// of every size and enumerations of them, in either byte order, and complex numbers as compounds of r and i. Values
+/// that netCDF's attributes say to be packed are unpacked, unless told otherwise. libhdf5 parses the file and trusts it
+/// too much, so open untrusted files only in a separate process, like Hdf5Reader. Not thread-safe; the constructor,
+/// read_block and the destructor take hdf5_mutex().
 class Hdf5Dataset final : public BlockReader {
  public:
   /// Opens the data set `name`, a path from the root group with or without its leading slash, or, if that is empty, the
   /// only one. Chunks may have up to `largest_chunk` bytes, as a whole chunk is held in memory. `file` must outlive
   /// this object. Error{Corrupt} for a damaged file; Error{UnknownName} for an unknown name; Error{Unsupported} for
   /// other elements, for filters that are not built into libhdf5, and for values in other files: external links and
-  /// files, virtual data sets.
-  Hdf5Dataset(const InputFile& file, const std::string& name, std::int64_t largest_chunk);
+  /// files, virtual data sets; and for attributes of packed values that are not what the conventions say.
+  Hdf5Dataset(const InputFile& file, const std::string& name, std::int64_t largest_chunk,
+              PackedValues values = PackedValues::Unpack);
   ~Hdf5Dataset() override;
 
-  DType dtype() const override { return dtype_; }
+  DType dtype() const override { return packing_.dtype(); }
   const Shape& shape() const override { return shape_; }
   /// Beyond the tile, takes the memory of some chunks (the cache of 32 MiB, or the largest chunk) and up to 24 MiB for
   /// metadata about them.
@@ -35,13 +38,13 @@ class Hdf5Dataset final : public BlockReader {
  private:
   void close();
   void open_file();
-  void open_dataset(const std::string& wanted, std::int64_t largest_chunk);
+  void open_dataset(const std::string& wanted, std::int64_t largest_chunk, PackedValues values);
   std::vector<std::string> dataset_names() const;
   void check_storage() const;
   void check_filters(hid_t creation) const;
   std::int64_t check_chunks(hid_t creation, std::int64_t largest_chunk);
   std::int64_t bytes_about_chunks() const;
-  void read_type();
+  void read_type(PackedValues values);
   void read_shape();
   void check_size() const;
   void read_part(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
@@ -57,8 +60,8 @@ class Hdf5Dataset final : public BlockReader {
   Hdf5Handle file_;
   Hdf5Handle dataset_;
   Hdf5Handle memory_type_;
-  DType dtype_ = DType::Float64;
-  bool is_unsigned_ = false;       // 64 bits, the highest of which must be 0
+  DType dtype_ = DType::Float64;  // of the values as they are stored
+  Packing packing_;
   std::int64_t element_size_ = 0;  // bytes in the file
   Shape shape_;
   std::vector<std::int64_t> chunk_;  // extents; empty if the data set is not chunked

@@ -1,5 +1,7 @@
 #include "storage/formats/hdf5_library.hpp"
 
+#include <algorithm>
+
 #include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "storage/formats/array_name.hpp"
@@ -8,6 +10,13 @@ namespace eindb {
 namespace {
 
 constexpr std::size_t kLongestReason = 200;
+constexpr std::size_t kMetadataCache = 4 << 20;
+
+extern "C" herr_t refuse_external_link(const char* /*parent_file*/, const char* /*parent_group*/,
+                                       const char* /*child_file*/, const char* /*child_object*/, unsigned* /*flags*/,
+                                       hid_t /*access*/, void* /*data*/) {
+  return -1;
+}
 
 /// The type of the real part of a complex number, or the type of a real number.
 hid_t part_type(DType dtype, bool in_file) {
@@ -44,6 +53,9 @@ std::string take_reason() {
   return reason;
 }
 
+/// The library's message for a failed system call ends with "errno = 5, error message = 'Input/output error'".
+bool is_of_system(const std::string& reason) { return reason.find("errno = ") != std::string::npos; }
+
 }  // namespace
 
 std::mutex& hdf5_mutex() {
@@ -67,14 +79,33 @@ Error hdf5_error(ErrorKind kind, const std::string& what) {
   return {kind, reason.empty() ? what : what + ": " + printable(reason, kLongestReason)};
 }
 
-// The library's message for a failed system call ends with "errno = 5, error message = 'Input/output error'".
 Error hdf5_read_error(const std::string& path, const std::string& what) {
   const auto reason = take_reason();
   const auto words = printable(reason, kLongestReason);
-  if (reason.find("errno = ") != std::string::npos)
+  if (is_of_system(reason))
     return {ErrorKind::Io, "cannot read " + path + ": " + words, std::nullopt, "look at the disk and at the path"};
   return {ErrorKind::Corrupt, path + what + (reason.empty() ? "" : ": " + words)};
 }
+
+Error hdf5_write_error(const std::string& path, bool is_trusted) {
+  const auto reason = take_reason();
+  const auto what = "cannot write " + path + (reason.empty() ? "" : ": " + printable(reason, kLongestReason));
+  if (is_trusted || is_of_system(reason)) return {ErrorKind::Io, what};
+  return {ErrorKind::Corrupt, what, std::nullopt,
+          "write to another file; if this one is sound, the machine's memory may be short"};
+}
+
+void bound_hdf5_metadata(hid_t access) {
+  H5AC_cache_config_t cache{};
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  if (H5Pget_mdc_config(access, &cache) < 0) return;
+  cache.max_size = kMetadataCache;
+  cache.initial_size = std::min(cache.initial_size, kMetadataCache);
+  // A smaller cache is always valid, so only a lack of memory can fail here.
+  if (H5Pset_mdc_config(access, &cache) < 0) throw out_of_memory("libhdf5");
+}
+
+void refuse_hdf5_external_links(hid_t access) { H5Pset_elink_cb(access, refuse_external_link, nullptr); }
 
 Hdf5Handle hdf5_memory_type(DType dtype) { return make_type(dtype, false); }
 

@@ -25,6 +25,15 @@ Error hdf5_error(ErrorKind kind, const std::string& what);
 /// The same for reading `path`: Error{Io} if the system call failed, else Error{Corrupt} with `path` and `what`.
 Error hdf5_read_error(const std::string& path, const std::string& what);
 
+/// The same for writing `path`, of which `is_trusted` says whether the library itself has made all of it: if not, what
+/// is no failure of the system is Error{Corrupt}.
+Error hdf5_write_error(const std::string& path, bool is_trusted);
+
+/// Keeps the library's cache of metadata small in files that are opened with `access`. Error{MemoryLimit}.
+void bound_hdf5_metadata(hid_t access);
+/// Makes the library refuse links into other files on the way to a data set that is opened or made with `access`.
+void refuse_hdf5_external_links(hid_t access);
+
 /// Bytes of the library's chunk cache per data set. Chunks shared by neighbouring tiles are compressed and decompressed
 /// only once if they fit.
 inline constexpr std::int64_t kHdf5ChunkCache = 32 << 20;

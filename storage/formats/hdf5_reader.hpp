@@ -5,6 +5,7 @@
 
 #include "storage/files/input_file.hpp"
 #include "storage/formats/isolated_reader.hpp"
+#include "storage/formats/packing.hpp"
 
 namespace eindb {
 
@@ -14,7 +15,7 @@ class Hdf5Reader {
   /// Opens the data set `name`, or, if that is empty, the only one; Hdf5Dataset describes the supported types. Chunks
   /// may have up to a quarter of `memory_limit` bytes. Error{Io} for a path that cannot be read.
   Hdf5Reader(const FilePath& path, const std::string& name, std::int64_t memory_limit,
-             const Cancellation* cancellation = nullptr);
+             const Cancellation* cancellation = nullptr, PackedValues values = PackedValues::Unpack);
 
   DType dtype() const { return reader_.dtype(); }
   const Shape& shape() const { return reader_.shape(); }

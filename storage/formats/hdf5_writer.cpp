@@ -5,11 +5,16 @@
 
 #include "storage/formats/hdf5_writer.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "common/caught_error.hpp"
@@ -18,30 +23,15 @@
 #include "storage/formats/array_name.hpp"
 #include "storage/formats/dense_block_writer.hpp"
 #include "storage/formats/hdf5_library.hpp"
+#include "storage/formats/hdf5_output.hpp"
+#include "storage/formats/process_limits.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kLargestChunk = 1 << 20;
-constexpr unsigned kDeflateLevel = 4;
-
-/// Halves the longest dimension until the chunk fits.
-std::vector<hsize_t> chunk_extents(const std::vector<std::int64_t>& wanted, const Shape& shape, std::int64_t element) {
-  std::vector<hsize_t> chunk;
-  for (std::size_t d = 0; d < wanted.size(); ++d)
-    chunk.push_back(static_cast<hsize_t>(std::clamp<std::int64_t>(wanted[d], 1, shape[d])));
-  const auto bytes = [&] {
-    std::int64_t total = element;
-    for (const auto extent : chunk) total = checked_multiply(total, static_cast<std::int64_t>(extent));
-    return total;
-  };
-  while (bytes() > kLargestChunk) {
-    auto& longest = *std::max_element(chunk.begin(), chunk.end());
-    CHECK(longest > 1, "a chunk of one element is small enough");
-    longest = longest / 2 + longest % 2;
-  }
-  return chunk;
-}
+constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+/// Memory for adding to a file: caches of chunks and of metadata, and chunks that are compressed.
+constexpr std::int64_t kWorkingBytes = kHdf5ChunkCache + (std::int64_t{32} << 20);
 
 /// Accepts "/group/x" or "x": at least one name, none of them empty, "." or "..".
 void check_name(const std::string& name) {
@@ -58,90 +48,24 @@ void check_name(const std::string& name) {
   }
 }
 
-/// The file being written, in a process where libhdf5 may crash.
-class Hdf5File {
- public:
-  Hdf5File(std::string path, const std::string& target, const std::string& name, DType dtype, const Shape& shape,
-           const Hdf5Layout& layout)
-      : path_(std::move(path)) {
-    prepare_hdf5();
-    create(target, name, dtype, shape, layout);
+/// Whether the file has the signature that HDF5 files have at their beginning, or at byte 512, 1024, 2048, ... behind a
+/// block of the user's.
+bool has_hdf5_signature(const InputFile& file) {
+  std::array<std::byte, kSignature.size()> bytes{};
+  for (std::int64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
+    const auto got = file.read_some(at, bytes);
+    if (got == bytes.size() && std::memcmp(bytes.data(), kSignature.data(), bytes.size()) == 0) return true;
   }
-
-  void write_block(const std::vector<std::int64_t>& begin, const Tile& block);
-
-  void close() {
-    if (!dataset_.close() || !file_.close()) fail();
-  }
-
- private:
-  void create(const std::string& target, const std::string& name, DType dtype, const Shape& shape,
-              const Hdf5Layout& layout);
-  void require(herr_t status) const {
-    if (status < 0) fail();
-  }
-  [[noreturn]] void fail() const { throw hdf5_error(ErrorKind::Io, "cannot write " + path_); }
-
-  // In the reverse order of closing.
-  std::string path_;
-  Hdf5Handle file_;
-  Hdf5Handle dataset_;
-  Hdf5Handle memory_type_;
-};
-
-/// The library truncates and fills the existing file. Name and inode stay, so that the parent can publish it.
-void Hdf5File::create(const std::string& target, const std::string& name, DType dtype, const Shape& shape,
-                      const Hdf5Layout& layout) {
-  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  require(H5Pset_fapl_sec2(access.get()));
-  require(H5Pset_file_locking(access.get(), false, true));  // no other process knows the name
-  file_ = Hdf5Handle(H5Fcreate(target.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
-  if (!file_) fail();
-
-  const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  require(H5Pset_obj_track_times(creation.get(), false));  // equal tensors give identical files
-  const bool chunked = layout.chunk && shape.rank() > 0 && shape.element_count() > 0;
-  if (chunked) {
-    const auto chunk = chunk_extents(*layout.chunk, shape, static_cast<std::int64_t>(size_of(dtype)));
-    require(H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()));
-    if (layout.deflate) require(H5Pset_shuffle(creation.get()));
-    if (layout.deflate) require(H5Pset_deflate(creation.get(), kDeflateLevel));
-  }
-  const Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  require(H5Pset_create_intermediate_group(links.get(), 1));
-  require(H5Pset_char_encoding(links.get(), H5T_CSET_UTF8));
-  const Hdf5Handle data_access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  require(H5Pset_chunk_cache(data_access.get(), 12421, static_cast<std::size_t>(kHdf5ChunkCache), 0.75));
-
-  const std::vector<hsize_t> extents(shape.extents().begin(), shape.extents().end());
-  const Hdf5Handle space(extents.empty() ? H5Screate(H5S_SCALAR)
-                                         : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
-                         H5Sclose);
-  memory_type_ = hdf5_memory_type(dtype);
-  dataset_ = Hdf5Handle(H5Dcreate2(file_.get(), name.c_str(), hdf5_file_type(dtype).get(), space.get(), links.get(),
-                                   creation.get(), data_access.get()),
-                        H5Dclose);
-  if (!dataset_) fail();
-}
-
-void Hdf5File::write_block(const std::vector<std::int64_t>& begin, const Tile& block) {
-  const std::vector<hsize_t> start(begin.begin(), begin.end());
-  const std::vector<hsize_t> count(block.shape().extents().begin(), block.shape().extents().end());
-  const Hdf5Handle file_space(H5Dget_space(dataset_.get()), H5Sclose);
-  Hdf5Handle memory_space;
-  if (!count.empty()) {
-    memory_space = Hdf5Handle(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
-    require(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr));
-  }
-  require(H5Dwrite(dataset_.get(), memory_type_.get(), count.empty() ? H5S_ALL : memory_space.get(),
-                   count.empty() ? H5S_ALL : file_space.get(), H5P_DEFAULT, block.bytes().data()));
+  return false;
 }
 
 /// The code of the writer's process.
 class WriterProcess {
  public:
-  WriterProcess(const IsolatedChild& child, const std::string& path, DType dtype, std::size_t rank)
-      : child_(child), path_(path), dtype_(dtype), rank_(rank) {}
+  using Begin = Hdf5Output::Begin;
+
+  WriterProcess(const IsolatedChild& child, const std::string& path, DType dtype, std::size_t rank, Begin begin)
+      : child_(child), path_(path), dtype_(dtype), rank_(rank), begin_(begin) {}
 
   /// Turns the library's failure into Error{MemoryLimit}; it reports a lack of memory in other words, or not at all,
   /// and goes on.
@@ -167,15 +91,19 @@ class WriterProcess {
 
   template <class Open>
   void run(const Open& open) const {
+    if (is_untrusted()) limits_.begin_opening();
     // Skips the library's orderly closing of open objects, as the file must not be published.
     const auto file = answer([&] { return open(); });
+    if (is_untrusted()) limits_.end_opening(kWorkingBytes);
     bool goes_on = file.has_value();
     while (goes_on) goes_on = serve(**file);
     ::_exit(0);
   }
 
  private:
-  bool serve(Hdf5File& file) const {
+  bool is_untrusted() const { return begin_ == Begin::FromFile; }
+
+  bool serve(Hdf5Output& file) const {
     std::uint8_t more = 0;
     if (!child_.receive(std::as_writable_bytes(std::span(&more, 1)))) return false;
     return answer([&] {
@@ -186,12 +114,15 @@ class WriterProcess {
         .value_or(false);
   }
 
-  void receive_block(Hdf5File& file) const {
+  void receive_block(Hdf5Output& file) const {
     std::vector<std::int64_t> begin(rank_);
     std::vector<std::int64_t> extents(rank_);
     child_.receive(std::as_writable_bytes(std::span(begin)));
     child_.receive(std::as_writable_bytes(std::span(extents)));
-    auto block = Tile::uninitialized(dtype_, Shape(std::move(extents)));
+    const Shape shape(std::move(extents));
+    const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(dtype_)));
+    if (is_untrusted()) limits_.allow_memory(checked_add(kWorkingBytes, checked_multiply(3, bytes)));
+    auto block = Tile::uninitialized(dtype_, shape);
     child_.receive(block.mutable_bytes());
     file.write_block(begin, block);
   }
@@ -200,37 +131,66 @@ class WriterProcess {
   const std::string& path_;
   DType dtype_;
   std::size_t rank_;
+  Begin begin_;
+  ProcessLimits limits_;
 };
 
-/// libhdf5 ignores some failed allocations, and the system kills processes that take too much memory. The values are
-/// our own and are not known to crash it for any other reason.
-Error death_of_writer(const std::string& path) {
-  return {ErrorKind::MemoryLimit, "cannot write " + path + ": libhdf5 crashed, as it does where memory is short",
-          std::nullopt, "end what else takes memory, or write it as npy"};
+/// libhdf5 ignores some failed allocations, and the system kills processes that take too much memory. Our own values
+/// are not known to crash it for any other reason; a file that others have made may.
+Error death_of_writer(const std::string& path, Hdf5Output::Begin begin, int status) {
+  if (begin == Hdf5Output::Begin::Empty) {
+    return {ErrorKind::MemoryLimit, "cannot write " + path + ": libhdf5 crashed, as it does where memory is short",
+            std::nullopt, "end what else takes memory, or write it as npy"};
+  }
+  const bool endless = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+  return {ErrorKind::Corrupt, path + " is damaged: its writer " + (endless ? "found no end" : "crashed"), std::nullopt,
+          "write to another file; if this one is sound, the machine's memory may be short"};
 }
 
 }  // namespace
 
-Hdf5Writer::Hdf5Writer(const FilePath& path, const std::string& name, DType dtype, Shape shape,
-                       const Hdf5Layout& layout, const Cancellation* cancellation)
-    : output_(path, OutputFile::Naming::Early), dtype_(dtype), shape_(std::move(shape)) {
+Hdf5Writer::Hdf5Writer(const FilePath& path, const Hdf5NewDataset& dataset, Overwrite overwrite,
+                       const Cancellation* cancellation)
+    : output_(path, OutputFile::Naming::Early), dtype_(dataset.dtype), shape_(dataset.shape) {
   require_regular_file(output_.is_seekable(), output_.path(), "HDF5");
-  check_name(name);
+  check_name(dataset.name);
   if (shape_.rank() > H5S_MAX_RANK) {
     throw Error(ErrorKind::Unsupported,
                 "HDF5 holds " + std::to_string(H5S_MAX_RANK) + " dimensions, not " + std::to_string(shape_.rank()),
                 std::nullopt, "write it as npy");
   }
-  CHECK(!layout.chunk || layout.chunk->size() == shape_.rank(), "a chunk has the rank of its file");
+  CHECK(!dataset.layout.chunk || dataset.layout.chunk->size() == shape_.rank(), "a chunk has the rank of its file");
   checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(dtype_)));
+  output_.require_unchanged_target();
+  const auto begin =
+      copy_target(path, overwrite, cancellation) ? Hdf5Output::Begin::FromFile : Hdf5Output::Begin::Empty;
   const auto open = [&] {
-    return std::make_unique<Hdf5File>(output_.path(), output_.path_of_descriptor(), name, dtype_, shape_, layout);
+    auto file = std::make_unique<Hdf5Output>(output_.path(), output_.path_of_descriptor(), begin);
+    file->create(dataset, overwrite);
+    return file;
   };
   process_.emplace(
       hdf5_mutex(),
-      [&](const IsolatedChild& child) { WriterProcess(child, output_.path(), dtype_, shape_.rank()).run(open); },
-      [file = output_.path()](int) { return death_of_writer(file); }, cancellation);
+      [&](const IsolatedChild& child) { WriterProcess(child, output_.path(), dtype_, shape_.rank(), begin).run(open); },
+      [file = output_.path(), begin](int status) { return death_of_writer(file, begin, status); }, cancellation);
   process_->receive_status();
+}
+
+/// Whether there is an HDF5 file to add to; its bytes are then in the new file.
+bool Hdf5Writer::copy_target(const FilePath& path, Overwrite overwrite, const Cancellation* cancellation) {
+  if (!output_.replaces_bytes()) return false;
+  const InputFile existing(path);
+  if (!has_hdf5_signature(existing)) {
+    if (overwrite == Overwrite::Yes) return false;
+    throw Error(ErrorKind::Corrupt, path.text() + " is there, and is no HDF5 file", std::nullopt,
+                "write to another file, or add OVERWRITE to replace this one");
+  }
+  if (!existing.try_lock_shared()) {
+    throw Error(ErrorKind::Busy, "cannot write " + path.text() + ": another program is writing it", std::nullopt,
+                "wait until that program has closed the file");
+  }
+  output_.copy(existing, cancellation);
+  return true;
 }
 
 void Hdf5Writer::write_block(const std::vector<std::int64_t>& begin, const Tile& block) {

@@ -4,16 +4,12 @@
 
 #include "storage/formats/isolated_reader.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -21,52 +17,13 @@
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "storage/encoding/tile_codec.hpp"
+#include "storage/formats/process_limits.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr rlim_t kOpeningBytes = 24 << 20;
-constexpr rlim_t kOpeningSeconds = 2;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimitsMemory = false;  // sanitizers reserve unlimited memory
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-constexpr bool kLimitsMemory = false;
-#else
-constexpr bool kLimitsMemory = true;
-#endif
-#else
-constexpr bool kLimitsMemory = true;
-#endif
-
 /// The file may be intact, and the library have failed for lack of memory.
 constexpr const char* kMemoryHint = "restore the file from a copy; if it is sound, the machine's memory may be short";
-
-/// The memory of this process that RLIMIT_DATA limits: the sixth number of statm, in pages. Avoids stdio, whose locks
-/// other threads of the parent may hold.
-rlim_t data_bytes() {
-  std::array<char, 256> text{};
-  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  const auto size = ::read(file, text.data(), text.size() - 1);
-  ::close(file);
-  const char* at = text.data();
-  std::int64_t pages = 0;
-  for (int n = 0; n < 6 && size > 0; ++n) {
-    char* end = nullptr;
-    pages = std::strtoll(at, &end, 10);
-    at = end;
-  }
-  return static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
-}
-
-void set_soft_limit(int resource, rlim_t value) {
-  struct rlimit limit {};
-  if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return;
-  limit.rlim_cur = std::min(value, limit.rlim_max);
-  ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
-}
 
 /// The code of the child.
 class ReaderProcess {
@@ -89,8 +46,7 @@ class ReaderProcess {
   }
 
   void run(const IsolatedReader::Open& open) const {
-    set_soft_limit(RLIMIT_CPU, kOpeningSeconds);
-    if (kLimitsMemory) set_soft_limit(RLIMIT_DATA, base_ + kOpeningBytes);
+    limits_.begin_opening();
     const auto reader = answer([&] {
       auto opened = open();
       child_.send_value<std::uint8_t>(0);
@@ -100,18 +56,15 @@ class ReaderProcess {
       return opened;
     });
     if (!reader) ::_exit(1);
-    set_soft_limit(RLIMIT_CPU, RLIM_INFINITY);
-    allow_memory(**reader, 0);
+    limits_.end_opening(allowance(**reader, 0));
     while (serve(**reader)) {
     }
     ::_exit(0);  // without the library's cleanup of open objects
   }
 
  private:
-  void allow_memory(const BlockReader& reader, std::int64_t block_bytes) const {
-    if (!kLimitsMemory) return;
-    const auto needed = checked_add(reader.working_bytes(), checked_multiply(3, block_bytes));
-    set_soft_limit(RLIMIT_DATA, base_ + kOpeningBytes + static_cast<rlim_t>(needed));
+  static std::int64_t allowance(const BlockReader& reader, std::int64_t block_bytes) {
+    return checked_add(reader.working_bytes(), checked_multiply(3, block_bytes));
   }
 
   bool serve(BlockReader& reader) const {
@@ -125,8 +78,8 @@ class ReaderProcess {
     const auto done = answer([&] {
       const std::vector<std::int64_t> begin(numbers.begin(), middle);
       const Shape extents(std::vector<std::int64_t>(middle, numbers.end()));
-      allow_memory(reader,
-                   checked_multiply(extents.element_count(), static_cast<std::int64_t>(size_of(reader.dtype()))));
+      limits_.allow_memory(allowance(
+          reader, checked_multiply(extents.element_count(), static_cast<std::int64_t>(size_of(reader.dtype())))));
       const auto tile = reader.read_block(begin, extents);
       child_.send_value<std::uint8_t>(0);
       child_.send(tile.bytes());
@@ -136,7 +89,7 @@ class ReaderProcess {
   }
 
   const IsolatedChild& child_;
-  rlim_t base_ = data_bytes();
+  ProcessLimits limits_;
 };
 
 Error death_of_reader(const std::string& path, int status) {

@@ -15,6 +15,7 @@
 #include "storage/formats/dense_block_writer.hpp"
 #include "storage/formats/little_endian.hpp"
 #include "storage/formats/npy_header.hpp"
+#include "storage/formats/zip_directory.hpp"
 
 namespace eindb {
 namespace {
@@ -58,6 +59,12 @@ std::uint32_t checksum_of_zeros(std::uint32_t before, std::int64_t count) {
   return result;
 }
 
+std::vector<std::string> members_of(const InputFile& archive) {
+  std::vector<std::string> names;
+  for (const auto& entry : read_zip_directory(archive)) names.push_back(entry.name);
+  return names;
+}
+
 /// A zlib stream that ends with its scope.
 class Deflater {
  public:
@@ -93,9 +100,11 @@ class Deflater {
 
 }  // namespace
 
-NpzWriter::NpzWriter(const FilePath& path, const std::string& member, DType dtype, Shape shape, Compression compression)
+NpzWriter::NpzWriter(const FilePath& path, const std::string& member, DType dtype, Shape shape, Compression compression,
+                     Overwrite overwrite)
     : file_(path), name_(member_name(member)), dtype_(dtype), shape_(std::move(shape)), compression_(compression) {
   require_regular_file(file_.is_seekable(), file_.path(), "NPZ");
+  keep_other_arrays(file_, path, name_, overwrite, members_of);
   const auto header = make_npy_header(dtype_, shape_);
   npy_header_ = static_cast<std::int64_t>(header.size());
   const auto values = checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(dtype_)));

@@ -10,6 +10,7 @@
 #include "storage/files/output_file.hpp"
 #include "storage/files/scratch_file.hpp"
 #include "storage/formats/byte_progress.hpp"
+#include "storage/formats/existing_arrays.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -23,9 +24,9 @@ enum class Compression : std::uint8_t { None, Deflate };
 class NpzWriter {
  public:
   /// `member` is the array's name, with or without ".npy". Error{Io} if the file cannot be created, or is a pipe or a
-  /// device; Error{Value} for a name that a ZIP archive cannot hold.
+  /// device; Error{Value} for a name that a ZIP archive cannot hold; the errors of keep_other_arrays().
   NpzWriter(const FilePath& path, const std::string& member, DType dtype, Shape shape,
-            Compression compression = Compression::None);
+            Compression compression = Compression::None, Overwrite overwrite = Overwrite::No);
 
   /// Writes `block`, which has the file's type, at `begin`. Blocks may come in any order and must not overlap.
   void write_block(const std::vector<std::int64_t>& begin, const Tile& block);

@@ -18,6 +18,7 @@
 #include "storage/formats/dense_block_writer.hpp"
 #include "storage/formats/half_precision.hpp"
 #include "storage/formats/little_endian.hpp"
+#include "storage/formats/safetensors_header.hpp"
 
 namespace eindb {
 namespace {
@@ -67,6 +68,12 @@ std::string make_header(const std::string& name, SafetensorsType type, const Sha
   return out + text;
 }
 
+std::vector<std::string> tensors_of(const InputFile& file) {
+  std::vector<std::string> names;
+  for (const auto& entry : read_safetensors_header(file)) names.push_back(entry.name);
+  return names;
+}
+
 template <class Source, class Target, class Convert>
 std::vector<std::byte> converted(const Tile& block, const Convert& convert) {
   std::vector<std::byte> out(static_cast<std::size_t>(block.shape().element_count()) * sizeof(Target));
@@ -104,11 +111,12 @@ std::optional<SafetensorsType> parse_safetensors_type(std::string_view name) {
 }
 
 SafetensorsWriter::SafetensorsWriter(const FilePath& path, const std::string& name, DType dtype, Shape shape,
-                                     std::optional<SafetensorsType> stored)
+                                     std::optional<SafetensorsType> stored, Overwrite overwrite)
     : file_(path), dtype_(dtype), shape_(std::move(shape)), stored_(stored_type(dtype, stored)) {
   require_regular_file(file_.is_seekable(), file_.path(), "safetensors");
   const auto bytes = checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(stored_)));
   const auto header = make_header(name, stored_, shape_, bytes);
+  keep_other_arrays(file_, path, name, overwrite, tensors_of);
   data_offset_ = static_cast<std::int64_t>(header.size());
   file_.resize(checked_add(data_offset_, bytes));
   file_.write_at(0, std::as_bytes(std::span(header)));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/files/output_file.hpp"
+#include "storage/formats/existing_arrays.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -26,9 +27,10 @@ class SafetensorsWriter {
  public:
   /// Without `stored`, elements keep their type; with it, real numbers are rounded to the nearest of that type, ties to
   /// even. Error{Unsupported} for complex numbers, and for INT64 with a `stored` float type; Error{Value} for a name
-  /// that the format reserves; Error{Io} if the file cannot be created, or is a pipe or a device.
+  /// that the format reserves; Error{Io} if the file cannot be created, or is a pipe or a device; the errors of
+  /// keep_other_arrays().
   SafetensorsWriter(const FilePath& path, const std::string& name, DType dtype, Shape shape,
-                    std::optional<SafetensorsType> stored = std::nullopt);
+                    std::optional<SafetensorsType> stored = std::nullopt, Overwrite overwrite = Overwrite::No);
 
   /// Puts `block`, whose type is the tensor's, at `begin`. Blocks come in any order and must not overlap.
   void write_block(const std::vector<std::int64_t>& begin, const Tile& block);

@@ -52,6 +52,7 @@ CASES = [
     Case("copy to npy", "COPY A TO 'out.npy';"),
     Case("copy to csv", "COPY A TO 'out.csv';"),
     Case("copy to hdf5", "COPY A TO 'out.h5';"),
+    Case("add to hdf5", "COPY A TO 'in.h5';"),
     Case("update", "UPDATE TENSOR A[i,j] = A[i,j] * 2 + B[j,i];"),
     Case("insert into tensor", "INSERT INTO TENSOR A VALUES (0, 0, 5.5), (5, 5, 6.5);"),
     Case("repeat", ROUNDS % 3, between=(ROUNDS % 1, ROUNDS % 2)),

@@ -13,6 +13,7 @@
 #include "storage/formats/hdf5_reader.hpp"
 #include "storage/formats/hdf5_writer.hpp"
 #include "tensor/dense_tensor.hpp"
+#include "tests/formats/hdf5_test_file.hpp"
 #include "tests/storage/random_tile.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
@@ -34,38 +35,6 @@ TEST(Hdf5Error, AFailureOfTheSystemIsNoFaultOfTheFile) {
   EXPECT_EQ(file.kind(), ErrorKind::Corrupt);
   EXPECT_EQ(file.message(), "x.h5 is no valid HDF5 file: file signature not found");
 }
-
-/// A file that a test fills through the library.
-class TestFile {
- public:
-  explicit TestFile(const std::string& path) {
-    prepare_hdf5();
-    file_ = Hdf5Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-  }
-  hid_t id() const { return file_.get(); }
-
-  /// A data set of `type`, filled from `values` of `memory_type` unless there are none.
-  void add(const std::string& name, hid_t type, const std::vector<hsize_t>& extents, hid_t memory_type,
-           const void* values, hid_t creation = H5P_DEFAULT) const {
-    const Hdf5Handle space(extents.empty()
-                               ? H5Screate(H5S_SCALAR)
-                               : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
-                           H5Sclose);
-    const Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-    H5Pset_create_intermediate_group(links.get(), 1);
-    const Hdf5Handle set(H5Dcreate2(id(), name.c_str(), type, space.get(), links.get(), creation, H5P_DEFAULT),
-                         H5Dclose);
-    ASSERT_TRUE(set) << name;
-    if (values == nullptr) return;
-    ASSERT_GE(H5Dwrite(set.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
-  }
-  void add_doubles(const std::string& name, const std::vector<double>& values, hid_t creation = H5P_DEFAULT) const {
-    add(name, H5T_IEEE_F64LE, {values.size()}, H5T_NATIVE_DOUBLE, values.data(), creation);
-  }
-
- private:
-  Hdf5Handle file_;
-};
 
 class Hdf5Test : public ::testing::Test {
  protected:
@@ -348,7 +317,7 @@ TEST_F(Hdf5Test, WriterRoundTripsInAnyOrder) {
       const auto dense = random_tile(random, type, shape);
       const TileGrid grid(shape, {2, 3, 2});
       const auto tiles = split(dense, grid);
-      Hdf5Writer writer(path, "/g/h/x", type, shape, layout);
+      Hdf5Writer writer(path, {"/g/h/x", type, shape, layout}, Overwrite::Yes);
       for (std::int64_t id = grid.tile_count(); id-- > 0;)
         writer.write_block(grid.tile_begin(grid.key_of(id)), *tiles[static_cast<std::size_t>(id)]);
       writer.commit();
@@ -364,25 +333,25 @@ TEST_F(Hdf5Test, WriterOfScalarsNothingAndZeros) {
     layout.chunk.emplace(extents.size(), 2);
     layout.deflate = true;
     const auto dense = random_tile(random, DType::Float64, Shape(extents));
-    Hdf5Writer writer(path, "x", DType::Float64, dense.shape(), layout);
+    Hdf5Writer writer(path, {"x", DType::Float64, dense.shape(), layout}, Overwrite::Yes);
     writer.write_block(std::vector<std::int64_t>(extents.size(), 0), dense);
     writer.commit();
     EXPECT_TRUE(same_tile(read_all(), dense));
-    Hdf5Writer(path, "x", DType::Float64, dense.shape()).commit();
+    Hdf5Writer(path, {"x", DType::Float64, dense.shape(), {}}, Overwrite::Yes).commit();
     EXPECT_TRUE(read_all().is_all_zero());
   }
 }
 
 TEST_F(Hdf5Test, WriterNamesAndPaths) {
   const auto write = [](const std::string& target, const std::string& name) {
-    Hdf5Writer(target, name, DType::Float64, Shape({2}));
+    Hdf5Writer(target, {name, DType::Float64, Shape({2}), {}}, Overwrite::Yes);
   };
   for (const char* name : {"", "/", "a/", "a//b", "./a", "a/.."})
     EXPECT_ERROR(write(path, name), ErrorKind::Value, "is no name of a data set");
   EXPECT_ERROR(write(scratch.file("no/x.h5"), "x"), ErrorKind::Io, "no/x.h5");
   EXPECT_ERROR(write("/dev/null", "x"), ErrorKind::Io, "not a regular file");
-  EXPECT_ERROR(Hdf5Writer(path, "x", DType::Float64, Shape(std::vector<std::int64_t>(33, 1))), ErrorKind::Unsupported,
-               "32 dimensions");
+  EXPECT_ERROR(Hdf5Writer(path, {"x", DType::Float64, Shape(std::vector<std::int64_t>(33, 1)), {}}),
+               ErrorKind::Unsupported, "32 dimensions");
   write_file(path, "old");
   write(path, "x");  // never committed
   EXPECT_EQ(read_file(path), "old");
@@ -398,7 +367,7 @@ pid_t only_child() {
 
 TEST_F(Hdf5Test, TheEndOfTheWritersProcessIsAnErrorAndLeavesNothing) {
   const auto end_by = [&](int signal) {
-    Hdf5Writer writer(path, "x", DType::Float64, Shape({2}));
+    Hdf5Writer writer(path, {"x", DType::Float64, Shape({2}), {}}, Overwrite::Yes);
     ASSERT_GT(only_child(), 0);
     ::kill(only_child(), signal);
     writer.commit();
@@ -410,10 +379,10 @@ TEST_F(Hdf5Test, TheEndOfTheWritersProcessIsAnErrorAndLeavesNothing) {
 }
 
 TEST_F(Hdf5Test, EqualTensorsGiveEqualFiles) {
-  Hdf5Writer(path, "g/x", DType::Float64, Shape({2})).commit();
-  const auto first = read_file(path);
-  Hdf5Writer(path, "g/x", DType::Float64, Shape({2})).commit();
-  EXPECT_EQ(read_file(path), first);
+  const Hdf5NewDataset dataset{"g/x", DType::Float64, Shape({2}), {}};
+  Hdf5Writer(path, dataset).commit();
+  Hdf5Writer(scratch.file("y.h5"), dataset).commit();
+  EXPECT_EQ(read_file(scratch.file("y.h5")), read_file(path));
 }
 
 }  // namespace

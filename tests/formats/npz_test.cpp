@@ -328,6 +328,30 @@ TEST_F(NpzTest, DeflatingCanBeStopped) {
                ErrorKind::Cancelled, "stop");
 }
 
+TEST_F(NpzTest, OtherArraysAreLostOnlyWhenToldSo) {
+  const auto make = [&](const std::string& member, Overwrite overwrite = Overwrite::No) {
+    return NpzWriter(path, member, DType::Float64, Shape({2}), Compression::None, overwrite);
+  };
+  make("a").commit();
+  make("a.npy").commit();
+  EXPECT_ERROR(make("b"), ErrorKind::DuplicateName, "x.npz holds other arrays, which would be lost: 'a.npy'");
+  make("b", Overwrite::Yes).commit();
+  EXPECT_EQ(read_all("b").shape(), Shape({2}));
+  // What others have written meanwhile is not lost.
+  auto replacing = make("b");
+  make("c", Overwrite::Yes).commit();
+  EXPECT_ERROR(replacing.commit(), ErrorKind::Conflict, "changed meanwhile");
+  std::filesystem::remove(path);
+  auto first = make("a");
+  make("b").commit();
+  EXPECT_ERROR(first.commit(), ErrorKind::Conflict, "changed meanwhile");
+  EXPECT_EQ(read_all("b").shape(), Shape({2}));
+  write_file(path, "PK, but no archive");
+  EXPECT_ERROR(make("a"), ErrorKind::Corrupt, "no valid ZIP archive");
+  write_file(path, "");
+  make("a").commit();  // an empty file holds nothing
+}
+
 TEST_F(NpzTest, WriterNamesAndPaths) {
   const auto write = [](const std::string& target, const std::string& member) {
     NpzWriter(target, member, DType::Float64, Shape());

@@ -220,6 +220,19 @@ TEST_F(SafetensorsTest, WriterWritesAlignedHeaders) {
             file_of(R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}       )", std::string(24, '\0')));
 }
 
+TEST_F(SafetensorsTest, OtherTensorsAreLostOnlyWhenToldSo) {
+  const auto write = [&](const std::string& name, Overwrite overwrite = Overwrite::No) {
+    SafetensorsWriter(path, name, DType::Float32, Shape({2}), {}, overwrite).commit();
+  };
+  write("a");
+  write("a");
+  EXPECT_ERROR(write("b"), ErrorKind::DuplicateName, "holds other arrays, which would be lost: 'a'");
+  write("b", Overwrite::Yes);
+  EXPECT_EQ(read_all("b").shape(), Shape({2}));
+  write_file(path, "no tensors");
+  EXPECT_ERROR(write("a"), ErrorKind::Corrupt, path);
+}
+
 TEST_F(SafetensorsTest, WriterConvertsAndRefuses) {
   const auto dense = random_tile(random, DType::Float64, Shape({20, 10}));  // integers up to 1000: F16 holds them
   for (const auto stored : {SafetensorsType::F16, SafetensorsType::F32, SafetensorsType::F64}) {

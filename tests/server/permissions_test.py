@@ -144,6 +144,12 @@ class Files(Client):
             self.ada.execute(f"COPY X TO '{name}'")
             self.ada.execute(f"COPY back FROM '{name}'")
             self.ada.execute("DROP TENSOR back")
+        self.ada.execute("COPY t TO 't.csv'")
+        self.ada.execute("CREATE TABLE copied AS SELECT * FROM t WHERE FALSE")
+        self.ada.execute("COPY copied FROM 't.csv'")
+        self.assertEqual(self.ada.execute("SELECT * FROM copied").fetchall(),
+                         self.ada.execute("SELECT * FROM t").fetchall())
+        self.ada.execute("DROP TABLE copied")
         self.ada.execute("COPY (SELECT * FROM t) TO 't.jsonl'")
         with open(os.path.join(self.files, "t.jsonl")) as file:
             self.assertEqual(len(file.readlines()), 2)
@@ -157,6 +163,8 @@ class Files(Client):
                      ".", "/proc/self/environ", "/dev/stdin"):  # fmt: skip
             self.refused(self.ada, f"COPY S FROM '{path}' (FORMAT csv)", "directory of files")
             self.refused(self.ada, f"COPY X TO '{path}' (FORMAT csv)", "directory of files")
+            self.refused(self.ada, f"COPY t FROM '{path}' (FORMAT csv, HEADER off)", "directory of files")
+            self.refused(self.ada, f"COPY t TO '{path}' (FORMAT csv)", "directory of files")
         with open(self.outside) as file:
             self.assertEqual(file.read(), "1,2\n3,4\n")
 

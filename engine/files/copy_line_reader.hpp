@@ -6,27 +6,27 @@
 #include <optional>
 #include <string_view>
 
-#include "server/copy/copy_buffer.hpp"
-#include "server/copy/copy_format.hpp"
+#include "engine/files/copy_buffer.hpp"
+#include "engine/files/copy_format.hpp"
 
 namespace eindb {
 
-/// Divides a client's text or CSV into rows. A CSV row may have several lines. The first line determines whether lines
+/// Divides text or CSV into rows. A CSV row may have several lines. The first line determines whether lines
 /// end with LF, CR LF or CR; any other line end is an error. `\.` ends the rows, in text anywhere and in CSV alone in
 /// its line; further input is ignored.
 ///
 /// Input may be divided anywhere; each byte is examined about once. Not thread-safe.
 class CopyLineReader {
  public:
-  /// Rows have at most `most_bytes` bytes.
-  CopyLineReader(const CopyFormatOptions& options, std::size_t most_bytes);
+  /// Rows have at most `most_bytes` bytes, and pass `check`.
+  CopyLineReader(const CopyFormatOptions& options, std::size_t most_bytes, CheckText check);
 
   void append(std::string_view bytes);
   void finish() { buffer_.finish(); }
 
-  /// The next row, in valid UTF-8, without its line end; nullopt if it is not complete yet, or if there are no more
+  /// The next row without its line end; nullopt if it is not complete yet, or if there are no more
   /// rows. Valid until append() or next(). Throws Error{Corrupt} for misplaced line ends and markers, Error{Value} for
-  /// rows that are too long and for invalid UTF-8.
+  /// rows that are too long, and the errors of `check`.
   std::optional<std::string_view> next();
 
   /// Whether no more rows follow, after next() returned nullopt.
@@ -64,7 +64,9 @@ class CopyLineReader {
   char here() const { return buffer_.rest()[at_]; }
 
   CopyBuffer buffer_;
+  CheckText check_;
   bool csv_;
+  bool end_marker_;
   char quote_;
   char escape_;
   std::size_t most_bytes_;

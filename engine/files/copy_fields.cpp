@@ -1,10 +1,9 @@
-#include "server/copy/copy_fields.hpp"
+#include "engine/files/copy_fields.hpp"
 
 #include <algorithm>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "server/values/client_text.hpp"
 
 namespace eindb {
 namespace {
@@ -45,8 +44,9 @@ char take_escape(std::string_view& rest) {
 
 }  // namespace
 
-CopyFields::CopyFields(const CopyFormatOptions& options)
-    : csv_(options.format == CopyFormat::Csv),
+CopyFields::CopyFields(const CopyFormatOptions& options, CheckText check)
+    : check_(check),
+      csv_(options.format == CopyFormat::Csv),
       delimiter_(options.delimiter),
       quote_(options.quote),
       escape_(options.escape),
@@ -116,7 +116,7 @@ std::string_view CopyFields::unescaped(std::string_view all, std::string_view& r
     if (!rest.empty()) values_ += take_escape(rest);
   }
   const auto value = std::string_view(values_).substr(begin);
-  check_client_text(value);
+  check_(value);
   return value;
 }
 

@@ -1,4 +1,4 @@
-#include "server/copy/copy_format.hpp"
+#include "engine/files/copy_format.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,10 @@
-#include "server/copy/copy_line_reader.hpp"
+#include "engine/files/copy_line_reader.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "server/values/client_text.hpp"
 
 namespace eindb {
 namespace {
@@ -20,8 +19,13 @@ namespace {
 
 }  // namespace
 
-CopyLineReader::CopyLineReader(const CopyFormatOptions& options, std::size_t most_bytes)
-    : csv_(options.format == CopyFormat::Csv), quote_(options.quote), escape_(options.escape), most_bytes_(most_bytes) {
+CopyLineReader::CopyLineReader(const CopyFormatOptions& options, std::size_t most_bytes, CheckText check)
+    : check_(check),
+      csv_(options.format == CopyFormat::Csv),
+      end_marker_(options.end_marker),
+      quote_(options.quote),
+      escape_(options.escape),
+      most_bytes_(most_bytes) {
   const auto special = [&](char c) { special_[static_cast<unsigned char>(c)] = true; };
   for (const char c : {'\n', '\r'}) special(c);
   if (csv_) {
@@ -61,7 +65,7 @@ void CopyLineReader::begin_row() {
 
 void CopyLineReader::skip_plain() {
   // A `\.` alone in its line is detected at the beginning of a CSV line.
-  if (csv_ && at_ == 0 && peek(0) == '\\') return;
+  if (csv_ && end_marker_ && at_ == 0 && peek(0) == '\\') return;
   const auto rest = buffer_.rest();
   DCHECK(at_ <= rest.size(), "no more is looked at than has come");
   const auto* const found =
@@ -87,7 +91,7 @@ CopyLineReader::Step CopyLineReader::look_text() {
 
 CopyLineReader::Step CopyLineReader::look_csv() {
   const char c = here();
-  if (at_ == 0 && c == '\\') {
+  if (end_marker_ && at_ == 0 && c == '\\') {
     const auto found = marker();
     if (found == Marker::NeedsMore) return Step::NeedsMore;
     if (found == Marker::OtherLineEnd) fail_marker(true);
@@ -192,7 +196,7 @@ void CopyLineReader::check_length(std::size_t bytes) const {
 std::string_view CopyLineReader::checked_row() const {
   const auto row = buffer_.rest().substr(0, row_);
   check_length(row.size());
-  check_client_text(row);
+  check_(row);
   return row;
 }
 

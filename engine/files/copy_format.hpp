@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// The formats of rows for COPY ... TO STDOUT and FROM STDIN, as PostgreSQL defines them.
+/// The formats of rows for COPY of tables, as PostgreSQL defines them. Clients send and get all three, files are CSV.
 enum class CopyFormat : std::uint8_t { Text, Csv, Binary };
 
 enum class CopyHeader : std::uint8_t {
@@ -39,9 +39,13 @@ struct CopyFormatOptions {
   CopyColumnChoice force_quote;
   CopyColumnChoice force_not_null;  ///< in these columns the text for NULL is a text
   CopyColumnChoice force_null;      ///< in these columns the text for NULL is NULL even in quotes
+  bool end_marker = true;           ///< whether `\.` alone in its line ends the rows; files end by themselves
 
   /// PostgreSQL's defaults.
   static CopyFormatOptions of(CopyFormat format);
 };
+
+/// Throws an Error for text that is not valid UTF-8, or has a zero byte.
+using CheckText = void (*)(std::string_view text);
 
 }  // namespace eindb

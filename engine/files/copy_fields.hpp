@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/copy/copy_format.hpp"
+#include "engine/files/copy_format.hpp"
 
 namespace eindb {
 
@@ -17,11 +17,12 @@ using CopyField = std::optional<std::string_view>;
 /// Splits a row of text or CSV into fields and removes escapes and quotes. Not thread-safe.
 class CopyFields {
  public:
-  explicit CopyFields(const CopyFormatOptions& options);
+  /// `check`: for what escapes yield.
+  CopyFields(const CopyFormatOptions& options, CheckText check);
 
   /// Puts the first `most` fields of `row` into `out` and returns the number of all fields. The fields are valid until
-  /// the next split, and no longer than the row. Throws Error{Corrupt} for unclosed quotes, Error{Value} for escapes
-  /// that yield invalid UTF-8.
+  /// the next split, and no longer than the row. Throws Error{Corrupt} for unclosed quotes, and the
+  /// errors of `check`.
   std::size_t split(std::string_view row, std::size_t most, std::vector<CopyField>& out);
 
   /// The text that denotes NULL.
@@ -40,6 +41,7 @@ class CopyFields {
   void take_quotes(std::string_view& rest);
   std::size_t plain_length(std::string_view rest) const;
 
+  CheckText check_;
   bool csv_;
   char delimiter_;
   char quote_;

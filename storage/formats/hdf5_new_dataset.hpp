@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tensor/dtype.hpp"
+#include "tensor/shape.hpp"
+
+namespace eindb {
+
+/// The storage layout of a data set.
+struct Hdf5Layout {
+  /// Extents of a chunk, at least 1 each; nullopt: contiguous. Chunks larger than 1 MiB are made smaller.
+  std::optional<std::vector<std::int64_t>> chunk;
+  bool deflate = false;  ///< compresses chunks, with shuffled bytes; requires chunks
+};
+
+/// A data set to be made.
+struct Hdf5NewDataset {
+  std::string name;  ///< a path from the root group, without empty parts
+  DType dtype = DType::Float64;
+  Shape shape;
+  Hdf5Layout layout;
+};
+
+}  // namespace eindb
