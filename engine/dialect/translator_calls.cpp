@@ -38,22 +38,19 @@ char letter_of(const Function& function, std::size_t argument) {
 }
 
 /// The bits of PostgreSQL's frame options, as its parser sets them.
-enum FrameOption : std::uint32_t {
-  kNotDefault = 0x1,
-  kRange = 0x2,
-  kRows = 0x4,
-  kGroups = 0x8,
-  kBetween = 0x10,
-  kStartUnbounded = 0x20,
-  kEndUnbounded = 0x100,
-  kStartCurrent = 0x200,
-  kEndCurrent = 0x400,
-  kStartPreceding = 0x800,
-  kEndPreceding = 0x1000,
-  kStartFollowing = 0x2000,
-  kEndFollowing = 0x4000,
-  kExclude = 0x38000,
-};
+constexpr std::uint32_t kNotDefault = 0x1;
+constexpr std::uint32_t kRange = 0x2;
+constexpr std::uint32_t kRows = 0x4;
+constexpr std::uint32_t kGroups = 0x8;
+constexpr std::uint32_t kStartUnbounded = 0x20;
+constexpr std::uint32_t kEndUnbounded = 0x100;
+constexpr std::uint32_t kStartCurrent = 0x200;
+constexpr std::uint32_t kEndCurrent = 0x400;
+constexpr std::uint32_t kStartPreceding = 0x800;
+constexpr std::uint32_t kEndPreceding = 0x1000;
+constexpr std::uint32_t kStartFollowing = 0x2000;
+constexpr std::uint32_t kEndFollowing = 0x4000;
+constexpr std::uint32_t kExclude = 0x38000;
 
 }  // namespace
 
@@ -85,12 +82,12 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
   for (std::size_t n = 0; n < arguments.size(); ++n) {
     const auto letter = letter_of(function, n);
     auto& value = arguments[n];
+    const auto given = value.type;
     if (letter == 'n')
-      value =
-          coerce(std::move(value), value.type == SqlType::Unknown ? SqlType::Float : value.type, Coercion::Implicit);
+      value = coerce(std::move(value), given == SqlType::Unknown ? SqlType::Float : given, Coercion::Implicit);
     else if (letter == 'a' && function.name.starts_with("concat")) value = to_text(std::move(value));
     else if (letter == 'a')
-      value = value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
+      value = given == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
     else value = coerce(std::move(value), type_of_letter(letter), Coercion::Implicit);
     texts.push_back(value.text);
   }

@@ -218,8 +218,8 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
           key->node_case == PG_QUERY__NODE__NODE_A_CONST && key->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL;
       const bool is_alias = key->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && key->column_ref->n_fields == 1 &&
                             !scope.find("", text_of(*key->column_ref->fields[0]));
-      if (position) keys.push_back(SqlText(std::to_string(key->a_const->ival->ival)));
-      else if (is_alias) keys.push_back(quoted(text_of(*key->column_ref->fields[0])));
+      if (position) keys.emplace_back(std::to_string(key->a_const->ival->ival));
+      else if (is_alias) keys.emplace_back(quoted(text_of(*key->column_ref->fields[0])));
       else keys.push_back(checked(expression(*key, scope)).text);
     }
     out.text += SqlText(" GROUP BY ") + joined(keys);
@@ -253,7 +253,7 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
     const auto same = std::count_if(out.columns.begin(), out.columns.end(),
                                     [&](const Column& other) { return equal_ignoring_case(other.name, column.name); });
     if (same > 1) throw NotTranslated();
-    if (!column.hidden) names.push_back(quoted(column.name));
+    if (!column.hidden) names.emplace_back(quoted(column.name));
   }
   out.text =
       SqlText("SELECT ") + joined(names) + " FROM (" + out.text + ") WHERE pg_row = 1 ORDER BY pg_place" + limit(node);
@@ -298,8 +298,7 @@ void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, Query&
                             return equal_ignoring_case(name, column.name);
                           });
       if (column.hidden || merged) continue;
-      texts.push_back(
-          SqlText((source.name.empty() ? "" : quoted(source.name) + ".") + quoted(column.name), node.location));
+      texts.emplace_back((source.name.empty() ? "" : quoted(source.name) + ".") + quoted(column.name), node.location);
       out.columns.push_back(column);
     }
   }
@@ -319,8 +318,8 @@ void Translator::results(std::span<PgNode* const> targets, const Scope& scope, c
         // Left to SQLite, so that it is found out if the tables have other columns by the time that it runs.
         const auto& fields = *target.val->column_ref;
         texts.resize(first);
-        texts.push_back(
-            SqlText((fields.n_fields == 2 ? quoted(text_of(*fields.fields[0])) + "." : "") + "*", fields.location));
+        texts.emplace_back((fields.n_fields == 2 ? quoted(text_of(*fields.fields[0])) + "." : "") + "*",
+                           fields.location);
       }
       for (auto n = first; columns != nullptr && n < texts.size() && n < columns->size(); ++n)
         texts[n] = stored({.text = texts[n], .type = out.columns[n].type}, (*columns)[n]).text;

@@ -91,7 +91,7 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
       if (find_column(columns, target.name) != nullptr)
         refuse("42701", "column \"" + std::string(target.name) + "\" specified more than once", target.location);
       columns.push_back(*column);
-      names.push_back(SqlText(quoted(column->name), target.location));
+      names.emplace_back(quoted(column->name), target.location);
     }
     out += SqlText(" (") + joined(names) + ")";
   } else {
@@ -108,7 +108,7 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
     if (rows.columns.size() < columns.size()) {
       // Without a list the first columns are meant, where SQLite demands a value for each.
       std::vector<SqlText> names;
-      for (std::size_t n = 0; n < rows.columns.size(); ++n) names.push_back(quoted(columns[n].name));
+      for (std::size_t n = 0; n < rows.columns.size(); ++n) names.emplace_back(quoted(columns[n].name));
       out += SqlText(" (") + joined(names) + ")";
     }
     out += SqlText(" ") + rows.text;
@@ -133,7 +133,7 @@ SqlText Translator::conflict(const PgQuery__OnConflictClause& node, const Scope&
     for (const auto* each : nodes(node.infer->n_index_elems, node.infer->index_elems)) {
       if (each->node_case != PG_QUERY__NODE__NODE_INDEX_ELEM || each->index_elem->expr != nullptr)
         throw NotTranslated();
-      keys.push_back(quoted(each->index_elem->name));
+      keys.emplace_back(quoted(each->index_elem->name));
     }
     out += SqlText(" (") + joined(keys) + ")";
     if (node.infer->where_clause != nullptr)

@@ -227,9 +227,11 @@ SqliteValue interval_part(PgValues values) {
   if (part == "hour") return number(time / (3600 * kSecond));
   if (part == "minute") return number(time / (60 * kSecond) % 60);
   if (part == "second") return static_cast<double>(time % (60 * kSecond)) / static_cast<double>(kSecond);
-  if (part == "epoch")
-    return static_cast<double>(months / 12) * 31557600 + static_cast<double>(months % 12) * 2592000 +
+  if (part == "epoch") {
+    const std::int64_t years = months / 12;
+    return static_cast<double>(years) * 31557600 + static_cast<double>(months % 12) * 2592000 +
            static_cast<double>(days) * 86400 + static_cast<double>(time) / static_cast<double>(kSecond);
+  }
   refuse("22023", "unit \"" + part + "\" not recognized for type interval");
 }
 
