@@ -119,7 +119,8 @@ void note_cast_parameters(std::string_view statement, Translation& out) {
     std::size_t number = 0;
     const auto digits = tokens[n].text.substr(1);
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (read.ec == std::errc() && type != DataType::Unspecified) out.parameter_types.push_back({number, type});
+    if (read.ec == std::errc() && number > 0 && type != DataType::Unspecified)
+      out.parameter_types.push_back({number, type});
   }
 }
 

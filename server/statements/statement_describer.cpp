@@ -30,7 +30,7 @@ void StatementDescriber::find_parameter_types(ClientStatement& statement, const 
   for (const auto type : stated) types.push_back(static_cast<DataType>(type));
   types.resize(statement.prepared->parameter_count, DataType::Unspecified);
   for (const auto& [number, type] : statement.translation.parameter_types)
-    if (number <= types.size() && types[number - 1] == DataType::Unspecified) types[number - 1] = type;
+    if (number > 0 && number <= types.size() && types[number - 1] == DataType::Unspecified) types[number - 1] = type;
   if (std::find(types.begin(), types.end(), DataType::Unspecified) == types.end()) return;
   const auto description = describe(statement);
   CHECK(description.parameters.size() >= types.size(), "a description has the types of all parameters");

@@ -117,7 +117,7 @@ TEST(ValueFormat, Parameters) {
   EXPECT_EQ(binary("ab"s, DataType::Text), ParameterInput("ab"s));
   EXPECT_EQ(binary("\0"s, DataType::Bytea), ParameterInput(std::vector{std::byte{0}}));
   EXPECT_THROW(binary("\0\0\1"s, DataType::Int4), ProtocolError);
-  EXPECT_THROW(binary("x"s, DataType::Numeric), Error);
+  EXPECT_THROW(binary("x"s, DataType::Numeric), ProtocolError);
 }
 
 }  // namespace
