@@ -12,9 +12,10 @@ ALLOWED = {
     **OWNER,
     "storage/sqlite/sqlite_handle.cpp": "const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);\n",
     "storage/files/scratch_file.cpp": "FileDescriptor named(::mkostemp(name.data(), O_CLOEXEC));\n",
-    "storage/formats/isolated_reader.cpp": 'const int file = ::open("/proc/self/statm", O_RDONLY);\n',
+    "storage/formats/process_limits.cpp": 'const int file = ::open("/proc/self/statm", O_RDONLY);\n',
     "storage/formats/hdf5_dataset.cpp": "H5Fopen(input_.path_of_descriptor().c_str(), flags, access);\n",
-    "storage/formats/hdf5_writer.cpp": "H5Fcreate(output_.path_of_descriptor().c_str(), flags, access);\n",
+    "storage/formats/hdf5_output.cpp": "H5Fcreate(output_.path_of_descriptor().c_str(), flags, access);\n"
+                                       "H5Fopen(output_.path_of_descriptor().c_str(), flags, access);\n",
     "security/tls_context.cpp": "SSL_CTX_use_certificate_chain_file(a, b); SSL_CTX_use_PrivateKey_file(a, b, c);\n"
                                 "SSL_load_client_CA_file(a); SSL_CTX_load_verify_file(a, b);\n",
     "shell/line_editor.cpp": "history(h, &e, H_LOAD, p); history(h, &e, H_SAVE, p); el_source(e, p);\n",
