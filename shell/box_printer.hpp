@@ -37,7 +37,7 @@ class BoxPrinter : public ResultPrinter {
   std::size_t width_of(std::size_t column, std::size_t most) const;
   std::string border(const char* left, const char* middle, const char* right) const;
   std::string line(const TextRow& row) const;
-  /// What a box does not show, as a line below it; may be empty.
+  /// A line below the box that tells which rows and columns were left out; empty if none were.
   std::string footer(const ShownRows& shown) const;
 
   PrintOptions options_;

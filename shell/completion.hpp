@@ -27,8 +27,8 @@ class Completion {
   static Case case_of(std::string_view before);
   /// The longest prefix common to all candidates.
   static std::string common_prefix(const std::vector<std::string>& candidates, Case letters = Case::Ignored);
-  /// What follows `word` when it is the only one that completes `before`: a blank, the quote that closes a path, or
-  /// nothing after a folder.
+  /// The characters to insert behind `word` when it is the only completion of `before`: a blank, the quote that closes
+  /// a path, or none after a folder.
   static std::string ending(std::string_view before, std::string_view word);
 
  private:

@@ -178,6 +178,11 @@ std::int64_t day_of(std::int64_t microseconds) {
 
 std::int64_t time_of_day(std::int64_t microseconds) { return microseconds - day_of(microseconds) * kDay; }
 
+bool is_valid_day(std::int64_t day) {
+  return day >= days_of({.year = 1, .month = 1, .day = 1}) &&
+         day <= days_of({.year = kLastYear, .month = 12, .day = 31});
+}
+
 int days_in_month(std::int64_t year, int month) {
   constexpr std::array<int, 12> kDays{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;

@@ -29,6 +29,8 @@ CivilDate civil_of(std::int64_t days);
 /// The day of a timestamp, and the microseconds since it began.
 std::int64_t day_of(std::int64_t microseconds);
 std::int64_t time_of_day(std::int64_t microseconds);
+/// Whether the day is in the years 1 to 9999.
+bool is_valid_day(std::int64_t day);
 int days_in_month(std::int64_t year, int month);
 
 /// Reads 2024-02-29, 20240229, 2024-2-9, and a date with a time behind it. nullopt for any other text, and for dates

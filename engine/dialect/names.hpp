@@ -44,7 +44,7 @@ class Scope {
   };
   /// A column; `source` may be empty. nullopt if no source has it and all sources are known.
   std::optional<Found> find(const std::string& source, const std::string& column) const;
-  /// What may have been meant by a column that is not there; empty if nothing is near.
+  /// A hint with the nearest column's name for a column that does not exist; empty if no name is near.
   std::string hint_for(const std::string& column) const;
   /// Whether a table of this name is in scope.
   bool has_source(const std::string& source) const;

@@ -84,7 +84,7 @@ using eindb::dialect::is_of_reserve;
 using eindb::dialect::size_of_piece;
 using eindb::dialect::take;
 
-// What the parser calls in place of malloc(), free(), realloc() and strdup().
+// The parser's calls of malloc(), free(), realloc() and strdup() are linked to these functions.
 extern "C" {
 void* eindb_parser_malloc(std::size_t bytes);
 void eindb_parser_free(void* piece);

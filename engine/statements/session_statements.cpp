@@ -176,7 +176,7 @@ Result execute_statement(const ast::Savepoint& savepoint, SessionState& session)
   if (!session.database.connection().in_transaction())
     throw Error(ErrorKind::Value, words + " can only be used in a transaction", savepoint.span, "BEGIN opens one");
   execute_statement(ast::Sql{words + " " + quote_identifier(savepoint.name.text), {}, savepoint.span}, session);
-  // What was unwritten at SAVEPOINT has been written then.
+  // SAVEPOINT has written all tensors that were unwritten at that point, so only later ones are forgotten.
   if (use == Use::RollBackTo) session.database.unwritten.forget();
   return status_result(use == Use::RollBackTo ? "ROLLBACK" : words);
 }

@@ -48,9 +48,7 @@ dialect::Interval interval_of(const SqliteValue& value) {
 }
 
 SqliteValue date_value(std::int64_t days) {
-  constexpr std::int64_t kFirst = -719162;  // 0001-01-01
-  constexpr std::int64_t kLast = 2932896;   // 9999-12-31
-  if (days < kFirst || days > kLast) refuse("22008", "date out of range");
+  if (!dialect::is_valid_day(days)) refuse("22008", "date out of range");
   return dialect::date_text(days);
 }
 

@@ -137,7 +137,7 @@ class ClientState {
     bool outlives = false;   // its transaction, which is committed
   };
 
-  /// What the parameters and settings are after a transaction that has changed them by SET LOCAL.
+  /// The parameters and settings to restore after a transaction that has changed them by SET LOCAL.
   struct LastingSettings {
     ClientParameters parameters;
     Settings settings;

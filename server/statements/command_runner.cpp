@@ -46,7 +46,7 @@ struct CommandRunner::Visitor {
   ClientState& client;
   MessageWriter& out;
 
-  // What was set locally ends with the transaction, however it ends.
+  // The values of SET LOCAL end with the transaction, whether it commits or not.
   template <class F>
   void end_transaction(F&& end) const {
     if (!client.has_local_settings()) return end();

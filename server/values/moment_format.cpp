@@ -34,9 +34,7 @@ T part(std::string_view value, std::size_t at) {
 }
 
 void check_day(std::int64_t day) {
-  constexpr std::int64_t kFirst = -719162;  // 0001-01-01
-  constexpr std::int64_t kLast = 2932896;   // 9999-12-31
-  if (day < kFirst || day > kLast)
+  if (!dialect::is_valid_day(day))
     throw CodedError("22008", ErrorKind::Value, "date out of range: years are 1 to 9999");
 }
 

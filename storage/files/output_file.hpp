@@ -57,7 +57,8 @@ class OutputFile {
   void commit();
 
  private:
-  /// What a path named at one moment: equal for as long as nobody has changed or replaced the file.
+  /// The identity and version of the file at a path. Two of them are equal if nobody has changed or replaced the file
+  /// in between.
   struct FileState {
     bool exists = false;
     dev_t device = 0;

@@ -63,7 +63,7 @@ void Hdf5Output::refuse(const std::string& name, const std::string& what) const 
               "give the data set another name: (DATASET '/group/name')");
 }
 
-/// What the name, whose parent is a group, belongs to; nullopt if it is free.
+/// The kind of object (group, data set) of this name; nullopt if the name is free. The name's parent is a group.
 std::optional<H5O_type_t> Hdf5Output::kind_of(const std::string& name) const {
   const auto exists = H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT);
   require(exists);
