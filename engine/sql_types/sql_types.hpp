@@ -28,7 +28,8 @@ struct SqlNames {
   std::function<ValueType(const std::string& function)> function;
 };
 
-/// An operation on complex numbers that SQL has for real ones alone: SUM(val), val < 2, val + 1. SQLite would read the real part of their text.
+/// An operation on complex numbers that SQL has for real ones alone: SUM(val), val < 2, val + 1. SQLite would read the
+/// real part of their text.
 struct ComplexMisuse {
   std::string operation;  ///< "SUM", "<"
   SourceSpan span;        ///< of its name in the SQL
