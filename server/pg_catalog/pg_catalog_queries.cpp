@@ -28,9 +28,11 @@ constexpr const char* kSize =
     "SELECT coalesce(c.dense_bytes, (SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND"
     " name = c.relname), 0) FROM pg_catalog.pg_class c WHERE c.oid = CAST(?1 AS INTEGER)";
 constexpr const char* kFormatType =
-    "SELECT CASE WHEN ?1 IS NOT NULL THEN coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), 'unknown "
-    "type')"
-    " END, ?2";
+    "SELECT CASE WHEN ?1 IS NULL THEN NULL"
+    " WHEN ?1 IN (1042, 1043) AND ?2 > 4 THEN (SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1)"
+    "   || '(' || (?2 - 4) || ')'"
+    " WHEN ?1 = 1700 AND ?2 > 4 THEN 'numeric(' || ((?2 - 4) >> 16) || ',' || ((?2 - 4) & 65535) || ')'"
+    " ELSE coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), 'unknown type') END";
 /// Conversions between a name, which may be quoted and have a schema, and its object id.
 constexpr const char* kClass =
     "SELECT CASE WHEN typeof(?1) = 'text' AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS INTEGER)"

@@ -196,11 +196,18 @@ CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_views AS
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_columns AS
   SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
     a.attname AS column_name, a.attnum AS ordinal_position, d.adbin AS column_default,
-    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable, t.sqlname AS data_type,
-    NULL AS character_maximum_length, NULL AS character_octet_length,
-    CASE t.typname WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 WHEN 'float8' THEN 53 END AS numeric_precision,
-    CASE WHEN t.typname IN ('int8', 'float4', 'float8') THEN 2 END AS numeric_precision_radix,
-    CASE t.typname WHEN 'int8' THEN 0 END AS numeric_scale, NULL AS datetime_precision, NULL AS interval_type,
+    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable,
+    CASE WHEN t.typname LIKE '\_%' ESCAPE '\' THEN 'ARRAY' ELSE t.sqlname END AS data_type,
+    CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 END
+      AS character_maximum_length, NULL AS character_octet_length,
+    CASE t.typname WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 WHEN 'float8' THEN 53
+      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 4 THEN (a.atttypmod - 4) >> 16 END END AS numeric_precision,
+    CASE WHEN t.typname IN ('int8', 'float4', 'float8') THEN 2 WHEN t.typname = 'numeric' THEN 10 END
+      AS numeric_precision_radix,
+    CASE t.typname WHEN 'int8' THEN 0
+      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 4 THEN (a.atttypmod - 4) & 65535 END END AS numeric_scale,
+    CASE WHEN t.typname = 'date' THEN 0 WHEN t.typname IN ('time', 'timestamp', 'timestamptz', 'interval') THEN 6 END
+      AS datetime_precision, NULL AS interval_type,
     NULL AS character_set_name, NULL AS collation_name, NULL AS domain_name,
     current_database() AS udt_catalog, 'pg_catalog' AS udt_schema, t.typname AS udt_name,
     CAST(a.attnum AS TEXT) AS dtd_identifier, 'NO' AS is_self_referencing, 'NO' AS is_identity,
@@ -344,21 +351,21 @@ INSERT INTO pg_catalog.pg_attribute
   tensors AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.dtype') AS dtype
     FROM json_each(eindb_tensors())),
   relations AS (SELECT 536870912 + rowid AS oid, name FROM main.sqlite_schema WHERE type IN ('table', 'view')),
-  columns(oid, name, type, number, required, has_default, generated) AS (
-    SELECT 268435456 + t.id, d.label, 20, row_number() OVER (PARTITION BY t.id ORDER BY d.position), 1, 0, ''
+  columns(oid, name, type, modifier, number, required, has_default, generated) AS (
+    SELECT 268435456 + t.id, d.label, 20, -1, row_number() OVER (PARTITION BY t.id ORDER BY d.position), 1, 0, ''
       FROM tensors t JOIN dimensions d ON d.id = t.id
     UNION ALL
     SELECT 268435456 + t.id, v.column1, CASE dtype WHEN 'INT64' THEN 20 WHEN 'FLOAT32' THEN 700 WHEN 'COMPLEX64' THEN 700
-        ELSE 701 END, v.column2 + (SELECT count(*) FROM dimensions d WHERE d.id = t.id), 1, 0, ''
+        ELSE 701 END, -1, v.column2 + (SELECT count(*) FROM dimensions d WHERE d.id = t.id), 1, 0, ''
       FROM tensors t JOIN (VALUES ('val', 1, 0), ('val_re', 1, 1), ('val_im', 2, 1)) v
         ON v.column3 = (dtype LIKE 'COMPLEX%')
     UNION ALL
     SELECT r.oid, json_extract(c.value, '$.name'), eindb_type_oid(json_extract(c.value, '$.type')),
-        json_extract(c.value, '$.cid') + 1, json_extract(c.value, '$.notnull') OR json_extract(c.value, '$.pk') > 0,
+        eindb_type_modifier(json_extract(c.value, '$.type')), json_extract(c.value, '$.cid') + 1, json_extract(c.value, '$.notnull') OR json_extract(c.value, '$.pk') > 0,
         json_extract(c.value, '$.default') IS NOT NULL,
         CASE json_extract(c.value, '$.generated') WHEN 1 THEN 's' ELSE '' END
       FROM relations r JOIN pg_catalog.pg_class k ON k.oid = r.oid, json_each(eindb_columns(r.name)) c)
-  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, 0, -1, -1, t.typbyval, t.typalign, t.typstorage, '',
+  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, t.typelem <> 0, -1, c.modifier, t.typbyval, t.typalign, t.typstorage, '',
     c.required, c.has_default, 0, '', c.generated, 0, 1, 0, t.typcollation, NULL, NULL, NULL, NULL
   FROM columns c JOIN pg_catalog.pg_type t ON t.oid = c.type;
 INSERT INTO pg_catalog.pg_attrdef

@@ -27,6 +27,7 @@ SqliteValue second_argument(PgValues values) { return values.size() < 2 ? kNull 
 SqliteValue type_oid(PgValues values) {
   return integer_value(static_cast<std::int32_t>(declared_data_type(text_of(values[0]))));
 }
+SqliteValue type_modifier(PgValues values) { return integer_value(declared_modifier(text_of(values[0]))); }
 SqliteValue now(PgValues) { return timestamp_text(std::chrono::system_clock::now()); }
 
 SqliteValue encoding_name(PgValues values) {
@@ -41,6 +42,7 @@ SqliteValue current_schemas(PgValues values) {
 }
 
 constexpr std::array kSystemFunctions{
+    PgFunction{"eindb_type_modifier", 1, "INTEGER", &type_modifier},
     PgFunction{"eindb_type_oid", 1, "INTEGER", &type_oid},
     PgFunction{"col_description", 2, "", &null_value},
     PgFunction{"current_schema", 0, "TEXT", &current_schema},
