@@ -42,7 +42,6 @@ SqliteValue current_schemas(PgValues values) {
 
 constexpr std::array kSystemFunctions{
     PgFunction{"eindb_type_oid", 1, "INTEGER", &type_oid},
-    PgFunction{"col_description", 2, "", &null_value},
     PgFunction{"current_schema", 0, "TEXT", &current_schema},
     PgFunction{"current_schemas", 1, "TEXT", &current_schemas},
     PgFunction{"has_any_column_privilege", -1, "BOOLEAN", &true_value},
@@ -57,7 +56,6 @@ constexpr std::array kSystemFunctions{
     PgFunction{"inet_client_port", 0, "", &null_value},
     PgFunction{"inet_server_addr", 0, "", &null_value},
     PgFunction{"inet_server_port", 0, "", &null_value},
-    PgFunction{"obj_description", -1, "", &null_value},
     PgFunction{"pg_advisory_lock", -1, "", &null_value},
     PgFunction{"pg_advisory_unlock", -1, "BOOLEAN", &true_value},
     PgFunction{"pg_advisory_unlock_all", 0, "", &null_value},
