@@ -166,6 +166,13 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_cursors AS
   JOIN eindb_switch AS holds ON holds.number = eindb_session_field(cursor.value, 'is_holdable')
   JOIN eindb_switch AS binary ON binary.number = eindb_session_field(cursor.value, 'is_binary')
   JOIN eindb_switch AS scrolls ON scrolls.number = eindb_session_field(cursor.value, 'is_scrollable');
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_prepared_statements AS
+  SELECT eindb_session_field(value, 'name') AS name, eindb_session_field(value, 'statement') AS statement,
+    eindb_session_field(value, 'prepare_time') AS prepare_time,
+    (SELECT '{' || coalesce(group_concat(t.sqlname), '') || '}'
+      FROM json_each(eindb_session_field(statement.value, 'parameter_types')) p JOIN pg_type t ON t.oid = p.value)
+      AS parameter_types, 0 AS from_sql, NULL AS generic_plans, NULL AS custom_plans
+  FROM json_each(eindb_statements()) AS statement;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_tables AS
   SELECT n.nspname AS schemaname, c.relname AS tablename, pg_get_userbyid(c.relowner) AS tableowner,
     NULL AS tablespace, c.relhasindex AS hasindexes, c.relhasrules AS hasrules, c.relhastriggers AS hastriggers,

@@ -23,7 +23,6 @@ SqliteValue true_value(PgValues) { return truth_value(true); }
 SqliteValue false_value(PgValues) { return truth_value(false); }
 SqliteValue zero(PgValues) { return integer_value(0); }
 SqliteValue first_argument(PgValues values) { return values.empty() ? kNull : values[0]; }
-SqliteValue second_argument(PgValues values) { return values.size() < 2 ? kNull : values[1]; }
 SqliteValue type_oid(PgValues values) {
   return integer_value(static_cast<std::int32_t>(declared_data_type(text_of(values[0]))));
 }
@@ -82,7 +81,6 @@ constexpr std::array kSystemFunctions{
     PgFunction{"pg_try_advisory_lock", -1, "BOOLEAN", &true_value},
     PgFunction{"pg_type_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"row_security_active", 1, "BOOLEAN", &false_value},
-    PgFunction{"set_config", 3, "TEXT", &second_argument},
     PgFunction{"shobj_description", 2, "", &null_value},
     PgFunction{"version", 0, "TEXT", &version},
 };
