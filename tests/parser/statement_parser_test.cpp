@@ -243,7 +243,7 @@ TEST(StatementParser, Comments) {
       {"COMMENT ON TABLE t IS 'it''s'", "(comment table t 'it's')"},
       {"COMMENT ON TENSOR public.X IS NULL", "(comment tensor X)"},
       {"comment on column t.c is ''", "(comment column t.c '')"},
-      {"COMMENT ON COLUMN public.t.\"C\" IS 'x'", "(comment column t.C 'x')"},
+      {"COMMENT ON COLUMN public.t.\"C\" IS 'x'", "(comment column t.\"C\" 'x')"},
   });
 }
 

@@ -65,7 +65,12 @@ class Tables(WithConnection):
         self.refused("23503", "INSERT INTO thing VALUES (1, 9)")
         self.run_all("INSERT INTO thing VALUES (1, 1), (2, 2)", "DELETE FROM owner WHERE id = 1")
         self.assertEqual(self.rows("SELECT * FROM thing"), [(2, 2)])
-        self.refused("23503", "UPDATE owner SET id = 5", "DROP TABLE owner")
+        self.refused("23503", "UPDATE owner SET id = 5")
+        self.refused("2BP01", "DROP TABLE owner")
+        self.refused("0A000", "TRUNCATE owner", "DROP TABLE owner CASCADE")
+        self.assertEqual(self.rows("SELECT * FROM thing"), [(2, 2)])
+        self.rows("TRUNCATE owner, thing")
+        self.assertEqual(self.rows("SELECT * FROM owner UNION SELECT id FROM thing"), [])
         self.run_all("DROP TABLE owner, thing")
 
     def test_defaults(self):
