@@ -61,6 +61,7 @@ std::string reader_of(SqlType type) {
     case SqlType::TimestampTz: return "pg_timestamptz";
     case SqlType::Interval: return "pg_interval";
     case SqlType::Uuid: return "pg_uuid";
+    case SqlType::Json: return "pg_json";
     default: return "";
   }
 }

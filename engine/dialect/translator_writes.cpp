@@ -16,8 +16,13 @@ const Column* find_column(const std::vector<Column>& columns, std::string_view n
 }  // namespace
 
 Value Translator::stored(Value value, const Column& column) {
-  if (column.type == SqlType::Any || column.type == SqlType::Array || column.type == SqlType::Json ||
-      column.type == SqlType::Bytea)
+  if (column.type == SqlType::Json) {
+    value = checked(value.type == SqlType::Unknown ? settle(std::move(value), column.type) : std::move(value));
+    if (!value.is_null) value.text = SqlText("pg_json(", value.location) + value.text + ")";
+    value.parameter = 0;
+    return value;
+  }
+  if (column.type == SqlType::Any || column.type == SqlType::Array || column.type == SqlType::Bytea)
     return value.type == SqlType::Unknown ? settle(std::move(value), column.type) : checked(std::move(value));
   const auto from = value.type;
   if (from == SqlType::Unknown) {
@@ -56,6 +61,37 @@ SqlText Translator::returning(std::span<PgNode* const> targets, const Scope& sco
   return SqlText(" RETURNING ") + joined(texts);
 }
 
+// SQLite has no DEFAULT among values: a column that has it in all rows is left out.
+std::vector<bool> Translator::defaults_of(const PgQuery__InsertStmt& node) const {
+  if (node.select_stmt == nullptr) return {};
+  const auto& select = *node.select_stmt->select_stmt;
+  std::vector<std::size_t> counts;
+  int location = -1;
+  for (const auto* list : nodes(select.n_values_lists, select.values_lists)) {
+    if (list->node_case != PG_QUERY__NODE__NODE_LIST) throw NotTranslated();
+    counts.resize(std::max(counts.size(), list->list->n_items));
+    for (std::size_t n = 0; n < list->list->n_items; ++n) {
+      if (list->list->items[n]->node_case != PG_QUERY__NODE__NODE_SET_TO_DEFAULT) continue;
+      location = list->list->items[n]->set_to_default->location;
+      ++counts[n];
+    }
+  }
+  std::vector<bool> defaults;
+  for (const auto count : counts) {
+    defaults.push_back(count > 0);
+    if (count > 0 && count < select.n_values_lists)
+      refuse("0A000", "DEFAULT beside other values of its column is not supported", location,
+             "insert the rows with the default by a statement of their own");
+  }
+  const bool all =
+      location >= 0 && std::all_of(defaults.begin(), defaults.end(), [](bool is_default) { return is_default; });
+  if (all && select.n_values_lists > 1)
+    refuse("0A000", "several rows of nothing but DEFAULT are not supported", location,
+           "INSERT INTO ... DEFAULT VALUES inserts one such row");
+  if (location < 0) defaults.clear();
+  return defaults;
+}
+
 SqlText Translator::insert(const PgQuery__InsertStmt& node) {
   if (node.override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE)
     unsupported("OVERRIDING USER VALUE", -1, "leave the column out");
@@ -64,9 +100,15 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
   Scope scope(nullptr);
   out += SqlText("INSERT INTO ") + target(*node.relation, scope);
   const auto all = scope.sources().back().columns;
+  const auto defaults = defaults_of(node);
+  const bool only_defaults =
+      !defaults.empty() && std::all_of(defaults.begin(), defaults.end(), [](bool is_default) { return is_default; });
+  if (node.n_cols > 0 && !defaults.empty() && defaults.size() != node.n_cols)
+    refuse("42601", "INSERT has other numbers of expressions and target columns", -1);
   std::vector<Column> columns;
   if (node.n_cols > 0) {
     std::vector<SqlText> names;
+    std::vector<std::string> seen;
     for (const auto* each : nodes(node.n_cols, node.cols)) {
       const auto& target = *each->res_target;
       const auto* column = find_column(all, target.name);
@@ -76,27 +118,35 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
             "42703",
             "column \"" + std::string(target.name) + "\" of relation \"" + node.relation->relname + "\" does not exist",
             target.location);
-      if (find_column(columns, target.name) != nullptr)
+      if (std::find_if(seen.begin(), seen.end(), [&](const auto& name) { return equal_ignoring_case(name, target.name); }) != seen.end())
         refuse("42701", "column \"" + std::string(target.name) + "\" specified more than once", target.location);
+      seen.emplace_back(target.name);
+      if (!defaults.empty() && defaults[seen.size() - 1]) continue;
       columns.push_back(column != nullptr ? *column : Column{.name = target.name});
       names.emplace_back(quoted(columns.back().name), target.location);
     }
-    out += SqlText(" (") + joined(names) + ")";
+    if (!names.empty()) out += SqlText(" (") + joined(names) + ")";
   } else {
-    for (const auto& column : all)
-      if (!column.hidden) columns.push_back(column);
+    std::size_t place = 0;
+    for (const auto& column : all) {
+      if (column.hidden) continue;
+      const bool is_default = place < defaults.size() && defaults[place];
+      ++place;
+      if (!is_default) columns.push_back(column);
+    }
   }
-  if (node.select_stmt == nullptr) {
+  if (node.select_stmt == nullptr || only_defaults) {
     out += " DEFAULT VALUES";
   } else {
     const bool any_columns = !scope.sources().back().known && node.n_cols == 0;
+    defaults_ = defaults;
     const auto rows = query(*node.select_stmt->select_stmt, nullptr, any_columns ? nullptr : &columns);
     const bool countable = rows.known && !any_columns;
     if (countable && rows.columns.size() > columns.size())
       refuse("42601", "INSERT has more expressions than target columns", -1);
     if (countable && rows.columns.size() < columns.size() && node.n_cols > 0)
       refuse("42601", "INSERT has more target columns than expressions", -1);
-    if (countable && rows.columns.size() < columns.size()) {
+    if (countable && node.n_cols == 0 && (rows.columns.size() < columns.size() || !defaults.empty())) {
       // Without a list the first columns are meant, where SQLite demands a value for each.
       std::vector<SqlText> names;
       for (std::size_t n = 0; n < rows.columns.size(); ++n) names.emplace_back(quoted(columns[n].name));

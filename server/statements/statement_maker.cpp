@@ -1,5 +1,6 @@
 #include "server/statements/statement_maker.hpp"
 
+#include <chrono>
 #include <string>
 #include <variant>
 
@@ -9,6 +10,7 @@
 #include "server/copy/copy_statement.hpp"
 #include "server/statements/client_command.hpp"
 #include "server/statements/in_own_words.hpp"
+#include "server/statements/storage_options.hpp"
 
 namespace eindb {
 
@@ -16,6 +18,7 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
   auto statement = std::make_shared<ClientStatement>();
   statement->text = text;
   statement->outline = outline;
+  statement->made = std::chrono::system_clock::now();
   statement->command = parse_client_command(text);
   if (statement->command || statement->outline.empty) return statement;
   statement->copy = parse_copy_statement(text);
@@ -29,6 +32,7 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
   // Places in the query of a cursor are those in the statement.
   auto query = std::string(statement->cursor ? statement->cursor->query : 0, ' ');
   if (statement->cursor) text = query += text.substr(query.size());
+  if (outline.kind == StatementKind::Create) text = query = without_storage_options(text);
   statement->translation = client_.translate(text);
   in_own_words(client_, *statement,
                [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
