@@ -73,7 +73,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_extension(oid oid, extname name text, e
     extrelocatable bool, extversion text, extconfig text, extcondition text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_range(rngtypid oid, rngsubtype oid, rngmultitypid oid, rngcollation oid,
     rngsubopc oid, rngcanonical text, rngsubdiff text);
-CREATE TABLE IF NOT EXISTS pg_catalog.pg_enum(oid oid, enumtypid oid, enumsortorder real, enumlabel name text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_enum(enumtypid oid, enumsortorder real, enumlabel name text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_rewrite(oid oid, rulename name text, ev_class oid, ev_type pgchar,
     ev_enabled pgchar, is_instead bool, ev_qual text, ev_action text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_auth_members(roleid oid, member oid, grantor oid, admin_option bool);
@@ -135,6 +135,20 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_available_extensions(name name text, de
     text, comment text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_available_extension_versions(name name text, version text, installed bool,
     superuser bool, trusted bool, relocatable bool, schema name text, requires text, comment text);
+-- Views of PostgreSQL over what a database of eindb never has.
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_sequences(schemaname name text, sequencename name text, sequenceowner name
+    text, data_type text, start_value int, min_value int, max_value int, increment_by int, cycle bool, cache_size int,
+    last_value int);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_rules(schemaname name text, tablename name text, rulename name text, definition
+    text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_policies(schemaname name text, tablename name text, policyname name text,
+    permissive text, roles text, cmd text, qual text, with_check text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_publication_tables(pubname name text, schemaname name text, tablename name
+    text, attnames text, rowfilter text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_replication_slots(slot_name name text, plugin name text, slot_type text, datoid
+    oid, database name text, temporary bool, active bool, active_pid int, restart_lsn text, confirmed_flush_lsn text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_stat_replication(pid int, usesysid oid, usename name text, application_name
+    text, client_addr text, state text, sync_state text);
 )sql";
 
 const char* const kPgCatalogViews = R"sql(
@@ -156,6 +170,7 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_user AS
   SELECT rolname AS usename, oid AS usesysid, rolcreatedb AS usecreatedb, rolsuper AS usesuper,
     rolreplication AS userepl, rolbypassrls AS usebypassrls, rolpassword AS passwd, rolvaliduntil AS valuntil,
     rolconfig AS useconfig FROM pg_roles;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_shadow AS SELECT * FROM pg_user;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_group AS SELECT rolname AS groname, oid AS grosysid, '{}' AS grolist FROM pg_roles
   WHERE 0;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_database AS
