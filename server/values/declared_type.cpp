@@ -18,7 +18,8 @@ struct CatalogType {
 
 /// Types that occur only in tables of pg_catalog.
 constexpr std::array kCatalogTypes{CatalogType{"oid", DataType::Oid}, CatalogType{"name text", DataType::Name},
-                                   CatalogType{"pgchar", DataType::Char}};
+                                   CatalogType{"pgchar", DataType::Char},
+                                   CatalogType{"int2vector", DataType::Int2Vector}};
 
 /// PostgreSQL adds this to all modifiers; that of a numeric has the scale in its lower bits, and the precision above.
 constexpr std::int32_t kModifierBase = 4;
