@@ -376,17 +376,22 @@ void Translator::check_grouping(const PgQuery__SelectStmt& node, const Scope& sc
   }
 }
 
+SortDirection direction_of(const PgQuery__SortBy& sort) {
+  if (sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING) throw NotTranslated();
+  const bool descends = sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
+  const bool nulls_first = sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT
+                               ? descends
+                               : sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST;
+  return {descends, nulls_first};
+}
+
 SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, const std::vector<Column>* columns,
                             bool of_compound) {
   std::vector<SqlText> texts;
   for (const auto* each : keys) {
     if (each->node_case != PG_QUERY__NODE__NODE_SORT_BY) throw NotTranslated();
     const auto& sort = *each->sort_by;
-    if (sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING) throw NotTranslated();
-    const bool descends = sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
-    const bool nulls_first = sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT
-                                 ? descends
-                                 : sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST;
+    const auto [descends, nulls_first] = direction_of(sort);
     SqlText key;
     const auto& node = *sort.node;
     const bool is_name =

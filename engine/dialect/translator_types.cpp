@@ -52,6 +52,7 @@ std::string_view reader_of(SqlType type) {
     case SqlType::TimestampTz: return "pg_timestamptz";
     case SqlType::Interval: return "pg_interval";
     case SqlType::Uuid: return "pg_uuid";
+    case SqlType::Bytea: return "pg_bytea";
     default: throw NotTranslated();
   }
 }
@@ -113,6 +114,13 @@ Value Translator::to_text(Value value) const {
   value.type = Text;
   value.literal.reset();
   value.parameter = 0;
+  return value;
+}
+
+Value Translator::output_text(Value value) const {
+  if (value.type != SqlType::Bool) return to_text(std::move(value));
+  value.text = SqlText("(CASE ", value.location) + value.text + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END)";
+  value.type = SqlType::Text;
   return value;
 }
 

@@ -16,6 +16,9 @@ std::vector<SqlFunction> pg_functions(const std::shared_ptr<const ClientIdentity
 std::vector<SqlFunction> pg_array_functions();
 std::vector<SqlFunction> pg_text_functions();
 std::vector<SqlFunction> pg_string_functions();
+std::vector<SqlFunction> pg_pattern_functions();
+std::vector<SqlFunction> pg_digest_functions();
+std::vector<SqlFunction> pg_format_functions();
 std::vector<SqlFunction> pg_number_functions();
 std::vector<SqlFunction> pg_moment_functions();
 std::vector<SqlFunction> pg_system_functions(const std::shared_ptr<const ClientIdentity>& client);

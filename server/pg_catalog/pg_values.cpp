@@ -33,6 +33,21 @@ std::int64_t integer_of(const SqliteValue& value) {
   return number;
 }
 
+std::string pg_identifier(const std::string& name) {
+  const bool plain = !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos;
+  if (plain) return name;
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string pg_literal(const std::string& text) {
+  std::string out = text.find('\\') == std::string::npos ? "'" : "E'";
+  for (const char c : text) out += c == '\'' || c == '\\' ? std::string(2, c) : std::string(1, c);
+  return out + "'";
+}
+
 bool any_null(PgValues values) { return std::any_of(values.begin(), values.end(), is_null); }
 
 std::vector<SqlFunction> sql_functions(std::span<const PgFunction> functions, bool deterministic) {
