@@ -7,6 +7,7 @@
 #include "engine/query/sql_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/settings/machine_file.hpp"
+#include "engine/statements/schema_statements.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/token.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
@@ -182,6 +183,7 @@ Result execute_statement(const ast::Savepoint& savepoint, SessionState& session)
 }
 
 Result execute_statement(const ast::Sql& sql, SessionState& session) {
+  if (auto done = execute_schema_statement(sql, session)) return std::move(*done);
   auto prepared = prepare_sql(sql, session);
   if (!prepared.has_statement()) return {};
   Result result;
