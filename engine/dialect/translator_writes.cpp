@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 #include "engine/dialect/translator.hpp"
 
@@ -68,7 +69,7 @@ std::vector<bool> Translator::defaults_of(const PgQuery__InsertStmt& node) const
   std::vector<std::size_t> counts;
   int location = -1;
   for (const auto* list : nodes(select.n_values_lists, select.values_lists)) {
-    if (list->node_case != PG_QUERY__NODE__NODE_LIST) throw NotTranslated();
+    CHECK(list->node_case == PG_QUERY__NODE__NODE_LIST, "VALUES has lists");
     counts.resize(std::max(counts.size(), list->list->n_items));
     for (std::size_t n = 0; n < list->list->n_items; ++n) {
       if (list->list->items[n]->node_case != PG_QUERY__NODE__NODE_SET_TO_DEFAULT) continue;
@@ -118,7 +119,8 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
             "42703",
             "column \"" + std::string(target.name) + "\" of relation \"" + node.relation->relname + "\" does not exist",
             target.location);
-      if (std::find_if(seen.begin(), seen.end(), [&](const auto& name) { return equal_ignoring_case(name, target.name); }) != seen.end())
+      if (std::find_if(seen.begin(), seen.end(),
+                       [&](const auto& name) { return equal_ignoring_case(name, target.name); }) != seen.end())
         refuse("42701", "column \"" + std::string(target.name) + "\" specified more than once", target.location);
       seen.emplace_back(target.name);
       if (!defaults.empty() && defaults[seen.size() - 1]) continue;
