@@ -390,6 +390,7 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
 
 void Backend::complete(const Portal& portal) {
   CHECK(portal.result.has_value(), "a statement is complete when it has run");
+  commands_.apply_config_changes(*out_);
   out_->begin('C').text(command_tag(portal)).end();
   monitor_.end_statement(portal.stream == nullptr ? portal.result->rows_changed : portal.rows);
 }
@@ -435,6 +436,7 @@ void Backend::end(std::string_view sqlstate, std::string_view message, std::stri
 
 // After an error: skips the remaining statements of a script, or the messages up to a Sync.
 void Backend::recover() {
+  client_.identity.changes->clear();
   stream_.reset();
   copy_in_.reset();
   script_.reset();

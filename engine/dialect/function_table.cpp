@@ -89,6 +89,7 @@ constexpr std::array kFunctions{
     Function{"ntile", "i", 'i', "ntile", Window},
     Function{"octet_length", "t", 'i', "pg_octet_length"},
     Function{"percent_rank", "", 'f', "percent_rank", Window},
+    Function{"pg_sleep", "f", 't'},
     Function{"pi", "", 'f'},
     Function{"position", "tt", 'i', "strpos"},
     Function{"pow", "ff", 'f', "pg_power"},

@@ -38,7 +38,9 @@ constexpr std::array kTypes{
     NamedType{"integer", SqlType::Integer},
     NamedType{"interval", SqlType::Interval},
     NamedType{"json", SqlType::Json},
+    NamedType{"json text", SqlType::Json},  // what CREATE TABLE makes of json
     NamedType{"jsonb", SqlType::Json},
+    NamedType{"jsonb text", SqlType::Json},
     NamedType{"name", SqlType::Text},
     NamedType{"numeric", SqlType::Numeric},
     NamedType{"real", SqlType::Float},

@@ -93,6 +93,7 @@ class Translator {
   Value arithmetic(std::string_view name, Value left, Value right, int location);
   Value moment_arithmetic(std::string_view name, Value left, Value right, int location);
   Value concatenation(Value left, Value right, int location);
+  Value json_part(std::string_view name, Value left, Value right, int location);
   Value comparison(std::string_view name, Value left, Value right, int location);
   Value like(const PgQuery__AExpr& node, const Scope& scope);
   Value in_list(const PgQuery__AExpr& node, const Scope& scope);
@@ -147,9 +148,11 @@ class Translator {
   void star(const PgQuery__ColumnRef& node, const Scope& scope, Query& out, std::vector<SqlText>& texts) const;
   void check_grouping(const PgQuery__SelectStmt& node, const Scope& scope);
 
-  // ---- Tables
-  // --------------------------------------------------------------------------------------------------------
+  // ---- Tables ------------------------------------------------------------------------------------------------------
   SqlText create_table(const PgQuery__CreateStmt& node) const;
+  SqlText create_index(const PgQuery__IndexStmt& node) const;
+  SqlText alter_table(const PgQuery__AlterTableStmt& node) const;
+  void check_identity(const PgQuery__Constraint& identity) const;
 
   // ---- Statements that write ---------------------------------------------------------------------------------------
   SqlText insert(const PgQuery__InsertStmt& node);
@@ -159,6 +162,8 @@ class Translator {
   SqlText assignments(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>& columns);
   SqlText returning(std::span<PgNode* const> targets, const Scope& scope);
   SqlText target(const PgQuery__RangeVar& node, Scope& scope);
+  std::vector<bool> defaults_of(const PgQuery__InsertStmt& node) const;
+  SqlText row_ids(const PgQuery__DeleteStmt& node, const SqlText& table, Scope& scope);
   /// The value as it is stored in the column.
   Value stored(Value value, const Column& column);
 
@@ -172,6 +177,7 @@ class Translator {
   std::map<std::string, std::vector<Column>> with_queries_;  // by name in lower case
   bool has_aggregate_ = false;                               // whether the SELECT at hand calls an aggregate
   bool in_aggregate_ = false;
+  std::vector<bool> defaults_;  // of an INSERT, the positions in VALUES where DEFAULT stands in all rows
   int depth_ = 0;
 };
 

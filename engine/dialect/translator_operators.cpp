@@ -87,6 +87,8 @@ Value Translator::unary(std::string_view name, Value operand, int location) {
 Value Translator::binary(std::string_view name, Value left, Value right, int location) {
   if (name == "!=") name = "<>";
   if (is_comparison(name)) return comparison(name, std::move(left), std::move(right), location);
+  if (name == "->" || name == "->>" || name == "#>" || name == "#>>")
+    return json_part(name, checked(std::move(left)), checked(std::move(right)), location);
   if (name == "||") return concatenation(checked(std::move(left)), checked(std::move(right)), location);
   if (name == "~" || name == "~*" || name == "!~" || name == "!~*") {
     auto text = coerce(std::move(left), SqlType::Text, Coercion::Implicit);
@@ -197,6 +199,22 @@ Value Translator::concatenation(Value left, Value right, int location) {
   right = to_text(std::move(right));
   return {.text = SqlText("(") + left.text + SqlText(" || ", location) + right.text + ")",
           .type = SqlType::Text,
+          .location = location};
+}
+
+// json -> key, json ->> index, json #> path, json #>> path
+Value Translator::json_part(std::string_view name, Value left, Value right, int location) {
+  const bool by_path = name.starts_with('#');
+  if (left.type == SqlType::Unknown) left = settle(std::move(left), SqlType::Json);
+  if (left.type != SqlType::Json && left.type != SqlType::Any) no_operator(name, left.type, right.type, location);
+  if (right.type == SqlType::Unknown) right = settle(std::move(right), by_path ? SqlType::Array : SqlType::Text);
+  const bool fits =
+      by_path ? right.type == SqlType::Array : right.type == SqlType::Text || right.type == SqlType::Integer;
+  if (!fits && right.type != SqlType::Any) no_operator(name, left.type, right.type, location);
+  const bool as_text = name.ends_with(">>");
+  const std::string function = std::string(by_path ? "pg_json_path" : "pg_json_get") + (as_text ? "_text" : "");
+  return {.text = call_of(function, {left.text, right.text}, location),
+          .type = as_text ? SqlType::Text : SqlType::Json,
           .location = location};
 }
 

@@ -40,6 +40,18 @@ SqlText Translator::statement(const PgNode& node) {
     case PG_QUERY__NODE__NODE_UPDATE_STMT: return update(*node.update_stmt);
     case PG_QUERY__NODE__NODE_DELETE_STMT: return remove(*node.delete_stmt);
     case PG_QUERY__NODE__NODE_CREATE_STMT: return create_table(*node.create_stmt);
+    case PG_QUERY__NODE__NODE_INDEX_STMT: return create_index(*node.index_stmt);
+    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT: return alter_table(*node.alter_table_stmt);
+    case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
+      refuse("0A000", "sequences are not supported", -1, "a column that is serial PRIMARY KEY counts");
+    case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT:
+      refuse("0A000", "schemas are not supported", -1, "all tables and tensors are in the schema public");
+    case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
+    case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
+    case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+      refuse("0A000", "types of one's own are not supported", -1, "a column of type text with a CHECK");
+    case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
+      refuse("0A000", "functions of one's own are not supported", -1, "CREATE MACRO names an expression for EINSUM");
     default: throw NotTranslated();
   }
 }
@@ -103,11 +115,14 @@ Translator::Query Translator::values(const PgQuery__SelectStmt& node, const Scop
                                      const std::vector<Column>* targets) {
   Query out;
   const Scope scope(outer);
+  const auto defaults = std::exchange(defaults_, {});
   std::vector<std::vector<Value>> rows;
   for (const auto* list : nodes(node.n_values_lists, node.values_lists)) {
     if (list->node_case != PG_QUERY__NODE__NODE_LIST) throw NotTranslated();
     auto& row = rows.emplace_back();
-    for (const auto* item : nodes(list->list->n_items, list->list->items)) {
+    for (std::size_t n = 0; n < list->list->n_items; ++n) {
+      const auto* item = list->list->items[n];
+      if (n < defaults.size() && defaults[n]) continue;
       if (item->node_case == PG_QUERY__NODE__NODE_SET_TO_DEFAULT) throw NotTranslated();
       row.push_back(checked(expression(*item, scope)));
       if (targets != nullptr && row.size() <= targets->size())

@@ -17,7 +17,11 @@ std::string constant_of(const std::string& text, SqlType type) {
     case SqlType::Numeric:
     case SqlType::Float: {
       const bool is_float = type == SqlType::Float;
-      if (!std::isfinite(real_from(text, name_of(type)))) throw NotTranslated();
+      const auto value = real_from(text, name_of(type));
+      // SQLite reads a number beyond the largest as infinity, and has NULL for NaN.
+      if (std::isinf(value)) return value < 0 ? "(-9e999)" : "9e999";
+      if (std::isnan(value))
+        throw CodedError("0A000", ErrorKind::Unsupported, "NaN is not a value of SQL here", "NULL");
       return "CAST(" + quote_string(text) + (is_float ? " AS REAL)" : " AS NUMERIC)");
     }
     case SqlType::Bool: return truth_from(text) ? "TRUE" : "FALSE";
@@ -52,6 +56,7 @@ std::string_view reader_of(SqlType type) {
     case SqlType::TimestampTz: return "pg_timestamptz";
     case SqlType::Interval: return "pg_interval";
     case SqlType::Uuid: return "pg_uuid";
+    case SqlType::Json: return "pg_json";
     default: throw NotTranslated();
   }
 }

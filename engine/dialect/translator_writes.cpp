@@ -32,8 +32,13 @@ std::vector<std::int64_t> modifiers_of(std::string_view declared) {
 }  // namespace
 
 Value Translator::stored(Value value, const Column& column) {
-  if (column.type == SqlType::Any || column.type == SqlType::Array || column.type == SqlType::Json ||
-      column.type == SqlType::Bytea)
+  if (column.type == SqlType::Json) {
+    value = checked(value.type == SqlType::Unknown ? settle(std::move(value), column.type) : std::move(value));
+    if (!value.is_null) value.text = SqlText("pg_json(", value.location) + value.text + ")";
+    value.parameter = 0;
+    return value;
+  }
+  if (column.type == SqlType::Any || column.type == SqlType::Array || column.type == SqlType::Bytea)
     return value.type == SqlType::Unknown ? settle(std::move(value), column.type) : checked(std::move(value));
   const auto from = value.type;
   if (from == SqlType::Unknown) {
@@ -69,6 +74,37 @@ SqlText Translator::returning(std::span<PgNode* const> targets, const Scope& sco
   return SqlText(" RETURNING ") + joined(texts);
 }
 
+// SQLite has no DEFAULT among values: a column that has it in all rows is left out.
+std::vector<bool> Translator::defaults_of(const PgQuery__InsertStmt& node) const {
+  if (node.select_stmt == nullptr) return {};
+  const auto& select = *node.select_stmt->select_stmt;
+  std::vector<std::size_t> counts;
+  int location = -1;
+  for (const auto* list : nodes(select.n_values_lists, select.values_lists)) {
+    if (list->node_case != PG_QUERY__NODE__NODE_LIST) throw NotTranslated();
+    counts.resize(std::max(counts.size(), list->list->n_items));
+    for (std::size_t n = 0; n < list->list->n_items; ++n) {
+      if (list->list->items[n]->node_case != PG_QUERY__NODE__NODE_SET_TO_DEFAULT) continue;
+      location = list->list->items[n]->set_to_default->location;
+      ++counts[n];
+    }
+  }
+  std::vector<bool> defaults;
+  for (const auto count : counts) {
+    defaults.push_back(count > 0);
+    if (count > 0 && count < select.n_values_lists)
+      refuse("0A000", "DEFAULT beside other values of its column is not supported", location,
+             "insert the rows with the default by a statement of their own");
+  }
+  const bool all =
+      location >= 0 && std::all_of(defaults.begin(), defaults.end(), [](bool is_default) { return is_default; });
+  if (all && select.n_values_lists > 1)
+    refuse("0A000", "several rows of nothing but DEFAULT are not supported", location,
+           "INSERT INTO ... DEFAULT VALUES inserts one such row");
+  if (location < 0) defaults.clear();
+  return defaults;
+}
+
 SqlText Translator::insert(const PgQuery__InsertStmt& node) {
   if (node.override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE) throw NotTranslated();
   SqlText out;
@@ -76,9 +112,15 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
   Scope scope(nullptr);
   out += SqlText("INSERT INTO ") + target(*node.relation, scope);
   const auto all = scope.sources().back().columns;
+  const auto defaults = defaults_of(node);
+  const bool only_defaults =
+      !defaults.empty() && std::all_of(defaults.begin(), defaults.end(), [](bool is_default) { return is_default; });
+  if (node.n_cols > 0 && !defaults.empty() && defaults.size() != node.n_cols)
+    refuse("42601", "INSERT has other numbers of expressions and target columns", -1);
   std::vector<Column> columns;
   if (node.n_cols > 0) {
     std::vector<SqlText> names;
+    std::vector<std::string> seen;
     for (const auto* each : nodes(node.n_cols, node.cols)) {
       const auto& target = *each->res_target;
       const auto* column = find_column(all, target.name);
@@ -88,24 +130,32 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
             "42703",
             "column \"" + std::string(target.name) + "\" of relation \"" + node.relation->relname + "\" does not exist",
             target.location);
-      if (find_column(columns, target.name) != nullptr)
+      if (std::find(seen.begin(), seen.end(), column->name) != seen.end())
         refuse("42701", "column \"" + std::string(target.name) + "\" specified more than once", target.location);
+      seen.push_back(column->name);
+      if (!defaults.empty() && defaults[seen.size() - 1]) continue;
       columns.push_back(*column);
       names.emplace_back(quoted(column->name), target.location);
     }
-    out += SqlText(" (") + joined(names) + ")";
+    if (!names.empty()) out += SqlText(" (") + joined(names) + ")";
   } else {
-    for (const auto& column : all)
-      if (!column.hidden) columns.push_back(column);
+    std::size_t place = 0;
+    for (const auto& column : all) {
+      if (column.hidden) continue;
+      const bool is_default = place < defaults.size() && defaults[place];
+      ++place;
+      if (!is_default) columns.push_back(column);
+    }
   }
-  if (node.select_stmt == nullptr) {
+  if (node.select_stmt == nullptr || only_defaults) {
     out += " DEFAULT VALUES";
   } else {
+    defaults_ = defaults;
     const auto rows = query(*node.select_stmt->select_stmt, nullptr, &columns);
     if (rows.columns.size() > columns.size()) refuse("42601", "INSERT has more expressions than target columns", -1);
     if (rows.columns.size() < columns.size() && node.n_cols > 0)
       refuse("42601", "INSERT has more target columns than expressions", -1);
-    if (rows.columns.size() < columns.size()) {
+    if (node.n_cols == 0 && (rows.columns.size() < columns.size() || !defaults.empty())) {
       // Without a list the first columns are meant, where SQLite demands a value for each.
       std::vector<SqlText> names;
       for (std::size_t n = 0; n < rows.columns.size(); ++n) names.emplace_back(quoted(columns[n].name));
@@ -180,12 +230,27 @@ SqlText Translator::update(const PgQuery__UpdateStmt& node) {
   return out + returning(nodes(node.n_returning_list, node.returning_list), scope);
 }
 
+// The rows that DELETE ... USING deletes, since SQLite has no other tables in a DELETE.
+SqlText Translator::row_ids(const PgQuery__DeleteStmt& node, const SqlText& table, Scope& scope) {
+  const auto own = scope.sources().back();
+  if (find_column(own.columns, "rowid") != nullptr) throw NotTranslated();
+  const auto others = sources(nodes(node.n_using_clause, node.using_clause), scope);
+  auto out = SqlText("SELECT " + quoted(own.name) + ".rowid FROM ") + table + ", " + others;
+  if (node.where_clause != nullptr) out += SqlText(" WHERE ") + condition(*node.where_clause, scope, "WHERE");
+  if (has_aggregate_) refuse("42803", "aggregate functions are not allowed in WHERE", -1);
+  return out;
+}
+
 SqlText Translator::remove(const PgQuery__DeleteStmt& node) {
-  if (node.n_using_clause > 0) throw NotTranslated();
   SqlText out;
   if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
   Scope scope(nullptr);
-  out += SqlText("DELETE FROM ") + target(*node.relation, scope);
+  const auto table = target(*node.relation, scope);
+  out += SqlText("DELETE FROM ") + table;
+  if (node.n_using_clause > 0) {
+    if (node.n_returning_list > 0) throw NotTranslated();
+    return out + " WHERE rowid IN (" + row_ids(node, table, scope) + ")";
+  }
   if (node.where_clause != nullptr) out += SqlText(" WHERE ") + condition(*node.where_clause, scope, "WHERE");
   if (has_aggregate_) refuse("42803", "aggregate functions are not allowed in WHERE", -1);
   return out + returning(nodes(node.n_returning_list, node.returning_list), scope);

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "common/check.hpp"
 #include "engine/dialect/translate.hpp"
 #include "engine/statement_text.hpp"
 #include "server/dialect/dialect_rewriter.hpp"
@@ -139,6 +140,29 @@ std::optional<Translation> translate_tree(std::string_view statement, const dial
   return out;
 }
 
+/// What the tree leaves as it was written, as the expressions of a CREATE TABLE, goes token by token.
+Translation rewritten_further(Translation made) {
+  CHECK(made.text.has_value(), "the tree gives a text");
+  auto tokens = tokens_of(*made.text, kPostgresRules);
+  if (tokens.back().is(Token::Kind::Unterminated) || std::none_of(tokens.begin(), tokens.end(), &may_be_foreign))
+    return made;
+  auto further = DialectRewriter(*made.text, std::move(tokens)).run();
+  if (!further.text) return made;
+  for (auto& segment : further.segments) {
+    const auto place = made.original({segment.original_begin, segment.original_end});
+    segment = {segment.begin, place.begin, place.end, false};
+  }
+  further.uses_functions = true;
+  return further;
+}
+
+/// The first token behind the parentheses that a query may begin with: (SELECT ...) UNION (SELECT ...).
+Token after_parentheses(Tokenizer& tokenizer) {
+  auto token = tokenizer.next();
+  while (token.is_symbol('(')) token = tokenizer.next();
+  return token;
+}
+
 /// Translates TRUNCATE [TABLE] x.
 Translation translate_truncate(std::string_view statement, const Token& first, const Token& second) {
   const auto behind = second.is_word("TABLE") ? second.span.end : first.span.end;
@@ -169,17 +193,19 @@ SourceSpan Translation::original(SourceSpan translated) const {
 
 bool is_sql_for_sqlite(std::string_view statement) {
   Tokenizer tokenizer(statement, kPostgresRules);
-  const auto first = tokenizer.next();
+  const auto first = after_parentheses(tokenizer);
   return first.is_word("TRUNCATE") || is_sql(first, tokenizer.next());
 }
 
 Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns) {
   Tokenizer tokenizer(statement, kPostgresRules);
-  const auto first = tokenizer.next();
+  const auto first = after_parentheses(tokenizer);
   const auto second = tokenizer.next();
   if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
   if (!is_sql(first, second)) return {};
-  if (auto translation = translate_tree(statement, find_columns)) return *translation;
+  if (auto translation = translate_tree(statement, find_columns))
+    return first.is_word("CREATE") || first.is_word("ALTER") ? rewritten_further(*std::move(translation))
+                                                             : *translation;
   auto token = second;
   const bool inserts = first.is_word("INSERT");  // VALUES in an INSERT is the same in SQLite
   while (!token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated)) {

@@ -18,8 +18,9 @@ enum class Takes : std::uint8_t {
   Anything,  // any value, for the client's own use
   Words,     // one of several words, case-insensitive
   One,       // only the default
+  Encoding,  // UTF8, or SQL_ASCII, which leaves the bytes as they are
   Switch,    // on or off, also true, false, yes, no, 1, 0
-  Level,     // a level of isolation, all of which are the default
+  Level,     // a level of isolation, all of which are kept by the strongest
   Time,      // milliseconds, or a duration with its unit; 0: none
   Nothing    // read-only: a property of the server
 };
@@ -33,18 +34,24 @@ struct Parameter {
 };
 
 constexpr std::string_view kTransactionReadOnly = "transaction_read_only";
+constexpr std::string_view kTransactionDeferrable = "transaction_deferrable";
+constexpr std::string_view kTransactionIsolation = "transaction_isolation";
 constexpr std::string_view kDefaultReadOnly = "default_transaction_read_only";
 
 // The parameters that drivers set or read when they connect.
 constexpr std::array kParameters{
     Parameter{"application_name", "", Takes::Anything, true},
     Parameter{"bytea_output", "hex", Takes::One, false},
-    Parameter{"client_encoding", "UTF8", Takes::One, true},
+    Parameter{"client_encoding", "UTF8", Takes::Encoding, true},
+    Parameter{"check_function_bodies", "on", Takes::Switch, false},
     Parameter{"client_min_messages", "notice", Takes::Anything, false},
     Parameter{"DateStyle", "ISO, MDY", Takes::Anything, true},
+    Parameter{"default_table_access_method", "heap", Takes::One, false},
+    Parameter{"default_tablespace", "", Takes::One, false},
     Parameter{"default_transaction_deferrable", "off", Takes::Switch, false},
     Parameter{"default_transaction_isolation", "serializable", Takes::Level, false},
     Parameter{kDefaultReadOnly, "off", Takes::Switch, true},
+    Parameter{"escape_string_warning", "on", Takes::Switch, false},
     Parameter{"extra_float_digits", "1", Takes::Anything, false},
     Parameter{"idle_in_transaction_session_timeout", "0", Takes::Time, false},
     Parameter{"idle_session_timeout", "0", Takes::Time, false},
@@ -54,6 +61,7 @@ constexpr std::array kParameters{
     Parameter{"is_superuser", "off", Takes::Nothing, true},
     Parameter{"lock_timeout", "0", Takes::Anything, false},
     Parameter{"max_identifier_length", "63", Takes::Nothing, false},
+    Parameter{"max_prepared_transactions", "0", Takes::Nothing, false},
     Parameter{"password_encryption", "scram-sha-256", Takes::One, false},
     Parameter{"progress_notices", "off", Takes::Words, false, {"on", "off"}},
     Parameter{"result_format", "rows", Takes::Words, false, {"rows", "array", "npy"}},
@@ -66,9 +74,10 @@ constexpr std::array kParameters{
     Parameter{"standard_conforming_strings", "on", Takes::One, true},
     Parameter{"synchronize_seqscans", "on", Takes::Anything, false},
     Parameter{"TimeZone", "Etc/UTC", Takes::Anything, true},
-    Parameter{"transaction_deferrable", "off", Takes::Switch, false},
-    Parameter{"transaction_isolation", "serializable", Takes::Level, false},
+    Parameter{kTransactionDeferrable, "off", Takes::Switch, false},
+    Parameter{kTransactionIsolation, "serializable", Takes::Level, false},
     Parameter{kTransactionReadOnly, "off", Takes::Switch, false},
+    Parameter{"xmloption", "content", Takes::Anything, false},
 };
 
 const Parameter* find_parameter(std::string_view name) {
@@ -111,12 +120,19 @@ std::chrono::milliseconds& time_of(const Parameter& parameter, IdleTimes& idle) 
   return parameter.name == "idle_session_timeout" ? idle.session : idle.in_transaction;
 }
 
-// Some clients include quotes in the value.
-bool is_utf8(std::string_view value) {
-  if (value.size() >= 2 && value.front() == '\'' && value.back() == '\'') value = value.substr(1, value.size() - 2);
-  const auto name = to_lower(value);
-  return name == "utf8" || name == "utf-8" || name == "unicode";
+// The letters and digits of an encoding's name. Some clients include quotes in the value.
+std::string encoding_name(std::string_view value) {
+  auto name = to_lower(value);
+  std::erase_if(name, [](char c) { return c == '\'' || c == '-' || c == '_'; });
+  return name;
 }
+
+bool is_utf8(std::string_view value) {
+  const auto name = encoding_name(value);
+  return name == "utf8" || name == "unicode";
+}
+
+bool is_sql_ascii(std::string_view value) { return encoding_name(value) == "sqlascii"; }
 
 void check_word(const Parameter& parameter, std::string_view value) {
   std::string known;
@@ -129,15 +145,6 @@ void check_word(const Parameter& parameter, std::string_view value) {
               "it is one of " + known);
 }
 
-void check_level(const Parameter& parameter, std::string_view value) {
-  constexpr std::array<std::string_view, 4> kLevels{"serializable", "repeatable read", "read committed",
-                                                    "read uncommitted"};
-  if (std::any_of(kLevels.begin(), kLevels.end(), [&](auto level) { return equal_ignoring_case(level, value); }))
-    return;
-  throw Error(ErrorKind::Value, std::string(parameter.name) + " cannot be '" + std::string(value) + "'", std::nullopt,
-              "it is serializable, and takes the names of weaker levels as well");
-}
-
 void check(const Parameter& parameter, std::string_view value) {
   const std::string name(parameter.name);
   if (parameter.takes == Takes::Nothing)
@@ -147,8 +154,8 @@ void check(const Parameter& parameter, std::string_view value) {
   if (equal_ignoring_case(parameter.value, value)) return;
   if (parameter.takes == Takes::Words) return check_word(parameter, value);
   if (parameter.takes == Takes::Switch) return static_cast<void>(parse_switch(name, value));
-  if (parameter.takes == Takes::Level) return check_level(parameter, value);
-  if (parameter.name == "client_encoding" && is_utf8(value)) return;
+  if (parameter.takes == Takes::Level) return static_cast<void>(parse_isolation(name, value));
+  if (parameter.takes == Takes::Encoding && (is_utf8(value) || is_sql_ascii(value))) return;
   throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt,
               name + " is always " + std::string(parameter.value));
 }
@@ -164,6 +171,15 @@ bool parse_switch(const std::string& name, std::string_view value) {
   throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt, "it is on or off");
 }
 
+std::string parse_isolation(const std::string& name, std::string_view value) {
+  constexpr std::array<std::string_view, 4> kLevels{"serializable", "repeatable read", "read committed",
+                                                    "read uncommitted"};
+  if (std::any_of(kLevels.begin(), kLevels.end(), [&](auto level) { return equal_ignoring_case(level, value); }))
+    return to_lower(value);
+  throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt,
+              "it is serializable, and takes the names of weaker levels as well");
+}
+
 bool ClientParameters::knows(std::string_view name) { return find_parameter(name) != nullptr; }
 
 bool ClientParameters::set(std::string_view name, std::string_view value) {
@@ -172,6 +188,9 @@ bool ClientParameters::set(std::string_view name, std::string_view value) {
   if (parameter.takes == Takes::Time) time_of(parameter, idle_) = parse_time(parameter, value);
   if (parameter.takes == Takes::Anything) values_.insert_or_assign(to_lower(name), std::string(value));
   if (parameter.takes == Takes::Words) values_.insert_or_assign(to_lower(name), to_lower(value));
+  if (parameter.takes == Takes::Level) values_.insert_or_assign(to_lower(name), to_lower(value));
+  if (parameter.takes == Takes::Encoding)
+    values_.insert_or_assign(to_lower(name), is_sql_ascii(value) ? "SQL_ASCII" : std::string(parameter.value));
   if (parameter.takes == Takes::Switch) set_switch(parameter.name, parse_switch(std::string(name), value));
   return parameter.reported;
 }
@@ -202,6 +221,10 @@ std::string ClientParameters::show(std::string_view name) const {
     return format_time(time_of(parameter, idle));
   }
   if (parameter.name == kTransactionReadOnly) return transaction_read_only() ? "on" : "off";
+  if (parameter.name == kTransactionDeferrable)
+    return transaction_.deferrable ? (*transaction_.deferrable ? "on" : "off") : show("default_transaction_deferrable");
+  if (parameter.name == kTransactionIsolation)
+    return transaction_.isolation ? *transaction_.isolation : show("default_transaction_isolation");
   const auto found = values_.find(to_lower(name));
   return found == values_.end() ? std::string(parameter.value) : found->second;
 }

@@ -12,8 +12,19 @@
 
 namespace eindb {
 
+/// The modes that a transaction is begun with; nullopt: as the parameters for all transactions say. All levels of
+/// isolation are kept by the one that eindb has, and a transaction that may be deferred need not be.
+struct TransactionModes {
+  std::optional<bool> read_only = {};
+  std::optional<bool> deferrable = {};
+  std::optional<std::string> isolation = {};  ///< "read committed"
+};
+
 /// Whether the value of a parameter that is on or off is on. Error{Value} for any other value.
 bool parse_switch(const std::string& name, std::string_view value);
+
+/// A level of isolation in lower case. Error{Value} if it is none.
+std::string parse_isolation(const std::string& name, std::string_view value);
 
 /// The parameters of one client that PostgreSQL's clients set and read, such as client_encoding and DateStyle, the
 /// formats of answers, and the limits on idle time. They are set by SET and by startup messages. Names are
@@ -38,10 +49,11 @@ class ClientParameters {
   std::string application_name() const;
   /// The form of tensors in results: the parameter result_format.
   ResultFormat result_format() const;
-  /// Whether the current transaction, or the next one, is READ ONLY: the parameter transaction_read_only. nullopt: as
-  /// default_transaction_read_only says.
-  bool transaction_read_only() const { return transaction_read_only_.value_or(is_read_only_); }
-  void set_transaction_read_only(std::optional<bool> read_only) { transaction_read_only_ = read_only; }
+  /// Whether the current transaction, or the next one, is READ ONLY: the parameter transaction_read_only.
+  bool transaction_read_only() const { return transaction_.read_only.value_or(is_read_only_); }
+  /// The modes of the current transaction, or of the next one.
+  const TransactionModes& transaction() const { return transaction_; }
+  void set_transaction(TransactionModes modes) { transaction_ = std::move(modes); }
   /// Whether the client wants progress reports of long statements.
   bool progress_notices() const;
   /// All parameters by name in lower case.
@@ -59,7 +71,7 @@ class ClientParameters {
   IdleTimes default_idle_;
   IdleTimes idle_;
   bool is_read_only_ = false;  // default_transaction_read_only
-  std::optional<bool> transaction_read_only_;
+  TransactionModes transaction_;
 };
 
 }  // namespace eindb

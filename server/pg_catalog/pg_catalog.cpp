@@ -22,6 +22,15 @@ const SideSchema& pg_catalog_schema() {
 PgCatalog::PgCatalog(Session& session) : session_(session), client_(std::make_shared<ClientIdentity>()) {}
 PgCatalog::~PgCatalog() = default;
 
+void PgCatalog::add_functions(const ClientIdentity& client) {
+  client_->user = client.user;
+  client_->database = client.database;
+  client_->process_id = client.process_id;
+  client_->registry = client.registry;
+  client_->changes = client.changes;
+  add_functions();
+}
+
 void PgCatalog::add_functions() {
   if (has_functions_) return;
   for (auto& function : pg_functions(client_)) session_.add_function(std::move(function));

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,21 @@ struct ListedCursor {
   bool scrolls = false;
 };
 
+/// A prepared statement of the client, for pg_prepared_statements.
+struct ListedStatement {
+  std::string name;
+  std::shared_ptr<const std::string> text;
+  std::chrono::system_clock::time_point made;
+  std::vector<std::int32_t> parameter_types;
+};
+
+/// What set_config() asks for: the parameter changes once the statement that calls it ends.
+struct ConfigChange {
+  std::string name;
+  std::optional<std::string> value;  ///< nullopt: the default
+  bool local = false;                ///< up to the end of the transaction
+};
+
 /// The properties of the client that functions such as current_user return.
 struct ClientIdentity {
   std::string user;
@@ -29,6 +46,8 @@ struct ClientIdentity {
   std::map<std::string, std::string> settings;  ///< by name in lower case, for SHOW and current_setting
   const ClientRegistry* registry = nullptr;     ///< of all clients; null: there are none
   std::vector<ListedCursor> cursors = {};
+  std::vector<ListedStatement> statements = {};
+  std::shared_ptr<std::vector<ConfigChange>> changes = std::make_shared<std::vector<ConfigChange>>();
 };
 
 /// The database in the form that PostgreSQL's clients expect: the schema pg_catalog and its functions, for the SQL of
@@ -50,10 +69,13 @@ class PgCatalog {
   /// Makes the tables and functions visible to the session's SQL and updates them. The functions refer to `client`
   /// until the next call. Throws Error.
   void show(const ClientIdentity& client);
-  /// Makes the functions alone visible, for statements that translate_dialect made call them. Free if they are.
-  void add_functions();
+  /// Makes the functions alone visible, for statements that translate_dialect made call them. Those that tell of the
+  /// client know it by its names and its number alone.
+  void add_functions(const ClientIdentity& client);
 
  private:
+  void add_functions();
+
   Session& session_;
   std::shared_ptr<ClientIdentity> client_;  // shared with the functions, which live as long as the session
   bool has_functions_ = false;

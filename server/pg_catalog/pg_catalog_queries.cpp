@@ -30,8 +30,8 @@ constexpr const char* kSize =
     " name = c.relname), 0) FROM pg_catalog.pg_class c WHERE c.oid = CAST(?1 AS INTEGER)";
 constexpr const char* kFormatType =
     "SELECT CASE WHEN ?1 IS NOT NULL THEN coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), 'unknown "
-    "type')"
-    " END, ?2";
+    "type') || CASE WHEN coalesce(?2, -1) < 0 THEN '' WHEN ?1 IN (1042, 1043) THEN '(' || (?2 - 4) || ')'"
+    " WHEN ?1 = 1700 THEN '(' || ((?2 - 4) >> 16) || ',' || ((?2 - 4) & 65535) || ')' ELSE '' END END";
 /// Conversions between a name, which may be quoted and have a schema, and its object id.
 constexpr const char* kFoundClass =
     "SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1) COLLATE NOCASE ORDER BY relnamespace DESC"
@@ -70,6 +70,14 @@ constexpr const char* kDimensions =
     "SELECT json_group_array(json_object('id', tensor_id, 'position', position, 'label', label, 'extent', extent,"
     " 'parts', parts))"
     " FROM main.eindb_dimensions";
+constexpr const char* kComments =
+    "SELECT json_group_array(json_object('object', object, 'column', \"column\", 'text', text)) FROM "
+    "main.eindb_comments";
+constexpr const char* kColumnComment =
+    "SELECT description FROM pg_catalog.pg_description WHERE objoid = CAST(?1 AS INTEGER) AND objsubid = ?2";
+constexpr const char* kObjectComment =
+    "SELECT description FROM pg_catalog.pg_description WHERE objoid = CAST(?1 AS INTEGER) AND objsubid = 0"
+    " AND coalesce(?2, 'pg_class') = 'pg_class'";
 constexpr const char* kMacros =
     "SELECT json_group_array(json_object('id', rowid, 'name', name, 'definition', definition)) FROM main.eindb_macros";
 constexpr const char* kColumns =
@@ -78,11 +86,15 @@ constexpr const char* kColumns =
     " WHERE hidden <> 1";
 
 constexpr QueryFunction kQueries[] = {
+    {"col_description", 2, "TEXT", kColumnComment},
     {"eindb_columns", 1, "TEXT", kColumns},
+    {"eindb_comments", 0, "TEXT", kComments},
     {"eindb_dimensions", 0, "TEXT", kDimensions},
     {"eindb_macros", 0, "TEXT", kMacros},
     {"eindb_tensors", 0, "TEXT", kTensors},
     {"format_type", 2, "TEXT", kFormatType},
+    {"obj_description", 1, "TEXT", kObjectComment},
+    {"obj_description", 2, "TEXT", kObjectComment},
     {"pg_get_constraintdef", 1, "TEXT", kConstraintDefinition},
     {"pg_get_constraintdef", 2, "TEXT", kConstraintDefinition},
     {"pg_get_function_arguments", 1, "TEXT", "SELECT arguments FROM pg_catalog.pg_proc WHERE oid = ?1"},

@@ -1,13 +1,20 @@
 #include "server/pg_catalog/pg_session_functions.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
+#include "common/cancellation.hpp"
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "server/monitoring/client_registry.hpp"
 #include "server/monitoring/session_list.hpp"
+#include "server/pg_catalog/pg_values.hpp"
+#include "server/values/timestamp.hpp"
 
 namespace eindb {
 namespace {
@@ -38,7 +45,46 @@ std::string cursors_as_json(const ClientIdentity& client) {
   return cursors.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// A value of an object from eindb_sessions or eindb_cursors. Views cannot call json_extract in SQLite 3.40.
+std::string statements_as_json(const ClientIdentity& client) {
+  auto statements = nlohmann::json::array();
+  for (const auto& statement : client.statements) {
+    auto types = nlohmann::json::array();
+    for (const auto type : statement.parameter_types) types.push_back(type);
+    statements.push_back({{"name", statement.name},
+                          {"statement", *statement.text},
+                          {"prepare_time", timestamp_text(statement.made)},
+                          {"parameter_types", types.dump()}});
+  }
+  return statements.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// The change is made by the server when the statement ends.
+SqliteValue set_config(const ClientIdentity& client, Values values) {
+  if (is_null(values[0]))
+    throw CodedError("22004", ErrorKind::NullValue, "SET requires parameter name");
+  ConfigChange change{.name = text_of(values[0]), .value = {}, .local = integer_of(values[2]) != 0};
+  if (!is_null(values[1])) change.value = text_of(values[1]);
+  client.changes->push_back(change);
+  return change.value ? SqliteValue(*change.value) : SqliteValue();
+}
+
+// Sleeps in short parts, since the statement may be cancelled meanwhile.
+SqliteValue sleep(Values values) {
+  if (is_null(values[0])) return {};
+  constexpr std::chrono::milliseconds kPart(10);
+  const auto* whole = std::get_if<std::int64_t>(&values[0]);
+  const auto* real = std::get_if<double>(&values[0]);
+  const double seconds = whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    poll_cancellation();
+    const auto left = std::chrono::duration<double>(seconds) - (std::chrono::steady_clock::now() - begin);
+    if (!(left.count() > 0)) return std::string();
+    std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(left, kPart));
+  }
+}
+
+// A value of an object from eindb_sessions, eindb_cursors or eindb_statements. Views cannot call json_extract in SQLite 3.40.
 SqliteValue session_field(Values values) {
   DCHECK(values.size() == 2, "a field is that of a session, by its name");
   const auto* session = std::get_if<std::string>(&values[0]);
@@ -62,6 +108,9 @@ std::vector<SqlFunction> pg_session_functions(const std::shared_ptr<const Client
     return client->registry == nullptr ? "[]" : sessions_as_json(*client->registry, client->process_id);
   });
   add("eindb_cursors", 0, [client](Values) -> SqliteValue { return cursors_as_json(*client); });
+  add("eindb_statements", 0, [client](Values) -> SqliteValue { return statements_as_json(*client); });
+  add("set_config", 3, [client](Values values) { return set_config(*client, values); });
+  add("pg_sleep", 1, [](Values values) { return sleep(values); });
   functions.push_back({.name = "eindb_session_field", .arguments = 2, .body = &session_field, .deterministic = true});
   add("pg_cancel_backend", 1,
       [client](Values values) { return stop(*client, values[0], ClientRegistry::What::Statement); });

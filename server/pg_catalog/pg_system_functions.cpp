@@ -23,7 +23,6 @@ SqliteValue true_value(PgValues) { return truth_value(true); }
 SqliteValue false_value(PgValues) { return truth_value(false); }
 SqliteValue zero(PgValues) { return integer_value(0); }
 SqliteValue first_argument(PgValues values) { return values.empty() ? kNull : values[0]; }
-SqliteValue second_argument(PgValues values) { return values.size() < 2 ? kNull : values[1]; }
 SqliteValue type_oid(PgValues values) {
   return integer_value(static_cast<std::int32_t>(declared_data_type(text_of(values[0]))));
 }
@@ -48,7 +47,6 @@ SqliteValue encoding_number(PgValues values) {
 
 constexpr std::array kSystemFunctions{
     PgFunction{"eindb_type_oid", 1, "INTEGER", &type_oid},
-    PgFunction{"col_description", 2, "", &null_value},
     PgFunction{"current_schema", 0, "TEXT", &current_schema},
     PgFunction{"current_schemas", 1, "TEXT", &current_schemas},
     PgFunction{"getdatabaseencoding", 0, "TEXT", &encoding},
@@ -68,7 +66,6 @@ constexpr std::array kSystemFunctions{
     PgFunction{"inet_client_port", 0, "", &null_value},
     PgFunction{"inet_server_addr", 0, "", &null_value},
     PgFunction{"inet_server_port", 0, "", &null_value},
-    PgFunction{"obj_description", -1, "", &null_value},
     PgFunction{"pg_advisory_lock", -1, "", &null_value},
     PgFunction{"pg_advisory_unlock", -1, "BOOLEAN", &true_value},
     PgFunction{"pg_advisory_unlock_all", 0, "", &null_value},
@@ -102,7 +99,6 @@ constexpr std::array kSystemFunctions{
     PgFunction{"pg_ts_template_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"pg_type_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"row_security_active", 1, "BOOLEAN", &false_value},
-    PgFunction{"set_config", 3, "TEXT", &second_argument},
     PgFunction{"shobj_description", 2, "", &null_value},
     PgFunction{"version", 0, "TEXT", &version},
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "common/check.hpp"
@@ -31,8 +32,9 @@ using command::SetTransaction;
 using command::Show;
 using command::ShowSessions;
 
-// The longest command that is recognised, in bytes.
+// The longest commands that are recognised, in bytes: some name many tables.
 constexpr std::size_t kMostBytes = 512;
+constexpr std::size_t kMostTableBytes = 65536;
 
 // The tokens without comments and the final semicolon; nullopt if a quote is not closed, or if an escape is not valid
 // UTF-8.
@@ -113,19 +115,27 @@ class CommandParser {
   }
 
   // One mode of a transaction; false if there is none.
-  bool takes_mode(std::optional<bool>& read_only) {
-    if (takes_both("read", "only")) read_only = true;
-    else if (takes_both("read", "write")) read_only = false;
-    else if (takes_both("isolation", "level"))
-      return takes("serializable") || takes_both("repeatable", "read") || takes_both("read", "committed") ||
-             takes_both("read", "uncommitted");
-    else return takes_both("not", "deferrable") || takes("deferrable");
+  bool takes_mode(TransactionModes& modes) {
+    if (takes_both("read", "only")) modes.read_only = true;
+    else if (takes_both("read", "write")) modes.read_only = false;
+    else if (takes_both("isolation", "level")) return takes_level(modes);
+    else if (takes_both("not", "deferrable")) modes.deferrable = false;
+    else if (takes("deferrable")) modes.deferrable = true;
+    else return false;
+    return true;
+  }
+  bool takes_level(TransactionModes& modes) {
+    if (takes("serializable")) modes.isolation = "serializable";
+    else if (takes_both("repeatable", "read")) modes.isolation = "repeatable read";
+    else if (takes_both("read", "committed")) modes.isolation = "read committed";
+    else if (takes_both("read", "uncommitted")) modes.isolation = "read uncommitted";
+    else return false;
     return true;
   }
   // All modes up to the end; false if anything else stands there.
-  bool takes_modes(std::optional<bool>& read_only) {
+  bool takes_modes(TransactionModes& modes) {
     do {
-      if (!takes_mode(read_only)) return false;
+      if (!takes_mode(modes)) return false;
     } while (takes(",") || !at_end());
     return true;
   }
@@ -134,8 +144,8 @@ class CommandParser {
   std::optional<ClientCommand> begin(bool starts) {
     if (starts && !takes("transaction")) return std::nullopt;
     if (!starts && !takes("work")) takes("transaction");
-    Begin begin{.read_only = {}, .starts = starts};
-    if (at_end() || takes_modes(begin.read_only)) return begin;
+    Begin begin{.modes = {}, .starts = starts};
+    if (at_end() || takes_modes(begin.modes)) return begin;
     return std::nullopt;
   }
   template <class T>
@@ -165,8 +175,8 @@ class CommandParser {
   }
 
   std::optional<ClientCommand> set_transaction(bool session) {
-    SetTransaction set{.read_only = {}, .session = session};
-    return takes_modes(set.read_only) ? std::optional<ClientCommand>(set) : std::nullopt;
+    SetTransaction set{.modes = {}, .session = session};
+    return takes_modes(set.modes) ? std::optional<ClientCommand>(set) : std::nullopt;
   }
 
   std::optional<ClientCommand> set() {
@@ -282,9 +292,11 @@ class CommandParser {
 }  // namespace
 
 std::optional<ClientCommand> parse_client_command(std::string_view text) {
-  if (text.size() > kMostBytes) return std::nullopt;
+  if (text.size() > (may_be_table_command(text) ? kMostTableBytes : kMostBytes)) return std::nullopt;
   auto tokens = tokens_of_command(text);
   if (!tokens || tokens->empty()) return std::nullopt;
+  if (auto command = parse_table_command(*tokens))
+    return std::visit([](auto& kind) -> ClientCommand { return std::move(kind); }, *command);
   return CommandParser(*std::move(tokens)).parse();
 }
 

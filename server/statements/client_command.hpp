@@ -7,16 +7,19 @@
 #include <string_view>
 #include <variant>
 
+#include "server/login/client_parameters.hpp"
+#include "server/statements/table_command.hpp"
+
 namespace eindb {
 
 /// Statements about the session rather than the database. The server executes them itself, since clients write them in
 /// more forms than eindb's language has.
 namespace command {
 
-/// BEGIN, START TRANSACTION, with any modes. All levels of isolation are kept by the one that eindb has: serializable.
+/// BEGIN, START TRANSACTION, with any modes.
 struct Begin {
-  std::optional<bool> read_only = {};  ///< nullopt: as default_transaction_read_only says
-  bool starts = false;                 ///< START TRANSACTION
+  TransactionModes modes;
+  bool starts = false;  ///< START TRANSACTION
 };
 /// COMMIT, END.
 struct Commit {
@@ -28,7 +31,7 @@ struct Rollback {
 };
 /// SET TRANSACTION, or SET SESSION CHARACTERISTICS AS TRANSACTION for the transactions that follow.
 struct SetTransaction {
-  std::optional<bool> read_only = {};
+  TransactionModes modes;
   bool session = false;
 };
 /// SAVEPOINT name, RELEASE [SAVEPOINT] name, ROLLBACK TO [SAVEPOINT] name.
@@ -94,7 +97,8 @@ using ClientCommand =
     std::variant<command::Begin, command::Commit, command::Rollback, command::SetTransaction, command::Savepoint,
                  command::Release, command::RollbackTo, command::Fetch, command::CloseCursor, command::Set,
                  command::Show, command::ShowSessions, command::Kill, command::Reset, command::Deallocate,
-                 command::Discard, command::Nothing>;
+                 command::Discard, command::Nothing, command::DropTables, command::TruncateTables, command::Vacuum,
+                 command::LockTables, command::AddConstraint>;
 
 /// Parses a command, without its semicolon. nullopt for statements that the engine runs, and for commands with an
 /// unknown continuation.

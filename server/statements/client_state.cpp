@@ -84,6 +84,14 @@ void ClientState::show_catalog() {
                                 .binary = declaration.binary,
                                 .scrolls = declaration.scrolls});
   }
+  identity.statements.clear();
+  for (const auto& [name, statement] : statements) {
+    auto& listed = identity.statements.emplace_back();
+    listed.name = name;
+    listed.text = std::shared_ptr<const std::string>(statement, &statement->text);
+    listed.made = statement->made;
+    for (const auto type : statement->parameter_types) listed.parameter_types.push_back(static_cast<std::int32_t>(type));
+  }
   session_->catalog.show(identity);
 }
 
@@ -101,7 +109,7 @@ Translation ClientState::translate(std::string_view text) {
 
 void ClientState::add_functions() {
   session();
-  session_->catalog.add_functions();
+  session_->catalog.add_functions(identity);
 }
 
 void ClientState::begin_time() {
@@ -144,13 +152,23 @@ std::shared_ptr<Portal> ClientState::portal(std::string_view name) const {
 
 // ---- Transactions ---------------------------------------------------------------------------------------------------
 
-void ClientState::begin(std::optional<bool> read_only) {
+void ClientState::begin(const TransactionModes& modes) {
   if (transaction_ != Transaction::None)
     throw CodedError(kInTransaction, ErrorKind::Value, "a transaction is open already", "COMMIT or ROLLBACK it first");
   implicit_ = false;
   transaction_ = Transaction::Open;
   CHECK(is_valid(), "a transaction is the client's or implicit");
-  if (read_only) set_read_only(*read_only);
+  set_modes(modes);
+}
+
+// Outside of a transaction PostgreSQL takes the modes without an effect, too.
+void ClientState::set_modes(const TransactionModes& modes) {
+  if (modes.read_only) set_read_only(*modes.read_only);
+  if (transaction_ == Transaction::None) return;
+  auto changed = parameters.transaction();
+  if (modes.deferrable) changed.deferrable = modes.deferrable;
+  if (modes.isolation) changed.isolation = modes.isolation;
+  parameters.set_transaction(std::move(changed));
 }
 
 void ClientState::set_read_only(bool read_only) {
@@ -164,7 +182,9 @@ void ClientState::set_read_only(bool read_only) {
                        "end it, and begin one with BEGIN READ WRITE");
     session().execute("SET TRANSACTION READ ONLY");
   }
-  parameters.set_transaction_read_only(read_only);
+  auto changed = parameters.transaction();
+  changed.read_only = read_only;
+  parameters.set_transaction(std::move(changed));
 }
 
 void ClientState::begin_implicit() {
@@ -195,9 +215,9 @@ void ClientState::rollback(bool chain) { end_chained(false, chain); }
 void ClientState::end_chained(bool commits, bool chain) {
   if (!chain) return leave_transaction(commits);
   require_transaction(commits ? "COMMIT AND CHAIN" : "ROLLBACK AND CHAIN");
-  const bool read_only = parameters.transaction_read_only();
+  const auto modes = parameters.transaction();
   leave_transaction(commits);
-  begin(read_only);
+  begin(modes);
 }
 
 void ClientState::end_implicit() {
@@ -272,7 +292,7 @@ void ClientState::forget_transaction() {
   lasting_.reset();
   savepoints_.clear();
   std::erase_if(cursors_, [](const auto& each) { return !each.second.outlives; });
-  parameters.set_transaction_read_only(std::nullopt);
+  parameters.set_transaction({});
 }
 
 void ClientState::check_not_failed() const {

@@ -64,9 +64,11 @@ class ClientState {
   Transaction transaction() const { return transaction_; }
   /// Whether a transaction is open in the database, explicit or implicit.
   bool in_transaction() const { return entered_; }
-  /// BEGIN; `read_only`: nullopt for the default. An implicit transaction, which a Sync would end, becomes explicit.
-  /// The database's transaction begins with the first statement.
-  void begin(std::optional<bool> read_only);
+  /// BEGIN. An implicit transaction, which a Sync would end, becomes explicit. The database's transaction begins with
+  /// the first statement.
+  void begin(const TransactionModes& modes);
+  /// SET TRANSACTION: the modes that are given. CodedError if the transaction cannot be READ ONLY or READ WRITE now.
+  void set_modes(const TransactionModes& modes);
   /// SET TRANSACTION READ ONLY | READ WRITE. CodedError if that is not possible now.
   void set_read_only(bool read_only);
   /// Opens a transaction for all statements up to the next Sync, unless one is open.
@@ -85,6 +87,8 @@ class ClientState {
   void set_savepoint(const std::string& name);
   void release_savepoint(const std::string& name);
   void roll_back_to_savepoint(const std::string& name);
+  /// CodedError unless the client has begun a transaction, which `statement` needs.
+  void require_transaction(const std::string& statement) const;
   /// Call at a Sync: commits an implicit transaction.
   void end_implicit();
   /// Call after an error: rolls an implicit transaction back, and marks an explicit one as failed.
@@ -149,7 +153,6 @@ class ClientState {
   void forget_transaction();
   void keep_rows_of_held_cursors();
   std::size_t find_savepoint(const std::string& name) const;
-  void require_transaction(const std::string& statement) const;
   // Implicit and explicit transactions exclude each other, and the database has a transaction only for one of them.
   bool is_valid() const {
     const bool own = transaction_ != Transaction::None;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@ struct ClientStatement {
   }
 
   std::string text;
+  std::chrono::system_clock::time_point made;
   StatementOutline outline;  ///< of the text
   Translation translation;   ///< the text for the engine
   std::optional<ClientCommand> command;

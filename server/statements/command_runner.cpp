@@ -13,12 +13,15 @@
 #include "engine/statement_text.hpp"
 #include "server/login/client_parameters.hpp"
 #include "server/monitoring/session_list.hpp"
+#include "server/statements/table_command_runner.hpp"
 
 namespace eindb {
 namespace {
 
 constexpr std::string_view kApplicationName = "application_name";
 constexpr std::string_view kTransactionReadOnly = "transaction_read_only";
+constexpr std::string_view kTransactionDeferrable = "transaction_deferrable";
+constexpr std::string_view kTransactionIsolation = "transaction_isolation";
 
 // The value as a literal for SET. The command's value has no quotes, and numbers need none.
 std::string setting_literal(const std::string& value) {
@@ -61,7 +64,7 @@ struct CommandRunner::Visitor {
   }
 
   Result operator()(const command::Begin& begin) const {
-    client.begin(begin.read_only);
+    client.begin(begin.modes);
     return status_result(begin.starts ? "START TRANSACTION" : "BEGIN");
   }
   Result operator()(const command::Commit& commit) const {
@@ -74,9 +77,8 @@ struct CommandRunner::Visitor {
     return status_result("ROLLBACK");
   }
   Result operator()(const command::SetTransaction& set) const {
-    if (set.read_only && set.session)
-      self.set_parameter("default_transaction_read_only", *set.read_only ? "on" : "off", out);
-    else if (set.read_only) client.set_read_only(*set.read_only);
+    if (set.session) self.set_default_modes(set.modes, out);
+    else client.set_modes(set.modes);
     return status_result("SET");
   }
   Result operator()(const command::Savepoint& savepoint) const {
@@ -154,6 +156,10 @@ struct CommandRunner::Visitor {
     return status_result("DISCARD ALL");
   }
   Result operator()(const command::Nothing& nothing) const { return status_result(nothing.tag); }
+  template <class T>
+  Result operator()(const T& of_tables) const {
+    return run_table_command(of_tables, client);
+  }
 };
 
 Result CommandRunner::run(const ClientCommand& command, MessageWriter& out) {
@@ -171,21 +177,45 @@ void CommandRunner::kill(const command::Kill& kill) const {
     throw Error(ErrorKind::Permission, session + " is another user's, and may be stopped by users who may write alone");
 }
 
+// SET SESSION CHARACTERISTICS AS TRANSACTION.
+void CommandRunner::set_default_modes(const TransactionModes& modes, MessageWriter& out) {
+  const auto on_or_off = [](bool on) { return on ? "on" : "off"; };
+  if (modes.read_only) set_parameter("default_transaction_read_only", on_or_off(*modes.read_only), out);
+  if (modes.deferrable) set_parameter("default_transaction_deferrable", on_or_off(*modes.deferrable), out);
+  if (modes.isolation) set_parameter("default_transaction_isolation", *modes.isolation, out);
+}
+
+// The parameters of the transaction that is open: transaction_read_only and the like. False if it is another one.
+bool CommandRunner::set_mode(const std::string& name, const std::optional<std::string>& value) {
+  const auto is = [&](std::string_view one) { return equal_ignoring_case(name, one); };
+  if (!is(kTransactionReadOnly) && !is(kTransactionDeferrable) && !is(kTransactionIsolation)) return false;
+  const auto said = value ? *value : client_.parameters.show("default_" + to_lower(name));
+  if (is(kTransactionReadOnly)) client_.set_modes({.read_only = parse_switch(name, said)});
+  else if (is(kTransactionDeferrable)) client_.set_modes({.deferrable = parse_switch(name, said)});
+  else client_.set_modes({.isolation = parse_isolation(name, said)});
+  return true;
+}
+
 void CommandRunner::set_parameter(const std::string& name, const std::optional<std::string>& value,
                                   MessageWriter& out) {
-  if (equal_ignoring_case(name, kTransactionReadOnly)) {
-    client_.set_read_only(value ? parse_switch(name, *value)
-                                : client_.parameters.show("default_transaction_read_only") == "on");
-    return;
-  }
+  if (set_mode(name, value)) return;
   client_.set([&] { change_parameter(name, value); });
   tell_parameter(name, out);
 }
 
 void CommandRunner::set_locally(const std::string& name, const std::optional<std::string>& value, MessageWriter& out) {
-  if (equal_ignoring_case(name, kTransactionReadOnly)) return set_parameter(name, value, out);
+  if (set_mode(name, value)) return;
   client_.set_locally([&] { change_parameter(name, value); });
   tell_parameter(name, out);
+}
+
+// Outside of a transaction a local change would end with the statement.
+void CommandRunner::apply_config_changes(MessageWriter& out) {
+  const auto changes = std::exchange(*client_.identity.changes, {});
+  for (const auto& change : changes) {
+    if (!change.local) set_parameter(change.name, change.value, out);
+    else if (client_.transaction() != ClientState::Transaction::None) set_locally(change.name, change.value, out);
+  }
 }
 
 void CommandRunner::change_parameter(const std::string& name, const std::optional<std::string>& value) {

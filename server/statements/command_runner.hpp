@@ -30,10 +30,15 @@ class CommandRunner {
   void set_parameter(const std::string& name, const std::optional<std::string>& value, MessageWriter& out);
   /// The same up to the end of the client's transaction, as SET LOCAL does. CodedError if there is none.
   void set_locally(const std::string& name, const std::optional<std::string>& value, MessageWriter& out);
+  /// Makes the changes that set_config() has asked for in the statement that ends now. Throws Error as set_parameter()
+  /// does; none of the remaining changes is made then.
+  void apply_config_changes(MessageWriter& out);
 
  private:
   struct Visitor;
 
+  void set_default_modes(const TransactionModes& modes, MessageWriter& out);
+  bool set_mode(const std::string& name, const std::optional<std::string>& value);
   void change_parameter(const std::string& name, const std::optional<std::string>& value);
   void tell_parameter(const std::string& name, MessageWriter& out);
   void tell_changes(const std::vector<ClientParameters::Entry>& before, MessageWriter& out);

@@ -1,5 +1,6 @@
 #include "server/statements/statement_maker.hpp"
 
+#include <chrono>
 #include <string>
 #include <variant>
 
@@ -9,6 +10,7 @@
 #include "server/copy/copy_statement.hpp"
 #include "server/statements/client_command.hpp"
 #include "server/statements/in_own_words.hpp"
+#include "server/statements/storage_options.hpp"
 
 namespace eindb {
 
@@ -16,6 +18,7 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
   auto statement = std::make_shared<ClientStatement>();
   statement->text = text;
   statement->outline = outline;
+  statement->made = std::chrono::system_clock::now();
   statement->command = parse_client_command(text);
   if (statement->command || statement->outline.empty) return statement;
   statement->copy = parse_copy_statement(text);
@@ -27,10 +30,12 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
   }
   statement->cursor = parse_cursor_declaration(text);
   if (!statement->cursor) statement->explained = parse_explained_query(text);
-  const auto query = statement->query();
-  statement->translation = client_.translate(query);
+  std::string query;
+  if (statement->cursor || statement->explained) text = query = statement->query();
+  if (outline.kind == StatementKind::Create) text = query = without_storage_options(text);
+  statement->translation = client_.translate(text);
   in_own_words(client_, *statement,
-               [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(query)); });
+               [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;
 }
 

@@ -78,6 +78,8 @@ bool SqliteStatement::step() {
   // SQLite recompiles the statement if the schema changed, and then calls the authorizer again.
   const auto origin = from_user_ ? SqliteHandle::Origin::UserStep : SqliteHandle::Origin::Eindb;
   const SqliteHandle::OriginScope scope(*connection_, origin);
+  std::optional<CancellationScope> polls;  // for functions that take long
+  if (connection_->watched() != nullptr) polls.emplace(*connection_->watched());
   const int code = sqlite3_step(statement_);
   if (code != SQLITE_ROW) connection_->notice_commit();
   try {

@@ -22,7 +22,7 @@ template <class T>
 std::string read_only(const std::string& text) {
   const auto command = parse_client_command(text);
   if (!command || !std::holds_alternative<T>(*command)) return "none";
-  const auto said = std::get<T>(*command).read_only;
+  const auto said = std::get<T>(*command).modes.read_only;
   if (!said) return "as it is";
   return *said ? "read only" : "read write";
 }
