@@ -17,7 +17,8 @@ constexpr const char* kIndexDefinition =
 constexpr const char* kConstraintDefinition = "SELECT definition FROM pg_catalog.pg_constraint WHERE oid = ?1";
 constexpr const char* kViewDefinition = "SELECT definition FROM pg_catalog.pg_class WHERE oid = CAST(?1 AS INTEGER)";
 constexpr const char* kFunctionDefinition =
-    "SELECT 'CREATE MACRO ' || proname || prosrc FROM pg_catalog.pg_proc WHERE oid = CAST(?1 AS INTEGER)";
+    "SELECT 'CREATE OR REPLACE MACRO ' || quote_ident(proname) || prosrc FROM pg_catalog.pg_proc"
+    " WHERE oid = CAST(?1 AS INTEGER)";
 constexpr const char* kTriggerDefinition =
     "SELECT definition FROM pg_catalog.pg_trigger WHERE oid = CAST(?1 AS INTEGER)";
 constexpr const char* kUserName =
@@ -43,6 +44,12 @@ constexpr const char* kType =
     " WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_type WHERE typname = pg_plain_name(?1)"
     " OR sqlname = pg_plain_name(?1) LIMIT 1)"
     " ELSE coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), CAST(?1 AS TEXT)) END";
+/// Functions of PostgreSQL itself have no object ids here: their names stay names.
+constexpr const char* kProcedure =
+    "SELECT CASE WHEN typeof(?1) = 'text' THEN coalesce("
+    "(SELECT oid FROM pg_catalog.pg_proc WHERE proname = pg_plain_name(?1) COLLATE NOCASE),"
+    " CASE WHEN ?1 LIKE 'pg_catalog.%' THEN substr(?1, 12) ELSE ?1 END)"
+    " ELSE coalesce((SELECT quote_ident(proname) FROM pg_catalog.pg_proc WHERE oid = ?1), CAST(?1 AS TEXT)) END";
 constexpr const char* kNamespace =
     "SELECT CASE WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = ?1)"
     " ELSE (SELECT nspname FROM pg_catalog.pg_namespace WHERE oid = ?1) END";
@@ -55,7 +62,8 @@ constexpr const char* kTensors =
     "SELECT json_group_array(json_object('id', tensor_id, 'name', name, 'dtype', dtype)) FROM main.eindb_tensors"
     " WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\'";
 constexpr const char* kDimensions =
-    "SELECT json_group_array(json_object('id', tensor_id, 'position', position, 'label', label, 'extent', extent))"
+    "SELECT json_group_array(json_object('id', tensor_id, 'position', position, 'label', label, 'extent', extent,"
+    " 'parts', parts))"
     " FROM main.eindb_dimensions";
 constexpr const char* kComments =
     "SELECT json_group_array(json_object('object', object, 'column', \"column\", 'text', text)) FROM "
@@ -97,12 +105,15 @@ constexpr QueryFunction kQueries[] = {
     {"pg_get_viewdef", 2, "TEXT", kViewDefinition},
     {"pg_indexes_size", 1, "INTEGER", "SELECT 0"},
     {"pg_database_size", 1, "INTEGER", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"},
+    {"pg_tablespace_size", 1, "INTEGER", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"},
     {"pg_relation_size", 1, "INTEGER", kSize},
     {"pg_relation_size", 2, "INTEGER", kSize},
     {"pg_table_size", 1, "INTEGER", kSize},
     {"pg_total_relation_size", 1, "INTEGER", kSize},
     {"regclass", 1, "", kClass},
     {"regnamespace", 1, "", kNamespace},
+    {"regproc", 1, "", kProcedure},
+    {"regprocedure", 1, "", kProcedure},
     {"regrole", 1, "", kRole},
     {"regtype", 1, "", kType},
     {"to_regclass", 1, "", kClass},

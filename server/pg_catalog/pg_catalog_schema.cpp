@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_type(oid oid PRIMARY KEY, typname name 
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_index(indexrelid oid PRIMARY KEY, indrelid oid, indnatts int, indnkeyatts
     int, indisunique bool, indnullsnotdistinct bool, indisprimary bool, indisexclusion bool, indimmediate bool,
     indisclustered bool, indisvalid bool, indcheckxmin bool, indisready bool, indislive bool, indisreplident bool,
-    indkey text, indcollation text, indclass text, indoption text, indexprs text, indpred text, definition text);
+    indkey int2vector, indcollation text, indclass text, indoption int2vector, indexprs text, indpred text, definition text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_attrdef(oid oid PRIMARY KEY, adrelid oid, adnum int, adbin text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_constraint(oid oid PRIMARY KEY, conname name text, connamespace oid,
     contype pgchar, condeferrable bool, condeferred bool, convalidated bool, conrelid oid, contypid oid, conindid
@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_proc(oid oid PRIMARY KEY, proname name 
     arguments text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_am(oid oid PRIMARY KEY, amname name text, amhandler text, amtype pgchar);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_language(oid oid PRIMARY KEY, lanname name text, lanowner oid, lanispl
-    bool, lanpltrusted bool);
+    bool, lanpltrusted bool, lanplcallfoid oid, laninline oid, lanvalidator oid, lanacl text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_collation(oid oid PRIMARY KEY, collname name text, collnamespace oid,
     collowner oid, collprovider pgchar, collisdeterministic bool, collencoding int, collcollate text, collctype
     text, colliculocale text, collversion text);
@@ -53,8 +53,6 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_trigger(oid oid PRIMARY KEY, tgrelid oi
     tgfoid oid, tgtype int, tgenabled pgchar, tgisinternal bool, tgconstrrelid oid, tgconstrindid oid, tgconstraint
     oid, tgdeferrable bool, tginitdeferred bool, tgnargs int, tgattr text, tgargs blob, tgqual text, tgoldtable
     text, tgnewtable text, definition text);
-CREATE TABLE IF NOT EXISTS pg_catalog.pg_keywords(word text, catcode pgchar, barelabel bool, catdesc text, baredesc
-    text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_description(objoid oid, classoid oid, objsubid int, description text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_shdescription(objoid oid, classoid oid, description text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_inherits(inhrelid oid, inhparent oid, inhseqno int, inhdetachpending bool);
@@ -113,6 +111,32 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_prepared_xacts(transaction_id int, gid 
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_stat_user_tables(relid oid, schemaname name text, relname name text,
     seq_scan int, seq_tup_read int, idx_scan int, n_live_tup int, n_dead_tup int, last_vacuum text, last_analyze
     text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_opfamily(oid oid, opfmethod oid, opfname name text, opfnamespace oid, opfowner
+    oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_amop(oid oid, amopfamily oid, amoplefttype oid, amoprighttype oid,
+    amopstrategy int, amoppurpose pgchar, amopopr oid, amopmethod oid, amopsortfamily oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_amproc(oid oid, amprocfamily oid, amproclefttype oid, amprocrighttype oid,
+    amprocnum int, amproc oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_config(oid oid, cfgname name text, cfgnamespace oid, cfgowner oid, cfgparser
+    oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_config_map(mapcfg oid, maptokentype int, mapseqno int, mapdict oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_dict(oid oid, dictname name text, dictnamespace oid, dictowner oid,
+    dicttemplate oid, dictinitoption text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_parser(oid oid, prsname name text, prsnamespace oid, prsstart text, prstoken
+    text, prsend text, prsheadline text, prslextype text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_template(oid oid, tmplname name text, tmplnamespace oid, tmplinit text,
+    tmpllexize text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_user_mapping(oid oid, umuser oid, umserver oid, umoptions text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_user_mappings(umid oid, srvid oid, srvname name text, umuser oid, usename
+    name text, umoptions text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_seclabels(objoid oid, classoid oid, objsubid int, objtype text, objnamespace
+    oid, objname text, provider text, label text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_largeobject_metadata(oid oid, lomowner oid, lomacl text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_timezone_names(name text, abbrev text, utc_offset text, is_dst bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_available_extensions(name name text, default_version text, installed_version
+    text, comment text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_available_extension_versions(name name text, version text, installed bool,
+    superuser bool, trusted bool, relocatable bool, schema name text, requires text, comment text);
 )sql";
 
 const char* const kPgCatalogViews = R"sql(
@@ -157,6 +181,11 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_stat_activity AS
     eindb_session_field(value, 'state') AS state, NULL AS backend_xid, NULL AS backend_xmin, NULL AS query_id,
     eindb_session_field(value, 'query') AS query, 'client backend' AS backend_type
   FROM json_each(eindb_sessions());
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_keywords AS
+  SELECT key AS word, value AS catcode, NULL AS barelabel,
+    CASE value WHEN 'U' THEN 'unreserved' WHEN 'C' THEN 'unreserved (cannot be function or type name)'
+      WHEN 'T' THEN 'reserved (can be function or type name)' ELSE 'reserved' END AS catdesc, NULL AS baredesc
+  FROM json_each(eindb_keywords());
 CREATE TABLE IF NOT EXISTS pg_catalog.eindb_switch(number int PRIMARY KEY, is_on bool);
 INSERT OR IGNORE INTO pg_catalog.eindb_switch VALUES (0, 0), (1, 1);
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_cursors AS
@@ -247,8 +276,8 @@ INSERT INTO pg_catalog.pg_namespace SELECT column1, column2, 10, NULL FROM
   (VALUES (11, 'pg_catalog'), (2200, 'public'), (13000, 'information_schema'))
   WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace);
 INSERT INTO pg_catalog.pg_am SELECT column1, column2, column2 || 'handler', column3 FROM
-  (VALUES (2, 'heap', 't'), (403, 'btree', 'i')) WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_am);
-INSERT OR IGNORE INTO pg_catalog.pg_language VALUES (14, 'sql', 10, 0, 1);
+  (VALUES (2, 'heap', 't'), (403, 'btree', 'i'), (16400, 'tiles', 'i')) WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_am);
+INSERT OR IGNORE INTO pg_catalog.pg_language VALUES (14, 'sql', 10, 0, 1, 0, 0, 0, NULL);
 INSERT OR IGNORE INTO pg_catalog.pg_tablespace VALUES (1663, 'pg_default', 10, NULL, NULL);
 INSERT OR IGNORE INTO pg_catalog.pg_collation VALUES (100, 'default', 11, 10, 'd', 1, -1, NULL, NULL, NULL, NULL),
   (950, 'C', 11, 10, 'c', 1, -1, 'C', 'C', NULL, NULL);
@@ -313,30 +342,7 @@ INSERT INTO pg_catalog.eindb_constraint
 
 -- Relations: what they are, with their columns, keys and indices still to be counted.
 WITH relations(oid, name, namespace, am, kind, definition, bytes) AS (
-  SELECT column1, column2, 11, 2, 'r', NULL, 0 FROM (VALUES
-    (1247, 'pg_type'),
-    (1249, 'pg_attribute'),
-    (1255, 'pg_proc'),
-    (1259, 'pg_class'),
-    (1262, 'pg_database'),
-    (2604, 'pg_attrdef'),
-    (2606, 'pg_constraint'),
-    (2609, 'pg_description'),
-    (2610, 'pg_index'),
-    (2611, 'pg_inherits'),
-    (2615, 'pg_namespace'),
-    (2617, 'pg_operator'),
-    (2618, 'pg_rewrite'),
-    (2620, 'pg_trigger'),
-    (3079, 'pg_extension'),
-    (3456, 'pg_collation'),
-    (2601, 'pg_am'),
-    (3541, 'pg_range'),
-    (3501, 'pg_enum'),
-    (1260, 'pg_authid'),
-    (2612, 'pg_language'),
-    (3256, 'pg_policy'),
-    (1213, 'pg_tablespace'))
+  SELECT oid, name, 11, 2, 'r', NULL, 0 FROM pg_catalog.eindb_system_table
   UNION ALL
   SELECT 268435456 + json_extract(t.value, '$.id'), json_extract(t.value, '$.name'), 2200, 2, 'r', NULL,
     coalesce((SELECT CAST(round(exp(sum(ln(json_extract(d.value, '$.extent'))))) AS INTEGER)
@@ -501,7 +507,9 @@ INSERT INTO pg_catalog.pg_trigger
 UPDATE pg_catalog.pg_class SET
   relnatts = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = pg_class.oid),
   relhasindex = EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = pg_class.oid),
-  relhastriggers = EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_class.oid);
+  -- PostgreSQL enforces foreign keys by triggers, and psql shows them only for tables with some.
+  relhastriggers = EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_class.oid) OR EXISTS
+    (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' AND pg_class.oid IN (k.conrelid, k.confrelid));
 )sql";
 
 }  // namespace eindb

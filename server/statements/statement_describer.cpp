@@ -51,6 +51,7 @@ const std::vector<ClientColumn>& StatementDescriber::keep_columns(ClientStatemen
                                                                   const StatementDescription& description) const {
   statement.format = client_.parameters.result_format();
   if (statement.cursor) return statement.columns.emplace();  // the rows come by FETCH
+  if (statement.explained) return statement.columns.emplace(client_columns(plan_columns(*statement.explained)));
   return statement.columns.emplace(described_columns(description, statement.format));
 }
 

@@ -15,6 +15,7 @@ constexpr std::array kTypes{
     DataTypeInfo{Name, "name", 64, Unspecified},
     DataTypeInfo{Int8, "int8", 8, Int8Array},
     DataTypeInfo{Int2, "int2", 2, Int2Array},
+    DataTypeInfo{Int2Vector, "int2vector", -1, Unspecified},
     DataTypeInfo{Int4, "int4", 4, Int4Array},
     DataTypeInfo{Text, "text", -1, TextArray},
     DataTypeInfo{Oid, "oid", 4, OidArray},

@@ -16,6 +16,7 @@ enum class DataType : std::int32_t {
   Name = 19,
   Int8 = 20,
   Int2 = 21,
+  Int2Vector = 22,
   Int4 = 23,
   Text = 25,
   Oid = 26,

@@ -16,7 +16,8 @@ struct CatalogType {
 
 /// Types that occur only in tables of pg_catalog.
 constexpr std::array kCatalogTypes{CatalogType{"oid", DataType::Oid}, CatalogType{"name text", DataType::Name},
-                                   CatalogType{"pgchar", DataType::Char}};
+                                   CatalogType{"pgchar", DataType::Char},
+                                   CatalogType{"int2vector", DataType::Int2Vector}};
 
 }  // namespace
 

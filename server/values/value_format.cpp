@@ -6,10 +6,14 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <sstream>
+#include <vector>
 
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "server/protocol/big_endian.hpp"
 #include "server/protocol/body_reader.hpp"
 #include "server/values/array_parameter.hpp"
 #include "server/values/bytea_text.hpp"
@@ -163,9 +167,26 @@ void append_as_text(std::string& out, const Cell& cell, DataType type) {
   }
 }
 
+// "1 2" as an array with one dimension, which begins at 0.
+void append_binary_vector(std::string& out, const Cell& cell) {
+  std::string text;
+  append_text(text, cell);
+  std::vector<std::int16_t> numbers;
+  std::istringstream words(text);
+  for (std::int16_t number = 0; words >> number;) numbers.push_back(number);
+  for (const std::int32_t part :
+       {1, 0, static_cast<std::int32_t>(DataType::Int2), static_cast<std::int32_t>(numbers.size()), 0})
+    append_big_endian(out, part);
+  for (const auto number : numbers) {
+    append_big_endian(out, std::int32_t{sizeof number});
+    append_big_endian(out, number);
+  }
+}
+
 void append_binary(std::string& out, const Cell& cell, DataType type) {
   if (is_text(type)) return append_characters(out, cell);
   if (type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
+  if (type == DataType::Int2Vector) return append_binary_vector(out, cell);
   if (const auto size = integer_bytes(type); size > 0) {
     const auto bits = integer_of(cell, type);
     char bytes[sizeof bits];
@@ -216,8 +237,9 @@ ParameterInput read_text(std::string_view text, DataType type) {
     case Bool: {
       static constexpr std::array kTrue{"t", "true", "1", "on", "yes", "y"};
       static constexpr std::array kFalse{"f", "false", "0", "off", "no", "n"};
-      if (std::find(kTrue.begin(), kTrue.end(), word) != kTrue.end()) return std::int64_t{1};
-      if (std::find(kFalse.begin(), kFalse.end(), word) != kFalse.end()) return std::int64_t{0};
+      const auto lower = to_lower(word);
+      if (std::find(kTrue.begin(), kTrue.end(), lower) != kTrue.end()) return std::int64_t{1};
+      if (std::find(kFalse.begin(), kFalse.end(), lower) != kFalse.end()) return std::int64_t{0};
       fail_text(text, type);
     }
     case Bytea: return bytes_of(read_bytea(text));
