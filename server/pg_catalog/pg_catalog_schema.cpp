@@ -249,15 +249,18 @@ CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_views AS
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_columns AS
   SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
     a.attname AS column_name, a.attnum AS ordinal_position, d.adbin AS column_default,
-    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable, t.sqlname AS data_type,
-    CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 0 THEN a.atttypmod - 4 END AS character_maximum_length,
-    NULL AS character_octet_length,
+    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable,
+    CASE WHEN t.typname LIKE '\_%' ESCAPE '\' THEN 'ARRAY' ELSE t.sqlname END AS data_type,
+    CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 END
+      AS character_maximum_length, NULL AS character_octet_length,
     CASE t.typname WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 WHEN 'float8' THEN 53
-      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 0 THEN (a.atttypmod - 4) >> 16 END END AS numeric_precision,
+      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 4 THEN (a.atttypmod - 4) >> 16 END END AS numeric_precision,
     CASE WHEN t.typname IN ('int8', 'float4', 'float8') THEN 2 WHEN t.typname = 'numeric' THEN 10 END
       AS numeric_precision_radix,
-    CASE t.typname WHEN 'int8' THEN 0 WHEN 'numeric' THEN CASE WHEN a.atttypmod > 0 THEN (a.atttypmod - 4) & 65535 END END
-      AS numeric_scale, NULL AS datetime_precision, NULL AS interval_type,
+    CASE t.typname WHEN 'int8' THEN 0
+      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 4 THEN (a.atttypmod - 4) & 65535 END END AS numeric_scale,
+    CASE WHEN t.typname = 'date' THEN 0 WHEN t.typname IN ('time', 'timestamp', 'timestamptz', 'interval') THEN 6 END
+      AS datetime_precision, NULL AS interval_type,
     NULL AS character_set_name, NULL AS collation_name, NULL AS domain_name,
     current_database() AS udt_catalog, 'pg_catalog' AS udt_schema, t.typname AS udt_name,
     CAST(a.attnum AS TEXT) AS dtd_identifier, 'NO' AS is_self_referencing, 'NO' AS is_identity,
@@ -408,7 +411,7 @@ INSERT INTO pg_catalog.pg_attribute
         json_extract(c.value, '$.default') IS NOT NULL OR json_extract(c.value, '$.generated'),
         CASE json_extract(c.value, '$.generated') WHEN 1 THEN 's' ELSE '' END
       FROM relations r JOIN pg_catalog.pg_class k ON k.oid = r.oid, json_each(eindb_columns(r.name)) c)
-  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, 0, -1, c.modifier, t.typbyval, t.typalign, t.typstorage, '',
+  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, t.typelem <> 0, -1, c.modifier, t.typbyval, t.typalign, t.typstorage, '',
     c.required, c.has_default, 0, '', c.generated, 0, 1, 0, t.typcollation, NULL, NULL, NULL, NULL
   FROM columns c JOIN pg_catalog.pg_type t ON t.oid = c.type;
 INSERT INTO pg_catalog.pg_attrdef
