@@ -13,6 +13,7 @@ namespace {
 /// The type of the elements of an array that CREATE TABLE names so; Any for others.
 SqlType element_of(const std::string& declared) {
   constexpr std::string_view kArray = "[]";
+  if (declared == "int2vector") return SqlType::Integer;
   if (!declared.ends_with(kArray)) return SqlType::Any;
   return type_of_declared(std::string_view(declared).substr(0, declared.size() - kArray.size()));
 }
@@ -209,6 +210,14 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
   if (node.alias != nullptr)
     for (const auto* each : nodes(node.alias->n_colnames, node.alias->colnames)) names.push_back(text_of(*each));
   const auto found = elements(name, call, scope);
+  if (name == "string_to_array") {  // one row
+    auto value = expression(*list.list->items[0], scope);
+    const auto column = names.empty() ? alias : names[0];
+    const auto text =
+        SqlText("(SELECT ", call.location) + value.text + " AS " + quoted(column) + ") AS " + quoted(alias);
+    scope.add({.name = alias, .columns = {{.name = column, .type = value.type, .declared = value.declared}}});
+    return text;
+  }
   if (!found) {
     // Functions of SQLite that give rows, such as json_each, and those of the catalog.
     if (node.n_coldeflist > 0 || node.ordinality || !names.empty())
@@ -221,8 +230,9 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
           (value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value))).text);
     }
     scope.add({.name = alias, .columns = {}, .known = false});
-    // A table of the catalog that PostgreSQL has as a function.
+    // Tables of the catalog that PostgreSQL has as functions.
     if (name == "pg_get_keywords") return SqlText("pg_keywords AS " + quoted(alias), call.location);
+    if (name == "pg_show_all_settings") return SqlText("pg_settings AS " + quoted(alias), call.location);
     return SqlText(quoted(name) + "(", call.location) + joined(arguments) + ") AS " + quoted(alias);
   }
   if (names.size() > (node.ordinality ? 2U : 1U))

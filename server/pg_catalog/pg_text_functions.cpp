@@ -50,6 +50,20 @@ SqlFunction::Body regexp_match() {
   };
 }
 
+/// Implements substring(text from pattern): what the first parentheses match, or else the whole pattern.
+SqlFunction::Body substring_match() {
+  return [patterns = std::make_shared<Patterns>()](PgValues values) -> SqliteValue {
+    if (any_null(values)) return kNull;
+    const auto text = text_of(values[0]);
+    const auto& pattern = patterns->get(text_of(values[1]), false);
+    std::array<re2::StringPiece, 2> found;
+    const int groups = pattern.NumberOfCapturingGroups() > 0 ? 2 : 1;
+    if (!pattern.Match(text, 0, text.size(), RE2::UNANCHORED, found.data(), groups)) return kNull;
+    const auto& part = found[static_cast<std::size_t>(groups) - 1];
+    return part.data() == nullptr ? kNull : SqliteValue(std::string(part));
+  };
+}
+
 SqlFunction::Body regexp_replace() {
   return [patterns = std::make_shared<Patterns>()](PgValues values) -> SqliteValue {
     if (any_null(values) || values.size() < 3) return kNull;
@@ -215,6 +229,11 @@ std::vector<SqlFunction> pg_text_functions() {
   auto functions = sql_functions(kTextFunctions, true);
   functions.push_back(
       {.name = "regexp", .arguments = 2, .body = regexp_match(), .deterministic = true, .result = "BOOLEAN"});
+  functions.push_back({.name = "pg_substring_match",
+                       .arguments = 2,
+                       .body = substring_match(),
+                       .deterministic = true,
+                       .result = "TEXT"});
   for (const int arguments : {3, 4}) {
     functions.push_back({.name = "regexp_replace",
                          .arguments = arguments,
