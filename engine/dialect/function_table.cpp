@@ -120,9 +120,9 @@ constexpr std::array kFunctions{
     Function{"strpos", "tt", 'i'},
     Function{"substr", "ti", 't', "pg_substr"},
     Function{"substr", "tii", 't', "pg_substr"},
-    Function{"substring", "tt", 't', "pg_substring_match"},  // before the others, as PostgreSQL takes a constant
     Function{"substring", "ti", 't', "pg_substr"},
     Function{"substring", "tii", 't', "pg_substr"},
+    Function{"substring", "tt", 't', "pg_substring_match"},
     Function{"sum", "n", '0', "sum", Aggregate},
     Function{"tan", "f", 'f'},
     Function{"to_char", "dt", 't', "pg_to_char"},

@@ -104,6 +104,24 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   if (node.func_variadic) unsupported("VARIADIC", node.location, "write the elements as arguments");
   if (node.agg_within_group) unsupported("WITHIN GROUP", node.location);
   if (auto set = set_in_list(name, node, scope)) return *set;
+  if (name == "json_build_object" || name == "jsonb_build_object") {
+    if (node.n_args % 2 != 0)
+      refuse("22023", "argument list must have even number of elements", node.location, "name and value, in turn");
+    std::vector<SqlText> texts;
+    for (const auto* each : nodes(node.n_args, node.args)) {
+      auto value = expression(*each, scope);
+      const bool is_name = texts.size() % 2 == 0;
+      if (is_name || value.type == SqlType::Unknown) texts.push_back(to_text(std::move(value)).text);
+      else if (value.type == SqlType::Bool)  // a number for SQLite
+        texts.push_back(SqlText("json(CASE ") + value.text + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)");
+      else if (value.type == SqlType::Json) texts.push_back(SqlText("json(") + value.text + ")");
+      else texts.push_back(checked(std::move(value)).text);
+    }
+    return {.text = SqlText("json_object(", node.location) + joined(texts) + ")",
+            .type = SqlType::Json,
+            .location = node.location,
+            .name = name};
+  }
   const bool is_ordered = name == "string_agg" || name == "json_agg" || name == "jsonb_agg";
   if (is_ordered && node.n_agg_order > 0)
     refuse("0A000", "ORDER BY inside " + name + " is not supported", node.location,

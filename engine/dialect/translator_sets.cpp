@@ -20,7 +20,7 @@ SqlType element_of(const std::string& declared) {
 
 bool is_set_function(std::string_view name) {
   return name == "generate_series" || name == "unnest" || name == "_pg_expandarray" ||
-         name == "pg_partition_ancestors" || name == "string_to_table";
+         name == "pg_partition_ancestors" || name == "string_to_table" || name == "generate_subscripts";
 }
 
 /// The name of the function that is called; empty for another expression.
@@ -154,6 +154,14 @@ std::optional<Translator::Elements> Translator::elements(const std::string& name
     }
     return Elements{.json = SqlText("pg_series(", node.location) + joined(texts) + ")", .type = SqlType::Integer};
   }
+  if (name == "generate_subscripts") {
+    expect(2, 2);
+    const auto of =
+        arguments[0].type == SqlType::Unknown ? settle(std::move(arguments[0]), SqlType::Array) : arguments[0];
+    return Elements{
+        .json = SqlText("pg_series(array_lower(", node.location) + of.text + ", 1), array_upper(" + of.text + ", 1))",
+        .type = SqlType::Integer};
+  }
   if (name == "string_to_table") {
     expect(2, 2);
     std::vector<SqlText> texts;
@@ -181,8 +189,14 @@ std::optional<Value> Translator::set_in_list(const std::string& name, const PgQu
   if (sets_ == nullptr)
     refuse("0A000", "set-returning functions are not allowed here", node.location,
            "call " + name + " in FROM, or alone in the list of a SELECT");
-  const auto found = elements(name, node, scope);
+  auto found = elements(name, node, scope);
   CHECK(found.has_value(), "a function that gives rows has elements");
+  SqlText value("\"pg_set\".\"value\"", node.location);
+  if (name == "generate_subscripts") {  // the places of the elements that unnest of the same array gives
+    const auto array = expression(*node.args[0], scope);
+    found->json = SqlText("pg_array_json(", node.location) + array.text + ")";
+    value = SqlText("(\"pg_set\".\"key\" + array_lower(", node.location) + array.text + ", 1))";
+  }
   const auto written = found->json.str();
   auto place = std::find_if(sets_->begin(), sets_->end(), [&](const SqlText& set) { return set.str() == written; });
   if (place == sets_->end()) {
@@ -190,10 +204,7 @@ std::optional<Value> Translator::set_in_list(const std::string& name, const PgQu
       unsupported("more than one set-returning function in a list", node.location, "call them in FROM");
     place = sets_->insert(sets_->end(), found->json);
   }
-  return Value{.text = SqlText("\"pg_set\".\"value\"", node.location),
-               .type = found->type,
-               .location = node.location,
-               .name = name};
+  return Value{.text = std::move(value), .type = found->type, .location = node.location, .name = name};
 }
 
 SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& scope) {
