@@ -37,6 +37,7 @@ constexpr std::array kTypes{
     NamedType{"float8", SqlType::Float},
     NamedType{"int", SqlType::Integer},
     NamedType{"int2", SqlType::Integer},
+    NamedType{"int2vector", SqlType::Array},
     NamedType{"int4", SqlType::Integer},
     NamedType{"int8", SqlType::Integer},
     NamedType{"integer", SqlType::Integer},

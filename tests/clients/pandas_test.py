@@ -121,8 +121,8 @@ class Pandas(unittest.TestCase):
         frame.to_sql("cells", self.engine, index=False)
         with self.engine.begin() as connection:
             connection.execute("CREATE TENSOR T (i 2, j 2) AS SELECT i, j, val FROM cells")
-        self.addCleanup(self.engine.execute, "DROP TENSOR T")
         read = pd.read_sql_query("SELECT * FROM T ORDER BY i, j", self.engine)
+        self.engine.execute("DROP TENSOR T")
         self.assertEqual(read["val"].tolist(), [1.0, 2.0, 0.0, 3.0])
 
 

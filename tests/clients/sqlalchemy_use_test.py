@@ -27,7 +27,8 @@ if sa is not None:
     class Author(Base):
         __tablename__ = "author"
         id = sa.Column(sa.Integer, primary_key=True)
-        name = sa.Column(sa.String(20), nullable=False, unique=True)
+        name = sa.Column(sa.String(20), nullable=False)
+        __table_args__ = (sa.Index("author_name", "name", unique=True),)
         books = orm.relationship("Book", back_populates="author", cascade="all, delete-orphan", order_by="Book.id")
 
     class Book(Base):
