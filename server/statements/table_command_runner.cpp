@@ -104,8 +104,9 @@ void make_anew(Session& session, const std::string& table, const std::string& de
 
 /// The CREATE TABLE statement of the table; empty for what is no ordinary table.
 std::string definition_of(Session& session, const std::string& table) {
-  const auto found = texts_of(session, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = " +
-                                           quote_string(table) + " COLLATE NOCASE");
+  const auto found =
+      texts_of(session, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = " + quote_string(table) +
+                            " COLLATE NOCASE");
   return found.empty() ? std::string() : found.front();
 }
 
@@ -114,8 +115,9 @@ void check_references(Session& session, const std::string& table) {
   const auto wrong = rows_of(session, "SELECT 1 FROM pragma_foreign_key_check(" + quote_string(table) + ") LIMIT 1");
   if (wrong.empty()) return;
   throw CodedError("23503", ErrorKind::Value,
-                   "insert or update on table \"" + table + "\" violates the foreign key constraint: a row has no row "
-                   "that it refers to");
+                   "insert or update on table \"" + table +
+                       "\" violates the foreign key constraint: a row has no row "
+                       "that it refers to");
 }
 
 void delete_rows(Session& session, const std::string& table, bool restarts) {
@@ -190,15 +192,16 @@ Result run_table_command(const command::AddConstraint& add, ClientState& client)
   const auto created = definition_of(session, add.table);
   if (created.empty() && add.if_exists && !exists(session, add.table)) return status_result("ALTER TABLE");
   require_table(session, add.table);
-  if (created.empty())
-    throw Error(ErrorKind::Unsupported, add.table + " is no ordinary table, and has no constraints");
+  if (created.empty()) throw Error(ErrorKind::Unsupported, add.table + " is no ordinary table, and has no constraints");
   if (!add.keys.empty() &&
       !rows_of(session, "SELECT 1 FROM pragma_table_info(" + quote_string(add.table) + ") WHERE pk > 0").empty())
-    throw CodedError("42P16", ErrorKind::Value, "multiple primary keys for table \"" + add.table + "\" are not allowed");
+    throw CodedError("42P16", ErrorKind::Value,
+                     "multiple primary keys for table \"" + add.table + "\" are not allowed");
   if (const auto referring = referring_tables(session, add.table); !referring.empty())
-    throw Error(ErrorKind::Unsupported, "the table " + referring.front() + " refers to " + add.table +
-                                            ", which cannot get another constraint now", std::nullopt,
-                "write the constraint in CREATE TABLE, or before others refer to the table");
+    throw Error(
+        ErrorKind::Unsupported,
+        "the table " + referring.front() + " refers to " + add.table + ", which cannot get another constraint now",
+        std::nullopt, "write the constraint in CREATE TABLE, or before others refer to the table");
   make_anew(session, add.table, with_constraint(created, add.definition, add.keys));
   if (add.refers) check_references(session, add.table);
   return status_result("ALTER TABLE");

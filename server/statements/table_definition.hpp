@@ -7,7 +7,8 @@
 namespace eindb {
 
 /// The CREATE TABLE statement `created`, as SQLite keeps it, with another constraint at its end, and NOT NULL in the
-/// columns `required`. Error{Unsupported} if it cannot be taken apart; CodedError if a column is not there. Thread-safe.
+/// columns `required`. Error{Unsupported} if it cannot be taken apart; CodedError if a column is not there.
+/// Thread-safe.
 ///
 ///     CREATE TABLE t (a int, b text)  ->  CREATE TABLE t (a int NOT NULL, b text, PRIMARY KEY ( a ))
 std::string with_constraint(std::string_view created, std::string_view constraint,
