@@ -93,6 +93,7 @@ class Translator {
   Value arithmetic(std::string_view name, Value left, Value right, int location);
   Value moment_arithmetic(std::string_view name, Value left, Value right, int location);
   Value concatenation(Value left, Value right, int location);
+  Value path(const PgQuery__AArrayExpr& node, const Scope& scope);
   Value json_part(std::string_view name, Value left, Value right, int location);
   Value comparison(std::string_view name, Value left, Value right, int location);
   Value like(const PgQuery__AExpr& node, const Scope& scope);

@@ -61,7 +61,8 @@ Value Translator::operation(const PgQuery__AExpr& node, const Scope& scope) {
     default: throw NotTranslated();
   }
   const auto name = name_in_catalog(nodes(node.n_name, node.name));
-  auto right = expression(*node.rexpr, scope);
+  const bool has_path = name.starts_with("#>") && node.rexpr->node_case == PG_QUERY__NODE__NODE_A_ARRAY_EXPR;
+  auto right = has_path ? path(*node.rexpr->a_array_expr, scope) : expression(*node.rexpr, scope);
   if (node.lexpr == nullptr) return unary(name, std::move(right), node.location);
   if (node.lexpr->node_case == PG_QUERY__NODE__NODE_ROW_EXPR) throw NotTranslated();
   return binary(name, expression(*node.lexpr, scope), std::move(right), node.location);
@@ -200,6 +201,16 @@ Value Translator::concatenation(Value left, Value right, int location) {
   return {.text = SqlText("(") + left.text + SqlText(" || ", location) + right.text + ")",
           .type = SqlType::Text,
           .location = location};
+}
+
+// The path of json #> ARRAY['a', '0'].
+Value Translator::path(const PgQuery__AArrayExpr& node, const Scope& scope) {
+  std::vector<SqlText> steps;
+  for (const auto* each : nodes(node.n_elements, node.elements))
+    steps.push_back(coerce(expression(*each, scope), SqlType::Text, Coercion::Implicit).text);
+  return {.text = SqlText("pg_array(", node.location) + joined(steps) + ")",
+          .type = SqlType::Array,
+          .location = node.location};
 }
 
 // json -> key, json ->> index, json #> path, json #>> path

@@ -48,10 +48,12 @@ std::string cursors_as_json(const ClientIdentity& client) {
 std::string statements_as_json(const ClientIdentity& client) {
   auto statements = nlohmann::json::array();
   for (const auto& statement : client.statements) {
+    const auto text = statement.text.lock();
+    if (text == nullptr) continue;
     auto types = nlohmann::json::array();
     for (const auto type : statement.parameter_types) types.push_back(type);
     statements.push_back({{"name", statement.name},
-                          {"statement", *statement.text},
+                          {"statement", *text},
                           {"prepare_time", timestamp_text(statement.made)},
                           {"parameter_types", types.dump()}});
   }
@@ -60,8 +62,7 @@ std::string statements_as_json(const ClientIdentity& client) {
 
 // The change is made by the server when the statement ends.
 SqliteValue set_config(const ClientIdentity& client, Values values) {
-  if (is_null(values[0]))
-    throw CodedError("22004", ErrorKind::NullValue, "SET requires parameter name");
+  if (is_null(values[0])) throw CodedError("22004", ErrorKind::NullValue, "SET requires parameter name");
   ConfigChange change{.name = text_of(values[0]), .value = {}, .local = integer_of(values[2]) != 0};
   if (!is_null(values[1])) change.value = text_of(values[1]);
   client.changes->push_back(change);
@@ -84,7 +85,8 @@ SqliteValue sleep(Values values) {
   }
 }
 
-// A value of an object from eindb_sessions, eindb_cursors or eindb_statements. Views cannot call json_extract in SQLite 3.40.
+// A value of an object from eindb_sessions, eindb_cursors or eindb_statements. Views cannot call json_extract in
+// SQLite 3.40.
 SqliteValue session_field(Values values) {
   DCHECK(values.size() == 2, "a field is that of a session, by its name");
   const auto* session = std::get_if<std::string>(&values[0]);
