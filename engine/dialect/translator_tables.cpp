@@ -35,6 +35,17 @@ Token token_at(std::string_view statement, std::size_t place) {
   return Tokenizer(statement, place, kPostgresRules).next();
 }
 
+/// The end of int[] or int[3][], with so many pairs of brackets; SQLite takes brackets for quotes.
+std::size_t end_of_array_type(std::string_view statement, std::size_t place, std::size_t dimensions) {
+  Tokenizer tokenizer(statement, place, kPostgresRules);
+  auto token = tokenizer.next();
+  for (std::size_t closed = 0; closed < dimensions; token = tokenizer.next()) {
+    if (token.is(Token::Kind::End)) throw NotTranslated();
+    if (token.is_symbol(']') && ++closed == dimensions) return token.span.end;
+  }
+  throw NotTranslated();
+}
+
 /// The end of GENERATED ... AS IDENTITY and the options in parentheses behind it.
 std::size_t end_of_identity(std::string_view statement, std::size_t place) {
   Tokenizer tokenizer(statement, place, kPostgresRules);
@@ -215,6 +226,11 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) const {
     if (initial != nullptr && initial->raw_expr != nullptr) translate_default(statement_, *initial->raw_expr, edits);
     const auto names = nodes(column.type_name->n_names, column.type_name->names);
     const auto type = names.empty() ? std::string() : text_of(*names.back());
+    if (column.type_name->n_array_bounds > 0) {
+      const auto begin = static_cast<std::size_t>(column.type_name->location);
+      edits.push_back(
+          {begin, end_of_array_type(statement_, begin, column.type_name->n_array_bounds), quoted(type + "[]")});
+    }
     const auto* const identity = find_constraint(column, PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY);
     const bool counts = is_serial(type) || identity != nullptr;
     const auto type_token = token_at(statement_, static_cast<std::size_t>(column.type_name->location));

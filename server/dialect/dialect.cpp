@@ -83,21 +83,12 @@ bool is_sql(const Token& first, const Token& second) {
   return is_one_of(first, kVerbs) && !second.is_word("TENSOR") && !second.is_word("MACRO");
 }
 
-/// Whether a query of eindb is in the SQL, which PostgreSQL's grammar does not know.
-bool mentions_einsum(std::string_view statement) {
-  Tokenizer tokenizer(statement, kPostgresRules);
-  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
-       token = tokenizer.next())
-    if (token.is_word("EINSUM")) return true;
-  return false;
-}
-
 /// The type that a client should send; Unspecified leaves it to the description of the statement.
 DataType data_type_of(dialect::SqlType type) {
   switch (type) {
     case dialect::SqlType::Bool: return DataType::Bool;
     case dialect::SqlType::Integer: return DataType::Int8;
-    case dialect::SqlType::Numeric:  // which is computed as float8
+    case dialect::SqlType::Numeric: return DataType::Numeric;
     case dialect::SqlType::Float: return DataType::Float8;
     case dialect::SqlType::Text: return DataType::Text;
     case dialect::SqlType::Bytea: return DataType::Bytea;
@@ -126,7 +117,7 @@ void note_cast_parameters(std::string_view statement, Translation& out) {
 }
 
 std::optional<Translation> translate_tree(std::string_view statement, const dialect::FindColumns& find_columns) {
-  if (!find_columns || mentions_einsum(statement)) return std::nullopt;
+  if (!find_columns) return std::nullopt;
   const auto translated = dialect::translate(statement, find_columns);
   if (!translated) return std::nullopt;
   Translation out{.text = translated->text.str(), .uses_functions = true, .segments = {}, .parameter_types = {}};
@@ -134,6 +125,8 @@ std::optional<Translation> translate_tree(std::string_view statement, const dial
     const auto end = Tokenizer(statement, original, kPostgresRules).next().span.end;
     out.segments.push_back({at, original, std::max(end, original), false});
   }
+  out.uses_catalog = translated->uses_catalog;
+  out.column_types = translated->columns;
   note_cast_parameters(statement, out);
   for (const auto& [number, type] : translated->parameters)
     if (data_type_of(type) != DataType::Unspecified) out.parameter_types.push_back({number, data_type_of(type)});

@@ -34,7 +34,22 @@ CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_triggers AS
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_enabled_roles AS SELECT rolname AS role_name FROM pg_roles;
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_information_schema_catalog_name AS
   SELECT current_database() AS catalog_name;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_check_constraints AS
+  SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name,
+    k.conbin AS check_clause FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace WHERE k.contype = 'c';
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_character_sets AS
+  SELECT NULL AS character_set_catalog, NULL AS character_set_schema, 'UTF8' AS character_set_name,
+    'UCS' AS character_repertoire, 'UTF8' AS form_of_use, current_database() AS default_collate_catalog,
+    'pg_catalog' AS default_collate_schema, 'C' AS default_collate_name;
 -- What a database of eindb never has.
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_applicable_roles AS
+  SELECT '' AS grantee, '' AS role_name, 'NO' AS is_grantable WHERE 0;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_user_defined_types AS
+  SELECT current_database() AS user_defined_type_catalog, 'public' AS user_defined_type_schema,
+    '' AS user_defined_type_name WHERE 0;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_foreign_tables AS
+  SELECT current_database() AS foreign_table_catalog, 'public' AS foreign_table_schema, '' AS foreign_table_name,
+    '' AS foreign_server_catalog, '' AS foreign_server_name WHERE 0;
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_sequences AS
   SELECT current_database() AS sequence_catalog, 'public' AS sequence_schema, '' AS sequence_name,
     'bigint' AS data_type, 64 AS numeric_precision, 2 AS numeric_precision_radix, 0 AS numeric_scale,

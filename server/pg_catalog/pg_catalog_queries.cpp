@@ -33,11 +33,16 @@ constexpr const char* kFormatType =
     "type') || CASE WHEN coalesce(?2, -1) < 0 THEN '' WHEN ?1 IN (1042, 1043) THEN '(' || (?2 - 4) || ')'"
     " WHEN ?1 = 1700 THEN '(' || ((?2 - 4) >> 16) || ',' || ((?2 - 4) & 65535) || ')' ELSE '' END END";
 /// Conversions between a name, which may be quoted and have a schema, and its object id.
+constexpr const char* kFoundClass =
+    "SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1) COLLATE NOCASE ORDER BY relnamespace DESC"
+    " LIMIT 1";
+/// The views of pg_catalog have no rows in pg_class.
 constexpr const char* kClass =
     "SELECT CASE WHEN typeof(?1) = 'text' AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS INTEGER)"
-    " WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1) COLLATE "
-    "NOCASE"
-    " ORDER BY relnamespace DESC LIMIT 1)"
+    " WHEN typeof(?1) = 'text' THEN coalesce((SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1)"
+    " COLLATE NOCASE ORDER BY relnamespace DESC LIMIT 1), (SELECT 12000 + rowid FROM pg_catalog.sqlite_schema"
+    " WHERE name = pg_plain_name(?1) OR name = 'information_schema_' || pg_plain_name(?1) LIMIT 1),"
+    " eindb_no_relation(?1))"
     " ELSE coalesce((SELECT quote_ident(relname) FROM pg_catalog.pg_class WHERE oid = ?1), CAST(?1 AS TEXT)) END";
 constexpr const char* kType =
     "SELECT CASE WHEN typeof(?1) = 'text' AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS INTEGER)"
@@ -116,7 +121,7 @@ constexpr QueryFunction kQueries[] = {
     {"regprocedure", 1, "", kProcedure},
     {"regrole", 1, "", kRole},
     {"regtype", 1, "", kType},
-    {"to_regclass", 1, "", kClass},
+    {"to_regclass", 1, "", kFoundClass},
     {"to_regtype", 1, "", kType},
 };
 

@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_attrdef(oid oid PRIMARY KEY, adrelid oi
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_constraint(oid oid PRIMARY KEY, conname name text, connamespace oid,
     contype pgchar, condeferrable bool, condeferred bool, convalidated bool, conrelid oid, contypid oid, conindid
     oid, conparentid oid, confrelid oid, confupdtype pgchar, confdeltype pgchar, confmatchtype pgchar, conislocal
-    bool, coninhcount int, connoinherit bool, conkey text, confkey text, conpfeqop text, conppeqop text, conffeqop
+    bool, coninhcount int, connoinherit bool, conkey int2[], confkey int2[], conpfeqop text, conppeqop text, conffeqop
     text, confdelsetcols text, conexclop text, conbin text, definition text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_proc(oid oid PRIMARY KEY, proname name text, pronamespace oid, proowner
     oid, prolang oid, procost real, prorows real, provariadic oid, prosupport text, prokind pgchar, prosecdef bool,
@@ -73,7 +73,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_extension(oid oid, extname name text, e
     extrelocatable bool, extversion text, extconfig text, extcondition text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_range(rngtypid oid, rngsubtype oid, rngmultitypid oid, rngcollation oid,
     rngsubopc oid, rngcanonical text, rngsubdiff text);
-CREATE TABLE IF NOT EXISTS pg_catalog.pg_enum(oid oid, enumtypid oid, enumsortorder real, enumlabel name text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_enum(enumtypid oid, enumsortorder real, enumlabel name text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_rewrite(oid oid, rulename name text, ev_class oid, ev_type pgchar,
     ev_enabled pgchar, is_instead bool, ev_qual text, ev_action text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_auth_members(roleid oid, member oid, grantor oid, admin_option bool);
@@ -137,6 +137,20 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_available_extensions(name name text, de
     text, comment text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_available_extension_versions(name name text, version text, installed bool,
     superuser bool, trusted bool, relocatable bool, schema name text, requires text, comment text);
+-- Views of PostgreSQL over what a database of eindb never has.
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_sequences(schemaname name text, sequencename name text, sequenceowner name
+    text, data_type text, start_value int, min_value int, max_value int, increment_by int, cycle bool, cache_size int,
+    last_value int);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_rules(schemaname name text, tablename name text, rulename name text, definition
+    text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_policies(schemaname name text, tablename name text, policyname name text,
+    permissive text, roles text, cmd text, qual text, with_check text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_publication_tables(pubname name text, schemaname name text, tablename name
+    text, attnames text, rowfilter text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_replication_slots(slot_name name text, plugin name text, slot_type text, datoid
+    oid, database name text, temporary bool, active bool, active_pid int, restart_lsn text, confirmed_flush_lsn text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_stat_replication(pid int, usesysid oid, usename name text, application_name
+    text, client_addr text, state text, sync_state text);
 )sql";
 
 const char* const kPgCatalogViews = R"sql(
@@ -158,6 +172,7 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_user AS
   SELECT rolname AS usename, oid AS usesysid, rolcreatedb AS usecreatedb, rolsuper AS usesuper,
     rolreplication AS userepl, rolbypassrls AS usebypassrls, rolpassword AS passwd, rolvaliduntil AS valuntil,
     rolconfig AS useconfig FROM pg_roles;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_shadow AS SELECT * FROM pg_user;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_group AS SELECT rolname AS groname, oid AS grosysid, '{}' AS grolist FROM pg_roles
   WHERE 0;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_database AS
@@ -234,15 +249,18 @@ CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_views AS
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_columns AS
   SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
     a.attname AS column_name, a.attnum AS ordinal_position, d.adbin AS column_default,
-    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable, t.sqlname AS data_type,
-    CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 0 THEN a.atttypmod - 4 END AS character_maximum_length,
-    NULL AS character_octet_length,
+    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable,
+    CASE WHEN t.typname LIKE '\_%' ESCAPE '\' THEN 'ARRAY' ELSE t.sqlname END AS data_type,
+    CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 END
+      AS character_maximum_length, NULL AS character_octet_length,
     CASE t.typname WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 WHEN 'float8' THEN 53
-      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 0 THEN (a.atttypmod - 4) >> 16 END END AS numeric_precision,
+      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 4 THEN (a.atttypmod - 4) >> 16 END END AS numeric_precision,
     CASE WHEN t.typname IN ('int8', 'float4', 'float8') THEN 2 WHEN t.typname = 'numeric' THEN 10 END
       AS numeric_precision_radix,
-    CASE t.typname WHEN 'int8' THEN 0 WHEN 'numeric' THEN CASE WHEN a.atttypmod > 0 THEN (a.atttypmod - 4) & 65535 END END
-      AS numeric_scale, NULL AS datetime_precision, NULL AS interval_type,
+    CASE t.typname WHEN 'int8' THEN 0
+      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 4 THEN (a.atttypmod - 4) & 65535 END END AS numeric_scale,
+    CASE WHEN t.typname = 'date' THEN 0 WHEN t.typname IN ('time', 'timestamp', 'timestamptz', 'interval') THEN 6 END
+      AS datetime_precision, NULL AS interval_type,
     NULL AS character_set_name, NULL AS collation_name, NULL AS domain_name,
     current_database() AS udt_catalog, 'pg_catalog' AS udt_schema, t.typname AS udt_name,
     CAST(a.attnum AS TEXT) AS dtd_identifier, 'NO' AS is_self_referencing, 'NO' AS is_identity,
@@ -393,7 +411,7 @@ INSERT INTO pg_catalog.pg_attribute
         json_extract(c.value, '$.default') IS NOT NULL OR json_extract(c.value, '$.generated'),
         CASE json_extract(c.value, '$.generated') WHEN 1 THEN 's' ELSE '' END
       FROM relations r JOIN pg_catalog.pg_class k ON k.oid = r.oid, json_each(eindb_columns(r.name)) c)
-  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, 0, -1, c.modifier, t.typbyval, t.typalign, t.typstorage, '',
+  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, t.typelem <> 0, -1, c.modifier, t.typbyval, t.typalign, t.typstorage, '',
     c.required, c.has_default, 0, '', c.generated, 0, 1, 0, t.typcollation, NULL, NULL, NULL, NULL
   FROM columns c JOIN pg_catalog.pg_type t ON t.oid = c.type;
 INSERT INTO pg_catalog.pg_attrdef

@@ -2,7 +2,6 @@
 // by name, and modifiers of types.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "engine/statement_text.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
 #include "server/pg_catalog/pg_values.hpp"
+#include "server/values/declared_type.hpp"
 
 namespace eindb {
 namespace {
@@ -150,29 +150,7 @@ SqliteValue constraints(PgValues values) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// varchar(20) has 24, numeric(10,2) has 10 * 65536 + 2 + 4, types without a modifier -1.
-SqliteValue type_modifier(PgValues values) {
-  constexpr std::int64_t kNone = -1;
-  constexpr std::int64_t kBase = 4;
-  constexpr std::int64_t kScales = 65536;
-  const auto declared = to_lower(text_of(values[0]));
-  std::array<std::int64_t, 2> numbers{0, 0};
-  auto at = declared.find('(');
-  if (at == std::string::npos || declared.ends_with("]")) return integer_value(kNone);
-  for (auto& number : numbers) {
-    at = declared.find_first_not_of(' ', at + 1);
-    if (at == std::string::npos) return integer_value(kNone);
-    const auto read = std::from_chars(declared.data() + at, declared.data() + declared.size(), number);
-    if (read.ec != std::errc() || number < 0 || number >= kScales * kScales) return integer_value(kNone);
-    at = declared.find(',', at);
-    if (at == std::string::npos) break;
-  }
-  if (declared.starts_with("varchar") || declared.starts_with("char") || declared.starts_with("bpchar"))
-    return integer_value(numbers[0] + kBase);
-  if (declared.starts_with("numeric") || declared.starts_with("decimal"))
-    return integer_value(numbers[0] * kScales + numbers[1] + kBase);
-  return integer_value(kNone);
-}
+SqliteValue type_modifier(PgValues values) { return integer_value(declared_modifier(text_of(values[0]))); }
 
 constexpr std::array kSchemaFunctions{
     PgFunction{"eindb_constraints", 2, "TEXT", &constraints},

@@ -146,6 +146,12 @@ SqliteValue current_setting(const ClientIdentity& client, PgValues values) {
 SqliteValue all_settings(const ClientIdentity& client) {
   auto all = client.settings;
   all.insert(default_settings().begin(), default_settings().end());
+  // The names that pg_settings has with capital letters.
+  for (const char* name : {"DateStyle", "IntervalStyle", "TimeZone"})
+    if (auto found = all.extract(to_lower(name))) {
+      found.key() = name;
+      all.insert(std::move(found));
+    }
   return nlohmann::json(all).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

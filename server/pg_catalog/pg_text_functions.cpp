@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "engine/dialect/literals.hpp"
 #include "engine/statement_text.hpp"
@@ -167,6 +168,11 @@ SqliteValue plain_name(PgValues values) {
   return open == std::string::npos ? name : name.substr(open + 1, name.size() - open - 2);
 }
 
+/// For 'absent'::regclass.
+SqliteValue no_relation(PgValues values) {
+  throw CodedError("42P01", ErrorKind::UnknownName, "relation \"" + text_of(values[0]) + "\" does not exist");
+}
+
 SqliteValue keywords(PgValues) { return keywords_as_json(); }
 
 /// Implements eindb_view_query('CREATE VIEW v AS SELECT 1'): the query, with a semicolon as PostgreSQL has it.
@@ -190,6 +196,7 @@ constexpr std::array kTextFunctions{
     PgFunction{"pg_trim", -1, "TEXT", &trim_side},
     PgFunction{"pg_plain_name", 1, "TEXT", &plain_name},
     PgFunction{"eindb_keywords", 0, "TEXT", &keywords},
+    PgFunction{"eindb_no_relation", 1, "", &no_relation},
     PgFunction{"eindb_view_query", 1, "TEXT", &view_query},
     PgFunction{"btrim", 1, "TEXT", &btrim},
     PgFunction{"btrim", 2, "TEXT", &btrim},

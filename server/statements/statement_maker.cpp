@@ -30,7 +30,7 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
   }
   statement->cursor = parse_cursor_declaration(text);
   if (!statement->cursor) statement->explained = parse_explained_query(text);
-  std::string query(statement->query());
+  auto query = statement->query();
   if (outline.kind == StatementKind::Create) query = without_storage_options(query);
   statement->translation = client_.translate(query);
   in_own_words(client_, *statement,

@@ -164,7 +164,9 @@ Result StatementRunner::execute(const ClientStatement& statement, const Statemen
   return in_own_words(client_, statement, [&] {
     const auto progress = tell_progress(out);
     const auto notices = tell_notices(out);
-    return client_.session().execute(*statement.prepared, inputs);
+    auto result = client_.session().execute(*statement.prepared, inputs);
+    name_types(result.columns, statement.translation);
+    return result;
   });
 }
 

@@ -6,7 +6,10 @@ joins, casts and functions. The answers are compared with what the database has.
 
 import json
 import os
+import pty
+import select
 import subprocess
+import time
 import unittest
 
 import psycopg
@@ -113,6 +116,42 @@ class PsqlTest(Introspection):
             OR '"' || relname || '"'='notes') AND pg_catalog.pg_table_is_visible(c.oid)"""
         self.assertEqual(self.column(relations), ["notes"])
         self.assertEqual(self.column(attributes), ["title"])
+
+    @excluded("LIKE a pattern that is computed, in questions about the catalog")
+    def test_completion_of_settings(self):
+        found = self.column("""SELECT pg_catalog.lower(name) FROM pg_catalog.pg_settings WHERE context IN
+            ('user', 'superuser') AND pg_catalog.lower(name) LIKE pg_catalog.lower('search\\_p%')""")
+        self.assertEqual(found, ["search_path"])
+
+    def completed(self, typed, expected):
+        """Types into psql in a terminal, then Tab, and waits until it has what is expected."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execvpe("psql", ["psql", "-X", "-h", "127.0.0.1", "-p", str(self.server.port), "-U", "ada", "-d", "s"],
+                       {**os.environ, "TERM": "dumb", "PAGER": "", "INPUTRC": "/dev/null"})  # fmt: skip
+        try:
+            came = self.read_until(terminal, "s=", "")
+            os.write(terminal, (typed + "\t").encode())
+            self.read_until(terminal, expected, came.split("s=")[-1])
+        finally:
+            os.close(terminal)
+            os.waitpid(pid, 0)
+
+    def read_until(self, terminal, text, came):
+        end = time.monotonic() + HANG_SECONDS
+        while text not in came:
+            ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
+            self.assertTrue(ready, f"{text!r} did not come; this did: {came!r}")
+            came += os.read(terminal, 65536).decode(errors="replace")
+        return came
+
+    def test_tab_in_a_terminal(self):
+        for typed, expected in (("SELECT * FROM no", "FROM notes"), ("SELECT * FROM notes WHERE ti", "WHERE title"),
+                                ("\\d ti", "\\d titles"), ("DROP VIEW t", "VIEW titles"), ("\\df c", "\\df clip"),
+                                ("\\di notes_t", "\\di notes_title"),
+                                ("UPDATE notes SET sc", "SET score"), ("INSERT INTO chi", "INTO child")):  # fmt: skip
+            with self.subTest(typed):
+                self.completed(typed, expected)
 
     def test_explain(self):
         self.assertIn("QUERY PLAN", self.shown("EXPLAIN SELECT * FROM notes"))
@@ -451,12 +490,53 @@ class DataGripTest(Introspection):
               LEFT JOIN pg_catalog.pg_language L ON P.prolang = L.oid WHERE pronamespace = 2200::oid""")
         self.assertEqual([row[1] for row in found], ["clip"])
 
+    def test_session(self):
+        for sql in ("SET application_name = 'DataGrip'", "SET extra_float_digits = 3", "SHOW search_path",
+                    "SELECT CASE WHEN pg_catalog.pg_is_in_recovery() THEN 1 ELSE "
+                    "pg_catalog.txid_current()::varchar::bigint END AS current_txid"):  # fmt: skip
+            self.connection.execute(sql)
+
     def test_whatever_has_no_members_is_empty(self):
         for table in ("pg_sequence", "pg_rewrite", "pg_event_trigger", "pg_foreign_server", "pg_opclass", "pg_cast",
                       "pg_extension", "pg_collation", "pg_operator", "pg_aggregate", "pg_policy", "pg_user_mappings",
-                      "pg_timezone_names", "pg_available_extensions", "pg_opfamily", "pg_amop", "pg_amproc"):  # fmt: skip
+                      "pg_timezone_names", "pg_available_extensions", "pg_opfamily", "pg_amop", "pg_amproc",
+                      "pg_sequences", "pg_rules", "pg_policies", "pg_publication_tables", "pg_replication_slots"):  # fmt: skip
             with self.subTest(table):
                 self.rows(f"SELECT * FROM pg_catalog.{table}")
+
+
+class NpgsqlTest(Introspection):
+    """The driver of .NET, and of Power BI, reads the types when it connects."""
+
+    client = "Npgsql (introspection)"
+
+    def test_types(self):
+        found = self.rows("""SELECT ns.nspname, t.oid, t.typname, t.typtype, t.typnotnull, t.elemtypoid
+            FROM (SELECT typ.oid, typ.typnamespace, typ.typname, typ.typtype, typ.typrelid, typ.typnotnull, typ.relkind,
+                elemtyp.oid AS elemtypoid, elemtyp.typname AS elemtypname, elemcls.relkind AS elemrelkind
+              FROM (SELECT typ.oid, typnamespace, typname, typrelid, typnotnull, relkind, proc.proname,
+                  CASE WHEN proc.proname = 'array_recv' THEN 'a' ELSE typ.typtype END AS typtype,
+                  CASE WHEN proc.proname = 'array_recv' THEN typ.typelem WHEN typ.typtype = 'r' THEN rngsubtype
+                    WHEN typ.typtype = 'm' THEN (SELECT rngtypid FROM pg_range WHERE rngmultitypid = typ.oid)
+                    WHEN typ.typtype = 'd' THEN typ.typbasetype END AS elemoid
+                FROM pg_type AS typ LEFT JOIN pg_class AS cls ON (cls.oid = typ.typrelid)
+                  LEFT JOIN pg_proc AS proc ON proc.oid = typ.typreceive
+                  LEFT JOIN pg_range ON (pg_range.rngtypid = typ.oid)) AS typ
+                LEFT JOIN pg_type AS elemtyp ON elemtyp.oid = elemoid
+                LEFT JOIN pg_class AS elemcls ON (elemcls.oid = elemtyp.typrelid)) AS t
+              JOIN pg_namespace AS ns ON (ns.oid = typnamespace)
+            WHERE typtype IN ('b', 'r', 'm', 'e', 'd') OR (typtype = 'p' AND typname IN ('record', 'void', 'unknown'))
+            ORDER BY CASE WHEN typtype IN ('b', 'e', 'p') THEN 0 WHEN typtype = 'c' THEN 1 ELSE 2 END""")
+        self.assertLessEqual({"int8", "float4", "float8", "text", "bool", "bytea"}, {row[2] for row in found})
+
+    def test_composites_and_enums(self):
+        self.assertEqual(self.rows("""SELECT typ.oid, att.attname, att.atttypid FROM pg_type AS typ
+            JOIN pg_namespace AS ns ON (ns.oid = typ.typnamespace) JOIN pg_class AS cls ON (cls.oid = typ.typrelid)
+            JOIN pg_attribute AS att ON (att.attrelid = typ.typrelid)
+            WHERE (typ.typtype = 'c' AND cls.relkind = 'c') AND attnum > 0 AND NOT attisdropped
+            ORDER BY typ.oid, att.attnum"""), [])
+        self.assertEqual(self.rows("""SELECT pg_type.oid, enumlabel FROM pg_enum JOIN pg_type ON pg_type.oid = enumtypid
+            ORDER BY oid, enumsortorder"""), [])
 
 
 class InformationSchemaTest(Introspection):
@@ -484,7 +564,8 @@ class InformationSchemaTest(Introspection):
 
     def test_others(self):
         for view in ("schemata", "routines", "sequences", "domains", "parameters", "triggers", "enabled_roles",
-                     "constraint_table_usage", "information_schema_catalog_name"):  # fmt: skip
+                     "constraint_table_usage", "information_schema_catalog_name", "check_constraints", "character_sets",
+                     "applicable_roles", "user_defined_types", "foreign_tables"):  # fmt: skip
             with self.subTest(view):
                 self.rows(f"SELECT * FROM information_schema.{view}")
 

@@ -180,6 +180,18 @@ TEST_F(PgCatalogTest, FunctionsAreFoundByName) {
   EXPECT_EQ(value("SELECT oid::regproc FROM pg_proc"), "clip");
 }
 
+TEST_F(PgCatalogTest, RelationsThatAreNotThereAreNoObjects) {
+  EXPECT_THROW(rows("SELECT 'absent'::regclass"), Error);
+  EXPECT_EQ(value("SELECT to_regclass('absent')"), "NULL");
+  EXPECT_EQ(value("SELECT to_regclass('public.notes') = 'notes'::regclass"), "1");
+  EXPECT_EQ(value("SELECT 'pg_catalog.pg_roles'::regclass > 0"), "1");
+}
+
+TEST_F(PgCatalogTest, SettingsHaveTheirNames) {
+  EXPECT_EQ(rows("SELECT name, setting FROM pg_settings WHERE name IN ('TimeZone', 'timezone')"),
+            (Rows{{"TimeZone", "UTC"}}));
+}
+
 TEST_F(PgCatalogTest, TablesHaveTheColumnsOfTheSystem) {
   EXPECT_EQ(rows("SELECT DISTINCT tableoid::regclass, xmin FROM pg_class"), (Rows{{"pg_class", "1"}}));
   EXPECT_EQ(value("SELECT 'pg_opfamily'::regclass::oid"), "2753");

@@ -241,6 +241,9 @@ class Json(WithConnection):
             ("a ->> 'x' = '1'", True), ("('[1, [2, 3]]'::json -> 1)::text", "[2, 3]"),
         ):  # fmt: skip
             self.assertEqual(self.value(f"SELECT {expression} FROM j"), value, expression)
+        built = self.value("SELECT json_build_object('t', id = 1, 'n', NULL, 'j', '[1]'::json, 'i', id, 's', 'x')::text FROM p"
+                           " WHERE id = 1")  # fmt: skip
+        self.assertEqual(built, '{"t":true,"n":null,"j":[1],"i":1,"s":"x"}')
         self.refused("22P02", "INSERT INTO j (a) VALUES ('{')", "INSERT INTO j (b) VALUES ('''x''')", "UPDATE j SET a = 'x'")
         self.refused("42883", "SELECT id -> 'x' FROM p", "SELECT a -> true FROM j")
         self.rows("DROP TABLE j")
