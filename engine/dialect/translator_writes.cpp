@@ -118,7 +118,8 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
             "42703",
             "column \"" + std::string(target.name) + "\" of relation \"" + node.relation->relname + "\" does not exist",
             target.location);
-      if (std::find_if(seen.begin(), seen.end(), [&](const auto& name) { return equal_ignoring_case(name, target.name); }) != seen.end())
+      if (std::find_if(seen.begin(), seen.end(),
+                       [&](const auto& name) { return equal_ignoring_case(name, target.name); }) != seen.end())
         refuse("42701", "column \"" + std::string(target.name) + "\" specified more than once", target.location);
       seen.emplace_back(target.name);
       if (!defaults.empty() && defaults[seen.size() - 1]) continue;
