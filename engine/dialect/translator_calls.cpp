@@ -116,12 +116,35 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
   return {.text = text, .type = type, .location = location, .name = std::string(function.name)};
 }
 
+// json_build_object(name, value, ...): SQLite has no booleans, and takes JSON for text.
+Value Translator::json_object(const PgQuery__FuncCall& node, const Scope& scope) {
+  if (node.n_args % 2 != 0) refuse("22023", "argument list must have even number of elements", node.location);
+  std::vector<SqlText> texts;
+  for (const auto* argument : nodes(node.n_args, node.args)) {
+    auto value = checked(expression(*argument, scope));
+    if (value.type == SqlType::Unknown) value = settle(std::move(value), SqlType::Text);
+    const bool is_name = texts.size() % 2 == 0;
+    if (is_name) texts.push_back(to_text(std::move(value)).text);
+    else if (value.type == SqlType::Bool)
+      texts.push_back(SqlText("json(CASE WHEN ") + value.text + " THEN 'true' WHEN NOT " + value.text +
+                      " THEN 'false' ELSE 'null' END)");
+    else if (value.type == SqlType::Json) texts.push_back(SqlText("json(") + value.text + ")");
+    else if (value.type == SqlType::Array || value.type == SqlType::Bytea)
+      unsupported("a value of this type in json_build_object", node.location);
+    else texts.push_back(value.text);
+  }
+  return {.text = SqlText("json_object(", node.location) + joined(texts) + ")",
+          .type = SqlType::Json,
+          .location = node.location,
+          .name = "json_build_object"};
+}
+
 Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   const auto name = name_in_catalog(nodes(node.n_funcname, node.funcname));
   if (node.func_variadic) unsupported("VARIADIC", node.location, "write the elements as arguments");
   if (node.agg_within_group) return within_group(name, node, scope);
   if (auto set = set_in_list(name, node, scope)) return *set;
-  if (name == "json_build_object" || name == "jsonb_build_object") return json_object(name, node, scope);
+  if (name == "json_build_object" || name == "jsonb_build_object") return json_object(node, scope);
   const bool keeps_order = name == "string_agg" || name == "array_agg";
   if (keeps_order && (node.n_agg_order > 0 || node.agg_distinct)) return ordered_aggregate(name, node, scope);
   const bool is_ordered = name == "json_agg" || name == "jsonb_agg";
@@ -164,25 +187,6 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   }
   if (function->kind == Function::Kind::Scalar) return done(called(*function, std::move(arguments), node.location));
   return done(aggregate(*function, node, std::move(arguments), scope));
-}
-
-Value Translator::json_object(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
-  if (node.n_args % 2 != 0)
-    refuse("22023", "argument list must have even number of elements", node.location, "name and value, in turn");
-  std::vector<SqlText> texts;
-  for (const auto* each : nodes(node.n_args, node.args)) {
-    auto value = expression(*each, scope);
-    const bool is_name = texts.size() % 2 == 0;
-    if (is_name || value.type == SqlType::Unknown) texts.push_back(to_text(std::move(value)).text);
-    else if (value.type == SqlType::Bool)  // a number for SQLite
-      texts.push_back(SqlText("json(CASE ") + value.text + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)");
-    else if (value.type == SqlType::Json) texts.push_back(SqlText("json(") + value.text + ")");
-    else texts.push_back(checked(std::move(value)).text);
-  }
-  return {.text = SqlText("json_object(", node.location) + joined(texts) + ")",
-          .type = SqlType::Json,
-          .location = node.location,
-          .name = name};
 }
 
 Value Translator::foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {

@@ -264,11 +264,18 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) const {
   return edited(statement_, std::move(edits));
 }
 
-// ADD COLUMN as in create_table(); all else stays as it was written.
+// ADD COLUMN as in create_table(), DROP COLUMN without CASCADE or RESTRICT; all else stays as it was written.
 SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) const {
   std::vector<Edit> edits;
   for (const auto* each : nodes(node.n_cmds, node.cmds)) {
     if (each->node_case != PG_QUERY__NODE__NODE_ALTER_TABLE_CMD) continue;
+    if (each->alter_table_cmd->subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn && node.n_cmds == 1) {
+      // SQLite refuses to drop a column that something else needs, whatever the last word says.
+      Token last;
+      for (const auto& token : tokens_of(statement_, kPostgresRules))
+        if (!token.is(Token::Kind::End) && !token.is_symbol(';')) last = token;
+      if (last.is_word("CASCADE") || last.is_word("RESTRICT")) edits.push_back({last.span.begin, last.span.end, ""});
+    }
     const auto* const definition = each->alter_table_cmd->def;
     if (definition == nullptr || definition->node_case != PG_QUERY__NODE__NODE_COLUMN_DEF) continue;
     const auto& column = *definition->column_def;

@@ -26,7 +26,7 @@ struct ListedCursor {
 /// A prepared statement of the client, for pg_prepared_statements.
 struct ListedStatement {
   std::string name;
-  std::shared_ptr<const std::string> text;
+  std::weak_ptr<const std::string> text;  ///< the statement's own, which lives as long as the client keeps it
   std::chrono::system_clock::time_point made;
   std::vector<std::int32_t> parameter_types;
 };

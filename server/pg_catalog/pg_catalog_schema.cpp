@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_attrdef(oid oid PRIMARY KEY, adrelid oi
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_constraint(oid oid PRIMARY KEY, conname name text, connamespace oid,
     contype pgchar, condeferrable bool, condeferred bool, convalidated bool, conrelid oid, contypid oid, conindid
     oid, conparentid oid, confrelid oid, confupdtype pgchar, confdeltype pgchar, confmatchtype pgchar, conislocal
-    bool, coninhcount int, connoinherit bool, conkey text, confkey text, conpfeqop text, conppeqop text, conffeqop
+    bool, coninhcount int, connoinherit bool, conkey int2[], confkey int2[], conpfeqop text, conppeqop text, conffeqop
     text, confdelsetcols text, conexclop text, conbin text, definition text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_proc(oid oid PRIMARY KEY, proname name text, pronamespace oid, proowner
     oid, prolang oid, procost real, prorows real, provariadic oid, prosupport text, prokind pgchar, prosecdef bool,

@@ -48,10 +48,12 @@ std::string cursors_as_json(const ClientIdentity& client) {
 std::string statements_as_json(const ClientIdentity& client) {
   auto statements = nlohmann::json::array();
   for (const auto& statement : client.statements) {
+    const auto text = statement.text.lock();
+    if (text == nullptr) continue;
     auto types = nlohmann::json::array();
     for (const auto type : statement.parameter_types) types.push_back(type);
     statements.push_back({{"name", statement.name},
-                          {"statement", *statement.text},
+                          {"statement", *text},
                           {"prepare_time", timestamp_text(statement.made)},
                           {"parameter_types", types.dump()}});
   }

@@ -90,7 +90,8 @@ void ClientState::show_catalog() {
     listed.name = name;
     listed.text = std::make_shared<const std::string>(statement->text);  // sessions outlive their clients
     listed.made = statement->made;
-    for (const auto type : statement->parameter_types) listed.parameter_types.push_back(static_cast<std::int32_t>(type));
+    for (const auto type : statement->parameter_types)
+      listed.parameter_types.push_back(static_cast<std::int32_t>(type));
   }
   session_->catalog.show(identity);
 }

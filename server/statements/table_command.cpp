@@ -22,7 +22,12 @@ class TableCommandParser {
     if (takes("vacuum")) return vacuum(true);
     if (takes("analyze")) return vacuum(false);
     if (takes("lock")) return lock();
-    if (takes("alter") && takes("table")) return add_constraint();
+    if (takes("alter") && takes("table")) {
+      const auto begin = next_;
+      if (auto alter = alter_column()) return alter;
+      next_ = begin;
+      return add_constraint();
+    }
     return std::nullopt;
   }
 
@@ -138,6 +143,34 @@ class TableCommandParser {
       if (!known || !takes("mode")) return std::nullopt;
     }
     return at_end() ? std::optional<TableCommand>(lock) : std::nullopt;
+  }
+
+  std::optional<TableCommand> alter_column() {
+    command::AlterColumn alter;
+    alter.if_exists = take_all({"if", "exists"});
+    auto name = table();
+    if (!name || !takes("alter")) return std::nullopt;
+    alter.table = *std::move(name);
+    takes("column");
+    auto column = plain_name();
+    if (!column) return std::nullopt;
+    alter.column = *std::move(column);
+    const bool sets = takes("set");
+    if (!sets && !takes("drop")) return std::nullopt;
+    const auto begin = next_;
+    alter.of_default = takes("default");
+    if (!alter.of_default && !take_all({"not", "null"})) return std::nullopt;
+    if (alter.of_default && sets) {
+      // A constant, with or without a sign; SQLite takes nothing else without parentheses.
+      if (!takes("-")) takes("+");
+      if (at_end() || tokens_[next_].is_symbol() || tokens_[next_].is(Token::Kind::Parameter)) return std::nullopt;
+      ++next_;
+    }
+    if (!at_end()) return std::nullopt;
+    if (!sets) return alter;
+    alter.value.emplace();
+    for (auto n = begin; n < next_; ++n) *alter.value += (n == begin ? "" : " ") + std::string(tokens_[n].text);
+    return alter;
   }
 
   std::optional<TableCommand> add_constraint() {

@@ -49,10 +49,19 @@ struct AddConstraint {
   bool refers = false;            ///< FOREIGN KEY
 };
 
+/// ALTER TABLE ALTER COLUMN SET | DROP NOT NULL | DEFAULT.
+struct AlterColumn {
+  bool if_exists = false;
+  std::string table;
+  std::string column;
+  bool of_default = false;           ///< DEFAULT; otherwise NOT NULL
+  std::optional<std::string> value;  ///< what is set, as CREATE TABLE takes it: NOT NULL, DEFAULT 3; nullopt: DROP
+};
+
 }  // namespace command
 
 using TableCommand = std::variant<command::DropTables, command::TruncateTables, command::Vacuum, command::LockTables,
-                                  command::AddConstraint>;
+                                  command::AddConstraint, command::AlterColumn>;
 
 /// Whether the first word is one that such a command may begin with.
 bool may_be_table_command(std::string_view text);

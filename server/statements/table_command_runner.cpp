@@ -125,6 +125,23 @@ void without_place(F&& run) {
   }
 }
 
+/// The COMMENT ON statements that give the table, its columns and its indices the comments that they have.
+std::vector<std::string> comments_on(Session& session, const std::string& table) {
+  if (rows_of(session, "SELECT 1 FROM sqlite_schema WHERE name = 'eindb_comments'").empty()) return {};
+  std::vector<std::string> statements;
+  for (const auto& row :
+       rows_of(session,
+               "SELECT c.object, c.\"column\", c.text, s.type FROM eindb_comments c JOIN sqlite_schema s ON s.name "
+               "= c.object COLLATE NOCASE WHERE s.type IN ('table', 'index') AND s.tbl_name = " +
+                   quote_string(table) + " COLLATE NOCASE")) {
+    const auto column = text_at(row, 1);
+    const auto name = quoted_name(text_at(row, 0)) + (column.empty() ? "" : "." + quoted_name(column));
+    statements.push_back("COMMENT ON " + (column.empty() ? to_upper(text_at(row, 3)) : "COLUMN") + " " + name + " IS " +
+                         quote_string(text_at(row, 2)));
+  }
+  return statements;
+}
+
 /// Copies a table's rows into a new table of the same name that `definition` creates, with its indices and triggers.
 void make_anew(Session& session, const std::string& table, const std::string& definition) {
   const auto name = quoted_name(table);
@@ -133,6 +150,7 @@ void make_anew(Session& session, const std::string& table, const std::string& de
                               "SELECT sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL "
                               "AND tbl_name = " +
                                   quote_string(table) + " COLLATE NOCASE ORDER BY rowid");
+  const auto comments = comments_on(session, table);
   std::string columns;
   for (const auto& column : texts_of(session, "SELECT name FROM pragma_table_info(" + quote_string(table) + ")"))
     columns += (columns.empty() ? "" : ", ") + quoted_name(column);
@@ -142,6 +160,7 @@ void make_anew(Session& session, const std::string& table, const std::string& de
   session.execute("INSERT INTO " + name + " (" + columns + ") SELECT " + columns + " FROM " + kept);
   session.execute("DROP TABLE " + kept);
   for (const auto& part : parts) session.execute(part);
+  for (const auto& comment : comments) session.execute(comment);
 }
 
 /// The CREATE TABLE statement of the table; empty for what is no ordinary table.
@@ -150,6 +169,13 @@ std::string definition_of(Session& session, const std::string& table) {
       texts_of(session, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = " + quote_string(table) +
                             " COLLATE NOCASE");
   return found.empty() ? std::string() : found.front();
+}
+
+void refuse_referred(Session& session, const std::string& table) {
+  if (const auto referring = referring_tables(session, table); !referring.empty())
+    throw Error(ErrorKind::Unsupported,
+                "the table " + referring.front() + " refers to " + table + ", which cannot be made anew now",
+                std::nullopt, "say it in CREATE TABLE, or before others refer to the table");
 }
 
 // SQLite has no foreign keys over rows that were there before.
@@ -244,13 +270,22 @@ Result run_table_command(const command::AddConstraint& add, ClientState& client)
       !rows_of(session, "SELECT 1 FROM pragma_table_info(" + quote_string(add.table) + ") WHERE pk > 0").empty())
     throw CodedError("42P16", ErrorKind::Value,
                      "multiple primary keys for table \"" + add.table + "\" are not allowed");
-  if (const auto referring = referring_tables(session, add.table); !referring.empty())
-    throw Error(
-        ErrorKind::Unsupported,
-        "the table " + referring.front() + " refers to " + add.table + ", which cannot get another constraint now",
-        std::nullopt, "write the constraint in CREATE TABLE, or before others refer to the table");
+  refuse_referred(session, add.table);
   make_anew(session, add.table, with_constraint(created, add.definition, add.keys));
   if (add.refers) check_references(session, add.table);
+  return status_result("ALTER TABLE");
+}
+
+// Rows are copied, so that NULL where it may not be is an error.
+Result run_table_command(const command::AlterColumn& alter, ClientState& client) {
+  auto& session = enter_writing(client);
+  const auto created = definition_of(session, alter.table);
+  if (created.empty() && alter.if_exists && !exists(session, alter.table)) return status_result("ALTER TABLE");
+  require_table(session, alter.table);
+  if (created.empty()) throw Error(ErrorKind::Unsupported, alter.table + " is no ordinary table");
+  const auto definition = with_column(created, alter.column, alter.of_default, alter.value);
+  refuse_referred(session, alter.table);
+  without_place([&] { make_anew(session, alter.table, definition); });
   return status_result("ALTER TABLE");
 }
 

@@ -87,4 +87,37 @@ std::string with_constraint(std::string_view created, std::string_view constrain
   return out + ", " + std::string(constraint) + std::string(created.substr(close));
 }
 
+std::string with_column(std::string_view created, const std::string& column, bool of_default,
+                        const std::optional<std::string>& value) {
+  const auto table = take_apart(created);
+  const auto part = std::find_if(table.parts.begin(), table.parts.end(), [&](const Part& one) {
+    return one.first < one.end && is_named(table.tokens[one.first], column);
+  });
+  if (part == table.parts.end())
+    throw CodedError("42703", ErrorKind::UnknownName, "column \"" + column + "\" of the relation does not exist");
+  const auto& tokens = table.tokens;
+  auto behind = tokens[part->end - 1].span.end;
+  std::string out(created.substr(0, behind));
+  int depth = 0;
+  for (auto n = part->first + 1; n < part->end; ++n) {
+    depth += tokens[n].is_symbol('(') ? 1 : tokens[n].is_symbol(')') ? -1 : 0;
+    const bool begins = depth == 0 && (of_default ? tokens[n].is_word("DEFAULT")
+                                                  : tokens[n].is_word("NOT") && tokens[n + 1].is_word("NULL"));
+    if (!begins || (of_default && tokens[n - 1].is_word("SET"))) continue;
+    auto last = n + 1;
+    if (of_default && tokens[last].is_symbol('(')) {
+      for (int open = 1; open > 0;) {
+        ++last;
+        open += tokens[last].is_symbol('(') ? 1 : tokens[last].is_symbol(')') ? -1 : 0;
+      }
+    } else if (of_default && (tokens[last].is_symbol('-') || tokens[last].is_symbol('+'))) {
+      ++last;
+    }
+    out.erase(tokens[n].span.begin, tokens[last].span.end - tokens[n].span.begin);
+    break;
+  }
+  if (value) out += " " + *value;
+  return out + std::string(created.substr(behind));
+}
+
 }  // namespace eindb

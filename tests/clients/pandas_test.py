@@ -49,13 +49,10 @@ class Pandas(unittest.TestCase):
                 self.engine.execute(f'DROP TABLE "{table}"')
 
     def same(self, read, written=None):
-        """Compares frames; dates come as texts of the database or as dates."""
+        """Compares frames: read_sql_table gives dates as datetime64, read_sql_query as objects."""
         written = self.frame if written is None else written
-        read = read.copy()
-        read["at"] = pd.to_datetime(read["at"])
-        read["day"] = pd.to_datetime(read["day"])
-        written = written.assign(day=pd.to_datetime(written["day"]))
-        pd.testing.assert_frame_equal(read, written, check_dtype=False)
+        read, written = (frame.assign(day=pd.to_datetime(frame["day"])) for frame in (read, written))
+        pd.testing.assert_frame_equal(read, written)
 
     def test_default_form(self):
         self.assertEqual(self.frame.to_sql("df", self.engine), 3)

@@ -27,8 +27,7 @@ if sa is not None:
     class Author(Base):
         __tablename__ = "author"
         id = sa.Column(sa.Integer, primary_key=True)
-        name = sa.Column(sa.String(20), nullable=False)
-        __table_args__ = (sa.Index("author_name", "name", unique=True),)
+        name = sa.Column(sa.String(20), nullable=False, unique=True)
         books = orm.relationship("Book", back_populates="author", cascade="all, delete-orphan", order_by="Book.id")
 
     class Book(Base):
@@ -82,6 +81,8 @@ class Reflection(WithEngine):
         self.assertEqual([index["name"] for index in inspector.get_indexes("book")], ["ix_book_author_id"])
         checks = inspector.get_check_constraints("book")
         self.assertEqual(checks, [{"name": "some_pages", "sqltext": "pages > 0"}])
+        uniques = inspector.get_unique_constraints("author")
+        self.assertEqual(uniques, [{"name": "author_name_key", "column_names": ["name"]}])
         self.assertTrue(inspector.has_table("book"))
         self.assertFalse(inspector.has_table("missing"))
 

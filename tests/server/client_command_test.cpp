@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "common/error.hpp"
 #include "server/statements/cursor_declaration.hpp"
+#include "server/statements/storage_options.hpp"
+#include "server/statements/table_definition.hpp"
 
 namespace eindb {
 namespace {
@@ -142,6 +146,78 @@ TEST(ClientCommand, Sessions) {
   for (const auto* text : {"KILL", "KILL CONNECTION", "KILL x", "KILL 1 2", "KILL -1", "KILL 2147483648", "KILL 1.5",
                            "KILL '1'", "SHOW SESSIONS x"})
     EXPECT_EQ(kill(text), "no KILL") << text;
+}
+
+std::vector<std::string> tables_of(const std::string& text) {
+  const auto command = parse_client_command(text);
+  if (!command) return {"none"};
+  if (const auto* drop = std::get_if<command::DropTables>(&*command)) return drop->names;
+  if (const auto* truncate = std::get_if<command::TruncateTables>(&*command)) return truncate->tables;
+  if (const auto* vacuum = std::get_if<command::Vacuum>(&*command)) return vacuum->tables;
+  if (const auto* lock = std::get_if<command::LockTables>(&*command)) return lock->tables;
+  return {"another"};
+}
+
+TEST(ClientCommand, TablesThatSqliteHasNoSingleStatementFor) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(tables_of("DROP TABLE IF EXISTS a, public.B, \"C\""), (Names{"a", "b", "C"}));
+  EXPECT_EQ(tables_of("drop view a cascade"), Names{"a"});
+  EXPECT_EQ(tables_of("DROP TABLE a"), Names{"a"});
+  EXPECT_EQ(tables_of("DROP VIEW a"), Names{"none"});
+  EXPECT_EQ(tables_of("DROP TABLE other.a, b"), Names{"none"});
+  EXPECT_EQ(tables_of("TRUNCATE TABLE ONLY a, b RESTART IDENTITY"), (Names{"a", "b"}));
+  EXPECT_EQ(tables_of("TRUNCATE a"), Names{"a"});
+  EXPECT_EQ(tables_of("VACUUM (FULL, ANALYZE) a, b"), (Names{"a", "b"}));
+  EXPECT_EQ(tables_of("VACUUM FULL"), Names{});
+  EXPECT_EQ(tables_of("VACUUM"), Names{"none"});
+  EXPECT_EQ(tables_of("VACUUM main"), Names{"none"});
+  EXPECT_EQ(tables_of("VACUUM INTO 'file'"), Names{"none"});
+  EXPECT_EQ(tables_of("LOCK TABLE a, b IN SHARE ROW EXCLUSIVE MODE"), (Names{"a", "b"}));
+  EXPECT_EQ(tables_of("LOCK a IN SHARE MODE NOWAIT"), Names{"none"});
+}
+
+std::string constraint(const std::string& text) {
+  const auto command = parse_client_command(text);
+  if (!command || !std::holds_alternative<command::AddConstraint>(*command)) return "none";
+  const auto& add = std::get<command::AddConstraint>(*command);
+  std::string keys;
+  for (const auto& key : add.keys) keys += " " + key;
+  return add.table + ": " + add.definition + ":" + keys;
+}
+
+TEST(ClientCommand, ConstraintsThatAreAdded) {
+  EXPECT_EQ(constraint("alter table only public.t add constraint k primary key (A, b);"),
+            "t: constraint k primary key ( A , b ): a b");
+  EXPECT_EQ(constraint("ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES public.u (b)"),
+            "t: FOREIGN KEY ( a ) REFERENCES u ( b ):");
+  EXPECT_EQ(constraint("ALTER TABLE t ADD CHECK (a > 0), ADD UNIQUE (b)"), "none");
+  EXPECT_EQ(constraint("ALTER TABLE t ADD COLUMN a int"), "none");
+}
+
+TEST(ClientCommand, DefinitionsWithConstraints) {
+  const std::vector<std::string> keys{"a", "B"};
+  EXPECT_EQ(with_constraint("CREATE TABLE t (a int, \"b\" numeric(10, 2) NOT NULL, c text) STRICT",
+                            "PRIMARY KEY (a, b)", keys),
+            "CREATE TABLE t (a int NOT NULL, \"b\" numeric(10, 2) NOT NULL, c text, PRIMARY KEY (a, b)) STRICT");
+  EXPECT_THROW(with_constraint("CREATE TABLE t (c text)", "PRIMARY KEY (a)", keys), Error);
+  EXPECT_THROW(with_constraint("CREATE TABLE t AS", "PRIMARY KEY (a)", keys), Error);
+}
+
+TEST(ClientCommand, StorageOptionsAreBlank) {
+  const auto without = [](const std::string& text) {
+    auto out = without_storage_options(text);
+    EXPECT_EQ(out.size(), text.size()) << "places stay";
+    out.erase(std::unique(out.begin(), out.end(), [](char a, char b) { return a == ' ' && b == ' '; }), out.end());
+    return out;
+  };
+  EXPECT_EQ(without("CREATE UNLOGGED TABLE t (a int DEFAULT (1)) WITH (fillfactor=70, toast_x=1) TABLESPACE x"),
+            "CREATE TABLE t (a int DEFAULT (1)) ");
+  EXPECT_EQ(without("create table t with (fillfactor = 10) as select 1"), "create table t as select 1");
+  EXPECT_EQ(without("CREATE TABLE t (a int) WITH (oids)"), "CREATE TABLE t (a int) WITH (oids)");
+  EXPECT_EQ(without("CREATE TABLE t AS WITH x AS (SELECT 1) SELECT * FROM x"),
+            "CREATE TABLE t AS WITH x AS (SELECT 1) SELECT * FROM x");
+  EXPECT_EQ(without("CREATE TABLE t"), "CREATE TABLE t");
+  EXPECT_EQ(without("CREATE TABLE t (a WITH"), "CREATE TABLE t (a WITH");
 }
 
 }  // namespace

@@ -88,6 +88,27 @@ class Tables(WithConnection):
             "CREATE TABLE c (id int GENERATED ALWAYS AS IDENTITY (INCREMENT BY 2) PRIMARY KEY)", "ALTER TABLE p ADD COLUMN n serial",
         )  # fmt: skip
 
+    def test_changed_columns(self):
+        self.run_all("CREATE TABLE g (id int PRIMARY KEY, n int NOT NULL DEFAULT (1 + 1), s varchar(5) DEFAULT 'x')",
+                     "COMMENT ON COLUMN g.n IS 'number'", "CREATE INDEX gn ON g (n)", "COMMENT ON INDEX gn IS 'by number'",
+                     "INSERT INTO g (id) VALUES (1)", "ALTER TABLE g ALTER COLUMN n DROP NOT NULL",
+                     "ALTER TABLE public.g ALTER n DROP DEFAULT", "ALTER TABLE g ADD COLUMN z int", "ALTER TABLE g DROP COLUMN z CASCADE", "ALTER TABLE g ALTER COLUMN s SET DEFAULT 'y'",
+                     "INSERT INTO g (id) VALUES (2)")  # fmt: skip
+        self.assertEqual(self.rows("SELECT * FROM g ORDER BY id"), [(1, 2, "x"), (2, None, "y")])
+        self.refused("23502", "ALTER TABLE g ALTER COLUMN n SET NOT NULL")
+        self.run_all("ALTER TABLE g ALTER COLUMN n SET DEFAULT -5", "UPDATE g SET n = 0 WHERE n IS NULL",
+                     "ALTER TABLE g ALTER COLUMN n SET NOT NULL", "INSERT INTO g (id) VALUES (3)")  # fmt: skip
+        self.assertEqual(self.rows("SELECT n FROM g ORDER BY id"), [(2,), (0,), (-5,)])
+        self.refused("23502", "INSERT INTO g VALUES (4, NULL, 'z')")
+        self.refused("22001", "INSERT INTO g VALUES (4, 4, 'longer')")
+        self.refused("42703", "ALTER TABLE g ALTER COLUMN missing DROP DEFAULT")
+        self.refused("42P01", "ALTER TABLE missing ALTER COLUMN n DROP DEFAULT")
+        self.assertEqual(self.rows("SELECT description FROM pg_description ORDER BY 1"), [("by number",), ("number",)])
+        self.refused("42000", "ALTER TABLE g DROP COLUMN n CASCADE")
+        self.run_all("CREATE TABLE h (g int REFERENCES g (id))", "INSERT INTO h VALUES (1)")
+        self.refused("0A000", "ALTER TABLE g ALTER COLUMN n DROP NOT NULL")
+        self.run_all("DROP TABLE g, h")
+
     def test_delete_using(self):
         self.run_all("CREATE TABLE u (id int, k int)", "INSERT INTO u VALUES (1, 1), (2, 2), (3, 2)")
         self.rows("DELETE FROM u AS v USING p WHERE v.k = p.id AND p.a IS NULL")
@@ -216,10 +237,13 @@ class Json(WithConnection):
             ("(a -> 'a' -> 1)::text", "2.50"), ("a -> 'a' ->> 1", "2.50"), ("a -> 'a' ->> -3", "1"), ("a ->> 'a b'", "2"),
             ("a #>> '{a,2,\"\u00e4\\\"\"}'", "t\u00e9"), ("a #>> '{a, 0}'", "1"), ("(a #> '{a,2,b}')::text", "null"),
             ("a #>> '{a,2,b}'", None), ("a ->> 'missing'", None), ("a -> 'a' ->> 'x'", None), ("a ->> 0", None),
-            ("a #>> '{a,9}'", None), ("a #>> '{a,x}'", None), ("(a ->> 'x')::int + 1", 2), ("b::text", "1.0"),
+            ("a #>> ARRAY['a', '1']", "2.50"), ("a #>> '{a,9}'", None), ("a #>> '{a,x}'", None), ("(a ->> 'x')::int + 1", 2), ("b::text", "1.0"),
             ("a ->> 'x' = '1'", True), ("('[1, [2, 3]]'::json -> 1)::text", "[2, 3]"),
         ):  # fmt: skip
             self.assertEqual(self.value(f"SELECT {expression} FROM j"), value, expression)
+        built = self.value("SELECT json_build_object('t', id = 1, 'n', NULL, 'j', '[1]'::json, 'i', id, 's', 'x')::text FROM p"
+                           " WHERE id = 1")  # fmt: skip
+        self.assertEqual(built, '{"t":true,"n":null,"j":[1],"i":1,"s":"x"}')
         self.refused("22P02", "INSERT INTO j (a) VALUES ('{')", "INSERT INTO j (b) VALUES ('''x''')", "UPDATE j SET a = 'x'")
         self.refused("42883", "SELECT id -> 'x' FROM p", "SELECT a -> true FROM j")
         self.rows("DROP TABLE j")

@@ -164,12 +164,12 @@ class ReadOnly(WithConnection):
         for level in ("SERIALIZABLE", "REPEATABLE READ", "READ COMMITTED", "READ UNCOMMITTED"):
             self.execute(f"BEGIN ISOLATION LEVEL {level}")
             self.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
-            self.assertEqual(self.one("SHOW TRANSACTION ISOLATION LEVEL"), "serializable")
+            self.assertEqual(self.one("SHOW TRANSACTION ISOLATION LEVEL"), level.lower())
             self.execute("COMMIT")
             self.execute(f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}")
             self.execute(f"SET default_transaction_isolation = '{level.lower()}'")
-            self.assertEqual(self.one("SHOW default_transaction_isolation"), "serializable")
-            self.assertEqual(self.one("SHOW transaction_isolation"), "serializable")
+            self.assertEqual(self.one("SHOW default_transaction_isolation"), level.lower())
+            self.assertEqual(self.one("SHOW transaction_isolation"), level.lower())
 
     def test_chained_transactions_keep_their_modes(self):
         self.execute("BEGIN READ ONLY")
