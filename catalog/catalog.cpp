@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catalog/comment_catalog.hpp"
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/letter_case.hpp"
@@ -279,7 +280,9 @@ void Catalog::insert_sharding(const TensorInfo& info) {
 
 void Catalog::drop(std::string_view name) {
   require_tables();
-  remove(get(name));
+  const auto info = get(name);
+  remove(info);
+  CommentCatalog(connection_).forget(info.name);
 }
 
 void Catalog::remove(const TensorInfo& info) {
@@ -295,6 +298,7 @@ void Catalog::rename(std::string_view name, const std::string& new_name) {
   const auto info = get(name);
   check_free(new_name, info.id);
   move(info, new_name);
+  CommentCatalog(connection_).rename(info.name, new_name);
 }
 
 void Catalog::move(const TensorInfo& info, const std::string& new_name) {

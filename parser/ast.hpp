@@ -474,6 +474,16 @@ struct DropMacro {
   bool if_exists = false;
 };
 
+/// COMMENT ON TABLE t IS 'text'; IS NULL removes the comment. A tensor is a TENSOR or a TABLE.
+struct CommentOn {
+  enum class What : std::uint8_t { Table, View, Index, Tensor, Column };
+
+  What what = What::Table;
+  Identifier object;
+  std::optional<Identifier> column;  ///< of What::Column
+  std::optional<std::string> text;
+};
+
 /// PASSWORD 'secret', or the text of a verifier instead. Messages show only the position of the word PASSWORD.
 struct Password {
   std::string text;
@@ -528,8 +538,8 @@ struct Repeat {
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
                InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit,
-               Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CreateUser,
-               AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
+               Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CommentOn,
+               CreateUser, AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

@@ -81,6 +81,7 @@ constexpr std::array kOwnStatements = {
     OwnStatement{"DESCRIBE", statement_parsers::describe},
     OwnStatement{"DESC", statement_parsers::describe},
     OwnStatement{"COPY", statement_parsers::copy},
+    OwnStatement{"COMMENT", statement_parsers::comment_on},
     OwnStatement{"SET", statement_parsers::set},
     OwnStatement{"RESET", statement_parsers::reset},
     OwnStatement{"BEGIN", statement_parsers::begin},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/query_parser.hpp"
 #include "parser/statement_parsers.hpp"
@@ -308,6 +309,31 @@ Node drop_macro(TokenStream& tokens) {
   drop.if_exists = accept_if_exists(tokens);
   drop.name = tokens.expect_name("the name of the macro");
   return drop;
+}
+
+Node comment_on(TokenStream& tokens) {
+  using What = ast::CommentOn::What;
+  ast::CommentOn comment;
+  tokens.take();
+  tokens.expect_word("ON", "after COMMENT");
+  comment.what = static_cast<What>(tokens.expect_one_of({"TABLE", "VIEW", "INDEX", "TENSOR", "COLUMN"},
+                                                        "TABLE, VIEW, INDEX, TENSOR or COLUMN after COMMENT ON"));
+  const bool of_column = comment.what == What::Column;
+  std::vector<ast::Identifier> names{tokens.expect_name("a name")};
+  while (names.size() < 3 && tokens.accept_symbol(".")) names.push_back(tokens.expect_name("a name after '.'"));
+  if (of_column) {
+    if (names.size() == 1) tokens.expect_symbol(".", "and a column after the table");
+    comment.column = names.back();
+    names.pop_back();
+  }
+  comment.object = names.back();
+  names.pop_back();
+  if (!names.empty() && !equal_ignoring_case(names[0].text, "public") && !equal_ignoring_case(names[0].text, "main"))
+    throw Error(ErrorKind::UnknownName, "there is no schema " + names[0].text, names[0].span,
+                "tables are in the schema public");
+  tokens.expect_word("IS", "before the comment");
+  if (!tokens.accept_word("NULL")) comment.text = tokens.expect_string("a text in quotes, or NULL", "IS 'text'");
+  return comment;
 }
 
 }  // namespace eindb::statement_parsers

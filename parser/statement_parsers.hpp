@@ -35,6 +35,7 @@ Node execute(TokenStream& tokens);
 Node deallocate(TokenStream& tokens);
 Node create_macro(TokenStream& tokens);
 Node drop_macro(TokenStream& tokens);
+Node comment_on(TokenStream& tokens);
 
 // user_statements.cpp
 Node create_user(TokenStream& tokens);

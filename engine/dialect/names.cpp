@@ -29,7 +29,7 @@ std::optional<Scope::Found> Scope::find(const std::string& source, const std::st
                                    [&](const Column& c) { return equal_ignoring_case(c.name, column); });
     if (here == each.columns.end()) continue;
     if (found && source.empty() && has(each.joined, column)) continue;
-    found = Found{here->type, found.has_value()};
+    found = Found{here->type, found.has_value(), here->declared, here->sql};
   }
   if (found) return found;
   if (outer_ != nullptr)

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/dialect/sql_type.hpp"
@@ -15,7 +16,11 @@ struct Column {
   SqlType type = SqlType::Any;
   std::string declared = {};  ///< the type in CREATE TABLE: "varchar(20)"; empty for computed columns
   bool hidden = false;        ///< not shown by *
+  std::string sql = {};       ///< what it is for SQLite, if that is not its name: "s"."value"
 };
+
+/// The schema under which FindColumns has the columns of a query of eindb, whose text is the table's name.
+inline constexpr std::string_view kEinsumSchema = "(EINSUM)";
 
 /// Looks up the columns of a table, view or tensor; nullopt if there is none of this name. The schema may be empty.
 using FindColumns =
@@ -41,6 +46,8 @@ class Scope {
   struct Found {
     SqlType type = SqlType::Any;
     bool ambiguous = false;
+    std::string declared = {};
+    std::string sql = {};
   };
   /// A column; `source` may be empty. nullopt if no source has it and all sources are known.
   std::optional<Found> find(const std::string& source, const std::string& column) const;

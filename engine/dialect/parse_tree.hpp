@@ -16,8 +16,8 @@ using PgNode = PgQuery__Node;
 /// positions in the text, in bytes.
 class ParseTree {
  public:
-  /// nullopt if the text is not one statement of PostgreSQL's grammar, or is nested so deeply that the parser's
-  /// recursion might exhaust the stack. Throws only if memory is exhausted.
+  /// nullopt if the text is not one statement of PostgreSQL's grammar. Throws CodedError{54001} if it is nested so
+  /// deeply that the parser's recursion might exhaust the stack, {54000} if it is too long, and if memory is exhausted.
   static std::optional<ParseTree> parse(std::string_view text);
 
   const PgNode& statement() const;

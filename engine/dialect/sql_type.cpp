@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
 
 #include "common/letter_case.hpp"
@@ -21,9 +22,12 @@ constexpr std::array kTypes{
     NamedType{"boolean", SqlType::Bool},
     NamedType{"bpchar", SqlType::Text},
     NamedType{"bytea", SqlType::Bytea},
+    NamedType{"cardinal_number", SqlType::Integer},
     NamedType{"char", SqlType::Text},
     NamedType{"character", SqlType::Text},
     NamedType{"character varying", SqlType::Text},
+    NamedType{"character_data", SqlType::Text},
+    NamedType{"cid", SqlType::Integer},
     NamedType{"date", SqlType::Date},
     NamedType{"decimal", SqlType::Numeric},
     NamedType{"double", SqlType::Float},
@@ -38,13 +42,20 @@ constexpr std::array kTypes{
     NamedType{"integer", SqlType::Integer},
     NamedType{"interval", SqlType::Interval},
     NamedType{"json", SqlType::Json},
+    NamedType{"json text", SqlType::Json},  // what CREATE TABLE makes of json
     NamedType{"jsonb", SqlType::Json},
+    NamedType{"jsonb text", SqlType::Json},
     NamedType{"name", SqlType::Text},
     NamedType{"numeric", SqlType::Numeric},
+    NamedType{"oid", SqlType::Integer},
     NamedType{"real", SqlType::Float},
     NamedType{"serial", SqlType::Integer},
+    NamedType{"serial2", SqlType::Integer},
+    NamedType{"serial4", SqlType::Integer},
+    NamedType{"serial8", SqlType::Integer},
     NamedType{"smallint", SqlType::Integer},
     NamedType{"smallserial", SqlType::Integer},
+    NamedType{"sql_identifier", SqlType::Text},
     NamedType{"text", SqlType::Text},
     NamedType{"time", SqlType::Time},
     NamedType{"time without time zone", SqlType::Time},
@@ -54,6 +65,8 @@ constexpr std::array kTypes{
     NamedType{"timestamptz", SqlType::TimestampTz},
     NamedType{"uuid", SqlType::Uuid},
     NamedType{"varchar", SqlType::Text},
+    NamedType{"xid", SqlType::Integer},
+    NamedType{"yes_or_no", SqlType::Text},
 };
 static_assert(std::is_sorted(kTypes.begin(), kTypes.end(),
                              [](const NamedType& a, const NamedType& b) { return a.name < b.name; }));
@@ -101,9 +114,29 @@ SqlType type_named(std::string_view name) {
   return found == kTypes.end() || found->name != name ? SqlType::Any : found->type;
 }
 
+std::string_view without_quotes(std::string_view declared) {
+  const bool is_quoted = declared.size() > 1 && declared.front() == '"' && declared.back() == '"';
+  return is_quoted ? declared.substr(1, declared.size() - 2) : declared;
+}
+
 SqlType type_of_declared(std::string_view declared) {
+  declared = without_quotes(declared);
   if (declared.ends_with("[]")) return SqlType::Array;
   return type_named(without_modifiers(declared));
+}
+
+std::vector<std::int64_t> modifiers_of(std::string_view declared) {
+  std::vector<std::int64_t> out;
+  auto at = declared.find('(');
+  while (at != std::string_view::npos && at + 1 < declared.size()) {
+    auto rest = declared.substr(at + 1);
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    std::int64_t value = 0;
+    if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec != std::errc()) return {};
+    out.push_back(value);
+    at = declared.find(',', at + 1);
+  }
+  return out;
 }
 
 }  // namespace eindb::dialect

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace eindb::dialect {
 
@@ -30,9 +31,14 @@ enum class SqlType : std::uint8_t {
 std::string_view name_of(SqlType type);
 /// The type that a column has which CREATE TABLE declares so: "VARCHAR(20)" is Text. Any for unknown names.
 SqlType type_of_declared(std::string_view declared);
+/// The type in CREATE TABLE without quotes, in which that of an array stands: "int4[]".
+std::string_view without_quotes(std::string_view declared);
 /// The type of this name in a cast, given without schema and in lower case: int4, varchar, timestamptz, serial.
 /// Any for unknown names.
 SqlType type_named(std::string_view name);
+
+/// The numbers in parentheses: 10 and 2 of "numeric(10, 2)".
+std::vector<std::int64_t> modifiers_of(std::string_view declared);
 
 constexpr bool is_number(SqlType type) {
   return type == SqlType::Integer || type == SqlType::Numeric || type == SqlType::Float;

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/dialect/names.hpp"
 #include "engine/dialect/sql_text.hpp"
@@ -15,6 +17,8 @@ namespace eindb::dialect {
 struct Translated {
   SqlText text;
   std::map<std::size_t, SqlType> parameters;  ///< the types that the statement determines, by number
+  bool uses_catalog = false;  ///< whether the text may name tables of pg_catalog, or functions that are unknown here
+  std::vector<std::string> columns;  ///< types of the rows' columns: "date", "numeric(10,2)"; empty where it is unknown
 };
 
 /// Translates a SELECT, INSERT, UPDATE or DELETE of PostgreSQL's SQL. Where SQLite would give other rows, the text

@@ -30,6 +30,7 @@ struct Value {
   std::size_t parameter = 0;                ///< a parameter alone, by number; 0: none
   bool may_overflow = false;                ///< a sum or product of integers whose range is not checked yet
   std::string name = "?column?";            ///< of the result's column, if the user gives none
+  std::string declared = {};                ///< the type with its modifiers, of a column or cast: "numeric(10,2)"
 };
 
 /// How freely values become another type's, as in PostgreSQL: in an operator or call, when they are stored, in a CAST.
@@ -53,9 +54,9 @@ std::span<const Function> functions_named(std::string_view name);
 /// Translates one statement from its syntax tree. Used once.
 ///
 /// Expressions are in translator_expressions.cpp, operators in translator_operators.cpp, calls in translator_calls.cpp,
-/// types in translator_types.cpp, queries in translator_queries.cpp, statements that write in translator_writes.cpp,
-/// CREATE TABLE in translator_tables.cpp.
-/// All throw NotTranslated for what they do not know, and CodedError for what PostgreSQL would refuse.
+/// types in translator_types.cpp, arrays and functions that give rows in translator_sets.cpp, queries in
+/// translator_queries.cpp, statements that write in translator_writes.cpp, CREATE TABLE in translator_tables.cpp. All
+/// throw NotTranslated for what they do not know, and CodedError for what PostgreSQL would refuse.
 class Translator {
  public:
   Translator(std::string_view statement, const FindColumns& find_columns)
@@ -64,6 +65,10 @@ class Translator {
   SqlText statement(const PgNode& node);
   /// The types of parameters that the statement determines, by number.
   const std::map<std::size_t, SqlType>& parameters() const { return parameters_; }
+  /// Whether the text may name tables of the catalog, or functions that are not listed here.
+  bool uses_catalog() const { return uses_catalog_; }
+  /// The columns of the statement's rows; empty if it gives none.
+  const std::vector<Column>& columns() const { return columns_; }
 
  private:
   // ---- Expressions -------------------------------------------------------------------------------------------------
@@ -78,7 +83,10 @@ class Translator {
   Value truth_test(const PgQuery__BooleanTest& node, const Scope& scope);
   Value null_test(const PgQuery__NullTest& node, const Scope& scope);
   Value sub_query(const PgQuery__SubLink& node, const Scope& scope);
-  Value current(const PgQuery__SQLValueFunction& node) const;
+  Value current(const PgQuery__SQLValueFunction& node);
+  Value array(const PgQuery__AArrayExpr& node, const Scope& scope);
+  Value element(const PgQuery__AIndirection& node, const Scope& scope);
+  std::vector<Value> row(const PgNode& node, const Scope& scope);
   Value collated(const PgQuery__CollateClause& node, const Scope& scope);
   /// A condition: a value of type boolean. `what` names the place: "WHERE".
   SqlText condition(const PgNode& node, const Scope& scope, std::string_view what);
@@ -93,11 +101,15 @@ class Translator {
   Value arithmetic(std::string_view name, Value left, Value right, int location);
   Value moment_arithmetic(std::string_view name, Value left, Value right, int location);
   Value concatenation(Value left, Value right, int location);
+  Value joined_arrays(Value left, Value right, int location);
+  Value json_part(std::string_view name, Value left, Value right, int location);
   Value comparison(std::string_view name, Value left, Value right, int location);
   Value like(const PgQuery__AExpr& node, const Scope& scope);
   Value in_list(const PgQuery__AExpr& node, const Scope& scope);
   Value between(const PgQuery__AExpr& node, const Scope& scope);
   Value any_of(const PgQuery__AExpr& node, const Scope& scope);
+  Value row_comparison(std::string_view name, std::vector<Value> left, std::vector<Value> right, int location);
+  Value match(std::string_view name, Value text, Value pattern, int location);
   /// Brings the operands of a comparison to one type.
   void compare_types(std::string_view name, Value& left, Value& right, int location);
   [[noreturn]] void no_operator(std::string_view name, SqlType left, SqlType right, int location) const;
@@ -106,6 +118,18 @@ class Translator {
   Value call(const PgQuery__FuncCall& node, const Scope& scope);
   Value aggregate(const Function& function, const PgQuery__FuncCall& node, std::vector<Value> arguments,
                   const Scope& scope);
+  /// A call of a function that SQLite or pg_catalog has, of which nothing is known here.
+  Value foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
+  Value array_aggregate(const PgQuery__FuncCall& node, const Scope& scope);
+  /// A function that gives rows, in the list of a SELECT: it is joined to the tables.
+  std::optional<Value> set_in_list(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
+  /// The elements of a function that gives rows, as the argument of json_each(), and their type.
+  struct Elements {
+    SqlText json;
+    SqlType type = SqlType::Any;
+    std::string declared = {};
+  };
+  std::optional<Elements> elements(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
   const Function* choose(std::string_view name, std::vector<Value>& arguments) const;
   Value called(const Function& function, std::vector<Value> arguments, int location);
   SqlText window(const PgQuery__WindowDef& node, const Scope& scope);
@@ -114,6 +138,7 @@ class Translator {
   Value cast(const PgQuery__TypeCast& node, const Scope& scope);
   Value coerce(Value value, SqlType target, Coercion coercion);
   Value settle(Value value, SqlType type);
+  Value special_moment(Value value) const;
   /// The value with its range checked, if it is a sum of integers.
   Value checked(Value value) const;
   Value to_text(Value value) const;
@@ -124,6 +149,7 @@ class Translator {
   struct Query {
     SqlText text;
     std::vector<Column> columns;
+    bool known = true;         ///< whether these are all columns: functions and EINSUM may give others
     bool has_one_row = false;  ///< whether it has at most one row, whatever the tables hold
   };
   Query query(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets = nullptr);
@@ -131,25 +157,30 @@ class Translator {
   Query values(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets);
   Query compound(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets);
   SqlText with(const PgQuery__WithClause& node, const Scope* outer);
-  SqlText order_and_limit(const PgQuery__SelectStmt& node, const Scope& scope, const std::vector<Column>& columns,
-                          bool of_compound);
+  SqlText order_and_limit(const PgQuery__SelectStmt& node, const Scope& scope, const Query& rows, bool of_compound);
   SqlText limit(const PgQuery__SelectStmt& node);
   SqlText places_of_groups(const PgQuery__SelectStmt& node, const Scope& scope);
-  SqlText sorting(std::span<PgNode* const> keys, const Scope& scope, const std::vector<Column>* columns,
-                  bool of_compound);
+  /// The keys of ORDER BY. `rows`: those of the SELECT, whose names and positions may be keys; null in a window.
+  SqlText sorting(std::span<PgNode* const> keys, const Scope& scope, const Query* rows, bool of_compound);
   SqlText sources(std::span<PgNode* const> nodes, Scope& scope);
   SqlText source(const PgNode& node, Scope& scope);
   SqlText table(const PgQuery__RangeVar& node, Scope& scope);
+  SqlText einsum(const PgQuery__RangeVar& node, Scope& scope);
+  SqlText table_function(const PgQuery__RangeFunction& node, Scope& scope);
+  SqlText lateral(const PgQuery__RangeSubselect& node, Scope& scope);
   SqlText derived(const PgQuery__RangeSubselect& node, Scope& scope);
   SqlText join(const PgQuery__JoinExpr& node, Scope& scope);
   void results(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>* columns, Query& out,
                std::vector<SqlText>& texts);
-  void star(const PgQuery__ColumnRef& node, const Scope& scope, Query& out, std::vector<SqlText>& texts) const;
+  /// `convert`: the columns are needed one by one, since each is converted.
+  void star(const PgQuery__ColumnRef& node, const Scope& scope, bool convert, Query& out, std::vector<SqlText>& texts);
   void check_grouping(const PgQuery__SelectStmt& node, const Scope& scope);
 
-  // ---- Tables
-  // --------------------------------------------------------------------------------------------------------
+  // ---- Tables ------------------------------------------------------------------------------------------------------
   SqlText create_table(const PgQuery__CreateStmt& node) const;
+  SqlText create_index(const PgQuery__IndexStmt& node) const;
+  SqlText alter_table(const PgQuery__AlterTableStmt& node) const;
+  void check_identity(const PgQuery__Constraint& identity) const;
 
   // ---- Statements that write ---------------------------------------------------------------------------------------
   SqlText insert(const PgQuery__InsertStmt& node);
@@ -159,9 +190,11 @@ class Translator {
   SqlText assignments(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>& columns);
   SqlText returning(std::span<PgNode* const> targets, const Scope& scope);
   SqlText target(const PgQuery__RangeVar& node, Scope& scope);
+  std::vector<bool> defaults_of(const PgQuery__InsertStmt& node) const;
   /// The value as it is stored in the column.
   Value stored(Value value, const Column& column);
 
+  [[noreturn]] void unsupported(std::string_view what, int location, std::string hint = {}) const;
   SourceSpan place(int location) const;
   [[noreturn]] void refuse(std::string_view sqlstate, std::string message, int location, std::string hint = {}) const;
   std::optional<std::vector<Column>> columns_of(const std::string& schema, const std::string& table);
@@ -169,9 +202,17 @@ class Translator {
   std::string_view statement_;
   const FindColumns& find_columns_;
   std::map<std::size_t, SqlType> parameters_;
-  std::map<std::string, std::vector<Column>> with_queries_;  // by name in lower case
-  bool has_aggregate_ = false;                               // whether the SELECT at hand calls an aggregate
+  std::vector<Column> columns_;  // of the statement's rows
+  struct WithQuery {
+    std::vector<Column> columns;
+    bool known = true;
+  };
+  std::map<std::string, WithQuery> with_queries_;  // by name in lower case
+  std::vector<SqlText>* sets_ = nullptr;           // functions that give rows, to join to the SELECT at hand
+  bool uses_catalog_ = false;
+  bool has_aggregate_ = false;  // whether the SELECT at hand calls an aggregate
   bool in_aggregate_ = false;
+  std::vector<bool> defaults_;  // of an INSERT, the positions in VALUES where DEFAULT stands in all rows
   int depth_ = 0;
 };
 
@@ -179,6 +220,12 @@ class Translator {
 inline bool is_set(const char* text) { return text != nullptr && text[0] != '\0'; }
 /// The text of a String node.
 std::string text_of(const PgNode& node);
+/// The name of a source in place of (EINSUM ...) begins so; no name of a user's does.
+inline constexpr std::string_view kEinsumMark = "\x01q";
+/// The end of the group in parentheses that begins at `begin`; `begin` if it does not end.
+std::size_t end_of_group(std::string_view statement, std::size_t begin);
+/// The type of an array in CREATE TABLE: "bigint[]"; empty if that of its elements is unknown.
+std::string array_declared(SqlType element, const std::string& declared = {});
 /// A name in double quotes, since each dialect reserves other words.
 std::string quoted(std::string_view name);
 /// The last part of a qualified name, which may have the schema pg_catalog; throws NotTranslated for other schemas.

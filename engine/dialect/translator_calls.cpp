@@ -101,13 +101,16 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
 
 Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   const auto name = name_in_catalog(nodes(node.n_funcname, node.funcname));
-  if (node.func_variadic || node.agg_within_group) throw NotTranslated();
-  const bool is_ordered = name == "string_agg" || name == "array_agg" || name == "json_agg" || name == "jsonb_agg";
+  if (node.func_variadic) unsupported("VARIADIC", node.location, "write the elements as arguments");
+  if (node.agg_within_group) unsupported("WITHIN GROUP", node.location);
+  if (auto set = set_in_list(name, node, scope)) return *set;
+  const bool is_ordered = name == "string_agg" || name == "json_agg" || name == "jsonb_agg";
   if (is_ordered && node.n_agg_order > 0)
     refuse("0A000", "ORDER BY inside " + name + " is not supported", node.location,
            "order the rows before: " + name + "(...) FROM (SELECT ... ORDER BY ...) AS s");
   const auto known = functions_named(name);
-  if (known.empty()) throw NotTranslated();
+  if (name == "array_agg") return array_aggregate(node, scope);
+  if (known.empty()) return foreign_call(name, node, scope);
   const bool is_aggregate = known.front().kind == Function::Kind::Aggregate && node.over == nullptr;
   if (known.front().kind == Function::Kind::Window && node.over == nullptr)
     refuse("42P20", "window function " + name + " requires an OVER clause", node.location);
@@ -117,7 +120,8 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   const bool was_in_aggregate = std::exchange(in_aggregate_, in_aggregate_ || is_aggregate);
   std::vector<Value> arguments;
   for (const auto* argument : nodes(node.n_args, node.args)) {
-    if (argument->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR) throw NotTranslated();
+    if (argument->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR)
+      unsupported("an argument with a name", node.location, "write the arguments in their order");
     arguments.push_back(expression(*argument, scope));
   }
   const auto done = [&](Value value) {
@@ -142,13 +146,56 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   return done(aggregate(*function, node, std::move(arguments), scope));
 }
 
+Value Translator::foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
+  uses_catalog_ = true;
+  if (node.n_agg_order > 0) unsupported("ORDER BY inside " + name, node.location);
+  std::vector<SqlText> texts;
+  for (const auto* argument : nodes(node.n_args, node.args)) {
+    auto value = expression(*argument, scope);
+    value = value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
+    texts.push_back(value.text);
+  }
+  auto text = SqlText(quoted(name) + "(", node.location);
+  if (node.agg_distinct) text += "DISTINCT ";
+  text += node.agg_star ? SqlText("*") : joined(texts);
+  text += ")";
+  if (node.agg_filter != nullptr)
+    text += SqlText(" FILTER (WHERE ") + condition(*node.agg_filter, scope, "FILTER") + ")";
+  if (node.over != nullptr) text += SqlText(" OVER ") + window(*node.over, scope);
+  return {.text = text, .type = SqlType::Any, .location = node.location, .name = name};
+}
+
+Value Translator::array_aggregate(const PgQuery__FuncCall& node, const Scope& scope) {
+  if (node.n_args != 1 || node.over != nullptr) unsupported("array_agg in this form", node.location);
+  // Rows of the catalog come in the order of their keys.
+  if (node.n_agg_order > 0 && !uses_catalog_)
+    unsupported("ORDER BY inside array_agg", node.location,
+                "order the rows before: array_agg(...) FROM (SELECT ... ORDER BY ...) AS s");
+  if (in_aggregate_) refuse("42803", "aggregate function calls cannot be nested", node.location);
+  in_aggregate_ = true;
+  auto value = expression(*node.args[0], scope);
+  value = value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
+  in_aggregate_ = false;
+  has_aggregate_ = true;
+  const auto declared = array_declared(value.type, value.declared);
+  if (value.type != SqlType::Integer && value.type != SqlType::Any) value = to_text(std::move(value));
+  auto rows = SqlText("json_group_array(") + (node.agg_distinct ? "DISTINCT " : "") + value.text + ")";
+  if (node.agg_filter != nullptr)
+    rows += SqlText(" FILTER (WHERE ") + condition(*node.agg_filter, scope, "FILTER") + ")";
+  return {.text = SqlText("pg_array_of_json(", node.location) + rows + ")",
+          .type = SqlType::Array,
+          .location = node.location,
+          .name = "array_agg",
+          .declared = declared};
+}
+
 Value Translator::aggregate(const Function& function, const PgQuery__FuncCall& node, std::vector<Value> arguments,
                             const Scope& scope) {
   // The order of rows changes nothing for the aggregates that are known, so it may be left out.
   auto value = called(function, std::move(arguments), node.location);
   if (node.agg_distinct) {
-    const auto open = std::string(function.sqlite) + "(";
-    if (!value.text.str().starts_with(open)) throw NotTranslated();
+    const auto open = std::string(function.sqlite.empty() ? function.name : function.sqlite) + "(";
+    CHECK(value.text.str().starts_with(open), "a call begins with the function");
     auto inside = value.text.str().substr(open.size());
     value.text = SqlText(open + "DISTINCT " + inside, node.location);
   }
@@ -173,7 +220,7 @@ SqlText Translator::window(const PgQuery__WindowDef& node, const Scope& scope) {
   if (node.n_order_clause > 0)
     out += SqlText("ORDER BY ") + sorting(nodes(node.n_order_clause, node.order_clause), scope, nullptr, false) + " ";
   if ((options & kNotDefault) != 0) {
-    if ((options & (kExclude | kGroups)) != 0) throw NotTranslated();
+    if ((options & kExclude) != 0) unsupported("EXCLUDE in a window", node.location);
     const auto bound = [&](bool start) -> SqlText {
       if ((options & (start ? kStartUnbounded : kEndUnbounded)) != 0)
         return start ? "UNBOUNDED PRECEDING" : "UNBOUNDED FOLLOWING";
@@ -181,12 +228,14 @@ SqlText Translator::window(const PgQuery__WindowDef& node, const Scope& scope) {
       const auto* const offset = start ? node.start_offset : node.end_offset;
       const auto preceding = start ? kStartPreceding : kEndPreceding;
       const auto following = start ? kStartFollowing : kEndFollowing;
-      if (offset == nullptr || (options & (preceding | following)) == 0) throw NotTranslated();
+      CHECK(offset != nullptr && (options & (preceding | following)) != 0, "a bound of a frame has a distance");
       auto distance = expression(*offset, scope);
-      if (distance.type != SqlType::Integer) throw NotTranslated();
+      if (distance.type == SqlType::Unknown) distance = settle(std::move(distance), SqlType::Integer);
+      if (distance.type != SqlType::Integer)
+        unsupported("a window whose distance is no integer", node.location, "give the distance in rows: ROWS BETWEEN");
       return distance.text + ((options & preceding) != 0 ? " PRECEDING" : " FOLLOWING");
     };
-    out += (options & kRows) != 0 ? "ROWS BETWEEN " : "RANGE BETWEEN ";
+    out += (options & kRows) != 0 ? "ROWS BETWEEN " : (options & kGroups) != 0 ? "GROUPS BETWEEN " : "RANGE BETWEEN ";
     out += bound(true) + " AND " + bound(false);
   }
   return out + ")";

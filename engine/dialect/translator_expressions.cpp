@@ -16,7 +16,8 @@ class Nesting {
   explicit Nesting(int& depth) : depth_(depth) {
     if (++depth_ <= kDeepestExpression) return;
     --depth_;
-    throw NotTranslated();
+    throw CodedError("54001", ErrorKind::Unsupported, "stack depth limit exceeded: an expression is nested too deeply",
+                     "divide the statement into several");
   }
   ~Nesting() { --depth_; }
   Nesting(const Nesting&) = delete;
@@ -40,8 +41,11 @@ std::string quoted(std::string_view name) {
 }
 
 std::string name_in_catalog(std::span<PgNode* const> names) {
-  if (names.size() == 2 && text_of(*names[0]) != "pg_catalog") throw NotTranslated();
-  if (names.empty() || names.size() > 2) throw NotTranslated();
+  if (names.empty() || names.size() > 2)
+    throw CodedError("42601", ErrorKind::Syntax, "improper qualified name (too many dotted names)");
+  const auto schema = names.size() == 2 ? text_of(*names[0]) : std::string("pg_catalog");
+  if (schema != "pg_catalog" && schema != "public" && schema != "information_schema")
+    throw CodedError("3F000", ErrorKind::UnknownName, "schema \"" + schema + "\" does not exist");
   return text_of(*names.back());
 }
 
@@ -77,9 +81,19 @@ Value Translator::expression(const PgNode& node, const Scope& scope) {
     case PG_QUERY__NODE__NODE_MIN_MAX_EXPR: return extreme(*node.min_max_expr, scope);
     case PG_QUERY__NODE__NODE_SUB_LINK: return sub_query(*node.sub_link, scope);
     case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION: return current(*node.sqlvalue_function);
+    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR: return array(*node.a_array_expr, scope);
+    case PG_QUERY__NODE__NODE_A_INDIRECTION: return element(*node.a_indirection, scope);
     case PG_QUERY__NODE__NODE_COLLATE_CLAUSE: return collated(*node.collate_clause, scope);
-    default: throw NotTranslated();
+    case PG_QUERY__NODE__NODE_ROW_EXPR: unsupported("a row as a value", node.row_expr->location);
+    case PG_QUERY__NODE__NODE_GROUPING_FUNC: unsupported("GROUPING", node.grouping_func->location);
+    case PG_QUERY__NODE__NODE_SET_TO_DEFAULT:
+      unsupported("DEFAULT here", node.set_to_default->location, "leave the column out, or write its value");
+    default: unsupported("an expression of this form", -1);
   }
+}
+
+void Translator::unsupported(std::string_view what, int location, std::string hint) const {
+  refuse("0A000", std::string(what) + " is not supported", location, std::move(hint));
 }
 
 Value Translator::constant(const PgQuery__AConst& constant) const {
@@ -114,25 +128,40 @@ Value Translator::constant(const PgQuery__AConst& constant) const {
       value.type = SqlType::Unknown;
       value.literal = constant.sval->sval;
       return value;
-    default: throw NotTranslated();
+    case PG_QUERY__A__CONST__VAL_BSVAL: {
+      // SQLite's constants of bytes look like PostgreSQL's strings of bits, which eindb does not have.
+      const std::string_view written = constant.bsval->bsval;
+      if (!written.starts_with('x') || written.size() % 2 == 0) unsupported("a string of bits", constant.location);
+      value.text = SqlText("x'" + std::string(written.substr(1)) + "'", constant.location);
+      value.type = SqlType::Bytea;
+      value.name = "bytea";
+      return value;
+    }
+    default: unsupported("a constant of this form", constant.location);
   }
 }
 
 Value Translator::column(const PgQuery__ColumnRef& column, const Scope& scope) {
-  const auto fields = nodes(column.n_fields, column.fields);
-  if (fields.empty() || fields.size() > 2) throw NotTranslated();
+  auto fields = nodes(column.n_fields, column.fields);
+  if (fields.size() == 3) fields = fields.subspan(1);  // schema.table.column
+  if (fields.empty() || fields.size() > 2) unsupported("a name of more than three parts", column.location);
   const auto name = text_of(*fields.back());
   const auto source = fields.size() == 2 ? text_of(*fields[0]) : std::string();
   const auto found = scope.find(source, name);
   if (!found && !source.empty() && !scope.has_source(source))
     refuse("42P01", "missing FROM-clause entry for table \"" + source + "\"", column.location);
-  if (!found && source.empty() && scope.has_source(name)) throw NotTranslated();  // a whole row
+  if (!found && source.empty() && scope.has_source(name))
+    unsupported("a whole row as a value", column.location, "name its columns");
   if (!found)
     refuse("42703", "column " + (source.empty() ? "\"" + name + "\"" : source + "." + name) + " does not exist",
            column.location, scope.hint_for(name));
   if (found->ambiguous) refuse("42702", "column reference \"" + name + "\" is ambiguous", column.location);
-  auto text = source.empty() ? quoted(name) : quoted(source) + "." + quoted(name);
-  return {.text = SqlText(text, column.location), .type = found->type, .location = column.location, .name = name};
+  auto text = !found->sql.empty() ? found->sql : source.empty() ? quoted(name) : quoted(source) + "." + quoted(name);
+  return {.text = SqlText(text, column.location),
+          .type = found->type,
+          .location = column.location,
+          .name = name,
+          .declared = found->declared};
 }
 
 Value Translator::parameter(const PgQuery__ParamRef& parameter) {
@@ -182,7 +211,8 @@ Value Translator::truth_test(const PgQuery__BooleanTest& node, const Scope& scop
 }
 
 Value Translator::null_test(const PgQuery__NullTest& node, const Scope& scope) {
-  if (node.arg->node_case == PG_QUERY__NODE__NODE_ROW_EXPR) throw NotTranslated();
+  if (node.arg->node_case == PG_QUERY__NODE__NODE_ROW_EXPR)
+    unsupported("IS NULL of a row", node.location, "write it for each column");
   auto argument = checked(expression(*node.arg, scope));
   if (argument.parameter != 0) argument = settle(std::move(argument), SqlType::Text);
   const bool is_null = node.nulltesttype == PG_QUERY__NULL_TEST_TYPE__IS_NULL;
@@ -262,27 +292,52 @@ Value Translator::extreme(const PgQuery__MinMaxExpr& node, const Scope& scope) {
   return out;
 }
 
-Value Translator::current(const PgQuery__SQLValueFunction& node) const {
+Value Translator::current(const PgQuery__SQLValueFunction& node) {
+  const auto made = [&](std::string_view text, SqlType type, std::string_view name) {
+    return Value{
+        .text = SqlText(text, node.location), .type = type, .location = node.location, .name = std::string(name)};
+  };
+  const auto named = [&](std::string_view name) {
+    uses_catalog_ = true;
+    return made(std::string(name) + "()", SqlType::Text, name);
+  };
   switch (node.op) {
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE:
-      return {.text = SqlText("pg_date(now())", node.location), .type = SqlType::Date, .name = "current_date"};
+      return made("pg_date(now())", SqlType::Date, "current_date");
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP:
-      return {.text = SqlText("now()", node.location), .type = SqlType::TimestampTz, .name = "current_timestamp"};
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP_N:
+      return made("now()", SqlType::TimestampTz, "current_timestamp");
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP:
-      return {
-          .text = SqlText("pg_timestamp(now())", node.location), .type = SqlType::Timestamp, .name = "localtimestamp"};
-    default: throw NotTranslated();
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N:
+      return made("pg_timestamp(now())", SqlType::Timestamp, "localtimestamp");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME:
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N:
+      return made("pg_time(pg_timestamp(now()))", SqlType::Time, "localtime");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE: return named("current_role");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER: return named("current_user");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER: {
+      auto user = named("current_user");
+      user.name = "user";
+      return user;
+    }
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_SESSION_USER: return named("session_user");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_CATALOG: return named("current_catalog");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_SCHEMA: return named("current_schema");
+    default: unsupported("a time with a time zone", node.location, "use LOCALTIME, or CURRENT_TIMESTAMP");
   }
 }
 
 Value Translator::collated(const PgQuery__CollateClause& node, const Scope& scope) {
   const auto names = nodes(node.n_collname, node.collname);
   const auto name = names.empty() ? std::string() : text_of(*names.back());
-  if (name != "C" && name != "POSIX" && name != "default" && name != "ucs_basic") throw NotTranslated();
   auto value = expression(*node.arg, scope);
+  const bool of_sqlite = name == "nocase" || name == "binary" || name == "rtrim";
+  if (!of_sqlite && name != "C" && name != "POSIX" && name != "default" && name != "ucs_basic")
+    refuse("42704", "collation \"" + name + "\" does not exist", node.location, "\"C\" compares by code points");
   if (value.type == SqlType::Unknown) value = settle(std::move(value), SqlType::Text);
   if (value.type != SqlType::Text && value.type != SqlType::Any)
     refuse("42804", "collations are not supported by type " + std::string(name_of(value.type)), node.location);
+  if (of_sqlite) value.text = SqlText("(") + value.text + " COLLATE " + name + ")";
   return value;
 }
 
@@ -296,7 +351,9 @@ Value Translator::sub_query(const PgQuery__SubLink& node, const Scope& scope) {
   has_aggregate_ = had_aggregate;
   in_aggregate_ = was_in_aggregate;
   const auto one_column = [&] {
-    if (inner.columns.size() != 1) refuse("42601", "subquery must return only one column", node.location);
+    if (inner.known && inner.columns.size() != 1)
+      refuse("42601", "subquery must return only one column", node.location);
+    if (inner.columns.empty()) inner.columns.emplace_back();
     return inner.columns[0].type;
   };
   switch (node.sub_link_type) {
@@ -319,17 +376,62 @@ Value Translator::sub_query(const PgQuery__SubLink& node, const Scope& scope) {
     }
     case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK: {
       if (node.n_oper_name > 0 && name_in_catalog(nodes(node.n_oper_name, node.oper_name)) != "=")
-        throw NotTranslated();
-      if (node.testexpr->node_case == PG_QUERY__NODE__NODE_ROW_EXPR) throw NotTranslated();
+        unsupported("ANY with this operator and a query", node.location,
+                    "write EXISTS (SELECT ... WHERE ...) with the comparison in it");
+      if (node.testexpr->node_case == PG_QUERY__NODE__NODE_ROW_EXPR) {
+        auto left = row(*node.testexpr, scope);
+        if (!inner.known)
+          unsupported("IN with rows of unknown columns", node.location, "name the columns of the query");
+        if (left.size() != inner.columns.size())
+          refuse(
+              "42601",
+              "subquery has " + std::string(left.size() < inner.columns.size() ? "too many" : "too few") + " columns",
+              node.location);
+        std::vector<SqlText> texts;
+        for (std::size_t n = 0; n < left.size(); ++n) {
+          Value right{.type = inner.columns[n].type, .location = node.location};
+          compare_types("=", left[n], right, node.location);
+          if (!right.text.empty())
+            unsupported("IN with rows of other types", node.location, "cast the query's columns");
+          texts.push_back(left[n].text);
+        }
+        return {.text = SqlText("((") + joined(texts) + ") IN (" + inner.text + "))",
+                .type = SqlType::Bool,
+                .location = node.location};
+      }
       Value right{.type = one_column(), .location = node.location};
       auto left = checked(expression(*node.testexpr, scope));
       compare_types("=", left, right, node.location);
-      if (!right.text.empty()) throw NotTranslated();  // the rows would need a conversion
+      if (!right.text.empty())
+        unsupported("IN with a query of another type", node.location, "cast the column of the query");
       return {.text = SqlText("(") + left.text + " IN (" + inner.text + "))",
               .type = SqlType::Bool,
               .location = node.location};
     }
-    default: throw NotTranslated();
+    case PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK: {
+      const auto type = one_column();
+      const auto& declared = inner.columns[0].declared;
+      return {.text = SqlText("(WITH pg_elements(element) AS (", node.location) + inner.text +
+                      ") SELECT pg_array_of_json(json_group_array(element)) FROM pg_elements)",
+              .type = SqlType::Array,
+              .location = node.location,
+              .name = "array",
+              .declared = array_declared(type, declared)};
+    }
+    case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK: {
+      if (name_in_catalog(nodes(node.n_oper_name, node.oper_name)) != "<>")
+        unsupported("ALL with this operator and a query", node.location,
+                    "write NOT EXISTS (SELECT ... WHERE NOT ...) with the comparison in it");
+      Value right{.type = one_column(), .location = node.location};
+      auto left = checked(expression(*node.testexpr, scope));
+      compare_types("=", left, right, node.location);
+      if (!right.text.empty())
+        unsupported("ALL with a query of another type", node.location, "cast the column of the query");
+      return {.text = SqlText("(") + left.text + " NOT IN (" + inner.text + "))",
+              .type = SqlType::Bool,
+              .location = node.location};
+    }
+    default: unsupported("a subquery of this form", node.location);
   }
 }
 

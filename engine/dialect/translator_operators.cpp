@@ -58,17 +58,72 @@ Value Translator::operation(const PgQuery__AExpr& node, const Scope& scope) {
               .location = node.location,
               .name = "nullif"};
     }
-    default: throw NotTranslated();
+    case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL: return any_of(node, scope);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
+      unsupported("SIMILAR TO", node.location, "use a regular expression: text ~ '^(a|b)$'");
+    default: unsupported("an operator of this form", node.location);
   }
   const auto name = name_in_catalog(nodes(node.n_name, node.name));
+  if (node.lexpr != nullptr && node.lexpr->node_case == PG_QUERY__NODE__NODE_ROW_EXPR)
+    return row_comparison(name, row(*node.lexpr, scope), row(*node.rexpr, scope), node.location);
   auto right = expression(*node.rexpr, scope);
   if (node.lexpr == nullptr) return unary(name, std::move(right), node.location);
-  if (node.lexpr->node_case == PG_QUERY__NODE__NODE_ROW_EXPR) throw NotTranslated();
-  return binary(name, expression(*node.lexpr, scope), std::move(right), node.location);
+  auto left = expression(*node.lexpr, scope);
+  // psql compares names by OPERATOR(pg_catalog.~), in lower case unless they are quoted; eindb's names ignore the case.
+  if (node.n_name == 2 && name == "~") return match("~*", std::move(left), std::move(right), node.location);
+  return binary(name, std::move(left), std::move(right), node.location);
+}
+
+// PostgreSQL compares rows from left to right.
+Value Translator::row_comparison(std::string_view name, std::vector<Value> left, std::vector<Value> right,
+                                 int location) {
+  if (name == "!=") name = "<>";
+  if (!is_comparison(name)) unsupported("this operator between rows", location);
+  if (left.size() != right.size()) refuse("42601", "unequal number of entries in row expressions", location);
+  std::vector<SqlText> lefts;
+  std::vector<SqlText> rights;
+  std::vector<SqlText> parts;
+  for (std::size_t n = 0; n < left.size(); ++n) {
+    if (name == "=" || name == "<>") {
+      parts.push_back(comparison(name, std::move(left[n]), std::move(right[n]), location).text);
+      continue;
+    }
+    left[n] = checked(std::move(left[n]));
+    right[n] = checked(std::move(right[n]));
+    compare_types(name, left[n], right[n], location);
+    lefts.push_back(left[n].text);
+    rights.push_back(right[n].text);
+  }
+  auto text = name == "=" ? joined(parts, " AND ") : joined(parts, " OR ");
+  if (parts.empty())
+    text = SqlText("(") + joined(lefts) + SqlText(") " + std::string(name) + " (", location) + joined(rights) + ")";
+  return {.text = SqlText("(") + text + ")", .type = SqlType::Bool, .location = location};
+}
+
+std::vector<Value> Translator::row(const PgNode& node, const Scope& scope) {
+  if (node.node_case != PG_QUERY__NODE__NODE_ROW_EXPR)
+    unsupported("the comparison of a row with this", -1, "write a row on both sides: (a, b) = (c, d)");
+  std::vector<Value> values;
+  for (const auto* each : nodes(node.row_expr->n_args, node.row_expr->args)) values.push_back(expression(*each, scope));
+  return values;
+}
+
+Value Translator::match(std::string_view name, Value text, Value pattern, int location) {
+  text = coerce(std::move(text), SqlType::Text, Coercion::Implicit);
+  pattern = coerce(std::move(pattern), SqlType::Text, Coercion::Implicit);
+  const auto wanted = name.ends_with('*') ? SqlText("'(?i)' || ") + pattern.text : pattern.text;
+  auto match = SqlText("(", location) + text.text + " REGEXP (" + wanted + "))";
+  return {.text = name.starts_with('!') ? SqlText("(NOT ") + match + ")" : match,
+          .type = SqlType::Bool,
+          .location = location};
 }
 
 Value Translator::unary(std::string_view name, Value operand, int location) {
-  if (name != "-" && name != "+" && name != "@") throw NotTranslated();
+  if (name == "~") {
+    operand = coerce(std::move(operand), SqlType::Integer, Coercion::Implicit);
+    return {.text = SqlText("(~", location) + operand.text + ")", .type = SqlType::Integer, .location = location};
+  }
+  if (name != "-" && name != "+" && name != "@") unsupported("the operator " + std::string(name), location);
   if (operand.type == SqlType::Unknown) operand = settle(std::move(operand), SqlType::Float);
   if (!is_number(operand.type) && operand.type != SqlType::Any)
     refuse("42883", "operator does not exist: " + std::string(name) + " " + std::string(name_of(operand.type)),
@@ -80,6 +135,7 @@ Value Translator::unary(std::string_view name, Value operand, int location) {
   operand.location = location;
   operand.name = "?column?";
   operand.parameter = 0;
+  operand.declared.clear();
   operand.literal.reset();
   return operand;
 }
@@ -87,17 +143,27 @@ Value Translator::unary(std::string_view name, Value operand, int location) {
 Value Translator::binary(std::string_view name, Value left, Value right, int location) {
   if (name == "!=") name = "<>";
   if (is_comparison(name)) return comparison(name, std::move(left), std::move(right), location);
+  if (name == "->" || name == "->>" || name == "#>" || name == "#>>")
+    return json_part(name, checked(std::move(left)), checked(std::move(right)), location);
   if (name == "||") return concatenation(checked(std::move(left)), checked(std::move(right)), location);
-  if (name == "~" || name == "~*" || name == "!~" || name == "!~*") {
-    auto text = coerce(std::move(left), SqlType::Text, Coercion::Implicit);
-    auto pattern = coerce(std::move(right), SqlType::Text, Coercion::Implicit);
-    const auto wanted = name.ends_with('*') ? SqlText("'(?i)' || ") + pattern.text : pattern.text;
-    auto match = SqlText("(", location) + text.text + " REGEXP (" + wanted + "))";
-    return {.text = name.starts_with('!') ? SqlText("(NOT ") + match + ")" : match,
+  if (name == "~" || name == "~*" || name == "!~" || name == "!~*")
+    return match(name, std::move(left), std::move(right), location);
+  if (name == "~~" || name == "!~~" || name == "~~*" || name == "!~~*") {
+    left = coerce(std::move(left), SqlType::Text, Coercion::Implicit);
+    right = coerce(std::move(right), SqlType::Text, Coercion::Implicit);
+    auto like = call_of(name.ends_with('*') ? "pg_ilike" : "pg_like", {left.text, right.text}, location);
+    return {.text = name.starts_with('!') ? SqlText("(NOT ") + like + ")" : like,
             .type = SqlType::Bool,
             .location = location};
   }
-  if (name == "~~" || name == "!~~" || name == "~~*" || name == "!~~*") throw NotTranslated();
+  if (name == "->" || name == "->>") {
+    if (right.type == SqlType::Unknown) right = settle(std::move(right), SqlType::Text);
+    left = left.type == SqlType::Unknown ? settle(std::move(left), SqlType::Text) : checked(std::move(left));
+    auto text = SqlText("(") + left.text + SqlText(" " + std::string(name) + " ", location) + right.text + ")";
+    const bool as_text = name == "->>";
+    if (as_text) text = SqlText("CAST(") + text + " AS TEXT)";
+    return {.text = text, .type = as_text ? SqlType::Text : SqlType::Json, .location = location};
+  }
   return arithmetic(name, std::move(left), std::move(right), location);
 }
 
@@ -107,8 +173,17 @@ Value Translator::arithmetic(std::string_view name, Value left, Value right, int
   };
   if (is_date(left.type) || is_date(right.type))
     return moment_arithmetic(name, checked(std::move(left)), checked(std::move(right)), location);
+  constexpr std::array<std::string_view, 4> kOfBits{"&", "|", "<<", ">>"};
+  if (std::find(kOfBits.begin(), kOfBits.end(), name) != kOfBits.end()) {
+    left = coerce(std::move(left), SqlType::Integer, Coercion::Implicit);
+    right = coerce(std::move(right), SqlType::Integer, Coercion::Implicit);
+    return {.text = SqlText("(") + left.text + SqlText(" " + std::string(name) + " ", location) + right.text + ")",
+            .type = SqlType::Integer,
+            .location = location};
+  }
   constexpr std::array<std::string_view, 6> kKnown{"+", "-", "*", "/", "%", "^"};
-  if (std::find(kKnown.begin(), kKnown.end(), name) == kKnown.end()) throw NotTranslated();
+  if (std::find(kKnown.begin(), kKnown.end(), name) == kKnown.end())
+    unsupported("the operator " + std::string(name), location);
   if (left.type == SqlType::Unknown && right.type == SqlType::Unknown) {
     if (left.parameter == 0 && right.parameter == 0)
       refuse("42725", "operator is not unique: unknown " + std::string(name) + " unknown", location,
@@ -181,14 +256,15 @@ Value Translator::moment_arithmetic(std::string_view name, Value left, Value rig
   }
   if (left.type == Interval && right.type == Interval)
     return made(minus ? "pg_interval_minus" : "pg_interval_plus", Interval);
-  if (left.type == Time || right.type == Time) throw NotTranslated();
+  if (left.type == Time || right.type == Time)
+    unsupported("arithmetic with times of the day", location, "add the time to a date: date + time is a timestamp");
   no_operator(name, left.type, right.type, location);
 }
 
 Value Translator::concatenation(Value left, Value right, int location) {
   if (left.type == SqlType::Array || right.type == SqlType::Array || left.type == SqlType::Json ||
       right.type == SqlType::Json || left.type == SqlType::Bytea || right.type == SqlType::Bytea)
-    throw NotTranslated();
+    return joined_arrays(std::move(left), std::move(right), location);
   const auto is_text = [](const Value& value) {
     return value.type == SqlType::Text || value.type == SqlType::Unknown || value.type == SqlType::Any;
   };
@@ -197,6 +273,22 @@ Value Translator::concatenation(Value left, Value right, int location) {
   right = to_text(std::move(right));
   return {.text = SqlText("(") + left.text + SqlText(" || ", location) + right.text + ")",
           .type = SqlType::Text,
+          .location = location};
+}
+
+// json -> key, json ->> index, json #> path, json #>> path
+Value Translator::json_part(std::string_view name, Value left, Value right, int location) {
+  const bool by_path = name.starts_with('#');
+  if (left.type == SqlType::Unknown) left = settle(std::move(left), SqlType::Json);
+  if (left.type != SqlType::Json && left.type != SqlType::Any) no_operator(name, left.type, right.type, location);
+  if (right.type == SqlType::Unknown) right = settle(std::move(right), by_path ? SqlType::Array : SqlType::Text);
+  const bool fits =
+      by_path ? right.type == SqlType::Array : right.type == SqlType::Text || right.type == SqlType::Integer;
+  if (!fits && right.type != SqlType::Any) no_operator(name, left.type, right.type, location);
+  const bool as_text = name.ends_with(">>");
+  const std::string function = std::string(by_path ? "pg_json_path" : "pg_json_get") + (as_text ? "_text" : "");
+  return {.text = call_of(function, {left.text, right.text}, location),
+          .type = as_text ? SqlType::Text : SqlType::Json,
           .location = location};
 }
 
@@ -209,7 +301,13 @@ void Translator::compare_types(std::string_view name, Value& left, Value& right,
   if (left.type == Unknown) left = settle(std::move(left), right.type);
   if (right.type == Unknown) right = settle(std::move(right), left.type);
   if (left.type == Any || right.type == Any || (is_number(left.type) && is_number(right.type))) return;
-  if (left.type == Interval || left.type == Array || left.type == Json) throw NotTranslated();
+  if (left.type == Json || right.type == Json)
+    unsupported("the comparison of json", location, "compare parts of it: value ->> 'name' = 'x'");
+  if (left.type == Interval && right.type == Interval) {
+    left.text = call_of("pg_interval_span", {left.text}, location);
+    right.text = call_of("pg_interval_span", {right.text}, location);
+    return;
+  }
   if (left.type == right.type) return;
   if (!is_moment(left.type) || !is_moment(right.type)) no_operator(name, left.type, right.type, location);
   const auto type = std::max(left.type, right.type);
@@ -252,31 +350,44 @@ Value Translator::like(const PgQuery__AExpr& node, const Scope& scope) {
 }
 
 Value Translator::in_list(const PgQuery__AExpr& node, const Scope& scope) {
-  if (node.rexpr->node_case != PG_QUERY__NODE__NODE_LIST || node.lexpr->node_case == PG_QUERY__NODE__NODE_ROW_EXPR)
-    throw NotTranslated();
+  CHECK(node.rexpr->node_case == PG_QUERY__NODE__NODE_LIST, "IN has a list behind it");
+  const bool excludes = name_in_catalog(nodes(node.n_name, node.name)) == "<>";
+  if (node.lexpr->node_case == PG_QUERY__NODE__NODE_ROW_EXPR) {
+    std::vector<SqlText> equal;
+    for (const auto* each : nodes(node.rexpr->list->n_items, node.rexpr->list->items))
+      equal.push_back(row_comparison("=", row(*node.lexpr, scope), row(*each, scope), node.location).text);
+    auto any = SqlText("(") + joined(equal, " OR ") + ")";
+    return {.text = excludes ? SqlText("(NOT ") + any + ")" : any, .type = SqlType::Bool, .location = node.location};
+  }
   std::vector<Value> values{checked(expression(*node.lexpr, scope))};
   for (const auto* each : nodes(node.rexpr->list->n_items, node.rexpr->list->items))
     values.push_back(checked(expression(*each, scope)));
   if (values[0].type == SqlType::Unknown)
     for (std::size_t n = 1; n < values.size() && values[0].type == SqlType::Unknown; ++n)
       if (values[n].type != SqlType::Unknown) values[0] = settle(std::move(values[0]), values[n].type);
+  // Where an element needs a conversion of the left side, each is compared alone.
+  const auto all = values;
   std::vector<SqlText> texts;
+  bool alike = true;
   for (std::size_t n = 1; n < values.size(); ++n) {
     auto left = values[0];
     compare_types("=", left, values[n], node.location);
     if (values[0].type == SqlType::Unknown) values[0] = left;
-    if (left.text.str() != values[0].text.str()) throw NotTranslated();  // the left side would need a conversion
+    alike = alike && left.text.str() == values[0].text.str();
     texts.push_back(values[n].text);
   }
-  const bool negated = name_in_catalog(nodes(node.n_name, node.name)) == "<>";
-  return {.text = SqlText("(") + values[0].text + SqlText(negated ? " NOT IN (" : " IN (", node.location) +
-                  joined(texts) + "))",
-          .type = SqlType::Bool,
-          .location = node.location};
+  auto text =
+      SqlText("(") + values[0].text + SqlText(excludes ? " NOT IN (" : " IN (", node.location) + joined(texts) + "))";
+  if (!alike) {
+    texts.clear();
+    for (std::size_t n = 1; n < all.size(); ++n) texts.push_back(comparison("=", all[0], all[n], node.location).text);
+    text = SqlText(excludes ? "(NOT (" : "((", node.location) + joined(texts, " OR ") + "))";
+  }
+  return {.text = text, .type = SqlType::Bool, .location = node.location};
 }
 
 Value Translator::between(const PgQuery__AExpr& node, const Scope& scope) {
-  if (node.rexpr->node_case != PG_QUERY__NODE__NODE_LIST || node.rexpr->list->n_items != 2) throw NotTranslated();
+  CHECK(node.rexpr->node_case == PG_QUERY__NODE__NODE_LIST && node.rexpr->list->n_items == 2, "BETWEEN has two bounds");
   const auto bounds = nodes(node.rexpr->list->n_items, node.rexpr->list->items);
   const auto within = [&](const PgNode& low, const PgNode& high) {
     auto above = comparison(">=", expression(*node.lexpr, scope), expression(low, scope), node.location);
@@ -292,13 +403,39 @@ Value Translator::between(const PgQuery__AExpr& node, const Scope& scope) {
   return {.text = negated ? SqlText("(NOT ") + text + ")" : text, .type = SqlType::Bool, .location = node.location};
 }
 
+// x = ANY (array) and x <> ALL (array), as IN and NOT IN with its elements.
 Value Translator::any_of(const PgQuery__AExpr& node, const Scope& scope) {
-  if (name_in_catalog(nodes(node.n_name, node.name)) != "=") throw NotTranslated();
+  const bool all = node.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL;
+  const auto name = name_in_catalog(nodes(node.n_name, node.name));
+  if (name != (all ? "<>" : "="))
+    unsupported((all ? "ALL with the operator " : "ANY with the operator ") + name, node.location,
+                "write EXISTS (SELECT 1 FROM unnest(array) AS a(x) WHERE ...)");
   auto left = checked(expression(*node.lexpr, scope));
+  if (node.rexpr->node_case == PG_QUERY__NODE__NODE_A_ARRAY_EXPR) {
+    const auto& list = *node.rexpr->a_array_expr;
+    std::vector<SqlText> texts;
+    for (const auto* each : nodes(list.n_elements, list.elements)) {
+      auto value = checked(expression(*each, scope));
+      auto other = left;
+      compare_types("=", other, value, node.location);
+      if (left.type == SqlType::Unknown) left = other;
+      texts.push_back(value.text);
+    }
+    return {
+        .text = SqlText("(") + left.text + SqlText(all ? " NOT IN (" : " IN (", node.location) + joined(texts) + "))",
+        .type = SqlType::Bool,
+        .location = node.location};
+  }
   auto right = expression(*node.rexpr, scope);
-  if (right.type != SqlType::Array && right.type != SqlType::Unknown) throw NotTranslated();
   if (right.type == SqlType::Unknown) right = settle(std::move(right), SqlType::Array);
-  return {.text = SqlText("(") + left.text + SqlText(" IN (SELECT value FROM json_each(pg_array_json(", node.location) +
+  if (right.type != SqlType::Array && right.type != SqlType::Any && right.type != SqlType::Text)
+    refuse("42809", std::string("op ") + (all ? "ALL" : "ANY") + " (array) requires array on right side",
+           node.location);
+  if (left.type == SqlType::Unknown) left = settle(std::move(left), SqlType::Text);
+  return {.text = SqlText("(") + left.text +
+                  SqlText(all ? " NOT IN (SELECT value FROM json_each(pg_array_json("
+                              : " IN (SELECT value FROM json_each(pg_array_json(",
+                          node.location) +
                   right.text + "))))",
           .type = SqlType::Bool,
           .location = node.location};

@@ -26,35 +26,48 @@ SqlText name_list(const std::vector<std::string>& names) {
   return out + ")";
 }
 
-/// Schemas whose tables are the user's.
-bool is_own_schema(std::string_view schema) {
-  return schema.empty() || schema == "public" || schema == "main" || schema == "temp" || schema == "pg_temp";
-}
-
 }  // namespace
 
 SqlText Translator::statement(const PgNode& node) {
   switch (node.node_case) {
-    case PG_QUERY__NODE__NODE_SELECT_STMT: return query(*node.select_stmt, nullptr).text;
+    case PG_QUERY__NODE__NODE_SELECT_STMT: {
+      auto rows = query(*node.select_stmt, nullptr);
+      if (rows.known) columns_ = std::move(rows.columns);
+      return rows.text;
+    }
     case PG_QUERY__NODE__NODE_INSERT_STMT: return insert(*node.insert_stmt);
     case PG_QUERY__NODE__NODE_UPDATE_STMT: return update(*node.update_stmt);
     case PG_QUERY__NODE__NODE_DELETE_STMT: return remove(*node.delete_stmt);
     case PG_QUERY__NODE__NODE_CREATE_STMT: return create_table(*node.create_stmt);
+    case PG_QUERY__NODE__NODE_INDEX_STMT: return create_index(*node.index_stmt);
+    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT: return alter_table(*node.alter_table_stmt);
+    case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
+      refuse("0A000", "sequences are not supported", -1, "a column that is serial PRIMARY KEY counts");
+    case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT:
+      refuse("0A000", "schemas are not supported", -1, "all tables and tensors are in the schema public");
+    case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
+    case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
+    case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+      refuse("0A000", "types of one's own are not supported", -1, "a column of type text with a CHECK");
+    case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
+      refuse("0A000", "functions of one's own are not supported", -1, "CREATE MACRO names an expression for EINSUM");
     default: throw NotTranslated();
   }
 }
 
 Translator::Query Translator::query(const PgQuery__SelectStmt& node, const Scope* outer,
                                     const std::vector<Column>* targets) {
-  if (node.into_clause != nullptr) throw NotTranslated();
+  if (node.into_clause != nullptr) unsupported("SELECT INTO", -1, "CREATE TABLE name AS SELECT ...");
   const auto with_before = with_queries_;
   SqlText ctes;
   if (node.with_clause != nullptr) ctes = with(*node.with_clause, outer);
   const bool had_aggregate = std::exchange(has_aggregate_, false);
+  auto* const outer_sets = std::exchange(sets_, nullptr);
   auto out = node.op != PG_QUERY__SET_OPERATION__SETOP_NONE ? compound(node, outer, targets)
              : node.n_values_lists > 0                      ? values(node, outer, targets)
                                                             : select(node, outer, targets);
   has_aggregate_ = had_aggregate;
+  sets_ = outer_sets;
   out.text = ctes + out.text;
   with_queries_ = with_before;
   return out;
@@ -64,9 +77,10 @@ SqlText Translator::with(const PgQuery__WithClause& node, const Scope* outer) {
   SqlText out = node.recursive ? "WITH RECURSIVE " : "WITH ";
   bool first = true;
   for (const auto* each : nodes(node.n_ctes, node.ctes)) {
-    if (each->node_case != PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR) throw NotTranslated();
+    CHECK(each->node_case == PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR, "WITH has a list of queries");
     const auto& cte = *each->common_table_expr;
-    if (cte.search_clause != nullptr || cte.cycle_clause != nullptr) throw NotTranslated();
+    if (cte.search_clause != nullptr || cte.cycle_clause != nullptr)
+      unsupported("SEARCH or CYCLE", cte.location, "count the depth in a column, and bound it in the recursive SELECT");
     if (cte.ctequery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
       refuse("0A000", "a WITH query that changes rows is not supported", cte.location,
              "run the INSERT, UPDATE or DELETE as a statement of its own, in a transaction");
@@ -78,20 +92,24 @@ SqlText Translator::with(const PgQuery__WithClause& node, const Scope* outer) {
       // The first SELECT gives the columns that the second one reads.
       auto columns = query(*body.larg, outer).columns;
       for (std::size_t n = 0; n < names.size() && n < columns.size(); ++n) columns[n].name = names[n];
-      with_queries_[key] = columns;
+      with_queries_[key] = {columns, true};
     }
     auto inner = query(body, outer);
-    if (names.size() > inner.columns.size())
+    if (inner.known && names.size() > inner.columns.size())
       refuse("42P10",
              "WITH query \"" + std::string(cte.ctename) + "\" has " + std::to_string(inner.columns.size()) +
                  " columns available but " + std::to_string(names.size()) + " columns specified",
              cte.location);
+    if (!inner.known && !names.empty()) {
+      inner = {.text = inner.text, .columns = {}};
+      for (const auto& name : names) inner.columns.push_back({.name = name});
+    }
     for (std::size_t n = 0; n < names.size(); ++n) inner.columns[n].name = names[n];
     names.clear();
     for (const auto& column : inner.columns) names.push_back(column.name);
-    with_queries_[key] = inner.columns;
+    with_queries_[key] = {inner.columns, inner.known};
     if (!std::exchange(first, false)) out += ", ";
-    out += SqlText(quoted(cte.ctename), cte.location) + name_list(names) + " AS ";
+    out += SqlText(quoted(cte.ctename), cte.location) + (inner.known ? name_list(names) : SqlText()) + " AS ";
     if (cte.ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeAlways) out += "MATERIALIZED ";
     if (cte.ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeNever) out += "NOT MATERIALIZED ";
     out += SqlText("(") + inner.text + ")";
@@ -103,12 +121,14 @@ Translator::Query Translator::values(const PgQuery__SelectStmt& node, const Scop
                                      const std::vector<Column>* targets) {
   Query out;
   const Scope scope(outer);
+  const auto defaults = std::exchange(defaults_, {});
   std::vector<std::vector<Value>> rows;
   for (const auto* list : nodes(node.n_values_lists, node.values_lists)) {
-    if (list->node_case != PG_QUERY__NODE__NODE_LIST) throw NotTranslated();
+    CHECK(list->node_case == PG_QUERY__NODE__NODE_LIST, "VALUES has lists");
     auto& row = rows.emplace_back();
-    for (const auto* item : nodes(list->list->n_items, list->list->items)) {
-      if (item->node_case == PG_QUERY__NODE__NODE_SET_TO_DEFAULT) throw NotTranslated();
+    for (std::size_t n = 0; n < list->list->n_items; ++n) {
+      const auto* item = list->list->items[n];
+      if (n < defaults.size() && defaults[n]) continue;
       row.push_back(checked(expression(*item, scope)));
       if (targets != nullptr && row.size() <= targets->size())
         row.back() = stored(std::move(row.back()), (*targets)[row.size() - 1]);
@@ -132,7 +152,7 @@ Translator::Query Translator::values(const PgQuery__SelectStmt& node, const Scop
   }
   const bool plain = node.n_sort_clause == 0 && node.limit_count == nullptr && node.limit_offset == nullptr;
   if (!plain) out.text = SqlText("SELECT * FROM (") + out.text + ")";
-  out.text += order_and_limit(node, scope, out.columns, true);
+  out.text += order_and_limit(node, scope, out, true);
   return out;
 }
 
@@ -140,7 +160,8 @@ Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Sc
                                        const std::vector<Column>* targets) {
   const auto left = query(*node.larg, outer);
   const auto right = query(*node.rarg, outer);
-  if (left.columns.size() != right.columns.size())
+  const bool known = left.known && right.known;
+  if (known && left.columns.size() != right.columns.size())
     refuse("42601", "each UNION, INTERSECT or EXCEPT query must have the same number of columns", -1);
   const auto operand = [&](const PgQuery__SelectStmt& part, const Query& query) {
     // SQLite has one precedence for all of them and no parentheses around parts.
@@ -149,15 +170,18 @@ Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Sc
                         part.n_values_lists == 0;
     return simple ? query.text : SqlText("SELECT * FROM (") + query.text + ")";
   };
-  Query out;
-  for (std::size_t n = 0; n < left.columns.size(); ++n) {
+  Query out{.text = {}, .columns = {}, .known = known};
+  for (std::size_t n = 0; known && n < left.columns.size(); ++n) {
     std::vector<Value> both(2);
     both[0] = {.text = "", .type = left.columns[n].type};
     both[1] = {.text = "", .type = right.columns[n].type};
     const auto type = unify(both, "UNION");
     if (!both[0].text.empty() || !both[1].text.empty()) {
       const auto is_integer = [](SqlType t) { return t == SqlType::Integer || t == SqlType::Numeric; };
-      if (!is_integer(left.columns[n].type) && !is_number(left.columns[n].type)) throw NotTranslated();
+      if (!is_integer(left.columns[n].type) && !is_number(left.columns[n].type))
+        unsupported("UNION of columns of types " + std::string(name_of(left.columns[n].type)) + " and " +
+                        std::string(name_of(right.columns[n].type)),
+                    -1, "cast both to one type");
     }
     out.columns.push_back({.name = left.columns[n].name, .type = type});
   }
@@ -169,7 +193,7 @@ Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Sc
            "without ALL they are: rows that are equal are one row then");
   if (node.all) word = " UNION ALL ";
   out.text = operand(*node.larg, left) + SqlText(word) + operand(*node.rarg, right);
-  if (targets != nullptr) {
+  if (targets != nullptr && known) {
     // Rows of a compound are converted behind it.
     std::vector<SqlText> converted;
     std::vector<std::string> names;
@@ -181,11 +205,12 @@ Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Sc
     }
     out.text =
         SqlText("WITH rows") + name_list(names) + " AS (" + out.text + ") SELECT " + joined(converted) + " FROM rows";
-    if (node.n_sort_clause > 0 || node.limit_count != nullptr) throw NotTranslated();
+    if (node.n_sort_clause > 0 || node.limit_count != nullptr)
+      unsupported("ORDER BY or LIMIT of a UNION that is inserted", -1, "put the UNION in parentheses: FROM (...) AS s");
     return out;
   }
   const Scope scope(outer);
-  out.text += order_and_limit(node, scope, out.columns, true);
+  out.text += order_and_limit(node, scope, out, true);
   return out;
 }
 
@@ -193,10 +218,18 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
                                      const std::vector<Column>* targets) {
   Query out;
   Scope scope(outer);
-  const auto from = sources(nodes(node.n_from_clause, node.from_clause), scope);
+  auto from = sources(nodes(node.n_from_clause, node.from_clause), scope);
   std::vector<SqlText> texts;
+  std::vector<SqlText> sets;
+  sets_ = &sets;
   results(nodes(node.n_target_list, node.target_list), scope, targets, out, texts);
-  if (texts.empty()) throw NotTranslated();
+  sets_ = nullptr;
+  if (!sets.empty()) {
+    if (node.n_group_clause > 0 || has_aggregate_)
+      unsupported("a set-returning function beside groups", -1, "call it in a query around this one");
+    from = (from.empty() ? SqlText() : from + ", ") + "json_each(" + sets[0] + ") AS \"pg_set\"";
+  }
+  if (texts.empty()) texts.emplace_back("1");  // EXISTS (SELECT FROM t)
   out.text = "SELECT ";
   const bool is_distinct_on =
       node.n_distinct_clause > 0 && node.distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET;
@@ -213,7 +246,9 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
   if (node.n_group_clause > 0) {
     std::vector<SqlText> keys;
     for (const auto* key : nodes(node.n_group_clause, node.group_clause)) {
-      if (key->node_case == PG_QUERY__NODE__NODE_GROUPING_SET) throw NotTranslated();
+      if (key->node_case == PG_QUERY__NODE__NODE_GROUPING_SET)
+        unsupported("GROUPING SETS, ROLLUP or CUBE", key->grouping_set->location,
+                    "write a SELECT for each set, joined by UNION ALL");
       const bool position =
           key->node_case == PG_QUERY__NODE__NODE_A_CONST && key->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL;
       const bool is_alias = key->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && key->column_ref->n_fields == 1 &&
@@ -225,9 +260,10 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
     out.text += SqlText(" GROUP BY ") + joined(keys);
   }
   if (node.having_clause != nullptr) {
-    out.text += SqlText(node.n_group_clause > 0 ? " HAVING " : " GROUP BY NULL HAVING ");
-    out.text += condition(*node.having_clause, scope, "HAVING");
-    if (node.n_group_clause == 0) throw NotTranslated();
+    const auto kept = condition(*node.having_clause, scope, "HAVING");
+    if (node.n_group_clause == 0 && !has_aggregate_)
+      unsupported("HAVING without groups and aggregates", -1, "write the condition in WHERE");
+    out.text += SqlText(" HAVING ") + kept;
   }
   check_grouping(node, scope);
   const bool has_limit = node.limit_count != nullptr && node.limit_count->node_case == PG_QUERY__NODE__NODE_A_CONST &&
@@ -237,7 +273,7 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
   if (node.n_window_clause > 0) {
     std::vector<SqlText> windows;
     for (const auto* each : nodes(node.n_window_clause, node.window_clause)) {
-      if (each->node_case != PG_QUERY__NODE__NODE_WINDOW_DEF) throw NotTranslated();
+      CHECK(each->node_case == PG_QUERY__NODE__NODE_WINDOW_DEF, "WINDOW has definitions");
       auto definition = *each->window_def;
       definition.name = nullptr;
       windows.push_back(SqlText(quoted(each->window_def->name) + " AS ") + window(definition, scope));
@@ -245,14 +281,15 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
     out.text += SqlText(" WINDOW ") + joined(windows);
   }
   if (!is_distinct_on) {
-    out.text += order_and_limit(node, scope, out.columns, false);
+    out.text += order_and_limit(node, scope, out, false);
     return out;
   }
   std::vector<SqlText> names;
   for (const auto& column : out.columns) {
     const auto same = std::count_if(out.columns.begin(), out.columns.end(),
                                     [&](const Column& other) { return equal_ignoring_case(other.name, column.name); });
-    if (same > 1) throw NotTranslated();
+    if (same > 1)
+      unsupported("DISTINCT ON with two columns of one name", -1, "give the columns names of their own: AS");
     if (!column.hidden) names.emplace_back(quoted(column.name));
   }
   out.text =
@@ -262,10 +299,12 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
 
 // Columns for DISTINCT ON: the place of a row in its group, and among all rows.
 SqlText Translator::places_of_groups(const PgQuery__SelectStmt& node, const Scope& scope) {
-  if (node.n_group_clause > 0 || has_aggregate_) throw NotTranslated();
+  if (node.n_group_clause > 0 || has_aggregate_)
+    unsupported("DISTINCT ON beside groups", -1, "group in a query inside: FROM (SELECT ... GROUP BY ...) AS s");
   std::vector<SqlText> keys;
   for (const auto* key : nodes(node.n_distinct_clause, node.distinct_clause)) {
-    if (key->node_case == PG_QUERY__NODE__NODE_A_CONST) throw NotTranslated();
+    if (key->node_case == PG_QUERY__NODE__NODE_A_CONST)
+      unsupported("a position in DISTINCT ON", key->a_const->location, "write the expression");
     keys.push_back(checked(expression(*key, scope)).text);
   }
   for (const auto* each : nodes(node.n_sort_clause, node.sort_clause)) {
@@ -274,7 +313,7 @@ SqlText Translator::places_of_groups(const PgQuery__SelectStmt& node, const Scop
     // Positions and names of results mean something else in a window.
     if (key.node_case == PG_QUERY__NODE__NODE_A_CONST ||
         (is_name && !scope.find("", text_of(*key.column_ref->fields[0]))))
-      throw NotTranslated();
+      unsupported("a position or a name of a result in the ORDER BY of DISTINCT ON", -1, "write the expression");
   }
   const auto order =
       node.n_sort_clause == 0
@@ -284,55 +323,66 @@ SqlText Translator::places_of_groups(const PgQuery__SelectStmt& node, const Scop
          order + ") AS pg_place";
 }
 
-void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, Query& out,
-                      std::vector<SqlText>& texts) const {
-  if (node.n_fields > 2) throw NotTranslated();
-  const auto of = node.n_fields == 2 ? text_of(*node.fields[0]) : std::string();
+void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, bool convert, Query& out,
+                      std::vector<SqlText>& texts) {
+  const auto of = node.n_fields >= 2 ? text_of(*node.fields[node.n_fields - 2]) : std::string();
   bool found = false;
+  bool known = true;
+  bool renamed = false;
+  std::vector<SqlText> each_text;
+  std::vector<Column> columns;
   for (const auto& source : scope.sources()) {
     if (!of.empty() && !equal_ignoring_case(source.name, of)) continue;
     found = true;
-    if (!source.known) throw NotTranslated();
-    for (const auto& column : source.columns) {
+    known = known && source.known;
+    for (auto column : source.columns) {
       const bool merged = of.empty() && std::any_of(source.joined.begin(), source.joined.end(), [&](const auto& name) {
                             return equal_ignoring_case(name, column.name);
                           });
       if (column.hidden || merged) continue;
-      texts.emplace_back((source.name.empty() ? "" : quoted(source.name) + ".") + quoted(column.name), node.location);
-      out.columns.push_back(column);
+      renamed = renamed || !column.sql.empty();
+      const auto own = (source.name.empty() ? "" : quoted(source.name) + ".") + quoted(column.name);
+      auto text = SqlText(column.sql.empty() ? own : column.sql, node.location);
+      if (!column.sql.empty() && !convert) text += SqlText(" AS " + quoted(column.name));
+      each_text.push_back(std::move(text));
+      column.sql.clear();
+      columns.push_back(std::move(column));
     }
   }
   if (!found && of.empty()) refuse("42601", "SELECT * with no tables specified is not valid", node.location);
   if (!found) refuse("42P01", "missing FROM-clause entry for table \"" + of + "\"", node.location);
+  if (!known && renamed) unsupported("* of these sources together", node.location, "name the columns");
+  out.known = out.known && known;
+  out.columns.insert(out.columns.end(), columns.begin(), columns.end());
+  if (known && (convert || renamed)) {
+    texts.insert(texts.end(), each_text.begin(), each_text.end());
+    return;
+  }
+  // Left to SQLite, so that it is found out if the tables have other columns by the time that it runs.
+  texts.emplace_back((of.empty() ? "" : quoted(of) + ".") + "*", node.location);
 }
 
 void Translator::results(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>* columns,
                          Query& out, std::vector<SqlText>& texts) {
   for (const auto* each : targets) {
-    if (each->node_case != PG_QUERY__NODE__NODE_RES_TARGET) throw NotTranslated();
+    CHECK(each->node_case == PG_QUERY__NODE__NODE_RES_TARGET, "a SELECT has a list of results");
     const auto& target = *each->res_target;
     if (is_star(*target.val)) {
       const auto first = texts.size();
-      star(*target.val->column_ref, scope, out, texts);
-      if (columns == nullptr) {
-        // Left to SQLite, so that it is found out if the tables have other columns by the time that it runs.
-        const auto& fields = *target.val->column_ref;
-        texts.resize(first);
-        texts.emplace_back((fields.n_fields == 2 ? quoted(text_of(*fields.fields[0])) + "." : "") + "*",
-                           fields.location);
-      }
-      for (auto n = first; columns != nullptr && n < texts.size() && n < columns->size(); ++n)
+      star(*target.val->column_ref, scope, columns != nullptr, out, texts);
+      for (auto n = first; columns != nullptr && out.known && n < texts.size() && n < columns->size(); ++n)
         texts[n] = stored({.text = texts[n], .type = out.columns[n].type}, (*columns)[n]).text;
       continue;
     }
     auto value = checked(expression(*target.val, scope));
     const auto name = is_set(target.name) ? std::string(target.name) : value.name;
     const auto index = texts.size();
-    if (columns != nullptr && index < columns->size()) value = stored(std::move(value), (*columns)[index]);
+    if (columns != nullptr && out.known && index < columns->size()) value = stored(std::move(value), (*columns)[index]);
     else if (value.type == SqlType::Unknown) value = settle(std::move(value), SqlType::Text);
-    const bool own_name = target.val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && name == value.name;
+    const bool own_name = target.val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && name == value.name &&
+                          value.text.str().ends_with(quoted(name));
     texts.push_back(own_name ? value.text : value.text + SqlText(" AS " + quoted(name)));
-    out.columns.push_back({.name = name, .type = value.type});
+    out.columns.push_back({.name = name, .type = value.type, .declared = value.declared});
   }
 }
 
@@ -376,13 +426,13 @@ void Translator::check_grouping(const PgQuery__SelectStmt& node, const Scope& sc
   }
 }
 
-SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, const std::vector<Column>* columns,
-                            bool of_compound) {
+SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, const Query* rows, bool of_compound) {
   std::vector<SqlText> texts;
   for (const auto* each : keys) {
-    if (each->node_case != PG_QUERY__NODE__NODE_SORT_BY) throw NotTranslated();
+    CHECK(each->node_case == PG_QUERY__NODE__NODE_SORT_BY, "ORDER BY has keys");
     const auto& sort = *each->sort_by;
-    if (sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING) throw NotTranslated();
+    if (sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING)
+      unsupported("ORDER BY ... USING", sort.location, "write ASC or DESC");
     const bool descends = sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
     const bool nulls_first = sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT
                                  ? descends
@@ -392,35 +442,46 @@ SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, c
     const bool is_name =
         node.node_case == PG_QUERY__NODE__NODE_COLUMN_REF && node.column_ref->n_fields == 1 && !is_star(node);
     const auto name = is_name ? text_of(*node.column_ref->fields[0]) : std::string();
-    const bool of_result = columns != nullptr && is_name &&
-                           std::any_of(columns->begin(), columns->end(),
+    const bool of_result = rows != nullptr && is_name &&
+                           std::any_of(rows->columns.begin(), rows->columns.end(),
                                        [&](const Column& column) { return equal_ignoring_case(column.name, name); });
-    if (columns != nullptr && node.node_case == PG_QUERY__NODE__NODE_A_CONST) {
+    if (rows != nullptr && node.node_case == PG_QUERY__NODE__NODE_A_CONST) {
       if (node.a_const->val_case != PG_QUERY__A__CONST__VAL_IVAL)
         refuse("42601", "non-integer constant in ORDER BY", node.a_const->location);
       const auto position = node.a_const->ival->ival;
-      if (position < 1 || static_cast<std::size_t>(position) > columns->size())
+      if (position < 1 || (rows->known && static_cast<std::size_t>(position) > rows->columns.size()))
         refuse("42P10", "ORDER BY position " + std::to_string(position) + " is not in select list",
                node.a_const->location);
+      const bool is_interval =
+          rows->known && rows->columns[static_cast<std::size_t>(position) - 1].type == SqlType::Interval;
+      if (is_interval)
+        unsupported("ORDER BY the position of an interval", node.a_const->location, "name the column: ORDER BY name");
       key = SqlText(std::to_string(position));
     } else if (of_result) {
       key = SqlText(quoted(name), node.column_ref->location);
+      const auto column = std::find_if(rows->columns.begin(), rows->columns.end(),
+                                       [&](const Column& c) { return equal_ignoring_case(c.name, name); });
+      if (column->type == SqlType::Interval && of_compound)
+        unsupported("ORDER BY an interval behind UNION", sort.location, "put the UNION in FROM (...) AS s");
+      if (column->type == SqlType::Interval) key = SqlText("pg_interval_span(") + key + ")";
     } else {
       if (of_compound)
         refuse("0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause", sort.location,
                "Only result column names can be used, not expressions or functions.");
-      key = checked(expression(node, scope)).text;
+      auto value = checked(expression(node, scope));
+      if (value.type == SqlType::Interval) value.text = SqlText("pg_interval_span(") + value.text + ")";
+      key = value.text;
     }
     texts.push_back(key + (descends ? " DESC" : " ASC") + (nulls_first ? " NULLS FIRST" : " NULLS LAST"));
   }
   return joined(texts);
 }
 
-SqlText Translator::order_and_limit(const PgQuery__SelectStmt& node, const Scope& scope,
-                                    const std::vector<Column>& columns, bool of_compound) {
+SqlText Translator::order_and_limit(const PgQuery__SelectStmt& node, const Scope& scope, const Query& rows,
+                                    bool of_compound) {
   SqlText out;
   if (node.n_sort_clause > 0)
-    out += SqlText(" ORDER BY ") + sorting(nodes(node.n_sort_clause, node.sort_clause), scope, &columns, of_compound);
+    out += SqlText(" ORDER BY ") + sorting(nodes(node.n_sort_clause, node.sort_clause), scope, &rows, of_compound);
   return out + limit(node);
 }
 
@@ -453,47 +514,81 @@ SqlText Translator::source(const PgNode& node, Scope& scope) {
   switch (node.node_case) {
     case PG_QUERY__NODE__NODE_RANGE_VAR: return table(*node.range_var, scope);
     case PG_QUERY__NODE__NODE_RANGE_SUBSELECT: return derived(*node.range_subselect, scope);
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION: return table_function(*node.range_function, scope);
     case PG_QUERY__NODE__NODE_JOIN_EXPR: return join(*node.join_expr, scope);
-    default: throw NotTranslated();
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
+      unsupported("TABLESAMPLE", node.range_table_sample->location, "write WHERE random() < 0.1");
+    default: unsupported("this in a FROM clause", -1);
   }
 }
 
 SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
   const std::string schema = is_set(node.schemaname) ? node.schemaname : "";
   const std::string name = node.relname;
-  if (is_set(node.catalogname) || !is_own_schema(schema) || name.starts_with("pg_")) throw NotTranslated();
-  Source out{.name = name, .columns = {}};
+  if (name.starts_with(kEinsumMark)) return einsum(node, scope);
   const auto with = schema.empty() ? with_queries_.find(to_lower(name)) : with_queries_.end();
+  const bool of_information = equal_ignoring_case(schema, "information_schema");
+  Source out{.name = name, .columns = {}};
+  SqlText text;
   if (with != with_queries_.end()) {
-    out.columns = with->second;
+    out.columns = with->second.columns;
+    out.known = with->second.known;
+    text = SqlText(quoted(name), node.location);
   } else {
-    auto columns = columns_of(schema == "public" ? "" : schema, name);
-    if (!columns) throw NotTranslated();  // a table of the catalog, or none
-    out.columns = std::move(*columns);
+    const bool of_catalog = of_information || equal_ignoring_case(schema, "pg_catalog");
+    const auto own_schema = schema == "public" || of_catalog ? std::string() : schema;
+    std::optional<std::vector<Column>> columns;
+    // As in PostgreSQL, the catalog comes before tables of the user's.
+    if (of_catalog || (schema.empty() && name.starts_with("pg_"))) {
+      const auto table = of_information ? "information_schema_" + to_lower(name) : to_lower(name);
+      columns = columns_of("pg_catalog", table);
+      uses_catalog_ = uses_catalog_ || of_catalog || columns.has_value();
+      text = SqlText("\"pg_catalog\"." + quoted(table), node.location);
+    }
+    if (!columns && !of_catalog) {
+      columns = columns_of(own_schema, name);
+      text = SqlText((own_schema.empty() ? "" : quoted(own_schema) + ".") + quoted(name), node.location);
+    }
+    out.known = columns.has_value();  // SQLite refuses a table that there is not, or knows it by itself
+    if (columns) out.columns = std::move(*columns);
   }
-  auto text = SqlText((schema.empty() || schema == "public" ? "" : quoted(schema) + ".") + quoted(name), node.location);
-  if (node.alias != nullptr) {
-    if (node.alias->n_colnames > 0) throw NotTranslated();
+  if (node.alias == nullptr) {
+    // A table of the catalog has another name for SQLite.
+    if (!text.str().ends_with(quoted(name))) text += SqlText(" AS " + quoted(name));
+  } else {
     out.name = node.alias->aliasname;
     text += SqlText(" AS " + quoted(out.name));
+    const auto names = names_of(nodes(node.alias->n_colnames, node.alias->colnames));
+    if (!names.empty() && (!out.known || names.size() > out.columns.size()))
+      refuse("42P10", "table \"" + out.name + "\" has fewer columns available than specified", node.location);
+    for (std::size_t n = 0; n < names.size(); ++n) {
+      out.columns[n].sql = quoted(out.name) + "." + quoted(out.columns[n].name);
+      out.columns[n].name = names[n];
+    }
   }
   scope.add(std::move(out));
   return text;
 }
 
 SqlText Translator::derived(const PgQuery__RangeSubselect& node, Scope& scope) {
-  if (node.lateral || node.alias == nullptr || node.subquery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
-    throw NotTranslated();
+  if (node.alias == nullptr)
+    refuse("42601", "subquery in FROM must have an alias", -1, "For example, FROM (SELECT ...) AS foo.");
+  CHECK(node.subquery->node_case == PG_QUERY__NODE__NODE_SELECT_STMT, "a subquery is a SELECT");
+  if (node.lateral) return lateral(node, scope);
   const auto had_aggregate = has_aggregate_;
   auto inner = query(*node.subquery->select_stmt, nullptr);
   has_aggregate_ = had_aggregate;
   const auto names = names_of(nodes(node.alias->n_colnames, node.alias->colnames));
   const std::string alias = node.alias->aliasname;
-  if (names.size() > inner.columns.size())
+  if (inner.known && names.size() > inner.columns.size())
     refuse("42P10",
            "table \"" + alias + "\" has " + std::to_string(inner.columns.size()) + " columns available but " +
                std::to_string(names.size()) + " columns specified",
            -1);
+  if (!inner.known && !names.empty()) {
+    inner = {.text = inner.text, .columns = {}};
+    for (const auto& name : names) inner.columns.push_back({.name = name});
+  }
   for (std::size_t n = 0; n < names.size(); ++n) inner.columns[n].name = names[n];
   std::vector<std::string> all;
   for (const auto& column : inner.columns) all.push_back(column.name);
@@ -502,18 +597,18 @@ SqlText Translator::derived(const PgQuery__RangeSubselect& node, Scope& scope) {
   if (!names.empty() || is_values)
     text = SqlText("WITH ") + SqlText(quoted(alias)) + name_list(all) + " AS (" + inner.text + ") SELECT * FROM " +
            quoted(alias);
-  scope.add({.name = alias, .columns = std::move(inner.columns)});
+  scope.add({.name = alias, .columns = std::move(inner.columns), .known = inner.known});
   return SqlText("(") + text + ") AS " + quoted(alias);
 }
 
 SqlText Translator::join(const PgQuery__JoinExpr& node, Scope& scope) {
-  if (node.alias != nullptr || node.join_using_alias != nullptr) throw NotTranslated();
+  if (node.alias != nullptr || node.join_using_alias != nullptr)
+    unsupported("a name for a join", -1, "give the tables names");
   const auto first = scope.sources().size();
   auto left = source(*node.larg, scope);
   const auto middle = scope.sources().size();
-  const bool nested = node.rarg->node_case == PG_QUERY__NODE__NODE_JOIN_EXPR;
-  if (nested) throw NotTranslated();  // SQLite loses the names of tables in parentheses
   auto right = source(*node.rarg, scope);
+  if (node.rarg->node_case == PG_QUERY__NODE__NODE_JOIN_EXPR) right = SqlText("(") + right + ")";
   CHECK(first <= middle && middle < scope.sources().size(), "the right side of a join adds a source");
   std::string_view word = " JOIN ";
   if (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_LEFT) word = " LEFT JOIN ";
@@ -531,8 +626,6 @@ SqlText Translator::join(const PgQuery__JoinExpr& node, Scope& scope) {
           if (equal_ignoring_case(column.name, other.name)) columns.push_back(column.name);
   }
   const bool merges = !columns.empty();
-  if (merges && (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_RIGHT || node.jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL))
-    throw NotTranslated();
   added.joined = columns;
   auto text = left + word + right;
   if (merges) {

@@ -17,7 +17,11 @@ std::string constant_of(const std::string& text, SqlType type) {
     case SqlType::Numeric:
     case SqlType::Float: {
       const bool is_float = type == SqlType::Float;
-      if (!std::isfinite(real_from(text, name_of(type)))) throw NotTranslated();
+      const auto number = real_from(text, name_of(type));
+      if (std::isnan(number))
+        throw CodedError("0A000", ErrorKind::Unsupported,
+                         "NaN as a value of a column is not supported: it would be NULL");
+      if (std::isinf(number)) return number < 0 ? "-9e999" : "9e999";
       return "CAST(" + quote_string(text) + (is_float ? " AS REAL)" : " AS NUMERIC)");
     }
     case SqlType::Bool: return truth_from(text) ? "TRUE" : "FALSE";
@@ -33,14 +37,19 @@ std::string constant_of(const std::string& text, SqlType type) {
 }
 
 // now, today, ... are read when the statement runs.
+std::string trimmed_lower(std::string_view text) {
+  const auto begin = std::min(text.find_first_not_of(' '), text.size());
+  return to_lower(text.substr(begin, text.find_last_not_of(' ') + 1 - begin));
+}
+
 bool is_special_moment(std::string_view text) {
-  const auto word = to_lower(text.substr(std::min(text.find_first_not_of(' '), text.size())));
+  const auto word = trimmed_lower(text);
   return word == "now" || word == "today" || word == "tomorrow" || word == "yesterday" || word == "epoch" ||
          word == "infinity" || word == "-infinity";
 }
 
 /// The function that reads a text as a value of the type at run time, or raises 22P02.
-std::string_view reader_of(SqlType type) {
+std::string reader_of(SqlType type) {
   switch (type) {
     case SqlType::Bool: return "pg_bool";
     case SqlType::Integer: return "pg_integer";
@@ -52,8 +61,17 @@ std::string_view reader_of(SqlType type) {
     case SqlType::TimestampTz: return "pg_timestamptz";
     case SqlType::Interval: return "pg_interval";
     case SqlType::Uuid: return "pg_uuid";
-    default: throw NotTranslated();
+    case SqlType::Json: return "pg_json";
+    default: return "";
   }
+}
+
+/// The type of a cast as CREATE TABLE would have it: numeric(10,2), varchar(3), date.
+std::string declared_text(SqlType type, const std::string& name, const std::vector<std::int64_t>& modifiers) {
+  if (modifiers.empty() || (type != SqlType::Numeric && type != SqlType::Text)) return std::string(name_of(type));
+  std::string out = name;
+  for (std::size_t n = 0; n < modifiers.size(); ++n) out += (n == 0 ? "(" : ",") + std::to_string(modifiers[n]);
+  return out + ")";
 }
 
 bool may_become(SqlType from, SqlType to, Coercion coercion) {
@@ -78,12 +96,31 @@ Value Translator::settle(Value value, SqlType type) {
     return value;
   }
   if (!value.literal) return value;
-  if (is_moment(type) && is_special_moment(*value.literal)) throw NotTranslated();
+  if (is_moment(type) && is_special_moment(*value.literal)) return special_moment(std::move(value));
   try {
     value.text = SqlText(constant_of(*value.literal, type), value.location);
   } catch (const CodedError& error) {
     refuse(error.sqlstate(), error.message(), value.location);
   }
+  value.literal.reset();
+  return value;
+}
+
+// 'now', 'today' and the like mean the moment at which the statement runs.
+Value Translator::special_moment(Value value) const {
+  const auto word = trimmed_lower(*value.literal);
+  if (word.ends_with("infinity"))
+    unsupported("the moment '" + word + "'", value.location, "the years are 1 to 9999: take the first or the last day");
+  const auto today = std::string("pg_date(now())");
+  std::string text = "now()";
+  if (word == "today") text = today;
+  if (word == "tomorrow") text = "pg_date_plus(" + today + ", 1)";
+  if (word == "yesterday") text = "pg_date_minus(" + today + ", 1)";
+  if (word == "epoch") text = "'1970-01-01'";
+  const std::string reader = value.type == SqlType::Date        ? "pg_date("
+                             : value.type == SqlType::Timestamp ? "pg_timestamp("
+                                                                : "pg_timestamptz(";
+  value.text = SqlText(reader + text + ")", value.location);
   value.literal.reset();
   return value;
 }
@@ -110,6 +147,7 @@ Value Translator::to_text(Value value) const {
     case Any: value.text = SqlText("CAST(", value.location) + value.text + " AS TEXT)"; break;
     default: break;
   }
+  if (value.type != Text) value.declared.clear();
   value.type = Text;
   value.literal.reset();
   value.parameter = 0;
@@ -135,6 +173,7 @@ Value Translator::coerce(Value value, SqlType target, Coercion coercion) {
   };
   const auto from = std::exchange(value.type, target);
   value.parameter = 0;
+  value.declared.clear();
   if (target == Numeric && is_number(from)) return value;
   if (target == Float && is_number(from)) value.text = SqlText("CAST(", value.location) + value.text + " AS REAL)";
   else if (target == Integer && from == Numeric) called("pg_integer_of_numeric");
@@ -143,7 +182,7 @@ Value Translator::coerce(Value value, SqlType target, Coercion coercion) {
   else if (target == Bool && from == Integer) value.text = SqlText("(") + value.text + " <> 0)";
   else if (target == Timestamp && from == Date) value.text = SqlText("(") + value.text + " || ' 00:00:00')";
   else if (target == TimestampTz && from == Date) value.text = SqlText("(") + value.text + " || ' 00:00:00+00')";
-  else called(reader_of(target));
+  else if (const auto reader = reader_of(target); !reader.empty()) called(reader);
   return value;
 }
 
@@ -157,9 +196,7 @@ Value Translator::fit(Value value, std::string_view type, const std::vector<std:
   if ((type == "int4" || type == "integer" || type == "int") && cuts) wrapped("pg_in_range", ", 32");
   if (value.type == SqlType::Text &&
       (type == "varchar" || type == "bpchar" || type == "char" || type == "character" || type == "character varying")) {
-    const bool pads = type == "bpchar" || type == "char" || type == "character";
     if (modifiers.empty()) return value;
-    if (pads && coercion == Coercion::Explicit) throw NotTranslated();
     wrapped(cuts ? "pg_cut" : "pg_fit", ", " + std::to_string(modifiers[0]));
   }
   if (value.type == SqlType::Numeric && !modifiers.empty())
@@ -171,24 +208,35 @@ Value Translator::fit(Value value, std::string_view type, const std::vector<std:
 Value Translator::cast(const PgQuery__TypeCast& node, const Scope& scope) {
   const auto& type_name = *node.type_name;
   const auto name = name_in_catalog(nodes(type_name.n_names, type_name.names));
-  if (type_name.setof || type_name.pct_type) throw NotTranslated();
+  if (type_name.setof || type_name.pct_type) unsupported("a cast to a type of this form", node.location);
   const bool is_array = type_name.n_array_bounds > 0;
-  const auto type = is_array ? SqlType::Array : type_named(name);
-  if (type == SqlType::Any || name.starts_with("reg") || name == "name" || name == "char") throw NotTranslated();
   auto value = expression(*node.arg, scope);
-  if (is_array && value.type != SqlType::Unknown && value.type != SqlType::Array) throw NotTranslated();
-  if (type == SqlType::Interval && type_name.n_typmods > 0) throw NotTranslated();
+  // Object identifiers of the catalog: a name becomes a number, and a number a name.
+  if (name.starts_with("reg") && !is_array) {
+    uses_catalog_ = true;
+    const auto function = name == "regprocedure" ? std::string("regproc") : name;
+    auto named = value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
+    return {.text = SqlText(function + "(", node.location) + named.text + ")", .location = node.location, .name = name};
+  }
+  const auto type = is_array ? SqlType::Array : type_named(name);
+  if (type == SqlType::Any) refuse("42704", "type \"" + name + "\" does not exist", type_name.location);
+  if (is_array && value.type != SqlType::Unknown && value.type != SqlType::Array && value.type != SqlType::Any &&
+      value.type != SqlType::Text)
+    refuse("42846", "cannot cast type " + std::string(name_of(value.type)) + " to " + name + "[]", node.location);
+  if (type == SqlType::Interval && type_name.n_typmods > 0)
+    unsupported("an interval with fields or a precision", type_name.location, "cast to interval alone");
   std::vector<std::int64_t> modifiers;
   for (const auto* modifier : nodes(type_name.n_typmods, type_name.typmods)) {
     if (modifier->node_case != PG_QUERY__NODE__NODE_A_CONST ||
         modifier->a_const->val_case != PG_QUERY__A__CONST__VAL_IVAL)
-      throw NotTranslated();
+      unsupported("a type with a modifier that is no number", type_name.location);
     modifiers.push_back(modifier->a_const->ival->ival);
   }
   if (value.type == SqlType::Bool && type == SqlType::Integer && name != "int4")
     refuse("42846", "cannot cast type boolean to " + (name == "int8" ? std::string("bigint") : "smallint"),
            node.location);
   const auto inner_name = value.name;
+  if (is_array && value.type != SqlType::Unknown) value.type = SqlType::Array;
   auto out = value.type == SqlType::Unknown ? settle(std::move(value), type)
                                             : coerce(std::move(value), type, Coercion::Explicit);
   if (out.parameter == 0 && !is_array) {  // the client sends what the cast of a parameter names
@@ -197,6 +245,9 @@ Value Translator::cast(const PgQuery__TypeCast& node, const Scope& scope) {
   out.parameter = 0;
   out.literal.reset();
   out.name = inner_name == "?column?" || inner_name == "bool" ? name : inner_name;
+  if (is_array) out.declared = array_declared(type_named(name));
+  else if (name == "oid" || name == "name") out.declared = name == "oid" ? "oid" : "name text";
+  else out.declared = declared_text(type, name, modifiers);
   return out;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "common/letter_case.hpp"
@@ -14,26 +13,16 @@ const Column* find_column(const std::vector<Column>& columns, std::string_view n
   return found == columns.end() ? nullptr : &*found;
 }
 
-/// The numbers in parentheses: 10 and 2 of "numeric(10, 2)".
-std::vector<std::int64_t> modifiers_of(std::string_view declared) {
-  std::vector<std::int64_t> out;
-  auto at = declared.find('(');
-  while (at != std::string_view::npos && at + 1 < declared.size()) {
-    auto rest = declared.substr(at + 1);
-    while (rest.starts_with(' ')) rest.remove_prefix(1);
-    std::int64_t value = 0;
-    if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec != std::errc()) return {};
-    out.push_back(value);
-    at = declared.find(',', at + 1);
-  }
-  return out;
-}
-
 }  // namespace
 
 Value Translator::stored(Value value, const Column& column) {
-  if (column.type == SqlType::Any || column.type == SqlType::Array || column.type == SqlType::Json ||
-      column.type == SqlType::Bytea)
+  if (column.type == SqlType::Json) {
+    value = checked(value.type == SqlType::Unknown ? settle(std::move(value), column.type) : std::move(value));
+    if (!value.is_null) value.text = SqlText("pg_json(", value.location) + value.text + ")";
+    value.parameter = 0;
+    return value;
+  }
+  if (column.type == SqlType::Any || column.type == SqlType::Array || column.type == SqlType::Bytea)
     return value.type == SqlType::Unknown ? settle(std::move(value), column.type) : checked(std::move(value));
   const auto from = value.type;
   if (from == SqlType::Unknown) {
@@ -57,7 +46,9 @@ Value Translator::stored(Value value, const Column& column) {
 }
 
 SqlText Translator::target(const PgQuery__RangeVar& node, Scope& scope) {
-  if (with_queries_.contains(to_lower(node.relname))) throw NotTranslated();
+  if (with_queries_.contains(to_lower(node.relname)))
+    refuse("42P01", "relation \"" + std::string(node.relname) + "\" cannot be the target: it is a WITH query",
+           node.location, "give the WITH query another name");
   return table(node, scope);
 }
 
@@ -66,59 +57,108 @@ SqlText Translator::returning(std::span<PgNode* const> targets, const Scope& sco
   Query out;
   std::vector<SqlText> texts;
   results(targets, scope, nullptr, out, texts);
+  if (out.known) columns_ = std::move(out.columns);
   return SqlText(" RETURNING ") + joined(texts);
 }
 
+// SQLite has no DEFAULT among values: a column that has it in all rows is left out.
+std::vector<bool> Translator::defaults_of(const PgQuery__InsertStmt& node) const {
+  if (node.select_stmt == nullptr) return {};
+  const auto& select = *node.select_stmt->select_stmt;
+  std::vector<std::size_t> counts;
+  int location = -1;
+  for (const auto* list : nodes(select.n_values_lists, select.values_lists)) {
+    if (list->node_case != PG_QUERY__NODE__NODE_LIST) throw NotTranslated();
+    counts.resize(std::max(counts.size(), list->list->n_items));
+    for (std::size_t n = 0; n < list->list->n_items; ++n) {
+      if (list->list->items[n]->node_case != PG_QUERY__NODE__NODE_SET_TO_DEFAULT) continue;
+      location = list->list->items[n]->set_to_default->location;
+      ++counts[n];
+    }
+  }
+  std::vector<bool> defaults;
+  for (const auto count : counts) {
+    defaults.push_back(count > 0);
+    if (count > 0 && count < select.n_values_lists)
+      refuse("0A000", "DEFAULT beside other values of its column is not supported", location,
+             "insert the rows with the default by a statement of their own");
+  }
+  const bool all =
+      location >= 0 && std::all_of(defaults.begin(), defaults.end(), [](bool is_default) { return is_default; });
+  if (all && select.n_values_lists > 1)
+    refuse("0A000", "several rows of nothing but DEFAULT are not supported", location,
+           "INSERT INTO ... DEFAULT VALUES inserts one such row");
+  if (location < 0) defaults.clear();
+  return defaults;
+}
+
 SqlText Translator::insert(const PgQuery__InsertStmt& node) {
-  if (node.override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE) throw NotTranslated();
+  if (node.override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE)
+    unsupported("OVERRIDING USER VALUE", -1, "leave the column out");
   SqlText out;
   if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
   Scope scope(nullptr);
   out += SqlText("INSERT INTO ") + target(*node.relation, scope);
   const auto all = scope.sources().back().columns;
+  const auto defaults = defaults_of(node);
+  const bool only_defaults =
+      !defaults.empty() && std::all_of(defaults.begin(), defaults.end(), [](bool is_default) { return is_default; });
+  if (node.n_cols > 0 && !defaults.empty() && defaults.size() != node.n_cols)
+    refuse("42601", "INSERT has other numbers of expressions and target columns", -1);
   std::vector<Column> columns;
   if (node.n_cols > 0) {
     std::vector<SqlText> names;
+    std::vector<std::string> seen;
     for (const auto* each : nodes(node.n_cols, node.cols)) {
       const auto& target = *each->res_target;
       const auto* column = find_column(all, target.name);
-      if (target.n_indirection > 0) throw NotTranslated();
-      if (column == nullptr)
+      if (target.n_indirection > 0) unsupported("a part of a column as a target", target.location);
+      if (column == nullptr && scope.sources().back().known)
         refuse(
             "42703",
             "column \"" + std::string(target.name) + "\" of relation \"" + node.relation->relname + "\" does not exist",
             target.location);
-      if (find_column(columns, target.name) != nullptr)
+      if (std::find_if(seen.begin(), seen.end(), [&](const auto& name) { return equal_ignoring_case(name, target.name); }) != seen.end())
         refuse("42701", "column \"" + std::string(target.name) + "\" specified more than once", target.location);
-      columns.push_back(*column);
-      names.emplace_back(quoted(column->name), target.location);
+      seen.emplace_back(target.name);
+      if (!defaults.empty() && defaults[seen.size() - 1]) continue;
+      columns.push_back(column != nullptr ? *column : Column{.name = target.name});
+      names.emplace_back(quoted(columns.back().name), target.location);
     }
-    out += SqlText(" (") + joined(names) + ")";
+    if (!names.empty()) out += SqlText(" (") + joined(names) + ")";
   } else {
-    for (const auto& column : all)
-      if (!column.hidden) columns.push_back(column);
+    std::size_t place = 0;
+    for (const auto& column : all) {
+      if (column.hidden) continue;
+      const bool is_default = place < defaults.size() && defaults[place];
+      ++place;
+      if (!is_default) columns.push_back(column);
+    }
   }
-  if (node.select_stmt == nullptr) {
+  if (node.select_stmt == nullptr || only_defaults) {
     out += " DEFAULT VALUES";
   } else {
-    const auto rows = query(*node.select_stmt->select_stmt, nullptr, &columns);
-    if (rows.columns.size() > columns.size()) refuse("42601", "INSERT has more expressions than target columns", -1);
-    if (rows.columns.size() < columns.size() && node.n_cols > 0)
+    const bool any_columns = !scope.sources().back().known && node.n_cols == 0;
+    defaults_ = defaults;
+    const auto rows = query(*node.select_stmt->select_stmt, nullptr, any_columns ? nullptr : &columns);
+    const bool countable = rows.known && !any_columns;
+    if (countable && rows.columns.size() > columns.size())
+      refuse("42601", "INSERT has more expressions than target columns", -1);
+    if (countable && rows.columns.size() < columns.size() && node.n_cols > 0)
       refuse("42601", "INSERT has more target columns than expressions", -1);
-    if (rows.columns.size() < columns.size()) {
+    if (countable && node.n_cols == 0 && (rows.columns.size() < columns.size() || !defaults.empty())) {
       // Without a list the first columns are meant, where SQLite demands a value for each.
       std::vector<SqlText> names;
       for (std::size_t n = 0; n < rows.columns.size(); ++n) names.emplace_back(quoted(columns[n].name));
       out += SqlText(" (") + joined(names) + ")";
     }
-    out += SqlText(" ") + rows.text;
+    // SQLite would read ON CONFLICT behind a SELECT as the condition of a join.
+    const auto& select = *node.select_stmt->select_stmt;
+    const bool ambiguous =
+        node.on_conflict_clause != nullptr && select.n_values_lists == 0 && select.where_clause == nullptr;
+    out += ambiguous ? SqlText(" SELECT * FROM (") + rows.text + ") WHERE TRUE" : SqlText(" ") + rows.text;
   }
-  if (node.on_conflict_clause != nullptr) {
-    // SQLite would read ON as a join's condition.
-    const bool ambiguous = node.select_stmt != nullptr && node.select_stmt->select_stmt->n_values_lists == 0;
-    if (ambiguous && node.select_stmt->select_stmt->where_clause == nullptr) throw NotTranslated();
-    out += conflict(*node.on_conflict_clause, scope, all);
-  }
+  if (node.on_conflict_clause != nullptr) out += conflict(*node.on_conflict_clause, scope, all);
   return out + returning(nodes(node.n_returning_list, node.returning_list), scope);
 }
 
@@ -132,7 +172,7 @@ SqlText Translator::conflict(const PgQuery__OnConflictClause& node, const Scope&
     std::vector<SqlText> keys;
     for (const auto* each : nodes(node.infer->n_index_elems, node.infer->index_elems)) {
       if (each->node_case != PG_QUERY__NODE__NODE_INDEX_ELEM || each->index_elem->expr != nullptr)
-        throw NotTranslated();
+        unsupported("ON CONFLICT of an expression", node.location, "name columns that are UNIQUE");
       keys.emplace_back(quoted(each->index_elem->name));
     }
     out += SqlText(" (") + joined(keys) + ")";
@@ -152,15 +192,26 @@ SqlText Translator::conflict(const PgQuery__OnConflictClause& node, const Scope&
 SqlText Translator::assignments(std::span<PgNode* const> targets, const Scope& scope,
                                 const std::vector<Column>& columns) {
   std::vector<SqlText> out;
+  const bool known = scope.sources().front().known;
   for (const auto* each : targets) {
     const auto& target = *each->res_target;
-    if (target.n_indirection > 0 || target.val->node_case == PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF ||
-        target.val->node_case == PG_QUERY__NODE__NODE_SET_TO_DEFAULT)
-      throw NotTranslated();
-    const auto* const column = find_column(columns, target.name);
-    if (column == nullptr)
+    if (target.n_indirection > 0) unsupported("a part of a column as a target", target.location);
+    const auto* source = target.val;
+    if (source->node_case == PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF) {
+      const auto& part = *source->multi_assign_ref;
+      if (part.source->node_case != PG_QUERY__NODE__NODE_ROW_EXPR)
+        unsupported("an assignment of a query's row", target.location, "assign each column: a = (SELECT ...)");
+      const auto& row = *part.source->row_expr;
+      if (row.n_args != static_cast<std::size_t>(part.ncolumns))
+        refuse("42601", "number of columns does not match number of values", target.location);
+      source = row.args[part.colno - 1];
+    }
+    const auto* column = find_column(columns, target.name);
+    const Column unknown{.name = target.name};
+    if (column == nullptr && known)
       refuse("42703", "column \"" + std::string(target.name) + "\" does not exist", target.location);
-    auto value = stored(checked(expression(*target.val, scope)), *column);
+    if (column == nullptr) column = &unknown;
+    auto value = stored(checked(expression(*source, scope)), *column);
     out.push_back(SqlText(quoted(column->name) + " = ", target.location) + value.text);
   }
   return joined(out);
@@ -181,12 +232,20 @@ SqlText Translator::update(const PgQuery__UpdateStmt& node) {
 }
 
 SqlText Translator::remove(const PgQuery__DeleteStmt& node) {
-  if (node.n_using_clause > 0) throw NotTranslated();
   SqlText out;
   if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
   Scope scope(nullptr);
   out += SqlText("DELETE FROM ") + target(*node.relation, scope);
-  if (node.where_clause != nullptr) out += SqlText(" WHERE ") + condition(*node.where_clause, scope, "WHERE");
+  if (node.n_using_clause > 0) {
+    // Rows for which the other tables have one that fits.
+    Scope both = scope;
+    const auto others = sources(nodes(node.n_using_clause, node.using_clause), both);
+    out += SqlText(" WHERE EXISTS (SELECT 1 FROM ") + others;
+    if (node.where_clause != nullptr) out += SqlText(" WHERE ") + condition(*node.where_clause, both, "WHERE");
+    out += ")";
+  } else if (node.where_clause != nullptr) {
+    out += SqlText(" WHERE ") + condition(*node.where_clause, scope, "WHERE");
+  }
   if (has_aggregate_) refuse("42803", "aggregate functions are not allowed in WHERE", -1);
   return out + returning(nodes(node.n_returning_list, node.returning_list), scope);
 }

@@ -11,7 +11,10 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
     : database(path, options), user(options), statement(user) {
   database.connection().watch(&statement.cancellation());
   add_cell_count(database);
-  if (options.policy != nullptr) database.connection().restrict_to_clients();
+  if (options.policy != nullptr) {
+    database.connection().execute("PRAGMA foreign_keys = ON");  // as clients of PostgreSQL expect
+    database.connection().restrict_to_clients();
+  }
   database.begin_sharding(options);
 }
 

@@ -28,8 +28,9 @@ constexpr bool kWrites =
     std::is_same_v<Statement, ast::UpdateTensor> || std::is_same_v<Statement, ast::DropTensor> ||
     std::is_same_v<Statement, ast::AlterTensor> || std::is_same_v<Statement, ast::InsertInto> ||
     std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CreateMacro> ||
-    std::is_same_v<Statement, ast::DropMacro> || std::is_same_v<Statement, ast::CreateUser> ||
-    std::is_same_v<Statement, ast::AlterUser> || std::is_same_v<Statement, ast::DropUser>;
+    std::is_same_v<Statement, ast::DropMacro> || std::is_same_v<Statement, ast::CommentOn> ||
+    std::is_same_v<Statement, ast::CreateUser> || std::is_same_v<Statement, ast::AlterUser> ||
+    std::is_same_v<Statement, ast::DropUser>;
 
 template <class Statement>
 bool writes(const Statement&) {

@@ -1,6 +1,9 @@
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "catalog/comment_catalog.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
@@ -9,8 +12,11 @@
 #include "engine/settings/machine_file.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/token.hpp"
+#include "parser/token_value.hpp"
+#include "parser/tokenizer.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "storage/sqlite/sqlite_statement.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
 namespace {
@@ -93,6 +99,68 @@ Result plan_cache_counters(const PlanCache& plans) {
        {"worker_hits", ColumnType::Integer},
        {"worker_misses", ColumnType::Integer}},
       {{static_cast<std::int64_t>(plans.size()), hits, misses, evictions, worker_hits, worker_misses}});
+}
+
+/// What a DROP or an ALTER TABLE does to the names of the schema.
+struct SchemaChange {
+  std::string table;
+  std::string column;    ///< of RENAME COLUMN
+  std::string new_name;  ///< empty: nothing is renamed
+};
+
+// DROP ..., ALTER TABLE [main.]t RENAME TO u, ALTER TABLE t RENAME [COLUMN] c TO d; nullopt for other statements.
+std::optional<SchemaChange> schema_change(std::string_view sql) {
+  Tokenizer tokenizer(sql, kSqliteRules);
+  auto token = tokenizer.next();
+  const bool alters = token.is_word("ALTER");
+  if (!alters && !token.is_word("DROP")) return std::nullopt;
+  SchemaChange change;
+  const auto name_of = [](const Token& name) { return name.is_quoted() ? unquote(name) : std::string(name.text); };
+  tokenizer.next();
+  for (token = tokenizer.next(); alters && !token.is(Token::Kind::End); token = tokenizer.next()) {
+    if (!token.is_word("RENAME")) {
+      if (!token.is_symbol('.')) change.table = name_of(token);
+      continue;
+    }
+    token = tokenizer.next();
+    if (token.is_word("COLUMN")) token = tokenizer.next();
+    if (!token.is_word("TO")) {
+      change.column = name_of(token);
+      tokenizer.next();
+    }
+    change.new_name = name_of(tokenizer.next());
+    break;
+  }
+  return change;
+}
+
+void keep_comments(const SchemaChange& change, SqliteConnection& connection) {
+  CommentCatalog comments(connection);
+  if (change.new_name.empty()) comments.forget_missing();
+  else if (change.column.empty()) comments.rename(change.table, change.new_name);
+  else comments.rename_column(change.table, change.column, change.new_name);
+}
+
+Result run_sql(const ast::Sql& sql, SessionState& session) {
+  auto prepared = prepare_sql(sql, session);
+  if (!prepared.has_statement()) return {};
+  Result result;
+  result.columns = prepared.columns();
+  const bool writes = !prepared.statement().is_read_only();
+  if (writes) session.database.check_writable();
+  // The first step executes a statement without rows.
+  const bool has_row = prepared.step();
+  const bool has_columns = !result.columns.empty();
+  // Nothing allocates memory after a commit, so that no committed statement is reported as failed.
+  if (prepared.needs_commit()) {
+    auto rows = rows_of_write(prepared, has_row);
+    if (has_columns) result.rows = std::move(rows);
+  } else if (has_columns) {
+    result.rows = std::make_unique<SqlRows>(std::move(prepared), has_row);
+  }
+  if (!has_columns) result.status = "OK";
+  if (writes) result.rows_changed = session.database.connection().changes();
+  return result;
 }
 
 }  // namespace
@@ -182,24 +250,13 @@ Result execute_statement(const ast::Savepoint& savepoint, SessionState& session)
 }
 
 Result execute_statement(const ast::Sql& sql, SessionState& session) {
-  auto prepared = prepare_sql(sql, session);
-  if (!prepared.has_statement()) return {};
-  Result result;
-  result.columns = prepared.columns();
-  const bool writes = !prepared.statement().is_read_only();
-  if (writes) session.database.check_writable();
-  // The first step executes a statement without rows.
-  const bool has_row = prepared.step();
-  const bool has_columns = !result.columns.empty();
-  // Nothing allocates memory after a commit, so that no committed statement is reported as failed.
-  if (prepared.needs_commit()) {
-    auto rows = rows_of_write(prepared, has_row);
-    if (has_columns) result.rows = std::move(rows);
-  } else if (has_columns) {
-    result.rows = std::make_unique<SqlRows>(std::move(prepared), has_row);
-  }
-  if (!has_columns) result.status = "OK";
-  if (writes) result.rows_changed = session.database.connection().changes();
+  auto& connection = session.database.connection();
+  const auto change = schema_change(sql.text);
+  if (!change || !CommentCatalog(connection).exists()) return run_sql(sql, session);
+  SqliteTransaction transaction(connection);
+  auto result = run_sql(sql, session);
+  keep_comments(*change, connection);
+  transaction.commit();
   return result;
 }
 

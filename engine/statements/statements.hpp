@@ -67,6 +67,9 @@ Result execute_statement(const ast::CreateMacro& create, OpenDatabase& database)
 Result execute_statement(const ast::DropMacro& drop, OpenDatabase& database);
 Result execute_statement(const ast::ShowMacros& show, OpenDatabase& database);
 
+// engine/statements/comment_statement.cpp
+Result execute_statement(const ast::CommentOn& comment, OpenDatabase& database);
+
 // engine/statements/user_statements.cpp
 Result execute_statement(const ast::CreateUser& create, OpenDatabase& database, const SessionUser& user);
 Result execute_statement(const ast::AlterUser& alter, OpenDatabase& database, const SessionUser& user);

@@ -115,7 +115,7 @@ void CopyEncoder::end(MessageWriter& out) const {
 void CopyEncoder::binary_row(MessageWriter& out, const Row& row) const {
   out.integer(static_cast<std::int16_t>(columns_.size()));
   for_each_column(columns_, row, [&](const Cell& cell, std::size_t column) {
-    write_value(out, cell, columns_[column].type, frontend::Format::Binary);
+    write_value(out, cell, columns_[column].type, frontend::Format::Binary, columns_[column].modifier);
   });
 }
 
@@ -145,9 +145,14 @@ void CopyEncoder::bytes(std::string& out, const Cell& cell, std::size_t column) 
 void CopyEncoder::number(std::string& out, const Cell& cell, std::size_t column) {
   const auto* const truth = columns_[column].type == DataType::Bool ? std::get_if<std::int64_t>(&cell) : nullptr;
   if (truth != nullptr) return text(out, *truth != 0 ? "t" : "f", force_quote_[column]);
-  if (plain_numbers_ && !force_quote_[column]) return append_text(out, cell);
+  const auto& [name, type, part, modifier] = columns_[column];
+  const auto append = [&](std::string& to) {
+    if (type == DataType::Numeric) append_typed_text(to, cell, type, modifier);
+    else append_text(to, cell);
+  };
+  if (plain_numbers_ && !force_quote_[column]) return append(out);
   number_.clear();
-  append_text(number_, cell);
+  append(number_);
   text(out, number_, force_quote_[column]);
 }
 

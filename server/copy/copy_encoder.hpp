@@ -21,6 +21,7 @@ struct CopyColumn {
   std::string name;
   DataType type = DataType::Text;
   Part part = Part::Whole;
+  std::int32_t modifier = -1;
 };
 
 /// Encodes rows for COPY ... TO STDOUT, byte for byte like PostgreSQL. The caller divides them into messages, but the

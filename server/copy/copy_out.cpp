@@ -19,7 +19,9 @@ std::vector<CopyColumn> copy_columns(const std::vector<Column>& columns) {
   using Part = CopyColumn::Part;
   const auto seen = client_columns(columns);
   std::vector<CopyColumn> out;
-  const auto add = [&](Part part) { out.push_back({seen[out.size()].name, seen[out.size()].type, part}); };
+  const auto add = [&](Part part) {
+    out.push_back({seen[out.size()].name, seen[out.size()].type, part, seen[out.size()].modifier});
+  };
   for (const auto& column : columns) {
     if (is_complex(column.type)) {
       add(Part::Real);

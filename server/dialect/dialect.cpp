@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "common/check.hpp"
 #include "engine/dialect/translate.hpp"
 #include "engine/statement_text.hpp"
 #include "server/dialect/dialect_rewriter.hpp"
@@ -82,21 +83,12 @@ bool is_sql(const Token& first, const Token& second) {
   return is_one_of(first, kVerbs) && !second.is_word("TENSOR") && !second.is_word("MACRO");
 }
 
-/// Whether a query of eindb is in the SQL, which PostgreSQL's grammar does not know.
-bool mentions_einsum(std::string_view statement) {
-  Tokenizer tokenizer(statement, kPostgresRules);
-  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
-       token = tokenizer.next())
-    if (token.is_word("EINSUM")) return true;
-  return false;
-}
-
 /// The type that a client should send; Unspecified leaves it to the description of the statement.
 DataType data_type_of(dialect::SqlType type) {
   switch (type) {
     case dialect::SqlType::Bool: return DataType::Bool;
     case dialect::SqlType::Integer: return DataType::Int8;
-    case dialect::SqlType::Numeric:  // which is computed as float8
+    case dialect::SqlType::Numeric: return DataType::Numeric;
     case dialect::SqlType::Float: return DataType::Float8;
     case dialect::SqlType::Text: return DataType::Text;
     case dialect::SqlType::Bytea: return DataType::Bytea;
@@ -125,7 +117,7 @@ void note_cast_parameters(std::string_view statement, Translation& out) {
 }
 
 std::optional<Translation> translate_tree(std::string_view statement, const dialect::FindColumns& find_columns) {
-  if (!find_columns || mentions_einsum(statement)) return std::nullopt;
+  if (!find_columns) return std::nullopt;
   const auto translated = dialect::translate(statement, find_columns);
   if (!translated) return std::nullopt;
   Translation out{.text = translated->text.str(), .uses_functions = true, .segments = {}, .parameter_types = {}};
@@ -133,10 +125,35 @@ std::optional<Translation> translate_tree(std::string_view statement, const dial
     const auto end = Tokenizer(statement, original, kPostgresRules).next().span.end;
     out.segments.push_back({at, original, std::max(end, original), false});
   }
+  out.uses_catalog = translated->uses_catalog;
+  out.column_types = translated->columns;
   note_cast_parameters(statement, out);
   for (const auto& [number, type] : translated->parameters)
     if (data_type_of(type) != DataType::Unspecified) out.parameter_types.push_back({number, data_type_of(type)});
   return out;
+}
+
+/// What the tree leaves as it was written, as the expressions of a CREATE TABLE, goes token by token.
+Translation rewritten_further(Translation made) {
+  CHECK(made.text.has_value(), "the tree gives a text");
+  auto tokens = tokens_of(*made.text, kPostgresRules);
+  if (tokens.back().is(Token::Kind::Unterminated) || std::none_of(tokens.begin(), tokens.end(), &may_be_foreign))
+    return made;
+  auto further = DialectRewriter(*made.text, std::move(tokens)).run();
+  if (!further.text) return made;
+  for (auto& segment : further.segments) {
+    const auto place = made.original({segment.original_begin, segment.original_end});
+    segment = {segment.begin, place.begin, place.end, false};
+  }
+  further.uses_functions = true;
+  return further;
+}
+
+/// The first token behind the parentheses that a query may begin with: (SELECT ...) UNION (SELECT ...).
+Token after_parentheses(Tokenizer& tokenizer) {
+  auto token = tokenizer.next();
+  while (token.is_symbol('(')) token = tokenizer.next();
+  return token;
 }
 
 /// Translates TRUNCATE [TABLE] x.
@@ -169,17 +186,19 @@ SourceSpan Translation::original(SourceSpan translated) const {
 
 bool is_sql_for_sqlite(std::string_view statement) {
   Tokenizer tokenizer(statement, kPostgresRules);
-  const auto first = tokenizer.next();
+  const auto first = after_parentheses(tokenizer);
   return first.is_word("TRUNCATE") || is_sql(first, tokenizer.next());
 }
 
 Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns) {
   Tokenizer tokenizer(statement, kPostgresRules);
-  const auto first = tokenizer.next();
+  const auto first = after_parentheses(tokenizer);
   const auto second = tokenizer.next();
   if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
   if (!is_sql(first, second)) return {};
-  if (auto translation = translate_tree(statement, find_columns)) return *translation;
+  if (auto translation = translate_tree(statement, find_columns))
+    return first.is_word("CREATE") || first.is_word("ALTER") ? rewritten_further(*std::move(translation))
+                                                             : *translation;
   auto token = second;
   const bool inserts = first.is_word("INSERT");  // VALUES in an INSERT is the same in SQLite
   while (!token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated)) {

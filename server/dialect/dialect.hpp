@@ -33,6 +33,7 @@ struct Translation {
   bool uses_functions = false;    ///< may call functions of PgCatalog
   std::vector<Segment> segments;  ///< in order; empty if the text is unchanged
   std::vector<ParameterType> parameter_types;
+  std::vector<std::string> column_types = {};  ///< of the rows' columns, as CREATE TABLE names them; empty: unknown
 
   /// The text for the session; `statement` is the original.
   std::string_view text_of(std::string_view statement) const { return text ? std::string_view(*text) : statement; }

@@ -152,11 +152,22 @@ DialectRewriter::Index DialectRewriter::step(Index i) {
     case Token::Kind::Operator: return step_operator(i);
     case Token::Kind::Symbol: return step_symbol(i);
     case Token::Kind::NestedComment: replace(i, " "); return i + 1;
+    case Token::Kind::String: compare_flag(i); return take_operand(i);
     case Token::Kind::EscapeString:
     case Token::Kind::UnicodeString:
     case Token::Kind::DollarString: replace(i, quote_string(string_value(token(i)))); return take_operand(i);
     default: return take_operand(i);
   }
+}
+
+/// Rewrites x.indisprimary = 'f'  ->  x.indisprimary = 0, for the columns of pg_catalog that are boolean.
+void DialectRewriter::compare_flag(Index i) {
+  constexpr std::array<std::string_view, 8> kFlags{"attisdropped", "attnotnull",  "indisprimary",   "indisunique",
+                                                   "indisvalid",   "relhasindex", "relispartition", "typnotnull"};
+  const bool compares = uses_catalog_ && before(i).is_symbol('=') && (token(i).text == "'f'" || token(i).text == "'t'");
+  if (!compares || std::none_of(kFlags.begin(), kFlags.end(), [&](auto flag) { return before(i, 2).is_word(flag); }))
+    return;
+  replace(i, token(i).text == "'f'" ? "0" : "1");
 }
 
 DialectRewriter::Index DialectRewriter::take_operand(Index i) {

@@ -101,6 +101,7 @@ class DialectRewriter {
   Index step_word(Index i);
   Index step_symbol(Index i);
   Index step_operator(Index i);
+  void compare_flag(Index i);
   Index take_operand(Index i);
   void open(Index i);
   void close(Index i);
@@ -127,6 +128,7 @@ class DialectRewriter {
   Index on_greatest(Index i);
   Index on_ilike(Index i);
   Index on_information_schema(Index i);
+  Index on_json_build_object(Index i);
   Index on_least(Index i);
   Index on_left(Index i);
   Index on_like(Index i);
@@ -139,6 +141,7 @@ class DialectRewriter {
   Index on_public(Index i);
   Index on_right(Index i);
   Index on_session_name(Index i);
+  Index on_set_function(Index i);
   Index on_string_agg(Index i);
   Index on_substring(Index i);
   Index on_trim(Index i);

@@ -52,6 +52,10 @@ DialectRewriter::Index DialectRewriter::on_as(Index i) {
   const auto& frame = frames_.back();
   if (frame.kind != Frame::Kind::Cast) {
     operand_ = kNone;
+    if (token(i + 1).is_word("DEFAULT")) {  // which SQLite reserves
+      replace(i + 1, "\"default\"");
+      return i + 2;
+    }
     const bool names = token(i + 1).is_name() && !token(i + 1).is_word("SELECT") && !edits_[i + 1].replacement;
     return names ? i + 2 : i + 1;
   }
@@ -171,6 +175,11 @@ DialectRewriter::Index DialectRewriter::on_information_schema(Index i) {
   return i + 3;
 }
 
+/// In queries of the catalog alone, where it makes no difference that SQLite has 1 for true.
+DialectRewriter::Index DialectRewriter::on_json_build_object(Index i) {
+  return uses_catalog_ ? call_renamed(i, "json_object") : take_operand(i);
+}
+
 DialectRewriter::Index DialectRewriter::on_left(Index i) {
   if (!token(i + 1).is_symbol('(')) return keyword(i);
   uses_catalog_ = true;
@@ -281,6 +290,23 @@ DialectRewriter::Index DialectRewriter::on_trim(Index i) {
   return call_renamed(i, "pg_trim");
 }
 
+/// unnest(array) and generate_subscripts(array, 1) in the list of a SELECT, as SQLAlchemy queries keys: the array is
+/// joined to the tables.
+DialectRewriter::Index DialectRewriter::on_set_function(Index i) {
+  if (!token(i + 1).is_symbol('(') || match_[i + 1] == kNone || !uses_catalog_) return take_operand(i);
+  const auto end = match_[i + 1];
+  const bool numbers = token(i).is_word("generate_subscripts");
+  if (numbers && !token(end - 2).is_symbol(',')) return take_operand(i);
+  auto& select = frames_.back();
+  const auto array = source(i + 2, numbers ? end - 2 : end);
+  if (select.key_columns.empty()) select.key_columns = array;
+  if (select.key_columns != array) return take_operand(i);
+  drop(i, end + 1);
+  replace(i, numbers ? "pg_keys.key" : "pg_keys.value");
+  operand_ = i;
+  return end + 1;
+}
+
 /// Handles WHERE and other clauses that follow the tables of a SELECT.
 DialectRewriter::Index DialectRewriter::on_where(Index i) {
   join_key_columns(i);
@@ -315,6 +341,7 @@ const DialectRewriter::WordRule* DialectRewriter::find_rule(std::string_view wor
       WordRule{"fetch", &Self::on_fetch},
       WordRule{"for", &Self::on_for},
       WordRule{"from", &Self::on_from},
+      WordRule{"generate_subscripts", &Self::on_set_function},
       WordRule{"greatest", &Self::on_greatest},
       WordRule{"group", &Self::on_where},
       WordRule{"having", &Self::keyword},
@@ -325,6 +352,7 @@ const DialectRewriter::WordRule* DialectRewriter::find_rule(std::string_view wor
       WordRule{"intersect", &Self::on_where},
       WordRule{"is", &Self::keyword},
       WordRule{"join", &Self::keyword},
+      WordRule{"json_build_object", &Self::on_json_build_object},
       WordRule{"least", &Self::on_least},
       WordRule{"left", &Self::on_left},
       WordRule{"like", &Self::on_like},
@@ -346,6 +374,7 @@ const DialectRewriter::WordRule* DialectRewriter::find_rule(std::string_view wor
       WordRule{"then", &Self::keyword},
       WordRule{"trim", &Self::on_trim},
       WordRule{"union", &Self::on_where},
+      WordRule{"unnest", &Self::on_set_function},
       WordRule{"user", &Self::on_user},
       WordRule{"using", &Self::keyword},
       WordRule{"values", &Self::keyword},

@@ -146,6 +146,14 @@ SqliteValue array_append(PgValues values) {
   return write_array(elements);
 }
 
+SqliteValue array_cat(PgValues values) {
+  if (is_null(values[0])) return values[1];
+  if (is_null(values[1])) return values[0];
+  auto elements = read_array(text_of(values[0]));
+  for (auto& element : read_array(text_of(values[1]))) elements.push_back(std::move(element));
+  return write_array(elements);
+}
+
 SqliteValue split_part(PgValues values) {
   DCHECK(values.size() == 3, "a part is that of a text, between separators, by its number");
   const auto parts = string_to_array(values.first(2));
@@ -171,6 +179,7 @@ SqliteValue array_of_one(PgValues values) { return is_null(values[0]) ? kNull : 
 
 constexpr std::array kArrayFunctions{
     PgFunction{"pg_array", -1, "TEXT", &array_of_values},
+    PgFunction{"pg_array_cat", 2, "TEXT", &array_cat},
     PgFunction{"pg_array_get", 2, "", &array_get},
     PgFunction{"pg_array_json", 1, "TEXT", &json_of_array},
     PgFunction{"pg_array_of_json", 1, "TEXT", &array_of_json},

@@ -4,14 +4,16 @@
 
 #include "server/pg_catalog/pg_catalog_schema.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
+#include "server/pg_catalog/pg_system_tables.hpp"
 
 namespace eindb {
 namespace {
 
 const SideSchema& pg_catalog_schema() {
-  static const SideSchema kSchema{
-      .name = "pg_catalog",
-      .script = std::string(kPgCatalogTables) + kPgCatalogViews + kPgCatalogConstants + kPgCatalogContents};
+  static const SideSchema kSchema{.name = "pg_catalog",
+                                  .script = with_system_columns(kPgCatalogTables) + list_of_system_tables() +
+                                            kPgCatalogViews + kInformationSchema + kPgCatalogConstants +
+                                            kPgCatalogContents + kPgCatalogTensorKeys};
   return kSchema;
 }
 

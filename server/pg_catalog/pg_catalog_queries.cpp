@@ -17,7 +17,8 @@ constexpr const char* kIndexDefinition =
 constexpr const char* kConstraintDefinition = "SELECT definition FROM pg_catalog.pg_constraint WHERE oid = ?1";
 constexpr const char* kViewDefinition = "SELECT definition FROM pg_catalog.pg_class WHERE oid = CAST(?1 AS INTEGER)";
 constexpr const char* kFunctionDefinition =
-    "SELECT 'CREATE MACRO ' || proname || prosrc FROM pg_catalog.pg_proc WHERE oid = CAST(?1 AS INTEGER)";
+    "SELECT 'CREATE OR REPLACE MACRO ' || quote_ident(proname) || prosrc FROM pg_catalog.pg_proc"
+    " WHERE oid = CAST(?1 AS INTEGER)";
 constexpr const char* kTriggerDefinition =
     "SELECT definition FROM pg_catalog.pg_trigger WHERE oid = CAST(?1 AS INTEGER)";
 constexpr const char* kUserName =
@@ -29,20 +30,31 @@ constexpr const char* kSize =
     " name = c.relname), 0) FROM pg_catalog.pg_class c WHERE c.oid = CAST(?1 AS INTEGER)";
 constexpr const char* kFormatType =
     "SELECT CASE WHEN ?1 IS NOT NULL THEN coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), 'unknown "
-    "type')"
-    " END, ?2";
+    "type') || CASE WHEN coalesce(?2, -1) < 0 THEN '' WHEN ?1 IN (1042, 1043) THEN '(' || (?2 - 4) || ')'"
+    " WHEN ?1 = 1700 THEN '(' || ((?2 - 4) >> 16) || ',' || ((?2 - 4) & 65535) || ')' ELSE '' END END";
 /// Conversions between a name, which may be quoted and have a schema, and its object id.
+constexpr const char* kFoundClass =
+    "SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1) COLLATE NOCASE ORDER BY relnamespace DESC"
+    " LIMIT 1";
+/// The views of pg_catalog have no rows in pg_class.
 constexpr const char* kClass =
     "SELECT CASE WHEN typeof(?1) = 'text' AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS INTEGER)"
-    " WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1) COLLATE "
-    "NOCASE"
-    " ORDER BY relnamespace DESC LIMIT 1)"
+    " WHEN typeof(?1) = 'text' THEN coalesce((SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1)"
+    " COLLATE NOCASE ORDER BY relnamespace DESC LIMIT 1), (SELECT 12000 + rowid FROM pg_catalog.sqlite_schema"
+    " WHERE name = pg_plain_name(?1) OR name = 'information_schema_' || pg_plain_name(?1) LIMIT 1),"
+    " eindb_no_relation(?1))"
     " ELSE coalesce((SELECT quote_ident(relname) FROM pg_catalog.pg_class WHERE oid = ?1), CAST(?1 AS TEXT)) END";
 constexpr const char* kType =
     "SELECT CASE WHEN typeof(?1) = 'text' AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS INTEGER)"
     " WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_type WHERE typname = pg_plain_name(?1)"
     " OR sqlname = pg_plain_name(?1) LIMIT 1)"
     " ELSE coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), CAST(?1 AS TEXT)) END";
+/// Functions of PostgreSQL itself have no object ids here: their names stay names.
+constexpr const char* kProcedure =
+    "SELECT CASE WHEN typeof(?1) = 'text' THEN coalesce("
+    "(SELECT oid FROM pg_catalog.pg_proc WHERE proname = pg_plain_name(?1) COLLATE NOCASE),"
+    " CASE WHEN ?1 LIKE 'pg_catalog.%' THEN substr(?1, 12) ELSE ?1 END)"
+    " ELSE coalesce((SELECT quote_ident(proname) FROM pg_catalog.pg_proc WHERE oid = ?1), CAST(?1 AS TEXT)) END";
 constexpr const char* kNamespace =
     "SELECT CASE WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = ?1)"
     " ELSE (SELECT nspname FROM pg_catalog.pg_namespace WHERE oid = ?1) END";
@@ -55,8 +67,17 @@ constexpr const char* kTensors =
     "SELECT json_group_array(json_object('id', tensor_id, 'name', name, 'dtype', dtype)) FROM main.eindb_tensors"
     " WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\'";
 constexpr const char* kDimensions =
-    "SELECT json_group_array(json_object('id', tensor_id, 'position', position, 'label', label, 'extent', extent))"
+    "SELECT json_group_array(json_object('id', tensor_id, 'position', position, 'label', label, 'extent', extent,"
+    " 'parts', parts))"
     " FROM main.eindb_dimensions";
+constexpr const char* kComments =
+    "SELECT json_group_array(json_object('object', object, 'column', \"column\", 'text', text)) FROM "
+    "main.eindb_comments";
+constexpr const char* kColumnComment =
+    "SELECT description FROM pg_catalog.pg_description WHERE objoid = CAST(?1 AS INTEGER) AND objsubid = ?2";
+constexpr const char* kObjectComment =
+    "SELECT description FROM pg_catalog.pg_description WHERE objoid = CAST(?1 AS INTEGER) AND objsubid = 0"
+    " AND coalesce(?2, 'pg_class') = 'pg_class'";
 constexpr const char* kMacros =
     "SELECT json_group_array(json_object('id', rowid, 'name', name, 'definition', definition)) FROM main.eindb_macros";
 constexpr const char* kColumns =
@@ -65,11 +86,15 @@ constexpr const char* kColumns =
     " WHERE hidden <> 1";
 
 constexpr QueryFunction kQueries[] = {
+    {"col_description", 2, "TEXT", kColumnComment},
     {"eindb_columns", 1, "TEXT", kColumns},
+    {"eindb_comments", 0, "TEXT", kComments},
     {"eindb_dimensions", 0, "TEXT", kDimensions},
     {"eindb_macros", 0, "TEXT", kMacros},
     {"eindb_tensors", 0, "TEXT", kTensors},
     {"format_type", 2, "TEXT", kFormatType},
+    {"obj_description", 1, "TEXT", kObjectComment},
+    {"obj_description", 2, "TEXT", kObjectComment},
     {"pg_get_constraintdef", 1, "TEXT", kConstraintDefinition},
     {"pg_get_constraintdef", 2, "TEXT", kConstraintDefinition},
     {"pg_get_function_arguments", 1, "TEXT", "SELECT arguments FROM pg_catalog.pg_proc WHERE oid = ?1"},
@@ -85,15 +110,18 @@ constexpr QueryFunction kQueries[] = {
     {"pg_get_viewdef", 2, "TEXT", kViewDefinition},
     {"pg_indexes_size", 1, "INTEGER", "SELECT 0"},
     {"pg_database_size", 1, "INTEGER", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"},
+    {"pg_tablespace_size", 1, "INTEGER", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"},
     {"pg_relation_size", 1, "INTEGER", kSize},
     {"pg_relation_size", 2, "INTEGER", kSize},
     {"pg_table_size", 1, "INTEGER", kSize},
     {"pg_total_relation_size", 1, "INTEGER", kSize},
     {"regclass", 1, "", kClass},
     {"regnamespace", 1, "", kNamespace},
+    {"regproc", 1, "", kProcedure},
+    {"regprocedure", 1, "", kProcedure},
     {"regrole", 1, "", kRole},
     {"regtype", 1, "", kType},
-    {"to_regclass", 1, "", kClass},
+    {"to_regclass", 1, "", kFoundClass},
     {"to_regtype", 1, "", kType},
 };
 

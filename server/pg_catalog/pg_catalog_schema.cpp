@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_type(oid oid PRIMARY KEY, typname name 
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_index(indexrelid oid PRIMARY KEY, indrelid oid, indnatts int, indnkeyatts
     int, indisunique bool, indnullsnotdistinct bool, indisprimary bool, indisexclusion bool, indimmediate bool,
     indisclustered bool, indisvalid bool, indcheckxmin bool, indisready bool, indislive bool, indisreplident bool,
-    indkey text, indcollation text, indclass text, indoption text, indexprs text, indpred text, definition text);
+    indkey int2vector, indcollation text, indclass text, indoption int2vector, indexprs text, indpred text, definition text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_attrdef(oid oid PRIMARY KEY, adrelid oid, adnum int, adbin text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_constraint(oid oid PRIMARY KEY, conname name text, connamespace oid,
     contype pgchar, condeferrable bool, condeferred bool, convalidated bool, conrelid oid, contypid oid, conindid
@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_proc(oid oid PRIMARY KEY, proname name 
     arguments text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_am(oid oid PRIMARY KEY, amname name text, amhandler text, amtype pgchar);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_language(oid oid PRIMARY KEY, lanname name text, lanowner oid, lanispl
-    bool, lanpltrusted bool);
+    bool, lanpltrusted bool, lanplcallfoid oid, laninline oid, lanvalidator oid, lanacl text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_collation(oid oid PRIMARY KEY, collname name text, collnamespace oid,
     collowner oid, collprovider pgchar, collisdeterministic bool, collencoding int, collcollate text, collctype
     text, colliculocale text, collversion text);
@@ -53,8 +53,6 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_trigger(oid oid PRIMARY KEY, tgrelid oi
     tgfoid oid, tgtype int, tgenabled pgchar, tgisinternal bool, tgconstrrelid oid, tgconstrindid oid, tgconstraint
     oid, tgdeferrable bool, tginitdeferred bool, tgnargs int, tgattr text, tgargs blob, tgqual text, tgoldtable
     text, tgnewtable text, definition text);
-CREATE TABLE IF NOT EXISTS pg_catalog.pg_keywords(word text, catcode pgchar, barelabel bool, catdesc text, baredesc
-    text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_description(objoid oid, classoid oid, objsubid int, description text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_shdescription(objoid oid, classoid oid, description text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_inherits(inhrelid oid, inhparent oid, inhseqno int, inhdetachpending bool);
@@ -75,7 +73,7 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_extension(oid oid, extname name text, e
     extrelocatable bool, extversion text, extconfig text, extcondition text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_range(rngtypid oid, rngsubtype oid, rngmultitypid oid, rngcollation oid,
     rngsubopc oid, rngcanonical text, rngsubdiff text);
-CREATE TABLE IF NOT EXISTS pg_catalog.pg_enum(oid oid, enumtypid oid, enumsortorder real, enumlabel name text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_enum(enumtypid oid, enumsortorder real, enumlabel name text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_rewrite(oid oid, rulename name text, ev_class oid, ev_type pgchar,
     ev_enabled pgchar, is_instead bool, ev_qual text, ev_action text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_auth_members(roleid oid, member oid, grantor oid, admin_option bool);
@@ -104,6 +102,8 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_cast(oid oid, castsource oid, casttarge
     pgchar, castmethod pgchar);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_conversion(oid oid, conname name text, connamespace oid, conowner oid,
     conforencoding int, contoencoding int, conproc text, condefault bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.eindb_constraint(relation oid, type pgchar, name name text, columns text,
+    definition text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_locks(locktype text, database oid, relation oid, pid int, mode text,
     granted bool);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_prepared_xacts(transaction_id int, gid text, prepared text, owner name
@@ -111,6 +111,46 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_prepared_xacts(transaction_id int, gid 
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_stat_user_tables(relid oid, schemaname name text, relname name text,
     seq_scan int, seq_tup_read int, idx_scan int, n_live_tup int, n_dead_tup int, last_vacuum text, last_analyze
     text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_opfamily(oid oid, opfmethod oid, opfname name text, opfnamespace oid, opfowner
+    oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_amop(oid oid, amopfamily oid, amoplefttype oid, amoprighttype oid,
+    amopstrategy int, amoppurpose pgchar, amopopr oid, amopmethod oid, amopsortfamily oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_amproc(oid oid, amprocfamily oid, amproclefttype oid, amprocrighttype oid,
+    amprocnum int, amproc oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_config(oid oid, cfgname name text, cfgnamespace oid, cfgowner oid, cfgparser
+    oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_config_map(mapcfg oid, maptokentype int, mapseqno int, mapdict oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_dict(oid oid, dictname name text, dictnamespace oid, dictowner oid,
+    dicttemplate oid, dictinitoption text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_parser(oid oid, prsname name text, prsnamespace oid, prsstart text, prstoken
+    text, prsend text, prsheadline text, prslextype text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_ts_template(oid oid, tmplname name text, tmplnamespace oid, tmplinit text,
+    tmpllexize text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_user_mapping(oid oid, umuser oid, umserver oid, umoptions text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_user_mappings(umid oid, srvid oid, srvname name text, umuser oid, usename
+    name text, umoptions text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_seclabels(objoid oid, classoid oid, objsubid int, objtype text, objnamespace
+    oid, objname text, provider text, label text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_largeobject_metadata(oid oid, lomowner oid, lomacl text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_timezone_names(name text, abbrev text, utc_offset text, is_dst bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_available_extensions(name name text, default_version text, installed_version
+    text, comment text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_available_extension_versions(name name text, version text, installed bool,
+    superuser bool, trusted bool, relocatable bool, schema name text, requires text, comment text);
+-- Views of PostgreSQL over what a database of eindb never has.
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_sequences(schemaname name text, sequencename name text, sequenceowner name
+    text, data_type text, start_value int, min_value int, max_value int, increment_by int, cycle bool, cache_size int,
+    last_value int);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_rules(schemaname name text, tablename name text, rulename name text, definition
+    text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_policies(schemaname name text, tablename name text, policyname name text,
+    permissive text, roles text, cmd text, qual text, with_check text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_publication_tables(pubname name text, schemaname name text, tablename name
+    text, attnames text, rowfilter text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_replication_slots(slot_name name text, plugin name text, slot_type text, datoid
+    oid, database name text, temporary bool, active bool, active_pid int, restart_lsn text, confirmed_flush_lsn text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_stat_replication(pid int, usesysid oid, usename name text, application_name
+    text, client_addr text, state text, sync_state text);
 )sql";
 
 const char* const kPgCatalogViews = R"sql(
@@ -132,6 +172,7 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_user AS
   SELECT rolname AS usename, oid AS usesysid, rolcreatedb AS usecreatedb, rolsuper AS usesuper,
     rolreplication AS userepl, rolbypassrls AS usebypassrls, rolpassword AS passwd, rolvaliduntil AS valuntil,
     rolconfig AS useconfig FROM pg_roles;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_shadow AS SELECT * FROM pg_user;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_group AS SELECT rolname AS groname, oid AS grosysid, '{}' AS grolist FROM pg_roles
   WHERE 0;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_database AS
@@ -155,6 +196,11 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_stat_activity AS
     eindb_session_field(value, 'state') AS state, NULL AS backend_xid, NULL AS backend_xmin, NULL AS query_id,
     eindb_session_field(value, 'query') AS query, 'client backend' AS backend_type
   FROM json_each(eindb_sessions());
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_keywords AS
+  SELECT key AS word, value AS catcode, NULL AS barelabel,
+    CASE value WHEN 'U' THEN 'unreserved' WHEN 'C' THEN 'unreserved (cannot be function or type name)'
+      WHEN 'T' THEN 'reserved (can be function or type name)' ELSE 'reserved' END AS catdesc, NULL AS baredesc
+  FROM json_each(eindb_keywords());
 CREATE TABLE IF NOT EXISTS pg_catalog.eindb_switch(number int PRIMARY KEY, is_on bool);
 INSERT OR IGNORE INTO pg_catalog.eindb_switch VALUES (0, 0), (1, 1);
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_cursors AS
@@ -203,11 +249,18 @@ CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_views AS
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_columns AS
   SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
     a.attname AS column_name, a.attnum AS ordinal_position, d.adbin AS column_default,
-    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable, t.sqlname AS data_type,
-    NULL AS character_maximum_length, NULL AS character_octet_length,
-    CASE t.typname WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 WHEN 'float8' THEN 53 END AS numeric_precision,
-    CASE WHEN t.typname IN ('int8', 'float4', 'float8') THEN 2 END AS numeric_precision_radix,
-    CASE t.typname WHEN 'int8' THEN 0 END AS numeric_scale, NULL AS datetime_precision, NULL AS interval_type,
+    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable,
+    CASE WHEN t.typname LIKE '\_%' ESCAPE '\' THEN 'ARRAY' ELSE t.sqlname END AS data_type,
+    CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 END
+      AS character_maximum_length, NULL AS character_octet_length,
+    CASE t.typname WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 WHEN 'float8' THEN 53
+      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 4 THEN (a.atttypmod - 4) >> 16 END END AS numeric_precision,
+    CASE WHEN t.typname IN ('int8', 'float4', 'float8') THEN 2 WHEN t.typname = 'numeric' THEN 10 END
+      AS numeric_precision_radix,
+    CASE t.typname WHEN 'int8' THEN 0
+      WHEN 'numeric' THEN CASE WHEN a.atttypmod > 4 THEN (a.atttypmod - 4) & 65535 END END AS numeric_scale,
+    CASE WHEN t.typname = 'date' THEN 0 WHEN t.typname IN ('time', 'timestamp', 'timestamptz', 'interval') THEN 6 END
+      AS datetime_precision, NULL AS interval_type,
     NULL AS character_set_name, NULL AS collation_name, NULL AS domain_name,
     current_database() AS udt_catalog, 'pg_catalog' AS udt_schema, t.typname AS udt_name,
     CAST(a.attnum AS TEXT) AS dtd_identifier, 'NO' AS is_self_referencing, 'NO' AS is_identity,
@@ -219,7 +272,8 @@ CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_columns AS
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_table_constraints AS
   SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name,
     current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
-    CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' ELSE 'FOREIGN KEY' END AS constraint_type,
+    CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' WHEN 'c' THEN 'CHECK' ELSE 'FOREIGN KEY' END
+      AS constraint_type,
     'NO' AS is_deferrable, 'NO' AS initially_deferred, 'YES' AS enforced
   FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace;
 CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_key_column_usage AS
@@ -240,8 +294,8 @@ INSERT INTO pg_catalog.pg_namespace SELECT column1, column2, 10, NULL FROM
   (VALUES (11, 'pg_catalog'), (2200, 'public'), (13000, 'information_schema'))
   WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace);
 INSERT INTO pg_catalog.pg_am SELECT column1, column2, column2 || 'handler', column3 FROM
-  (VALUES (2, 'heap', 't'), (403, 'btree', 'i')) WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_am);
-INSERT OR IGNORE INTO pg_catalog.pg_language VALUES (14, 'sql', 10, 0, 1);
+  (VALUES (2, 'heap', 't'), (403, 'btree', 'i'), (16400, 'tiles', 'i')) WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_am);
+INSERT OR IGNORE INTO pg_catalog.pg_language VALUES (14, 'sql', 10, 0, 1, 0, 0, 0, NULL);
 INSERT OR IGNORE INTO pg_catalog.pg_tablespace VALUES (1663, 'pg_default', 10, NULL, NULL);
 INSERT OR IGNORE INTO pg_catalog.pg_collation VALUES (100, 'default', 11, 10, 'd', 1, -1, NULL, NULL, NULL, NULL),
   (950, 'C', 11, 10, 'c', 1, -1, 'C', 'C', NULL, NULL);
@@ -293,33 +347,20 @@ DELETE FROM pg_catalog.pg_attrdef;
 DELETE FROM pg_catalog.pg_constraint;
 DELETE FROM pg_catalog.pg_proc;
 DELETE FROM pg_catalog.pg_trigger;
+DELETE FROM pg_catalog.pg_description;
+DELETE FROM pg_catalog.eindb_constraint;
+
+-- Constraints as the texts of tables have them; names of columns in lower case.
+INSERT INTO pg_catalog.eindb_constraint
+  SELECT 536870912 + s.rowid, json_extract(c.value, '$.type'), json_extract(c.value, '$.name'),
+    json_extract(c.value, '$.columns'), json_extract(c.value, '$.text')
+  FROM main.sqlite_schema s, json_each(eindb_constraints(s.name, s.sql)) c
+  WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'eindb\_%' ESCAPE '\'
+    AND s.sql LIKE 'CREATE TABLE%';
 
 -- Relations: what they are, with their columns, keys and indices still to be counted.
 WITH relations(oid, name, namespace, am, kind, definition, bytes) AS (
-  SELECT column1, column2, 11, 2, 'r', NULL, 0 FROM (VALUES
-    (1247, 'pg_type'),
-    (1249, 'pg_attribute'),
-    (1255, 'pg_proc'),
-    (1259, 'pg_class'),
-    (1262, 'pg_database'),
-    (2604, 'pg_attrdef'),
-    (2606, 'pg_constraint'),
-    (2609, 'pg_description'),
-    (2610, 'pg_index'),
-    (2611, 'pg_inherits'),
-    (2615, 'pg_namespace'),
-    (2617, 'pg_operator'),
-    (2618, 'pg_rewrite'),
-    (2620, 'pg_trigger'),
-    (3079, 'pg_extension'),
-    (3456, 'pg_collation'),
-    (2601, 'pg_am'),
-    (3541, 'pg_range'),
-    (3501, 'pg_enum'),
-    (1260, 'pg_authid'),
-    (2612, 'pg_language'),
-    (3256, 'pg_policy'),
-    (1213, 'pg_tablespace'))
+  SELECT oid, name, 11, 2, 'r', NULL, 0 FROM pg_catalog.eindb_system_table
   UNION ALL
   SELECT 268435456 + json_extract(t.value, '$.id'), json_extract(t.value, '$.name'), 2200, 2, 'r', NULL,
     coalesce((SELECT CAST(round(exp(sum(ln(json_extract(d.value, '$.extent'))))) AS INTEGER)
@@ -327,13 +368,18 @@ WITH relations(oid, name, namespace, am, kind, definition, bytes) AS (
     * CASE json_extract(t.value, '$.dtype') WHEN 'FLOAT32' THEN 4 WHEN 'COMPLEX128' THEN 16 ELSE 8 END
   FROM json_each(eindb_tensors()) t
   UNION ALL
-  SELECT 536870912 + rowid, name, 2200, CASE type WHEN 'index' THEN 403 WHEN 'view' THEN 0 ELSE 2 END,
+  SELECT 536870912 + rowid, CASE WHEN type = 'index' AND name LIKE 'sqlite\_autoindex\_%' ESCAPE '\'
+    THEN coalesce((SELECT c.name FROM main.sqlite_schema t JOIN pg_catalog.eindb_constraint c
+      ON c.relation = 536870912 + t.rowid WHERE t.type = 'table' AND t.name = s.tbl_name AND c.type = 'u' AND c.columns =
+      (SELECT json_group_array(lower(i.name)) FROM (SELECT name FROM pragma_index_info(s.name) ORDER BY seqno) i)), name)
+    ELSE name END, 2200, CASE type WHEN 'index' THEN 403 WHEN 'view' THEN 0 ELSE 2 END,
     CASE type WHEN 'table' THEN 'r' WHEN 'view' THEN 'v' ELSE 'i' END,
     CASE type WHEN 'view' THEN sql END, NULL
-  FROM main.sqlite_schema WHERE type IN ('table', 'view', 'index') AND tbl_name NOT LIKE 'sqlite\_%' ESCAPE '\'
+  FROM main.sqlite_schema s WHERE type IN ('table', 'view', 'index') AND tbl_name NOT LIKE 'sqlite\_%' ESCAPE '\'
     AND tbl_name NOT LIKE 'eindb\_%' ESCAPE '\'
   UNION ALL
-  SELECT 1073741824 + s.rowid, s.name || '_pkey', 2200, 403, 'i', NULL, 0 FROM main.sqlite_schema s
+  SELECT 1073741824 + s.rowid, coalesce((SELECT c.name FROM pg_catalog.eindb_constraint c
+    WHERE c.relation = 536870912 + s.rowid AND c.type = 'p'), s.name || '_pkey'), 2200, 403, 'i', NULL, 0 FROM main.sqlite_schema s
   WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'eindb\_%' ESCAPE '\'
     AND EXISTS (SELECT 1 FROM json_each(eindb_columns(s.name)) c WHERE json_extract(c.value, '$.pk') > 0))
 INSERT INTO pg_catalog.pg_class
@@ -351,49 +397,57 @@ INSERT INTO pg_catalog.pg_attribute
   tensors AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.dtype') AS dtype
     FROM json_each(eindb_tensors())),
   relations AS (SELECT 536870912 + rowid AS oid, name FROM main.sqlite_schema WHERE type IN ('table', 'view')),
-  columns(oid, name, type, number, required, has_default, generated) AS (
-    SELECT 268435456 + t.id, d.label, 20, row_number() OVER (PARTITION BY t.id ORDER BY d.position), 1, 0, ''
+  columns(oid, name, type, modifier, number, required, has_default, generated) AS (
+    SELECT 268435456 + t.id, d.label, 20, -1, row_number() OVER (PARTITION BY t.id ORDER BY d.position), 1, 0, ''
       FROM tensors t JOIN dimensions d ON d.id = t.id
     UNION ALL
     SELECT 268435456 + t.id, v.column1, CASE dtype WHEN 'INT64' THEN 20 WHEN 'FLOAT32' THEN 700 WHEN 'COMPLEX64' THEN 700
-        ELSE 701 END, v.column2 + (SELECT count(*) FROM dimensions d WHERE d.id = t.id), 1, 0, ''
+        ELSE 701 END, -1, v.column2 + (SELECT count(*) FROM dimensions d WHERE d.id = t.id), 1, 0, ''
       FROM tensors t JOIN (VALUES ('val', 1, 0), ('val_re', 1, 1), ('val_im', 2, 1)) v
         ON v.column3 = (dtype LIKE 'COMPLEX%')
     UNION ALL
     SELECT r.oid, json_extract(c.value, '$.name'), eindb_type_oid(json_extract(c.value, '$.type')),
-        json_extract(c.value, '$.cid') + 1, json_extract(c.value, '$.notnull') OR json_extract(c.value, '$.pk') > 0,
-        json_extract(c.value, '$.default') IS NOT NULL,
+        eindb_type_modifier(json_extract(c.value, '$.type')), json_extract(c.value, '$.cid') + 1, json_extract(c.value, '$.notnull') OR json_extract(c.value, '$.pk') > 0,
+        json_extract(c.value, '$.default') IS NOT NULL OR json_extract(c.value, '$.generated'),
         CASE json_extract(c.value, '$.generated') WHEN 1 THEN 's' ELSE '' END
       FROM relations r JOIN pg_catalog.pg_class k ON k.oid = r.oid, json_each(eindb_columns(r.name)) c)
-  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, 0, -1, -1, t.typbyval, t.typalign, t.typstorage, '',
+  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, t.typelem <> 0, -1, c.modifier, t.typbyval, t.typalign, t.typstorage, '',
     c.required, c.has_default, 0, '', c.generated, 0, 1, 0, t.typcollation, NULL, NULL, NULL, NULL
   FROM columns c JOIN pg_catalog.pg_type t ON t.oid = c.type;
 INSERT INTO pg_catalog.pg_attrdef
-  SELECT 1342177280 + a.attrelid % 65536 * 2048 + a.attnum, a.attrelid, a.attnum, json_extract(c.value, '$.default')
+  SELECT 1342177280 + a.attrelid % 65536 * 2048 + a.attnum, a.attrelid, a.attnum, coalesce(json_extract(c.value, '$.default'),
+    (SELECT g.definition FROM pg_catalog.eindb_constraint g WHERE g.relation = a.attrelid AND g.type = 'g'
+      AND g.columns = json_array(lower(a.attname))))
   FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class r ON r.oid = a.attrelid,
     json_each(eindb_columns(r.relname)) c
   WHERE a.atthasdef AND json_extract(c.value, '$.cid') = a.attnum - 1;
 
 -- Indices: of primary keys, and SQLite's others.
-WITH keys(oid, relation, uniq, prim, columns, count, name, names, predicate) AS (
-  SELECT i.oid, 536870912 + s.rowid, 1, 1, group_concat(json_extract(c.value, '$.cid') + 1, ' '), count(*), i.relname,
-    group_concat(quote_ident(json_extract(c.value, '$.name')), ', '), NULL
-  FROM main.sqlite_schema s JOIN pg_catalog.pg_class i ON i.oid = 1073741824 + s.rowid,
-    json_each(eindb_columns(s.name)) c WHERE s.type = 'table' AND json_extract(c.value, '$.pk') > 0 GROUP BY i.oid
+WITH keys(oid, relation, uniq, prim, columns, count, name, names, predicate, expressions) AS (
+  SELECT i.oid, 536870912 + s.rowid, 1, 1, (SELECT group_concat(number, ' ') FROM (
+      SELECT json_extract(c.value, '$.cid') + 1 AS number FROM json_each(eindb_columns(s.name)) c
+      WHERE json_extract(c.value, '$.pk') > 0 ORDER BY json_extract(c.value, '$.pk'))),
+    (SELECT count(*) FROM json_each(eindb_columns(s.name)) c WHERE json_extract(c.value, '$.pk') > 0), i.relname,
+    (SELECT group_concat(quote_ident(name), ', ') FROM (
+      SELECT json_extract(c.value, '$.name') AS name FROM json_each(eindb_columns(s.name)) c
+      WHERE json_extract(c.value, '$.pk') > 0 ORDER BY json_extract(c.value, '$.pk'))), NULL, NULL
+  FROM main.sqlite_schema s JOIN pg_catalog.pg_class i ON i.oid = 1073741824 + s.rowid WHERE s.type = 'table'
   UNION ALL
   SELECT i.oid, t.oid, x."unique", 0, (SELECT group_concat(CASE WHEN cid < 0 THEN 0 ELSE cid + 1 END, ' ')
       FROM pragma_index_info(x.name)), (SELECT count(*) FROM pragma_index_info(x.name)), i.relname,
     (SELECT group_concat(coalesce(quote_ident(name), 'expression'), ', ') FROM pragma_index_info(x.name)),
-    CASE x.partial WHEN 1 THEN substr(s.sql, instr(upper(s.sql), ' WHERE ') + 7) END
+    CASE x.partial WHEN 1 THEN substr(s.sql, instr(upper(s.sql), ' WHERE ') + 7) END,
+    CASE WHEN EXISTS (SELECT 1 FROM pragma_index_info(x.name) WHERE cid = -2) THEN substr(s.sql, instr(s.sql, '(')) END
   FROM pg_catalog.pg_class t JOIN pragma_index_list(t.relname, 'main') x
     JOIN main.sqlite_schema s ON s.type = 'index' AND s.name = x.name
     JOIN pg_catalog.pg_class i ON i.oid = 536870912 + s.rowid
   WHERE t.relkind = 'r' AND t.oid BETWEEN 536870912 AND 1073741823)
 INSERT INTO pg_catalog.pg_index
   SELECT k.oid, relation, count, count, uniq, 0, prim, 0, 1, 0, 1, 0, 1, 1, 0, columns, '0', '0',
-    rtrim(replace(hex(zeroblob(count)), '00', '0 ')), NULL, predicate,
+    rtrim(replace(hex(zeroblob(count)), '00', '0 ')), expressions, predicate,
     'CREATE ' || CASE uniq WHEN 1 THEN 'UNIQUE ' ELSE '' END || 'INDEX ' || quote_ident(name) || ' ON public.'
-    || quote_ident(r.relname) || ' USING btree (' || names || ')' || coalesce(' WHERE ' || predicate, '')
+    || quote_ident(r.relname) || ' USING btree '
+    || coalesce(expressions, '(' || names || ')' || coalesce(' WHERE ' || predicate, ''))
   FROM keys k JOIN pg_catalog.pg_class r ON r.oid = k.relation;
 INSERT OR IGNORE INTO pg_catalog.pg_attribute
   SELECT x.indexrelid, coalesce(a.attname, 'expr'), coalesce(a.atttypid, 25), -1, coalesce(a.attlen, -1), e.key + 1, 0, -1,
@@ -408,7 +462,14 @@ INSERT INTO pg_catalog.pg_constraint
     NULL, NULL, CASE x.indisprimary WHEN 1 THEN 'PRIMARY KEY ' ELSE 'UNIQUE ' END
     || substr(x.definition, instr(x.definition, ' USING btree ') + 13)
   FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indexrelid
-  WHERE x.indisprimary OR c.relname LIKE 'sqlite\_autoindex\_%' ESCAPE '\';
+  WHERE x.indisprimary OR EXISTS (SELECT 1 FROM main.sqlite_schema s WHERE s.rowid = c.oid - 536870912
+    AND s.name LIKE 'sqlite\_autoindex\_%' ESCAPE '\');
+INSERT INTO pg_catalog.pg_constraint
+  SELECT 1879048192 + c.relation % 1048576 * 256 + row_number() OVER (PARTITION BY c.relation), c.name, 2200, 'c', 0, 0, 1,
+    c.relation, 0, 0, 0, 0, ' ', ' ', ' ', 1, 0, 0, (SELECT '{' || group_concat(a.attnum) || '}' FROM json_each(c.columns) e
+      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.relation AND a.attname = e.value COLLATE NOCASE), NULL, NULL, NULL,
+    NULL, NULL, NULL, c.definition, 'CHECK ((' || c.definition || '))'
+  FROM pg_catalog.eindb_constraint c WHERE c.type = 'c';
 WITH actions(word, letter) AS (VALUES ('NO ACTION', 'a'), ('RESTRICT', 'r'), ('CASCADE', 'c'), ('SET NULL', 'n'),
   ('SET DEFAULT', 'd')),
 columns AS (SELECT t.oid AS relation, t.relname AS name, f.id, f.seq, f."table" AS target, f."from" AS own,
@@ -417,20 +478,36 @@ columns AS (SELECT t.oid AS relation, t.relname AS name, f.id, f.seq, f."table" 
       WHERE x.indisprimary AND r.relname = f."table" COLLATE NOCASE AND e.key = f.seq)) AS theirs,
     f.on_update, f.on_delete
   FROM pg_catalog.pg_class t JOIN pragma_foreign_key_list(t.relname, 'main') f
-  WHERE t.relkind = 'r' AND t.oid BETWEEN 536870912 AND 1073741823)
-INSERT INTO pg_catalog.pg_constraint
-  SELECT 1610612736 + k.relation % 1048576 * 256 + k.id, k.name || '_' || min(k.own) || '_fkey', 2200, 'f', 0, 0, 1,
-    k.relation, 0, coalesce((SELECT x.indexrelid FROM pg_catalog.pg_index x WHERE x.indrelid = r.oid
-      ORDER BY x.indisprimary DESC LIMIT 1), 0), 0, r.oid,
-    (SELECT letter FROM actions WHERE word = k.on_update), (SELECT letter FROM actions WHERE word = k.on_delete), 's',
-    1, 0, 1, '{' || group_concat(a.attnum) || '}', '{' || group_concat(b.attnum) || '}', NULL, NULL, NULL, NULL, NULL,
-    NULL, 'FOREIGN KEY (' || group_concat(quote_ident(k.own), ', ') || ') REFERENCES ' || quote_ident(r.relname) || '('
-    || group_concat(quote_ident(k.theirs), ', ') || ')'
-    || CASE k.on_delete WHEN 'NO ACTION' THEN '' ELSE ' ON DELETE ' || k.on_delete END
+  WHERE t.relkind = 'r' AND t.oid BETWEEN 536870912 AND 1073741823),
+named AS (SELECT k.*, a.attnum AS own_number, b.attnum AS their_number, r.oid AS target_oid, r.relname AS target_name
   FROM columns k JOIN pg_catalog.pg_class r ON r.relname = k.target COLLATE NOCASE AND r.relkind = 'r'
     JOIN pg_catalog.pg_attribute a ON a.attrelid = k.relation AND a.attname = k.own COLLATE NOCASE
-    JOIN pg_catalog.pg_attribute b ON b.attrelid = r.oid AND b.attname = k.theirs COLLATE NOCASE
-  GROUP BY k.relation, k.id;
+    JOIN pg_catalog.pg_attribute b ON b.attrelid = r.oid AND b.attname = k.theirs COLLATE NOCASE),
+keys AS (SELECT relation, name, id, seq, target_oid, target_name, on_update, on_delete,
+    group_concat(own_number) OVER w AS own_numbers, group_concat(their_number) OVER w AS their_numbers,
+    group_concat(quote_ident(own), ', ') OVER w AS owns, group_concat(quote_ident(theirs), ', ') OVER w AS others,
+    json_group_array(lower(own)) OVER w AS columns, group_concat(own, '_') OVER w AS joined
+  FROM named WINDOW w AS (PARTITION BY relation, id ORDER BY seq
+    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING))
+INSERT INTO pg_catalog.pg_constraint
+  SELECT 1610612736 + k.relation % 1048576 * 256 + k.id, coalesce((SELECT c.name FROM pg_catalog.eindb_constraint c
+      WHERE c.relation = k.relation AND c.type = 'f' AND c.columns = k.columns LIMIT 1), k.name || '_' || k.joined || '_fkey'),
+    2200, 'f', 0, 0, 1, k.relation, 0, coalesce((SELECT x.indexrelid FROM pg_catalog.pg_index x
+      WHERE x.indrelid = k.target_oid ORDER BY x.indisprimary DESC LIMIT 1), 0), 0, k.target_oid,
+    (SELECT letter FROM actions WHERE word = k.on_update), (SELECT letter FROM actions WHERE word = k.on_delete), 's',
+    1, 0, 1, '{' || k.own_numbers || '}', '{' || k.their_numbers || '}', NULL, NULL, NULL, NULL, NULL,
+    NULL, 'FOREIGN KEY (' || k.owns || ') REFERENCES ' || quote_ident(k.target_name) || '(' || k.others || ')'
+    || CASE k.on_update WHEN 'NO ACTION' THEN '' ELSE ' ON UPDATE ' || k.on_update END
+    || CASE k.on_delete WHEN 'NO ACTION' THEN '' ELSE ' ON DELETE ' || k.on_delete END
+  FROM keys k WHERE k.seq = 0;
+
+-- Comments, whose objects may be gone.
+INSERT INTO pg_catalog.pg_description
+  SELECT r.oid, 1259, coalesce(a.attnum, 0), json_extract(c.value, '$.text')
+  FROM json_each(eindb_comments()) c
+    JOIN pg_catalog.pg_class r ON r.relname = json_extract(c.value, '$.object') COLLATE NOCASE AND r.relnamespace = 2200
+    LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid AND a.attname = json_extract(c.value, '$.column') COLLATE NOCASE
+  WHERE json_extract(c.value, '$.column') = '' OR a.attnum IS NOT NULL;
 
 -- Macros are functions.
 INSERT INTO pg_catalog.pg_proc
@@ -448,7 +525,9 @@ INSERT INTO pg_catalog.pg_trigger
 UPDATE pg_catalog.pg_class SET
   relnatts = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = pg_class.oid),
   relhasindex = EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = pg_class.oid),
-  relhastriggers = EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_class.oid);
+  -- PostgreSQL enforces foreign keys by triggers, and psql shows them only for tables with some.
+  relhastriggers = EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_class.oid) OR EXISTS
+    (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' AND pg_class.oid IN (k.conrelid, k.confrelid));
 )sql";
 
 }  // namespace eindb

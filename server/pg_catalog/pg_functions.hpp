@@ -16,9 +16,12 @@ std::vector<SqlFunction> pg_functions(const std::shared_ptr<const ClientIdentity
 std::vector<SqlFunction> pg_array_functions();
 std::vector<SqlFunction> pg_text_functions();
 std::vector<SqlFunction> pg_string_functions();
+std::vector<SqlFunction> pg_json_functions();
 std::vector<SqlFunction> pg_number_functions();
 std::vector<SqlFunction> pg_moment_functions();
 std::vector<SqlFunction> pg_system_functions(const std::shared_ptr<const ClientIdentity>& client);
+/// Functions that read the texts of CREATE TABLE.
+std::vector<SqlFunction> pg_schema_functions();
 /// Functions that read the tables of pg_catalog and the schema of the database.
 std::vector<SqlFunction> pg_catalog_queries();
 

@@ -146,6 +146,41 @@ SqliteValue interval_sum(PgValues values, int sign) {
 SqliteValue interval_plus(PgValues values) { return interval_sum(values, 1); }
 SqliteValue interval_minus(PgValues values) { return interval_sum(values, -1); }
 
+/// The length by which PostgreSQL compares intervals: months have thirty days. In microseconds.
+SqliteValue interval_span(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto interval = interval_of(values[0]);
+  constexpr std::int64_t kDaysOfMonth = 30;
+  std::int64_t span = 0;
+  if (__builtin_mul_overflow(interval.months * kDaysOfMonth + interval.days, kDay, &span) ||
+      __builtin_add_overflow(span, interval.microseconds, &span))
+    refuse("22008", "interval out of range");
+  return span;
+}
+
+/// generate_series(first, last, step) of moments, as an array of JSON.
+SqliteValue moment_series(PgValues values) {
+  if (any_null(values)) return kNull;
+  constexpr std::size_t kLongest = 1'000'000;
+  const bool zoned = text_of(values[0]).ends_with("+00");
+  const auto last = moment_of(values[1], true);
+  const auto step = interval_of(values[2]);
+  const auto span = std::get<std::int64_t>(interval_span(values.subspan(2, 1)));
+  if (span == 0) refuse("22023", "step size cannot equal zero");
+  const auto first = moment_of(values[0], true);
+  std::string json = "[";
+  std::size_t count = 0;
+  for (std::int64_t n = 0;; ++n) {
+    const auto moved = dialect::add_months(first, n * step.months);
+    if (!moved) break;
+    const auto at = *moved + n * (step.days * kDay + step.microseconds);
+    if ((span > 0 ? at > last : at < last) || !dialect::is_valid_day(dialect::day_of(at))) break;
+    if (++count > kLongest) refuse("0A000", "generate_series of more than a million moments");
+    json += (json.size() > 1 ? ",\"" : "\"") + dialect::timestamp_text(at, zoned) + "\"";
+  }
+  return json + "]";
+}
+
 SqliteValue interval_scaled(PgValues values, bool divides) {
   if (any_null(values)) return kNull;
   const auto interval = interval_of(values[0]);
@@ -355,6 +390,8 @@ constexpr std::array kMomentFunctions{
     PgFunction{"pg_timestamp_minus", 2, "TIMESTAMP", &timestamp_minus},
     PgFunction{"pg_time_between", 2, "TEXT", &time_between},
     PgFunction{"pg_age", 2, "TEXT", &age},
+    PgFunction{"pg_interval_span", 1, "INTEGER", &interval_span},
+    PgFunction{"pg_moment_series", 3, "TEXT", &moment_series},
     PgFunction{"pg_interval_plus", 2, "TEXT", &interval_plus},
     PgFunction{"pg_interval_minus", 2, "TEXT", &interval_minus},
     PgFunction{"pg_interval_times", 2, "TEXT", &interval_times},

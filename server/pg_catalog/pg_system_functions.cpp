@@ -39,28 +39,39 @@ SqliteValue current_schemas(PgValues values) {
   return std::string(is_null(values[0]) || integer_of(values[0]) == 0 ? "{public}" : "{pg_catalog,public}");
 }
 
+SqliteValue encoding(PgValues) { return std::string("UTF8"); }
+SqliteValue encoding_number(PgValues values) {
+  const auto name = to_lower(text_of(values[0]));
+  return integer_value(name == "utf8" || name == "utf-8" || name == "unicode" ? 6 : -1);
+}
+
 constexpr std::array kSystemFunctions{
     PgFunction{"eindb_type_oid", 1, "INTEGER", &type_oid},
-    PgFunction{"col_description", 2, "", &null_value},
     PgFunction{"current_schema", 0, "TEXT", &current_schema},
     PgFunction{"current_schemas", 1, "TEXT", &current_schemas},
+    PgFunction{"getdatabaseencoding", 0, "TEXT", &encoding},
     PgFunction{"has_any_column_privilege", -1, "BOOLEAN", &true_value},
     PgFunction{"has_column_privilege", -1, "BOOLEAN", &true_value},
     PgFunction{"has_database_privilege", -1, "BOOLEAN", &true_value},
+    PgFunction{"has_foreign_data_wrapper_privilege", -1, "BOOLEAN", &true_value},
     PgFunction{"has_function_privilege", -1, "BOOLEAN", &true_value},
+    PgFunction{"has_language_privilege", -1, "BOOLEAN", &true_value},
     PgFunction{"has_schema_privilege", -1, "BOOLEAN", &true_value},
     PgFunction{"has_sequence_privilege", -1, "BOOLEAN", &true_value},
+    PgFunction{"has_server_privilege", -1, "BOOLEAN", &true_value},
     PgFunction{"has_table_privilege", -1, "BOOLEAN", &true_value},
+    PgFunction{"has_tablespace_privilege", -1, "BOOLEAN", &true_value},
     PgFunction{"has_type_privilege", -1, "BOOLEAN", &true_value},
     PgFunction{"inet_client_addr", 0, "", &null_value},
     PgFunction{"inet_client_port", 0, "", &null_value},
     PgFunction{"inet_server_addr", 0, "", &null_value},
     PgFunction{"inet_server_port", 0, "", &null_value},
-    PgFunction{"obj_description", -1, "", &null_value},
     PgFunction{"pg_advisory_lock", -1, "", &null_value},
     PgFunction{"pg_advisory_unlock", -1, "BOOLEAN", &true_value},
     PgFunction{"pg_advisory_unlock_all", 0, "", &null_value},
+    PgFunction{"pg_char_to_encoding", 1, "INTEGER", &encoding_number},
     PgFunction{"pg_collation_is_visible", 1, "BOOLEAN", &true_value},
+    PgFunction{"pg_conversion_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"pg_encoding_to_char", 1, "TEXT", &encoding_name},
     PgFunction{"pg_function_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"pg_get_expr", -1, "TEXT", &first_argument},
@@ -74,6 +85,7 @@ constexpr std::array kSystemFunctions{
     PgFunction{"pg_is_other_temp_schema", 1, "BOOLEAN", &false_value},
     PgFunction{"pg_my_temp_schema", 0, "INTEGER", &zero},
     PgFunction{"pg_opclass_is_visible", 1, "BOOLEAN", &true_value},
+    PgFunction{"pg_opfamily_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"pg_operator_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"pg_relation_is_publishable", 1, "BOOLEAN", &false_value},
     PgFunction{"pg_stat_get_numscans", 1, "INTEGER", &zero},
@@ -81,6 +93,10 @@ constexpr std::array kSystemFunctions{
     PgFunction{"pg_table_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"pg_tablespace_location", 1, "", &null_value},
     PgFunction{"pg_try_advisory_lock", -1, "BOOLEAN", &true_value},
+    PgFunction{"pg_ts_config_is_visible", 1, "BOOLEAN", &true_value},
+    PgFunction{"pg_ts_dict_is_visible", 1, "BOOLEAN", &true_value},
+    PgFunction{"pg_ts_parser_is_visible", 1, "BOOLEAN", &true_value},
+    PgFunction{"pg_ts_template_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"pg_type_is_visible", 1, "BOOLEAN", &true_value},
     PgFunction{"row_security_active", 1, "BOOLEAN", &false_value},
     PgFunction{"shobj_description", 2, "", &null_value},
@@ -130,6 +146,12 @@ SqliteValue current_setting(const ClientIdentity& client, PgValues values) {
 SqliteValue all_settings(const ClientIdentity& client) {
   auto all = client.settings;
   all.insert(default_settings().begin(), default_settings().end());
+  // The names that pg_settings has with capital letters.
+  for (const char* name : {"DateStyle", "IntervalStyle", "TimeZone"})
+    if (auto found = all.extract(to_lower(name))) {
+      found.key() = name;
+      all.insert(std::move(found));
+    }
   return nlohmann::json(all).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -6,10 +6,12 @@
 #include <limits>
 #include <string_view>
 
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "engine/dialect/literals.hpp"
 #include "engine/statement_text.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
+#include "server/pg_catalog/pg_keywords.hpp"
 #include "server/pg_catalog/pg_values.hpp"
 #include "server/values/bytea_text.hpp"
 
@@ -67,7 +69,8 @@ SqliteValue quote_ident(PgValues values) {
   if (is_null(values[0])) return kNull;
   const auto name = text_of(values[0]);
   const bool plain = !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos;
+                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos &&
+                     !must_be_quoted(name);
   if (plain) return name;
   std::string out = "\"";
   for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -165,12 +168,24 @@ SqliteValue plain_name(PgValues values) {
   return open == std::string::npos ? name : name.substr(open + 1, name.size() - open - 2);
 }
 
-/// Implements 'pg_catalog.array_in'::regproc: the name without the schema.
-SqliteValue to_regproc(PgValues values) {
+/// For 'absent'::regclass.
+SqliteValue no_relation(PgValues values) {
+  throw CodedError("42P01", ErrorKind::UnknownName, "relation \"" + text_of(values[0]) + "\" does not exist");
+}
+
+SqliteValue keywords(PgValues) { return keywords_as_json(); }
+
+/// Implements eindb_view_query('CREATE VIEW v AS SELECT 1'): the query, with a semicolon as PostgreSQL has it.
+SqliteValue view_query(PgValues values) {
   if (is_null(values[0])) return kNull;
-  auto name = text_of(values[0]);
-  if (name.starts_with("pg_catalog.")) name.erase(0, std::string_view("pg_catalog.").size());
-  return name;
+  const auto text = text_of(values[0]);
+  Tokenizer tokenizer(text, kPostgresRules);
+  auto token = tokenizer.next();
+  while (!token.is_word("AS") && !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated))
+    token = tokenizer.next();
+  if (!token.is_word("AS")) return kNull;
+  const auto query = tokenizer.next().span.begin;
+  return text.substr(query) + ";";
 }
 
 constexpr std::array kTextFunctions{
@@ -180,7 +195,9 @@ constexpr std::array kTextFunctions{
     PgFunction{"pg_right", 2, "TEXT", &right},
     PgFunction{"pg_trim", -1, "TEXT", &trim_side},
     PgFunction{"pg_plain_name", 1, "TEXT", &plain_name},
-    PgFunction{"regproc", 1, "TEXT", &to_regproc},
+    PgFunction{"eindb_keywords", 0, "TEXT", &keywords},
+    PgFunction{"eindb_no_relation", 1, "", &no_relation},
+    PgFunction{"eindb_view_query", 1, "TEXT", &view_query},
     PgFunction{"btrim", 1, "TEXT", &btrim},
     PgFunction{"btrim", 2, "TEXT", &btrim},
     PgFunction{"concat", -1, "TEXT", &concat},

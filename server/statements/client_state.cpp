@@ -102,6 +102,7 @@ Translation ClientState::translate(std::string_view text) {
   auto& known = session_->translations;
   if (const auto* found = known.find(text, session.schema_version())) return *found;
   auto translation = translate_dialect(text, [&](const std::string& schema, const std::string& table) {
+    if (schema == "pg_catalog") show_catalog();
     return columns_for_dialect(session, schema, table);
   });
   known.keep(text, translation);

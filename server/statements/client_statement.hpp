@@ -13,6 +13,7 @@
 #include "server/sessions/client_quota.hpp"
 #include "server/statements/client_command.hpp"
 #include "server/statements/cursor_declaration.hpp"
+#include "server/statements/explained_query.hpp"
 #include "server/values/data_type.hpp"
 #include "server/values/result_format.hpp"
 #include "server/values/row_writer.hpp"
@@ -23,6 +24,11 @@ namespace eindb {
 /// or a statement for the engine. Made by StatementMaker. Used by the client's thread.
 struct ClientStatement {
   bool empty() const { return !command && !copy && prepared == nullptr; }
+  /// The text of the statement that is prepared, with spaces before it, so that places in it are those in the whole.
+  std::string query() const {
+    const auto begin = cursor ? cursor->query : explained ? explained->query : 0;
+    return std::string(begin, ' ') + text.substr(begin);
+  }
 
   std::string text;
   std::chrono::system_clock::time_point made;
@@ -33,6 +39,7 @@ struct ClientStatement {
   /// For a COPY: the statement that returns the rows, or reads or writes the file.
   std::shared_ptr<const ClientStatement> copied;
   std::optional<CursorDeclaration> cursor;            ///< DECLARE; what is prepared is the query
+  std::optional<ExplainedQuery> explained;            ///< EXPLAIN of SQL; likewise
   std::shared_ptr<const PreparedStatement> prepared;  ///< null for commands and copies, and for an empty statement
   std::vector<DataType> parameter_types;              ///< as the client stated them, or as the engine inferred them
   /// Once described, the columns stay fixed even if tables change, since clients rely on the description.

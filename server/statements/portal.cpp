@@ -69,6 +69,7 @@ std::string command_tag(const Portal& portal) {
   if (const auto* fetch = own ? std::get_if<command::Fetch>(&*own) : nullptr)
     return fetch->moves ? result.status : "FETCH " + std::to_string(portal.rows);
   if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
+  if (outline.explains) return "EXPLAIN";
   // SQLite counts the rows of a RETURNING only after the last one was read; they are as many as were sent.
   const auto changed = portal.columns.empty() ? result.rows_changed : portal.rows;
   if (outline.kind == StatementKind::Insert && result.tensor == nullptr && result.status != "INSERT")

@@ -32,6 +32,14 @@ std::unique_ptr<RowStream> open_array(Portal& portal, Session& session) {
 
 }  // namespace
 
+void name_types(std::vector<Column>& columns, const Translation& translation) {
+  const auto& types = translation.column_types;
+  if (types.size() != columns.size()) return;
+  for (std::size_t n = 0; n < columns.size(); ++n)
+    if (!types[n].empty() && !is_complex(columns[n].type) && columns[n].type != ColumnType::Float32)
+      columns[n].declared_type = types[n];
+}
+
 std::vector<ClientColumn> described_columns(const StatementDescription& description, ResultFormat format) {
   if (description.gives_tensor && format != ResultFormat::Rows) {
     CHECK(!description.columns.empty(), "the last column of a tensor that is described has its values");

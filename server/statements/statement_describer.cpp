@@ -51,6 +51,7 @@ const std::vector<ClientColumn>& StatementDescriber::keep_columns(ClientStatemen
                                                                   const StatementDescription& description) const {
   statement.format = client_.parameters.result_format();
   if (statement.cursor) return statement.columns.emplace();  // the rows come by FETCH
+  if (statement.explained) return statement.columns.emplace(client_columns(plan_columns(*statement.explained)));
   return statement.columns.emplace(described_columns(description, statement.format));
 }
 
@@ -58,7 +59,10 @@ StatementDescription StatementDescriber::describe(const ClientStatement& stateme
   DCHECK(statement.prepared != nullptr, "what is described was prepared");
   std::vector<ColumnType> parameters;
   for (const auto type : statement.parameter_types) parameters.push_back(column_type(type));
-  return in_own_words(client_, statement, [&] { return client_.session().describe(*statement.prepared, parameters); });
+  auto description =
+      in_own_words(client_, statement, [&] { return client_.session().describe(*statement.prepared, parameters); });
+  name_types(description.columns, statement.translation);
+  return description;
 }
 
 }  // namespace eindb

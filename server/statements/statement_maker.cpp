@@ -29,13 +29,12 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
     return statement;
   }
   statement->cursor = parse_cursor_declaration(text);
-  // Places in the query of a cursor are those in the statement.
-  auto query = std::string(statement->cursor ? statement->cursor->query : 0, ' ');
-  if (statement->cursor) text = query += text.substr(query.size());
-  if (outline.kind == StatementKind::Create) text = query = without_storage_options(text);
-  statement->translation = client_.translate(text);
+  if (!statement->cursor) statement->explained = parse_explained_query(text);
+  auto query = statement->query();
+  if (outline.kind == StatementKind::Create) query = without_storage_options(query);
+  statement->translation = client_.translate(query);
   in_own_words(client_, *statement,
-               [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
+               [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(query)); });
   return statement;
 }
 

@@ -1,5 +1,6 @@
 #include "server/statements/statement_runner.hpp"
 
+#include <chrono>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -59,6 +60,8 @@ void StatementRunner::begin_rows(Portal& portal, MessageWriter& out) {
     portal.result = commands_.run(*statement.command, out);
   } else if (statement.cursor) {
     portal.result = declare_cursor(portal, out);
+  } else if (statement.explained) {
+    portal.result = explain(portal, out);
   } else {
     client_.enter_transaction(writes(statement));
     if (may_change_rows(statement)) client_.keep_rows();
@@ -84,6 +87,42 @@ Result StatementRunner::declare_cursor(const Portal& portal, MessageWriter& out)
   if (result.rows == nullptr) throw Error(ErrorKind::Value, "the query of a cursor gives no rows");
   client_.open_cursor(*statement.cursor, statement.text, std::move(result));
   return status_result("DECLARE CURSOR");
+}
+
+Result StatementRunner::explain(const Portal& portal, MessageWriter& out) {
+  const auto& statement = *portal.statement;
+  client_.enter_transaction(false);
+  const auto steps = plan_of(statement, portal.inputs);
+  std::optional<SqlPlanRun> run;
+  if (statement.explained->analyze) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = execute(statement, portal.inputs, out);
+    run.emplace();
+    Row row;
+    while (result.rows != nullptr && result.rows->next(row)) ++run->rows;
+    run->milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return plan_result(*statement.explained, steps, run);
+}
+
+// SQLite's rows are (id, parent, unused, detail).
+std::vector<SqlPlanStep> StatementRunner::plan_of(const ClientStatement& statement, const StatementInputs& inputs) {
+  constexpr std::size_t kDetail = 3;
+  return in_own_words(client_, statement, [&] {
+    const auto query = statement.query();
+    auto& session = client_.session();
+    const auto plan = session.prepare("EXPLAIN QUERY PLAN " + std::string(statement.translation.text_of(query)));
+    const auto result = session.execute(*plan, inputs);
+    std::vector<SqlPlanStep> steps;
+    Row row;
+    while (result.rows != nullptr && result.rows->next(row)) {
+      CHECK(row.size() > kDetail, "SQLite's plans have four columns");
+      steps.push_back({.id = std::get<std::int64_t>(row[0]),
+                       .parent = std::get<std::int64_t>(row[1]),
+                       .detail = std::get<std::string>(row[kDetail])});
+    }
+    return steps;
+  });
 }
 
 std::unique_ptr<CopyIn> StatementRunner::begin_copy(Portal& portal, MessageWriter& out) {
@@ -125,7 +164,9 @@ Result StatementRunner::execute(const ClientStatement& statement, const Statemen
   return in_own_words(client_, statement, [&] {
     const auto progress = tell_progress(out);
     const auto notices = tell_notices(out);
-    return client_.session().execute(*statement.prepared, inputs);
+    auto result = client_.session().execute(*statement.prepared, inputs);
+    name_types(result.columns, statement.translation);
+    return result;
   });
 }
 

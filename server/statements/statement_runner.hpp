@@ -48,6 +48,8 @@ class StatementRunner {
   void check_transaction(const ClientStatement& statement) const;
   void begin_rows(Portal& portal, MessageWriter& out);
   Result declare_cursor(const Portal& portal, MessageWriter& out);
+  Result explain(const Portal& portal, MessageWriter& out);
+  std::vector<SqlPlanStep> plan_of(const ClientStatement& statement, const StatementInputs& inputs);
   std::unique_ptr<CopyIn> begin_copy(Portal& portal, MessageWriter& out);
   std::unique_ptr<CopyIn> copy_from_client(const ClientStatement& statement);
   void copy_file_out(Portal& portal, MessageWriter& out);

@@ -77,7 +77,7 @@ class TableCommandParser {
     else return std::nullopt;
     drop.if_exists = take_all({"if", "exists"});
     drop.names = tables();
-    const bool plain = drop.names.size() == 1 && at_end();
+    const bool plain = drop.kind == "VIEW" && drop.names.size() == 1 && at_end();
     const auto cascades = behavior();
     if (drop.names.empty() || plain || !cascades) return std::nullopt;
     drop.cascades = *cascades;
@@ -88,11 +88,10 @@ class TableCommandParser {
     command::TruncateTables truncate;
     takes("table");
     truncate.tables = tables();
-    const bool plain = truncate.tables.size() == 1 && at_end();
     truncate.restarts = take_all({"restart", "identity"});
     if (!truncate.restarts) take_all({"continue", "identity"});
     const auto cascades = behavior();
-    if (truncate.tables.empty() || plain || !cascades) return std::nullopt;
+    if (truncate.tables.empty() || !cascades) return std::nullopt;
     truncate.cascades = *cascades;
     return truncate;
   }

@@ -18,6 +18,7 @@ namespace eindb {
 namespace {
 
 constexpr std::string_view kUnknownTable = "42P01";
+constexpr std::string_view kDependentObjects = "2BP01";
 
 std::string quoted_name(std::string_view name) {
   std::string out = "\"";
@@ -83,6 +84,47 @@ std::vector<std::string> referring_tables(Session& session, const std::string& t
                       quote_string(table) + " COLLATE NOCASE AND s.name <> " + quote_string(table) + " COLLATE NOCASE");
 }
 
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& other) { return equal_ignoring_case(name, other); });
+}
+
+/// The tables with those first that refer to others; in a circle as they were given.
+std::vector<std::string> referring_first(Session& session, std::vector<std::string> tables) {
+  std::vector<std::string> order;
+  while (!tables.empty()) {
+    const auto free = std::find_if(tables.begin(), tables.end(), [&](const std::string& table) {
+      const auto others = referring_tables(session, table);
+      return std::none_of(others.begin(), others.end(), [&](const auto& other) { return is_among(other, tables); });
+    });
+    const auto next = free == tables.end() ? tables.begin() : free;
+    order.push_back(*next);
+    tables.erase(next);
+  }
+  return order;
+}
+
+/// DROP TABLE deletes the rows in SQLite, and those that refer to them, so nothing else may refer to the tables.
+std::vector<std::string> referring_first(Session& session, const command::DropTables& drop) {
+  for (const auto& table : drop.names)
+    for (const auto& other : referring_tables(session, table))
+      if (!is_among(other, drop.names))
+        throw CodedError(drop.cascades ? "0A000" : kDependentObjects, ErrorKind::Unsupported,
+                         "cannot drop table " + table + ": a foreign key of table " + other + " refers to it",
+                         "drop both: DROP TABLE " + table + ", " + other);
+  return referring_first(session, drop.names);
+}
+
+/// The error of a statement that the client has not written tells no place.
+template <class F>
+void without_place(F&& run) {
+  try {
+    std::forward<F>(run)();
+  } catch (const Error& error) {
+    throw_at(error, std::nullopt, error.hint());
+  }
+}
+
 /// Copies a table's rows into a new table of the same name that `definition` creates, with its indices and triggers.
 void make_anew(Session& session, const std::string& table, const std::string& definition) {
   const auto name = quoted_name(table);
@@ -131,29 +173,34 @@ void delete_rows(Session& session, const std::string& table, bool restarts) {
 
 Result run_table_command(const command::DropTables& drop, ClientState& client) {
   auto& session = enter_writing(client);
-  const auto before = drop.cascades ? views_that_work(session) : std::set<std::string>();
-  for (const auto& name : drop.names)
-    session.execute("DROP " + drop.kind + (drop.if_exists ? " IF EXISTS " : " ") + quoted_name(name));
-  if (!before.empty()) {
-    const auto after = views_that_work(session);
-    for (const auto& view : before)
-      if (!after.contains(view)) session.execute("DROP VIEW IF EXISTS " + quoted_name(view));
+  const bool tables = drop.kind == "TABLE";
+  const auto views = views_that_work(session);
+  for (const auto& name : tables ? referring_first(session, drop) : drop.names)
+    without_place(
+        [&] { session.execute("DROP " + drop.kind + (drop.if_exists ? " IF EXISTS " : " ") + quoted_name(name)); });
+  const auto left = views.empty() ? views : views_that_work(session);
+  for (const auto& view : views) {
+    if (left.contains(view) || (!tables && is_among(view, drop.names))) continue;
+    if (!drop.cascades)
+      throw CodedError(kDependentObjects, ErrorKind::Value,
+                       "cannot drop " + to_lower(drop.kind) + " " + drop.names.front() + ": view " + view + " reads it",
+                       "DROP ... CASCADE drops the view too");
+    session.execute("DROP VIEW IF EXISTS " + quoted_name(view));
   }
   return status_result("DROP " + drop.kind);
 }
 
+// SQLite deletes the rows one by one, and those that refer to them.
 Result run_table_command(const command::TruncateTables& truncate, ClientState& client) {
   auto& session = enter_writing(client);
-  for (const auto& table : truncate.tables) {
-    const auto referring = truncate.cascades ? referring_tables(session, table) : std::vector<std::string>();
-    const auto other = std::find_if(referring.begin(), referring.end(), [&](const std::string& name) {
-      return std::find(truncate.tables.begin(), truncate.tables.end(), to_lower(name)) == truncate.tables.end();
-    });
-    if (other != referring.end())
-      throw Error(ErrorKind::Unsupported, "TRUNCATE CASCADE does not go on to the table " + *other, std::nullopt,
-                  "name it, too: TRUNCATE " + table + ", " + *other);
-  }
-  for (const auto& table : truncate.tables) delete_rows(session, table, truncate.restarts);
+  for (const auto& table : truncate.tables)
+    for (const auto& other : referring_tables(session, table))
+      if (!is_among(other, truncate.tables))
+        throw CodedError("0A000", ErrorKind::Unsupported,
+                         "cannot truncate table " + table + ": a foreign key of table " + other + " refers to it",
+                         "name it, too: TRUNCATE " + table + ", " + other);
+  for (const auto& table : referring_first(session, truncate.tables))
+    without_place([&] { delete_rows(session, table, truncate.restarts); });
   return status_result("TRUNCATE TABLE");
 }
 

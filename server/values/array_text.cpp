@@ -7,11 +7,14 @@
 namespace eindb {
 namespace {
 
-/// Reads the array element at `i`: quoted, or up to the next comma or brace.
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+/// Reads the array element at `i`: quoted, or up to the next comma or brace. Space around it does not belong to it.
 std::optional<std::string> read_element(std::string_view text, std::size_t& i) {
   std::string element;
   bool quoted = false;
   bool inside = false;
+  std::size_t solid = 0;  // the length up to the last character that is not such a space
   for (; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '"') {
@@ -19,12 +22,17 @@ std::optional<std::string> read_element(std::string_view text, std::size_t& i) {
       inside = !inside;
     } else if (c == '\\' && i + 1 < text.size()) {
       element += text[++i];
+      solid = element.size();
     } else if (!inside && (c == ',' || c == '}' || c == '{')) {
       break;
-    } else {
+    } else if (inside || !is_space(c)) {
+      element += c;
+      solid = element.size();
+    } else if (!element.empty()) {
       element += c;
     }
   }
+  element.resize(solid);
   if (!quoted && equal_ignoring_case(element, "null")) return std::nullopt;
   return element;
 }

@@ -15,6 +15,7 @@ constexpr std::array kTypes{
     DataTypeInfo{Name, "name", 64, Unspecified},
     DataTypeInfo{Int8, "int8", 8, Int8Array},
     DataTypeInfo{Int2, "int2", 2, Int2Array},
+    DataTypeInfo{Int2Vector, "int2vector", -1, Unspecified},
     DataTypeInfo{Int4, "int4", 4, Int4Array},
     DataTypeInfo{Text, "text", -1, TextArray},
     DataTypeInfo{Oid, "oid", 4, OidArray},
@@ -30,15 +31,24 @@ constexpr std::array kTypes{
     DataTypeInfo{Float4Array, "_float4", -1, Unspecified},
     DataTypeInfo{Float8Array, "_float8", -1, Unspecified},
     DataTypeInfo{OidArray, "_oid", -1, Unspecified},
-    DataTypeInfo{BpChar, "bpchar", -1, Unspecified},
-    DataTypeInfo{Varchar, "varchar", -1, Unspecified},
-    DataTypeInfo{Date, "date", 4, Unspecified},
-    DataTypeInfo{Time, "time", 8, Unspecified},
-    DataTypeInfo{Timestamp, "timestamp", 8, Unspecified},
-    DataTypeInfo{TimestampTz, "timestamptz", 8, Unspecified},
-    DataTypeInfo{Interval, "interval", 16, Unspecified},
-    DataTypeInfo{Numeric, "numeric", -1, Unspecified},
-    DataTypeInfo{Uuid, "uuid", 16, Unspecified},
+    DataTypeInfo{BpChar, "bpchar", -1, BpCharArray},
+    DataTypeInfo{Varchar, "varchar", -1, VarcharArray},
+    DataTypeInfo{Date, "date", 4, DateArray},
+    DataTypeInfo{Time, "time", 8, TimeArray},
+    DataTypeInfo{Timestamp, "timestamp", 8, TimestampArray},
+    DataTypeInfo{TimestampTz, "timestamptz", 8, TimestampTzArray},
+    DataTypeInfo{Interval, "interval", 16, IntervalArray},
+    DataTypeInfo{Numeric, "numeric", -1, NumericArray},
+    DataTypeInfo{Uuid, "uuid", 16, UuidArray},
+    DataTypeInfo{BpCharArray, "_bpchar", -1, Unspecified},
+    DataTypeInfo{VarcharArray, "_varchar", -1, Unspecified},
+    DataTypeInfo{TimestampArray, "_timestamp", -1, Unspecified},
+    DataTypeInfo{DateArray, "_date", -1, Unspecified},
+    DataTypeInfo{TimeArray, "_time", -1, Unspecified},
+    DataTypeInfo{TimestampTzArray, "_timestamptz", -1, Unspecified},
+    DataTypeInfo{IntervalArray, "_interval", -1, Unspecified},
+    DataTypeInfo{NumericArray, "_numeric", -1, Unspecified},
+    DataTypeInfo{UuidArray, "_uuid", -1, Unspecified},
 };
 
 }  // namespace
@@ -49,9 +59,13 @@ const DataTypeInfo* find_data_type(DataType type) {
   return found == kTypes.end() ? nullptr : found;
 }
 
-bool is_array(DataType type) {
-  return type != Unspecified &&
-         std::any_of(kTypes.begin(), kTypes.end(), [&](const DataTypeInfo& info) { return info.array == type; });
+bool is_array(DataType type) { return element_type(type) != Unspecified; }
+
+DataType element_type(DataType array) {
+  if (array == Unspecified) return Unspecified;
+  const auto* const found =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const DataTypeInfo& info) { return info.array == array; });
+  return found == kTypes.end() ? Unspecified : found->type;
 }
 
 DataType data_type(ColumnType type) {

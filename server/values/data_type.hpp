@@ -16,6 +16,7 @@ enum class DataType : std::int32_t {
   Name = 19,
   Int8 = 20,
   Int2 = 21,
+  Int2Vector = 22,
   Int4 = 23,
   Text = 25,
   Oid = 26,
@@ -31,15 +32,24 @@ enum class DataType : std::int32_t {
   Float4Array = 1021,
   Float8Array = 1022,
   OidArray = 1028,
+  BpCharArray = 1014,
+  VarcharArray = 1015,
   BpChar = 1042,
   Varchar = 1043,
   Date = 1082,
   Time = 1083,
   Timestamp = 1114,
+  TimestampArray = 1115,
+  DateArray = 1182,
+  TimeArray = 1183,
   TimestampTz = 1184,
+  TimestampTzArray = 1185,
   Interval = 1186,
+  IntervalArray = 1187,
+  NumericArray = 1231,
   Numeric = 1700,
   Uuid = 2950,
+  UuidArray = 2951,
 };
 
 /// The properties of a type in RowDescription and pg_type.
@@ -56,6 +66,8 @@ inline const DataTypeInfo* find_data_type(std::int32_t oid) { return find_data_t
 
 /// Whether values of the type are arrays.
 bool is_array(DataType type);
+/// The type of an array's elements; Unspecified if the type is none of arrays.
+DataType element_type(DataType array);
 
 /// The client's type for a column of results; Text for Any. Complex numbers are two columns of the parts' type.
 DataType data_type(ColumnType type);

@@ -56,6 +56,22 @@ std::string read_uuid_bytes(std::string_view value) {
   return dialect::uuid_from(digits);
 }
 
+/// `uuid` in lower case and with hyphens.
+void append_uuid_bytes(std::string& out, std::string_view uuid) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string digits;
+  for (const char c : uuid)
+    if (c != '-') digits += c;
+  DCHECK(digits.size() == 2 * kUuidBytes, "a uuid has two digits for each byte");
+  for (std::size_t n = 0; n + 1 < digits.size(); n += 2)
+    out += static_cast<char>(digit(digits[n]) * 16 + digit(digits[n + 1]));
+}
+
+[[noreturn]] void throw_unreadable(std::string_view value, DataType type) {
+  throw CodedError("22007", ErrorKind::Value,
+                   "the value '" + std::string(value) + "' is no " + std::string(find_data_type(type)->name));
+}
+
 }  // namespace
 
 bool is_kept_as_text(DataType type) {
@@ -102,28 +118,39 @@ std::string read_kept_binary(std::string_view value, DataType type) {
   }
 }
 
-double read_binary_numeric(std::string_view value) {
-  constexpr std::size_t kHeader = 8;
-  constexpr double kBase = 10000;
-  constexpr std::uint16_t kNegative = 0x4000;
-  constexpr std::uint16_t kNan = 0xC000;
-  if (value.size() < kHeader) expect_size(value, kHeader);
-  const auto digits = part<std::uint16_t>(value, 0);
-  const auto weight = part<std::int16_t>(value, 2);
-  const auto sign = part<std::uint16_t>(value, 4);
-  expect_size(value, kHeader + std::size_t{2} * digits);
-  if (sign == kNan) return std::numeric_limits<double>::quiet_NaN();
-  // As a text, so that the double is the nearest one.
-  std::string text = "0";
-  for (std::size_t n = 0; n < digits; ++n) {
-    const auto digit = part<std::uint16_t>(value, kHeader + 2 * n);
-    if (digit >= kBase) throw ProtocolError("a binary numeric has a digit of " + std::to_string(digit), "22P03");
-    auto written = std::to_string(digit);
-    text += written.insert(0, 4 - written.size(), '0');
+void append_kept_text(std::string& out, std::string_view value, DataType type) { out += read_kept_text(value, type); }
+
+void append_kept_binary(std::string& out, std::string_view value, DataType type) {
+  switch (type) {
+    case Date: {
+      const auto days = dialect::read_date(value);
+      if (!days) throw_unreadable(value, type);
+      append_big_endian(out, static_cast<std::int32_t>(*days - kEpochDay));
+      return;
+    }
+    case Time: {
+      const auto time = dialect::read_time(value);
+      if (!time) throw_unreadable(value, type);
+      append_big_endian(out, *time);
+      return;
+    }
+    case Timestamp:
+    case TimestampTz: {
+      const auto at = dialect::read_timestamp(value, type == TimestampTz);
+      if (!at) throw_unreadable(value, type);
+      append_big_endian(out, *at - kEpoch);
+      return;
+    }
+    case DataType::Interval: {
+      const auto interval = dialect::read_interval(value);
+      if (!interval) throw_unreadable(value, type);
+      append_big_endian(out, interval->microseconds);
+      append_big_endian(out, static_cast<std::int32_t>(interval->days));
+      append_big_endian(out, static_cast<std::int32_t>(interval->months));
+      return;
+    }
+    default: append_uuid_bytes(out, dialect::uuid_from(value));
   }
-  text += "e" + std::to_string(4 * (weight + 1 - static_cast<int>(digits)));
-  const auto size = dialect::real_from(text, "numeric");
-  return sign == kNegative ? -size : size;
 }
 
 }  // namespace eindb

@@ -17,7 +17,9 @@ std::string read_kept_text(std::string_view text, DataType type);
 /// the years 1 to 9999.
 std::string read_kept_binary(std::string_view value, DataType type);
 
-/// A numeric in binary format, as the nearest double. Throws ProtocolError if the value is malformed.
-double read_binary_numeric(std::string_view value);
+/// Appends a kept text in the form of its type, or in PostgreSQL's binary format. Throw CodedError{22007}, {22P02} if
+/// the text is none of the type, as SQLite's columns may hold any text.
+void append_kept_text(std::string& out, std::string_view value, DataType type);
+void append_kept_binary(std::string& out, std::string_view value, DataType type);
 
 }  // namespace eindb

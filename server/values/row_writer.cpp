@@ -33,7 +33,7 @@ class RowFields {
 
   void write_plain(const Cell& cell) {
     DCHECK(next_ < columns_.size(), "a value that is written has a column");
-    write_value(out_, cell, columns_[next_].type, format_of(formats_, next_));
+    write_value(out_, cell, columns_[next_].type, format_of(formats_, next_), columns_[next_].modifier);
     ++next_;
   }
 
@@ -49,11 +49,12 @@ std::vector<ClientColumn> client_columns(const std::vector<Column>& columns) {
   std::vector<ClientColumn> seen;
   for (const auto& column : columns) {
     const auto type = column_data_type(column);
+    const auto modifier = declared_modifier(column.declared_type);
     if (is_complex(column.type)) {
       seen.push_back({column.name + "_re", type});
       seen.push_back({column.name + "_im", type});
     } else {
-      seen.push_back({column.name, type});
+      seen.push_back({column.name, type, modifier});
     }
   }
   return seen;
@@ -63,7 +64,7 @@ void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& 
                            const std::vector<Format>& formats) {
   out.begin('T').integer(static_cast<std::int16_t>(columns.size()));
   for (std::size_t n = 0; n < columns.size(); ++n) {
-    const auto& [name, type] = columns[n];
+    const auto& [name, type, modifier] = columns[n];
     const auto* const info = find_data_type(type);
     CHECK(info != nullptr, "clients are told of types that are known");
     out.text(name)
@@ -71,7 +72,7 @@ void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& 
         .integer<std::int16_t>(0)
         .integer(static_cast<std::int32_t>(type))
         .integer(info->size)
-        .integer<std::int32_t>(-1)  // no modifier
+        .integer(modifier)
         .integer(static_cast<std::int16_t>(format_of(formats, n)));
   }
   out.end();

@@ -14,6 +14,7 @@ namespace eindb {
 struct ClientColumn {
   std::string name;
   DataType type = DataType::Text;
+  std::int32_t modifier = -1;  ///< of the type, as varchar(20) has one; -1: none
 };
 
 /// The client's columns for a result. Columns of unknown type (ColumnType::Any) become text.

@@ -6,15 +6,22 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <sstream>
+#include <vector>
 
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "server/protocol/big_endian.hpp"
 #include "server/protocol/body_reader.hpp"
 #include "server/values/array_parameter.hpp"
+#include "server/values/array_text.hpp"
 #include "server/values/bytea_text.hpp"
 #include "server/values/client_text.hpp"
+#include "server/values/declared_type.hpp"
 #include "server/values/moment_format.hpp"
+#include "server/values/numeric_format.hpp"
 
 namespace eindb {
 namespace {
@@ -146,8 +153,61 @@ void append_characters(std::string& out, const Cell& cell) {
   else append_bytea(out, *text);
 }
 
-void append_as_text(std::string& out, const Cell& cell, DataType type) {
-  if (type == DataType::Bool) {
+void append_numeric_cell(std::string& out, const Cell& cell, std::int32_t modifier) {
+  const auto scale = scale_of(modifier);
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_numeric(out, *integer, scale);
+  else append_numeric(out, real_of(cell, DataType::Numeric), scale);
+}
+
+const std::string& kept_text_of(const Cell& cell, DataType type) {
+  const auto* text = std::get_if<std::string>(&cell);
+  if (text == nullptr) fail_value(cell, type);
+  return *text;
+}
+
+void append_binary(std::string& out, const Cell& cell, DataType type, std::int32_t modifier);
+ParameterInput read_text(std::string_view text, DataType type);
+
+Cell cell_of(ParameterInput input) {
+  if (const auto* integer = std::get_if<std::int64_t>(&input)) return *integer;
+  if (const auto* real = std::get_if<double>(&input)) return *real;
+  if (auto* text = std::get_if<std::string>(&input)) return std::move(*text);
+  return {};
+}
+
+// Arrays are kept as texts, whose elements are sent like values of their own.
+void append_binary_array(std::string& out, const Cell& cell, DataType type) {
+  const auto& text = kept_text_of(cell, type);
+  if (text.starts_with("{{"))
+    throw Error(ErrorKind::Unsupported, "an array of several dimensions is not sent in binary format", std::nullopt,
+                "read the column as text");
+  const auto element = element_type(type);
+  const auto elements = read_array(text);
+  const bool has_null = std::find(elements.begin(), elements.end(), std::nullopt) != elements.end();
+  append_big_endian(out, std::int32_t{elements.empty() ? 0 : 1});
+  append_big_endian(out, std::int32_t{has_null ? 1 : 0});
+  append_big_endian(out, static_cast<std::int32_t>(element));
+  if (elements.empty()) return;
+  append_big_endian(out, static_cast<std::int32_t>(elements.size()));
+  append_big_endian(out, std::int32_t{1});  // the lowest index
+  for (const auto& each : elements) {
+    if (!each) {
+      append_big_endian(out, std::int32_t{-1});
+      continue;
+    }
+    std::string value;
+    append_binary(value, cell_of(read_text(*each, element)), element, -1);
+    append_big_endian(out, static_cast<std::int32_t>(value.size()));
+    out += value;
+  }
+}
+
+void append_as_text(std::string& out, const Cell& cell, DataType type, std::int32_t modifier) {
+  if (type == DataType::Numeric) {
+    append_numeric_cell(out, cell, modifier);
+  } else if (is_kept_as_text(type)) {
+    append_kept_text(out, kept_text_of(cell, type), type);
+  } else if (type == DataType::Bool) {
     out += integer_of(cell, type) != 0 ? 't' : 'f';
   } else if (type == DataType::Bytea) {
     std::string bytes;
@@ -163,9 +223,33 @@ void append_as_text(std::string& out, const Cell& cell, DataType type) {
   }
 }
 
-void append_binary(std::string& out, const Cell& cell, DataType type) {
+// "1 2" as an array with one dimension, which begins at 0.
+void append_binary_vector(std::string& out, const Cell& cell) {
+  std::string text;
+  append_text(text, cell);
+  std::vector<std::int16_t> numbers;
+  std::istringstream words(text);
+  for (std::int16_t number = 0; words >> number;) numbers.push_back(number);
+  for (const std::int32_t part :
+       {1, 0, static_cast<std::int32_t>(DataType::Int2), static_cast<std::int32_t>(numbers.size()), 0})
+    append_big_endian(out, part);
+  for (const auto number : numbers) {
+    append_big_endian(out, std::int32_t{sizeof number});
+    append_big_endian(out, number);
+  }
+}
+
+void append_binary(std::string& out, const Cell& cell, DataType type, std::int32_t modifier) {
   if (is_text(type)) return append_characters(out, cell);
+  if (is_kept_as_text(type)) return append_kept_binary(out, kept_text_of(cell, type), type);
+  if (is_array(type)) return append_binary_array(out, cell, type);
+  if (type == DataType::Numeric) {
+    std::string text;
+    append_numeric_cell(text, cell, modifier);
+    return append_binary_numeric(out, text);
+  }
   if (type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
+  if (type == DataType::Int2Vector) return append_binary_vector(out, cell);
   if (const auto size = integer_bytes(type); size > 0) {
     const auto bits = integer_of(cell, type);
     char bytes[sizeof bits];
@@ -216,8 +300,9 @@ ParameterInput read_text(std::string_view text, DataType type) {
     case Bool: {
       static constexpr std::array kTrue{"t", "true", "1", "on", "yes", "y"};
       static constexpr std::array kFalse{"f", "false", "0", "off", "no", "n"};
-      if (std::find(kTrue.begin(), kTrue.end(), word) != kTrue.end()) return std::int64_t{1};
-      if (std::find(kFalse.begin(), kFalse.end(), word) != kFalse.end()) return std::int64_t{0};
+      const auto lower = to_lower(word);
+      if (std::find(kTrue.begin(), kTrue.end(), lower) != kTrue.end()) return std::int64_t{1};
+      if (std::find(kFalse.begin(), kFalse.end(), lower) != kFalse.end()) return std::int64_t{0};
       fail_text(text, type);
     }
     case Bytea: return bytes_of(read_bytea(text));
@@ -276,14 +361,18 @@ void append_text(std::string& out, const Cell& cell) {
   else if (const auto* text = std::get_if<std::string>(&cell)) out += *text;
 }
 
-void write_value(MessageWriter& out, const Cell& cell, DataType type, Format format) {
+void append_typed_text(std::string& out, const Cell& cell, DataType type, std::int32_t modifier) {
+  if (!std::holds_alternative<std::monostate>(cell)) append_as_text(out, cell, type, modifier);
+}
+
+void write_value(MessageWriter& out, const Cell& cell, DataType type, Format format, std::int32_t modifier) {
   if (std::holds_alternative<std::monostate>(cell)) {
     out.integer<std::int32_t>(-1);
     return;
   }
   const auto begin = out.begin_value();
-  if (format == Format::Text) append_as_text(out.buffer(), cell, type);
-  else append_binary(out.buffer(), cell, type);
+  if (format == Format::Text) append_as_text(out.buffer(), cell, type, modifier);
+  else append_binary(out.buffer(), cell, type, modifier);
   out.end_value(begin);
 }
 

@@ -36,7 +36,11 @@ void append_text(std::string& out, const Cell& cell);
 /// accepted as floating-point numbers, numbers without a fraction as integers, and any value as text, where invalid
 /// UTF-8 is written as \x6869. Error{Type} if the value does not fit the type: rows of SQLite's own tables may have
 /// values of any type in any column.
-void write_value(MessageWriter& out, const Cell& cell, DataType type, frontend::Format format);
+/// `modifier` is that of the type, as of numeric(10,2); -1: none.
+void write_value(MessageWriter& out, const Cell& cell, DataType type, frontend::Format format,
+                 std::int32_t modifier = -1);
+/// Appends a value as the text of its type, as write_value() has it; nothing for NULL.
+void append_typed_text(std::string& out, const Cell& cell, DataType type, std::int32_t modifier = -1);
 /// Writes one part of a complex number.
 void write_value(MessageWriter& out, double value, DataType type, frontend::Format format);
 

@@ -134,7 +134,9 @@ bool SqliteConnection::is_read_only() const { return sqlite3_db_readonly(handle(
 
 std::uint64_t SqliteConnection::schema_version() {
   const auto cookie = static_cast<std::uint32_t>(query_integer("PRAGMA main.schema_version"));
-  return (std::uint64_t{rollbacks_} << 32U) | cookie;
+  // Temporary tables are this connection's own. All parts only grow.
+  const auto temporary = static_cast<std::uint32_t>(query_integer("PRAGMA temp.schema_version"));
+  return (std::uint64_t{rollbacks_} << 32U) + cookie + temporary;
 }
 
 std::uint32_t SqliteConnection::commits_of_others() {

@@ -249,6 +249,11 @@ std::string dump_node(const CreateMacro& node) {
 std::string dump_node(const DropMacro& node) {
   return (node.if_exists ? "(drop-macro-if-exists " : "(drop-macro ") + text_of(node.name) + ")";
 }
+std::string dump_node(const CommentOn& node) {
+  static constexpr const char* kWhat[] = {"table", "view", "index", "tensor", "column"};
+  return std::string("(comment ") + kWhat[static_cast<std::size_t>(node.what)] + " " + text_of(node.object) +
+         (node.column ? "." + text_of(*node.column) : "") + (node.text ? " '" + *node.text + "'" : "") + ")";
+}
 std::string dump_password(const Password& password) { return " '" + password.text + "'"; }
 std::string dump_role(UserRole role) {
   if (role == UserRole::Admin) return " admin";

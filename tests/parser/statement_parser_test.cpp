@@ -238,6 +238,15 @@ TEST(StatementParser, Macros) {
   });
 }
 
+TEST(StatementParser, Comments) {
+  expect_all({
+      {"COMMENT ON TABLE t IS 'it''s'", "(comment table t 'it's')"},
+      {"COMMENT ON TENSOR public.X IS NULL", "(comment tensor X)"},
+      {"comment on column t.c is ''", "(comment column t.c '')"},
+      {"COMMENT ON COLUMN public.t.\"C\" IS 'x'", "(comment column t.\"C\" 'x')"},
+  });
+}
+
 TEST(StatementParser, NothingIsAStatementToo) {
   for (const char* text : {"", " \n", ";", ";;", "-- only a comment", "/* and */ ;"})
     EXPECT_TRUE(std::holds_alternative<ast::Empty>(parse_statement(text).node)) << text;

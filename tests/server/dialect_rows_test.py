@@ -5,6 +5,7 @@ import datetime
 import decimal
 import unittest
 import uuid
+import zoneinfo
 
 import asyncpg
 import psycopg
@@ -29,9 +30,11 @@ VALUES = (
     ("substr('hello', -1, 3)", "h"), ("left('hello', -2)", "hel"), ("upper('straße ä')", "STRASSE Ä".replace("SS", "ß")),
     ("initcap('hello wörld')", "Hello Wörld"), ("strpos('äb', 'b')", 2), ("lpad('7', 3, '0')", "007"),
     ("split_part('a,b,c', ',', 2)", "b"), ("repeat('ab', 3)", "ababab"), ("concat_ws('-', 'a', NULL, 'b')", "a-b"),
-    ("d + 1", "2024-02-29"), ("d - 59", "2023-12-31"), ("DATE '2024-03-01' - d", 2), ("d + INTERVAL '1 month'", "2024-03-28 00:00:00"),
-    ("ts + INTERVAL '45 minutes'", "2024-02-29 00:15:00"), ("ts - TIMESTAMP '2024-02-27 00:00'", "1 day 23:30:00"),
-    ("date_trunc('month', ts)", "2024-02-01 00:00:00"), ("EXTRACT(year FROM d)::int", 2024),
+    ("d + 1", datetime.date(2024, 2, 29)), ("d - 59", datetime.date(2023, 12, 31)), ("DATE '2024-03-01' - d", 2), 
+    ("d + INTERVAL '1 month'", datetime.datetime(2024, 3, 28)),
+    ("ts + INTERVAL '45 minutes'", datetime.datetime(2024, 2, 29, 0, 15)),
+    ("ts - TIMESTAMP '2024-02-27 00:00'", datetime.timedelta(days=1, hours=23, minutes=30)),
+    ("date_trunc('month', ts)", datetime.datetime(2024, 2, 1)), ("EXTRACT(year FROM d)::int", 2024),
     ("to_char(ts, 'DD Mon YYYY HH24:MI')", "28 Feb 2024 23:30"), ("d = '2024-2-28'", True), ("f IS TRUE", True),
     ("true::text", "true"), ("1 = ANY('{1,2}'::int[])", True), ("NOT (a = 1 OR b = 1)", True),
     ("CASE WHEN f THEN 'yes' ELSE 'no' END", "yes"), ("round(2.567, 2)", 2.57), ("sign(-3.5)", -1.0),
@@ -102,7 +105,7 @@ class DialectRows(WithServer):
         self.assertEqual(self.rows(query), [("a", 3), ("b", 9)])
         self.assertEqual(self.rows(query.replace("DESC", "DESC NULLS LAST") + " LIMIT 1 OFFSET 1"), [("b", 1)])
         self.assertEqual(self.rows("SELECT DISTINCT ON (place) * FROM m ORDER BY place DESC, degrees"),
-                         [("2024-01-01", "b", 1), ("2024-01-02", "a", 3)])  # fmt: skip
+                         [(datetime.date(2024, 1, 1), "b", 1), (datetime.date(2024, 1, 2), "a", 3)])  # fmt: skip
         self.assertEqual(self.rows("SELECT string_agg(place, '-') FROM (SELECT place FROM m ORDER BY degrees) AS s"),
                          [("b-a-a-b",)])  # fmt: skip
         self.rows("DROP TABLE m")
@@ -142,7 +145,8 @@ class DialectRows(WithServer):
                     (day, moment, moment.replace(tzinfo=datetime.timezone.utc), datetime.timedelta(days=1, hours=2), name,
                      decimal.Decimal("-12.5")))  # fmt: skip
                 self.assertEqual(found.fetchone()[:5],
-                                 ("1990-05-02", "2024-03-01 10:00:00.25", "2024-03-01 10:00:00.25+00", "1 day 02:00:00",
+                                 (datetime.date(1990, 5, 2), moment, moment.replace(tzinfo=datetime.timezone.utc),
+                                  datetime.timedelta(days=1, hours=2),
                                   str(name)))  # fmt: skip
             self.assertEqual(connection.execute("SELECT id FROM p WHERE d > %b", (day,)).fetchall(), [(1,)])
 
@@ -170,10 +174,96 @@ class DialectRows(WithServer):
     def test_values_are_stored_as_their_columns_types(self):
         self.rows("INSERT INTO p (id, a, x, n, d, ts, f, s) VALUES (5, '5', 1, 2.567, '20240301', '2024-03-01', 't', 5)")
         self.assertEqual(self.rows("SELECT a, x, n, d, ts, f, s FROM p WHERE id = 5"),
-                         [(5, 1.0, 2.57, "2024-03-01", "2024-03-01 00:00:00", True, "5")])  # fmt: skip
+                         [(5, 1.0, decimal.Decimal("2.57"), datetime.date(2024, 3, 1), datetime.datetime(2024, 3, 1), True,
+                           "5")])  # fmt: skip
         self.rows("INSERT INTO p (id, a) SELECT 6, a + 1.5 FROM p WHERE id = 1")
         self.assertEqual(self.rows("SELECT a FROM p WHERE id = 6"), [(9,)])
         self.rows("DELETE FROM p WHERE id > 2")
+
+    def test_results_have_their_types_in_both_formats(self):
+        utc = zoneinfo.ZoneInfo("UTC")
+        with psycopg.connect(**self.server.arguments(), autocommit=True) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.execute("CREATE TABLE r (a date, b timestamp, c timestamptz, d numeric(10,2), e numeric, f uuid,"
+                               " g interval, h time, i varchar(5), j json, k int[], l text[])")
+            values = (datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 30, 0, 500000),
+                      datetime.datetime(2024, 2, 29, 10, tzinfo=utc), decimal.Decimal("1.50"), decimal.Decimal(10**20),
+                      uuid.UUID("12345678-1234-5678-1234-567812345678"), datetime.timedelta(days=1, hours=2),
+                      datetime.time(12, 30), "abc", {"a": [1]}, [1, 2, None], ["x", "y z", None])  # fmt: skip
+            connection.execute("INSERT INTO r VALUES ('2024-02-29', '2024-02-29 12:30:00.5', '2024-02-29 12:00+02', 1.5,"
+                               " 1e20, '12345678-1234-5678-1234-567812345678', '1 day 2 hours', '12:30', 'abc',"
+                               " '{\"a\":[1]}', '{1,2,NULL}', '{x,\"y z\",NULL}')")
+            for binary in (False, True):
+                found = connection.execute("SELECT * FROM r", binary=binary)
+                self.assertEqual([column.type_code for column in found.description],
+                                 [1082, 1114, 1184, 1700, 1700, 2950, 1186, 1083, 1043, 114, 1016, 1009])  # fmt: skip
+                row = found.fetchone()
+                self.assertEqual(row, values)
+                self.assertEqual(str(row[3]), "1.50")
+                found = connection.execute("SELECT array_agg(a), ARRAY[1, 2], k[2], max(d), array[1] || k FROM r GROUP BY k",
+                                           binary=binary)  # fmt: skip
+                self.assertEqual(found.fetchone(),
+                                 ([values[0]], [1, 2], 2, decimal.Decimal("1.5"), [1, 1, 2, None]))  # fmt: skip
+                for number in ("0", "-0.0001", "123456789.25", "1e-20", "-12345678901234567890"):
+                    found = connection.execute(f"SELECT {number}::numeric", binary=binary).fetchone()[0]
+                    self.assertEqual(float(found), float(number))
+            with connection.cursor().copy("COPY r (a, d, k) TO STDOUT") as copy:
+                self.assertEqual(list(copy.rows()), [("2024-02-29", "1.50", "{1,2,NULL}")])
+            connection.execute("DROP TABLE r")
+
+    def test_functions_that_give_rows(self):
+        day = datetime.datetime
+        for query, wanted in (
+            ("SELECT * FROM generate_series(1, 3) AS g(x)", [(1,), (2,), (3,)]),
+            ("SELECT x * 2 FROM generate_series(3, 1, -2) x", [(6,), (2,)]),
+            ("SELECT generate_series(1, 2), 'a'", [(1, "a"), (2, "a")]),
+            ("SELECT g FROM generate_series('2024-01-31'::timestamp, '2024-03-31', '1 month') AS g",
+             [(day(2024, 1, 31),), (day(2024, 2, 29),), (day(2024, 3, 31),)]),
+            ("SELECT a, n FROM unnest(ARRAY['x', 'y']) WITH ORDINALITY AS t(a, n)", [("x", 1), ("y", 2)]),
+            ("SELECT p.id, u FROM p, unnest(ARRAY[p.id, 9]) AS u ORDER BY 1, 2", [(1, 1), (1, 9), (2, 2), (2, 9)]),
+            ("SELECT x.c FROM p, LATERAL (SELECT p.id * 10) AS x(c) ORDER BY 1", [(10,), (20,)]),
+            ("SELECT (1, 2) = (1, 2), (1, 2) < (1, 3), (1, 2) IN ((3, 4), (1, 2))", [(True, True, True)]),
+            ("SELECT id FROM p WHERE (id, id) IN (SELECT id, 1 FROM p)", [(1,)]),
+            ("SELECT INTERVAL '24 hours' = INTERVAL '1 day', INTERVAL '1 mon' > INTERVAL '29 days'", [(True, True)]),
+            ("SELECT v FROM (VALUES ('2 days'::interval), ('25 hours')) AS t(v) ORDER BY v",
+             [(datetime.timedelta(hours=25),), (datetime.timedelta(days=2),)]),
+            ("SELECT a.x, b.y FROM (SELECT 1 AS x) a LEFT JOIN ((SELECT 1 AS x) c JOIN (SELECT 1 AS x, 2 AS y) b"
+             " ON b.x = c.x) ON a.x = b.x", [(1, 2)]),
+            ("SELECT '{\"a\":{\"b\":2}}'::json -> 'a' ->> 'b'", [("2",)]),
+            ("SELECT Z.i, Z.val / 2 FROM (EINSUM Z[i] = T[i] + 1) WHERE Z.i < 2 ORDER BY 1", [(0, 0.5), (1, 1.0)]),
+            ("SELECT 'today'::date = current_date, 'now'::timestamp <= now()", [(True, True)]),
+            ("SELECT ~5, 6 & 3, 6 | 1, 1 << 4", [(-6, 2, 7, 16)]),
+        ):  # fmt: skip
+            with self.subTest(query):
+                self.assertEqual(self.rows(query), wanted)
+        for query, sqlstate in (("SELECT generate_series(1, 2), generate_series(1, 3)", "0A000"),
+                                ("SELECT id FROM p WHERE generate_series(1, 2) = 1", "0A000"),
+                                ("SELECT p FROM p", "0A000"), ("SELECT a FROM p GROUP BY ROLLUP (a)", "0A000"),
+                                ("SELECT 1 FROM p TABLESAMPLE system (10)", "0A000"), ("SELECT 'x'::nonsense", "42704"),
+                                ("SELECT 'a' SIMILAR TO 'b'", "0A000"), ("SELECT nosuch.f(1)", "3F000"),
+                                ("SELECT 1 " + "+ 1 " * 5000, "54001")):  # fmt: skip
+            with self.subTest(query), self.assertRaises(psycopg2.Error) as caught:
+                self.rows(query)
+            self.assertEqual(caught.exception.pgcode, sqlstate, caught.exception)
+
+    def test_rows_of_other_tables_decide_what_is_deleted(self):
+        self.rows("CREATE TABLE w (a int, b int)")
+        self.rows("INSERT INTO w VALUES (1, 1), (2, 2), (3, 3)")
+        self.rows("DELETE FROM w USING (VALUES (1), (3)) AS gone(k) WHERE w.a = gone.k")
+        self.rows("UPDATE w SET (a, b) = (a + 10, 7)")
+        self.assertEqual(self.rows("SELECT * FROM w"), [(12, 7)])
+        self.rows("CREATE UNIQUE INDEX ON_W ON w (a)")
+        self.rows("INSERT INTO w SELECT 12, 8 ON CONFLICT (a) DO UPDATE SET b = excluded.b")
+        self.assertEqual(self.rows("SELECT * FROM w"), [(12, 8)])
+        self.rows("DROP TABLE w")
+
+    def test_long_statements(self):
+        self.rows("CREATE TABLE long (a int, b text)")
+        self.rows("INSERT INTO long VALUES " + ", ".join(f"({n}, 'x')" for n in range(100_000)))
+        self.rows("INSERT INTO long VALUES (-1, '" + "y" * 5_000_000 + "')")
+        self.assertEqual(self.rows("SELECT COUNT(*), SUM(length(b)) FROM long WHERE " +
+                                   " OR ".join(f"a = {n}" for n in range(-1, 900))), [(901, 5_000_900)])  # fmt: skip
+        self.rows("DROP TABLE long")
 
     def test_a_view_and_a_statement_of_sqlite(self):
         self.rows("CREATE VIEW pv AS SELECT id, a FROM p")

@@ -152,8 +152,63 @@ TEST_F(PgCatalogTest, KeysAndIndicesHaveDefinitions) {
                  " FROM pg_constraint WHERE conrelid = 'child'::regclass ORDER BY 1"),
             (Rows{{"f", "FOREIGN KEY (note) REFERENCES notes(id)", "child", "notes"},
                   {"p", "PRIMARY KEY (id)", "child", "0"}}));
-  EXPECT_EQ(value("SELECT pg_get_viewdef('v'::regclass)"), "CREATE VIEW v AS SELECT title FROM notes");
+  EXPECT_EQ(value("SELECT pg_get_viewdef('v'::regclass)"), "SELECT title FROM notes;");
   EXPECT_EQ(rows("SELECT proname, pg_get_function_arguments(oid) FROM pg_proc"), (Rows{{"clip", "x"}}));
+}
+
+TEST_F(PgCatalogTest, TensorsHaveAKeyThatTellsOfThem) {
+  EXPECT_EQ(rows("SELECT pg_get_indexdef(i.indexrelid, 0, true), pg_get_constraintdef(k.oid), i.indkey"
+                 " FROM pg_index i JOIN pg_constraint k ON k.conindid = i.indexrelid WHERE i.indrelid = 'A'::regclass"),
+            (Rows{{"CREATE UNIQUE INDEX \"A_pkey\" ON public.\"A\" USING tiles (i, j) WITH (type='FLOAT64',"
+                   " extents='3,2', partition='1,1')",
+                   "PRIMARY KEY (i, j)", "1 2"}}));
+  EXPECT_EQ(rows("SELECT attname FROM pg_attribute WHERE attrelid = '\"A_pkey\"'::regclass ORDER BY attnum"),
+            (Rows{{"i"}, {"j"}}));
+}
+
+TEST_F(PgCatalogTest, KeywordsAreListedAndQuoted) {
+  EXPECT_EQ(rows("SELECT word, catcode FROM pg_get_keywords() WHERE word IN ('between', 'commit', 'left', 'select')"
+                 " ORDER BY word"),
+            (Rows{{"between", "C"}, {"commit", "U"}, {"left", "T"}, {"select", "R"}}));
+  EXPECT_EQ(rows("SELECT quote_ident('order'), quote_ident('commit'), quote_ident('plain')"),
+            (Rows{{"\"order\"", "commit", "plain"}}));
+}
+
+TEST_F(PgCatalogTest, FunctionsAreFoundByName) {
+  EXPECT_EQ(value("SELECT pg_get_functiondef('clip'::regproc::oid)"),
+            "CREATE OR REPLACE MACRO clip(\"x\") AS CASE WHEN x < 0 THEN 0 ELSE x END");
+  EXPECT_EQ(value("SELECT oid::regproc FROM pg_proc"), "clip");
+}
+
+TEST_F(PgCatalogTest, RelationsThatAreNotThereAreNoObjects) {
+  EXPECT_THROW(rows("SELECT 'absent'::regclass"), Error);
+  EXPECT_EQ(value("SELECT to_regclass('absent')"), "NULL");
+  EXPECT_EQ(value("SELECT to_regclass('public.notes') = 'notes'::regclass"), "1");
+  EXPECT_EQ(value("SELECT 'pg_catalog.pg_roles'::regclass > 0"), "1");
+}
+
+TEST_F(PgCatalogTest, SettingsHaveTheirNames) {
+  EXPECT_EQ(rows("SELECT name, setting FROM pg_settings WHERE name IN ('TimeZone', 'timezone')"),
+            (Rows{{"TimeZone", "UTC"}}));
+}
+
+TEST_F(PgCatalogTest, TablesHaveTheColumnsOfTheSystem) {
+  EXPECT_EQ(rows("SELECT DISTINCT tableoid::regclass, xmin FROM pg_class"), (Rows{{"pg_class", "1"}}));
+  EXPECT_EQ(value("SELECT 'pg_opfamily'::regclass::oid"), "2753");
+}
+
+TEST_F(PgCatalogTest, TablesWithForeignKeysHaveTriggers) {
+  EXPECT_EQ(rows("SELECT relname, relhastriggers FROM pg_class WHERE relnamespace = 2200 AND relkind = 'r' ORDER BY 1"),
+            (Rows{{"A", "0"}, {"Signal", "0"}, {"child", "1"}, {"notes", "1"}}));
+}
+
+TEST_F(PgCatalogTest, InformationSchemaKnowsForeignKeys) {
+  EXPECT_EQ(rows("SELECT r.unique_constraint_name, r.delete_rule, u.table_name, u.column_name"
+                 " FROM information_schema.referential_constraints r JOIN information_schema.constraint_column_usage u"
+                 " ON u.constraint_name = r.constraint_name"),
+            (Rows{{"notes_pkey", "NO ACTION", "notes", "id"}}));
+  EXPECT_EQ(rows("SELECT table_name, view_definition FROM information_schema.views WHERE table_name = 'v'"),
+            (Rows{{"v", "SELECT title FROM notes;"}}));
 }
 
 TEST_F(PgCatalogTest, FollowsTheDatabase) {

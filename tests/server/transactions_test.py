@@ -160,15 +160,15 @@ class ReadOnly(WithConnection):
             with self.assertRaises(psycopg.errors.ReadOnlySqlTransaction):
                 connection.execute("INSERT INTO log VALUES (1)")
 
-    def test_levels_of_isolation_are_all_serializable(self):
+    def test_levels_of_isolation_are_told_as_they_were_given(self):
         for level in ("SERIALIZABLE", "REPEATABLE READ", "READ COMMITTED", "READ UNCOMMITTED"):
-            self.execute(f"BEGIN ISOLATION LEVEL {level}")
+            self.execute("BEGIN")
             self.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
-            self.assertEqual(self.one("SHOW TRANSACTION ISOLATION LEVEL"), "serializable")
+            self.assertEqual(self.one("SHOW TRANSACTION ISOLATION LEVEL"), level.lower())
             self.execute("COMMIT")
             self.execute(f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}")
-            self.execute(f"SET default_transaction_isolation = '{level.lower()}'")
-            self.assertEqual(self.one("SHOW default_transaction_isolation"), "serializable")
+            self.assertEqual(self.one("SHOW default_transaction_isolation"), level.lower())
+            self.execute("RESET default_transaction_isolation")
             self.assertEqual(self.one("SHOW transaction_isolation"), "serializable")
 
     def test_chained_transactions_keep_their_modes(self):

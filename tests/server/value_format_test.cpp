@@ -81,6 +81,18 @@ TEST(ValueFormat, ValuesKeepToTheirType) {
   EXPECT_EQ(written("\xc3\xa9"s, DataType::Text, Format::Text), "\0\0\0\2\xc3\xa9"s);
   EXPECT_EQ(written(0.0, DataType::Bool, Format::Text), "\0\0\0\1"s + "f");
   EXPECT_EQ(written(std::int64_t{7}, DataType::Bool, Format::Binary), "\0\0\0\1\1"s);
+  EXPECT_EQ(written("2 1"s, DataType::Int2Vector, Format::Text),
+            "\0\0\0\3"
+            "2 1"s);
+  EXPECT_EQ(written("2 1"s, DataType::Int2Vector, Format::Binary),
+            "\0\0\0\x20"
+            "\0\0\0\1"
+            "\0\0\0\0"
+            "\0\0\0\x15"
+            "\0\0\0\2"
+            "\0\0\0\0"
+            "\0\0\0\2\0\2"
+            "\0\0\0\2\0\1"s);
   for (const auto format : {Format::Text, Format::Binary}) {
     for (const auto type : {DataType::Bool, DataType::Int8, DataType::Float8, DataType::Oid})
       EXPECT_THROW(written("abc"s, type, format), Error);
@@ -100,6 +112,8 @@ TEST(ValueFormat, Parameters) {
   EXPECT_EQ(text(" 12 ", DataType::Int4), ParameterInput(std::int64_t{12}));
   EXPECT_EQ(text("1e3", DataType::Float8), ParameterInput(1000.0));
   EXPECT_EQ(text("t", DataType::Bool), ParameterInput(std::int64_t{1}));
+  EXPECT_EQ(text("TRUE", DataType::Bool), ParameterInput(std::int64_t{1}));
+  EXPECT_EQ(text("Off", DataType::Bool), ParameterInput(std::int64_t{0}));
   EXPECT_EQ(text("12", DataType::Unspecified), ParameterInput("12"s));
   EXPECT_EQ(text("\\x00ff", DataType::Bytea), ParameterInput(std::vector{std::byte{0}, std::byte{255}}));
   EXPECT_THROW(text("\\x0", DataType::Bytea), Error);
