@@ -48,9 +48,17 @@ SqlText Translator::statement(const PgNode& node) {
     case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
     case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
     case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+    case PG_QUERY__NODE__NODE_CREATE_RANGE_STMT:
       refuse("0A000", "types of one's own are not supported", -1, "a column of type text with a CHECK");
     case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
       refuse("0A000", "functions of one's own are not supported", -1, "CREATE MACRO names an expression for EINSUM");
+    case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
+      refuse("0A000", "extensions are not supported", -1, "what is there is there without them");
+    case PG_QUERY__NODE__NODE_CREATEDB_STMT:
+      refuse("0A000", "databases are not made by statements", -1, "a database is a file: eindb serve FILE");
+    case PG_QUERY__NODE__NODE_DO_STMT:
+      refuse("0A000", "DO is not supported: there is no procedural language", -1, "REPEAT repeats statements");
+    case PG_QUERY__NODE__NODE_NOTIFY_STMT: refuse("0A000", "NOTIFY is not supported", -1, "clients ask again");
     default: throw NotTranslated();
   }
 }

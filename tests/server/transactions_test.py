@@ -160,6 +160,15 @@ class ReadOnly(WithConnection):
             with self.assertRaises(psycopg.errors.ReadOnlySqlTransaction):
                 connection.execute("INSERT INTO log VALUES (1)")
 
+    def test_a_late_request_to_cancel_stops_nothing(self):
+        with psycopg.connect(**self.server.arguments()) as connection:
+            for turn in range(20):
+                connection.execute(f"CREATE TABLE late{turn} (n int)")
+                connection.cancel()  # what is to be cancelled has ended
+                for number in range(3):
+                    connection.execute(f"SELECT count(*) AS c{number} FROM late{turn}, log")
+            connection.rollback()
+
     def test_levels_of_isolation_are_told_as_they_were_given(self):
         for level in ("SERIALIZABLE", "REPEATABLE READ", "READ COMMITTED", "READ UNCOMMITTED"):
             self.execute("BEGIN")
