@@ -162,10 +162,11 @@ TEST(ClientCommand, TablesThatSqliteHasNoSingleStatementFor) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(tables_of("DROP TABLE IF EXISTS a, public.B, \"C\""), (Names{"a", "b", "C"}));
   EXPECT_EQ(tables_of("drop view a cascade"), Names{"a"});
-  EXPECT_EQ(tables_of("DROP TABLE a"), Names{"none"});
+  EXPECT_EQ(tables_of("DROP TABLE a"), Names{"a"});
+  EXPECT_EQ(tables_of("DROP VIEW a"), Names{"none"});
   EXPECT_EQ(tables_of("DROP TABLE other.a, b"), Names{"none"});
   EXPECT_EQ(tables_of("TRUNCATE TABLE ONLY a, b RESTART IDENTITY"), (Names{"a", "b"}));
-  EXPECT_EQ(tables_of("TRUNCATE a"), Names{"none"});
+  EXPECT_EQ(tables_of("TRUNCATE a"), Names{"a"});
   EXPECT_EQ(tables_of("VACUUM (FULL, ANALYZE) a, b"), (Names{"a", "b"}));
   EXPECT_EQ(tables_of("VACUUM FULL"), Names{});
   EXPECT_EQ(tables_of("VACUUM"), Names{"none"});
