@@ -179,6 +179,7 @@ class Translator {
   SqlText lateral(const PgQuery__RangeSubselect& node, Scope& scope);
   SqlText derived(const PgQuery__RangeSubselect& node, Scope& scope);
   SqlText join(const PgQuery__JoinExpr& node, Scope& scope);
+  Value as_result(Value value);
   void results(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>* columns, Query& out,
                std::vector<SqlText>& texts);
   /// `convert`: the columns are needed one by one, since each is converted.

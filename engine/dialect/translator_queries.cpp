@@ -48,9 +48,17 @@ SqlText Translator::statement(const PgNode& node) {
     case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
     case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
     case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+    case PG_QUERY__NODE__NODE_CREATE_RANGE_STMT:
       refuse("0A000", "types of one's own are not supported", -1, "a column of type text with a CHECK");
     case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
       refuse("0A000", "functions of one's own are not supported", -1, "CREATE MACRO names an expression for EINSUM");
+    case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
+      refuse("0A000", "extensions are not supported", -1, "what is there is there without them");
+    case PG_QUERY__NODE__NODE_CREATEDB_STMT:
+      refuse("0A000", "databases are not made by statements", -1, "a database is a file: eindb serve FILE");
+    case PG_QUERY__NODE__NODE_DO_STMT:
+      refuse("0A000", "DO is not supported: there is no procedural language", -1, "REPEAT repeats statements");
+    case PG_QUERY__NODE__NODE_NOTIFY_STMT: refuse("0A000", "NOTIFY is not supported", -1, "clients ask again");
     default: throw NotTranslated();
   }
 }
@@ -362,6 +370,13 @@ void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, bool c
   texts.emplace_back((of.empty() ? "" : quoted(of) + ".") + "*", node.location);
 }
 
+// A parameter has the type that the client states when the statement is there, and is a text otherwise.
+Value Translator::as_result(Value value) {
+  value = settle(std::move(value), SqlType::Text);
+  if (value.parameter != 0) value.type = SqlType::Any;
+  return value;
+}
+
 void Translator::results(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>* columns,
                          Query& out, std::vector<SqlText>& texts) {
   for (const auto* each : targets) {
@@ -378,7 +393,7 @@ void Translator::results(std::span<PgNode* const> targets, const Scope& scope, c
     const auto name = is_set(target.name) ? std::string(target.name) : value.name;
     const auto index = texts.size();
     if (columns != nullptr && out.known && index < columns->size()) value = stored(std::move(value), (*columns)[index]);
-    else if (value.type == SqlType::Unknown) value = settle(std::move(value), SqlType::Text);
+    else if (value.type == SqlType::Unknown) value = as_result(std::move(value));
     const bool own_name = target.val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && name == value.name &&
                           value.text.str().ends_with(quoted(name));
     texts.push_back(own_name ? value.text : value.text + SqlText(" AS " + quoted(name)));

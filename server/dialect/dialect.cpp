@@ -75,8 +75,8 @@ bool may_be_foreign(const Token& token) {
 
 /// Whether SQLite runs the statement. Other statements are eindb's own.
 bool is_sql(const Token& first, const Token& second) {
-  constexpr std::array<std::string_view, 9> kVerbs{"ALTER",  "DELETE", "DROP",   "INSERT", "REPLACE",
-                                                   "SELECT", "UPDATE", "VALUES", "WITH"};
+  constexpr std::array<std::string_view, 11> kVerbs{"ALTER",   "DELETE", "DO",     "DROP",   "INSERT", "NOTIFY",
+                                                    "REPLACE", "SELECT", "UPDATE", "VALUES", "WITH"};
   constexpr std::array<std::string_view, 3> kOurs{"TENSOR", "MACRO", "OR"};
   if (first.is_word("CREATE")) return !is_one_of(second, kOurs);
   if (first.is_word("EXPLAIN")) return second.is_word("QUERY") || is_one_of(second, kVerbs);

@@ -99,6 +99,7 @@ void ClientState::show_catalog() {
 Translation ClientState::translate(std::string_view text) {
   if (!is_sql_for_sqlite(text)) return {};
   auto& session = this->session();
+  forget_cancellation();
   auto& known = session_->translations;
   if (const auto* found = known.find(text, session.schema_version())) return *found;
   auto translation = translate_dialect(text, [&](const std::string& schema, const std::string& table) {
@@ -118,6 +119,11 @@ void ClientState::begin_time() {
   if (session_ != nullptr) session_->session.execute("");
 }
 
+// A request that came after its statement had ended would stop what is read for the next one.
+void ClientState::forget_cancellation() {
+  if (cancelled_.exchange(false)) begin_time();
+}
+
 void ClientState::settle() {
   if (session_ == nullptr || !portals.empty() || transaction_ != Transaction::None || session_->session.has_state())
     return;
@@ -127,6 +133,7 @@ void ClientState::settle() {
     running_ = nullptr;
   }
   CHECK(!session_->session.in_transaction(), "a session with a transaction stays the client's");
+  forget_cancellation();
   CHECK(pool_ != nullptr, "a session goes back to where it came from");
   pool_->give_back(std::move(session_));
   CHECK(session_ == nullptr, "the pool owns what was given back");
@@ -134,7 +141,9 @@ void ClientState::settle() {
 
 void ClientState::cancel() noexcept {
   const std::lock_guard lock(running_mutex_);
-  if (running_ != nullptr) running_->cancel();
+  if (running_ == nullptr) return;
+  running_->cancel();
+  cancelled_ = true;
 }
 
 std::shared_ptr<ClientStatement> ClientState::statement(std::string_view name) const {

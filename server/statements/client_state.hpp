@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -147,6 +148,7 @@ class ClientState {
     Settings settings;
   };
 
+  void forget_cancellation();
   void swap_settings(LastingSettings& other);
   void leave_transaction(bool commits);
   void end_chained(bool commits, bool chain);
@@ -165,6 +167,7 @@ class ClientState {
   std::unique_ptr<PooledSession> session_;
   std::mutex running_mutex_;    // guards running_
   Session* running_ = nullptr;  // session of session_, for cancel()
+  std::atomic<bool> cancelled_ = false;
   Transaction transaction_ = Transaction::None;
   bool implicit_ = false;
   bool entered_ = false;  // the database has begun the transaction

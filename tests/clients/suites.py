@@ -170,4 +170,5 @@ class SuiteTest:
             print(f"  {count} fail: {reason}")
         if unused and not os.environ.get("EINDB_SUITE_ONLY"):
             print("listed, and fail no longer:", *unused, sep="\n  ")
-        self.assertEqual(unlisted, {}, f"{len(unlisted)} tests fail that are not listed")
+        unexpected = "\n".join(f"{test}: {first_line(message)}" for test, message in unlisted.items())
+        self.assertEqual(unexpected, "", f"{len(unlisted)} tests fail that are not listed")

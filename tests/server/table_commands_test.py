@@ -151,6 +151,11 @@ class Parameters(Client):
             self.assertEqual(len(other.execute("SELECT * FROM pg_prepared_statements").fetchall()), 20)
         self.assertEqual(self.run_sql("SELECT name FROM pg_prepared_statements WHERE name <> ''"), [])
 
+    def test_what_is_not_there_is_refused_as_such(self):
+        for statement in ("DO $$ BEGIN END $$", "NOTIFY news, 'x'", "CREATE EXTENSION hstore", "CREATE DATABASE d",
+                          "CREATE TYPE r AS RANGE (subtype = int4)"):  # fmt: skip
+            self.assertEqual(self.assert_refused("not", statement), "0A000", statement)
+
     def test_pg_sleep_is_cancelled(self):
         self.run_sql("SET statement_timeout = 100")
         self.assertEqual(self.assert_refused("statement_timeout", "SELECT pg_sleep(600)"), "57014")

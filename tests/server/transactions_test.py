@@ -160,16 +160,25 @@ class ReadOnly(WithConnection):
             with self.assertRaises(psycopg.errors.ReadOnlySqlTransaction):
                 connection.execute("INSERT INTO log VALUES (1)")
 
-    def test_levels_of_isolation_are_all_serializable(self):
+    def test_a_late_request_to_cancel_stops_nothing(self):
+        with psycopg.connect(**self.server.arguments()) as connection:
+            for turn in range(20):
+                connection.execute(f"CREATE TABLE late{turn} (n int)")
+                connection.cancel()  # what is to be cancelled has ended
+                for number in range(3):
+                    connection.execute(f"SELECT count(*) AS c{number} FROM late{turn}, log")
+            connection.rollback()
+
+    def test_levels_of_isolation_are_told_as_they_were_given(self):
         for level in ("SERIALIZABLE", "REPEATABLE READ", "READ COMMITTED", "READ UNCOMMITTED"):
-            self.execute(f"BEGIN ISOLATION LEVEL {level}")
+            self.execute("BEGIN")
             self.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
             self.assertEqual(self.one("SHOW TRANSACTION ISOLATION LEVEL"), level.lower())
             self.execute("COMMIT")
             self.execute(f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}")
-            self.execute(f"SET default_transaction_isolation = '{level.lower()}'")
             self.assertEqual(self.one("SHOW default_transaction_isolation"), level.lower())
-            self.assertEqual(self.one("SHOW transaction_isolation"), level.lower())
+            self.execute("RESET default_transaction_isolation")
+            self.assertEqual(self.one("SHOW transaction_isolation"), "serializable")
 
     def test_chained_transactions_keep_their_modes(self):
         self.execute("BEGIN READ ONLY")

@@ -161,6 +161,12 @@ class KeptStatements(WithServer):
                 with self.assertRaises(psycopg.Error):
                     connection.execute("SELECT SUM(val) FROM K")
 
+    def test_parameters_alone_have_the_types_that_the_client_states(self):
+        with psycopg.connect(**self.server.arguments(), autocommit=True) as connection:
+            self.assertEqual(connection.execute("SELECT %s, %s", [10, 2.5]).fetchone(), (10, 2.5))
+            self.assertEqual(connection.execute("SELECT x FROM (SELECT %b AS x) AS q", [10]).fetchone(), (10,))
+            self.assertEqual(connection.execute("SELECT %s", ["10"]).fetchone(), ("10",))
+
     def test_temporary_tables_hide_others(self):
         with psycopg.connect(**self.server.arguments(), autocommit=True) as connection:
             self.assertEqual(connection.execute("SELECT MAX(n) FROM t").fetchone(), (2,))
