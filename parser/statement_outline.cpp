@@ -17,21 +17,35 @@ struct Verb {
 };
 
 constexpr std::array kVerbs = std::to_array<Verb>({
-    {"EINSUM", StatementKind::Einsum},        {"GRADIENT", StatementKind::Einsum},
-    {"JVP", StatementKind::Einsum},           {"SELECT", StatementKind::Select},
-    {"VALUES", StatementKind::Select},        {"DESCRIBE", StatementKind::Select},
-    {"DESC", StatementKind::Select},          {"INSERT", StatementKind::Insert, true},
-    {"REPLACE", StatementKind::Insert, true}, {"UPDATE", StatementKind::Update, true},
-    {"DELETE", StatementKind::Delete, true},  {"CREATE", StatementKind::Create, true},
-    {"ALTER", StatementKind::Alter, true},    {"DROP", StatementKind::Drop, true},
-    {"COPY", StatementKind::Copy, true},      {"COMMENT", StatementKind::Alter, true},
+    {"EINSUM", StatementKind::Einsum},
+    {"GRADIENT", StatementKind::Einsum},
+    {"JVP", StatementKind::Einsum},
+    {"SELECT", StatementKind::Select},
+    {"VALUES", StatementKind::Select},
+    {"DESCRIBE", StatementKind::Select},
+    {"DESC", StatementKind::Select},
+    {"INSERT", StatementKind::Insert, true},
+    {"REPLACE", StatementKind::Insert, true},
+    {"UPDATE", StatementKind::Update, true},
+    {"DELETE", StatementKind::Delete, true},
+    {"CREATE", StatementKind::Create, true},
+    {"ALTER", StatementKind::Alter, true},
+    {"DROP", StatementKind::Drop, true},
+    {"COPY", StatementKind::Copy, true},
+    {"COMMENT", StatementKind::Alter, true},
     {"BACKUP", StatementKind::Other},
-    {"REPEAT", StatementKind::Other, true},   {"BEGIN", StatementKind::Transaction},
-    {"START", StatementKind::Transaction},    {"COMMIT", StatementKind::Transaction},
-    {"END", StatementKind::Transaction},      {"ROLLBACK", StatementKind::Transaction},
-    {"ABORT", StatementKind::Transaction},    {"SAVEPOINT", StatementKind::Transaction},
-    {"RELEASE", StatementKind::Transaction},  {"SET", StatementKind::Setting},
-    {"RESET", StatementKind::Setting},        {"SHOW", StatementKind::Setting},
+    {"REPEAT", StatementKind::Other, true},
+    {"BEGIN", StatementKind::Transaction},
+    {"START", StatementKind::Transaction},
+    {"COMMIT", StatementKind::Transaction},
+    {"END", StatementKind::Transaction},
+    {"ROLLBACK", StatementKind::Transaction},
+    {"ABORT", StatementKind::Transaction},
+    {"SAVEPOINT", StatementKind::Transaction},
+    {"RELEASE", StatementKind::Transaction},
+    {"SET", StatementKind::Setting},
+    {"RESET", StatementKind::Setting},
+    {"SHOW", StatementKind::Setting},
     {"DISCARD", StatementKind::Setting},
 });
 
@@ -91,7 +105,8 @@ StatementOutline outline_of(std::string_view text) {
   }
   if (is_one_of(verb, {"CREATE", "DROP", "ALTER"})) {
     auto object = tokenizer.next();
-    while (is_one_of(object, {"TEMP", "TEMPORARY", "UNLOGGED", "VIRTUAL", "UNIQUE", "OR", "REPLACE"})) object = tokenizer.next();
+    while (is_one_of(object, {"TEMP", "TEMPORARY", "UNLOGGED", "VIRTUAL", "UNIQUE", "OR", "REPLACE"}))
+      object = tokenizer.next();
     outline.stores_text = verb.is_word("CREATE") && is_one_of(object, {"VIEW", "TRIGGER"});
     if (object.is(Token::Kind::Word)) outline.tag += " " + to_upper(object.text);
   }
