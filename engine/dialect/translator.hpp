@@ -55,8 +55,9 @@ std::span<const Function> functions_named(std::string_view name);
 ///
 /// Expressions are in translator_expressions.cpp, operators in translator_operators.cpp, calls in translator_calls.cpp,
 /// types in translator_types.cpp, arrays and functions that give rows in translator_sets.cpp, queries in
-/// translator_queries.cpp, statements that write in translator_writes.cpp, CREATE TABLE in translator_tables.cpp. All
-/// throw NotTranslated for what they do not know, and CodedError for what PostgreSQL would refuse.
+/// translator_queries.cpp, what they read in translator_sources.cpp, statements that write in translator_writes.cpp,
+/// CREATE TABLE in translator_tables.cpp. All throw NotTranslated for what they do not know, and CodedError for what
+/// PostgreSQL would refuse.
 class Translator {
  public:
   Translator(std::string_view statement, const FindColumns& find_columns)
@@ -238,6 +239,10 @@ SortDirection direction_of(const PgQuery__SortBy& sort);
 inline bool is_set(const char* text) { return text != nullptr && text[0] != '\0'; }
 /// The text of a String node.
 std::string text_of(const PgNode& node);
+/// The names in a list of String nodes.
+std::vector<std::string> names_of(std::span<PgNode* const> nodes);
+/// ("a", "b")
+SqlText name_list(const std::vector<std::string>& names);
 /// The name of a source in place of (EINSUM ...) begins so; no name of a user's does.
 inline constexpr std::string_view kEinsumMark = "\x01q";
 /// The end of the group in parentheses that begins at `begin`; `begin` if it does not end.

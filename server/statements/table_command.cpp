@@ -18,7 +18,7 @@ class TableCommandParser {
 
   std::optional<TableCommand> parse() {
     if (takes("drop")) return drop();
-    if (takes("truncate")) return truncate();
+    if (takes("truncate")) return truncated_tables();
     if (takes("vacuum")) return vacuum(true);
     if (takes("analyze")) return vacuum(false);
     if (takes("lock")) return lock();
@@ -89,7 +89,7 @@ class TableCommandParser {
     return drop;
   }
 
-  std::optional<TableCommand> truncate() {
+  std::optional<TableCommand> truncated_tables() {
     command::TruncateTables truncate;
     takes("table");
     truncate.tables = tables();

@@ -1,0 +1,145 @@
+// What stands in FROM: tables, queries, joins.
+#include <algorithm>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/letter_case.hpp"
+#include "engine/dialect/translator.hpp"
+
+namespace eindb::dialect {
+
+SqlText Translator::sources(std::span<PgNode* const> nodes, Scope& scope) {
+  std::vector<SqlText> texts;
+  for (const auto* node : nodes) texts.push_back(source(*node, scope));
+  return joined(texts);
+}
+
+SqlText Translator::source(const PgNode& node, Scope& scope) {
+  switch (node.node_case) {
+    case PG_QUERY__NODE__NODE_RANGE_VAR: return table(*node.range_var, scope);
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT: return derived(*node.range_subselect, scope);
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION: return table_function(*node.range_function, scope);
+    case PG_QUERY__NODE__NODE_JOIN_EXPR: return join(*node.join_expr, scope);
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
+      unsupported("TABLESAMPLE", node.range_table_sample->location, "write WHERE random() < 0.1");
+    default: unsupported("this in a FROM clause", -1);
+  }
+}
+
+SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
+  const std::string schema = is_set(node.schemaname) ? node.schemaname : "";
+  const std::string name = node.relname;
+  if (name.starts_with(kEinsumMark)) return einsum(node, scope);
+  const auto with = schema.empty() ? with_queries_.find(to_lower(name)) : with_queries_.end();
+  const bool of_information = equal_ignoring_case(schema, "information_schema");
+  Source out{.name = name, .columns = {}};
+  SqlText text;
+  if (with != with_queries_.end()) {
+    out.columns = with->second.columns;
+    out.known = with->second.known;
+    text = SqlText(quoted(name), node.location);
+  } else {
+    const bool of_catalog = of_information || equal_ignoring_case(schema, "pg_catalog");
+    const auto own_schema = schema == "public" || of_catalog ? std::string() : schema;
+    std::optional<std::vector<Column>> columns;
+    // As in PostgreSQL, the catalog comes before tables of the user's.
+    if (of_catalog || (schema.empty() && name.starts_with("pg_"))) {
+      const auto table = of_information ? "information_schema_" + to_lower(name) : to_lower(name);
+      columns = columns_of("pg_catalog", table);
+      uses_catalog_ = uses_catalog_ || of_catalog || columns.has_value();
+      text = SqlText("\"pg_catalog\"." + quoted(table), node.location);
+    }
+    if (!columns && !of_catalog) {
+      columns = columns_of(own_schema, name);
+      text = SqlText((own_schema.empty() ? "" : quoted(own_schema) + ".") + quoted(name), node.location);
+    }
+    out.known = columns.has_value();  // SQLite refuses a table that there is not, or knows it by itself
+    if (columns) out.columns = std::move(*columns);
+  }
+  if (node.alias == nullptr) {
+    // A table of the catalog has another name for SQLite.
+    if (!text.str().ends_with(quoted(name))) text += SqlText(" AS " + quoted(name));
+  } else {
+    out.name = node.alias->aliasname;
+    text += SqlText(" AS " + quoted(out.name));
+    const auto names = names_of(nodes(node.alias->n_colnames, node.alias->colnames));
+    if (!names.empty() && (!out.known || names.size() > out.columns.size()))
+      refuse("42P10", "table \"" + out.name + "\" has fewer columns available than specified", node.location);
+    for (std::size_t n = 0; n < names.size(); ++n) {
+      out.columns[n].sql = quoted(out.name) + "." + quoted(out.columns[n].name);
+      out.columns[n].name = names[n];
+    }
+  }
+  scope.add(std::move(out));
+  return text;
+}
+
+SqlText Translator::derived(const PgQuery__RangeSubselect& node, Scope& scope) {
+  if (node.alias == nullptr)
+    refuse("42601", "subquery in FROM must have an alias", -1, "For example, FROM (SELECT ...) AS foo.");
+  CHECK(node.subquery->node_case == PG_QUERY__NODE__NODE_SELECT_STMT, "a subquery is a SELECT");
+  if (node.lateral) return lateral(node, scope);
+  const auto had_aggregate = has_aggregate_;
+  auto inner = query(*node.subquery->select_stmt, nullptr);
+  has_aggregate_ = had_aggregate;
+  const auto names = names_of(nodes(node.alias->n_colnames, node.alias->colnames));
+  const std::string alias = node.alias->aliasname;
+  if (inner.known && names.size() > inner.columns.size())
+    refuse("42P10",
+           "table \"" + alias + "\" has " + std::to_string(inner.columns.size()) + " columns available but " +
+               std::to_string(names.size()) + " columns specified",
+           -1);
+  if (!inner.known && !names.empty()) {
+    inner = {.text = inner.text, .columns = {}};
+    for (const auto& name : names) inner.columns.push_back({.name = name});
+  }
+  for (std::size_t n = 0; n < names.size(); ++n) inner.columns[n].name = names[n];
+  std::vector<std::string> all;
+  for (const auto& column : inner.columns) all.push_back(column.name);
+  auto text = inner.text;
+  const bool is_values = text.str().starts_with("VALUES ");
+  if (!names.empty() || is_values)
+    text = SqlText("WITH ") + SqlText(quoted(alias)) + name_list(all) + " AS (" + inner.text + ") SELECT * FROM " +
+           quoted(alias);
+  scope.add({.name = alias, .columns = std::move(inner.columns), .known = inner.known});
+  return SqlText("(") + text + ") AS " + quoted(alias);
+}
+
+SqlText Translator::join(const PgQuery__JoinExpr& node, Scope& scope) {
+  if (node.alias != nullptr || node.join_using_alias != nullptr)
+    unsupported("a name for a join", -1, "give the tables names");
+  const auto first = scope.sources().size();
+  auto left = source(*node.larg, scope);
+  const auto middle = scope.sources().size();
+  auto right = source(*node.rarg, scope);
+  if (node.rarg->node_case == PG_QUERY__NODE__NODE_JOIN_EXPR) right = SqlText("(") + right + ")";
+  CHECK(first <= middle && middle < scope.sources().size(), "the right side of a join adds a source");
+  std::string_view word = " JOIN ";
+  if (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_LEFT) word = " LEFT JOIN ";
+  if (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_RIGHT) word = " RIGHT JOIN ";
+  if (node.jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL) word = " FULL JOIN ";
+  const bool crosses = !node.is_natural && node.n_using_clause == 0 && node.quals == nullptr;
+  if (crosses) word = " CROSS JOIN ";
+  auto& added = scope.sources().back();
+  std::vector<std::string> columns;
+  if (node.n_using_clause > 0) columns = names_of(nodes(node.n_using_clause, node.using_clause));
+  if (node.is_natural) {
+    for (const auto& column : added.columns)
+      for (auto n = first; n < middle; ++n)
+        for (const auto& other : scope.sources()[n].columns)
+          if (equal_ignoring_case(column.name, other.name)) columns.push_back(column.name);
+  }
+  const bool merges = !columns.empty();
+  added.joined = columns;
+  auto text = left + word + right;
+  if (merges) {
+    text += SqlText(" USING ") + name_list(columns);
+  } else if (node.quals != nullptr) {
+    text += SqlText(" ON ") + condition(*node.quals, scope, "JOIN/ON");
+  } else if (node.is_natural) {
+    text += " ON TRUE";
+  }
+  return text;
+}
+
+}  // namespace eindb::dialect
