@@ -6,6 +6,7 @@
 #include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/files/file_table.hpp"
 #include "engine/files/load_rows.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/session/session_state.hpp"
@@ -21,7 +22,9 @@ namespace eindb {
 
 class Session::Impl {
  public:
-  Impl(const std::string& database, const SessionOptions& options) : state(database, options) {}
+  Impl(const std::string& database, const SessionOptions& options) : state(database, options) {
+    state.show_file = &show_file;
+  }
 
   /// Call before each statement: discards cancel requests for the previous one. While the returned scope lives, all
   /// work on the statement, including parsing, polls for cancellation.

@@ -315,6 +315,13 @@ struct ReplicasClause {
   SourceSpan span;
 };
 
+/// What happens to views that read what is dropped.
+enum class DropBehavior : std::uint8_t {
+  Plain,     ///< they stay, and are errors when they are read
+  Cascade,   ///< they are dropped, too
+  Restrict,  ///< nothing is dropped if there are any
+};
+
 /// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query | AS
 /// SELECT ...].
 struct CreateTensor {
@@ -344,9 +351,11 @@ struct UpdateTensor {
   Query query;  ///< its body is Updates; it has a path only if there is a single definition
 };
 
+/// DROP TENSOR [IF EXISTS] a, b [CASCADE | RESTRICT].
 struct DropTensor {
-  Identifier name;
+  std::vector<Identifier> names;  ///< at least one
   bool if_exists = false;
+  DropBehavior behavior = DropBehavior::Plain;
 };
 
 /// ALTER TENSOR X RENAME TO Y | PARTITION (8, 8) | REPLICAS 2.
@@ -376,6 +385,12 @@ struct CopyTo {
   std::string path;
   SourceSpan path_span;
   std::vector<Option> options;
+};
+
+/// BACKUP TO 'copy.db': a copy of the whole database in a new file.
+struct Backup {
+  std::string path;
+  SourceSpan path_span;
 };
 
 /// (0, 3, 1.5): one number per dimension, then the value; constant expressions.
@@ -537,7 +552,7 @@ struct Repeat {
 
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
-               InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit,
+               Backup, InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit,
                Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CommentOn,
                CreateUser, AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;

@@ -35,7 +35,8 @@ class Replacement {
     rewrite(create.query);
   }
   void rewrite(ast::UpdateTensor& update) { rewrite(update.query); }
-  void rewrite(ast::DropTensor& drop) { rewrite(drop.name); }
+  void rewrite(ast::DropTensor& drop) { all(drop.names); }
+  void rewrite(ast::Backup& backup) { rewrite(backup.path); }
   void rewrite(ast::AlterTensor& alter) {
     rewrite(alter.name);
     std::visit([&](auto& change) { rewrite(change); }, alter.change);

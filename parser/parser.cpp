@@ -82,6 +82,7 @@ constexpr std::array kOwnStatements = {
     OwnStatement{"DESC", statement_parsers::describe},
     OwnStatement{"COPY", statement_parsers::copy},
     OwnStatement{"COMMENT", statement_parsers::comment_on},
+    OwnStatement{"BACKUP", statement_parsers::backup},
     OwnStatement{"SET", statement_parsers::set},
     OwnStatement{"RESET", statement_parsers::reset},
     OwnStatement{"BEGIN", statement_parsers::begin},
@@ -217,11 +218,18 @@ bool inserts_into_tensor(const Words& words) {
   return std::none_of(kAfterTable.begin(), kAfterTable.end(), [&](auto word) { return name.is_word(word); });
 }
 
+/// CREATE OR REPLACE [TEMP] VIEW, which engine/statements divides into statements of SQLite.
+bool replaces_view(const Words& words) {
+  return words[0].is_word("CREATE") && words[1].is_word("OR") && words[2].is_word("REPLACE") &&
+         (words[3].is_word("VIEW") || words[3].is_word("TEMP") || words[3].is_word("TEMPORARY"));
+}
+
 /// The parser of a statement of eindb; null if it is SQLite's.
 StatementParser find_parser(const Words& words, std::string_view text) {
   const auto& first = words[0];
   for (const auto& own : kOwnStatements)
     if (first.is_word(own.word)) return own.parse;
+  if (replaces_view(words)) return nullptr;
   if (first.is_word("CREATE")) return find_second(words, kCreateStatements);
   if (first.is_word("DROP")) return find_second(words, kDropStatements);
   if (first.is_word("ALTER")) return find_second(words, kAlterStatements);

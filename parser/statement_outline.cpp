@@ -25,6 +25,7 @@ constexpr std::array kVerbs = std::to_array<Verb>({
     {"DELETE", StatementKind::Delete, true},  {"CREATE", StatementKind::Create, true},
     {"ALTER", StatementKind::Alter, true},    {"DROP", StatementKind::Drop, true},
     {"COPY", StatementKind::Copy, true},      {"COMMENT", StatementKind::Alter, true},
+    {"BACKUP", StatementKind::Other},
     {"REPEAT", StatementKind::Other, true},   {"BEGIN", StatementKind::Transaction},
     {"START", StatementKind::Transaction},    {"COMMIT", StatementKind::Transaction},
     {"END", StatementKind::Transaction},      {"ROLLBACK", StatementKind::Transaction},

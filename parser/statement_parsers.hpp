@@ -17,6 +17,7 @@ Node drop_tensor(TokenStream& tokens);
 Node alter_tensor(TokenStream& tokens);
 Node describe(TokenStream& tokens);
 Node copy(TokenStream& tokens);
+Node backup(TokenStream& tokens);
 Node insert_into_tensor(TokenStream& tokens);
 
 // session_statements.cpp

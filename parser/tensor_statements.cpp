@@ -238,7 +238,8 @@ Node create_or_replace(TokenStream& tokens) {
   ahead.expect_word("REPLACE", "after OR");
   if (ahead.at_word("TENSOR")) return create_tensor(tokens);
   if (ahead.at_word("MACRO")) return create_macro(tokens);
-  ahead.fail_expected("TENSOR or MACRO after REPLACE", nearest_word_hint(ahead.peek().text, {"TENSOR", "MACRO"}));
+  ahead.fail_expected("TENSOR, MACRO or VIEW after REPLACE",
+                      nearest_word_hint(ahead.peek().text, {"TENSOR", "MACRO", "VIEW"}));
 }
 
 Node create_tensor(TokenStream& tokens) {
@@ -264,8 +265,21 @@ Node drop_tensor(TokenStream& tokens) {
   tokens.take();
   tokens.expect_word("TENSOR", "after DROP");
   drop.if_exists = accept_if_exists(tokens);
-  drop.name = tokens.expect_name("the name of the tensor");
+  do drop.names.push_back(tokens.expect_name("the name of the tensor"));
+  while (tokens.accept_symbol(","));
+  if (tokens.accept_word("CASCADE")) drop.behavior = ast::DropBehavior::Cascade;
+  else if (tokens.accept_word("RESTRICT")) drop.behavior = ast::DropBehavior::Restrict;
   return drop;
+}
+
+Node backup(TokenStream& tokens) {
+  ast::Backup backup;
+  tokens.take();
+  tokens.expect_word("TO", "after BACKUP");
+  const auto begin = tokens.begin();
+  backup.path = tokens.expect_string("the path of a new file", "a path stands in plain quotes: 'copy.db'");
+  backup.path_span = tokens.span_from(begin);
+  return backup;
 }
 
 Node alter_tensor(TokenStream& tokens) {

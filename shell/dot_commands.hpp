@@ -67,7 +67,6 @@ class DotCommands {
   bool open(const Arguments& arguments);
   bool output(const Arguments& arguments);
 
-  bool has_workers();
   bool print_rows_of(const std::string& statement);
   std::vector<std::string> sql_tables();
 

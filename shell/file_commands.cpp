@@ -1,10 +1,5 @@
 // The dot commands that read and write files.
 
-#include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <system_error>
-
 #include "shell/command_words.hpp"
 #include "shell/csv_import.hpp"
 #include "shell/dot_commands.hpp"
@@ -13,28 +8,10 @@
 
 namespace eindb {
 
-/// Whether a part of the database lies at workers, whether or not they are there.
-bool DotCommands::has_workers() {
-  const auto tensors = shell_.query("SHOW TENSORS");
-  const auto is_sharded = [](const Row& row) { return std::get<std::int64_t>(row.back()) > 0; };  // its replicas
-  return std::any_of(tensors.begin(), tensors.end(), is_sharded) || !shell_.query("SHOW WORKERS").empty();
-}
-
 bool DotCommands::backup(const Arguments& arguments) {
   if (arguments.empty()) refuse(".backup needs the name of a file", ".backup copy.db");
-  const auto& file = arguments[0];
-  if (has_workers())
-    refuse("a part of this database lies at its workers, which .backup does not copy",
-           "docs/cluster.md tells how all of it is copied");
-  std::error_code unknown;
-  if (std::filesystem::exists(file, unknown)) refuse("'" + file + "' exists already", "name a new file");
   const Interrupts::Scope scope(shell_.session());
-  try {
-    shell_.session().execute("VACUUM INTO " + in_quotes(file, '\''));
-  } catch (const Error&) {
-    std::filesystem::remove(file, unknown);  // half a copy is none
-    throw;
-  }
+  shell_.session().execute("BACKUP TO " + in_quotes(arguments[0], '\''));
   return true;
 }
 

@@ -37,8 +37,8 @@ struct Value {
 enum class Coercion { Implicit, Assignment, Explicit };
 
 /// A signature of a function or an aggregate. Types of arguments: n number, i integer, f float, t text, b boolean,
-/// d date, s timestamp, v interval, a anything. The result: the same letters, m numeric, z timestamptz, 0 the first
-/// argument's type, 1 the second's, r a float for integers and otherwise the first argument's type.
+/// d date, s timestamp, v interval, y bytea, a anything. The result: the same letters, m numeric, z timestamptz, 0 the
+/// first argument's type, 1 the second's, r a float for integers and otherwise the first argument's type.
 struct Function {
   std::string_view name;
   std::string_view arguments;
@@ -116,11 +116,11 @@ class Translator {
 
   // ---- Calls -------------------------------------------------------------------------------------------------------
   Value call(const PgQuery__FuncCall& node, const Scope& scope);
-  Value json_object(const PgQuery__FuncCall& node, const Scope& scope);
   Value aggregate(const Function& function, const PgQuery__FuncCall& node, std::vector<Value> arguments,
                   const Scope& scope);
   /// A call of a function that SQLite or pg_catalog has, of which nothing is known here.
   Value foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
+  Value json_object(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
   Value array_aggregate(const PgQuery__FuncCall& node, const Scope& scope);
   /// A function that gives rows, in the list of a SELECT: it is joined to the tables.
   std::optional<Value> set_in_list(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
@@ -131,6 +131,12 @@ class Translator {
     std::string declared = {};
   };
   std::optional<Elements> elements(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
+  class AggregateArguments;
+  Value within_group(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
+  Value ordered_aggregate(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
+  Value finished_aggregate(Value value, const PgQuery__FuncCall& node, const Scope& scope);
+  Value sort_key(const PgNode& node, const Scope& scope);
+  std::string directions_of(std::span<PgNode* const> keys) const;
   const Function* choose(std::string_view name, std::vector<Value>& arguments) const;
   Value called(const Function& function, std::vector<Value> arguments, int location);
   SqlText window(const PgQuery__WindowDef& node, const Scope& scope);
@@ -143,6 +149,8 @@ class Translator {
   /// The value with its range checked, if it is a sum of integers.
   Value checked(Value value) const;
   Value to_text(Value value) const;
+  /// The text that a client would be sent, which concat takes: of true it is t, where a cast gives true.
+  Value output_text(Value value) const;
   /// Applies (20), (10,2) or the width of an integer: a cast cuts texts, storing refuses what is too long.
   Value fit(Value value, std::string_view type, const std::vector<std::int64_t>& modifiers, Coercion coercion) const;
 
@@ -216,6 +224,14 @@ class Translator {
   std::vector<bool> defaults_;  // of an INSERT, the positions in VALUES where DEFAULT stands in all rows
   int depth_ = 0;
 };
+
+/// The direction of a key of ORDER BY.
+struct SortDirection {
+  bool descends = false;
+  bool nulls_first = false;
+};
+/// Throws NotTranslated for USING.
+SortDirection direction_of(const PgQuery__SortBy& sort);
 
 /// Whether a text of the tree is there and not empty.
 inline bool is_set(const char* text) { return text != nullptr && text[0] != '\0'; }

@@ -19,6 +19,7 @@ SqlType type_of_letter(char letter) {
     case 's': return SqlType::Timestamp;
     case 'z': return SqlType::TimestampTz;
     case 'v': return SqlType::Interval;
+    case 'y': return SqlType::Bytea;
     default: return SqlType::Any;
   }
 }
@@ -54,6 +55,21 @@ constexpr std::uint32_t kExclude = 0x38000;
 
 }  // namespace
 
+/// The arguments of an aggregate: no other aggregate stands in them, and the SELECT has one.
+class Translator::AggregateArguments {
+ public:
+  AggregateArguments(Translator& translator, int location) : translator_(translator) {
+    if (translator.in_aggregate_) translator.refuse("42803", "aggregate function calls cannot be nested", location);
+    translator.in_aggregate_ = translator.has_aggregate_ = true;
+  }
+  ~AggregateArguments() { translator_.in_aggregate_ = false; }
+  AggregateArguments(const AggregateArguments&) = delete;
+  AggregateArguments& operator=(const AggregateArguments&) = delete;
+
+ private:
+  Translator& translator_;
+};
+
 // The signature that needs the fewest conversions; constants and parameters without a type fit any.
 const Function* Translator::choose(std::string_view name, std::vector<Value>& arguments) const {
   const Function* best = nullptr;
@@ -85,7 +101,8 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
     const auto given = value.type;
     if (letter == 'n')
       value = coerce(std::move(value), given == SqlType::Unknown ? SqlType::Float : given, Coercion::Implicit);
-    else if (letter == 'a' && function.name.starts_with("concat")) value = to_text(std::move(value));
+    else if (letter == 'a' && (function.name.starts_with("concat") || function.name == "format"))
+      value = output_text(std::move(value));
     else if (letter == 'a')
       value = given == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
     else value = coerce(std::move(value), type_of_letter(letter), Coercion::Implicit);
@@ -99,41 +116,20 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
   return {.text = text, .type = type, .location = location, .name = std::string(function.name)};
 }
 
-// json_build_object(name, value, ...): SQLite has no booleans, and takes JSON for text.
-Value Translator::json_object(const PgQuery__FuncCall& node, const Scope& scope) {
-  if (node.n_args % 2 != 0) refuse("22023", "argument list must have even number of elements", node.location);
-  std::vector<SqlText> texts;
-  for (const auto* argument : nodes(node.n_args, node.args)) {
-    auto value = checked(expression(*argument, scope));
-    if (value.type == SqlType::Unknown) value = settle(std::move(value), SqlType::Text);
-    const bool is_name = texts.size() % 2 == 0;
-    if (is_name) texts.push_back(to_text(std::move(value)).text);
-    else if (value.type == SqlType::Bool)
-      texts.push_back(SqlText("json(CASE WHEN ") + value.text + " THEN 'true' WHEN NOT " + value.text +
-                      " THEN 'false' ELSE 'null' END)");
-    else if (value.type == SqlType::Json) texts.push_back(SqlText("json(") + value.text + ")");
-    else if (value.type == SqlType::Array || value.type == SqlType::Bytea)
-      unsupported("a value of this type in json_build_object", node.location);
-    else texts.push_back(value.text);
-  }
-  return {.text = SqlText("json_object(", node.location) + joined(texts) + ")",
-          .type = SqlType::Json,
-          .location = node.location,
-          .name = "json_build_object"};
-}
-
 Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   const auto name = name_in_catalog(nodes(node.n_funcname, node.funcname));
   if (node.func_variadic) unsupported("VARIADIC", node.location, "write the elements as arguments");
-  if (node.agg_within_group) unsupported("WITHIN GROUP", node.location);
+  if (node.agg_within_group) return within_group(name, node, scope);
   if (auto set = set_in_list(name, node, scope)) return *set;
-  const bool is_ordered = name == "string_agg" || name == "json_agg" || name == "jsonb_agg";
+  if (name == "json_build_object" || name == "jsonb_build_object") return json_object(name, node, scope);
+  const bool keeps_order = name == "string_agg" || name == "array_agg";
+  if (keeps_order && (node.n_agg_order > 0 || node.agg_distinct)) return ordered_aggregate(name, node, scope);
+  const bool is_ordered = name == "json_agg" || name == "jsonb_agg";
   if (is_ordered && node.n_agg_order > 0)
     refuse("0A000", "ORDER BY inside " + name + " is not supported", node.location,
            "order the rows before: " + name + "(...) FROM (SELECT ... ORDER BY ...) AS s");
   const auto known = functions_named(name);
   if (name == "array_agg") return array_aggregate(node, scope);
-  if (name == "json_build_object") return json_object(node, scope);
   if (known.empty()) return foreign_call(name, node, scope);
   const bool is_aggregate = known.front().kind == Function::Kind::Aggregate && node.over == nullptr;
   if (known.front().kind == Function::Kind::Window && node.over == nullptr)
@@ -170,6 +166,25 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   return done(aggregate(*function, node, std::move(arguments), scope));
 }
 
+Value Translator::json_object(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
+  if (node.n_args % 2 != 0)
+    refuse("22023", "argument list must have even number of elements", node.location, "name and value, in turn");
+  std::vector<SqlText> texts;
+  for (const auto* each : nodes(node.n_args, node.args)) {
+    auto value = expression(*each, scope);
+    const bool is_name = texts.size() % 2 == 0;
+    if (is_name || value.type == SqlType::Unknown) texts.push_back(to_text(std::move(value)).text);
+    else if (value.type == SqlType::Bool)  // a number for SQLite
+      texts.push_back(SqlText("json(CASE ") + value.text + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)");
+    else if (value.type == SqlType::Json) texts.push_back(SqlText("json(") + value.text + ")");
+    else texts.push_back(checked(std::move(value)).text);
+  }
+  return {.text = SqlText("json_object(", node.location) + joined(texts) + ")",
+          .type = SqlType::Json,
+          .location = node.location,
+          .name = name};
+}
+
 Value Translator::foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
   uses_catalog_ = true;
   if (node.n_agg_order > 0) unsupported("ORDER BY inside " + name, node.location);
@@ -191,10 +206,6 @@ Value Translator::foreign_call(const std::string& name, const PgQuery__FuncCall&
 
 Value Translator::array_aggregate(const PgQuery__FuncCall& node, const Scope& scope) {
   if (node.n_args != 1 || node.over != nullptr) unsupported("array_agg in this form", node.location);
-  // Rows of the catalog come in the order of their keys.
-  if (node.n_agg_order > 0 && !uses_catalog_)
-    unsupported("ORDER BY inside array_agg", node.location,
-                "order the rows before: array_agg(...) FROM (SELECT ... ORDER BY ...) AS s");
   if (in_aggregate_) refuse("42803", "aggregate function calls cannot be nested", node.location);
   in_aggregate_ = true;
   auto value = expression(*node.args[0], scope);
@@ -223,6 +234,104 @@ Value Translator::aggregate(const Function& function, const PgQuery__FuncCall& n
     auto inside = value.text.str().substr(open.size());
     value.text = SqlText(open + "DISTINCT " + inside, node.location);
   }
+  return finished_aggregate(std::move(value), node, scope);
+}
+
+/// percentile_cont(p) WITHIN GROUP (ORDER BY x DESC)  ->  percentile_cont(x, p, 1)
+Value Translator::within_group(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
+  const bool continuous = name == "percentile_cont";
+  const bool is_mode = name == "mode";
+  if (!continuous && !is_mode && name != "percentile_disc")
+    refuse("42883", "function " + name + " with WITHIN GROUP does not exist", node.location,
+           "percentile_cont, percentile_disc and mode have it");
+  if (node.n_agg_order != 1 || node.n_args != (is_mode ? 0U : 1U))
+    refuse("42883", "function " + name + " does not exist with such arguments", node.location,
+           is_mode ? "mode() WITHIN GROUP (ORDER BY x)" : name + "(0.5) WITHIN GROUP (ORDER BY x)");
+  if (node.over != nullptr) refuse("0A000", "OVER is not supported for ordered-set aggregate " + name, node.location);
+  const AggregateArguments inside(*this, node.location);
+  const auto order = directions_of(nodes(node.n_agg_order, node.agg_order));
+  auto value = sort_key(*node.agg_order[0]->sort_by->node, scope);
+  if (continuous && !is_number(value.type) && value.type != SqlType::Any && value.type != SqlType::Unknown)
+    refuse(value.type == SqlType::Interval ? "0A000" : "42883",
+           "function percentile_cont(double precision, " + std::string(name_of(value.type)) + ") does not exist",
+           node.location, "percentile_disc takes a value of any type out of the rows");
+  if (continuous) value = coerce(std::move(value), SqlType::Float, Coercion::Implicit);
+  auto text = SqlText(name + "(", node.location) + value.text;
+  if (!is_mode) {
+    auto fraction = expression(*node.args[0], scope);
+    if (fraction.type == SqlType::Array)
+      refuse("0A000", name + " of several fractions at once is not supported", node.location,
+             "call it once for each fraction");
+    text += SqlText(", ") + coerce(std::move(fraction), SqlType::Float, Coercion::Implicit).text;
+  }
+  const bool descends = order == "d" || order == "D";
+  text += is_mode ? (descends ? ", 1)" : ")") : (descends ? ", 1)" : ", 0)");
+  Value out{.text = text, .type = value.type, .location = node.location, .name = name};
+  return finished_aggregate(std::move(out), node, scope);
+}
+
+/// string_agg(x, ',' ORDER BY y DESC)  ->  ordered_text('D', x, ',', y)
+Value Translator::ordered_aggregate(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
+  const bool of_texts = name == "string_agg";
+  if (node.n_args != (of_texts ? 2U : 1U))
+    refuse("42883", "function " + name + " does not exist with such arguments", node.location);
+  if (node.over != nullptr)
+    refuse("0A000", "aggregate ORDER BY is not implemented for window functions", node.location);
+  const AggregateArguments inside(*this, node.location);
+  std::vector<SqlText> texts;
+  std::string first;
+  std::string declared;
+  for (const auto* argument : nodes(node.n_args, node.args)) {
+    auto value = checked(expression(*argument, scope));
+    if (first.empty()) first = value.text.str();
+    if (value.type == SqlType::Bytea) unsupported(name + " of bytea", node.location, "encode(x, 'hex') is a text");
+    if (!of_texts) declared = array_declared(value.type, value.declared);
+    if (of_texts) value = coerce(std::move(value), SqlType::Text, Coercion::Implicit);
+    else if (value.type == SqlType::Unknown) value = settle(std::move(value), SqlType::Text);
+    else if (value.type == SqlType::Bool) value = output_text(std::move(value));
+    texts.push_back(value.text);
+  }
+  const auto order = nodes(node.n_agg_order, node.agg_order);
+  texts.insert(texts.begin(), SqlText("'" + std::string(node.agg_distinct ? "u" : "") + directions_of(order) + "'"));
+  for (const auto* each : order) {
+    texts.push_back(sort_key(*each->sort_by->node, scope).text);
+    if (node.agg_distinct && texts.back().str() != first)
+      refuse("42P10", "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+             each->sort_by->location);
+  }
+  auto text = SqlText(of_texts ? "ordered_text(" : "ordered_json(", node.location) + joined(texts) + ")";
+  Value out{.text = text, .type = SqlType::Text, .location = node.location, .name = name};
+  out = finished_aggregate(std::move(out), node, scope);
+  if (of_texts) return out;
+  out.text = SqlText("pg_array_of_json(", node.location) + out.text + ")";
+  out.type = SqlType::Array;
+  out.declared = declared;
+  return out;
+}
+
+/// A letter for each key, as the ordered aggregates take them.
+std::string Translator::directions_of(std::span<PgNode* const> keys) const {
+  std::string letters;
+  for (const auto* each : keys) {
+    CHECK(each->node_case == PG_QUERY__NODE__NODE_SORT_BY, "ORDER BY has keys");
+    const auto direction = direction_of(*each->sort_by);
+    letters += direction.descends ? (direction.nulls_first ? 'D' : 'd') : direction.nulls_first ? 'A' : 'a';
+  }
+  return letters;
+}
+
+/// A value that rows of an aggregate are sorted by.
+Value Translator::sort_key(const PgNode& node, const Scope& scope) {
+  auto value = checked(expression(node, scope));
+  if (value.type == SqlType::Interval) value.text = SqlText("pg_interval_span(") + value.text + ")";
+  if (value.type == SqlType::Array || value.type == SqlType::Json || value.type == SqlType::Bytea)
+    refuse("0A000", "ORDER BY of type " + std::string(name_of(value.type)) + " inside an aggregate is not supported",
+           value.location);
+  return value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : value;
+}
+
+/// FILTER and OVER behind the call of an aggregate.
+Value Translator::finished_aggregate(Value value, const PgQuery__FuncCall& node, const Scope& scope) {
   if (node.agg_filter != nullptr)
     value.text += SqlText(" FILTER (WHERE ") + condition(*node.agg_filter, scope, "FILTER") + ")";
   if (node.over != nullptr) value.text += SqlText(" OVER ") + window(*node.over, scope);

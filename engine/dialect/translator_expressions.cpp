@@ -30,7 +30,8 @@ class Nesting {
 }  // namespace
 
 std::string text_of(const PgNode& node) {
-  if (node.node_case != PG_QUERY__NODE__NODE_STRING) throw NotTranslated();
+  if (node.node_case != PG_QUERY__NODE__NODE_STRING)
+    throw CodedError("0A000", ErrorKind::Unsupported, "a name of this form is not supported");
   return node.string->sval;
 }
 
@@ -244,7 +245,7 @@ Value Translator::case_of(const PgQuery__CaseExpr& node, const Scope& scope) {
   std::vector<Value> results;
   std::vector<SqlText> tests;
   for (const auto* each : nodes(node.n_args, node.args)) {
-    if (each->node_case != PG_QUERY__NODE__NODE_CASE_WHEN) throw NotTranslated();
+    CHECK(each->node_case == PG_QUERY__NODE__NODE_CASE_WHEN, "CASE has conditions");
     const auto& when = *each->case_when;
     if (node.arg == nullptr) tests.push_back(condition(*when.expr, scope, "CASE/WHEN"));
     else
@@ -342,7 +343,7 @@ Value Translator::collated(const PgQuery__CollateClause& node, const Scope& scop
 }
 
 Value Translator::sub_query(const PgQuery__SubLink& node, const Scope& scope) {
-  if (node.subselect->node_case != PG_QUERY__NODE__NODE_SELECT_STMT) throw NotTranslated();
+  CHECK(node.subselect->node_case == PG_QUERY__NODE__NODE_SELECT_STMT, "a subquery is a SELECT");
   const auto& select = *node.subselect->select_stmt;
   const bool had_aggregate = has_aggregate_;
   const bool was_in_aggregate = in_aggregate_;

@@ -426,17 +426,22 @@ void Translator::check_grouping(const PgQuery__SelectStmt& node, const Scope& sc
   }
 }
 
+SortDirection direction_of(const PgQuery__SortBy& sort) {
+  if (sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING)
+    throw CodedError("0A000", ErrorKind::Unsupported, "ORDER BY ... USING is not supported", "write ASC or DESC");
+  const bool descends = sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
+  const bool nulls_first = sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT
+                               ? descends
+                               : sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST;
+  return {descends, nulls_first};
+}
+
 SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, const Query* rows, bool of_compound) {
   std::vector<SqlText> texts;
   for (const auto* each : keys) {
     CHECK(each->node_case == PG_QUERY__NODE__NODE_SORT_BY, "ORDER BY has keys");
     const auto& sort = *each->sort_by;
-    if (sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING)
-      unsupported("ORDER BY ... USING", sort.location, "write ASC or DESC");
-    const bool descends = sort.sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
-    const bool nulls_first = sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT
-                                 ? descends
-                                 : sort.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST;
+    const auto [descends, nulls_first] = direction_of(sort);
     SqlText key;
     const auto& node = *sort.node;
     const bool is_name =

@@ -13,13 +13,14 @@ namespace {
 /// The type of the elements of an array that CREATE TABLE names so; Any for others.
 SqlType element_of(const std::string& declared) {
   constexpr std::string_view kArray = "[]";
+  if (declared == "int2vector") return SqlType::Integer;
   if (!declared.ends_with(kArray)) return SqlType::Any;
   return type_of_declared(std::string_view(declared).substr(0, declared.size() - kArray.size()));
 }
 
 bool is_set_function(std::string_view name) {
   return name == "generate_series" || name == "unnest" || name == "_pg_expandarray" ||
-         name == "pg_partition_ancestors" || name == "string_to_table";
+         name == "pg_partition_ancestors" || name == "string_to_table" || name == "generate_subscripts";
 }
 
 /// The name of the function that is called; empty for another expression.
@@ -153,6 +154,14 @@ std::optional<Translator::Elements> Translator::elements(const std::string& name
     }
     return Elements{.json = SqlText("pg_series(", node.location) + joined(texts) + ")", .type = SqlType::Integer};
   }
+  if (name == "generate_subscripts") {
+    expect(2, 2);
+    const auto of =
+        arguments[0].type == SqlType::Unknown ? settle(std::move(arguments[0]), SqlType::Array) : arguments[0];
+    return Elements{
+        .json = SqlText("pg_series(array_lower(", node.location) + of.text + ", 1), array_upper(" + of.text + ", 1))",
+        .type = SqlType::Integer};
+  }
   if (name == "string_to_table") {
     expect(2, 2);
     std::vector<SqlText> texts;
@@ -176,17 +185,18 @@ std::optional<Translator::Elements> Translator::elements(const std::string& name
 
 std::optional<Value> Translator::set_in_list(const std::string& name, const PgQuery__FuncCall& node,
                                              const Scope& scope) {
-  const bool numbers = name == "generate_subscripts";
-  if (!is_set_function(name) && !numbers) return std::nullopt;
+  if (!is_set_function(name)) return std::nullopt;
   if (sets_ == nullptr)
     refuse("0A000", "set-returning functions are not allowed here", node.location,
            "call " + name + " in FROM, or alone in the list of a SELECT");
-  // The subscripts of an array are the places of what unnest() gives.
-  auto unnested = node;
-  if (numbers) unnested.n_args = 1;
-  if (numbers && node.n_args != 2) unsupported("generate_subscripts in this form", node.location);
-  const auto found = elements(numbers ? "unnest" : name, unnested, scope);
+  auto found = elements(name, node, scope);
   CHECK(found.has_value(), "a function that gives rows has elements");
+  SqlText value("\"pg_set\".\"value\"", node.location);
+  if (name == "generate_subscripts") {  // the places of the elements that unnest of the same array gives
+    const auto array = expression(*node.args[0], scope);
+    found->json = SqlText("pg_array_json(", node.location) + array.text + ")";
+    value = SqlText("(\"pg_set\".\"key\" + array_lower(", node.location) + array.text + ", 1))";
+  }
   const auto written = found->json.str();
   auto place = std::find_if(sets_->begin(), sets_->end(), [&](const SqlText& set) { return set.str() == written; });
   if (place == sets_->end()) {
@@ -194,17 +204,7 @@ std::optional<Value> Translator::set_in_list(const std::string& name, const PgQu
       unsupported("more than one set-returning function in a list", node.location, "call them in FROM");
     place = sets_->insert(sets_->end(), found->json);
   }
-  if (numbers) {  // from 1; those of a vector, which has no braces, from 0
-    const auto array = expression(*node.args[0], scope).text;
-    return Value{.text = SqlText("(\"pg_set\".\"key\" + (substr(", node.location) + array + ", 1, 1) = '{'))",
-                 .type = SqlType::Integer,
-                 .location = node.location,
-                 .name = name};
-  }
-  return Value{.text = SqlText("\"pg_set\".\"value\"", node.location),
-               .type = found->type,
-               .location = node.location,
-               .name = name};
+  return Value{.text = std::move(value), .type = found->type, .location = node.location, .name = name};
 }
 
 SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& scope) {
@@ -221,6 +221,14 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
   if (node.alias != nullptr)
     for (const auto* each : nodes(node.alias->n_colnames, node.alias->colnames)) names.push_back(text_of(*each));
   const auto found = elements(name, call, scope);
+  if (name == "string_to_array") {  // one row
+    auto value = expression(*list.list->items[0], scope);
+    const auto column = names.empty() ? alias : names[0];
+    const auto text =
+        SqlText("(SELECT ", call.location) + value.text + " AS " + quoted(column) + ") AS " + quoted(alias);
+    scope.add({.name = alias, .columns = {{.name = column, .type = value.type, .declared = value.declared}}});
+    return text;
+  }
   if (!found) {
     // Functions of SQLite that give rows, such as json_each, and those of the catalog.
     if (node.n_coldeflist > 0 || node.ordinality || !names.empty())
@@ -233,8 +241,9 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
           (value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value))).text);
     }
     scope.add({.name = alias, .columns = {}, .known = false});
-    // A table of the catalog that PostgreSQL has as a function.
+    // Tables of the catalog that PostgreSQL has as functions.
     if (name == "pg_get_keywords") return SqlText("pg_keywords AS " + quoted(alias), call.location);
+    if (name == "pg_show_all_settings") return SqlText("pg_settings AS " + quoted(alias), call.location);
     return SqlText(quoted(name) + "(", call.location) + joined(arguments) + ") AS " + quoted(alias);
   }
   if (names.size() > (node.ordinality ? 2U : 1U))

@@ -62,6 +62,7 @@ std::string reader_of(SqlType type) {
     case SqlType::Interval: return "pg_interval";
     case SqlType::Uuid: return "pg_uuid";
     case SqlType::Json: return "pg_json";
+    case SqlType::Bytea: return "pg_bytea";
     default: return "";
   }
 }
@@ -151,6 +152,13 @@ Value Translator::to_text(Value value) const {
   value.type = Text;
   value.literal.reset();
   value.parameter = 0;
+  return value;
+}
+
+Value Translator::output_text(Value value) const {
+  if (value.type != SqlType::Bool) return to_text(std::move(value));
+  value.text = SqlText("(CASE ", value.location) + value.text + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END)";
+  value.type = SqlType::Text;
   return value;
 }
 

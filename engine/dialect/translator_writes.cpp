@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 #include "engine/dialect/translator.hpp"
 
@@ -68,7 +69,7 @@ std::vector<bool> Translator::defaults_of(const PgQuery__InsertStmt& node) const
   std::vector<std::size_t> counts;
   int location = -1;
   for (const auto* list : nodes(select.n_values_lists, select.values_lists)) {
-    if (list->node_case != PG_QUERY__NODE__NODE_LIST) throw NotTranslated();
+    CHECK(list->node_case == PG_QUERY__NODE__NODE_LIST, "VALUES has lists");
     counts.resize(std::max(counts.size(), list->list->n_items));
     for (std::size_t n = 0; n < list->list->n_items; ++n) {
       if (list->list->items[n]->node_case != PG_QUERY__NODE__NODE_SET_TO_DEFAULT) continue;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,90 +12,17 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
-#include "engine/files/copy_fields.hpp"
-#include "engine/files/copy_line_reader.hpp"
+#include "engine/files/file_rows.hpp"
 #include "engine/files/load_rows.hpp"
 #include "engine/sql_types/value_type.hpp"
-#include "parser/utf8.hpp"
-#include "storage/files/input_file.hpp"
 #include "storage/formats/array_name.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::size_t kBytesAtOnce = 1 << 20;
 constexpr std::int64_t kLargestRow = 1 << 30;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-void check_file_text(std::string_view text) {
-  if (is_utf8(text)) return;
-  throw Error(ErrorKind::Corrupt, "it is no text in UTF-8", std::nullopt, "convert the file, as with iconv -t UTF-8");
-}
-
-CopyFormatOptions format_of(const CopyOptions& options) {
-  auto format = CopyFormatOptions::of(CopyFormat::Csv);
-  format.delimiter = options.csv.delimiter;
-  format.end_marker = false;
-  return format;
-}
-
-/// The rows of a file, one after the other.
-class FileRows {
- public:
-  FileRows(const FilePath& path, const CopyOptions& options, std::int64_t largest_row)
-      : file_(path),
-        lines_(format_of(options), static_cast<std::size_t>(largest_row), check_file_text),
-        fields_(format_of(options), check_file_text),
-        buffer_(kBytesAtOnce) {}
-
-  /// The fields of the next row; null after the last one. Valid until the next call.
-  const std::vector<CopyField>* next() {
-    try {
-      while (!(line_ = lines_.next())) {
-        if (lines_.ended() || !read()) return nullptr;
-      }
-      fields_.split(*line_, line_->size() + 1, row_);
-    } catch (const Error& error) {
-      throw at_line(error);
-    }
-    return &row_;
-  }
-
-  Error at_line(const Error& cause) const {
-    return {cause.kind(), file_.path() + ", line " + std::to_string(lines_.line()) + ": " + cause.message(),
-            std::nullopt, cause.hint()};
-  }
-
- private:
-  /// False once the end of the file has been told to the lines.
-  bool read() {
-    if (finished_) return false;
-    auto got = std::string_view(buffer_.data(), file_.read_some(offset_, std::as_writable_bytes(std::span(buffer_))));
-    finished_ = got.size() < buffer_.size();
-    if (offset_ == 0 && got.starts_with(kByteOrderMark)) got.remove_prefix(kByteOrderMark.size());
-    offset_ += static_cast<std::int64_t>(buffer_.size());
-    lines_.append(got);
-    if (finished_) lines_.finish();
-    return true;
-  }
-
-  InputFile file_;
-  CopyLineReader lines_;
-  CopyFields fields_;
-  std::vector<char> buffer_;
-  std::int64_t offset_ = 0;
-  bool finished_ = false;
-  std::optional<std::string_view> line_;
-  std::vector<CopyField> row_;
-};
 
 // ---- Values --------------------------------------------------------------------------------------------------------
-
-std::string_view without_spaces(std::string_view text) {
-  const auto begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
 
 template <class T>
 std::optional<Cell> number_in(std::string_view text) {
@@ -237,7 +163,7 @@ void import_rows(const FilePath& path, const CopyOptions& options, const std::st
   const auto columns = columns_of_table({.schema = {}, .name = table, .columns = {}}, session.database.connection());
   CHECK(!columns.empty(), "rows are read into a table that is there");
   const auto largest_row = std::min(kLargestRow, session.user.settings.memory_limit() / 4);
-  FileRows rows(path, options, largest_row);
+  FileRows rows(path, options.csv.delimiter, largest_row);
   std::optional<TableImport> target;
   while (const auto* fields = rows.next()) {
     try {

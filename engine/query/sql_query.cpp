@@ -12,6 +12,7 @@
 #include "engine/query/pipeline.hpp"
 #include "engine/results/column_types.hpp"
 #include "engine/session/cell_count.hpp"
+#include "engine/sql/missing_table.hpp"
 #include "engine/sql/sql_hints.hpp"
 #include "parser/statement_outline.hpp"
 #include "parser/token.hpp"
@@ -31,26 +32,6 @@ constexpr std::int64_t kMemoryShare = 8;
 constexpr std::size_t kPragmaNames = 64;
 
 // ---- Tensors as tables ---------------------------------------------------------------------------------------------
-
-/// The text between `before` and `after` in a message of SQLite; nullopt if the message has another form.
-std::optional<std::string> between(std::string_view message, std::string_view before, std::string_view after) {
-  if (message.size() < before.size() + after.size()) return std::nullopt;
-  if (!message.starts_with(before) || !message.ends_with(after)) return std::nullopt;
-  return std::string(message.substr(before.size(), message.size() - before.size() - after.size()));
-}
-
-/// The table that SQLite did not find, as SQLite names it: A, or main.A in a view.
-std::optional<std::string> missing_table(const Error& error) { return between(error.message(), "no such table: ", ""); }
-
-std::string without_schema(const std::string& name) {
-  const auto dot = name.find('.');
-  return dot == std::string::npos ? name : name.substr(dot + 1);
-}
-
-bool show_missing(const Error& error, TensorTables& tensors) {
-  const auto name = missing_table(error);
-  return name && (tensors.show(*name) || tensors.show(without_schema(*name)));
-}
 
 /// Registers tensors for PRAGMA table_info(A) and SELECT ... FROM pragma_table_info('A'): SQLite gives no error for a
 /// missing table there.
@@ -72,7 +53,7 @@ std::string how_to_write(const std::string& tensor) {
 /// An error of SQLite in terms of the user's statement.
 Error explained(const Error& error, const RewrittenSql& text, OpenDatabase& database) {
   auto& catalog = database.catalog;
-  if (const auto name = between(error.message(), "table ", " may not be modified")) {
+  if (const auto name = text_between(error.message(), "table ", " may not be modified")) {
     auto place = find_name(text.text, *name);
     if (place) place = text.in_statement(*place);
     if (name->starts_with(kQueryTable))
@@ -386,15 +367,19 @@ StatementDescription PreparedSql::describe(std::span<const ColumnType> parameter
 void PreparedSql::make(const ast::Sql& sql, SqlUse use) {
   check_schema_targets(sql, session_->database);
   check_names_of_sqlite(sql, session_->database);
-  const bool keep = sql.queries.empty() && may_be_kept(sql.text);
+  const auto files = file_tables(sql);
+  const bool reads_rows = may_be_kept(sql.text);
+  const bool keep = sql.queries.empty() && files.empty() && reads_rows;
   if (!keep) session_->database.may_have_temporary = true;
-  if (!keep && sql.queries.empty()) {
+  if (sql.queries.empty() && !reads_rows) {
     session_->database.compiled.clear();
     session_->database.sql_names.clear();
   }
-  const auto names = table_names(sql.queries.size(), session_->database);
-  text_ = rewrite_queries(sql, names);
-  if (!sql.queries.empty()) show_queries(sql, names, use);
+  const auto names = table_names(sql.queries.size() + files.size(), session_->database);
+  text_ = rewrite_queries(sql, names, files);
+  const std::vector<std::string> of_queries(names.begin(), names.end() - static_cast<std::ptrdiff_t>(files.size()));
+  show_files(sql, files, std::span(names).subspan(sql.queries.size()));
+  if (!sql.queries.empty()) show_queries(sql, of_queries, use);
   compile(keep);
 }
 
@@ -408,6 +393,27 @@ void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::strin
   const bool runs = use == SqlUse::Run;
   open(outline.writes && runs);
   for (std::size_t n = 0; n < names.size(); ++n) show_query(sql.queries[n].query, names[n], runs && !outline.explains);
+}
+
+// A table may have the name of a file.
+std::vector<FileInSql> PreparedSql::file_tables(const ast::Sql& sql) {
+  auto files = files_in(sql);
+  std::erase_if(files, [&](const FileInSql& file) { return is_ordinary(file.path, session_->database.connection()); });
+  return files;
+}
+
+void PreparedSql::show_files(const ast::Sql& sql, const std::vector<FileInSql>& files,
+                             std::span<const std::string> names) {
+  const bool stores_text = !files.empty() && outline_of(sql.text).stores_text;
+  for (std::size_t n = 0; n < files.size(); ++n) {
+    const SourceSpan place{files[n].span.begin + sql.span.begin, files[n].span.end + sql.span.begin};
+    if (stores_text || session_->show_file == nullptr)
+      throw Error(ErrorKind::Unsupported, "a view or trigger cannot read a file, which may change or go", place,
+                  "CREATE TABLE t AS SELECT * FROM '" + files[n].path + "' first");
+    with_place(place, [&] {
+      files_.push_back(session_->show_file(session_->statement.file_to_read(files[n].path), names[n], *session_));
+    });
+  }
 }
 
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {

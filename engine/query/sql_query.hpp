@@ -58,6 +58,8 @@ class PreparedSql {
   void make(const ast::Sql& sql, SqlUse use);
   void open(bool writes);
   void show_queries(const ast::Sql& sql, const std::vector<std::string>& names, SqlUse use);
+  std::vector<FileInSql> file_tables(const ast::Sql& sql);
+  void show_files(const ast::Sql& sql, const std::vector<FileInSql>& files, std::span<const std::string> names);
   void show_query(const ast::Query& query, const std::string& name, bool run);
   void compile(bool keep);
   bool may_read_complex() const;
@@ -72,6 +74,7 @@ class PreparedSql {
   std::unique_ptr<SqliteTransaction> transaction_;  // for statements that have queries inside and write
   std::unique_ptr<ReadSnapshot> snapshot_;          // until the first step: gives queries and statement one state
   std::vector<VisibleTable> tables_;
+  std::vector<std::shared_ptr<void>> files_;
   bool has_complex_result_ = false;  // among the queries inside
   CompiledStatements::Lent compiled_;
 };

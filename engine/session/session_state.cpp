@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "engine/session/cell_count.hpp"
+#include "engine/sql/aggregates.hpp"
 
 namespace eindb {
 
@@ -11,6 +12,7 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
     : database(path, options), user(options), statement(user) {
   database.connection().watch(&statement.cancellation());
   add_cell_count(database);
+  add_aggregates(database.connection());
   if (options.policy != nullptr) {
     database.connection().execute("PRAGMA foreign_keys = ON");  // as clients of PostgreSQL expect
     database.connection().restrict_to_clients();

@@ -26,6 +26,9 @@ struct SessionState {
   OpenDatabase database;
   SessionUser user;
   StatementContext statement;
+  /// Makes a file visible to SQL as a table (engine/files/file_table.hpp); set by the session, since what reads files
+  /// is built on what runs SQL.
+  std::shared_ptr<void> (*show_file)(const FilePath& path, const std::string& table, SessionState& session) = nullptr;
 };
 
 }  // namespace eindb

@@ -45,6 +45,10 @@ void Permissions::check_drains_workers() const {
     refuse("only users with the role ADMIN drain workers", "an ADMIN can, or whoever opens the file in the shell");
 }
 
+void Permissions::check_backs_up() const {
+  if (!is_admin()) refuse("only users with the role ADMIN copy the whole database", "COPY writes tensors and tables");
+}
+
 void Permissions::check_alters(const ast::AlterUser& alter) const {
   const bool own_password = equal_ignoring_case(alter.name.text, user_.name) && !alter.role;
   if (!is_admin() && !own_password) only_admins();

@@ -33,6 +33,8 @@ class Permissions {
 
   void check_creates_users() const;
   void check_drains_workers() const;
+  /// A copy of the database has the passwords of its users.
+  void check_backs_up() const;
   /// Also checks a user's change of the own password.
   void check_alters(const ast::AlterUser& alter) const;
   /// `is_last`: with no users left, the server would no longer ask for a password.

@@ -72,6 +72,46 @@ bool has_alias(Tokenizer after) {
   return next.is(Token::Kind::Word) && !is_one_of(next, kFollowsTable);
 }
 
+/// Whether the name is that of a file whose format its extension tells, if perhaps of one that is not read.
+bool has_file_extension(std::string_view name) {
+  constexpr std::array<std::string_view, 16> kExtensions{
+      ".csv", ".tsv", ".npy", ".npz",   ".safetensors", ".h5",      ".hdf5",  ".nc",
+      ".coo", ".tns", ".mtx", ".jsonl", ".json",        ".parquet", ".arrow", ".feather"};
+  const auto dot = name.rfind('.');
+  return dot != std::string_view::npos &&
+         std::any_of(kExtensions.begin(), kExtensions.end(),
+                     [&](std::string_view known) { return equal_ignoring_case(name.substr(dot), known); });
+}
+
+/// sales for data/sales.csv.
+std::string stem_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  const auto file = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return std::string(file.substr(0, file.rfind('.')));
+}
+
+/// A part of the SQL that gives way to a table.
+struct Replaced {
+  SourceSpan place;  ///< in the statement
+  std::string table;
+  std::string alias;  ///< unless the user gives one
+};
+
+std::vector<Replaced> replaced_parts(const ast::Sql& sql, const std::vector<std::string>& tables,
+                                     const std::vector<FileInSql>& files) {
+  CHECK(tables.size() == sql.queries.size() + files.size(), "every query and file gives way to a table");
+  std::vector<Replaced> parts;
+  for (std::size_t n = 0; n < sql.queries.size(); ++n)
+    parts.push_back({sql.queries[n].span, tables[n], result_names(sql.queries[n].query).front()});
+  for (std::size_t n = 0; n < files.size(); ++n)
+    parts.push_back({{files[n].span.begin + sql.span.begin, files[n].span.end + sql.span.begin},
+                     tables[sql.queries.size() + n],
+                     stem_of(files[n].path)});
+  std::sort(parts.begin(), parts.end(),
+            [](const Replaced& a, const Replaced& b) { return a.place.begin < b.place.begin; });
+  return parts;
+}
+
 /// A name as "name", [name], `name`, 'name' or a bare word.
 struct Name {
   std::string text;
@@ -162,16 +202,39 @@ std::string RewrittenSql::restored(std::string fragment) const {
   return fragment;
 }
 
-RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables) {
+std::vector<FileInSql> files_in(const ast::Sql& sql) {
+  std::vector<FileInSql> files;
+  if (sql.text.find('\'') == std::string::npos) return files;
+  TablePosition position;
+  Tokenizer tokenizer(sql.text);
+  std::size_t query = 0;
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    if (query < sql.queries.size() && token.span.begin == sql.queries[query].span.begin - sql.span.begin) {
+      tokenizer.skip_to(sql.queries[query].span.end - sql.span.begin);
+      ++query;
+      position.see({Token::Kind::QuotedName, "\"\"", token.span});
+      continue;
+    }
+    if (token.is(Token::Kind::String) && position.takes_table()) {
+      auto path = unquote(token);
+      if (has_file_extension(path)) files.push_back({std::move(path), token.span});
+    }
+    position.see(token);
+  }
+  return files;
+}
+
+RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables,
+                             const std::vector<FileInSql>& files) {
   RewrittenSql out{.text = {}, .pieces = {}, .offset = sql.span.begin, .original = sql.text};
-  CHECK(tables.size() == sql.queries.size(), "every query gives way to a table");
+  const auto replaced = replaced_parts(sql, tables, files);
   TablePosition position;
   Tokenizer tokenizer(sql.text);
   std::size_t copied = 0;
-  for (std::size_t n = 0; n < sql.queries.size();) {
+  for (std::size_t n = 0; n < replaced.size();) {
     const auto token = tokenizer.next();
     CHECK(!token.is(Token::Kind::End), "queries stand in the SQL where the parser found them");
-    const auto place = sql.queries[n].span;
+    const auto place = replaced[n].place;
     CHECK(place.begin >= out.offset + copied, "queries in SQL come one after the other");
     if (token.span.begin != place.begin - out.offset) {
       position.see(token);
@@ -180,10 +243,10 @@ RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>
     out.text.append(sql.text, copied, token.span.begin - copied);
     copied = place.end - out.offset;
     tokenizer.skip_to(copied);
-    auto replacement = "(SELECT * FROM " + tables[n] + ")";
+    auto replacement = "(SELECT * FROM " + replaced[n].table + ")";
     if (position.takes_table()) {
-      replacement = tables[n];
-      if (!has_alias(tokenizer)) replacement += " AS " + quote_identifier(result_names(sql.queries[n].query).front());
+      replacement = replaced[n].table;
+      if (!has_alias(tokenizer)) replacement += " AS " + quote_identifier(replaced[n].alias);
     }
     out.pieces.push_back({{out.text.size(), out.text.size() + replacement.size()}, place});
     out.text += replacement;

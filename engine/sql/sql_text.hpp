@@ -35,8 +35,18 @@ struct RewrittenSql {
   std::string restored(std::string fragment) const;
 };
 
-/// tables[n] is the name of the table for sql.queries[n].
-RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables);
+/// A file that stands where SQL takes a table: FROM 'sales.csv'.
+struct FileInSql {
+  std::string path;
+  SourceSpan span;  ///< within the SQL
+};
+/// The files in the SQL, by their extensions; a name in plain quotes without one is a table's.
+std::vector<FileInSql> files_in(const ast::Sql& sql);
+
+/// tables[n] is the name of the table for sql.queries[n], and further ones those for `files`. The alias of a file's
+/// table is the file's name without its extension.
+RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables,
+                             const std::vector<FileInSql>& files = {});
 
 /// A name in brackets that reads as a subscript: the [1,j] in FROM X[1,j]. For SQLite it is an alias.
 struct BracketAfterName {

@@ -49,13 +49,14 @@ std::int64_t kept_bytes(const Settings& settings) { return settings.memory_limit
 
 // Stores the same values in tiles of another grid, or at other workers.
 void move_tiles(const TensorInfo& tensor, const TileGrid& grid, int replicas, SessionState& session) {
-  auto& [database, user, statement] = session;
+  auto& database = session.database;
+  const auto& statement = session.statement;
   CHECK(database.connection().in_transaction(), "tiles are moved in a transaction");
   CHECK(grid.shape() == tensor.grid.shape(), "a tensor keeps its shape where its tiles are moved");
   ReadSnapshot snapshot(database.file, 1);
   const auto staged = database.catalog.stage(tensor.dtype, tensor.labels, grid, replicas);
   {
-    RecentTiles tiles(snapshot, tensor.store(), kept_bytes(user.settings));
+    RecentTiles tiles(snapshot, tensor.store(), kept_bytes(session.user.settings));
     TileWriter writer(database.connection(), staged.store());
     std::int64_t pieces = 0;
     for (std::int64_t id = 0; id < grid.tile_count(); ++id) {

@@ -8,6 +8,7 @@
 #include "engine/query/sql_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/session/statement_scopes.hpp"
+#include "engine/statements/schema_statements.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
@@ -63,6 +64,7 @@ StatementDescription describe(const ast::Query& query, SessionState& session, co
 }
 
 StatementDescription describe(const ast::Sql& sql, SessionState& session, const Parameters& given) {
+  if (takes_several_statements(sql)) return {.columns = {}, .parameters = given};
   auto known = given;
   for (const auto& inside : sql.queries) describe_parameters(inside.query, session.database, known);
   const ParameterValues some(session.statement, std::vector<ParameterValue>(given.size(), kSomeInteger));

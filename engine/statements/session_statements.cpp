@@ -10,6 +10,7 @@
 #include "engine/query/sql_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/settings/machine_file.hpp"
+#include "engine/statements/schema_statements.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/token.hpp"
 #include "parser/token_value.hpp"
@@ -250,6 +251,7 @@ Result execute_statement(const ast::Savepoint& savepoint, SessionState& session)
 }
 
 Result execute_statement(const ast::Sql& sql, SessionState& session) {
+  if (auto done = execute_schema_statement(sql, session)) return std::move(*done);
   auto& connection = session.database.connection();
   const auto change = schema_change(sql.text);
   if (!change || !CommentCatalog(connection).exists()) return run_sql(sql, session);

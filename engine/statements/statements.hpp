@@ -29,6 +29,9 @@ Result execute_statement(const ast::Describe& describe, OpenDatabase& database);
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session);
 Result execute_statement(const ast::CopyTo& copy, SessionState& session);
 
+// engine/statements/backup_statement.cpp
+Result execute_statement(const ast::Backup& backup, SessionState& session);
+
 // engine/statements/insert_statement.cpp
 Result execute_statement(const ast::InsertInto& insert, SessionState& session);
 

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <optional>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/statements.hpp"
+#include "engine/statements/views_of_dropped.hpp"
 #include "storage/sqlite/sqlite_statement.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
@@ -60,9 +62,12 @@ std::optional<Result> table_description(const std::string& name, OpenDatabase& d
                        std::move(rows));
 }
 
-void drop_tensor(const ast::DropTensor& drop, OpenDatabase& database) {
+void drop_tensors(const ast::DropTensor& drop, OpenDatabase& database) {
   SqliteTransaction transaction(database.connection());
-  database.catalog.drop(database.tensor(drop.name).name);
+  ViewsOfDropped views(database, drop.behavior);
+  for (const auto& name : drop.names)
+    if (!drop.if_exists || database.catalog.find(name.text)) database.catalog.drop(database.tensor(name).name);
+  views.settle(drop.names.front().span);
   transaction.commit();
 }
 
@@ -71,14 +76,16 @@ void drop_tensor(const ast::DropTensor& drop, OpenDatabase& database) {
 // If the disk is full, the log cannot grow and the first attempt fails. Once the log is copied into the file, it
 // restarts within its existing space, which suffices to mark the pages of the tiles as free.
 Result execute_statement(const ast::DropTensor& drop, OpenDatabase& database) {
-  if (drop.if_exists && !database.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
+  const auto is_there = [&](const ast::Identifier& name) { return database.catalog.find(name.text).has_value(); };
+  if (drop.if_exists && std::none_of(drop.names.begin(), drop.names.end(), is_there))
+    return status_result("DROP TENSOR");
   auto& connection = database.connection();
   const bool alone = !connection.in_transaction();
   try {
-    drop_tensor(drop, database);
+    drop_tensors(drop, database);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Io || !alone || !connection.all_read_the_last_commit()) throw;
-    drop_tensor(drop, database);
+    drop_tensors(drop, database);
   }
   return status_result("DROP TENSOR");
 }

@@ -105,7 +105,8 @@ struct TargetCheck {
   }
   void operator()(const ast::CopyFrom& copy) const { refuse_making(copy.tensor); }
   void operator()(const ast::DropTensor& drop) const {
-    refuse(drop.name, ErrorKind::ReadOnly, " is an attached tensor, not a stored one", "the program detaches it");
+    for (const auto& name : drop.names)
+      refuse(name, ErrorKind::ReadOnly, " is an attached tensor, not a stored one", "the program detaches it");
   }
   void operator()(const ast::AlterTensor& alter) const {
     refuse(alter.name, ErrorKind::ReadOnly, " is an attached tensor, not a stored one",

@@ -21,8 +21,8 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_attribute(attrelid oid, attname name te
     attoptions text, attfdwoptions text, attmissingval text, PRIMARY KEY (attrelid, attnum));
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_type(oid oid PRIMARY KEY, typname name text, typnamespace oid, typowner
     oid, typlen int, typbyval bool, typtype pgchar, typcategory pgchar, typispreferred bool, typisdefined bool,
-    typdelim pgchar, typrelid oid, typsubscript text, typelem oid, typarray oid, typinput text, typoutput text,
-    typreceive text, typsend text, typmodin text, typmodout text, typanalyze text, typalign pgchar, typstorage
+    typdelim pgchar, typrelid oid, typsubscript, typelem oid, typarray oid, typinput, typoutput,
+    typreceive, typsend, typmodin, typmodout, typanalyze, typalign pgchar, typstorage
     pgchar, typnotnull bool, typbasetype oid, typtypmod int, typndims int, typcollation oid, typdefaultbin text,
     typdefault text, typacl text, sqlname text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_index(indexrelid oid PRIMARY KEY, indrelid oid, indnatts int, indnkeyatts

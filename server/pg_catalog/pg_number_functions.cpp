@@ -190,7 +190,8 @@ SqliteValue power(PgValues values) {
   return result;
 }
 
-/// A function of one real. `kind` is 'r' for arguments from 0 on, 'l' for positive ones, 'u' for -1 to 1.
+/// A function of one real. `kind` is 'r' for arguments from 0 on, 'l' for positive ones, 'u' for -1 to 1,
+/// 'c' from 1 on, 'h' between -1 and 1.
 template <double (*F)(double), char kind>
 SqliteValue of_real(PgValues values) {
   if (is_null(values[0])) return kNull;
@@ -198,7 +199,8 @@ SqliteValue of_real(PgValues values) {
   if (kind == 'r' && x < 0) refuse("2201F", "cannot take square root of a negative number");
   if (kind == 'l' && x == 0) refuse("2201E", "cannot take logarithm of zero");
   if (kind == 'l' && x < 0) refuse("2201E", "cannot take logarithm of a negative number");
-  if (kind == 'u' && (x < -1 || x > 1)) refuse("22003", "input is out of range");
+  if ((kind == 'u' && (x < -1 || x > 1)) || (kind == 'c' && x < 1) || (kind == 'h' && (x <= -1 || x >= 1)))
+    refuse("22003", "input is out of range");
   const auto result = F(x);
   if (std::isinf(result) && std::isfinite(x)) refuse("22003", "value out of range: overflow");
   return result;
@@ -236,6 +238,39 @@ SqliteValue least_multiple(PgValues values) {
   std::int64_t result = 0;
   if (__builtin_mul_overflow(std::abs(a) / std::gcd(a, b), std::abs(b), &result)) out_of_range();
   return result;
+}
+
+double cotangent(double x) { return 1 / std::tan(x); }
+
+SqliteValue logarithm(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto base = of_real<std::log, 'l'>(values.first(1));
+  const auto value = of_real<std::log, 'l'>(values.subspan(1));
+  if (std::get<double>(base) == 0) division_by_zero();
+  return std::get<double>(value) / std::get<double>(base);
+}
+
+/// The number of the interval, of `count` equal ones between the bounds, that the value lies in; 0 and count + 1 are
+/// outside.
+SqliteValue width_bucket(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto value = real_of(values[0]);
+  const auto low = real_of(values[1]);
+  const auto high = real_of(values[2]);
+  const auto count = exact_integer(values[3]);
+  if (count <= 0) refuse("2201G", "count must be greater than zero");
+  if (!std::isfinite(low) || !std::isfinite(high)) refuse("2201G", "lower and upper bounds must be finite");
+  if (low == high) refuse("2201G", "lower bound cannot equal upper bound");
+  const bool ascends = low < high;
+  if (ascends ? value < low : value > low) return integer_value(0);
+  if (ascends ? value >= high : value <= high) return integer_value(count + 1);
+  const auto bucket = whole(std::floor(static_cast<double>(count) * ((value - low) / (high - low))));
+  return integer_value(std::min(bucket, count - 1) + 1);
+}
+
+SqliteValue set_seed(PgValues) {
+  throw CodedError("0A000", ErrorKind::Unsupported, "setseed() is not supported: random() has no seed",
+                   "numbers that can be had again: EINSUM X[i 1000] = RANDOM(seed)");
 }
 
 SqliteValue random(PgValues) {
@@ -286,6 +321,15 @@ constexpr std::array kNumberFunctions{
     PgFunction{"pg_exp", 1, "REAL", &of_real<std::exp, 'a'>},
     PgFunction{"pg_ln", 1, "REAL", &of_real<std::log, 'l'>},
     PgFunction{"pg_log", 1, "REAL", &of_real<std::log10, 'l'>},
+    PgFunction{"pg_log", 2, "REAL", &logarithm},
+    PgFunction{"pg_cot", 1, "REAL", &of_real<cotangent, 'a'>},
+    PgFunction{"pg_sinh", 1, "REAL", &of_real<std::sinh, 'a'>},
+    PgFunction{"pg_cosh", 1, "REAL", &of_real<std::cosh, 'a'>},
+    PgFunction{"pg_tanh", 1, "REAL", &of_real<std::tanh, 'a'>},
+    PgFunction{"pg_asinh", 1, "REAL", &of_real<std::asinh, 'a'>},
+    PgFunction{"pg_acosh", 1, "REAL", &of_real<std::acosh, 'c'>},
+    PgFunction{"pg_atanh", 1, "REAL", &of_real<std::atanh, 'h'>},
+    PgFunction{"pg_width_bucket", 4, "INTEGER", &width_bucket},
     PgFunction{"pg_acos", 1, "REAL", &of_real<std::acos, 'u'>},
     PgFunction{"pg_asin", 1, "REAL", &of_real<std::asin, 'u'>},
     PgFunction{"pg_ceil", 1, "REAL", &rounded<std::ceil>},
@@ -304,6 +348,7 @@ constexpr std::array kNumberFunctions{
 
 constexpr std::array kVolatileNumberFunctions{
     PgFunction{"pg_random", 0, "REAL", &random},
+    PgFunction{"pg_setseed", 1, "", &set_seed},
     PgFunction{"pg_refuse", 2, "", &refused},
 };
 

@@ -2,6 +2,7 @@
 // by name, and modifiers of types.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -150,6 +151,7 @@ SqliteValue constraints(PgValues values) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// varchar(20) has 24, numeric(10,2) has 10 * 65536 + 2 + 4, types without a modifier -1.
 SqliteValue type_modifier(PgValues values) { return integer_value(declared_modifier(text_of(values[0]))); }
 
 constexpr std::array kSchemaFunctions{

@@ -187,6 +187,20 @@ SqliteValue substr(PgValues values) {
   return text.substr(from, offset_of(std::string_view(text).substr(from), end - begin));
 }
 
+/// overlay(text placing part from first [for length]).
+SqliteValue overlay(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto text = text_of(values[0]);
+  const auto part = text_of(values[1]);
+  const auto first = integer_of(values[2]);
+  const auto length = values.size() > 3 ? integer_of(values[3]) : length_of(part);
+  std::int64_t behind = 0;
+  if (first <= 0) refuse("22011", "negative substring length not allowed");
+  if (__builtin_add_overflow(first, length, &behind)) refuse("22003", "integer out of range");
+  const auto rest = behind <= 1 ? text : text.substr(offset_of(text, behind - 1));
+  return text.substr(0, offset_of(text, first - 1)) + part + rest;
+}
+
 SqliteValue cut(PgValues values) {
   if (any_null(values)) return kNull;
   const auto text = text_of(values[0]);
@@ -339,6 +353,8 @@ constexpr std::array kStringFunctions{
     PgFunction{"pg_ilike", 3, "BOOLEAN", &like<true>},
     PgFunction{"pg_substr", 2, "TEXT", &substr},
     PgFunction{"pg_substr", 3, "TEXT", &substr},
+    PgFunction{"pg_overlay", 3, "TEXT", &overlay},
+    PgFunction{"pg_overlay", 4, "TEXT", &overlay},
     PgFunction{"pg_cut", 2, "TEXT", &cut},
     PgFunction{"pg_fit", 2, "TEXT", &fit},
     PgFunction{"pg_split_part", 3, "TEXT", &split_part},

@@ -1,13 +1,10 @@
-// Functions for text, regular expressions, and casts from text.
-#include <re2/re2.h>
-
+// Functions for text, and casts from text.
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <string_view>
 
 #include "common/coded_error.hpp"
-#include "common/error.hpp"
 #include "engine/dialect/literals.hpp"
 #include "engine/statement_text.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
@@ -18,67 +15,15 @@
 namespace eindb {
 namespace {
 
-// ---- Regular expressions -------------------------------------------------------------------------------------------
-
-/// Runs clients' patterns in linear time and bounded memory. Keeps the last pattern compiled.
-class Patterns {
- public:
-  const RE2& get(const std::string& pattern, bool any_case) {
-    if (!compiled_ || pattern_ != pattern || any_case_ != any_case) {
-      RE2::Options options(RE2::Quiet);
-      options.set_case_sensitive(!any_case);
-      options.set_max_mem(kMostMemory);
-      compiled_ = std::make_unique<RE2>(pattern, options);
-      pattern_ = pattern;
-      any_case_ = any_case;
-    }
-    if (!compiled_->ok()) throw Error(ErrorKind::Value, "invalid regular expression: " + compiled_->error());
-    return *compiled_;
-  }
-
- private:
-  static constexpr std::int64_t kMostMemory = 1 << 20;
-  std::unique_ptr<RE2> compiled_;
-  std::string pattern_;
-  bool any_case_ = false;
-};
-
-SqlFunction::Body regexp_match() {
-  return [patterns = std::make_shared<Patterns>()](PgValues values) -> SqliteValue {
-    if (any_null(values)) return kNull;
-    return truth_value(RE2::PartialMatch(text_of(values[1]), patterns->get(text_of(values[0]), false)));
-  };
-}
-
-SqlFunction::Body regexp_replace() {
-  return [patterns = std::make_shared<Patterns>()](PgValues values) -> SqliteValue {
-    if (any_null(values) || values.size() < 3) return kNull;
-    const auto flags = values.size() > 3 ? text_of(values[3]) : std::string();
-    const auto& pattern = patterns->get(text_of(values[1]), flags.find('i') != std::string::npos);
-    auto text = text_of(values[0]);
-    const auto with = text_of(values[2]);
-    if (flags.find('g') != std::string::npos) RE2::GlobalReplace(&text, pattern, with);
-    else RE2::Replace(&text, pattern, with);
-    return text;
-  };
-}
-
 // ---- Text and numbers ----------------------------------------------------------------------------------------------
 
 SqliteValue quote_ident(PgValues values) {
-  if (is_null(values[0])) return kNull;
-  const auto name = text_of(values[0]);
-  const bool plain = !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos &&
-                     !must_be_quoted(name);
-  if (plain) return name;
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+  return is_null(values[0]) ? kNull : SqliteValue(pg_identifier(text_of(values[0])));
 }
-
-SqliteValue quote_literal(PgValues values) { return is_null(values[0]) ? kNull : quote_string(text_of(values[0])); }
-SqliteValue quote_nullable(PgValues values) { return is_null(values[0]) ? "NULL" : quote_string(text_of(values[0])); }
+SqliteValue quote_literal(PgValues values) {
+  return is_null(values[0]) ? kNull : SqliteValue(pg_literal(text_of(values[0])));
+}
+SqliteValue quote_nullable(PgValues values) { return is_null(values[0]) ? "NULL" : pg_literal(text_of(values[0])); }
 
 SqliteValue concat(PgValues values) {
   std::string out;
@@ -157,7 +102,14 @@ SqliteValue to_bool(PgValues values) {
   return truth_value(dialect::truth_from(text_of(values[0])));
 }
 
-SqliteValue to_bytea(PgValues values) { return is_null(values[0]) ? kNull : read_bytea(text_of(values[0])); }
+SqliteValue to_bytea(PgValues values) {
+  if (is_null(values[0]) || std::holds_alternative<std::vector<std::byte>>(values[0])) return values[0];
+  try {
+    return bytes_of(read_bytea(text_of(values[0])));
+  } catch (const Error& error) {
+    throw CodedError("22P02", error.kind(), error.message(), error.hint());
+  }
+}
 
 /// Maps public."My table" to My table.
 SqliteValue plain_name(PgValues values) {
@@ -211,18 +163,6 @@ constexpr std::array kTextFunctions{
 
 }  // namespace
 
-std::vector<SqlFunction> pg_text_functions() {
-  auto functions = sql_functions(kTextFunctions, true);
-  functions.push_back(
-      {.name = "regexp", .arguments = 2, .body = regexp_match(), .deterministic = true, .result = "BOOLEAN"});
-  for (const int arguments : {3, 4}) {
-    functions.push_back({.name = "regexp_replace",
-                         .arguments = arguments,
-                         .body = regexp_replace(),
-                         .deterministic = true,
-                         .result = "TEXT"});
-  }
-  return functions;
-}
+std::vector<SqlFunction> pg_text_functions() { return sql_functions(kTextFunctions, true); }
 
 }  // namespace eindb

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/check.hpp"
+#include "server/pg_catalog/pg_keywords.hpp"
 
 namespace eindb {
 
@@ -31,6 +32,22 @@ std::int64_t integer_of(const SqliteValue& value) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
+}
+
+std::string pg_identifier(const std::string& name) {
+  const bool plain = !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos &&
+                     !must_be_quoted(name);
+  if (plain) return name;
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string pg_literal(const std::string& text) {
+  std::string out = text.find('\\') == std::string::npos ? "'" : "E'";
+  for (const char c : text) out += c == '\'' || c == '\\' ? std::string(2, c) : std::string(1, c);
+  return out + "'";
 }
 
 bool any_null(PgValues values) { return std::any_of(values.begin(), values.end(), is_null); }

@@ -31,6 +31,11 @@ inline SqliteValue truth_value(bool value) { return std::int64_t{value ? 1 : 0};
 std::string text_of(const SqliteValue& value);
 std::int64_t integer_of(const SqliteValue& value);
 
+/// The name as PostgreSQL reads it: my_table, "My table".
+std::string pg_identifier(const std::string& name);
+/// The text as a constant of PostgreSQL: 'it''s', and E'a\\b' with a backslash.
+std::string pg_literal(const std::string& text);
+
 /// `deterministic`: whether equal arguments always give equal results.
 std::vector<SqlFunction> sql_functions(std::span<const PgFunction> functions, bool deterministic);
 

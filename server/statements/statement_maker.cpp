@@ -30,11 +30,12 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
   }
   statement->cursor = parse_cursor_declaration(text);
   if (!statement->cursor) statement->explained = parse_explained_query(text);
-  auto query = statement->query();
-  if (outline.kind == StatementKind::Create) query = without_storage_options(query);
-  statement->translation = client_.translate(query);
+  std::string query;
+  if (statement->cursor || statement->explained) text = query = statement->query();
+  if (outline.kind == StatementKind::Create) text = query = without_storage_options(text);
+  statement->translation = client_.translate(text);
   in_own_words(client_, *statement,
-               [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(query)); });
+               [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;
 }
 

@@ -8,6 +8,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/sqlite/sql_function.hpp"
+#include "storage/sqlite/sql_values.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
@@ -17,39 +18,6 @@ namespace {
 struct RegisteredFunction {
   SqliteConnection& connection;
   SqlFunction function;
-};
-
-SqliteValue value_of(sqlite3_value* value) {
-  const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
-  switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER: return sqlite3_value_int64(value);
-    case SQLITE_FLOAT: return sqlite3_value_double(value);
-    case SQLITE_TEXT: {
-      const auto* const text = reinterpret_cast<const char*>(sqlite3_value_text(value));
-      if (text == nullptr) throw std::bad_alloc();
-      return std::string(text, size);
-    }
-    case SQLITE_BLOB: {
-      const auto* const bytes = static_cast<const std::byte*>(sqlite3_value_blob(value));
-      if (bytes == nullptr && size > 0) throw std::bad_alloc();
-      return std::vector<std::byte>(bytes, bytes + size);
-    }
-    default: return std::monostate{};
-  }
-}
-
-struct SetResult {
-  sqlite3_context* context;
-
-  void operator()(std::monostate) const { sqlite3_result_null(context); }
-  void operator()(std::int64_t value) const { sqlite3_result_int64(context, value); }
-  void operator()(double value) const { sqlite3_result_double(context, value); }
-  void operator()(const std::string& value) const {
-    sqlite3_result_text64(context, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-  }
-  void operator()(const std::vector<std::byte>& value) const {
-    sqlite3_result_blob64(context, value.data(), value.size(), SQLITE_TRANSIENT);
-  }
 };
 
 SqliteValue call(RegisteredFunction& self, std::span<const SqliteValue> arguments) {
@@ -69,7 +37,7 @@ void on_call(sqlite3_context* context, int count, sqlite3_value** values) noexce
   try {
     std::vector<SqliteValue> arguments;
     for (int n = 0; n < count; ++n) arguments.push_back(value_of(values[n]));
-    std::visit(SetResult{context}, call(self, arguments));
+    set_result(context, call(self, arguments));
   } catch (...) {
     self.connection.keep_failure(std::current_exception());
     sqlite3_result_error(context, "the function failed", -1);

@@ -188,8 +188,13 @@ std::string dump_node(const Repeat& node) {
   return out + ")";
 }
 std::string dump_node(const DropTensor& node) {
-  return (node.if_exists ? "(drop-if-exists " : "(drop ") + text_of(node.name) + ")";
+  std::string out = node.if_exists ? "(drop-if-exists" : "(drop";
+  for (const auto& name : node.names) out += " " + text_of(name);
+  if (node.behavior == DropBehavior::Cascade) out += " cascade";
+  if (node.behavior == DropBehavior::Restrict) out += " restrict";
+  return out + ")";
 }
+std::string dump_node(const Backup& node) { return "(backup '" + node.path + "')"; }
 std::string dump_node(const AlterTensor& node) {
   std::string change;
   if (const auto* name = std::get_if<Identifier>(&node.change)) change = " rename " + text_of(*name);

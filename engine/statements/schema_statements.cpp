@@ -1,0 +1,84 @@
+#include "engine/statements/schema_statements.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/coded_error.hpp"
+#include "engine/query/sql_query.hpp"
+#include "engine/results/rows.hpp"
+#include "engine/sql/schema_change.hpp"
+#include "engine/statements/views_of_dropped.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+/// Runs SQL without rows, whose places are those of `whole`.
+void run_in_place(std::string text, const ast::Sql& whole, SessionState& session) {
+  auto prepared = prepare_sql({std::move(text), {}, whole.span}, session);
+  prepared.step();
+  prepared.commit();
+}
+
+void drop_all(const DropOfSeveral& drop, const ast::Sql& sql, SessionState& session) {
+  ViewsOfDropped views(session.database, drop.behavior);
+  for (const auto& statement : drop.statements) run_in_place(statement, sql, session);
+  views.settle(sql.span);
+}
+
+/// The statements that made the triggers of a view, which go with it.
+std::vector<std::string> triggers_of(const std::string& schema, const std::string& view, SqliteConnection& connection) {
+  auto select = connection.prepare("SELECT sql FROM " + quote_identifier(schema) +
+                                   ".sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE");
+  select.bind(1, view);
+  std::vector<std::string> texts;
+  while (select.step()) texts.push_back(select.text(0));
+  return texts;
+}
+
+/// "table" or "view"; empty if there is none of the name.
+std::string kind_in_schema(const std::string& schema, const std::string& name, SqliteConnection& connection) {
+  auto select = connection.prepare("SELECT type FROM " + quote_identifier(schema) +
+                                   ".sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE");
+  select.bind(1, name);
+  return select.step() ? select.text(0) : std::string();
+}
+
+void replace_view(const ReplacedView& view, const ast::Sql& sql, SessionState& session) {
+  auto& connection = session.database.connection();
+  const SourceSpan place{sql.span.begin + view.span.begin, sql.span.begin + view.span.end};
+  const auto kind = kind_in_schema(view.schema, view.name, connection);
+  if (kind == "table")
+    throw CodedError("42809", ErrorKind::Type, view.name + " is a table, not a view", "DROP TABLE it first", place);
+  const auto name = quote_identifier(view.schema) + "." + quote_identifier(view.name);
+  const auto triggers = triggers_of(view.schema, view.name, connection);
+  if (kind == "view") run_in_place("DROP VIEW " + name, sql, session);
+  auto create = sql;
+  create.text = view.create;
+  auto prepared = prepare_sql(create, session);
+  prepared.step();
+  // A view that cannot be read would have taken the place of one that could.
+  with_place(place, [&] { check_readable(name, session.database); });
+  for (const auto& trigger : triggers) run_in_place(trigger, sql, session);
+}
+
+}  // namespace
+
+bool takes_several_statements(const ast::Sql& sql) {
+  return drop_of_several(sql.text).has_value() || replaced_view(sql.text).has_value();
+}
+
+std::optional<Result> execute_schema_statement(const ast::Sql& sql, SessionState& session) {
+  const auto several = drop_of_several(sql.text);
+  const auto view = several ? std::nullopt : replaced_view(sql.text);
+  if (!several && !view) return std::nullopt;
+  session.database.check_writable();
+  SqliteTransaction transaction(session.database.connection());
+  if (several) drop_all(*several, sql, session);
+  else replace_view(*view, sql, session);
+  transaction.commit();
+  return status_result("OK");
+}
+
+}  // namespace eindb

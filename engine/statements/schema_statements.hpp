@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/results/result.hpp"
+#include "engine/session/session_state.hpp"
+#include "parser/ast.hpp"
+
+namespace eindb {
+
+/// Whether the SQL is a statement about the schema that takes several of SQLite's.
+bool takes_several_statements(const ast::Sql& sql);
+
+/// Runs such a statement: all of it or, with an error, nothing. nullopt for other SQL.
+std::optional<Result> execute_schema_statement(const ast::Sql& sql, SessionState& session);
+
+}  // namespace eindb
