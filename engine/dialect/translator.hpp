@@ -117,7 +117,6 @@ class Translator {
 
   // ---- Calls -------------------------------------------------------------------------------------------------------
   Value call(const PgQuery__FuncCall& node, const Scope& scope);
-  Value json_object(const PgQuery__FuncCall& node, const Scope& scope);
   Value aggregate(const Function& function, const PgQuery__FuncCall& node, std::vector<Value> arguments,
                   const Scope& scope);
   /// A call of a function that SQLite or pg_catalog has, of which nothing is known here.

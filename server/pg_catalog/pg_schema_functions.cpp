@@ -2,6 +2,7 @@
 // by name, and modifiers of types.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
