@@ -121,6 +121,7 @@ class Translator {
                   const Scope& scope);
   /// A call of a function that SQLite or pg_catalog has, of which nothing is known here.
   Value foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
+  Value json_object(const PgQuery__FuncCall& node, const Scope& scope);
   Value array_aggregate(const PgQuery__FuncCall& node, const Scope& scope);
   /// A function that gives rows, in the list of a SELECT: it is joined to the tables.
   std::optional<Value> set_in_list(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);

@@ -116,6 +116,29 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
   return {.text = text, .type = type, .location = location, .name = std::string(function.name)};
 }
 
+// json_build_object(name, value, ...): SQLite has no booleans, and takes JSON for text.
+Value Translator::json_object(const PgQuery__FuncCall& node, const Scope& scope) {
+  if (node.n_args % 2 != 0) refuse("22023", "argument list must have even number of elements", node.location);
+  std::vector<SqlText> texts;
+  for (const auto* argument : nodes(node.n_args, node.args)) {
+    auto value = checked(expression(*argument, scope));
+    if (value.type == SqlType::Unknown) value = settle(std::move(value), SqlType::Text);
+    const bool is_name = texts.size() % 2 == 0;
+    if (is_name) texts.push_back(to_text(std::move(value)).text);
+    else if (value.type == SqlType::Bool)
+      texts.push_back(SqlText("json(CASE WHEN ") + value.text + " THEN 'true' WHEN NOT " + value.text +
+                      " THEN 'false' ELSE 'null' END)");
+    else if (value.type == SqlType::Json) texts.push_back(SqlText("json(") + value.text + ")");
+    else if (value.type == SqlType::Array || value.type == SqlType::Bytea)
+      unsupported("a value of this type in json_build_object", node.location);
+    else texts.push_back(value.text);
+  }
+  return {.text = SqlText("json_object(", node.location) + joined(texts) + ")",
+          .type = SqlType::Json,
+          .location = node.location,
+          .name = "json_build_object"};
+}
+
 Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   const auto name = name_in_catalog(nodes(node.n_funcname, node.funcname));
   if (node.func_variadic) unsupported("VARIADIC", node.location, "write the elements as arguments");

@@ -76,6 +76,7 @@ Translator::Query Translator::query(const PgQuery__SelectStmt& node, const Scope
                                                             : select(node, outer, targets);
   has_aggregate_ = had_aggregate;
   sets_ = outer_sets;
+  for (auto& column : out.columns) column.sql.clear();  // names are enough for those who read the rows
   out.text = ctes + out.text;
   with_queries_ = with_before;
   return out;
@@ -397,7 +398,11 @@ void Translator::results(std::span<PgNode* const> targets, const Scope& scope, c
     const bool own_name = target.val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && name == value.name &&
                           value.text.str().ends_with(quoted(name));
     texts.push_back(own_name ? value.text : value.text + SqlText(" AS " + quoted(name)));
-    out.columns.push_back({.name = name, .type = value.type, .declared = value.declared});
+    // Intervals are sorted by their length, so that a key needs their text.
+    out.columns.push_back({.name = name,
+                           .type = value.type,
+                           .declared = value.declared,
+                           .sql = value.type == SqlType::Interval ? value.text.str() : std::string()});
   }
 }
 
@@ -472,11 +477,14 @@ SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, c
       if (position < 1 || (rows->known && static_cast<std::size_t>(position) > rows->columns.size()))
         refuse("42P10", "ORDER BY position " + std::to_string(position) + " is not in select list",
                node.a_const->location);
-      const bool is_interval =
-          rows->known && rows->columns[static_cast<std::size_t>(position) - 1].type == SqlType::Interval;
-      if (is_interval)
-        unsupported("ORDER BY the position of an interval", node.a_const->location, "name the column: ORDER BY name");
       key = SqlText(std::to_string(position));
+      const auto* const column = rows->known ? &rows->columns[static_cast<std::size_t>(position) - 1] : nullptr;
+      if (column != nullptr && column->type == SqlType::Interval) {
+        if (of_compound)
+          unsupported("ORDER BY an interval behind UNION", node.a_const->location, "put the UNION in FROM (...) AS s");
+        const auto text = column->sql.empty() ? quoted(column->name) : column->sql;
+        key = SqlText("pg_interval_span(" + text + ")", node.a_const->location);
+      }
     } else if (of_result) {
       key = SqlText(quoted(name), node.column_ref->location);
       const auto column = std::find_if(rows->columns.begin(), rows->columns.end(),

@@ -146,6 +146,15 @@ Value Translator::to_text(Value value) const {
     case Bytea: called("pg_bytea_text"); break;
     case Integer: value.text = SqlText("CAST(", value.location) + value.text + " AS TEXT)"; break;
     case Any: value.text = SqlText("CAST(", value.location) + value.text + " AS TEXT)"; break;
+    case Date:
+    case Time:
+    case Timestamp:
+    case TimestampTz:
+    case Interval:
+    case Uuid:
+      // Columns of these types are numeric for SQLite, which would read a text beside them as a number: '749'.
+      value.text = SqlText("CAST(", value.location) + value.text + " AS TEXT)";
+      break;
     default: break;
   }
   if (value.type != Text) value.declared.clear();

@@ -228,6 +228,10 @@ class DialectRows(WithServer):
             ("SELECT (1, 2) = (1, 2), (1, 2) < (1, 3), (1, 2) IN ((3, 4), (1, 2))", [(True, True, True)]),
             ("SELECT id FROM p WHERE (id, id) IN (SELECT id, 1 FROM p)", [(1,)]),
             ("SELECT INTERVAL '24 hours' = INTERVAL '1 day', INTERVAL '1 mon' > INTERVAL '29 days'", [(True, True)]),
+            ("SELECT '749' > d::text, uuid '12345678-1234-5678-1234-567812345678'::text < '9' FROM p WHERE id = 1",
+             [(True, True)]),
+            ("SELECT v * 1 FROM (VALUES ('2 days'::interval), ('25 hours')) AS t(v) ORDER BY 1",
+             [(datetime.timedelta(hours=25),), (datetime.timedelta(days=2),)]),
             ("SELECT v FROM (VALUES ('2 days'::interval), ('25 hours')) AS t(v) ORDER BY v",
              [(datetime.timedelta(hours=25),), (datetime.timedelta(days=2),)]),
             ("SELECT a.x, b.y FROM (SELECT 1 AS x) a LEFT JOIN ((SELECT 1 AS x) c JOIN (SELECT 1 AS x, 2 AS y) b"
