@@ -88,7 +88,8 @@ void ClientState::show_catalog() {
   for (const auto& [name, statement] : statements) {
     auto& listed = identity.statements.emplace_back();
     listed.name = name;
-    listed.text = std::shared_ptr<const std::string>(statement, &statement->text);  // weak: sessions outlive their clients
+    listed.text =
+        std::shared_ptr<const std::string>(statement, &statement->text);  // weak: sessions outlive their clients
     listed.made = statement->made;
     for (const auto type : statement->parameter_types)
       listed.parameter_types.push_back(static_cast<std::int32_t>(type));
