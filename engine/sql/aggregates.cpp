@@ -87,8 +87,8 @@ void add_aggregates(SqliteConnection& connection) {
   add("var_pop", 1, [] { return variance(false, false); });
   add("stddev_pop", 1, [] { return variance(false, true); });
 
-  using Value = std::optional<double> (*)(const PairSums&);
-  const auto pairs = [&](std::string name, Value value) {
+  using PairValue = std::optional<double> (*)(const PairSums&);
+  const auto pairs = [&](std::string name, PairValue value) {
     add(std::move(name), 2, [value] { return regression(value); });
   };
   pairs("corr", &correlation);
