@@ -120,22 +120,29 @@ TlsStream::Wait TlsStream::wait_after(int result) {
   return Wait::Never;
 }
 
-TlsStream::Wait TlsStream::greet() {
+// Forgets errors and waits of earlier calls. A call on a broken handshake reports neither, and SSL_get_error would then
+// find the earlier wait again, forever.
+void TlsStream::begin_call() noexcept {
   ERR_clear_error();
+  BIO_clear_retry_flags(SSL_get_rbio(tls_.get()));
+}
+
+TlsStream::Wait TlsStream::greet() {
+  begin_call();
   const auto wait = wait_after(SSL_do_handshake(tls_.get()));
   may_say_goodbye_ = wait == Wait::None;
   return wait;
 }
 
 SocketProgress TlsStream::read(std::span<std::byte> to) {
-  ERR_clear_error();
+  begin_call();
   SocketProgress progress;
   progress.wait = wait_after(SSL_read_ex(tls_.get(), to.data(), to.size(), &progress.bytes));
   return progress;
 }
 
 SocketProgress TlsStream::write(std::span<const std::byte> from) {
-  ERR_clear_error();
+  begin_call();
   SocketProgress progress;
   progress.wait = wait_after(SSL_write_ex(tls_.get(), from.data(), from.size(), &progress.bytes));
   return progress;

@@ -54,6 +54,7 @@ class TlsStream {
     void operator()(ssl_st* tls) const;
   };
 
+  void begin_call() noexcept;
   Wait wait_after(int result);
 
   std::unique_ptr<ssl_st, Free> tls_;

@@ -145,9 +145,9 @@ void CopyEncoder::bytes(std::string& out, const Cell& cell, std::size_t column) 
 void CopyEncoder::number(std::string& out, const Cell& cell, std::size_t column) {
   const auto* const truth = columns_[column].type == DataType::Bool ? std::get_if<std::int64_t>(&cell) : nullptr;
   if (truth != nullptr) return text(out, *truth != 0 ? "t" : "f", force_quote_[column]);
-  const auto& [name, type, part, modifier] = columns_[column];
+  const auto& described = columns_[column];
   const auto append = [&](std::string& to) {
-    if (type == DataType::Numeric) append_typed_text(to, cell, type, modifier);
+    if (described.type == DataType::Numeric) append_typed_text(to, cell, described.type, described.modifier);
     else append_text(to, cell);
   };
   if (plain_numbers_ && !force_quote_[column]) return append(out);
