@@ -5,6 +5,7 @@
 #include "common/check.hpp"
 #include "engine/session/cell_count.hpp"
 #include "engine/sql/aggregates.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
 
 namespace eindb {
 
@@ -13,6 +14,7 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
   database.connection().watch(&statement.cancellation());
   add_cell_count(database);
   add_aggregates(database.connection());
+  add_sql_functions(database.connection());
   if (options.policy != nullptr) {
     database.connection().execute("PRAGMA foreign_keys = ON");  // as clients of PostgreSQL expect
     database.connection().restrict_to_clients();

@@ -6,8 +6,8 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/sql_functions/bytea_text.hpp"
 #include "server/copy/copy_signature.hpp"
-#include "server/values/bytea_text.hpp"
 #include "server/values/value_format.hpp"
 
 namespace eindb {

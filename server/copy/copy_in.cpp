@@ -6,12 +6,12 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "engine/sql_functions/bytea_text.hpp"
 #include "server/copy/copy_decoder.hpp"
 #include "server/copy/copy_error.hpp"
 #include "server/copy/copy_file.hpp"
 #include "server/protocol/big_endian.hpp"
 #include "server/protocol/frontend_message.hpp"
-#include "server/values/bytea_text.hpp"
 #include "server/values/client_text.hpp"
 #include "server/values/data_type.hpp"
 #include "server/values/declared_type.hpp"

@@ -7,7 +7,7 @@
 
 #include "common/check.hpp"
 #include "engine/results/rows.hpp"
-#include "server/values/timestamp.hpp"
+#include "engine/sql_functions/timestamp.hpp"
 
 namespace eindb {
 namespace {

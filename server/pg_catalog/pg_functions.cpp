@@ -26,9 +26,7 @@ std::vector<SqlFunction> pg_functions(const std::shared_ptr<const ClientIdentity
   CHECK(client != nullptr, "functions tell of a client");
   std::vector<SqlFunction> functions;
   for (auto&& part :
-       {pg_array_functions(), pg_text_functions(), pg_string_functions(), pg_pattern_functions(), pg_digest_functions(),
-        pg_format_functions(), pg_number_functions(), pg_moment_functions(), pg_json_functions(), pg_schema_functions(),
-        pg_system_functions(client), pg_session_functions(client), pg_catalog_queries()})
+       {pg_schema_functions(), pg_system_functions(client), pg_session_functions(client), pg_catalog_queries()})
     functions.insert(functions.end(), part.begin(), part.end());
   DCHECK(are_distinct(functions), "no two functions have the same name and number of arguments");
   return functions;

@@ -8,20 +8,11 @@
 
 namespace eindb {
 
-/// PostgreSQL's functions that clients use and SQLite lacks, and the functions that translate_dialect generates
-/// (pg_array, ...). They read `client` at each call.
+/// PostgreSQL's functions that tell of the client, of pg_catalog and of the schema. They read `client` at each call.
+/// The functions without state are in engine/sql_functions.
 std::vector<SqlFunction> pg_functions(const std::shared_ptr<const ClientIdentity>& client);
 
 // The functions by subject, each group in the file of its name.
-std::vector<SqlFunction> pg_array_functions();
-std::vector<SqlFunction> pg_text_functions();
-std::vector<SqlFunction> pg_string_functions();
-std::vector<SqlFunction> pg_json_functions();
-std::vector<SqlFunction> pg_pattern_functions();
-std::vector<SqlFunction> pg_digest_functions();
-std::vector<SqlFunction> pg_format_functions();
-std::vector<SqlFunction> pg_number_functions();
-std::vector<SqlFunction> pg_moment_functions();
 std::vector<SqlFunction> pg_system_functions(const std::shared_ptr<const ClientIdentity>& client);
 /// Functions that read the texts of CREATE TABLE.
 std::vector<SqlFunction> pg_schema_functions();

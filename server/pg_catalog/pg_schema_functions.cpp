@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "common/letter_case.hpp"
+#include "engine/sql_functions/pg_values.hpp"
 #include "engine/statement_text.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
 #include "server/values/declared_type.hpp"
 
 namespace eindb {
@@ -133,7 +133,7 @@ class ConstraintReader {
     name += type == 'p' ? "_pkey" : type == 'u' ? "_key" : type == 'f' ? "_fkey" : "_check";
     if (!names_.contains(name)) return name;
     for (int n = 1;; ++n)
-      if (const auto numbered = name + std::to_string(n); !names_.contains(numbered)) return numbered;
+      if (auto numbered = name + std::to_string(n); !names_.contains(numbered)) return numbered;
   }
 
   std::string table_;

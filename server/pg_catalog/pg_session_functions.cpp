@@ -11,10 +11,10 @@
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/timestamp.hpp"
 #include "server/monitoring/client_registry.hpp"
 #include "server/monitoring/session_list.hpp"
-#include "server/pg_catalog/pg_values.hpp"
-#include "server/values/timestamp.hpp"
 
 namespace eindb {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/timestamp.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
 #include "server/values/declared_type.hpp"
-#include "server/values/timestamp.hpp"
 
 namespace eindb {
 namespace {
@@ -104,9 +104,8 @@ constexpr std::array kSystemFunctions{
 };
 
 constexpr std::array kVolatileFunctions{
-    PgFunction{"clock_timestamp", 0, "TEXT", &now},     PgFunction{"now", 0, "TEXT", &now},
-    PgFunction{"pg_conf_load_time", 0, "TEXT", &now},   PgFunction{"pg_postmaster_start_time", 0, "TEXT", &now},
-    PgFunction{"statement_timestamp", 0, "TEXT", &now}, PgFunction{"transaction_timestamp", 0, "TEXT", &now},
+    PgFunction{"pg_conf_load_time", 0, "TEXT", &now},
+    PgFunction{"pg_postmaster_start_time", 0, "TEXT", &now},
 };
 
 /// Settings that clients query but that the server's own parameters do not include.

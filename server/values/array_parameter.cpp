@@ -3,8 +3,8 @@
 #include <variant>
 
 #include "common/error.hpp"
+#include "engine/sql_functions/array_text.hpp"
 #include "server/protocol/body_reader.hpp"
-#include "server/values/array_text.hpp"
 #include "server/values/value_format.hpp"
 
 namespace eindb {

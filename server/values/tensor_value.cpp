@@ -13,7 +13,7 @@
 
 #include "common/check.hpp"
 #include "engine/files/tensor_export.hpp"
-#include "server/values/bytea_text.hpp"
+#include "engine/sql_functions/bytea_text.hpp"
 #include "server/values/value_format.hpp"
 
 namespace eindb {

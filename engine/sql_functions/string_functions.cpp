@@ -10,8 +10,8 @@
 
 #include "common/coded_error.hpp"
 #include "engine/dialect/literals.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
 
 namespace eindb {
 namespace pg_strings {  // names that other groups of functions have, too
@@ -380,6 +380,6 @@ constexpr std::array kStringFunctions{
 }  // namespace
 }  // namespace pg_strings
 
-std::vector<SqlFunction> pg_string_functions() { return sql_functions(pg_strings::kStringFunctions, true); }
+std::vector<SqlFunction> string_functions() { return sql_functions(pg_strings::kStringFunctions, true); }
 
 }  // namespace eindb

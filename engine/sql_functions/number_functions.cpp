@@ -10,8 +10,8 @@
 
 #include "common/coded_error.hpp"
 #include "engine/dialect/literals.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
 
 namespace eindb {
 namespace pg_numbers {  // names that other groups of functions have, too
@@ -355,7 +355,7 @@ constexpr std::array kVolatileNumberFunctions{
 }  // namespace
 }  // namespace pg_numbers
 
-std::vector<SqlFunction> pg_number_functions() {
+std::vector<SqlFunction> number_functions() {
   auto functions = sql_functions(pg_numbers::kNumberFunctions, true);
   for (auto& function : sql_functions(pg_numbers::kVolatileNumberFunctions, false))
     functions.push_back(std::move(function));

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "common/coded_error.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
 
 namespace eindb {
 namespace pg_patterns {  // names that other groups of functions have, too
@@ -174,6 +174,6 @@ std::vector<SqlFunction> all() {
 }  // namespace
 }  // namespace pg_patterns
 
-std::vector<SqlFunction> pg_pattern_functions() { return pg_patterns::all(); }
+std::vector<SqlFunction> pattern_functions() { return pg_patterns::all(); }
 
 }  // namespace eindb

@@ -1,4 +1,4 @@
-#include "server/values/array_text.hpp"
+#include "engine/sql_functions/array_text.hpp"
 
 #include <algorithm>
 

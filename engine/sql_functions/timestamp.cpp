@@ -1,4 +1,4 @@
-#include "server/values/timestamp.hpp"
+#include "engine/sql_functions/timestamp.hpp"
 
 #include <array>
 #include <ctime>

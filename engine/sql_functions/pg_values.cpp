@@ -1,4 +1,4 @@
-#include "server/pg_catalog/pg_values.hpp"
+#include "engine/sql_functions/pg_values.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/check.hpp"
-#include "server/pg_catalog/pg_keywords.hpp"
+#include "engine/sql_functions/pg_keywords.hpp"
 
 namespace eindb {
 

@@ -8,9 +8,9 @@
 
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
-#include "server/values/array_text.hpp"
+#include "engine/sql_functions/array_text.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
 
 namespace eindb {
 namespace {
@@ -151,6 +151,6 @@ constexpr std::array kJsonFunctions{
 
 }  // namespace
 
-std::vector<SqlFunction> pg_json_functions() { return sql_functions(kJsonFunctions, true); }
+std::vector<SqlFunction> json_functions() { return sql_functions(kJsonFunctions, true); }
 
 }  // namespace eindb

@@ -9,10 +9,11 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
-#include "engine/statement_text.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
-#include "server/values/array_text.hpp"
+#include "engine/sql_functions/array_text.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
+#include "parser/token_value.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -203,6 +204,6 @@ constexpr std::array kArrayFunctions{
 
 }  // namespace
 
-std::vector<SqlFunction> pg_array_functions() { return sql_functions(kArrayFunctions, true); }
+std::vector<SqlFunction> array_functions() { return sql_functions(kArrayFunctions, true); }
 
 }  // namespace eindb

@@ -1,4 +1,4 @@
-#include "server/values/bytea_text.hpp"
+#include "engine/sql_functions/bytea_text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,9 +7,9 @@
 
 #include "common/coded_error.hpp"
 #include "common/letter_case.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
-#include "server/values/bytea_text.hpp"
+#include "engine/sql_functions/bytea_text.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
 
 namespace eindb {
 namespace pg_digests {  // names that other groups of functions have, too
@@ -160,6 +160,6 @@ constexpr std::array kDigestFunctions{
 }  // namespace
 }  // namespace pg_digests
 
-std::vector<SqlFunction> pg_digest_functions() { return sql_functions(pg_digests::kDigestFunctions, true); }
+std::vector<SqlFunction> digest_functions() { return sql_functions(pg_digests::kDigestFunctions, true); }
 
 }  // namespace eindb

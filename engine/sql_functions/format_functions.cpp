@@ -10,8 +10,8 @@
 #include "common/coded_error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/dialect/literals.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
 
 namespace eindb {
 namespace pg_formats {  // names that other groups of functions have, too
@@ -364,6 +364,6 @@ constexpr std::array kFormatFunctions{
 }  // namespace
 }  // namespace pg_formats
 
-std::vector<SqlFunction> pg_format_functions() { return sql_functions(pg_formats::kFormatFunctions, true); }
+std::vector<SqlFunction> format_functions() { return sql_functions(pg_formats::kFormatFunctions, true); }
 
 }  // namespace eindb

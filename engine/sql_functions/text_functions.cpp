@@ -6,11 +6,11 @@
 
 #include "common/coded_error.hpp"
 #include "engine/dialect/literals.hpp"
-#include "engine/statement_text.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_keywords.hpp"
-#include "server/pg_catalog/pg_values.hpp"
-#include "server/values/bytea_text.hpp"
+#include "engine/sql_functions/bytea_text.hpp"
+#include "engine/sql_functions/pg_keywords.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -163,6 +163,6 @@ constexpr std::array kTextFunctions{
 
 }  // namespace
 
-std::vector<SqlFunction> pg_text_functions() { return sql_functions(kTextFunctions, true); }
+std::vector<SqlFunction> text_functions() { return sql_functions(kTextFunctions, true); }
 
 }  // namespace eindb

@@ -7,8 +7,9 @@
 #include "common/letter_case.hpp"
 #include "engine/dialect/literals.hpp"
 #include "engine/dialect/moments.hpp"
-#include "server/pg_catalog/pg_functions.hpp"
-#include "server/pg_catalog/pg_values.hpp"
+#include "engine/sql_functions/pg_values.hpp"
+#include "engine/sql_functions/sql_functions.hpp"
+#include "engine/sql_functions/timestamp.hpp"
 
 namespace eindb {
 namespace pg_moments {  // names that other groups of functions have, too
@@ -403,9 +404,22 @@ constexpr std::array kMomentFunctions{
     PgFunction{"pg_to_char", 2, "TEXT", &to_char},
 };
 
+SqliteValue now(PgValues) { return timestamp_text(std::chrono::system_clock::now()); }
+
+constexpr std::array kClockFunctions{
+    PgFunction{"clock_timestamp", 0, "TIMESTAMPTZ", &now},
+    PgFunction{"now", 0, "TIMESTAMPTZ", &now},
+    PgFunction{"statement_timestamp", 0, "TIMESTAMPTZ", &now},
+    PgFunction{"transaction_timestamp", 0, "TIMESTAMPTZ", &now},
+};
+
 }  // namespace
 }  // namespace pg_moments
 
-std::vector<SqlFunction> pg_moment_functions() { return sql_functions(pg_moments::kMomentFunctions, true); }
+std::vector<SqlFunction> moment_functions() {
+  auto functions = sql_functions(pg_moments::kMomentFunctions, true);
+  for (auto& function : sql_functions(pg_moments::kClockFunctions, false)) functions.push_back(std::move(function));
+  return functions;
+}
 
 }  // namespace eindb

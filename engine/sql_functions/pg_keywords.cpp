@@ -1,5 +1,5 @@
 // The keywords of PostgreSQL 15, as in its pg_get_keywords().
-#include "server/pg_catalog/pg_keywords.hpp"
+#include "engine/sql_functions/pg_keywords.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/sql/sql_function.hpp"
+#include "storage/sqlite/sql_function.hpp"
 
 namespace eindb {
 
