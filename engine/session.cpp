@@ -161,11 +161,7 @@ void Session::detach(const std::string& name) {
 }
 
 void Session::add_function(SqlFunction function) {
-  guarded([&] {
-    auto& state = impl_->state;
-    state.database.sql_names.add_function(function.name, function.result);
-    state.database.connection().add_function(std::move(function));
-  });
+  guarded([&] { impl_->state.database.add_function(std::move(function)); });
 }
 
 void Session::show(const SideSchema& schema) {
@@ -209,6 +205,10 @@ std::vector<std::string> Session::tensor_names() { return impl_->state.database.
 
 std::optional<std::vector<TypedColumn>> Session::columns_of(const std::string& schema, const std::string& table) {
   return impl_->state.database.columns_of(schema, table);
+}
+
+std::optional<std::string> Session::view_text(const std::string& schema, const std::string& view) {
+  return impl_->state.database.sql_names.view_text(schema, view);
 }
 
 std::uint64_t Session::schema_version() { return impl_->state.database.schema_version(); }

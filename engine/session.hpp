@@ -116,6 +116,8 @@ class Session {
   /// The columns of a table, view or tensor as SQL sees it; nullopt if there is none. The schema may be empty. Names
   /// are case-insensitive.
   std::optional<std::vector<TypedColumn>> columns_of(const std::string& schema, const std::string& table);
+  /// The text of CREATE VIEW; nullopt if there is no such view. The schema may be empty. The name is case-insensitive.
+  std::optional<std::string> view_text(const std::string& schema, const std::string& view);
   /// Another number whenever tables, views, tensors or attached tensors may have changed, by whomever.
   std::uint64_t schema_version();
   /// Words that a statement may use beside the keywords: tensors, their labels, macros, settings, SQL's tables and

@@ -30,12 +30,6 @@ std::string with_placeholders(std::string_view statement) {
   return out;
 }
 
-std::string type_text(const Column& column) {
-  if (column.type == SqlType::Any || column.type == SqlType::Unknown) return {};
-  if (!column.declared.empty()) return column.declared;
-  return column.type == SqlType::Array ? std::string() : std::string(name_of(column.type));
-}
-
 }  // namespace
 
 std::optional<Translated> translate(std::string_view statement, const FindColumns& find_columns) {
@@ -48,7 +42,7 @@ std::optional<Translated> translate(std::string_view statement, const FindColumn
                    .parameters = translator.parameters(),
                    .uses_catalog = translator.uses_catalog(),
                    .columns = {}};
-    for (const auto& column : translator.columns()) out.columns.push_back(type_text(column));
+    for (const auto& column : translator.columns()) out.columns.push_back(declared_type(column));
     return out;
   } catch (const NotTranslated&) {
     return std::nullopt;

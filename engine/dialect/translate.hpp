@@ -21,16 +21,16 @@ struct Translated {
   std::vector<std::string> columns;  ///< types of the rows' columns: "date", "numeric(10,2)"; empty where it is unknown
 };
 
-/// Translates a SELECT, INSERT, UPDATE or DELETE of PostgreSQL's SQL. Where SQLite would give other rows, the text
+/// Translates a SELECT, INSERT, UPDATE, DELETE or definition of PostgreSQL's SQL. Where SQLite would give other rows, the text
 /// calls functions that give PostgreSQL's:
 ///
 ///     SELECT n / 2, t LIKE 'a%' FROM x ORDER BY 1
 ///     SELECT pg_divide_integers("n", 2) AS "?column?", pg_like("t", 'a%') AS "?column?" FROM "x"
 ///       ORDER BY 1 ASC NULLS LAST
 ///
-/// nullopt for statements that it does not know whole: other kinds, catalogs, functions and clauses that are missing
-/// here, text that PostgreSQL's grammar refuses. Throws CodedError with PostgreSQL's SQLSTATE and a place for what
-/// PostgreSQL would refuse: types that do not fit, unknown columns.
+/// nullopt for text that PostgreSQL's grammar refuses, and for statements that need no translation. Throws CodedError with
+/// PostgreSQL's SQLSTATE and a place for what PostgreSQL would refuse (types that do not fit, unknown columns), and with
+/// 0A000 for what has no translation.
 std::optional<Translated> translate(std::string_view statement, const FindColumns& find_columns);
 
 }  // namespace eindb::dialect

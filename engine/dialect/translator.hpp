@@ -48,6 +48,13 @@ struct Function {
   bool repeats = false;  ///< whether the last argument may be given again and again
 };
 
+/// A part of the statement and what stands in its place.
+struct TextEdit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  SqlText text = {};
+};
+
 /// The functions of this name, given in lower case.
 std::span<const Function> functions_named(std::string_view name);
 
@@ -56,8 +63,8 @@ std::span<const Function> functions_named(std::string_view name);
 /// Expressions are in translator_expressions.cpp, operators in translator_operators.cpp, calls in translator_calls.cpp,
 /// types in translator_types.cpp, arrays and functions that give rows in translator_sets.cpp, queries in
 /// translator_queries.cpp, what they read in translator_sources.cpp, statements that write in translator_writes.cpp,
-/// CREATE TABLE in translator_tables.cpp. All throw NotTranslated for what they do not know, and CodedError for what
-/// PostgreSQL would refuse.
+/// CREATE TABLE in translator_tables.cpp, other definitions in translator_definitions.cpp. All throw NotTranslated for
+/// what they do not know, and CodedError for what PostgreSQL would refuse.
 class Translator {
  public:
   Translator(std::string_view statement, const FindColumns& find_columns)
@@ -188,10 +195,22 @@ class Translator {
   void check_grouping(const PgQuery__SelectStmt& node, const Scope& scope);
 
   // ---- Tables ------------------------------------------------------------------------------------------------------
-  SqlText create_table(const PgQuery__CreateStmt& node) const;
-  SqlText create_index(const PgQuery__IndexStmt& node) const;
-  SqlText alter_table(const PgQuery__AlterTableStmt& node) const;
+  SqlText create_table(const PgQuery__CreateStmt& node);
+  SqlText create_table_as(const PgQuery__CreateTableAsStmt& node);
+  SqlText create_view(const PgQuery__ViewStmt& node);
+  SqlText create_index(const PgQuery__IndexStmt& node);
+  void translate_keys(const PgQuery__IndexStmt& node, std::size_t place, std::vector<TextEdit>& edits);
+  static std::string default_name(const PgQuery__IndexStmt& node);
+  SqlText alter_table(const PgQuery__AlterTableStmt& node);
+  void translate_constraints(const PgQuery__ColumnDef& definition, const Scope& scope, std::vector<TextEdit>& edits);
+  void translate_constraint(const PgQuery__Constraint& node, const Column& column, const Scope& scope,
+                            std::vector<TextEdit>& edits);
+  static SqlText clock_default(const PgNode& initial);
   void check_identity(const PgQuery__Constraint& identity) const;
+  SqlText name_of_new(const PgQuery__RangeVar& relation) const;
+  static bool is_temporary(const PgQuery__RangeVar& relation);
+  /// The statement as it stands there, but for the schema public before names.
+  SqlText without_schema() const;
 
   // ---- Statements that write ---------------------------------------------------------------------------------------
   SqlText insert(const PgQuery__InsertStmt& node);
@@ -249,6 +268,12 @@ inline constexpr std::string_view kEinsumMark = "\x01q";
 std::size_t end_of_group(std::string_view statement, std::size_t begin);
 /// The type of an array in CREATE TABLE: "bigint[]"; empty if that of its elements is unknown.
 std::string array_declared(SqlType element, const std::string& declared = {});
+/// The type of a column of a query's rows as CREATE TABLE names it: "date", "numeric(10,2)"; empty if it is unknown.
+std::string declared_type(const Column& column);
+/// As in engine/dialect/originals.hpp.
+SqlText with_original(const SqlText& translated, std::string_view original);
+/// Whether the texts differ in quotes and parentheses alone, and both dialects read the first in the same way.
+bool means_the_same(std::string_view written, std::string_view translated);
 /// A name in double quotes, since each dialect reserves other words.
 std::string quoted(std::string_view name);
 /// The last part of a qualified name, which may have the schema pg_catalog; throws NotTranslated for other schemas.

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/dialect/translator.hpp"
 
@@ -39,6 +40,8 @@ SqlText Translator::statement(const PgNode& node) {
     case PG_QUERY__NODE__NODE_UPDATE_STMT: return update(*node.update_stmt);
     case PG_QUERY__NODE__NODE_DELETE_STMT: return remove(*node.delete_stmt);
     case PG_QUERY__NODE__NODE_CREATE_STMT: return create_table(*node.create_stmt);
+    case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT: return create_table_as(*node.create_table_as_stmt);
+    case PG_QUERY__NODE__NODE_VIEW_STMT: return create_view(*node.view_stmt);
     case PG_QUERY__NODE__NODE_INDEX_STMT: return create_index(*node.index_stmt);
     case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT: return alter_table(*node.alter_table_stmt);
     case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
@@ -59,7 +62,7 @@ SqlText Translator::statement(const PgNode& node) {
     case PG_QUERY__NODE__NODE_DO_STMT:
       refuse("0A000", "DO is not supported: there is no procedural language", -1, "REPEAT repeats statements");
     case PG_QUERY__NODE__NODE_NOTIFY_STMT: refuse("0A000", "NOTIFY is not supported", -1, "clients ask again");
-    default: throw NotTranslated();
+    default: return without_schema();
   }
 }
 

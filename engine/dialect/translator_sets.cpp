@@ -6,6 +6,7 @@
 #include "common/letter_case.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/token_value.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb::dialect {
 namespace {
@@ -224,8 +225,7 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
   if (name == "string_to_array") {  // one row
     auto value = expression(*list.list->items[0], scope);
     const auto column = names.empty() ? alias : names[0];
-    const auto text =
-        SqlText("(SELECT ", call.location) + value.text + " AS " + quoted(column) + ") AS " + quoted(alias);
+    auto text = SqlText("(SELECT ", call.location) + value.text + " AS " + quoted(column) + ") AS " + quoted(alias);
     scope.add({.name = alias, .columns = {{.name = column, .type = value.type, .declared = value.declared}}});
     return text;
   }

@@ -12,13 +12,6 @@
 namespace eindb::dialect {
 namespace {
 
-/// A part of the statement and what stands in its place.
-struct Edit {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::string text;
-};
-
 bool is_serial(std::string_view type) {
   return type == "serial" || type == "bigserial" || type == "smallserial" || type == "serial4" || type == "serial8" ||
          type == "serial2";
@@ -82,15 +75,32 @@ bool is_of_action(const Token& before, const Token& word) {
   return word.is_word("set") && (before.is_word("delete") || before.is_word("update"));
 }
 
+bool is_edited(std::size_t place, std::span<const TextEdit> edits) {
+  return std::any_of(edits.begin(), edits.end(),
+                     [&](const TextEdit& edit) { return edit.begin <= place && place < edit.end; });
+}
+
 /// Quotes the names from `place` on that SQLite reserves.
-void quote_names(std::string_view statement, std::size_t place, std::vector<Edit>& edits) {
+void quote_names(std::string_view statement, std::size_t place, std::vector<TextEdit>& edits) {
+  const auto made = edits;
   Tokenizer tokenizer(statement, place, kPostgresRules);
   Token before;
   for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
        token = tokenizer.next()) {
-    if (is_reserved_by_sqlite(token) && !is_of_action(before, token))
+    if (is_reserved_by_sqlite(token) && !is_of_action(before, token) && !is_edited(token.span.begin, made))
       edits.push_back({token.span.begin, token.span.end, quoted(to_lower(token.text))});
     before = token;
+  }
+}
+
+/// Removes public, the schema of all tables, before their names.
+void drop_schema(std::string_view statement, std::vector<TextEdit>& edits) {
+  const auto made = edits;
+  const auto tokens = tokens_of(statement, kPostgresRules);
+  for (std::size_t n = 0; n + 1 < tokens.size(); ++n) {
+    const bool is_schema = tokens[n].is_word("public") || tokens[n].text == "\"public\"";
+    if (is_schema && tokens[n + 1].is_symbol('.') && !is_edited(tokens[n].span.begin, made))
+      edits.push_back({tokens[n].span.begin, tokens[n + 1].span.end, ""});
   }
 }
 
@@ -130,37 +140,69 @@ std::size_t end_of_key(std::string_view statement, const PgQuery__Constraint& ke
   return token.span.end;
 }
 
-/// DEFAULT now() is CURRENT_TIMESTAMP for SQLite, and DEFAULT 'x'::text is 'x'.
-void translate_default(std::string_view statement, const PgNode& initial, std::vector<Edit>& edits) {
+/// Whether a word begins what follows a DEFAULT.
+bool ends_default(const Token& token) {
+  constexpr std::array<std::string_view, 10> kNext{"check",     "collate", "constraint", "deferrable", "generated",
+                                                   "initially", "not",     "primary",    "references", "unique"};
+  return token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated) || token.is_symbol(',') ||
+         token.is_symbol(')') || token.is_symbol(';') ||
+         std::any_of(kNext.begin(), kNext.end(), [&](std::string_view word) { return token.is_word(word); });
+}
+
+/// The expression behind DEFAULT, which is at `place`.
+std::string_view default_at(std::string_view statement, std::size_t place) {
+  Tokenizer tokenizer(statement, place, kPostgresRules);
+  tokenizer.next();
+  auto token = tokenizer.next();
+  const auto begin = token.span.begin;
+  auto end = begin;
+  for (int depth = 0; depth > 0 || end == begin || !ends_default(token); token = tokenizer.next()) {
+    if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) break;
+    depth += token.is_symbol('(') || token.is_symbol('[') ? 1 : token.is_symbol(')') || token.is_symbol(']') ? -1 : 0;
+    end = token.span.end;
+    if (token.is_word("NULL")) return statement.substr(begin, end - begin);
+  }
+  return statement.substr(begin, end - begin);
+}
+
+/// The expression in parentheses behind the word, with them, of a constraint at `place`.
+std::string_view group_behind(std::string_view statement, std::size_t place, std::string_view word) {
+  Tokenizer tokenizer(statement, place, kPostgresRules);
+  auto token = tokenizer.next();
+  while (!token.is_word(word)) {
+    if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) throw NotTranslated();
+    token = tokenizer.next();
+  }
+  const auto begin = tokenizer.next().span.begin;
+  return statement.substr(begin, end_of_group(statement, begin) - begin);
+}
+
+bool is_clock(std::string_view function) {
+  return function == "now" || function == "clock_timestamp" || function == "statement_timestamp" ||
+         function == "transaction_timestamp";
+}
+
+/// Whether a DEFAULT is a time that SQLite knows by name: now(), CURRENT_DATE.
+bool is_now(const PgNode& initial) {
   if (initial.node_case == PG_QUERY__NODE__NODE_FUNC_CALL) {
     const auto& call = *initial.func_call;
-    const auto function = name_in_catalog(nodes(call.n_funcname, call.funcname));
-    const bool is_now = function == "now" || function == "clock_timestamp" || function == "statement_timestamp";
-    if (!is_now || call.n_args > 0) return;
-    const auto begin = static_cast<std::size_t>(call.location);
-    Tokenizer tokenizer(statement, begin, kPostgresRules);
-    auto token = tokenizer.next();
-    while (!token.is_symbol(')') && !token.is(Token::Kind::End)) token = tokenizer.next();
-    edits.push_back({begin, token.span.end, "CURRENT_TIMESTAMP"});
-  } else if (initial.node_case == PG_QUERY__NODE__NODE_TYPE_CAST &&
-             initial.type_cast->arg->node_case == PG_QUERY__NODE__NODE_A_CONST) {
-    const auto begin = static_cast<std::size_t>(initial.type_cast->location);
-    if (!token_at(statement, begin).is_symbol("::")) return;
-    Tokenizer tokenizer(statement, begin, kPostgresRules);
-    auto end = tokenizer.next().span.end;
-    const auto last = static_cast<std::size_t>(initial.type_cast->type_name->location);
-    int depth = 0;
-    for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
-      const bool of_type = token.span.begin == last || depth > 0 || token.is_symbol('(') || token.is_symbol('[') ||
-                           token.is_symbol(']') || token.is_symbol('.') || token.is_word("varying") ||
-                           token.is_word("precision") || token.is_word("without") || token.is_word("with") ||
-                           token.is_word("time") || token.is_word("zone") || token.span.begin < last;
-      if (!of_type) break;
-      depth += token.is_symbol('(') ? 1 : token.is_symbol(')') ? -1 : 0;
-      end = token.span.end;
-    }
-    edits.push_back({begin, end, ""});
+    return call.n_args == 0 && is_clock(name_in_catalog(nodes(call.n_funcname, call.funcname)));
   }
+  if (initial.node_case != PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION) return false;
+  const auto time = initial.sqlvalue_function->op;
+  return time == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP ||
+         time == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE ||
+         time == PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME;
+}
+
+Column column_of(const PgQuery__ColumnDef& definition) {
+  Column out{.name = definition.colname, .type = SqlType::Any};
+  if (definition.type_name == nullptr || definition.type_name->n_names == 0) return out;
+  const auto type = text_of(*definition.type_name->names[definition.type_name->n_names - 1]);
+  out.type = definition.type_name->n_array_bounds > 0 ? SqlType::Array
+             : is_serial(type)                        ? SqlType::Integer
+                                                      : type_named(type);
+  return out;
 }
 
 /// A part of the statement as it stands there, with the place of each token.
@@ -177,15 +219,15 @@ SqlText copied_text(std::string_view statement, std::size_t begin, std::size_t e
 }
 
 /// The statement with its parts replaced.
-SqlText edited(std::string_view statement, std::vector<Edit> edits) {
+SqlText edited(std::string_view statement, std::vector<TextEdit> edits) {
   if (edits.empty()) throw NotTranslated();
-  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+  std::stable_sort(edits.begin(), edits.end(), [](const TextEdit& a, const TextEdit& b) { return a.begin < b.begin; });
   SqlText out;
   std::size_t copied = 0;
   for (const auto& [begin, end, text] : edits) {
     CHECK(copied <= begin && begin <= end && end <= statement.size(), "edits follow each other");
     out += copied_text(statement, copied, begin);
-    out += SqlText(text, static_cast<int>(begin));
+    out += text.marks().empty() ? SqlText(text.str(), static_cast<int>(begin)) : text;
     copied = end;
   }
   return out + copied_text(statement, copied, statement.size());
@@ -215,15 +257,23 @@ void Translator::check_identity(const PgQuery__Constraint& identity) const {
 
 // SQLite counts in columns that are INTEGER PRIMARY KEY alone, takes NULL in other keys, and reserves other words; all
 // else stays as it was written.
-SqlText Translator::create_table(const PgQuery__CreateStmt& node) const {
-  std::vector<Edit> edits;
+SqlText Translator::create_table(const PgQuery__CreateStmt& node) {
+  name_of_new(*node.relation);
+  std::vector<TextEdit> edits;
   const auto keys = primary_key(node);
+  Source columns{.name = node.relation->relname, .columns = {}};
+  for (const auto* each : nodes(node.n_table_elts, node.table_elts))
+    if (each->node_case == PG_QUERY__NODE__NODE_COLUMN_DEF) columns.columns.push_back(column_of(*each->column_def));
+  columns.known = node.n_inh_relations == 0;
+  Scope scope(nullptr);
+  scope.add(std::move(columns));
+  for (const auto* each : nodes(node.n_table_elts, node.table_elts))
+    if (each->node_case == PG_QUERY__NODE__NODE_CONSTRAINT) translate_constraint(*each->constraint, {}, scope, edits);
   for (const auto* each : nodes(node.n_table_elts, node.table_elts)) {
     if (each->node_case != PG_QUERY__NODE__NODE_COLUMN_DEF) continue;
     const auto& column = *each->column_def;
     if (column.type_name == nullptr) throw NotTranslated();
-    const auto* const initial = find_constraint(column, PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT);
-    if (initial != nullptr && initial->raw_expr != nullptr) translate_default(statement_, *initial->raw_expr, edits);
+    translate_constraints(column, scope, edits);
     const auto names = nodes(column.type_name->n_names, column.type_name->names);
     const auto type = names.empty() ? std::string() : text_of(*names.back());
     if (column.type_name->n_array_bounds > 0) {
@@ -261,12 +311,82 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) const {
     }
   }
   quote_names(statement_, place_of(*node.relation), edits);
+  drop_schema(statement_, edits);
   return edited(statement_, std::move(edits));
 }
 
+// All that a definition does not translate stays as it was written.
+SqlText Translator::without_schema() const {
+  std::vector<TextEdit> edits;
+  drop_schema(statement_, edits);
+  return edited(statement_, std::move(edits));
+}
+
+void Translator::translate_constraints(const PgQuery__ColumnDef& definition, const Scope& scope,
+                                       std::vector<TextEdit>& edits) {
+  const auto column = column_of(definition);
+  for (const auto* each : nodes(definition.n_constraints, definition.constraints))
+    if (each->node_case == PG_QUERY__NODE__NODE_CONSTRAINT)
+      translate_constraint(*each->constraint, column, scope, edits);
+}
+
+// CHECK, GENERATED ALWAYS AS and DEFAULT. What both dialects read in the same way stays as it was written.
+void Translator::translate_constraint(const PgQuery__Constraint& node, const Column& column, const Scope& scope,
+                                      std::vector<TextEdit>& edits) {
+  if (node.raw_expr == nullptr) return;
+  const auto begin = static_cast<std::size_t>(node.location);
+  std::string_view written;
+  SqlText translated;
+  switch (node.contype) {
+    case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
+      written = group_behind(statement_, begin, "CHECK");
+      translated = condition(*node.raw_expr, scope, "CHECK");
+      break;
+    case PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED:
+      written = group_behind(statement_, begin, "AS");
+      translated = stored(expression(*node.raw_expr, scope), column).text;
+      break;
+    case PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT:
+      written = default_at(statement_, begin);
+      translated = is_now(*node.raw_expr) ? clock_default(*node.raw_expr)
+                                          : stored(expression(*node.raw_expr, Scope(nullptr)), column).text;
+      break;
+    default: return;
+  }
+  if (!parameters_.empty()) refuse("42P02", "there are no parameters in a definition", node.location);
+  const auto at = static_cast<std::size_t>(written.data() - statement_.data());
+  const TextEdit whole{.begin = at, .end = at + written.size(), .text = {}};
+  if (node.contype == PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT) {
+    const bool is_clock = is_now(*node.raw_expr);
+    const bool needs_parentheses =
+        node.raw_expr->node_case != PG_QUERY__NODE__NODE_A_CONST && !written.starts_with('(');
+    if (means_the_same(written, translated.str()) && (is_clock || !needs_parentheses)) return;
+    edits.push_back(
+        {whole.begin, whole.end, is_clock ? translated : SqlText("(") + with_original(translated, written) + ")"});
+    return;
+  }
+  if (means_the_same(written, translated.str())) return;
+  edits.push_back(
+      {whole.begin, whole.end, SqlText("(") + with_original(translated, written.substr(1, written.size() - 2)) + ")"});
+}
+
+// SQLite's own names of the time, so that other programs can insert into the table.
+SqlText Translator::clock_default(const PgNode& initial) {
+  const bool is_call = initial.node_case == PG_QUERY__NODE__NODE_FUNC_CALL;
+  const auto time = is_call ? PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP : initial.sqlvalue_function->op;
+  switch (time) {
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE: return "CURRENT_DATE";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME: return "CURRENT_TIME";
+    default: return "CURRENT_TIMESTAMP";
+  }
+}
+
 // ADD COLUMN as in create_table(), DROP COLUMN without CASCADE or RESTRICT; all else stays as it was written.
-SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) const {
-  std::vector<Edit> edits;
+SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
+  std::vector<TextEdit> edits;
+  Scope scope(nullptr);
+  Source known{.name = node.relation->relname, .columns = {}, .known = false};
+  scope.add(std::move(known));
   for (const auto* each : nodes(node.n_cmds, node.cmds)) {
     if (each->node_case != PG_QUERY__NODE__NODE_ALTER_TABLE_CMD) continue;
     if (each->alter_table_cmd->subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn && node.n_cmds == 1) {
@@ -281,8 +401,7 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) const {
     const auto& column = *definition->column_def;
     const auto name = token_at(statement_, static_cast<std::size_t>(column.location));
     if (is_reserved_by_sqlite(name)) edits.push_back({name.span.begin, name.span.end, quoted(column.colname)});
-    const auto* const initial = find_constraint(column, PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT);
-    if (initial != nullptr && initial->raw_expr != nullptr) translate_default(statement_, *initial->raw_expr, edits);
+    translate_constraints(column, scope, edits);
     if (column.type_name == nullptr || column.type_name->n_names == 0) continue;
     const auto type = text_of(*column.type_name->names[column.type_name->n_names - 1]);
     if (is_serial(type))
@@ -292,35 +411,100 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) const {
     const auto end = token_at(statement_, static_cast<std::size_t>(column.type_name->location)).span.end;
     edits.push_back({end, end, " text"});
   }
+  drop_schema(statement_, edits);
   return edited(statement_, std::move(edits));
 }
 
-// All indices are btrees, which is what USING btree says; SQLite builds them at once, and knows no classes of
-// operators.
-SqlText Translator::create_index(const PgQuery__IndexStmt& node) const {
+// The expressions among the keys of an index and its WHERE, which stand in the statement behind `place`.
+void Translator::translate_keys(const PgQuery__IndexStmt& node, std::size_t place, std::vector<TextEdit>& edits) {
+  Scope scope(nullptr);
+  table(*node.relation, scope);
+  const auto replace = [&](const SqlText& translated, std::string_view written, bool in_parentheses) {
+    if (means_the_same(written, translated.str())) return;
+    const auto at = static_cast<std::size_t>(written.data() - statement_.data());
+    const auto inner = in_parentheses ? written.substr(1, written.size() - 2) : written;
+    edits.push_back({at, at + written.size(), SqlText("(") + with_original(translated, inner) + ")"});
+  };
+  Tokenizer tokenizer(statement_, place, kPostgresRules);
+  auto token = tokenizer.next();
+  while (!token.is_symbol('(')) {
+    if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) throw NotTranslated();
+    token = tokenizer.next();
+  }
+  for (const auto* each : nodes(node.n_index_params, node.index_params)) {
+    token = tokenizer.next();  // the first of a key
+    const auto begin = token.span.begin;
+    if (each->index_elem->expr != nullptr) {
+      while (!token.is_symbol('(')) token = tokenizer.next();
+      const auto end = end_of_group(statement_, token.span.begin);
+      if (end == token.span.begin) throw NotTranslated();
+      const auto value = checked(expression(*each->index_elem->expr, scope));
+      replace(value.text, statement_.substr(begin, end - begin), token.span.begin == begin);
+      tokenizer.skip_to(end);
+      token = tokenizer.next();
+    }
+    for (int depth = 0; depth > 0 || !(token.is_symbol(',') || token.is_symbol(')')); token = tokenizer.next()) {
+      if (token.is(Token::Kind::End)) throw NotTranslated();
+      depth += token.is_symbol('(') ? 1 : token.is_symbol(')') ? -1 : 0;
+    }
+  }
+  if (node.where_clause == nullptr) return;
+  while (!token.is_word("WHERE")) {
+    if (token.is(Token::Kind::End)) throw NotTranslated();
+    token = tokenizer.next();
+  }
+  token = tokenizer.next();
+  const auto begin = token.span.begin;
+  auto end = begin;
+  for (; !token.is(Token::Kind::End) && !token.is_symbol(';'); token = tokenizer.next()) end = token.span.end;
+  replace(condition(*node.where_clause, scope, "WHERE"), statement_.substr(begin, end - begin), false);
+}
+
+// All indices are btrees, which is what USING btree says; SQLite builds them at once, orders NULLs in its own way, and
+// knows no classes of operators, nor indices without a name.
+SqlText Translator::create_index(const PgQuery__IndexStmt& node) {
   const std::string_view method = is_set(node.access_method) ? node.access_method : "btree";
   if (method != "btree")
     refuse("0A000", "an index USING " + std::string(method) + " is not supported", -1, "leave out USING: a btree");
   if (node.n_index_including_params > 0)
     refuse("0A000", "an index with INCLUDE is not supported", -1, "make them columns of the index");
-  std::vector<Edit> edits;
+  if (node.nulls_not_distinct) unsupported("NULLS NOT DISTINCT", -1, "NULLs are distinct in an index");
+  name_of_new(*node.relation);
+  std::vector<TextEdit> edits;
+  translate_keys(node, place_of(*node.relation), edits);
+  const auto made = edits;
   Tokenizer tokenizer(statement_, 0, kPostgresRules);
   std::size_t behind_verb = 0;
   Token before;
   for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
-       token = tokenizer.next()) {
+       before = token, token = tokenizer.next()) {
     const auto is_before_place = token.span.begin < place_of(*node.relation);
     if (behind_verb == 0 && token.is_word("index")) behind_verb = token.span.end;
     if (is_before_place && token.is_word("concurrently")) edits.push_back({token.span.begin, token.span.end, ""});
-    if (!is_before_place && before.is_word("using") && token.is_word("btree"))
-      edits.push_back({before.span.begin, token.span.end, ""});
-    if (!is_before_place && token.is(Token::Kind::Word) && to_lower(token.text).ends_with("_ops") &&
-        !before.is_symbol('(') && !before.is_symbol(','))
+    if (is_before_place && !is_set(node.idxname) && token.is_word("on"))
+      edits.push_back({token.span.begin, token.span.begin, quoted(default_name(node)) + " "});
+    if (is_before_place || is_edited(token.span.begin, made)) continue;
+    if (before.is_word("using") && token.is_word("btree")) edits.push_back({before.span.begin, token.span.end, ""});
+    if (token.is(Token::Kind::Word) && to_lower(token.text).ends_with("_ops") && !before.is_symbol('(') &&
+        !before.is_symbol(','))
       edits.push_back({token.span.begin, token.span.end, ""});
-    before = token;
+    if (before.is_word("nulls") && (token.is_word("first") || token.is_word("last")))
+      edits.push_back({before.span.begin, token.span.end, ""});
+    if (before.is_word("collate") &&
+        (token.text == "\"C\"" || token.text == "\"POSIX\"" || token.text == "\"default\""))
+      edits.push_back({token.span.begin, token.span.end, "BINARY"});
   }
   quote_names(statement_, behind_verb, edits);
+  drop_schema(statement_, edits);
   return edited(statement_, std::move(edits));
+}
+
+// The name that PostgreSQL gives: table_column_expr_idx.
+std::string Translator::default_name(const PgQuery__IndexStmt& node) {
+  std::string name = node.relation->relname;
+  for (const auto* each : nodes(node.n_index_params, node.index_params))
+    name += std::string("_") + (each->index_elem->expr != nullptr ? "expr" : each->index_elem->name);
+  return name + "_idx";
 }
 
 }  // namespace eindb::dialect

@@ -253,6 +253,11 @@ Value Translator::cast(const PgQuery__TypeCast& node, const Scope& scope) {
     refuse("42846", "cannot cast type boolean to " + (name == "int8" ? std::string("bigint") : "smallint"),
            node.location);
   const auto inner_name = value.name;
+  if (inner_name.starts_with("reg") && type == SqlType::Integer &&
+      node.arg->node_case == PG_QUERY__NODE__NODE_TYPE_CAST) {
+    value.text = SqlText("CAST(", node.location) + value.text + " AS INTEGER)";
+    value.type = SqlType::Integer;
+  }
   if (is_array && value.type != SqlType::Unknown) value.type = SqlType::Array;
   auto out = value.type == SqlType::Unknown ? settle(std::move(value), type)
                                             : coerce(std::move(value), type, Coercion::Explicit);

@@ -8,6 +8,7 @@
 #include "cluster/database_cluster.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/sql/missing_table.hpp"
 #include "parser/parser.hpp"
 #include "storage/shards/sharded_contents.hpp"
 
@@ -51,10 +52,22 @@ void OpenDatabase::begin_sharding(const SessionOptions& options) {
 std::optional<std::vector<TypedColumn>> OpenDatabase::columns_of(const std::string& schema, const std::string& table) {
   tensor_tables.refresh();
   forget_compiled_if_changed();
-  if (auto columns = sql_names.columns(schema, table)) return columns;
+  for (bool again = true; again;) {
+    try {
+      if (auto columns = sql_names.columns(schema, table)) return columns;
+      again = false;
+    } catch (const Error& error) {  // a view may read tensors that SQL has not seen yet
+      if (!show_missing(error, tensor_tables)) throw;
+    }
+  }
   if (!schema.empty() || !tensor_tables.show(table)) return std::nullopt;
   sql_names.clear();
   return sql_names.columns(schema, table);
+}
+
+void OpenDatabase::add_function(SqlFunction function) {
+  sql_names.add_function(function.name, function.result);
+  connection().add_function(std::move(function));
 }
 
 // The parts only grow, in small steps.

@@ -52,6 +52,8 @@ struct OpenDatabase {
   std::optional<std::vector<TypedColumn>> columns_of(const std::string& schema, const std::string& table);
   /// Another number whenever tables, views, tensors or attached tensors may have changed, by whomever.
   std::uint64_t schema_version();
+  /// Adds a function for SQL, whose type of result is known from then on. Throws Error.
+  void add_function(SqlFunction function);
   /// Forgets compiled statements and looked-up names if tensors or attached tensors have changed: statements hold the
   /// tables of the tensors that they read, and a name may mean something else after a change.
   void forget_compiled_if_changed();

@@ -14,7 +14,7 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
   database.connection().watch(&statement.cancellation());
   add_cell_count(database);
   add_aggregates(database.connection());
-  add_sql_functions(database.connection());
+  for (const auto& function : all_sql_functions()) database.add_function(function);
   if (options.policy != nullptr) {
     database.connection().execute("PRAGMA foreign_keys = ON");  // as clients of PostgreSQL expect
     database.connection().restrict_to_clients();

@@ -90,4 +90,36 @@ std::optional<ReplacedView> replaced_view(std::string_view sql) {
   return out;
 }
 
+std::optional<TableOfQuery> table_of_query(std::string_view sql) {
+  Tokenizer tokenizer(sql);
+  if (!tokenizer.next().is_word("CREATE")) return std::nullopt;
+  TableOfQuery out{.create = {}, .insert = {}, .schema = "main", .name = {}};
+  auto kind = tokenizer.next();
+  if (kind.is_word("TEMP") || kind.is_word("TEMPORARY")) {
+    out.schema = "temp";
+    kind = tokenizer.next();
+  }
+  if (!kind.is_word("TABLE")) return std::nullopt;
+  auto ahead = tokenizer;
+  if (ahead.next().is_word("IF")) {
+    out.if_not_exists = true;
+    if (!ahead.next().is_word("NOT") || !ahead.next().is_word("EXISTS")) return std::nullopt;
+    tokenizer = ahead;
+  }
+  const auto name = tokenizer.next();
+  if (!is_name(name) || !tokenizer.next().is_symbol('(')) return std::nullopt;
+  auto token = tokenizer.next();
+  for (int depth = 1;; token = tokenizer.next()) {
+    if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) return std::nullopt;
+    depth += token.is_symbol('(') ? 1 : token.is_symbol(')') ? -1 : 0;
+    if (depth == 0) break;
+  }
+  const auto as = tokenizer.next();
+  if (!as.is_word("AS")) return std::nullopt;
+  out.name = name.is_quoted() ? unquote(name) : std::string(name.text);
+  out.create = sql.substr(0, token.span.end);
+  out.insert = in_place("INSERT INTO " + out.schema + "." + std::string(name.text), sql, {as.span.end, sql.size()});
+  return out;
+}
+
 }  // namespace eindb

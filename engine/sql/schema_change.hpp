@@ -27,4 +27,15 @@ struct ReplacedView {
 };
 std::optional<ReplacedView> replaced_view(std::string_view sql);
 
+/// CREATE [TEMP] TABLE [IF NOT EXISTS] name (columns) AS query: a table whose columns have types from the beginning,
+/// which SQLite does not know.
+struct TableOfQuery {
+  std::string create;
+  std::string insert;  ///< the query stands where it stood
+  std::string schema;  ///< temp or main
+  std::string name;
+  bool if_not_exists = false;
+};
+std::optional<TableOfQuery> table_of_query(std::string_view sql);
+
 }  // namespace eindb

@@ -72,17 +72,24 @@ KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::st
   return columns;
 }
 
-// Computed columns of a view have no declared type, and none says that it has complex numbers: both are inferred from
-// its text.
-void KnownNames::infer_view(const std::string& schema, const std::string& view, Columns& columns) {
-  if (views_ >= kDeepestView || !(schema.empty() || equal_ignoring_case(schema, "main"))) return;
+std::optional<std::string> KnownNames::view_text(const std::string& schema, const std::string& view) {
+  if (!schema.empty() && !equal_ignoring_case(schema, "main")) return std::nullopt;
   auto select = connection_.prepare(
       "SELECT sql, type FROM (SELECT sql, type, name, 0 AS place FROM temp.sqlite_schema"
       " UNION ALL SELECT sql, type, name, 1 FROM main.sqlite_schema)"
       " WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view') AND place >= ?2 ORDER BY place LIMIT 1");
   select.bind(1, view);
   select.bind(2, std::int64_t{schema.empty() ? 0 : 1});
-  if (!select.step() || select.text(1) != "view") return;
+  if (!select.step() || select.text(1) != "view") return std::nullopt;
+  return select.text(0);
+}
+
+// Computed columns of a view have no declared type, and none says that it has complex numbers: both are inferred from
+// its text.
+void KnownNames::infer_view(const std::string& schema, const std::string& view, Columns& columns) {
+  if (views_ >= kDeepestView) return;
+  const auto text = view_text(schema, view);
+  if (!text) return;
   class Deeper {
    public:
     explicit Deeper(int& depth) : depth_(depth) { ++depth_; }
@@ -95,7 +102,7 @@ void KnownNames::infer_view(const std::string& schema, const std::string& view, 
   };
   const auto types = [&] {
     const Deeper scope(views_);
-    return infer_types(select.text(0), names(), {});
+    return infer_types(*text, names(), {});
   }();
   if (types.columns.size() != columns.size()) return;
   for (std::size_t n = 0; n < columns.size(); ++n) {

@@ -20,6 +20,8 @@ class KnownNames {
 
   /// `declared` is a type as in CREATE TABLE; empty if the type varies.
   void add_function(std::string_view name, std::string_view declared);
+  /// The text of CREATE VIEW; nullopt if there is no such view.
+  std::optional<std::string> view_text(const std::string& schema, const std::string& view);
   /// Lookups for infer_types(); they refer to this object.
   SqlNames names();
   /// The columns of a table or view; nullopt if there is none that SQLite knows.

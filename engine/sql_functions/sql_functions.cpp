@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/check.hpp"
-#include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
 namespace {
@@ -29,9 +28,9 @@ std::vector<SqlFunction> all_functions() {
 
 }  // namespace
 
-void add_sql_functions(SqliteConnection& connection) {
+const std::vector<SqlFunction>& all_sql_functions() {
   static const auto kFunctions = all_functions();
-  for (const auto& function : kFunctions) connection.add_function(function);
+  return kFunctions;
 }
 
 }  // namespace eindb

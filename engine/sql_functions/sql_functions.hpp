@@ -6,12 +6,9 @@
 
 namespace eindb {
 
-class SqliteConnection;
-
-/// Adds PostgreSQL's functions that SQLite lacks to a connection, those among them that `engine/dialect` makes
-/// statements call (pg_divide, pg_like, ...). Every session has them, since views and checks in the file call them.
-/// Throws Error.
-void add_sql_functions(SqliteConnection& connection);
+/// PostgreSQL's functions that SQLite lacks, those among them that `engine/dialect` makes statements call (pg_divide,
+/// pg_like, ...). Every session has them, since views and checks in the file call them. Thread-safe.
+const std::vector<SqlFunction>& all_sql_functions();
 
 // The functions by subject, each group in the file of its name. They have no state.
 std::vector<SqlFunction> array_functions();

@@ -6,11 +6,11 @@
 
 #include "common/coded_error.hpp"
 #include "engine/dialect/literals.hpp"
+#include "engine/dialect/originals.hpp"
 #include "engine/sql_functions/bytea_text.hpp"
 #include "engine/sql_functions/pg_keywords.hpp"
 #include "engine/sql_functions/pg_values.hpp"
 #include "engine/sql_functions/sql_functions.hpp"
-#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -127,20 +127,21 @@ SqliteValue no_relation(PgValues values) {
 
 SqliteValue keywords(PgValues) { return keywords_as_json(); }
 
-/// Implements eindb_view_query('CREATE VIEW v AS SELECT 1'): the query, with a semicolon as PostgreSQL has it.
+/// Implements eindb_view_query('CREATE VIEW v AS SELECT 1'): the query as it was written, with a semicolon as
+/// PostgreSQL has it.
 SqliteValue view_query(PgValues values) {
   if (is_null(values[0])) return kNull;
-  const auto text = text_of(values[0]);
-  Tokenizer tokenizer(text, kPostgresRules);
-  auto token = tokenizer.next();
-  while (!token.is_word("AS") && !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated))
-    token = tokenizer.next();
-  if (!token.is_word("AS")) return kNull;
-  const auto query = tokenizer.next().span.begin;
-  return text.substr(query) + ";";
+  auto query = dialect::query_of_view(text_of(values[0]));
+  return query.empty() ? kNull : SqliteValue(query + ";");
+}
+
+/// Implements eindb_as_written('a CHECK (pg_...)').
+SqliteValue as_written(PgValues values) {
+  return is_null(values[0]) ? kNull : SqliteValue(dialect::as_written(text_of(values[0])));
 }
 
 constexpr std::array kTextFunctions{
+    PgFunction{"eindb_as_written", 1, "TEXT", &as_written},
     PgFunction{"pg_bool", 1, "BOOLEAN", &to_bool},
     PgFunction{"pg_bytea", 1, "BYTEA", &to_bytea},
     PgFunction{"pg_left", 2, "TEXT", &left},

@@ -45,8 +45,9 @@ std::string column_of(const ast::CommentOn& comment, const std::string& object, 
   if (const auto tensor = database.catalog.find(object)) {
     for (const auto& label : tensor->labels)
       if (equal_ignoring_case(label, comment.column->text)) return label;
-    for (const std::string name : {"val", "re", "im"})
-      if (equal_ignoring_case(name, comment.column->text) && (name == "val" || is_complex(tensor->dtype))) return name;
+    for (const std::string_view name : {"val", "re", "im"})
+      if (equal_ignoring_case(name, comment.column->text) && (name == "val" || is_complex(tensor->dtype)))
+        return std::string(name);
   }
   const auto columns = database.sql_names.names().columns("", object);
   if (columns)

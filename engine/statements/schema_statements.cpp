@@ -63,19 +63,32 @@ void replace_view(const ReplacedView& view, const ast::Sql& sql, SessionState& s
   for (const auto& trigger : triggers) run_in_place(trigger, sql, session);
 }
 
+void create_of_query(const TableOfQuery& table, const ast::Sql& sql, SessionState& session) {
+  if (table.if_not_exists && !kind_in_schema(table.schema, table.name, session.database.connection()).empty()) return;
+  run_in_place(table.create, sql, session);
+  auto insert = sql;
+  insert.text = table.insert;
+  auto prepared = prepare_sql(insert, session);
+  prepared.step();
+  prepared.commit();
+}
+
 }  // namespace
 
 bool takes_several_statements(const ast::Sql& sql) {
-  return drop_of_several(sql.text).has_value() || replaced_view(sql.text).has_value();
+  return drop_of_several(sql.text).has_value() || replaced_view(sql.text).has_value() ||
+         table_of_query(sql.text).has_value();
 }
 
 std::optional<Result> execute_schema_statement(const ast::Sql& sql, SessionState& session) {
   const auto several = drop_of_several(sql.text);
   const auto view = several ? std::nullopt : replaced_view(sql.text);
-  if (!several && !view) return std::nullopt;
+  const auto table = several || view ? std::nullopt : table_of_query(sql.text);
+  if (!several && !view && !table) return std::nullopt;
   session.database.check_writable();
   SqliteTransaction transaction(session.database.connection());
   if (several) drop_all(*several, sql, session);
+  else if (table) create_of_query(*table, sql, session);
   else replace_view(*view, sql, session);
   transaction.commit();
   return status_result("OK");

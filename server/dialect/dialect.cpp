@@ -4,10 +4,8 @@
 #include <array>
 #include <charconv>
 
-#include "common/check.hpp"
 #include "engine/dialect/translate.hpp"
 #include "engine/statement_text.hpp"
-#include "server/dialect/dialect_rewriter.hpp"
 #include "server/dialect/dialect_types.hpp"
 
 namespace eindb {
@@ -19,68 +17,17 @@ bool is_one_of(const Token& token, const std::array<std::string_view, N>& words)
          std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
-/// Words of PostgreSQL's SQL that SQLite lacks or uses differently. In alphabetical order.
-constexpr std::array<std::string_view, 30> kForeignWords{"all",
-                                                         "any",
-                                                         "array",
-                                                         "array_agg",
-                                                         "cast",
-                                                         "collate",
-                                                         "current_catalog",
-                                                         "current_role",
-                                                         "current_schema",
-                                                         "current_user",
-                                                         "fetch",
-                                                         "for",
-                                                         "generate_series",
-                                                         "greatest",
-                                                         "ilike",
-                                                         "information_schema",
-                                                         "lateral",
-                                                         "least",
-                                                         "offset",
-                                                         "operator",
-                                                         "public",
-                                                         "regexp",
-                                                         "session_user",
-                                                         "some",
-                                                         "string_agg",
-                                                         "string_to_array",
-                                                         "substring",
-                                                         "trim",
-                                                         "unnest",
-                                                         "values"};
-
-/// Whether a statement with this token may need a translation; most tokens do not.
-bool may_be_foreign(const Token& token) {
-  constexpr std::size_t kLongestWord = 32;
-  switch (token.kind) {
-    case Token::Kind::EscapeString:
-    case Token::Kind::UnicodeString:
-    case Token::Kind::DollarString:
-    case Token::Kind::NestedComment: return true;
-    case Token::Kind::Operator: return token.text == "::" || token.text.find('~') != std::string_view::npos;
-    case Token::Kind::QuotedName: return token.text == "\"public\"" || token.text == "\"pg_catalog\"";
-    case Token::Kind::Word: break;
-    default: return false;
-  }
-  if (token.text.size() > kLongestWord) return false;
-  std::array<char, kLongestWord> lower{};
-  std::transform(token.text.begin(), token.text.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  const std::string_view word(lower.data(), token.text.size());
-  return word.starts_with("pg_") || std::binary_search(kForeignWords.begin(), kForeignWords.end(), word) ||
-         is_catalog_function(word);
-}
-
-/// Whether SQLite runs the statement. Other statements are eindb's own.
-bool is_sql(const Token& first, const Token& second) {
+/// Whether SQLite runs the statement that begins with `first`. Other statements are eindb's own.
+bool is_sql(const Token& first, Tokenizer& tokenizer) {
   constexpr std::array<std::string_view, 11> kVerbs{"ALTER",   "DELETE", "DO",     "DROP",   "INSERT", "NOTIFY",
                                                     "REPLACE", "SELECT", "UPDATE", "VALUES", "WITH"};
-  constexpr std::array<std::string_view, 3> kOurs{"TENSOR", "MACRO", "OR"};
-  if (first.is_word("CREATE")) return !is_one_of(second, kOurs);
+  constexpr std::array<std::string_view, 2> kOurs{"TENSOR", "MACRO"};
+  constexpr std::array<std::string_view, 4> kBeforeKind{"OR", "REPLACE", "TEMP", "TEMPORARY"};
+  auto second = tokenizer.next();
+  if (first.is_word("CREATE"))
+    while (is_one_of(second, kBeforeKind)) second = tokenizer.next();
   if (first.is_word("EXPLAIN")) return second.is_word("QUERY") || is_one_of(second, kVerbs);
-  return is_one_of(first, kVerbs) && !second.is_word("TENSOR") && !second.is_word("MACRO");
+  return (first.is_word("CREATE") || is_one_of(first, kVerbs)) && !is_one_of(second, kOurs);
 }
 
 /// The type that a client should send; Unspecified leaves it to the description of the statement.
@@ -107,7 +54,7 @@ void note_cast_parameters(std::string_view statement, Translation& out) {
   const auto tokens = tokens_of(statement, kPostgresRules);
   for (std::size_t n = 0; n + 2 < tokens.size(); ++n) {
     if (!tokens[n].is(Token::Kind::Parameter) || tokens[n + 1].text != "::") continue;
-    const auto type = read_type_name(tokens, n + 2).cast.type;
+    const auto type = read_type_name(tokens, n + 2).type;
     std::size_t number = 0;
     const auto digits = tokens[n].text.substr(1);
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -117,7 +64,6 @@ void note_cast_parameters(std::string_view statement, Translation& out) {
 }
 
 std::optional<Translation> translate_tree(std::string_view statement, const dialect::FindColumns& find_columns) {
-  if (!find_columns) return std::nullopt;
   const auto translated = dialect::translate(statement, find_columns);
   if (!translated) return std::nullopt;
   Translation out{.text = translated->text.str(), .uses_functions = true, .segments = {}, .parameter_types = {}};
@@ -131,22 +77,6 @@ std::optional<Translation> translate_tree(std::string_view statement, const dial
   for (const auto& [number, type] : translated->parameters)
     if (data_type_of(type) != DataType::Unspecified) out.parameter_types.push_back({number, data_type_of(type)});
   return out;
-}
-
-/// What the tree leaves as it was written, as the expressions of a CREATE TABLE, goes token by token.
-Translation rewritten_further(Translation made) {
-  CHECK(made.text.has_value(), "the tree gives a text");
-  auto tokens = tokens_of(*made.text, kPostgresRules);
-  if (tokens.back().is(Token::Kind::Unterminated) || std::none_of(tokens.begin(), tokens.end(), &may_be_foreign))
-    return made;
-  auto further = DialectRewriter(*made.text, std::move(tokens)).run();
-  if (!further.text) return made;
-  for (auto& segment : further.segments) {
-    const auto place = made.original({segment.original_begin, segment.original_end});
-    segment = {segment.begin, place.begin, place.end, false};
-  }
-  further.uses_functions = true;
-  return further;
 }
 
 /// The first token behind the parentheses that a query may begin with: (SELECT ...) UNION (SELECT ...).
@@ -187,29 +117,15 @@ SourceSpan Translation::original(SourceSpan translated) const {
 bool is_sql_for_sqlite(std::string_view statement) {
   Tokenizer tokenizer(statement, kPostgresRules);
   const auto first = after_parentheses(tokenizer);
-  return first.is_word("TRUNCATE") || is_sql(first, tokenizer.next());
+  return first.is_word("TRUNCATE") || is_sql(first, tokenizer);
 }
 
 Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns) {
   Tokenizer tokenizer(statement, kPostgresRules);
   const auto first = after_parentheses(tokenizer);
-  const auto second = tokenizer.next();
-  if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
-  if (!is_sql(first, second)) return {};
-  if (auto translation = translate_tree(statement, find_columns))
-    return first.is_word("CREATE") || first.is_word("ALTER") ? rewritten_further(*std::move(translation))
-                                                             : *translation;
-  auto token = second;
-  const bool inserts = first.is_word("INSERT");  // VALUES in an INSERT is the same in SQLite
-  while (!token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated)) {
-    if (may_be_foreign(token) && !(inserts && token.is_word("VALUES"))) break;
-    token = tokenizer.next();
-  }
-  if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) return {};
-
-  auto tokens = tokens_of(statement, kPostgresRules);
-  if (tokens.back().is(Token::Kind::Unterminated)) return {};
-  return DialectRewriter(statement, std::move(tokens)).run();
+  if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, tokenizer.next());
+  if (!is_sql(first, tokenizer)) return {};
+  return translate_tree(statement, find_columns).value_or(Translation{});
 }
 
 }  // namespace eindb

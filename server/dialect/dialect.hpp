@@ -46,14 +46,13 @@ struct Translation {
 /// own.
 bool is_sql_for_sqlite(std::string_view statement);
 
-/// Translates one statement from PostgreSQL's dialect of SQL to SQLite's: by its syntax tree where
-/// engine/dialect knows all of it, and otherwise, as for questions about pg_catalog, token by token:
+/// Translates one statement from PostgreSQL's dialect of SQL to SQLite's, by its syntax tree (engine/dialect):
 ///
 ///     SELECT oid::int8 FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.~) '^(notes)$'
-///     SELECT CAST(oid AS INTEGER) FROM pg_catalog.pg_class WHERE relname REGEXP '^(notes)$'
+///     SELECT "oid" AS "oid" FROM "pg_catalog"."pg_class" WHERE "relname" REGEXP '^(notes)$'
 ///
-/// Text that both dialects accept is unchanged, as are eindb's own statements and EINSUM inside SQL. Text that is valid
-/// in neither is left for SQLite to refuse. Throws CodedError for what PostgreSQL would refuse; linear time.
-Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns = {});
+/// eindb's own statements are unchanged, and so is text that PostgreSQL's grammar refuses, which is left to SQLite.
+/// Throws CodedError for what PostgreSQL would refuse, and for what has no translation; linear time.
+Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns);
 
 }  // namespace eindb

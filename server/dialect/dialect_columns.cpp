@@ -1,7 +1,9 @@
 #include "server/dialect/dialect_columns.hpp"
 
 #include "common/error.hpp"
+#include "engine/dialect/originals.hpp"
 #include "engine/dialect/sql_type.hpp"
+#include "engine/dialect/translate.hpp"
 
 namespace eindb {
 namespace {
@@ -48,20 +50,54 @@ std::optional<std::vector<dialect::Column>> columns_of_einsum(Session& session, 
   }
 }
 
-}  // namespace
+constexpr int kDeepestView = 8;
 
-std::optional<std::vector<dialect::Column>> columns_for_dialect(Session& session, const std::string& schema,
-                                                                const std::string& table) {
+std::optional<std::vector<dialect::Column>> columns_at(Session& session, const std::string& schema,
+                                                       const std::string& table, int depth);
+
+/// Gives the columns of a view the types that its query has for PostgreSQL; without a view, leaves them.
+void find_types_of_view(Session& session, const std::string& schema, const std::string& view, int depth,
+                        std::vector<dialect::Column>& columns) {
+  const auto text = depth < kDeepestView ? session.view_text(schema, view) : std::nullopt;
+  if (!text) return;
+  try {
+    const auto find = [&](const std::string& of, const std::string& table) {
+      return columns_at(session, of, table, depth + 1);
+    };
+    const auto translated = dialect::translate(dialect::query_of_view(*text), find);
+    if (!translated || translated->columns.size() != columns.size()) return;
+    for (std::size_t n = 0; n < columns.size(); ++n) {
+      if (!columns[n].declared.empty() || translated->columns[n].empty()) continue;
+      columns[n].declared = translated->columns[n];
+      columns[n].type = dialect::type_of_declared(columns[n].declared);
+    }
+  } catch (const Error&) {  // a view of SQLite's own SQL
+  }
+}
+
+std::optional<std::vector<dialect::Column>> columns_at(Session& session, const std::string& schema,
+                                                       const std::string& table, int depth) {
   if (schema == dialect::kEinsumSchema) return columns_of_einsum(session, table);
   const auto known = session.columns_of(schema, table);
   if (!known) return std::nullopt;
   std::vector<dialect::Column> columns;
-  for (const auto& column : *known)
+  bool has_computed = false;
+  for (const auto& column : *known) {
     columns.push_back({.name = column.name,
                        .type = type_of(column),
                        .declared = std::string(dialect::without_quotes(column.declared)),
                        .hidden = column.hidden});
+    has_computed = has_computed || (column.declared.empty() && !column.complex);
+  }
+  if (has_computed) find_types_of_view(session, schema, table, depth, columns);
   return columns;
+}
+
+}  // namespace
+
+std::optional<std::vector<dialect::Column>> columns_for_dialect(Session& session, const std::string& schema,
+                                                                const std::string& table) {
+  return columns_at(session, schema, table, 0);
 }
 
 }  // namespace eindb

@@ -11,57 +11,30 @@ namespace {
 
 using enum DataType;
 
-struct NamedCast {
+struct NamedType {
   std::string_view name;
-  CastTarget cast;
+  DataType type;
 };
 
-constexpr std::string_view kInteger = " AS INTEGER)";
-constexpr std::string_view kReal = " AS REAL)";
-constexpr std::string_view kText = " AS TEXT)";
-constexpr std::string_view kCast = "CAST(";
-
-// The functions are PgCatalog's. Types missing here are text for SQLite.
-constexpr std::array kCasts{
-    NamedCast{"bigint", {kCast, kInteger, Int8}},
-    NamedCast{"bool", {"pg_bool(", ")", Bool}},
-    NamedCast{"boolean", {"pg_bool(", ")", Bool}},
-    NamedCast{"bpchar", {kCast, kText, BpChar}},
-    NamedCast{"bytea", {"pg_bytea(", ")", Bytea}},
-    NamedCast{"char", {kCast, kText, BpChar}},
-    NamedCast{"character", {kCast, kText, BpChar}},
-    NamedCast{"cid", {kCast, kInteger, Int8}},
-    NamedCast{"decimal", {kCast, " AS NUMERIC)", Numeric}},
-    NamedCast{"double", {kCast, kReal, Float8}},
-    NamedCast{"float", {kCast, kReal, Float8}},
-    NamedCast{"float4", {kCast, kReal, Float4}},
-    NamedCast{"float8", {kCast, kReal, Float8}},
-    NamedCast{"int", {kCast, kInteger, Int4}},
-    NamedCast{"int2", {kCast, kInteger, Int2}},
-    NamedCast{"int4", {kCast, kInteger, Int4}},
-    NamedCast{"int8", {kCast, kInteger, Int8}},
-    NamedCast{"integer", {kCast, kInteger, Int4}},
-    NamedCast{"json", {kCast, kText, Json}},
-    NamedCast{"name", {kCast, kText, Name}},
-    NamedCast{"numeric", {kCast, " AS NUMERIC)", Numeric}},
-    NamedCast{"oid", {kCast, kInteger, Oid}},
-    NamedCast{"real", {kCast, kReal, Float4}},
-    NamedCast{"regclass", {"regclass(", ")", Text}},
-    NamedCast{"regnamespace", {"regnamespace(", ")", Text}},
-    NamedCast{"regproc", {"regproc(", ")", Text}},
-    NamedCast{"regprocedure", {"regproc(", ")", Text}},
-    NamedCast{"regrole", {"regrole(", ")", Text}},
-    NamedCast{"regtype", {"regtype(", ")", Text}},
-    NamedCast{"smallint", {kCast, kInteger, Int2}},
-    NamedCast{"text", {kCast, kText, Text}},
-    NamedCast{"varchar", {kCast, kText, Varchar}},
-    NamedCast{"xid", {kCast, kInteger, Int8}},
+// In alphabetical order.
+constexpr std::array kNamedTypes{
+    NamedType{"bigint", Int8},       NamedType{"bool", Bool},       NamedType{"boolean", Bool},
+    NamedType{"bpchar", BpChar},     NamedType{"bytea", Bytea},     NamedType{"char", BpChar},
+    NamedType{"character", BpChar},  NamedType{"cid", Int8},        NamedType{"decimal", Numeric},
+    NamedType{"double", Float8},     NamedType{"float", Float8},    NamedType{"float4", Float4},
+    NamedType{"float8", Float8},     NamedType{"int", Int4},        NamedType{"int2", Int2},
+    NamedType{"int4", Int4},         NamedType{"int8", Int8},       NamedType{"integer", Int4},
+    NamedType{"json", Json},         NamedType{"name", Name},       NamedType{"numeric", Numeric},
+    NamedType{"oid", Oid},           NamedType{"real", Float4},     NamedType{"regclass", Text},
+    NamedType{"regnamespace", Text}, NamedType{"regproc", Text},    NamedType{"regprocedure", Text},
+    NamedType{"regrole", Text},      NamedType{"regtype", Text},    NamedType{"smallint", Int2},
+    NamedType{"text", Text},         NamedType{"varchar", Varchar}, NamedType{"xid", Int8},
 };
 
-const CastTarget* find_cast(std::string_view name) {
-  const auto* const found = std::lower_bound(kCasts.begin(), kCasts.end(), name,
-                                             [](const NamedCast& cast, std::string_view n) { return cast.name < n; });
-  return found == kCasts.end() || found->name != name ? nullptr : &found->cast;
+DataType type_named(std::string_view name) {
+  const auto* const found = std::lower_bound(kNamedTypes.begin(), kNamedTypes.end(), name,
+                                             [](const NamedType& type, std::string_view n) { return type.name < n; });
+  return found == kNamedTypes.end() || found->name != name ? Unspecified : found->type;
 }
 
 /// Reads tokens one by one; after the last it returns End.
@@ -122,20 +95,16 @@ DataType array_of(DataType element) {
 
 TypeName read_type_name(std::span<const Token> tokens, std::size_t begin) {
   TypeReader reader(tokens, begin);
-  TypeName result{.cast = {}, .end = begin, .is_plain = false};
+  TypeName result{.type = Unspecified, .end = begin};
   if (!reader.peek().is_name()) return result;
-  const bool has_schema = reader.peek(1).is_symbol('.') && reader.peek(2).is_name();
-  if (has_schema) reader.skip(2);
+  if (reader.peek(1).is_symbol('.') && reader.peek(2).is_name()) reader.skip(2);
   const auto token = reader.peek();
   const bool quoted = token.is(Token::Kind::QuotedName);
   const auto name = quoted ? unquote(token) : to_lower(token.text);
   reader.skip(1);
   if (!quoted) skip_rest_of_name(reader, name);
-  if (const auto* known = find_cast(name)) result.cast = *known;
-  if (quoted && name == "char") result.cast.type = Char;
-  const bool is_array = skip_brackets(reader);
-  if (is_array) result.cast = {.open = kCast, .close = kText, .type = array_of(result.cast.type)};
-  result.is_plain = !has_schema && !is_array && !quoted && result.cast.open == kCast;
+  result.type = quoted && name == "char" ? Char : type_named(name);
+  if (skip_brackets(reader)) result.type = array_of(result.type);
   result.end = reader.at();
   return result;
 }

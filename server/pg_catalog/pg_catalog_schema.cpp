@@ -415,7 +415,7 @@ INSERT INTO pg_catalog.pg_attribute
     c.required, c.has_default, 0, '', c.generated, 0, 1, 0, t.typcollation, NULL, NULL, NULL, NULL
   FROM columns c JOIN pg_catalog.pg_type t ON t.oid = c.type;
 INSERT INTO pg_catalog.pg_attrdef
-  SELECT 1342177280 + a.attrelid % 65536 * 2048 + a.attnum, a.attrelid, a.attnum, coalesce(json_extract(c.value, '$.default'),
+  SELECT 1342177280 + a.attrelid % 65536 * 2048 + a.attnum, a.attrelid, a.attnum, coalesce(eindb_as_written(json_extract(c.value, '$.default')),
     (SELECT g.definition FROM pg_catalog.eindb_constraint g WHERE g.relation = a.attrelid AND g.type = 'g'
       AND g.columns = json_array(lower(a.attname))))
   FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class r ON r.oid = a.attrelid,
@@ -436,8 +436,8 @@ WITH keys(oid, relation, uniq, prim, columns, count, name, names, predicate, exp
   SELECT i.oid, t.oid, x."unique", 0, (SELECT group_concat(CASE WHEN cid < 0 THEN 0 ELSE cid + 1 END, ' ')
       FROM pragma_index_info(x.name)), (SELECT count(*) FROM pragma_index_info(x.name)), i.relname,
     (SELECT group_concat(coalesce(quote_ident(name), 'expression'), ', ') FROM pragma_index_info(x.name)),
-    CASE x.partial WHEN 1 THEN substr(s.sql, instr(upper(s.sql), ' WHERE ') + 7) END,
-    CASE WHEN EXISTS (SELECT 1 FROM pragma_index_info(x.name) WHERE cid = -2) THEN substr(s.sql, instr(s.sql, '(')) END
+    CASE x.partial WHEN 1 THEN eindb_as_written(substr(s.sql, instr(upper(s.sql), ' WHERE ') + 7)) END,
+    CASE WHEN EXISTS (SELECT 1 FROM pragma_index_info(x.name) WHERE cid = -2) THEN eindb_as_written(substr(s.sql, instr(s.sql, '('))) END
   FROM pg_catalog.pg_class t JOIN pragma_index_list(t.relname, 'main') x
     JOIN main.sqlite_schema s ON s.type = 'index' AND s.name = x.name
     JOIN pg_catalog.pg_class i ON i.oid = 536870912 + s.rowid

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/letter_case.hpp"
+#include "engine/dialect/originals.hpp"
 #include "engine/sql_functions/pg_values.hpp"
 #include "engine/statement_text.hpp"
 #include "server/pg_catalog/pg_functions.hpp"
@@ -101,7 +102,7 @@ class ConstraintReader {
   /// GENERATED ALWAYS AS (expression).
   void add_expression(Index open, const std::vector<std::string>& own) {
     const auto begin = token(open).span.end;
-    add('g', "-", own, std::string(sql_.substr(begin, token(closing(open)).span.begin - begin)));
+    add('g', "-", own, dialect::as_written(sql_.substr(begin, token(closing(open)).span.begin - begin)));
   }
 
   /// A condition on one column alone has that column's name, wherever it stands.
@@ -115,7 +116,7 @@ class ConstraintReader {
         if (used.contains(column)) own.push_back(column);
     }
     const auto begin = token(open).span.end;
-    add('c', std::move(name), own, std::string(sql_.substr(begin, token(close).span.begin - begin)));
+    add('c', std::move(name), own, dialect::as_written(sql_.substr(begin, token(close).span.begin - begin)));
   }
 
   void add(char type, std::string name, const std::vector<std::string>& columns, const std::string& text) {

@@ -135,7 +135,9 @@ constexpr sqlite3_module kModule = make_module();
 }  // namespace row_tables
 
 VisibleRows::VisibleRows(SqliteConnection& connection, RowTable table) : connection_(connection), name_(table.name) {
-  using namespace row_tables;
+  using row_tables::Definition;
+  using row_tables::kModule;
+  using Shared = row_tables::Shared;
   CHECK(!table.columns.empty() && table.values.size() % table.columns.size() == 0, "rows have a value for each column");
   auto definition =
       std::make_unique<Shared>(std::make_shared<const Definition>(Definition{connection, std::move(table)}));

@@ -265,7 +265,7 @@ class Catalog(WithConnection):
                               " ORDER BY attnum")  # fmt: skip
         self.assertEqual(modifiers, [("a", -1), ("b", 11), ("c", 8 * 65536 + 3 + 4), ("d", -1)])
         self.assertEqual(self.value("SELECT pg_get_indexdef('lowered'::regclass)"),
-                         "CREATE INDEX lowered ON public.q USING btree (lower(b), a)")  # fmt: skip
+                         "CREATE INDEX lowered ON public.q USING btree ((lower(b)), a)")  # fmt: skip
         self.rows("DROP TABLE q")
 
 
