@@ -201,7 +201,7 @@ void Backend::handle(const frontend::Parse& parse) {
   if (!parse.name.empty() && client_.statements.contains(parse.name))
     throw CodedError(kDuplicateStatement, ErrorKind::DuplicateName,
                      "prepared statement \"" + std::string(parse.name) + "\" exists already");
-  auto statement = maker_.make(parse.text, outline_of(parse.text));
+  auto statement = maker_.make(parse.text, outline_of(parse.text), parse.parameter_types);
   statement->share = client_.statement_quota.take(parse.text.size());
   describer_.find_parameter_types(*statement, parse.parameter_types);
   client_.statements.insert_or_assign(std::string(parse.name), std::move(statement));

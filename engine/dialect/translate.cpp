@@ -32,10 +32,11 @@ std::string with_placeholders(std::string_view statement) {
 
 }  // namespace
 
-std::optional<Translated> translate(std::string_view statement, const FindColumns& find_columns) {
+std::optional<Translated> translate(std::string_view statement, const FindColumns& find_columns,
+                                    const std::map<std::size_t, SqlType>& stated) {
   const auto tree = ParseTree::parse(with_placeholders(statement));
   if (!tree) return std::nullopt;
-  Translator translator(statement, find_columns);
+  Translator translator(statement, find_columns, stated);
   try {
     auto text = translator.statement(tree->statement());
     Translated out{.text = std::move(text),

@@ -67,8 +67,10 @@ std::span<const Function> functions_named(std::string_view name);
 /// what they do not know, and CodedError for what PostgreSQL would refuse.
 class Translator {
  public:
-  Translator(std::string_view statement, const FindColumns& find_columns)
-      : statement_(statement), find_columns_(find_columns) {}
+  /// `stated`: types of parameters that the client states, by number.
+  Translator(std::string_view statement, const FindColumns& find_columns,
+             const std::map<std::size_t, SqlType>& stated = {})
+      : statement_(statement), find_columns_(find_columns), parameters_(stated) {}
 
   SqlText statement(const PgNode& node);
   /// The types of parameters that the statement determines, by number.

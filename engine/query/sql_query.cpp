@@ -215,26 +215,43 @@ void PreparedSql::compile(bool keep) {
   auto& tensors = session_->database.tensor_tables;
   show_for_pragmas(text_.text, tensors);
   const auto counted = count_of_tensor(text_.text, session_->database);
-  const auto& sql = counted ? *counted : text_.text;
-  // Each round makes one more tensor visible.
+  // Each round makes one more tensor visible, or translates the text, once.
   for (;;) {
     try {
-      auto made = session_->database.connection().prepare_user(sql).statement;
+      auto made = session_->database.connection().prepare_user(counted ? *counted : text_for_sqlite()).statement;
       if (!made) return;
-      if (const auto bracket = misleading_bracket(text_, session_->database)) throw Error(*bracket);
+      const auto bracket = translated_ ? std::nullopt : misleading_bracket(text_, session_->database);
+      if (bracket) throw Error(*bracket);
       refuse_misused_complex();
       auto compiled = compiled_sql(text_.text, std::move(*made));
-      compiled_ = keep ? session_->database.compiled.lend(std::move(compiled))
-                       : CompiledStatements::lend_once(std::move(compiled));
+      compiled_ = keep && !translated_ ? session_->database.compiled.lend(std::move(compiled))
+                                       : CompiledStatements::lend_once(std::move(compiled));
       return;
     } catch (const Error& error) {
-      if (show_missing(error, tensors)) continue;
-      // A bracket may be why a name is unknown; what SQLite cannot read at all is better told by its own error.
-      const auto bracket =
-          error.message().starts_with("near ") ? std::nullopt : misleading_bracket(text_, session_->database);
-      throw explained(bracket ? *bracket : error, text_, session_->database);
+      if (!show_missing(error, tensors) && !translate(error)) refuse(error);
     }
   }
+}
+
+// SQL that SQLite reads keeps SQLite's meaning. A server's clients have their SQL translated before it comes here.
+bool PreparedSql::translate(const Error& of_sqlite) {
+  if (translated_ || session_->user.permissions.policy() != nullptr || !may_be_postgres_sql(of_sqlite)) return false;
+  try {
+    translated_ = translate_postgres_sql(text_.text, session_->database);
+  } catch (const Error& error) {
+    // The hint for a function that neither knows names functions of eindb.
+    if (of_sqlite.message().starts_with("no such function: ")) return false;
+    throw explained(error, text_, session_->database);
+  }
+  return translated_.has_value();
+}
+
+void PreparedSql::refuse(const Error& of_sqlite) const {
+  if (translated_) throw explained(translated_->in_original(of_sqlite), text_, session_->database);
+  // A bracket may be why a name is unknown; what SQLite cannot read at all is better told by its own error.
+  const auto bracket =
+      of_sqlite.message().starts_with("near ") ? std::nullopt : misleading_bracket(text_, session_->database);
+  throw explained(bracket ? *bracket : of_sqlite, text_, session_->database);
 }
 
 bool PreparedSql::may_read_complex() const {
@@ -249,7 +266,7 @@ bool PreparedSql::may_read_complex() const {
 // in SQLite's text, as for errors of SQLite.
 void PreparedSql::refuse_misused_complex() const {
   if (!may_read_complex()) return;
-  const auto misuse = infer_types(text_.text, session_->database.sql_names.names(), {}).misuse;
+  const auto misuse = infer_types(text_for_sqlite(), session_->database.sql_names.names(), {}).misuse;
   if (!misuse) return;
   throw Error(
       ErrorKind::Type, misuse->operation + " is not defined for complex numbers, which SQL has as texts", misuse->span,
@@ -302,7 +319,7 @@ bool PreparedSql::step() {
   } catch (const CodedError& error) {  // of a function, which says all that there is to say
     throw;
   } catch (const Error& error) {
-    throw explained(error, text_, session_->database);
+    throw explained(translated_ ? translated_->in_original(error) : error, text_, session_->database);
   }
 }
 
@@ -332,13 +349,14 @@ const CompiledSql::KnownTypes& PreparedSql::types(const std::vector<ValueType>& 
   CompiledSql::KnownTypes known{.given = given, .parameters = given, .columns = {}};
   bool open = std::find(given.begin(), given.end(), ValueType::Unknown) != given.end();
   for (int n = 0; n < statement.column_count(); ++n) {
-    auto declared = statement.declared_type(n);
+    const bool stated = translated_ && static_cast<std::size_t>(n) < translated_->column_types.size();
+    auto declared = stated ? translated_->column_types[static_cast<std::size_t>(n)] : statement.declared_type(n);
     open = open || declared.empty();
     known.columns.push_back({column_name(n), declared_column_type(declared), std::move(declared)});
   }
-  const bool compound = joins_rows(text_.text);
+  const bool compound = !translated_ && joins_rows(text_.text);
   if (open || compound) {
-    auto inferred = infer_types(text_.text, session_->database.sql_names.names(), given);
+    auto inferred = infer_types(text_for_sqlite(), session_->database.sql_names.names(), given);
     known.parameters = std::move(inferred.parameters);
     inferred.columns.resize(known.columns.size(), ValueType::Unknown);
     for (std::size_t n = 0; n < known.columns.size(); ++n) {

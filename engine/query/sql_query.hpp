@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/check.hpp"
+#include "engine/query/postgres_sql.hpp"
 #include "engine/results/statement_description.hpp"
 #include "engine/session/session_state.hpp"
 #include "engine/sql/compiled_sql.hpp"
@@ -62,6 +63,9 @@ class PreparedSql {
   void show_files(const ast::Sql& sql, const std::vector<FileInSql>& files, std::span<const std::string> names);
   void show_query(const ast::Query& query, const std::string& name, bool run);
   void compile(bool keep);
+  bool translate(const Error& of_sqlite);
+  [[noreturn]] void refuse(const Error& of_sqlite) const;
+  const std::string& text_for_sqlite() const { return translated_ ? translated_->text : text_.text; }
   bool may_read_complex() const;
   void refuse_misused_complex() const;
   void bind_parameters();
@@ -69,6 +73,7 @@ class PreparedSql {
   const CompiledSql::KnownTypes& types(const std::vector<ValueType>& given);
 
   RewrittenSql text_;
+  std::optional<PostgresSql> translated_;  // of text_, where only PostgreSQL's grammar or functions know it
   SessionState* session_;
   // Order of members: the statement is destroyed first, its tables and the snapshot of the database last.
   std::unique_ptr<SqliteTransaction> transaction_;  // for statements that have queries inside and write

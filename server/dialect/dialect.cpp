@@ -63,8 +63,45 @@ void note_cast_parameters(std::string_view statement, Translation& out) {
   }
 }
 
-std::optional<Translation> translate_tree(std::string_view statement, const dialect::FindColumns& find_columns) {
-  const auto translated = dialect::translate(statement, find_columns);
+/// The type of a parameter that a client states; Unknown for types that the statement determines as well, arrays among
+/// them.
+dialect::SqlType stated_type(DataType type) {
+  using dialect::SqlType;
+  switch (type) {
+    case DataType::Bool: return SqlType::Bool;
+    case DataType::Int2:
+    case DataType::Int4:
+    case DataType::Int8:
+    case DataType::Oid: return SqlType::Integer;
+    case DataType::Float4:
+    case DataType::Float8: return SqlType::Float;
+    case DataType::Numeric: return SqlType::Numeric;
+    case DataType::Text:
+    case DataType::Varchar:
+    case DataType::BpChar:
+    case DataType::Name: return SqlType::Text;
+    case DataType::Bytea: return SqlType::Bytea;
+    case DataType::Date: return SqlType::Date;
+    case DataType::Time: return SqlType::Time;
+    case DataType::Timestamp: return SqlType::Timestamp;
+    case DataType::TimestampTz: return SqlType::TimestampTz;
+    case DataType::Interval: return SqlType::Interval;
+    case DataType::Uuid: return SqlType::Uuid;
+    default: return SqlType::Unknown;
+  }
+}
+
+std::map<std::size_t, dialect::SqlType> stated_types(std::span<const std::int32_t> stated) {
+  std::map<std::size_t, dialect::SqlType> types;
+  for (std::size_t n = 0; n < stated.size(); ++n)
+    if (const auto type = stated_type(static_cast<DataType>(stated[n])); type != dialect::SqlType::Unknown)
+      types.emplace(n + 1, type);
+  return types;
+}
+
+std::optional<Translation> translate_tree(std::string_view statement, const dialect::FindColumns& find_columns,
+                                          std::span<const std::int32_t> stated) {
+  const auto translated = dialect::translate(statement, find_columns, stated_types(stated));
   if (!translated) return std::nullopt;
   Translation out{.text = translated->text.str(), .uses_functions = true, .segments = {}, .parameter_types = {}};
   for (const auto& [at, original] : translated->text.marks()) {
@@ -120,12 +157,13 @@ bool is_sql_for_sqlite(std::string_view statement) {
   return first.is_word("TRUNCATE") || is_sql(first, tokenizer);
 }
 
-Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns) {
+Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns,
+                              std::span<const std::int32_t> stated) {
   Tokenizer tokenizer(statement, kPostgresRules);
   const auto first = after_parentheses(tokenizer);
   if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, tokenizer.next());
   if (!is_sql(first, tokenizer)) return {};
-  return translate_tree(statement, find_columns).value_or(Translation{});
+  return translate_tree(statement, find_columns, stated).value_or(Translation{});
 }
 
 }  // namespace eindb

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +53,9 @@ bool is_sql_for_sqlite(std::string_view statement);
 ///     SELECT "oid" AS "oid" FROM "pg_catalog"."pg_class" WHERE "relname" REGEXP '^(notes)$'
 ///
 /// eindb's own statements are unchanged, and so is text that PostgreSQL's grammar refuses, which is left to SQLite.
-/// Throws CodedError for what PostgreSQL would refuse, and for what has no translation; linear time.
-Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns);
+/// Throws CodedError for what PostgreSQL would refuse, and for what has no translation; linear time. Element n of
+/// `stated` is the type (its object id) that the client states of the parameter $n + 1; 0 states none.
+Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns,
+                              std::span<const std::int32_t> stated = {});
 
 }  // namespace eindb

@@ -71,7 +71,8 @@ ClientHandshake::Next ClientHandshake::start(const frontend::Startup& startup, M
   return Next::LogIn;
 }
 
-// Unknown parameters from drivers are ignored, except in `options`, which a person has written.
+// Unknown parameters from drivers are ignored, except in `options`, which a person has written. So are time zones and
+// styles of dates, which drivers take from their machine: the client is told of those that hold.
 void ClientHandshake::take_parameter(std::string_view name, std::string_view value) {
   if (name == "user") {
     admitted_.user = value;
@@ -83,7 +84,7 @@ void ClientHandshake::take_parameter(std::string_view name, std::string_view val
       else admitted_.settings.emplace_back(std::move(option), std::move(wanted));
     }
   } else if (ClientParameters::knows(name)) {
-    admitted_.parameters.set(name, value);
+    if (!ClientParameters::is_other_style(name, value)) admitted_.parameters.set(name, value);
   } else if (const auto settings = Settings::names();
              std::find(settings.begin(), settings.end(), name) != settings.end()) {
     admitted_.settings.emplace_back(name, value);

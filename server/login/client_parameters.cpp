@@ -18,6 +18,7 @@ enum class Takes : std::uint8_t {
   Anything,  // any value, for the client's own use
   Words,     // one of several words, case-insensitive
   One,       // only the default
+  Style,     // how dates and times are written: only the default, in any of its names
   Encoding,  // UTF8, or SQL_ASCII, which leaves the bytes as they are
   Switch,    // on or off, also true, false, yes, no, 1, 0
   Level,     // a level of isolation, all of which are kept by the strongest
@@ -45,7 +46,7 @@ constexpr std::array kParameters{
     Parameter{"client_encoding", "UTF8", Takes::Encoding, true},
     Parameter{"check_function_bodies", "on", Takes::Switch, false},
     Parameter{"client_min_messages", "notice", Takes::Anything, false},
-    Parameter{"DateStyle", "ISO, MDY", Takes::Anything, true},
+    Parameter{"DateStyle", "ISO, MDY", Takes::Style, true},
     Parameter{"default_table_access_method", "heap", Takes::One, false},
     Parameter{"default_tablespace", "", Takes::One, false},
     Parameter{"default_transaction_deferrable", "off", Takes::Switch, false},
@@ -57,7 +58,7 @@ constexpr std::array kParameters{
     Parameter{"idle_session_timeout", "0", Takes::Time, false},
     Parameter{"in_hot_standby", "off", Takes::Nothing, true},
     Parameter{"integer_datetimes", "on", Takes::Nothing, true},
-    Parameter{"IntervalStyle", "postgres", Takes::Anything, true},
+    Parameter{"IntervalStyle", "postgres", Takes::Style, true},
     Parameter{"is_superuser", "off", Takes::Nothing, true},
     Parameter{"lock_timeout", "0", Takes::Anything, false},
     Parameter{"max_identifier_length", "63", Takes::Nothing, false},
@@ -73,7 +74,7 @@ constexpr std::array kParameters{
     Parameter{"session_authorization", "", Takes::Nothing, true},
     Parameter{"standard_conforming_strings", "on", Takes::One, true},
     Parameter{"synchronize_seqscans", "on", Takes::Anything, false},
-    Parameter{"TimeZone", "Etc/UTC", Takes::Anything, true},
+    Parameter{"TimeZone", "Etc/UTC", Takes::Style, true},
     Parameter{kTransactionDeferrable, "off", Takes::Switch, false},
     Parameter{kTransactionIsolation, "serializable", Takes::Level, false},
     Parameter{kTransactionReadOnly, "off", Takes::Switch, false},
@@ -145,6 +146,18 @@ void check_word(const Parameter& parameter, std::string_view value) {
               "it is one of " + known);
 }
 
+/// Whether the value means the only way in which the server reads and writes dates and times.
+bool is_own_style(const Parameter& parameter, std::string_view value) {
+  auto words = to_lower(value);
+  std::erase_if(words, [](char c) { return c == ' ' || c == '\''; });
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), words) != names.end();
+  };
+  if (parameter.name == "DateStyle") return is_one_of({"iso", "iso,mdy", "mdy,iso", "iso,us", "mdy", "us"});
+  if (parameter.name == "IntervalStyle") return words == "postgres";
+  return is_one_of({"utc", "etc/utc", "gmt", "etc/gmt", "gmt0", "uct", "zulu", "z", "0", "+0", "+00", "+00:00"});
+}
+
 void check(const Parameter& parameter, std::string_view value) {
   const std::string name(parameter.name);
   if (parameter.takes == Takes::Nothing)
@@ -152,6 +165,11 @@ void check(const Parameter& parameter, std::string_view value) {
                 "SHOW " + name + " tells it");
   if (parameter.takes == Takes::Anything || parameter.takes == Takes::Time) return;
   if (equal_ignoring_case(parameter.value, value)) return;
+  if (parameter.takes == Takes::Style) {
+    if (is_own_style(parameter, value)) return;
+    throw Error(ErrorKind::Unsupported, name + " cannot be '" + std::string(value) + "'", std::nullopt,
+                "dates and times are those of UTC, in ISO format: the client converts them");
+  }
   if (parameter.takes == Takes::Words) return check_word(parameter, value);
   if (parameter.takes == Takes::Switch) return static_cast<void>(parse_switch(name, value));
   if (parameter.takes == Takes::Level) return static_cast<void>(parse_isolation(name, value));
@@ -182,11 +200,17 @@ std::string parse_isolation(const std::string& name, std::string_view value) {
 
 bool ClientParameters::knows(std::string_view name) { return find_parameter(name) != nullptr; }
 
+bool ClientParameters::is_other_style(std::string_view name, std::string_view value) {
+  const auto& parameter = known_parameter(name);
+  return parameter.takes == Takes::Style && !is_own_style(parameter, value);
+}
+
 bool ClientParameters::set(std::string_view name, std::string_view value) {
   const auto& parameter = known_parameter(name);
   check(parameter, value);
   if (parameter.takes == Takes::Time) time_of(parameter, idle_) = parse_time(parameter, value);
-  if (parameter.takes == Takes::Anything) values_.insert_or_assign(to_lower(name), std::string(value));
+  if (parameter.takes == Takes::Anything || parameter.takes == Takes::Style)
+    values_.insert_or_assign(to_lower(name), std::string(value));
   if (parameter.takes == Takes::Words) values_.insert_or_assign(to_lower(name), to_lower(value));
   if (parameter.takes == Takes::Level) values_.insert_or_assign(to_lower(name), to_lower(value));
   if (parameter.takes == Takes::Encoding)

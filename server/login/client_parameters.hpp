@@ -39,7 +39,10 @@ class ClientParameters {
 
   /// Whether there is a parameter of this name. Settings of the engine have other names.
   static bool knows(std::string_view name);
-  /// Error{Value} for an invalid value. Returns true if the client must be told of the change (ParameterStatus).
+  /// Whether the value asks for dates and times in another zone or form than the server's. The parameter must exist.
+  static bool is_other_style(std::string_view name, std::string_view value);
+  /// Error{Value} for an invalid value, Error{Unsupported} for another style of dates and times. Returns true if the
+  /// client must be told of the change (ParameterStatus).
   bool set(std::string_view name, std::string_view value);
   bool reset(std::string_view name);
   void reset_all();

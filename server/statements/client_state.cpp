@@ -1,12 +1,13 @@
 #include "server/statements/client_state.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
-#include "server/dialect/dialect_columns.hpp"
+#include "server/dialect/client_columns.hpp"
 
 namespace eindb {
 namespace {
@@ -31,6 +32,15 @@ constexpr std::string_view kUnknownSavepoint = "3B001";
 
 // Savepoints of the database have numbers, since SQLite compares names without regard to case.
 std::string savepoint_name(std::size_t number) { return "client_" + std::to_string(number); }
+
+/// The text with the types that the client states, which decide its translation as well.
+std::string with_types(std::string_view text, std::span<const std::int32_t> stated) {
+  std::string key(text);
+  if (std::all_of(stated.begin(), stated.end(), [](auto type) { return type == 0; })) return key;
+  key += '\0';
+  for (const auto type : stated) key += std::to_string(type) + ' ';
+  return key;
+}
 
 }  // namespace
 
@@ -97,17 +107,21 @@ void ClientState::show_catalog() {
   session_->catalog.show(identity);
 }
 
-Translation ClientState::translate(std::string_view text) {
+Translation ClientState::translate(std::string_view text, std::span<const std::int32_t> stated) {
   if (!is_sql_for_sqlite(text)) return {};
   auto& session = this->session();
   forget_cancellation();
   auto& known = session_->translations;
-  if (const auto* found = known.find(text, session.schema_version())) return *found;
-  auto translation = translate_dialect(text, [&](const std::string& schema, const std::string& table) {
-    if (schema == "pg_catalog") show_catalog();
-    return columns_for_dialect(session, schema, table);
-  });
-  known.keep(text, translation);
+  const auto key = with_types(text, stated);
+  if (const auto* found = known.find(key, session.schema_version())) return *found;
+  auto translation = translate_dialect(
+      text,
+      [&](const std::string& schema, const std::string& table) {
+        if (schema == "pg_catalog") show_catalog();
+        return columns_for_client(session, schema, table);
+      },
+      stated);
+  known.keep(key, translation);
   return translation;
 }
 

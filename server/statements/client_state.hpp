@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +50,7 @@ class ClientState {
   /// Makes the functions of pg_catalog alone visible to the session.
   void add_functions();
   /// The statement as SQLite takes it. Throws CodedError for what PostgreSQL would refuse.
-  Translation translate(std::string_view text);
+  Translation translate(std::string_view text, std::span<const std::int32_t> stated = {});
   /// Call before rows of earlier statements are read for a new one: the session's statement_timeout counts from now,
   /// and requests to cancel the last statement are over.
   void begin_time();

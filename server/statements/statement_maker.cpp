@@ -14,7 +14,8 @@
 
 namespace eindb {
 
-std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, const StatementOutline& outline) {
+std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, const StatementOutline& outline,
+                                                      std::span<const std::int32_t> stated) {
   auto statement = std::make_shared<ClientStatement>();
   statement->text = text;
   statement->outline = outline;
@@ -33,7 +34,7 @@ std::shared_ptr<ClientStatement> StatementMaker::make(std::string_view text, con
   std::string query;
   if (statement->cursor || statement->explained) text = query = statement->query();
   if (outline.kind == StatementKind::Create) text = query = without_storage_options(text);
-  statement->translation = client_.translate(text);
+  statement->translation = client_.translate(text, stated);
   in_own_words(client_, *statement,
                [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;

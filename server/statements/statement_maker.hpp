@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "engine/statement_text.hpp"
@@ -21,8 +23,9 @@ class StatementMaker {
 
   /// The statement with this text, of which `outline` is the outline. It is empty if the text is. Throws Error with
   /// the place in `text`: the errors of parse_copy_statement() and of Session::prepare(), and Error if no session is
-  /// available.
-  std::shared_ptr<ClientStatement> make(std::string_view text, const StatementOutline& outline);
+  /// available. `stated`: object ids of the types that the client states of parameters; 0 states none.
+  std::shared_ptr<ClientStatement> make(std::string_view text, const StatementOutline& outline,
+                                        std::span<const std::int32_t> stated = {});
 
  private:
   std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);

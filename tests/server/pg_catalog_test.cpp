@@ -12,8 +12,8 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/script.hpp"
+#include "server/dialect/client_columns.hpp"
 #include "server/dialect/dialect.hpp"
-#include "server/dialect/dialect_columns.hpp"
 #include "server/values/declared_type.hpp"
 
 namespace eindb {
@@ -61,7 +61,7 @@ class PgCatalogTest : public testing::Test {
   Translation translate(const std::string& sql) {
     return translate_dialect(sql, [&](const std::string& schema, const std::string& table) {
       if (schema == "pg_catalog") catalog_.show(kClient);
-      return columns_for_dialect(session_, schema, table);
+      return columns_for_client(session_, schema, table);
     });
   }
   std::vector<std::vector<std::string>> rows(const std::string& sql) { return rows_of(execute(sql)); }

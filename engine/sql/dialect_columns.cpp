@@ -1,4 +1,4 @@
-#include "server/dialect/dialect_columns.hpp"
+#include "engine/sql/dialect_columns.hpp"
 
 #include "common/error.hpp"
 #include "engine/dialect/originals.hpp"
@@ -35,12 +35,10 @@ dialect::SqlType type_of(ColumnType type) {
 
 /// The columns of a query of eindb's language. nullopt if they are not known before it runs, have complex numbers,
 /// which SQL sees in parts, or if the query is wrong: then the statement says why, with the place.
-std::optional<std::vector<dialect::Column>> columns_of_einsum(Session& session, const std::string& query) {
+std::optional<std::vector<dialect::Column>> columns_of_einsum(const SchemaLookups& lookups, const std::string& query) {
   try {
-    const auto prepared = session.prepare(query);
-    const auto description = session.describe(*prepared, {});
     std::vector<dialect::Column> columns;
-    for (const auto& column : description.columns) {
+    for (const auto& column : lookups.query_columns(query)) {
       if (is_complex(column.type)) return std::nullopt;
       columns.push_back({.name = column.name, .type = type_of(column.type)});
     }
@@ -50,19 +48,19 @@ std::optional<std::vector<dialect::Column>> columns_of_einsum(Session& session, 
   }
 }
 
-constexpr int kDeepestView = 8;
+constexpr int kDeepestTypedView = 8;
 
-std::optional<std::vector<dialect::Column>> columns_at(Session& session, const std::string& schema,
+std::optional<std::vector<dialect::Column>> columns_at(const SchemaLookups& lookups, const std::string& schema,
                                                        const std::string& table, int depth);
 
 /// Gives the columns of a view the types that its query has for PostgreSQL; without a view, leaves them.
-void find_types_of_view(Session& session, const std::string& schema, const std::string& view, int depth,
+void find_types_of_view(const SchemaLookups& lookups, const std::string& schema, const std::string& view, int depth,
                         std::vector<dialect::Column>& columns) {
-  const auto text = depth < kDeepestView ? session.view_text(schema, view) : std::nullopt;
+  const auto text = depth < kDeepestTypedView ? lookups.view_text(schema, view) : std::nullopt;
   if (!text) return;
   try {
     const auto find = [&](const std::string& of, const std::string& table) {
-      return columns_at(session, of, table, depth + 1);
+      return columns_at(lookups, of, table, depth + 1);
     };
     const auto translated = dialect::translate(dialect::query_of_view(*text), find);
     if (!translated || translated->columns.size() != columns.size()) return;
@@ -75,10 +73,10 @@ void find_types_of_view(Session& session, const std::string& schema, const std::
   }
 }
 
-std::optional<std::vector<dialect::Column>> columns_at(Session& session, const std::string& schema,
+std::optional<std::vector<dialect::Column>> columns_at(const SchemaLookups& lookups, const std::string& schema,
                                                        const std::string& table, int depth) {
-  if (schema == dialect::kEinsumSchema) return columns_of_einsum(session, table);
-  const auto known = session.columns_of(schema, table);
+  if (schema == dialect::kEinsumSchema) return columns_of_einsum(lookups, table);
+  const auto known = lookups.columns(schema, table);
   if (!known) return std::nullopt;
   std::vector<dialect::Column> columns;
   bool has_computed = false;
@@ -89,15 +87,15 @@ std::optional<std::vector<dialect::Column>> columns_at(Session& session, const s
                        .hidden = column.hidden});
     has_computed = has_computed || (column.declared.empty() && !column.complex);
   }
-  if (has_computed) find_types_of_view(session, schema, table, depth, columns);
+  if (has_computed) find_types_of_view(lookups, schema, table, depth, columns);
   return columns;
 }
 
 }  // namespace
 
-std::optional<std::vector<dialect::Column>> columns_for_dialect(Session& session, const std::string& schema,
+std::optional<std::vector<dialect::Column>> columns_for_dialect(const SchemaLookups& lookups, const std::string& schema,
                                                                 const std::string& table) {
-  return columns_at(session, schema, table, 0);
+  return columns_at(lookups, schema, table, 0);
 }
 
 }  // namespace eindb

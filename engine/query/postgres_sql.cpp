@@ -1,0 +1,50 @@
+#include "engine/query/postgres_sql.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "engine/dialect/translate.hpp"
+#include "engine/sql/dialect_columns.hpp"
+#include "parser/tokenizer.hpp"
+
+namespace eindb {
+
+Error PostgresSql::in_original(const Error& error) const {
+  if (!error.span()) return error;
+  const auto next = std::upper_bound(parts.begin(), parts.end(), error.span()->begin,
+                                     [](std::size_t place, const Part& part) { return place < part.begin; });
+  const auto place = next == parts.begin() ? std::nullopt : std::optional(std::prev(next)->original);
+  return {error.kind(), error.message(), place, error.hint()};
+}
+
+bool may_be_postgres_sql(const Error& of_sqlite) {
+  constexpr std::array<std::string_view, 4> kBegins{"near \"", "unrecognized token",
+                                                    "no such function: ", "wrong number of arguments to function "};
+  const std::string_view message = of_sqlite.message();
+  return std::any_of(kBegins.begin(), kBegins.end(), [&](auto begin) { return message.starts_with(begin); });
+}
+
+std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, OpenDatabase& database) {
+  const SchemaLookups lookups{
+      .columns = [&](const std::string& schema,
+                     const std::string& table) { return database.columns_of(schema, table); },
+      .view_text = [&](const std::string& schema,
+                       const std::string& view) { return database.sql_names.view_text(schema, view); },
+      .query_columns = [](const std::string&) -> std::vector<Column> {
+        throw Error(ErrorKind::Unsupported, "queries of eindb are tables by now");
+      }};
+  auto translated = dialect::translate(sql, [&](const std::string& schema, const std::string& table) {
+    return columns_for_dialect(lookups, schema, table);
+  });
+  if (!translated) return std::nullopt;
+  PostgresSql out{.text = translated->text.str(), .column_types = std::move(translated->columns), .parts = {}};
+  for (const auto& [at, original] : translated->text.marks()) {
+    const auto end = Tokenizer(sql, original, kPostgresRules).next().span.end;
+    out.parts.push_back({at, {original, std::max(end, original)}});
+  }
+  return out;
+}
+
+}  // namespace eindb

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/error.hpp"
+#include "engine/session/session_state.hpp"
+
+namespace eindb {
+
+/// A statement of PostgreSQL's SQL as SQLite takes it.
+struct PostgresSql {
+  /// A part of `text` and the token of the original that it comes from.
+  struct Part {
+    std::size_t begin = 0;  ///< in `text`
+    SourceSpan original;
+  };
+
+  std::string text;
+  std::vector<std::string> column_types;  ///< of the rows' columns, as CREATE TABLE names them; empty: unknown
+  std::vector<Part> parts;                ///< in the order of the text
+
+  /// The error with its place in the original, if it has one in `text`.
+  Error in_original(const Error& error) const;
+};
+
+/// Whether SQLite gives such an error for SQL that PostgreSQL knows and it does not: words that its grammar refuses,
+/// and functions that it lacks.
+bool may_be_postgres_sql(const Error& of_sqlite);
+
+/// Translates SQL that SQLite refused, in which queries of eindb are tables already; nullopt if PostgreSQL's grammar
+/// refuses it, too. Throws Error with a place in `sql` for SQL that PostgreSQL would refuse, and for SQL that has no
+/// translation.
+std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, OpenDatabase& database);
+
+}  // namespace eindb
