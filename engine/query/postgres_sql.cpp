@@ -20,8 +20,14 @@ Error PostgresSql::in_original(const Error& error) const {
 }
 
 bool may_be_postgres_sql(const Error& of_sqlite) {
-  constexpr std::array<std::string_view, 4> kBegins{"near \"", "unrecognized token",
-                                                    "no such function: ", "wrong number of arguments to function "};
+  // SQLite takes ARRAY[1, 2] for a column and its alias.
+  constexpr std::array<std::string_view, 7> kBegins{"near \"",
+                                                    "unrecognized token",
+                                                    "no such function: ",
+                                                    "wrong number of arguments to function ",
+                                                    "unknown parameter ",
+                                                    "no such column: ARRAY",
+                                                    "no such column: array"};
   const std::string_view message = of_sqlite.message();
   return std::any_of(kBegins.begin(), kBegins.end(), [&](auto begin) { return message.starts_with(begin); });
 }

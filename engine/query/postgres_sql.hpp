@@ -26,8 +26,8 @@ struct PostgresSql {
   Error in_original(const Error& error) const;
 };
 
-/// Whether SQLite gives such an error for SQL that PostgreSQL knows and it does not: words that its grammar refuses,
-/// and functions that it lacks.
+/// Whether the error may come of SQL that PostgreSQL knows and SQLite does not: words that its grammar refuses,
+/// functions that it lacks, and parameters with a cast, which it takes for a name: $1::int.
 bool may_be_postgres_sql(const Error& of_sqlite);
 
 /// Translates SQL that SQLite refused, in which queries of eindb are tables already; nullopt if PostgreSQL's grammar

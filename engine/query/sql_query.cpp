@@ -169,6 +169,16 @@ std::optional<std::int64_t> loop_variable(std::string_view parameter, const Stat
   return found == variables.rend() ? std::nullopt : std::optional(found->value);
 }
 
+/// Refuses $1::int, which is one name for SQLite. The span is in SQLite's text, as that of SQLite's errors.
+void refuse_misread_parameter(const SqliteStatement& statement, const RewrittenSql& text) {
+  for (int n = 1; n <= statement.parameter_count(); ++n) {
+    const auto name = statement.parameter_name(n);
+    if (name.find("::") == std::string::npos) continue;
+    throw Error(ErrorKind::Syntax, "unknown parameter " + name, find_name(text.text, name),
+                "parameters are written $1");
+  }
+}
+
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
 // The memory limit, or this session's part of it if sessions share their memory.
@@ -220,6 +230,7 @@ void PreparedSql::compile(bool keep) {
     try {
       auto made = session_->database.connection().prepare_user(counted ? *counted : text_for_sqlite()).statement;
       if (!made) return;
+      refuse_misread_parameter(*made, text_);
       const auto bracket = translated_ ? std::nullopt : misleading_bracket(text_, session_->database);
       if (bracket) throw Error(*bracket);
       refuse_misused_complex();

@@ -180,6 +180,18 @@ class ReadOnly(WithConnection):
             self.execute("RESET default_transaction_isolation")
             self.assertEqual(self.one("SHOW transaction_isolation"), "serializable")
 
+    def test_other_zones_and_styles_of_dates_are_refused(self):
+        for name, value in (("TimeZone", "Europe/Zurich"), ("DateStyle", "German"), ("DateStyle", "ISO, DMY"),
+                            ("IntervalStyle", "iso_8601")):
+            self.refused("0A000", f"SET {name} = '{value}'")
+        for name, value in (("TimeZone", "UTC"), ("TimeZone", "etc/utc"), ("DateStyle", "ISO"),
+                            ("IntervalStyle", "postgres")):
+            self.execute(f"SET {name} = '{value}'")
+            self.assertEqual(self.one(f"SHOW {name}"), value)
+        # Drivers send those of their machine when they connect: they are told which hold.
+        with psycopg.connect(**self.server.arguments(), options="-c DateStyle=ISO") as connection:
+            self.assertEqual(connection.info.parameter_status("TimeZone"), "Etc/UTC")
+
     def test_chained_transactions_keep_their_modes(self):
         self.execute("BEGIN READ ONLY")
         self.execute("COMMIT AND CHAIN")

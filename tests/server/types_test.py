@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import datetime
 import decimal
 import unittest
 
@@ -166,6 +167,23 @@ class KeptStatements(WithServer):
             self.assertEqual(connection.execute("SELECT %s, %s", [10, 2.5]).fetchone(), (10, 2.5))
             self.assertEqual(connection.execute("SELECT x FROM (SELECT %b AS x) AS q", [10]).fetchone(), (10,))
             self.assertEqual(connection.execute("SELECT %s", ["10"]).fetchone(), ("10",))
+
+    def test_the_types_that_the_client_states_decide_operators(self):
+        with psycopg.connect(**self.server.arguments(), autocommit=True) as connection:
+
+            def one(query, *values):
+                return connection.execute(query, values).fetchone()[0]
+
+            day = datetime.date(2024, 1, 31)
+            self.assertEqual(one("SELECT %s + 1", day), datetime.date(2024, 2, 1))
+            self.assertEqual(one("SELECT %s - %s", day, datetime.date(2024, 1, 1)), 30)
+            self.assertEqual(one("SELECT %s / 2", 7), 3)
+            self.assertEqual(one("SELECT %s / 2", 7.0), 3.5)
+            self.assertEqual(one("SELECT (%s)::text", day), "2024-01-31")
+            # The same text with another type is another translation.
+            self.assertEqual(one("SELECT %s / 2", 9), 4)
+            with self.assertRaises(psycopg.errors.UndefinedFunction):
+                one("SELECT %s + true", 1)
 
     def test_temporary_tables_hide_others(self):
         with psycopg.connect(**self.server.arguments(), autocommit=True) as connection:
