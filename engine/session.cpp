@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "engine/files/file_table.hpp"
 #include "engine/files/load_rows.hpp"
+#include "engine/query/stored_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/session/session_state.hpp"
 #include "engine/session/statement_scopes.hpp"
@@ -168,7 +169,11 @@ void Session::show(const SideSchema& schema) {
   guarded([&] {
     const auto scope = impl_->start();
     auto& database = impl_->state.database;
-    database.side_schemas.show(schema, database.connection(), database.tensor_tables);
+    std::vector<VisibleTable> queries;
+    database.side_schemas.show(schema, database.connection(), [&] {
+      database.tensor_tables.refresh();
+      show_sources_of_views(impl_->state, queries);
+    });
   });
 }
 
@@ -204,7 +209,7 @@ void Session::on_notice(NoticeCallback callback) { impl_->state.user.notices = s
 std::vector<std::string> Session::tensor_names() { return impl_->state.database.catalog.names(); }
 
 std::optional<std::vector<TypedColumn>> Session::columns_of(const std::string& schema, const std::string& table) {
-  return impl_->state.database.columns_of(schema, table);
+  return eindb::columns_of(impl_->state, schema, table);
 }
 
 std::optional<std::string> Session::view_text(const std::string& schema, const std::string& view) {

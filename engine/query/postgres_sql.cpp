@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/dialect/translate.hpp"
+#include "engine/query/stored_query.hpp"
 #include "engine/sql/dialect_columns.hpp"
 #include "parser/tokenizer.hpp"
 
@@ -32,12 +33,12 @@ bool may_be_postgres_sql(const Error& of_sqlite) {
   return std::any_of(kBegins.begin(), kBegins.end(), [&](auto begin) { return message.starts_with(begin); });
 }
 
-std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, OpenDatabase& database) {
+std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, SessionState& session) {
   const SchemaLookups lookups{
       .columns = [&](const std::string& schema,
-                     const std::string& table) { return database.columns_of(schema, table); },
+                     const std::string& table) { return columns_of(session, schema, table); },
       .view_text = [&](const std::string& schema,
-                       const std::string& view) { return database.sql_names.view_text(schema, view); },
+                       const std::string& view) { return session.database.sql_names.view_text(schema, view); },
       .query_columns = [](const std::string&) -> std::vector<Column> {
         throw Error(ErrorKind::Unsupported, "queries of eindb are tables by now");
       }};

@@ -33,6 +33,6 @@ bool may_be_postgres_sql(const Error& of_sqlite);
 /// Translates SQL that SQLite refused, in which queries of eindb are tables already; nullopt if PostgreSQL's grammar
 /// refuses it, too. Throws Error with a place in `sql` for SQL that PostgreSQL would refuse, and for SQL that has no
 /// translation.
-std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, OpenDatabase& database);
+std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, SessionState& session);
 
 }  // namespace eindb

@@ -10,6 +10,7 @@
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/query/pipeline.hpp"
+#include "engine/query/stored_query.hpp"
 #include "engine/results/column_types.hpp"
 #include "engine/session/cell_count.hpp"
 #include "engine/sql/missing_table.hpp"
@@ -235,20 +236,35 @@ void PreparedSql::compile(bool keep) {
       if (bracket) throw Error(*bracket);
       refuse_misused_complex();
       auto compiled = compiled_sql(text_.text, std::move(*made));
-      compiled_ = keep && !translated_ ? session_->database.compiled.lend(std::move(compiled))
-                                       : CompiledStatements::lend_once(std::move(compiled));
+      compiled_ = keep && !translated_ && snapshot_ == nullptr ? session_->database.compiled.lend(std::move(compiled))
+                                                               : CompiledStatements::lend_once(std::move(compiled));
       return;
     } catch (const Error& error) {
-      if (!show_missing(error, tensors) && !translate(error)) refuse(error);
+      if (!show_missing(error, tensors) && !show_stored_query(error) && !translate(error)) refuse(error);
     }
   }
+}
+
+// A view's query is evaluated for the statement that reads it.
+bool PreparedSql::show_stored_query(const Error& of_sqlite) {
+  const auto stored = missing_query(of_sqlite);
+  if (!stored) return false;
+  const auto outline = outline_of(text_.text);
+  const bool runs = use_ == SqlUse::Run && !outline.explains;
+  if (snapshot_ == nullptr) open(outline.writes && runs);
+  try {
+    show_query(stored->query, stored->name, runs);
+  } catch (const Error& error) {
+    throw Error(error.kind(), "the query of a view: " + error.message(), std::nullopt, error.hint());
+  }
+  return true;
 }
 
 // SQL that SQLite reads keeps SQLite's meaning. A server's clients have their SQL translated before it comes here.
 bool PreparedSql::translate(const Error& of_sqlite) {
   if (translated_ || session_->user.permissions.policy() != nullptr || !may_be_postgres_sql(of_sqlite)) return false;
   try {
-    translated_ = translate_postgres_sql(text_.text, session_->database);
+    translated_ = translate_postgres_sql(text_.text, *session_);
   } catch (const Error& error) {
     // The hint for a function that neither knows names functions of eindb.
     if (of_sqlite.message().starts_with("no such function: ")) return false;
@@ -393,33 +409,36 @@ StatementDescription PreparedSql::describe(std::span<const ColumnType> parameter
   return description;
 }
 
-void PreparedSql::make(const ast::Sql& sql, SqlUse use) {
+void PreparedSql::make(const ast::Sql& sql) {
   check_schema_targets(sql, session_->database);
   check_names_of_sqlite(sql, session_->database);
   const auto files = file_tables(sql);
   const bool reads_rows = may_be_kept(sql.text);
+  if (outline_of(sql.text).kind == StatementKind::Alter) show_sources_of_views(*session_, tables_);
   const bool keep = sql.queries.empty() && files.empty() && reads_rows;
   if (!keep) session_->database.may_have_temporary = true;
   if (sql.queries.empty() && !reads_rows) {
     session_->database.compiled.clear();
     session_->database.sql_names.clear();
   }
-  const auto names = table_names(sql.queries.size() + files.size(), session_->database);
+  auto names = table_names(sql.queries.size() + files.size(), session_->database);
+  if (outline_of(sql.text).stores_text)
+    for (std::size_t n = 0; n < sql.queries.size(); ++n) names[n] = stored_query_name(sql, sql.queries[n]);
   text_ = rewrite_queries(sql, names, files);
   const std::vector<std::string> of_queries(names.begin(), names.end() - static_cast<std::ptrdiff_t>(files.size()));
   show_files(sql, files, std::span(names).subspan(sql.queries.size()));
-  if (!sql.queries.empty()) show_queries(sql, of_queries, use);
+  if (!sql.queries.empty()) show_queries(sql, of_queries);
   compile(keep);
 }
 
-void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::string>& names, SqlUse use) {
+void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::string>& names) {
   const auto outline = outline_of(sql.text);
   if (outline.stores_text) {
-    throw Error(ErrorKind::Unsupported, "a view or trigger cannot hold an EINSUM: it would outlive the result",
-                sql.queries.front().span, "CREATE TENSOR ... AS EINSUM ... first, and name the tensor");
+    for (const auto& embedded : sql.queries) plan_query(embedded.query, *session_);
+    return;
   }
   CHECK(names.size() == sql.queries.size(), "every query inside SQL has a table of its own");
-  const bool runs = use == SqlUse::Run;
+  const bool runs = use_ == SqlUse::Run;
   open(outline.writes && runs);
   for (std::size_t n = 0; n < names.size(); ++n) show_query(sql.queries[n].query, names[n], runs && !outline.explains);
 }
@@ -449,10 +468,10 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) 
   session.database.tensor_tables.refresh();
   session.database.tensor_tables.keep(std::min(kKeptBytes, memory_of(session.user) / kMemoryShare));
   session.database.forget_compiled_if_changed();
-  PreparedSql prepared(session);
+  PreparedSql prepared(session, use);
   if (sql.queries.empty()) prepared.compiled_ = session.database.compiled.take(sql.text);
   if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});
-  else prepared.make(sql, use);
+  else prepared.make(sql);
   if (use == SqlUse::Run) prepared.bind_parameters();
   return prepared;
 }

@@ -55,14 +55,15 @@ class PreparedSql {
 
  private:
   friend PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use);
-  explicit PreparedSql(SessionState& session) : session_(&session) {}
-  void make(const ast::Sql& sql, SqlUse use);
+  PreparedSql(SessionState& session, SqlUse use) : session_(&session), use_(use) {}
+  void make(const ast::Sql& sql);
   void open(bool writes);
-  void show_queries(const ast::Sql& sql, const std::vector<std::string>& names, SqlUse use);
+  void show_queries(const ast::Sql& sql, const std::vector<std::string>& names);
   std::vector<FileInSql> file_tables(const ast::Sql& sql);
   void show_files(const ast::Sql& sql, const std::vector<FileInSql>& files, std::span<const std::string> names);
   void show_query(const ast::Query& query, const std::string& name, bool run);
   void compile(bool keep);
+  bool show_stored_query(const Error& of_sqlite);
   bool translate(const Error& of_sqlite);
   [[noreturn]] void refuse(const Error& of_sqlite) const;
   const std::string& text_for_sqlite() const { return translated_ ? translated_->text : text_.text; }
@@ -75,6 +76,7 @@ class PreparedSql {
   RewrittenSql text_;
   std::optional<PostgresSql> translated_;  // of text_, where only PostgreSQL's grammar or functions know it
   SessionState* session_;
+  SqlUse use_;
   // Order of members: the statement is destroyed first, its tables and the snapshot of the database last.
   std::unique_ptr<SqliteTransaction> transaction_;  // for statements that have queries inside and write
   std::unique_ptr<ReadSnapshot> snapshot_;          // until the first step: gives queries and statement one state

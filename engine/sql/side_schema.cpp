@@ -2,23 +2,10 @@
 
 #include <utility>
 
-#include "catalog/tensor_tables.hpp"
-#include "engine/sql/sql_text.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
 namespace {
-
-/// The most names that are looked up in a view's text.
-constexpr std::size_t kNamesOfView = 100;
-
-/// SQLite looks up the columns of views only among tables it knows, so tensors are registered first.
-void show_tensors_of_views(SqliteConnection& connection, TensorTables& tensors) {
-  tensors.refresh();
-  auto views = connection.prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view'");
-  while (views.step())
-    for (const auto& name : names_in(views.text(0), kNamesOfView)) tensors.show(name);
-}
 
 /// The name of a database in memory that is writable even when attached to a read-only connection.
 std::string writable_memory(const SqliteConnection& connection) {
@@ -45,7 +32,7 @@ SideSchemas::Version SideSchemas::version_of(SqliteConnection& connection) {
   return {.schema = schema, .data = connection.current_data_version()};
 }
 
-void SideSchemas::show(const SideSchema& schema, SqliteConnection& connection, TensorTables& tensors) {
+void SideSchemas::show(const SideSchema& schema, SqliteConnection& connection, const std::function<void()>& before) {
   auto known = filled_.find(schema.name);
   if (known == filled_.end()) {
     connection.execute("ATTACH '" + writable_memory(connection) + "' AS " + quote_identifier(schema.name));
@@ -54,7 +41,7 @@ void SideSchemas::show(const SideSchema& schema, SqliteConnection& connection, T
     return;
   }
   known->second = {};  // filled again next time if this attempt fails
-  show_tensors_of_views(connection, tensors);
+  before();
   run_whole(connection, schema.script);
   known->second = version_of(connection);
 }

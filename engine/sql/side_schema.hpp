@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
 namespace eindb {
 
 class SqliteConnection;
-class TensorTables;
 
 /// In-memory tables of a front end that SQL reads beside the database's. They present the database to clients in the
 /// terms of another database system.
@@ -22,8 +22,9 @@ struct SideSchema {
 class SideSchemas {
  public:
   /// Makes the schema visible, or updates it. Only compares counters if nothing has changed. A transaction may be open;
-  /// if it is rolled back, the next call restores the tables.
-  void show(const SideSchema& schema, SqliteConnection& connection, TensorTables& tensors);
+  /// if it is rolled back, the next call restores the tables. `before` is called before tables are filled: SQLite looks
+  /// up the columns of views only among the tables that it knows.
+  void show(const SideSchema& schema, SqliteConnection& connection, const std::function<void()>& before);
 
  private:
   struct Version {

@@ -6,6 +6,7 @@
 
 #include "common/coded_error.hpp"
 #include "engine/query/sql_query.hpp"
+#include "engine/query/stored_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/sql/schema_change.hpp"
 #include "engine/statements/views_of_dropped.hpp"
@@ -22,7 +23,7 @@ void run_in_place(std::string text, const ast::Sql& whole, SessionState& session
 }
 
 void drop_all(const DropOfSeveral& drop, const ast::Sql& sql, SessionState& session) {
-  ViewsOfDropped views(session.database, drop.behavior);
+  ViewsOfDropped views(session, drop.behavior);
   for (const auto& statement : drop.statements) run_in_place(statement, sql, session);
   views.settle(sql.span);
 }
@@ -59,7 +60,8 @@ void replace_view(const ReplacedView& view, const ast::Sql& sql, SessionState& s
   auto prepared = prepare_sql(create, session);
   prepared.step();
   // A view that cannot be read would have taken the place of one that could.
-  with_place(place, [&] { check_readable(name, session.database); });
+  std::vector<VisibleTable> queries;
+  with_place(place, [&] { check_readable(name, session, queries); });
   for (const auto& trigger : triggers) run_in_place(trigger, sql, session);
 }
 

@@ -21,9 +21,9 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
 Result execute_statement(const ast::CreateTensors& create, SessionState& session);
 
 // engine/statements/tensor_statements.cpp
-Result execute_statement(const ast::DropTensor& drop, OpenDatabase& database);
+Result execute_statement(const ast::DropTensor& drop, SessionState& session);
 Result execute_statement(const ast::ShowTensors& show, OpenDatabase& database);
-Result execute_statement(const ast::Describe& describe, OpenDatabase& database);
+Result execute_statement(const ast::Describe& describe, SessionState& session);
 
 // engine/statements/copy_statements.cpp
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session);

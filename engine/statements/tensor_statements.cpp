@@ -3,6 +3,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/query/stored_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/views_of_dropped.hpp"
@@ -38,12 +39,13 @@ std::string kind_of_table(const std::string& name, SqliteConnection& connection)
 
 // The columns of an ordinary table or view; nullopt if there is none of that name. `key` is the place in the primary
 // key.
-std::optional<Result> table_description(const std::string& name, OpenDatabase& database) {
+std::optional<Result> table_description(const std::string& name, SessionState& session) {
+  auto& database = session.database;
   const auto kind = kind_of_table(name, database.connection());
   if (kind.empty()) return std::nullopt;
   // SQLite compiles a view in order to tell its columns.
-  if (kind == "view")
-    for (const auto& tensor : database.catalog.names()) database.tensor_tables.show(tensor);
+  std::vector<VisibleTable> queries;
+  if (kind == "view") check_readable(quote_identifier(name), session, queries);
   auto select = database.connection().prepare(
       "SELECT name, type, \"notnull\" OR (pk > 0 AND type = 'INTEGER' COLLATE NOCASE), dflt_value, nullif(pk, 0)"
       " FROM pragma_table_xinfo(?1) WHERE hidden <> 1");
@@ -62,9 +64,10 @@ std::optional<Result> table_description(const std::string& name, OpenDatabase& d
                        std::move(rows));
 }
 
-void drop_tensors(const ast::DropTensor& drop, OpenDatabase& database) {
+void drop_tensors(const ast::DropTensor& drop, SessionState& session) {
+  auto& database = session.database;
   SqliteTransaction transaction(database.connection());
-  ViewsOfDropped views(database, drop.behavior);
+  ViewsOfDropped views(session, drop.behavior);
   for (const auto& name : drop.names)
     if (!drop.if_exists || database.catalog.find(name.text)) database.catalog.drop(database.tensor(name).name);
   views.settle(drop.names.front().span);
@@ -75,17 +78,18 @@ void drop_tensors(const ast::DropTensor& drop, OpenDatabase& database) {
 
 // If the disk is full, the log cannot grow and the first attempt fails. Once the log is copied into the file, it
 // restarts within its existing space, which suffices to mark the pages of the tiles as free.
-Result execute_statement(const ast::DropTensor& drop, OpenDatabase& database) {
+Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
+  auto& database = session.database;
   const auto is_there = [&](const ast::Identifier& name) { return database.catalog.find(name.text).has_value(); };
   if (drop.if_exists && std::none_of(drop.names.begin(), drop.names.end(), is_there))
     return status_result("DROP TENSOR");
   auto& connection = database.connection();
   const bool alone = !connection.in_transaction();
   try {
-    drop_tensors(drop, database);
+    drop_tensors(drop, session);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Io || !alone || !connection.all_read_the_last_commit()) throw;
-    drop_tensors(drop, database);
+    drop_tensors(drop, session);
   }
   return status_result("DROP TENSOR");
 }
@@ -110,11 +114,12 @@ Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
                        std::move(rows));
 }
 
-Result execute_statement(const ast::Describe& describe, OpenDatabase& database) {
+Result execute_statement(const ast::Describe& describe, SessionState& session) {
+  auto& database = session.database;
   if (const auto* attached = database.attached.find(describe.name.text))
     return description(attached->labels(), attached->grid(), attached->dtype(), 0);
   if (!database.catalog.find(describe.name.text)) {
-    if (auto table = table_description(describe.name.text, database)) return std::move(*table);
+    if (auto table = table_description(describe.name.text, session)) return std::move(*table);
   }
   const auto tensor = database.tensor(describe.name);
   return description(tensor.labels, tensor.grid, tensor.dtype, tensor.replicas);

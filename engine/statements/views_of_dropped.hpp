@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/source_span.hpp"
-#include "engine/session/open_database.hpp"
+#include "engine/session/session_state.hpp"
 #include "parser/ast.hpp"
 
 namespace eindb {
@@ -13,18 +13,15 @@ namespace eindb {
 /// and cannot afterwards. Made in the transaction of the DROP, before anything is dropped.
 class ViewsOfDropped {
  public:
-  ViewsOfDropped(OpenDatabase& database, ast::DropBehavior behavior);
+  ViewsOfDropped(SessionState& session, ast::DropBehavior behavior);
 
   /// To be called when all is dropped: drops the views as well, or refuses if there are any (2BP01), as the DROP says.
   void settle(SourceSpan place);
 
  private:
-  OpenDatabase& database_;
+  SessionState& session_;
   ast::DropBehavior behavior_;
   std::set<std::string> broken_before_;
 };
-
-/// Compiles a query of all columns of the table or view. Throws what SQLite says against it.
-void check_readable(const std::string& quoted_name, OpenDatabase& database);
 
 }  // namespace eindb

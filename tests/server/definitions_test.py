@@ -56,6 +56,16 @@ class Definitions(WithConnection):
         row = self.rows("SELECT * FROM v")[0]
         self.assertEqual([str(value) for value in row], ["2026-01-31", "2026-02-01 23:59:59", "14"])
 
+    def test_a_view_over_a_query_of_eindb(self):
+        self.run_all("CREATE VIEW v AS SELECT i, val::int AS n FROM (EINSUM Z[i] = SUM(X[i,j])) AS z WHERE val > 6")
+        self.assertEqual(self.rows("SELECT i, n / 2 FROM v ORDER BY i"), [(1, 11), (2, 19)])
+        self.assertEqual(self.rows("SELECT column_name FROM information_schema.columns WHERE table_name = 'v'"
+                                   " ORDER BY ordinal_position"), [("i",), ("n",)])  # fmt: skip
+        self.assertIn("EINSUM Z[i] = SUM(X[i,j])", self.value("SELECT pg_get_viewdef('v'::regclass)"))
+        self.run_all("ALTER TABLE p RENAME TO people", "ALTER TABLE people RENAME TO p")
+        self.assertEqual(self.read_in_shell("SELECT n FROM v ORDER BY i"), ["22", "38"])
+        self.refused("2BP01", "DROP TENSOR X RESTRICT")
+
     def test_expressions_of_tables(self):
         self.run_all("CREATE TABLE t (a int CHECK (a / 2 > 0 AND a::text ~ '^[0-9]+$'), b text DEFAULT E'x\\ty',"
                      " c int DEFAULT 7 / 2, d int GENERATED ALWAYS AS (a / 2) STORED, e boolean DEFAULT true,"
