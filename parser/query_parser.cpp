@@ -79,15 +79,21 @@ ast::Subscripts parse_subscript_body(TokenStream& tokens) {
   return subscripts;
 }
 
+/// Whether subscripts follow, in plain quotes or, as in Python, in double ones.
+bool at_subscripts(TokenStream& tokens) {
+  if (tokens.at(Token::Kind::String)) return true;
+  return tokens.at(Token::Kind::QuotedName) && tokens.peek().text.find_first_of(",>") != std::string_view::npos;
+}
+
 /// EINSUM (Q, R), starting at the parenthesis.
 ast::ResultNames parse_result_names(TokenStream& tokens) {
   ast::ResultNames results;
   const auto begin = tokens.begin();
   tokens.take();
-  if (tokens.at(Token::Kind::String)) {
-    auto after = tokens;
+  if (auto after = tokens; at_subscripts(tokens)) {
     const auto subscripts = after.take().text;
-    tokens.fail_expected("the name of a result", hint_for_call(subscripts, after));
+    tokens.fail_expected("the name of a result",
+                         hint_for_call("'" + std::string(subscripts.substr(1, subscripts.size() - 2)) + "'", after));
   }
   DistinctNames distinct("result");
   do {

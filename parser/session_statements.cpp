@@ -188,7 +188,12 @@ Node set(TokenStream& tokens) {
     return ast::SetTransaction{parse_transaction_modes(tokens)};
   }
   set.name = tokens.expect_name("the name of a setting");
-  if (!tokens.accept_word("TO")) tokens.expect_symbol("=", "after", set.name.text);
+  if (!tokens.accept_word("TO")) {
+    if (!tokens.at_symbol("="))
+      tokens.fail_expected("'=' after " + set.name.text,
+                           "as in SET " + set.name.text + " = value; SHOW ALL lists settings");
+    tokens.take();
+  }
   set.value = literal(tokens, "the value of " + set.name.text);
   return set;
 }

@@ -106,7 +106,7 @@ void refuse_view(TokenStream& tokens, const ast::Identifier& name) {
     if (tokens.at_word(word)) return;
   const auto wanted = std::string(tokens.peek().text);
   fail("there are no views of tensors", name.span,
-       "CREATE VIEW " + wanted + " AS SELECT ... reads tensors as tables; CREATE TENSOR " + wanted +
+       "CREATE VIEW " + wanted + " AS SELECT * FROM (EINSUM ...) is a view in SQL; CREATE TENSOR " + wanted +
            " AS EINSUM ... stores a result");
 }
 
@@ -179,6 +179,12 @@ ast::CreateTensors create_tensors(TokenStream& tokens, const ast::CreateTensor& 
   return create;
 }
 
+std::string hint_for_create(TokenStream& tokens, const std::string& name) {
+  if (tokens.at(Token::Kind::String)) return "COPY " + name + " FROM 'file' makes a tensor of a file";
+  if (tokens.at_symbol("=")) return "a copy of X is CREATE TENSOR " + name + " AS EINSUM " + name + "[i,j] = X[i,j]";
+  return "as in (i 1000, j 2000); a scalar has ()";
+}
+
 /// Checks the constraints between the parts of CREATE TENSOR.
 void check_create(TokenStream& tokens, const ast::CreateTensor& create, SourceSpan dimensions) {
   const bool from_query = std::holds_alternative<ast::Query>(create.source);
@@ -188,7 +194,7 @@ void check_create(TokenStream& tokens, const ast::CreateTensor& create, SourceSp
   if (std::holds_alternative<ast::Sql>(create.source))
     fail("a tensor from rows needs its dimensions", create.name.span,
          "CREATE TENSOR " + create.name.text + " (i 1000, j 50) AS SELECT row, col, weight FROM t");
-  tokens.fail_expected("the dimensions or AS after " + create.name.text, "as in (i 1000, j 2000); a scalar has ()");
+  tokens.fail_expected("the dimensions or AS after " + create.name.text, hint_for_create(tokens, create.name.text));
 }
 
 /// Rows of numbers: "(0, 3, 1.5)".

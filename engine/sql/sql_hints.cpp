@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/sql/sql_text.hpp"
 #include "parser/macro.hpp"
@@ -83,6 +84,9 @@ std::string hint_for_column(const std::string& written, std::string_view sql, Ca
 std::string hint_for_table(const std::string& table) {
   const auto dot = table.rfind('.');
   if (dot == std::string::npos || table.starts_with("main.") || table.starts_with("temp.")) return {};
+  for (const std::string_view schema : {"pg_catalog.", "information_schema."})
+    if (to_lower(table).starts_with(schema))
+      return "it has tables that clients of the server ask for: SHOW TENSORS and sqlite_schema list the database's own";
   return "COPY X FROM '" + table + "' reads a file into a tensor";
 }
 

@@ -213,7 +213,8 @@ TEST(SyntaxError, Queries) {
 
 TEST(SyntaxError, Session) {
   expect_all({
-      {"SET threads 4", 1, 13, "expected '=' after threads, found '4'"},
+      {"SET threads 4", 1, 13, "expected '=' after threads, found '4'",
+       "as in SET threads = value; SHOW ALL lists settings"},
       {"SET threads =", 1, 14, "expected the value of threads, found the end of the statement"},
       {"DRAIN WORKER x", 1, 14, "expected the address of a worker after WORKER, found 'x'",
        "as SHOW WORKERS has it, in quotes"},
