@@ -240,12 +240,12 @@ class Cursors(WithConnection):
             self.assertEqual(self.fetch("ALL FROM c"), [4, 5, 6])
 
     def test_each_fetch_has_its_own_time(self):
-        self.execute("SET statement_timeout = 500")
+        self.execute("SET statement_timeout = 1500")
         self.execute("BEGIN")
         self.execute("DECLARE c CURSOR FOR WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c")
         self.execute("DECLARE d CURSOR WITH HOLD FOR SELECT n FROM numbers ORDER BY n")
         for n in (1, 2):
-            time.sleep(0.6)
+            time.sleep(1.6)
             self.assertEqual(self.fetch("c"), [n])
         self.execute("SAVEPOINT a")
         self.refused("57014", "MOVE ALL FROM c")
@@ -253,10 +253,10 @@ class Cursors(WithConnection):
         self.refused("55000", "FETCH c")
         self.execute("ROLLBACK TO a")
         self.execute("CLOSE c")
-        time.sleep(0.6)
+        time.sleep(1.6)
         self.execute("DELETE FROM numbers")
         self.execute("ROLLBACK TO a")
-        time.sleep(0.6)
+        time.sleep(1.6)
         self.execute("COMMIT")
         self.assertEqual(self.fetch("ALL FROM d"), list(range(1, 11)))
 
