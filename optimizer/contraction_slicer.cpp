@@ -5,19 +5,20 @@
 
 #include "common/check.hpp"
 #include "optimizer/paths/slicing.hpp"
-#include "optimizer/rewrites/product.hpp"
+#include "optimizer/rewrites/factors.hpp"
+#include "tensor/algebra.hpp"
 
 namespace eindb {
 namespace {
 
-bool is_sum(const Vertex& vertex) {
-  return vertex.einsum.aggregate == Aggregate::Sum || vertex.einsum.aggregate == Aggregate::None;
+bool has_aggregate(const Vertex& vertex, Aggregate aggregate) {
+  return vertex.einsum.aggregate == aggregate || vertex.einsum.aggregate == Aggregate::None;
 }
 
-// Whether f(a + b) = f(a) + f(b) for operand n of the vertex's expression f.
-bool is_plain_factor(const Vertex& vertex, std::size_t n) {
+// Whether operand n is a factor of the vertex's expression by itself, and nothing else of it.
+bool is_plain_factor(const Vertex& vertex, std::size_t n, ScalarOp join) {
   std::size_t plain = 0;
-  for (const auto& factor : factors_of(vertex.einsum.expression)) {
+  for (const auto& factor : factors_of(vertex.einsum.expression, join)) {
     const auto operands = operands_of(*factor.expression);
     if (std::find(operands.begin(), operands.end(), n) == operands.end()) continue;
     if (factor.inverted || factor.expression->kind() != ScalarExpression::Kind::Operand) return false;
@@ -25,6 +26,19 @@ bool is_plain_factor(const Vertex& vertex, std::size_t n) {
   }
   return plain == 1;
 }
+
+// Whether f(a AGGREGATE b) = f(a) AGGREGATE f(b) for operand n of the vertex f. Factors that must not be negative were
+// proven not to be when they were ordered; nothing is known of them here.
+bool distributes(const Vertex& vertex, std::size_t n, Aggregate aggregate) {
+  if (!has_aggregate(vertex, aggregate)) return false;
+  const auto& semirings = all_semirings();
+  return std::any_of(semirings.begin(), semirings.end(), [&](const Semiring& semiring) {
+    return semiring.aggregate == aggregate && !semiring.needs_nonnegative &&
+           holds_for(semiring, vertex.compute_dtype) && is_plain_factor(vertex, n, semiring.join);
+  });
+}
+
+constexpr Aggregate kSliced[] = {Aggregate::Sum, Aggregate::Max, Aggregate::Min};
 
 // Rounding to INT64 drops fractions. It must happen once, not once per slice.
 bool keeps_sums(const Vertex& vertex) { return vertex.dtype != DType::Int64 || vertex.compute_dtype == DType::Int64; }
@@ -55,8 +69,10 @@ class Trees {
     const auto& read = graph_.vertex(id);
     if (read.is_input() || uses_[id.index()] != 1 || reader.einsum.inputs[n] != read.einsum.output) return false;
     if (read.einsum.epilogue != nullptr) return false;  // an epilogue needs the whole sum
-    if (is_sum(reader)) return is_plain_factor(reader, n) && keeps_sums(read);
-    return read.einsum.aggregate == Aggregate::None;
+    const auto how = read.einsum.aggregate;
+    if (how != Aggregate::None && how != Aggregate::Sum) return distributes(reader, n, how);
+    if (has_aggregate(reader, Aggregate::Sum)) return distributes(reader, n, Aggregate::Sum) && keeps_sums(read);
+    return how == Aggregate::None;
   }
 
   const EinGraph& graph_;
@@ -93,8 +109,8 @@ class TreeProblem {
       if (slicing.parts[l] < 2) continue;
       out.labels.push_back({labels_[l], slicing.parts[l]});
       const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), l) != list.end(); };
-      // Slices of labels that are summed below the root are added up, whatever the root's own aggregate is.
-      if (!has(last.labels)) out.aggregate = Aggregate::Sum;
+      // Slices of labels that are aggregated below the root are aggregated likewise, also where the root does not.
+      if (!has(last.labels)) out.aggregate = below_;
       else if (!has(last.kept) && out.aggregate == Aggregate::None)
         out.aggregate = graph_.vertex(out.result).einsum.aggregate;
     }
@@ -141,32 +157,47 @@ class TreeProblem {
   }
 
   // A label that occurs under two maximal vertices stands for two different loops unless they meet further down.
-  // Slicing a label that is summed below the root gives partial sums, so every vertex from there to the root must
-  // preserve sums.
+  // Slicing a label that is aggregated below the root gives partial values, which every vertex from there to the root
+  // must keep apart; this is done for labels of one aggregate, the first in kSliced that has some.
   void find_sliceable() {
-    const auto count = problem_.steps.size();
-    std::vector<bool> sums(count, true);  // from the step to the root
-    std::vector<std::size_t> tops(labels_.size(), 0);
-    problem_.sliceable.assign(labels_.size(), true);
-    for (std::size_t s = count; s-- > 0;) {
-      const bool own = is_sum(graph_.vertex(tree_[s]));
-      for (const auto input : problem_.steps[s].inputs)
-        if (input >= operands_) sums[input - operands_] = sums[s] && own;
-      const auto& kept = problem_.steps[s].kept;
-      for (const auto label : problem_.steps[s].labels) {
-        const bool ends = s + 1 == count || std::find(kept.begin(), kept.end(), label) == kept.end();
-        if (!ends) continue;
-        ++tops[label];
-        if (s + 1 < count && !(sums[s] && own)) problem_.sliceable[label] = false;
-      }
+    std::vector<std::size_t> tops;
+    for (const auto aggregate : kSliced) {
+      below_ = aggregate;
+      problem_.sliceable.assign(labels_.size(), true);
+      tops.assign(labels_.size(), 0);
+      if (find_sliceable_by(aggregate, tops) > 0) break;
     }
     for (std::size_t l = 0; l < tops.size(); ++l)
       if (tops[l] != 1) problem_.sliceable[l] = false;
   }
 
+  // Returns the number of labels below the root that may be sliced with this aggregate.
+  std::size_t find_sliceable_by(Aggregate aggregate, std::vector<std::size_t>& tops) {
+    const auto count = problem_.steps.size();
+    std::vector<bool> keeps(count, true);  // the step and all from it to the root
+    std::size_t found = 0;
+    for (std::size_t s = count; s-- > 0;) {
+      const auto& step = problem_.steps[s];
+      const auto& vertex = graph_.vertex(tree_[s]);
+      for (std::size_t n = 0; n < step.inputs.size(); ++n)
+        if (step.inputs[n] >= operands_)
+          keeps[step.inputs[n] - operands_] = keeps[s] && distributes(vertex, n, aggregate);
+      for (const auto label : step.labels) {
+        const bool ends = s + 1 == count || std::find(step.kept.begin(), step.kept.end(), label) == step.kept.end();
+        if (!ends) continue;
+        ++tops[label];
+        if (s + 1 == count) continue;
+        if (keeps[s] && vertex.einsum.aggregate == aggregate) ++found;
+        else problem_.sliceable[label] = false;
+      }
+    }
+    return found;
+  }
+
   const EinGraph& graph_;
   const std::vector<VertexId>& tree_;
   std::size_t operands_ = 0;
+  Aggregate below_ = Aggregate::Sum;  // of sliced labels that end below the root
   SlicingProblem problem_;
   Labels labels_;
   std::unordered_map<Label, std::size_t> number_;

@@ -213,6 +213,10 @@ const ScalarOpInfo& info_of(ScalarOp op) {
   return info;
 }
 
+bool gives_boolean(const ScalarExpression& e) {
+  return e.kind() == ScalarExpression::Kind::Call && gives_boolean(e.op());
+}
+
 bool gives_boolean(ScalarOp op) {
   switch (op) {
     case Not:

@@ -123,6 +123,8 @@ class ScalarExpression {
   std::vector<ScalarPtr> arguments_;
 };
 
+/// Whether all values of an expression are 1 or 0.
+bool gives_boolean(const ScalarExpression& e);
 /// Whether structure, constants, operands and types are equal.
 bool equal(const ScalarExpression& a, const ScalarExpression& b);
 std::size_t hash_of(const ScalarExpression& e);

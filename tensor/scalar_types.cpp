@@ -296,7 +296,7 @@ class Typer {
     std::optional<DType> of_truths;
     for (const auto& argument : e->arguments()) {
       const auto value = typed(argument, wanted && types_.of(*argument).dtype != DType::Int64 ? Wanted{} : wanted);
-      const bool is_truth = argument->kind() == Kind::Call && gives_boolean(argument->op());
+      const bool is_truth = gives_boolean(*argument);
       auto& into = is_truth ? of_truths : type;
       if (is_truth && into && *into != value.type) into = wanted && !is_complex(*wanted) ? *wanted : *into;
       else into = into && !is_truth ? promote(*into, value.type) : value.type;

@@ -157,7 +157,7 @@ class Folder {
       if (!a[n]->is_constant()) continue;
       const bool settles = truth_of(*a[n]) == (e->op() == Or);
       if (settles) return ScalarExpression::with_type(ScalarExpression::integer(e->op() == Or ? 1 : 0), a[n]->type());
-      if (a[1 - n]->kind() == Kind::Call && gives_boolean(a[1 - n]->op())) return a[1 - n];
+      if (gives_boolean(*a[1 - n])) return a[1 - n];
     }
     return e;
   }

@@ -8,7 +8,7 @@
 #include "common/check.hpp"
 #include "optimizer/paths/contraction_path.hpp"
 #include "optimizer/rewrites/expression_split.hpp"
-#include "optimizer/rewrites/product.hpp"
+#include "optimizer/rewrites/joined_factors.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 
 namespace eindb {
@@ -21,24 +21,26 @@ struct Leaf {
   Labels labels;
   std::size_t place = 0;  // of its first factor in the statement, to keep that order
 
-  Factor factor() const {
+  Factor factor(ScalarOp join) const {
     if (!std::all_of(factors.begin(), factors.end(), [](const Factor& f) { return f.inverted; }))
-      return {product_of(factors), false};
+      return {joined(factors, join), false};
     auto denominators = factors;
     for (auto& denominator : denominators) denominator.inverted = false;
-    return {product_of(denominators), true};
+    return {joined(denominators, join), true};
   }
 };
 
-std::vector<Factor> joined(std::vector<Factor> a, const std::vector<Factor>& b) {
+std::vector<Factor> appended(std::vector<Factor> a, const std::vector<Factor>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-// Takes one product apart. Lifecycle: factors -> leaves -> binary vertices along the path -> last vertex.
-class ProductSplitter {
+// Takes one contraction apart: an aggregate of factors over which it distributes. Lifecycle: factors -> leaves ->
+// binary vertices along the path -> last vertex.
+class ContractionSplitter {
  public:
-  ProductSplitter(VertexSplitter& splitter, PathSearch& paths) : splitter_(splitter), paths_(paths) {}
+  ContractionSplitter(VertexSplitter& splitter, PathSearch& paths, JoinedFactors factors)
+      : splitter_(splitter), paths_(paths), semiring_(*factors.semiring), factors_(std::move(factors.factors)) {}
 
   VertexId run() {
     collect_leaves();
@@ -61,7 +63,7 @@ class ProductSplitter {
     std::vector<PlacedFactor> pairs;
     std::vector<PlacedFactor> singles;
     std::size_t place = 0;
-    for (auto factor : factors_of(splitter_.vertex().einsum.expression)) {
+    for (auto& factor : factors_) {
       factor.expression = split_to_two_operands(splitter_, factor.expression);
       auto operands = operands_of(*factor.expression);
       if (operands.empty()) rest_.push_back(factor);
@@ -110,15 +112,15 @@ class ProductSplitter {
     return kept;
   }
 
-  // Makes `expression` a part that sums the labels that nothing else has; holders_ no longer counts `labels`.
+  // Makes `expression` a part that aggregates the labels that nothing else has; holders_ no longer counts `labels`.
   ScalarPtr add_part(const ScalarPtr& expression, const Labels& labels, Labels& output) {
     Labels aggregated;
     for (const auto label : labels) (holders_[label] > 0 ? output : aggregated).push_back(label);
-    summed_.insert(aggregated.begin(), aggregated.end());
-    return splitter_.add_part(expression, output, aggregated);
+    aggregated_.insert(aggregated.begin(), aggregated.end());
+    return splitter_.add_part(expression, output, aggregated, semiring_.aggregate);
   }
 
-  bool sums_any(const Labels& labels) {
+  bool aggregates_any(const Labels& labels) {
     return std::any_of(labels.begin(), labels.end(), [&](Label label) { return holders_[label] == 0; });
   }
 
@@ -129,11 +131,11 @@ class ProductSplitter {
     }
   }
 
-  // Replaces the leaf's factors by one part. Denominators stay denominators unless a label is summed over them.
+  // Replaces the leaf's factors by one part. What is inverted stays so unless a label is aggregated over it.
   void make_part(Leaf& leaf) {
     change_holders(leaf.labels, -1);
-    auto factor = leaf.factor();
-    if (factor.inverted && sums_any(leaf.labels)) factor = {product_of({factor}), false};
+    auto factor = leaf.factor(semiring_.join);
+    if (factor.inverted && aggregates_any(leaf.labels)) factor = {joined({factor}, semiring_.join), false};
     Labels output;
     const auto part = add_part(factor.expression, leaf.labels, output);
     leaf = {{{part, factor.inverted}}, std::move(output), leaf.place};
@@ -142,12 +144,12 @@ class ProductSplitter {
 
   // Makes a leaf over two operands a vertex of its own.
   void settle(Leaf& leaf) {
-    if (operands_of(*product_of(leaf.factors)).size() == 2) make_part(leaf);
+    if (operands_of(*joined(leaf.factors, semiring_.join)).size() == 2) make_part(leaf);
   }
 
   static Leaf join(const Leaf& a, const Leaf& b) {
     if (b.place < a.place) return join(b, a);
-    Leaf both{joined(a.factors, b.factors), a.labels, a.place};
+    Leaf both{appended(a.factors, b.factors), a.labels, a.place};
     append_distinct(both.labels, b.labels);
     return both;
   }
@@ -193,27 +195,28 @@ class ProductSplitter {
     CHECK(leaves_.size() <= 2, "the last vertex joins two leaves at most");
     auto factors = rest_;
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.place < b.place; });
-    for (const auto& leaf : leaves_) factors = joined(std::move(factors), leaf.factors);
+    for (const auto& leaf : leaves_) factors = appended(std::move(factors), leaf.factors);
     Labels left;
     for (const auto label : splitter_.vertex().einsum.aggregated)
-      if (!summed_.contains(label)) left.push_back(label);
-    return splitter_.finish(product_of(factors), left);
+      if (!aggregated_.contains(label)) left.push_back(label);
+    return splitter_.finish(joined(factors, semiring_.join), left);
   }
 
   VertexSplitter& splitter_;
   PathSearch& paths_;
+  const Semiring& semiring_;
+  std::vector<Factor> factors_;
   std::vector<Leaf> leaves_;
   std::map<std::vector<std::size_t>, std::size_t> leaf_of_pair_;
   std::unordered_map<std::size_t, std::size_t> leaf_of_operand_;  // the first leaf, if several read it
   std::vector<Factor> rest_;                                      // constants, and label values that no leaf takes
   std::unordered_map<Label, int> holders_;
-  std::unordered_set<Label> summed_;
+  std::unordered_set<Label> aggregated_;
 };
 
 VertexId split(VertexSplitter splitter, PathSearch& paths) {
+  if (auto factors = joined_factors(splitter)) return ContractionSplitter(splitter, paths, *std::move(factors)).run();
   const auto& einsum = splitter.vertex().einsum;
-  if (einsum.aggregate == Aggregate::None || einsum.aggregate == Aggregate::Sum)
-    return ProductSplitter(splitter, paths).run();
   return splitter.finish(split_to_two_operands(splitter, einsum.expression), einsum.aggregated);
 }
 

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "common/disjoint_sets.hpp"
-#include "optimizer/rewrites/product.hpp"
+#include "optimizer/rewrites/joined_factors.hpp"
 #include "optimizer/rewrites/separable_extreme.hpp"
 #include "optimizer/rewrites/separable_sum.hpp"
 #include "optimizer/rewrites/truth_product.hpp"
@@ -82,45 +82,34 @@ std::unordered_set<Label> local_labels(const std::vector<Group>& groups, const L
   return out;
 }
 
-VertexId sum_groups(VertexSplitter& splitter, const std::vector<Factor>& factors, const std::vector<Group>& groups,
-                    const std::unordered_set<Label>& local) {
+VertexId aggregate_groups(VertexSplitter& splitter, const JoinedFactors& joint, const std::vector<Group>& groups,
+                          const std::unordered_set<Label>& local) {
+  const auto join = joint.semiring->join;
   std::vector<Factor> kept;
   for (const auto& group : groups) {
     Labels own;
     Labels others;
     for (const auto label : group.labels) (local.contains(label) ? own : others).push_back(label);
-    const auto inside = factors_in(group, factors);
+    const auto inside = factors_in(group, joint.factors);
     if (own.empty()) kept.insert(kept.end(), inside.begin(), inside.end());
-    else kept.push_back({splitter.add_part(product_of(inside), others, own), false});
+    else kept.push_back({splitter.add_part(joined(inside, join), others, own, joint.semiring->aggregate), false});
   }
   Labels left;
   for (const auto label : splitter.vertex().einsum.aggregated)
     if (!local.contains(label)) left.push_back(label);
-  return splitter.finish(product_of(kept), left);
+  const auto rest = joined(kept, join);
+  // Equal values aggregate to themselves, so that a label that nothing has any more can go.
+  if (joint.semiring->idempotent) left = difference(left, difference(left, splitter.labels_of(*rest)));
+  return splitter.finish(rest, left);
 }
 
-// SUM of a product.
-std::optional<VertexId> sum_factors_apart(VertexSplitter& splitter, const std::vector<Factor>& factors) {
-  const auto groups = group_factors(factors, splitter);
+// SUM of a product, MAX of a sum, and the other pairs of tensor/algebra.
+std::optional<VertexId> aggregate_factors_apart(VertexSplitter& splitter, const std::optional<JoinedFactors>& joint) {
+  if (!joint) return std::nullopt;
+  const auto groups = group_factors(joint->factors, splitter);
   const auto local = local_labels(groups, splitter.vertex().einsum.aggregated);
   if (local.empty() || !joins(groups)) return std::nullopt;
-  return sum_groups(splitter, factors, groups, local);
-}
-
-// Truth values converted to numbers of the type in which they are counted.
-std::vector<Factor> numerators(const VertexSplitter& splitter, const std::vector<ScalarPtr>& truths) {
-  const auto type = splitter.vertex().compute_dtype;
-  std::vector<Factor> out;
-  for (const auto& truth : truths)
-    out.push_back(
-        {splitter.type_of(*truth) == type ? truth : ScalarExpression::call(conversion_to(type), {truth}), false});
-  return out;
-}
-
-// The truth value inside conversions to the type in which it is counted.
-ScalarPtr counted_truth(ScalarPtr e) {
-  while (e->kind() == ScalarExpression::Kind::Call && converts_to(e->op())) e = e->arguments()[0];
-  return e;
+  return aggregate_groups(splitter, *joint, groups, local);
 }
 
 // The number of cells that a vertex aggregates per cell of its head, if its compute type holds all smaller ones
@@ -135,28 +124,27 @@ std::optional<std::int64_t> exact_count(const VertexSplitter& splitter) {
   return static_cast<std::int64_t>(cells);
 }
 
-// SUM of a truth value counts cells: for a AND b the SUM of a product, for a OR b all cells minus those with neither.
+// The number of cells where a OR b holds is that of all cells minus those with neither.
 std::optional<VertexId> count_apart(VertexSplitter& splitter) {
   const auto& einsum = splitter.vertex().einsum;
   const auto truth = counted_truth(einsum.expression);
-  if (truth->kind() != ScalarExpression::Kind::Call || !gives_boolean(truth->op())) return std::nullopt;
-  const auto both = numerators(splitter, truth_factors(truth, true));
-  if (both.size() > 1) return sum_factors_apart(splitter, both);
+  if (!gives_boolean(*truth)) return std::nullopt;
   const auto neither = numerators(splitter, truth_factors(truth, false));
   const auto count = exact_count(splitter);
   if (neither.size() < 2 || !count) return std::nullopt;
   const auto groups = group_factors(neither, splitter);
   if (!joins(groups) || local_labels(groups, einsum.aggregated).empty()) return std::nullopt;
-  const auto part = splitter.add_part(
-      product_of(neither), difference(splitter.labels_of(*einsum.expression), einsum.aggregated), einsum.aggregated);
+  const auto part =
+      splitter.add_part(joined(neither), difference(splitter.labels_of(*einsum.expression), einsum.aggregated),
+                        einsum.aggregated, Aggregate::Sum);
   return splitter.finish(ScalarExpression::call(ScalarOp::Subtract, {ScalarExpression::integer(*count), part}), {});
 }
 
 std::optional<VertexId> take_apart(VertexSplitter& splitter) {
-  const auto& einsum = splitter.vertex().einsum;
-  switch (einsum.aggregate) {
+  if (splitter.vertex().einsum.aggregate == Aggregate::None) return std::nullopt;
+  if (const auto apart = aggregate_factors_apart(splitter, joined_factors(splitter))) return apart;
+  switch (splitter.vertex().einsum.aggregate) {
     case Aggregate::Sum: {
-      if (const auto apart = sum_factors_apart(splitter, factors_of(einsum.expression))) return apart;
       if (const auto apart = sum_terms_apart(splitter)) return apart;
       return count_apart(splitter);
     }

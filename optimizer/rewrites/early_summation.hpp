@@ -7,7 +7,7 @@ namespace eindb {
 /// Aggregates a label before a join if only one side of the join has it and the aggregate distributes over the
 /// function.
 ///
-/// SUM over products:
+/// SUM over products, and the other pairs of tensor/algebra likewise:
 ///
 ///     Z[] = SUM(A[a,b,c] * B[d,e,f])     becomes     Z.1[] = SUM(A[a,b,c]), Z.2[] = SUM(B[d,e,f]), Z[] = Z.1 * Z.2
 ///
@@ -18,7 +18,7 @@ namespace eindb {
 /// product, for a OR b the number of cells minus that of NOT a AND NOT b. (COUNT, ANY and ALL are such SUMs.)
 ///
 /// SUM over sums and PROD over products of INT64 are taken apart by optimizer/rewrites/separable_sum, MAX and MIN over
-/// monotone functions by optimizer/rewrites/separable_extreme. The rewritten vertex and its parts are examined again.
+/// GREATEST, LEAST and monotone functions by optimizer/rewrites/separable_extreme. The rewritten vertex and its parts are examined again.
 ///
 /// MEAN is a SUM. LOGSUMEXP over sums is not taken apart: the parts of its EXP(X[i] + Y[j] - m) could overflow.
 EinGraph sum_early(const EinGraph& graph);

@@ -18,7 +18,7 @@ Operands united(const Operands& a, const Operands& b) {
 }
 
 ScalarPtr make_part(VertexSplitter& splitter, const ScalarPtr& expression) {
-  return splitter.add_part(expression, splitter.labels_of(*expression), {});
+  return splitter.add_part(expression, splitter.labels_of(*expression), {}, Aggregate::None);
 }
 
 // CASE WHEN a THEN b ELSE c as a sum of two, one of which is zero in each cell.

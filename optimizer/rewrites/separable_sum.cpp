@@ -1,8 +1,9 @@
 #include "optimizer/rewrites/separable_sum.hpp"
 
+#include <algorithm>
+
 #include "common/check.hpp"
-#include "optimizer/rewrites/product.hpp"
-#include "optimizer/rewrites/sum_terms.hpp"
+#include "optimizer/rewrites/factors.hpp"
 #include "optimizer/rewrites/term_groups.hpp"
 
 namespace eindb {
@@ -20,11 +21,13 @@ std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
     sum = f;
   }
   if (!sum) return {};
-  auto terms = sum_terms(factors[*sum].expression);
+  std::vector<ScalarPtr> terms;
+  for (const auto& [term, negative] : factors_of(factors[*sum].expression, ScalarOp::Add))
+    terms.push_back(negative ? ScalarExpression::call(ScalarOp::Negate, {term}) : term);
   if (factors.size() == 1) return terms;
   for (auto& term : terms) {
     factors[*sum].expression = term;
-    term = product_of(factors);
+    term = joined(factors);
   }
   return terms;
 }
@@ -50,12 +53,20 @@ std::vector<ScalarPtr> terms_in(const TermGroup& group, const std::vector<Scalar
   return out;
 }
 
-// The groups of a vertex, if taking it apart is worthwhile.
+// Whether a sum over more than two operands has a term that joins some of them. Such terms are contractions of their
+// own; the sum of all of them would be computed for every cell of the join.
+bool has_contractions(const VertexSplitter& splitter, const std::vector<ScalarPtr>& terms) {
+  const auto joins = [](const ScalarPtr& term) { return operands_of(*term).size() > 1; };
+  return splitter.vertex().inputs.size() > 2 && std::any_of(terms.begin(), terms.end(), joins);
+}
+
+// The groups of a vertex, if taking it apart is worthwhile: fewer cells are visited, or contractions become apparent.
 std::optional<std::vector<TermGroup>> worthwhile_groups(const VertexSplitter& splitter,
-                                                        const std::vector<ScalarPtr>& terms) {
+                                                        const std::vector<ScalarPtr>& terms, bool contractions) {
   if (terms.size() < 2 || aggregates_nothing(splitter)) return std::nullopt;
-  auto groups = group_terms(splitter, terms);
-  if (!groups || groups->size() < 2 || cells_of(splitter, *groups) >= cells_of_join(splitter)) return std::nullopt;
+  auto groups = group_terms(splitter, terms, contractions ? GroupBy::Operands : GroupBy::AggregatedLabels);
+  if (!groups || groups->size() < 2) return std::nullopt;
+  if (!contractions && cells_of(splitter, *groups) >= cells_of_join(splitter)) return std::nullopt;
   for (const auto& group : *groups)
     if (!multiplicity(splitter, group)) return std::nullopt;
   return groups;
@@ -66,12 +77,12 @@ std::optional<std::vector<TermGroup>> worthwhile_groups(const VertexSplitter& sp
 std::optional<VertexId> sum_terms_apart(VertexSplitter& splitter) {
   if (is_complex(splitter.vertex().compute_dtype)) return std::nullopt;
   const auto terms = terms_of(splitter.vertex().einsum.expression);
-  const auto groups = worthwhile_groups(splitter, terms);
+  const auto groups = worthwhile_groups(splitter, terms, has_contractions(splitter, terms));
   if (!groups) return std::nullopt;
   std::vector<ScalarPtr> sums;
   for (const auto& group : *groups) {
     auto sum = sum_of(terms_in(group, terms));
-    if (!group.own.empty()) sum = splitter.add_part(sum, group.head, group.own);
+    if (!group.own.empty()) sum = splitter.add_part(sum, group.head, group.own, Aggregate::Sum);
     const auto count = *multiplicity(splitter, group);
     sums.push_back(count == 1 ? sum
                               : ScalarExpression::call(ScalarOp::Multiply, {ScalarExpression::integer(count), sum}));
@@ -86,7 +97,7 @@ std::optional<VertexId> multiply_factors_apart(VertexSplitter& splitter) {
     if (factor.inverted) return std::nullopt;
     factors.push_back(factor.expression);
   }
-  const auto groups = worthwhile_groups(splitter, factors);
+  const auto groups = worthwhile_groups(splitter, factors, false);
   if (!groups) return std::nullopt;
   std::vector<ScalarPtr> powers;
   for (const auto& group : *groups) {

@@ -10,8 +10,13 @@ namespace eindb {
 ///
 ///     Z[] = SUM(X[i] + Y[j])   becomes   Z.1[] = SUM(X[i]), Z.2[] = SUM(Y[j]), Z[] = n_j * Z.1 + n_i * Z.2
 ///
+/// Where a sum over more than two operands has terms that join some of them, each of these becomes a contraction:
+///
+///     Z[] = SUM(A[i,j] * B[j,k] + C[i,k] * D[k])   becomes   Z.1[] = SUM(A[i,j] * B[j,k]), Z.2[] = SUM(C[i,k] * D[k]),
+///     ...
+///
 /// Constant factors around the sum are distributed. Returns nullopt and does nothing if the vertex is no such sum,
-/// aggregates over no cell, would not visit fewer cells, or is complex: n times an infinity contains a NaN there.
+/// aggregates over no cell, would gain nothing, or is complex: n times an infinity contains a NaN there.
 std::optional<VertexId> sum_terms_apart(VertexSplitter& splitter);
 
 /// The same for PROD of an INT64 product: PROD(X[i] * Y[j]) = PROD(X[i]) ^ n_j * PROD(Y[j]) ^ n_i, which is exact

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "common/check.hpp"
 
@@ -29,10 +30,12 @@ void add_term(TermGroup& group, std::size_t term, const Labels& labels, const La
 
 }  // namespace
 
-std::optional<std::vector<TermGroup>> group_terms(const VertexSplitter& splitter, const std::vector<ScalarPtr>& terms) {
+std::optional<std::vector<TermGroup>> group_terms(const VertexSplitter& splitter, const std::vector<ScalarPtr>& terms,
+                                                  GroupBy by) {
   const auto& aggregated = splitter.vertex().einsum.aggregated;
   std::vector<TermGroup> groups;
-  std::map<Labels, std::size_t> group_of;  // by aggregated labels, sorted
+  // By operands, or by aggregated labels, sorted.
+  std::map<std::pair<std::vector<std::size_t>, Labels>, std::size_t> group_of;
   std::vector<std::size_t> without_operand;
   for (std::size_t t = 0; t < terms.size(); ++t) {
     if (operands_of(*terms[t]).empty()) {
@@ -42,7 +45,9 @@ std::optional<std::vector<TermGroup>> group_terms(const VertexSplitter& splitter
     const auto labels = splitter.labels_of(*terms[t]);
     auto own = common(labels, aggregated);
     std::sort(own.begin(), own.end());
-    const auto [known, is_new] = group_of.try_emplace(std::move(own), groups.size());
+    if (by == GroupBy::Operands) own.clear();
+    auto operands = by == GroupBy::Operands ? operands_of(*terms[t]) : std::vector<std::size_t>{};
+    const auto [known, is_new] = group_of.try_emplace({std::move(operands), std::move(own)}, groups.size());
     if (is_new) groups.emplace_back();
     add_term(groups[known->second], t, labels, aggregated);
   }

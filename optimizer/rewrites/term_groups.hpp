@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -15,11 +16,16 @@ struct TermGroup {
   Labels head;                     ///< the other labels
 };
 
-/// Groups terms by their aggregated labels. Terms without operands (constants and label values) join the first group
-/// that has all their aggregated labels. nullopt if there is no such group, or if no term has an operand.
+/// What the terms of a group have in common.
+enum class GroupBy : std::uint8_t { AggregatedLabels, Operands };
+
+/// Groups terms by their aggregated labels, or by their operands. Terms without operands (constants and label values)
+/// join the first group that has all their aggregated labels. nullopt if there is no such group, or if no term has an
+/// operand.
 ///
 /// Example: for X[i] + 1 - A[i] + Y[j], aggregated over i and j, X, 1 and A form one group and Y another.
-std::optional<std::vector<TermGroup>> group_terms(const VertexSplitter& splitter, const std::vector<ScalarPtr>& terms);
+std::optional<std::vector<TermGroup>> group_terms(const VertexSplitter& splitter, const std::vector<ScalarPtr>& terms,
+                                                  GroupBy by = GroupBy::AggregatedLabels);
 
 /// Cells of the join of the whole vertex, and the sum over all groups.
 double cells_of_join(const VertexSplitter& splitter);

@@ -19,9 +19,22 @@ std::vector<ScalarPtr> truth_factors(const ScalarPtr& e, bool wanted) {
     factors.insert(factors.end(), more.begin(), more.end());
     return factors;
   }
-  const bool is_truth = e->kind() == ScalarExpression::Kind::Call && gives_boolean(e->op());
-  if (wanted && is_truth) return {e};
+  if (wanted && gives_boolean(*e)) return {e};
   return {ScalarExpression::call(wanted ? ScalarOp::NotEqual : ScalarOp::Equal, {e, ScalarExpression::integer(0)})};
+}
+
+ScalarPtr counted_truth(ScalarPtr e) {
+  while (e->kind() == ScalarExpression::Kind::Call && converts_to(e->op())) e = e->arguments()[0];
+  return e;
+}
+
+std::vector<Factor> numerators(const VertexSplitter& splitter, const std::vector<ScalarPtr>& truths) {
+  const auto type = splitter.vertex().compute_dtype;
+  std::vector<Factor> out;
+  for (const auto& truth : truths)
+    out.push_back(
+        {splitter.type_of(*truth) == type ? truth : ScalarExpression::call(conversion_to(type), {truth}), false});
+  return out;
 }
 
 }  // namespace eindb

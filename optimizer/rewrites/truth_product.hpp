@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tensor/scalar_expression.hpp"
+#include "optimizer/rewrites/factors.hpp"
 
 namespace eindb {
 
@@ -11,5 +11,11 @@ namespace eindb {
 ///
 ///     (X AND Y) <> 0     X <> 0, Y <> 0           NOT (X OR Y)     X = 0, Y = 0           X OR Y     X OR Y
 std::vector<ScalarPtr> truth_factors(const ScalarPtr& e, bool wanted);
+
+/// The expression inside conversions, which keep the truth of a value that is 1 or 0.
+ScalarPtr counted_truth(ScalarPtr e);
+
+/// Truth values as numbers of the type in which the vertex counts them.
+std::vector<Factor> numerators(const VertexSplitter& splitter, const std::vector<ScalarPtr>& truths);
 
 }  // namespace eindb

@@ -43,6 +43,8 @@ class VertexSplitter {
   VertexSplitter(EinGraph& graph, VertexNames& names, Vertex vertex);
 
   const Vertex& vertex() const { return vertex_; }
+  /// What the vertex reads, and the parts added so far.
+  const EinGraph& graph() const { return graph_; }
   const LabelTable& labels() const { return graph_.labels(); }
   const Labels& labels_of(std::size_t operand) const {
     CHECK(operand < operands_.size(), "operands are those of the vertex and the parts added");
@@ -53,9 +55,9 @@ class VertexSplitter {
   /// The type of the expression's value.
   DType type_of(const ScalarExpression& expression) const;
 
-  /// Adds `part[output] = SUM (or `how`) over aggregated of expression`, element-wise if nothing is aggregated. Returns
-  /// an expression that reads it as an operand.
-  ScalarPtr add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how = Aggregate::Sum);
+  /// Adds `part[output] = how over aggregated of expression`, element-wise if nothing is aggregated. Returns an
+  /// expression that reads it as an operand.
+  ScalarPtr add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how);
   /// Adds the rest of the vertex, with its name, head, type and aggregate (none if nothing is aggregated).
   VertexId finish(const ScalarPtr& expression, Labels aggregated);
 

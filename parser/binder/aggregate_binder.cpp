@@ -181,7 +181,7 @@ ScalarPtr ExpressionBinder::count_cells(const ast::Aggregate& e, const Labels& o
   const auto body = lower(argument, inner);
   const auto types = input_types(graph_, inner.inputs);
   with_place(span, [&] { return kind_of(*body, types); });
-  if (body->kind() == ScalarExpression::Kind::Call && gives_boolean(body->op())) {
+  if (gives_boolean(*body)) {
     throw Error(ErrorKind::Type, "COUNT counts cells, whether or not a condition holds in them", span,
                 "COUNT_NONZERO counts those where it holds");
   }

@@ -1,0 +1,92 @@
+#include "optimizer/rewrites/joined_factors.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "common/check.hpp"
+#include "optimizer/rewrites/term_groups.hpp"
+#include "optimizer/rewrites/truth_product.hpp"
+
+namespace eindb {
+namespace {
+
+// Finds the vertices without negative values, going back from those that are asked for.
+class NonnegativeVertices {
+ public:
+  explicit NonnegativeVertices(const EinGraph& graph) : graph_(graph) {}
+
+  bool contains(VertexId id) {
+    std::vector<VertexId> waiting{id};
+    while (!waiting.empty()) {
+      const auto next = waiting.back();
+      const auto& vertex = graph_.vertex(next);
+      const auto unknown = [&](VertexId input) { return !known_.contains(input); };
+      if (std::none_of(vertex.inputs.begin(), vertex.inputs.end(), unknown)) {
+        known_.emplace(next, is_nonnegative_vertex(vertex));
+        waiting.pop_back();
+      } else {
+        std::copy_if(vertex.inputs.begin(), vertex.inputs.end(), std::back_inserter(waiting), unknown);
+      }
+    }
+    return known_.at(id);
+  }
+
+ private:
+  // No aggregate of such values has others, except the least of none and numbers that wrap.
+  bool is_nonnegative_vertex(const Vertex& vertex) const {
+    if (vertex.is_input() || vertex.compute_dtype == DType::Int64 || is_complex(vertex.compute_dtype)) return false;
+    if (vertex.einsum.aggregate == Aggregate::Max && has_empty_label(vertex)) return false;
+    std::vector<bool> operands;
+    for (const auto input : vertex.inputs) operands.push_back(known_.at(input));
+    if (!is_nonnegative(*vertex.einsum.expression, operands)) return false;
+    return vertex.einsum.epilogue == nullptr || is_nonnegative(*vertex.einsum.epilogue, {true});
+  }
+
+  bool has_empty_label(const Vertex& vertex) const {
+    const auto& aggregated = vertex.einsum.aggregated;
+    return std::any_of(aggregated.begin(), aggregated.end(),
+                       [&](Label label) { return graph_.labels().extent(label) == 0; });
+  }
+
+  const EinGraph& graph_;
+  std::unordered_map<VertexId, bool> known_;
+};
+
+bool all_nonnegative(const VertexSplitter& splitter, const std::vector<Factor>& factors) {
+  NonnegativeVertices nonnegative(splitter.graph());
+  std::vector<bool> operands;
+  for (const auto input : splitter.vertex().inputs) operands.push_back(nonnegative.contains(input));
+  return std::all_of(factors.begin(), factors.end(), [&](const Factor& factor) {
+    return factor.inverted ? has_nonnegative_reciprocal(*factor.expression, operands)
+                           : is_nonnegative(*factor.expression, operands);
+  });
+}
+
+}  // namespace
+
+std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter) {
+  const auto& vertex = splitter.vertex();
+  const auto aggregate = vertex.einsum.aggregate == Aggregate::None ? Aggregate::Sum : vertex.einsum.aggregate;
+  if (aggregate == Aggregate::Sum) {
+    const auto* semiring = find_semiring(aggregate, Multiply, vertex.compute_dtype);
+    CHECK(semiring != nullptr, "sums distribute over products of every type");
+    const auto truth = counted_truth(vertex.einsum.expression);
+    if (vertex.einsum.aggregate == Aggregate::Sum && gives_boolean(*truth)) {
+      const auto both = truth_factors(truth, true);
+      if (both.size() > 1) return JoinedFactors{semiring, numerators(splitter, both)};
+    }
+    return JoinedFactors{semiring, factors_of(vertex.einsum.expression)};
+  }
+  if (aggregates_nothing(splitter)) return std::nullopt;
+  for (const auto& semiring : all_semirings()) {
+    if (semiring.aggregate != aggregate || !holds_for(semiring, vertex.compute_dtype)) continue;
+    auto factors = factors_of(vertex.einsum.expression, semiring.join);
+    if (factors.size() < 2) continue;
+    if (semiring.needs_nonnegative && !all_nonnegative(splitter, factors)) continue;
+    return JoinedFactors{&semiring, std::move(factors)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace eindb

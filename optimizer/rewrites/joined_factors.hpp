@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "optimizer/rewrites/factors.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/algebra.hpp"
+
+namespace eindb {
+
+/// The argument of a vertex's aggregate as factors over which the aggregate distributes.
+struct JoinedFactors {
+  const Semiring* semiring;
+  std::vector<Factor> factors;
+};
+
+/// nullopt if the aggregate distributes over no join function of the expression, or is none of SUM and aggregates no
+/// cell. A vertex that aggregates nothing is taken for a SUM. A SUM of truth values counts, and the number of cells
+/// where a AND b holds is the SUM of the product of both as numbers.
+std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter);
+
+}  // namespace eindb
