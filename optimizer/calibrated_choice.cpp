@@ -23,9 +23,19 @@ constexpr std::size_t kSmallGraph = 32;  // vertices
 constexpr std::int64_t kCallsPerThread = 64;
 constexpr std::int64_t kMostCalls = 4096;
 constexpr std::int64_t kMostCallsOfOne = 65536;  // where vertices choose their own numbers of calls
-// Upper bound on the pairs of partition vectors that one decomposition compares, over all vertices; some 50 ns each.
+// Upper bound on the pairs of partition vectors that one decomposition compares, over all vertices.
 constexpr double kMostPairs = 4e6;
 constexpr double kMostPairsOfOwn = 1e6;
+
+// The choice may take this share of the seconds that the statement is predicted to take in single calls, and always as
+// much as the least. What it takes is counted, so that a plan does not depend on what else the machine does.
+constexpr double kPlanningShare = 0.1;
+constexpr double kLeastPlanningSeconds = 1e-3;
+constexpr double kSecondsPerPair = 50e-9;
+constexpr double kSecondsPerVertex = 5e-6;  // to lower a labelling and to predict its memory
+constexpr double kSumsPerSecond = 1e9;
+constexpr double kShareOfOwn = 0.5;      // of the time left, for plans whose vertices choose their own numbers of calls
+constexpr double kShareOfSearch = 0.25;  // of all the time, for each search of the best vectors
 
 // C(N + D - 1, D - 1): the vectors of D labels that make 2^N calls, ignoring extents.
 double vectors(std::size_t labels, int halvings) {
@@ -58,12 +68,15 @@ class Chooser {
   }
 
   CalibratedChoice run() {
-    const auto given = options_.parallelism;
-    try_parallelism(given);
     if (machine_.choose_parallelism) {
-      for (std::int64_t p = 1; p <= most_calls(); p *= 2)
-        if (p != given && pairs(graph_, p) <= kMostPairs && can_win(p)) try_parallelism(p);
+      try_parallelism(1);
+      set_planning_seconds();
       if (strategy_.kind == Strategy::Kind::EinDecomp) try_own_calls();
+      for (std::int64_t p = 2; p <= most_calls(); p *= 2)
+        if (is_affordable(pairs(graph_, p)) && can_win(p)) try_parallelism(p);
+    } else {
+      limit_given_parallelism();
+      try_parallelism(options_.parallelism);
     }
     std::sort(best_.candidates.begin(), best_.candidates.end(),
               [](const auto& a, const auto& b) { return a.parallelism < b.parallelism; });
@@ -76,6 +89,30 @@ class Chooser {
   }
 
  private:
+  // The time that the choice may take, once a plan in single calls is known.
+  void set_planning_seconds() {
+    seconds_left_ = std::max(kLeastPlanningSeconds, kPlanningShare * fastest_);
+    const auto work = kSumsPerSecond * seconds_left_ * kShareOfSearch;
+    options_.exact_work = std::min(options_.exact_work, work);
+    options_.descent_work = std::min(options_.descent_work, work);
+  }
+
+  // A given p is tried whatever that takes, but the search for the best vectors with it is limited as others are.
+  void limit_given_parallelism() {
+    const auto p = options_.parallelism;
+    if (seconds_of(pairs(graph_, p)) <= kLeastPlanningSeconds) return;
+    options_.parallelism = 1;
+    fastest_ = label(graph_, strategy_, options_).total_cost;
+    set_planning_seconds();
+    options_.parallelism = p;
+    fastest_ = std::numeric_limits<double>::infinity();
+  }
+
+  double seconds_of(double pairs) const {
+    return kSecondsPerPair * pairs + kSecondsPerVertex * static_cast<double>(graph_.size());
+  }
+  bool is_affordable(double pairs) const { return pairs <= kMostPairs && seconds_of(pairs) <= seconds_left_; }
+
   std::int64_t most_calls() const { return std::min(kMostCalls, kCallsPerThread * machine_.threads); }
 
   // The calls of a vertex are started one by one. Extents may allow fewer than p, but then a smaller p is as good.
@@ -86,6 +123,7 @@ class Chooser {
 
   void try_parallelism(std::int64_t p) {
     options_.parallelism = p;
+    seconds_left_ -= seconds_of(pairs(graph_, p));
     auto labelling = label(graph_, strategy_, options_);
     if (labelling.total_cost < fastest_) {
       fastest_ = labelling.total_cost;
@@ -98,8 +136,14 @@ class Chooser {
   // Lets every vertex choose its number of calls together with its neighbours: along existing tiles, or one call if the
   // vertex is small. The reported p is the largest of these numbers.
   void try_own_calls() {
-    std::int64_t most = 1;
-    while (most < kMostCallsOfOne && pairs(graph_, 2 * most, true) <= kMostPairsOfOwn) most *= 2;
+    const auto fits = [&](std::int64_t calls) {
+      const auto count = pairs(graph_, calls, true);
+      return count <= kMostPairsOfOwn && seconds_of(count) <= kShareOfOwn * seconds_left_;
+    };
+    if (!fits(2)) return;
+    std::int64_t most = 2;
+    while (most < kMostCallsOfOne && fits(2 * most)) most *= 2;
+    seconds_left_ -= seconds_of(pairs(graph_, most, true));
     options_.parallelism = most;
     options_.fewer_calls = true;
     own_calls_ = most;
@@ -228,6 +272,7 @@ class Chooser {
   double best_needs_ = std::numeric_limits<double>::infinity();  // bytes
   double own_call_bytes_ = 0;
   double fastest_ = std::numeric_limits<double>::infinity();  // seconds
+  double seconds_left_ = 0;                                   // for the choice
   double largest_call_ = 0;                                   // of plans with an unlimited call size
 };
 

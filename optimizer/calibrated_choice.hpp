@@ -48,13 +48,16 @@ struct CalibratedChoice {
 /// Chooses p, the partition vectors and the tiles of stored results that minimise the predicted seconds.
 ///
 /// p is tried at 1, 2, 4, ... up to 64 per thread, at most 4096. The strategy decomposes the graph for each p, and the
-/// fastest plan whose tiles fit the memory limit wins; if none fits, the plan that needs the least memory. The work is
-/// bounded by counting, not by time: for large graphs only values of p near that of the options are tried. A p is
+/// fastest plan whose tiles fit the memory limit wins; if none fits, the plan that needs the least memory. A p is
 /// skipped if starting its calls alone would take longer than the best plan.
 ///
 /// With strategy eindecomp, plans whose vertices make different numbers of calls are tried as well, at most 65536 calls
 /// each: a vertex follows the tiles of stored tensors, so that nothing is repartitioned, or makes one call if it has
 /// little to do. The p reported for such a plan is the largest of its vertices' numbers of calls.
+///
+/// The choice may take a tenth of the seconds that the plan for p = 1, which has no choice, is predicted to take, and a
+/// millisecond at least: what does not fit that is not tried, and searches end. Its work is counted and not timed, so
+/// that plans depend on nothing but the statement and the figures of the machine.
 ///
 /// A plan that may spill fits if it can run at all. Its seconds then include the scratch file's traffic and the time
 /// that threads wait for room. If the plans above spill, plans with smaller calls are tried too. A smaller limit only

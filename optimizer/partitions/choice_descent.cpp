@@ -22,6 +22,7 @@ constexpr double kRounding = 1 - 1e-12;
 constexpr int kForestsWithoutGain = 4;
 constexpr std::size_t kMostPromising = 256;
 constexpr double kShareOfPromising = 0.5;  // of the remaining work
+constexpr double kSumsPerEdge = 200;       // the time of copying an edge to another network, in sums
 constexpr auto kNoLimit = std::numeric_limits<double>::infinity();
 
 class Descent {
@@ -114,8 +115,9 @@ class Descent {
   bool improve_promising() {
     const auto all = all_variables();
     const auto by_promise = states_by_promise();
-    for (std::size_t count = kMostPromising; count > 1; count /= 2) {
+    for (std::size_t count = kMostPromising; count > 1 && work_left_ > 0; count /= 2) {
       const auto kept = promising(by_promise, count);
+      work_left_ -= kSumsPerEdge * static_cast<double>(network_.edges().size());
       const auto chosen = least_cost_states(subnetwork(network_, all, {}, kept), work_left_ * kShareOfPromising);
       if (!chosen) continue;
       work_left_ -= work_left_ * kShareOfPromising;

@@ -17,6 +17,7 @@ namespace {
 using Variable = ChoiceNetwork::Variable;
 
 constexpr double kMostTableEntries = 1 << 24;
+constexpr double kSumsPerEntry = 50;  // the time of looking at one variable of a table, in sums
 
 class EliminationOrder {
  public:
@@ -27,15 +28,16 @@ class EliminationOrder {
     for (Variable v = 0; v < network.size(); ++v) schedule(v);
   }
 
-  // nullopt if it takes more than `work` sums.
+  // nullopt if it takes more than `work` sums, counting those that finding the order takes the time of.
   std::optional<std::vector<Variable>> run(double work) {
     std::vector<Variable> order;
+    looked_at_ = 0;
     while (!queue_.empty()) {
       const auto [sums, v, version] = queue_.top();
       queue_.pop();
       if (version != version_[v]) continue;
       work -= sums;
-      if (!(work >= 0)) return std::nullopt;  // also if both were infinite
+      if (!(work >= kSumsPerEntry * looked_at_)) return std::nullopt;  // also if both were infinite
       eliminate(v);
       order.push_back(v);
     }
@@ -61,6 +63,7 @@ class EliminationOrder {
     Sizes joint;
     for (const auto& table : tables_of_[v]) {
       poll_cancellation_after(table->size());
+      looked_at_ += static_cast<double>(table->size());
       for (const auto& [n, classes] : *table) joint.try_emplace(n, 1).first->second *= classes;
     }
     for (auto& [n, classes] : joint) classes = std::min(classes, static_cast<double>(network_.costs(n).size()));
@@ -94,6 +97,7 @@ class EliminationOrder {
   }
 
   const ChoiceNetwork& network_;
+  mutable double looked_at_ = 0;  // variables of tables
   std::vector<std::vector<SizesPtr>> tables_of_;
   std::vector<std::size_t> version_;
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;

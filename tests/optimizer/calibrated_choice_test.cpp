@@ -43,6 +43,31 @@ TEST(CalibratedChoice, LargeWorkIsCutForAllThreads) {
   EXPECT_EQ(fastest->parallelism, plan.parallelism);
 }
 
+// A chain of products of 2 x 2 matrices: nearly all of its predicted time is that of starting calls.
+EinGraph long_chain(std::size_t length) {
+  GraphBuilder g;
+  auto last = g.input("X0", {2, 2});
+  auto row = g.label("i", 2);
+  const auto first = row;
+  auto column = g.label("j", 2);
+  for (std::size_t n = 1; n < length; ++n) {
+    const auto next = g.label("k", 2);
+    const auto factor = g.input("X" + std::to_string(n), {2, 2});
+    last = g.vertex("Z" + std::to_string(n), {{last, {first, column}}, {factor, {column, next}}}, {first, next},
+                    testing::product(2));
+    column = next;
+  }
+  return g.graph;
+}
+
+// Deciding takes time in proportion to what the statement is predicted to take.
+TEST(CalibratedChoice, WhatWouldTakeLongerToDecideThanToGainIsNotTried) {
+  EXPECT_GT(optimize(long_chain(3), on_threads(4)).parallelism_candidates.size(), 2);
+  const auto plan = optimize(long_chain(2000), on_threads(4));
+  EXPECT_EQ(plan.parallelism, 1);
+  EXPECT_LE(plan.parallelism_candidates.size(), 2);
+}
+
 TEST(CalibratedChoice, AParallelismThatIsGivenStays) {
   auto options = on_threads(4);
   options.machine->choose_parallelism = false;
