@@ -89,6 +89,7 @@ Session::~Session() = default;
 Result Session::execute(std::string_view statement) {
   return guarded([&] {
     const auto scope = impl_->start();
+    impl_->state.note_begin();
     return run_statement(parse_statement(statement), impl_->state);
   });
 }
@@ -105,6 +106,7 @@ Result Session::execute(const PreparedStatement& statement, const StatementInput
   return guarded([&] {
     CHECK(statement.statement != nullptr, "a statement that runs was parsed");
     const auto scope = impl_->start();
+    state.note_begin();
     const TemporaryTensors tensors(inputs.tensors, state.database.attached, state.user.settings.tile_bytes());
     const ParameterValues values(state.statement, inputs.parameters);
     const TransferScope transfer(state.statement, inputs.file);

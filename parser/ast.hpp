@@ -456,6 +456,7 @@ struct Statement;
 /// PREPARE name AS statement. Spans in `statement` refer to its own text, `body`.
 struct Prepare {
   Identifier name;
+  std::vector<std::string> types;  ///< of the parameters, if they are stated: PREPARE p(int, date)
   std::string body;
   SourceSpan body_span;  ///< in the text of PREPARE
   std::shared_ptr<const Statement> statement;

@@ -261,10 +261,24 @@ ast::Statement parse_body(std::string_view text, std::size_t begin) {
   }
 }
 
+/// The types behind PREPARE p( up to the parenthesis that closes, as CREATE TABLE names them: numeric(10,2).
+std::vector<std::string> parse_types(TokenStream& tokens) {
+  std::vector<std::string> types(1);
+  for (int depth = 1;;) {
+    if (tokens.at(Token::Kind::End)) tokens.fail_expected("a closing parenthesis after the types of parameters");
+    const auto token = tokens.take();
+    depth += token.is_symbol('(') ? 1 : token.is_symbol(')') ? -1 : 0;
+    if (depth == 0) return types;
+    if (depth == 1 && token.is_symbol(',')) types.emplace_back();
+    else types.back() += (types.back().empty() || token.is_symbol() ? "" : " ") + std::string(token.text);
+  }
+}
+
 ast::Prepare parse_prepare(TokenStream& tokens) {
   ast::Prepare prepare;
   tokens.take();
   prepare.name = tokens.expect_name("a name for the prepared statement");
+  if (tokens.accept_symbol("(")) prepare.types = parse_types(tokens);
   if (!tokens.accept_word("AS"))
     tokens.fail_expected("AS and a statement after " + prepare.name.text, "as in PREPARE row AS EINSUM Z[j] = X[$1,j]");
   if (tokens.at_word("PREPARE") || tokens.at(Token::Kind::End)) tokens.fail_expected("a statement to prepare");

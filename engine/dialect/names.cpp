@@ -22,19 +22,21 @@ bool is_row_number(const std::string& column) {
 std::optional<Scope::Found> Scope::find(const std::string& source, const std::string& column) const {
   std::optional<Found> found;
   bool known = true;
-  for (const auto& each : sources_) {
+  for (std::size_t n = 0; n < sources_.size(); ++n) {
+    const auto& each = sources_[n];
     if (!source.empty() && !equal_ignoring_case(each.name, source)) continue;
     known = known && each.known;
     const auto here = std::find_if(each.columns.begin(), each.columns.end(),
                                    [&](const Column& c) { return equal_ignoring_case(c.name, column); });
     if (here == each.columns.end()) continue;
     if (found && source.empty() && has(each.joined, column)) continue;
-    found = Found{here->type, found.has_value(), here->declared, here->sql};
+    found = Found{here->type, found.has_value(), here->declared, here->sql, this, n};
   }
   if (found) return found;
   if (outer_ != nullptr)
     if (auto outside = outer_->find(source, column)) return outside;
-  if (!known || is_row_number(column)) return Found{is_row_number(column) ? SqlType::Integer : SqlType::Any};
+  if (!known || is_row_number(column))
+    return Found{.type = is_row_number(column) ? SqlType::Integer : SqlType::Any, .scope = this};
   return std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ struct Column {
   SqlType type = SqlType::Any;
   std::string declared = {};  ///< the type in CREATE TABLE: "varchar(20)"; empty for computed columns
   bool hidden = false;        ///< not shown by *
+  bool key = false;           ///< whether it belongs to the primary key of its table
   std::string sql = {};       ///< what it is for SQLite, if that is not its name: "s"."value"
 };
 
@@ -48,13 +50,19 @@ class Scope {
     bool ambiguous = false;
     std::string declared = {};
     std::string sql = {};
+    const Scope* scope = nullptr;  ///< the one that has it
+    std::size_t source = kNoSource;
   };
+  /// The place of a source that is not known to have a column.
+  static constexpr std::size_t kNoSource = static_cast<std::size_t>(-1);
   /// A column; `source` may be empty. nullopt if no source has it and all sources are known.
   std::optional<Found> find(const std::string& source, const std::string& column) const;
   /// A hint with the nearest column's name for a column that does not exist; empty if no name is near.
   std::string hint_for(const std::string& column) const;
   /// Whether a table of this name is in scope.
   bool has_source(const std::string& source) const;
+  /// The names of the enclosing query; null if there is none.
+  const Scope* outer() const { return outer_; }
 
  private:
   const Scope* outer_;

@@ -105,6 +105,20 @@ std::optional<ParseTree> ParseTree::parse(std::string_view text) {
   return parsed;
 }
 
+std::optional<SyntaxError> syntax_error(std::string_view text) {
+  const auto extent = extent_of(text);
+  if (extent.depth > kDeepest) return std::nullopt;
+  const auto reserve = kLeastReserve + kReservePerByte * text.size() + kReservePerToken * extent.tokens;
+  if (reserve > kMostReserve) return std::nullopt;
+  const ParserMemory memory(reserve);
+  const auto result = pg_query_parse_protobuf(std::string(text).c_str());
+  std::optional<SyntaxError> error;
+  if (result.error != nullptr)
+    error = SyntaxError{result.error->message, static_cast<std::size_t>(std::max(result.error->cursorpos, 1)) - 1};
+  pg_query_free_protobuf_parse_result(result);
+  return error;
+}
+
 const PgNode& ParseTree::statement() const {
   CHECK(tree_ != nullptr && tree_->n_stmts == 1, "a tree is that of one statement");
   return *tree_->stmts[0]->stmt;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace eindb::dialect {
@@ -30,6 +31,14 @@ class ParseTree {
 
   std::unique_ptr<PgQuery__ParseResult, Free> tree_;
 };
+
+/// What PostgreSQL's grammar has against a text.
+struct SyntaxError {
+  std::string message;    ///< syntax error at or near "x"
+  std::size_t place = 0;  ///< in the text, in bytes
+};
+/// nullopt for a statement that the grammar takes, and for what is too deep or too long for it.
+std::optional<SyntaxError> syntax_error(std::string_view text);
 
 /// A repeated field as a span: nodes(select.n_target_list, select.target_list).
 inline std::span<PgNode* const> nodes(std::size_t count, PgNode** first) { return {first, count}; }

@@ -7,9 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/source_span.hpp"
+#include "engine/dialect/given.hpp"
 #include "engine/dialect/names.hpp"
 #include "engine/dialect/parse_tree.hpp"
 #include "engine/dialect/sql_text.hpp"
@@ -48,6 +50,21 @@ struct Function {
   bool repeats = false;  ///< whether the last argument may be given again and again
 };
 
+/// A column that is used outside of aggregates in a SELECT, whose groups must determine it if it has groups.
+struct ColumnUse {
+  const Scope* scope = nullptr;  ///< of the SELECT that has the column
+  std::size_t source = Scope::kNoSource;
+  std::string name;
+  int location = -1;
+  bool in_sub_query = false;
+};
+
+/// The expressions of GROUP BY.
+struct GroupKeys {
+  const Scope* scope = nullptr;
+  std::vector<const PgNode*> keys = {};
+};
+
 /// A part of the statement and what stands in its place.
 struct TextEdit {
   std::size_t begin = 0;
@@ -62,17 +79,26 @@ std::span<const Function> functions_named(std::string_view name);
 ///
 /// Expressions are in translator_expressions.cpp, operators in translator_operators.cpp, calls in translator_calls.cpp,
 /// types in translator_types.cpp, arrays and functions that give rows in translator_sets.cpp, queries in
-/// translator_queries.cpp, what they read in translator_sources.cpp, statements that write in translator_writes.cpp,
-/// CREATE TABLE in translator_tables.cpp, other definitions in translator_definitions.cpp. All throw NotTranslated for
-/// what they do not know, and CodedError for what PostgreSQL would refuse.
+/// translator_queries.cpp, their groups in translator_groups.cpp, what they read in translator_sources.cpp, statements
+/// that write in translator_writes.cpp, CREATE TABLE in translator_tables.cpp, other definitions in
+/// translator_definitions.cpp. All throw NotTranslated for what they do not know, and CodedError for what PostgreSQL
+/// would refuse.
 class Translator {
  public:
-  /// `stated`: types of parameters that the client states, by number.
-  Translator(std::string_view statement, const FindColumns& find_columns,
-             const std::map<std::size_t, SqlType>& stated = {})
-      : statement_(statement), find_columns_(find_columns), parameters_(stated) {}
+  /// `around`: names that the whole statement sees, as in a trigger. `variables`: those of loops, by the numbers of the
+  /// parameters that stand for them.
+  Translator(std::string_view statement, const FindColumns& find_columns, const Given& given = {},
+             const Scope* around = nullptr, std::map<std::size_t, std::string> variables = {})
+      : statement_(statement),
+        find_columns_(find_columns),
+        around_(around),
+        converts_(given.converts),
+        variables_(std::move(variables)),
+        parameters_(given.parameters) {}
 
   SqlText statement(const PgNode& node);
+  /// The condition that SELECT gives alone.
+  SqlText condition_of(const PgNode& select);
   /// The types of parameters that the statement determines, by number.
   const std::map<std::size_t, SqlType>& parameters() const { return parameters_; }
   /// Whether the text may name tables of the catalog, or functions that are not listed here.
@@ -83,9 +109,11 @@ class Translator {
  private:
   // ---- Expressions -------------------------------------------------------------------------------------------------
   Value expression(const PgNode& node, const Scope& scope);
+  Value expression_of_kind(const PgNode& node, const Scope& scope);
   Value constant(const PgQuery__AConst& constant) const;
   Value column(const PgQuery__ColumnRef& column, const Scope& scope);
   Value parameter(const PgQuery__ParamRef& parameter);
+  Value converted_parameter(std::size_t number, SqlType type, int location);
   Value case_of(const PgQuery__CaseExpr& node, const Scope& scope);
   Value coalesce(const PgQuery__CoalesceExpr& node, const Scope& scope);
   Value extreme(const PgQuery__MinMaxExpr& node, const Scope& scope);
@@ -130,6 +158,8 @@ class Translator {
                   const Scope& scope);
   /// A call of a function that SQLite or pg_catalog has, of which nothing is known here.
   Value foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
+  Value raise(const PgQuery__FuncCall& node);
+  Value cast_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
   Value json_object(const PgQuery__FuncCall& node, const Scope& scope);
   Value array_aggregate(const PgQuery__FuncCall& node, const Scope& scope);
   /// A function that gives rows, in the list of a SELECT: it is joined to the tables.
@@ -153,6 +183,7 @@ class Translator {
 
   // ---- Types -------------------------------------------------------------------------------------------------------
   Value cast(const PgQuery__TypeCast& node, const Scope& scope);
+  Value cast_to(const std::string& name, Value value, const std::vector<std::int64_t>& modifiers, int location);
   Value coerce(Value value, SqlType target, Coercion coercion);
   Value settle(Value value, SqlType type);
   Value special_moment(Value value) const;
@@ -185,6 +216,7 @@ class Translator {
   SqlText source(const PgNode& node, Scope& scope);
   SqlText table(const PgQuery__RangeVar& node, Scope& scope);
   SqlText einsum(const PgQuery__RangeVar& node, Scope& scope);
+  bool is_file(const PgQuery__RangeVar& node) const;
   SqlText table_function(const PgQuery__RangeFunction& node, Scope& scope);
   SqlText lateral(const PgQuery__RangeSubselect& node, Scope& scope);
   SqlText derived(const PgQuery__RangeSubselect& node, Scope& scope);
@@ -194,7 +226,21 @@ class Translator {
                std::vector<SqlText>& texts);
   /// `convert`: the columns are needed one by one, since each is converted.
   void star(const PgQuery__ColumnRef& node, const Scope& scope, bool convert, Query& out, std::vector<SqlText>& texts);
-  void check_grouping(const PgQuery__SelectStmt& node, const Scope& scope);
+
+  // ---- Groups ------------------------------------------------------------------------------------------------------
+  std::vector<const PgNode*> group_keys(const PgQuery__SelectStmt& node, const Scope& scope) const;
+  SqlText grouping(const PgQuery__SelectStmt& node, const Scope& scope);
+  /// Refuses columns of the SELECT that are neither keys of its groups nor inside of aggregates.
+  void check_grouping(const Scope& scope, std::size_t first) const;
+  void check_distinct_order(const PgQuery__SelectStmt& node, const Scope& scope, const Query& rows) const;
+  bool is_key(const ColumnUse& use, const GroupKeys& groups) const;
+  bool is_determined(const ColumnUse& use, const GroupKeys& groups) const;
+  bool same_expression(const PgNode& a, const Scope& scope_of_a, const PgNode& b, const Scope& scope_of_b) const;
+  void note_use(const std::string& name, const Scope::Found& found, int location, const Scope& scope);
+  /// Forgets uses of the columns of `scope`, from the use with this number on.
+  void forget_uses(const Scope& scope, std::size_t first);
+  void forget_keys(const PgNode& node, const Scope& scope, std::size_t first);
+  void forget_aggregated(const Scope& scope, std::size_t first);
 
   // ---- Tables ------------------------------------------------------------------------------------------------------
   SqlText create_table(const PgQuery__CreateStmt& node);
@@ -233,6 +279,9 @@ class Translator {
 
   std::string_view statement_;
   const FindColumns& find_columns_;
+  const Scope* around_;
+  const bool converts_;
+  const std::map<std::size_t, std::string> variables_;
   std::map<std::size_t, SqlType> parameters_;
   std::vector<Column> columns_;  // of the statement's rows
   struct WithQuery {
@@ -244,7 +293,9 @@ class Translator {
   bool uses_catalog_ = false;
   bool has_aggregate_ = false;  // whether the SELECT at hand calls an aggregate
   bool in_aggregate_ = false;
-  std::vector<bool> defaults_;  // of an INSERT, the positions in VALUES where DEFAULT stands in all rows
+  std::vector<ColumnUse> uses_;    // of the SELECT at hand and those around it
+  std::vector<GroupKeys> groups_;  // likewise, the innermost last
+  std::vector<bool> defaults_;     // of an INSERT, the positions in VALUES where DEFAULT stands in all rows
   int depth_ = 0;
 };
 
@@ -264,8 +315,10 @@ std::string text_of(const PgNode& node);
 std::vector<std::string> names_of(std::span<PgNode* const> nodes);
 /// ("a", "b")
 SqlText name_list(const std::vector<std::string>& names);
-/// The name of a source in place of (EINSUM ...) begins so; no name of a user's does.
-inline constexpr std::string_view kEinsumMark = "\x01q";
+/// The name of a source in place of (EINSUM ...), which begins there; no name of a user's looks so.
+std::string einsum_name(std::size_t begin);
+/// Where the query of that name begins; nullopt for other names.
+std::optional<std::size_t> place_of_einsum(std::string_view name);
 /// The end of the group in parentheses that begins at `begin`; `begin` if it does not end.
 std::size_t end_of_group(std::string_view statement, std::size_t begin);
 /// The type of an array in CREATE TABLE: "bigint[]"; empty if that of its elements is unknown.

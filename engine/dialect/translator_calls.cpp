@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "common/check.hpp"
@@ -34,6 +36,22 @@ bool fits(SqlType type, char letter) {
   return type == wanted;
 }
 
+/// Aggregates of SQLite's, and of JSON, which the table of functions does not have.
+bool is_foreign_aggregate(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kNames{
+      "group_concat", "json_agg",          "json_group_array",   "json_group_object", "json_object_agg",
+      "jsonb_agg",    "jsonb_group_array", "jsonb_group_object", "jsonb_object_agg",  "total"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// Types that are called as functions: date(x) is x::date.
+bool is_type_function(std::string_view name) {
+  constexpr std::array<std::string_view, 16> kNames{"bool",     "bytea",     "date",        "float4",  "float8", "int2",
+                                                    "int4",     "int8",      "json",        "numeric", "text",   "time",
+                                                    "interval", "timestamp", "timestamptz", "uuid"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 char letter_of(const Function& function, std::size_t argument) {
   return function.arguments[std::min(argument, function.arguments.size() - 1)];
 }
@@ -58,16 +76,22 @@ constexpr std::uint32_t kExclude = 0x38000;
 /// The arguments of an aggregate: no other aggregate stands in them, and the SELECT has one.
 class Translator::AggregateArguments {
  public:
-  AggregateArguments(Translator& translator, int location) : translator_(translator) {
+  AggregateArguments(Translator& translator, const Scope& scope, int location)
+      : translator_(translator), scope_(scope), first_use_(translator.uses_.size()) {
     if (translator.in_aggregate_) translator.refuse("42803", "aggregate function calls cannot be nested", location);
     translator.in_aggregate_ = translator.has_aggregate_ = true;
   }
-  ~AggregateArguments() { translator_.in_aggregate_ = false; }
+  ~AggregateArguments() {
+    translator_.in_aggregate_ = false;
+    translator_.forget_aggregated(scope_, first_use_);
+  }
   AggregateArguments(const AggregateArguments&) = delete;
   AggregateArguments& operator=(const AggregateArguments&) = delete;
 
  private:
   Translator& translator_;
+  const Scope& scope_;
+  const std::size_t first_use_;
 };
 
 // The signature that needs the fewest conversions; constants and parameters without a type fit any.
@@ -153,6 +177,8 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
            "order the rows before: " + name + "(...) FROM (SELECT ... ORDER BY ...) AS s");
   const auto known = functions_named(name);
   if (name == "array_agg") return array_aggregate(node, scope);
+  if (known.empty() && name == "raise" && around_ != nullptr) return raise(node);
+  if (known.empty() && is_type_function(name)) return cast_call(name, node, scope);
   if (known.empty()) return foreign_call(name, node, scope);
   const bool is_aggregate = known.front().kind == Function::Kind::Aggregate && node.over == nullptr;
   if (known.front().kind == Function::Kind::Window && node.over == nullptr)
@@ -161,6 +187,7 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
     refuse("42809", name + " is not an aggregate or window function", node.location);
   if (is_aggregate && in_aggregate_) refuse("42803", "aggregate function calls cannot be nested", node.location);
   const bool was_in_aggregate = std::exchange(in_aggregate_, in_aggregate_ || is_aggregate);
+  const auto first_use = uses_.size();
   std::vector<Value> arguments;
   for (const auto* argument : nodes(node.n_args, node.args)) {
     if (argument->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR)
@@ -169,6 +196,7 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   }
   const auto done = [&](Value value) {
     in_aggregate_ = was_in_aggregate;
+    if (is_aggregate) forget_aggregated(scope, first_use);
     return value;
   };
   has_aggregate_ = has_aggregate_ || is_aggregate;
@@ -189,9 +217,29 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   return done(aggregate(*function, node, std::move(arguments), scope));
 }
 
+Value Translator::cast_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
+  if (node.n_args != 1 || node.over != nullptr || node.agg_distinct || node.agg_star)
+    refuse("42883", "function " + name + " does not exist with " + std::to_string(node.n_args) + " arguments",
+           node.location, "strftime() computes with SQLite's dates; date + INTERVAL '1 day' is PostgreSQL's form");
+  return cast_to(name, expression(*node.args[0], scope), {}, node.location);
+}
+
+// RAISE(IGNORE) and RAISE(ABORT, 'message') of a trigger.
+Value Translator::raise(const PgQuery__FuncCall& node) {
+  const auto arguments = nodes(node.n_args, node.args);
+  const bool has_action = !arguments.empty() && arguments[0]->node_case == PG_QUERY__NODE__NODE_COLUMN_REF;
+  if (!has_action || arguments.size() > 2)
+    refuse("42601", "RAISE takes IGNORE, or ABORT, FAIL or ROLLBACK and a message", node.location);
+  auto text = SqlText("RAISE(", node.location) + text_of(*arguments[0]->column_ref->fields[0]);
+  if (arguments.size() == 2) text += SqlText(", ") + expression(*arguments[1], *around_).text;
+  return {.text = text + ")", .type = SqlType::Any, .location = node.location, .name = "raise"};
+}
+
 Value Translator::foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
   uses_catalog_ = true;
   if (node.n_agg_order > 0) unsupported("ORDER BY inside " + name, node.location);
+  std::optional<AggregateArguments> inside;
+  if (node.over == nullptr && is_foreign_aggregate(name)) inside.emplace(*this, scope, node.location);
   std::vector<SqlText> texts;
   for (const auto* argument : nodes(node.n_args, node.args)) {
     auto value = expression(*argument, scope);
@@ -210,18 +258,15 @@ Value Translator::foreign_call(const std::string& name, const PgQuery__FuncCall&
 
 Value Translator::array_aggregate(const PgQuery__FuncCall& node, const Scope& scope) {
   if (node.n_args != 1 || node.over != nullptr) unsupported("array_agg in this form", node.location);
-  if (in_aggregate_) refuse("42803", "aggregate function calls cannot be nested", node.location);
-  in_aggregate_ = true;
+  const AggregateArguments inside(*this, scope, node.location);
   auto value = expression(*node.args[0], scope);
   value = value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
-  in_aggregate_ = false;
-  has_aggregate_ = true;
   const auto declared = array_declared(value.type, value.declared);
   if (value.type != SqlType::Integer && value.type != SqlType::Any) value = to_text(std::move(value));
   auto rows = SqlText("json_group_array(") + (node.agg_distinct ? "DISTINCT " : "") + value.text + ")";
   if (node.agg_filter != nullptr)
     rows += SqlText(" FILTER (WHERE ") + condition(*node.agg_filter, scope, "FILTER") + ")";
-  return {.text = SqlText("pg_array_of_json(", node.location) + rows + ")",
+  return {.text = SqlText("pg_array_of_json(nullif(", node.location) + rows + ", '[]'))",
           .type = SqlType::Array,
           .location = node.location,
           .name = "array_agg",
@@ -252,7 +297,7 @@ Value Translator::within_group(const std::string& name, const PgQuery__FuncCall&
     refuse("42883", "function " + name + " does not exist with such arguments", node.location,
            is_mode ? "mode() WITHIN GROUP (ORDER BY x)" : name + "(0.5) WITHIN GROUP (ORDER BY x)");
   if (node.over != nullptr) refuse("0A000", "OVER is not supported for ordered-set aggregate " + name, node.location);
-  const AggregateArguments inside(*this, node.location);
+  const AggregateArguments inside(*this, scope, node.location);
   const auto order = directions_of(nodes(node.n_agg_order, node.agg_order));
   auto value = sort_key(*node.agg_order[0]->sort_by->node, scope);
   if (continuous && !is_number(value.type) && value.type != SqlType::Any && value.type != SqlType::Unknown)
@@ -281,7 +326,7 @@ Value Translator::ordered_aggregate(const std::string& name, const PgQuery__Func
     refuse("42883", "function " + name + " does not exist with such arguments", node.location);
   if (node.over != nullptr)
     refuse("0A000", "aggregate ORDER BY is not implemented for window functions", node.location);
-  const AggregateArguments inside(*this, node.location);
+  const AggregateArguments inside(*this, scope, node.location);
   std::vector<SqlText> texts;
   std::string first;
   std::string declared;
@@ -307,7 +352,7 @@ Value Translator::ordered_aggregate(const std::string& name, const PgQuery__Func
   Value out{.text = text, .type = SqlType::Text, .location = node.location, .name = name};
   out = finished_aggregate(std::move(out), node, scope);
   if (of_texts) return out;
-  out.text = SqlText("pg_array_of_json(", node.location) + out.text + ")";
+  out.text = SqlText("pg_array_of_json(nullif(", node.location) + out.text + ", '[]'))";
   out.type = SqlType::Array;
   out.declared = declared;
   return out;

@@ -67,6 +67,13 @@ std::optional<std::vector<Column>> Translator::columns_of(const std::string& sch
 
 Value Translator::expression(const PgNode& node, const Scope& scope) {
   const Nesting nesting(depth_);
+  const auto first_use = uses_.size();
+  auto value = expression_of_kind(node, scope);
+  forget_keys(node, scope, first_use);
+  return value;
+}
+
+Value Translator::expression_of_kind(const PgNode& node, const Scope& scope) {
   switch (node.node_case) {
     case PG_QUERY__NODE__NODE_A_CONST: return constant(*node.a_const);
     case PG_QUERY__NODE__NODE_COLUMN_REF: return column(*node.column_ref, scope);
@@ -157,6 +164,7 @@ Value Translator::column(const PgQuery__ColumnRef& column, const Scope& scope) {
     refuse("42703", "column " + (source.empty() ? "\"" + name + "\"" : source + "." + name) + " does not exist",
            column.location, scope.hint_for(name));
   if (found->ambiguous) refuse("42702", "column reference \"" + name + "\" is ambiguous", column.location);
+  note_use(name, *found, column.location, scope);
   auto text = !found->sql.empty() ? found->sql : source.empty() ? quoted(name) : quoted(source) + "." + quoted(name);
   return {.text = SqlText(text, column.location),
           .type = found->type,
@@ -167,11 +175,25 @@ Value Translator::column(const PgQuery__ColumnRef& column, const Scope& scope) {
 
 Value Translator::parameter(const PgQuery__ParamRef& parameter) {
   const auto number = static_cast<std::size_t>(parameter.number);
+  if (const auto variable = variables_.find(number); variable != variables_.end())
+    return {.text = SqlText(":" + variable->second, parameter.location),
+            .type = SqlType::Integer,
+            .location = parameter.location};
   const auto known = parameters_.find(number);
+  if (converts_ && known != parameters_.end()) return converted_parameter(number, known->second, parameter.location);
   return {.text = SqlText("$" + std::to_string(number), parameter.location),
           .type = known == parameters_.end() ? SqlType::Unknown : known->second,
           .location = parameter.location,
           .parameter = number};
+}
+
+// A value of whatever type is read as its text would be, but that the readers of numbers round numbers.
+Value Translator::converted_parameter(std::size_t number, SqlType type, int location) {
+  const auto name = "$" + std::to_string(number);
+  Value value{.text = SqlText(is_number(type) ? name : "CAST(" + name + " AS TEXT)", location),
+              .type = SqlType::Text,
+              .location = location};
+  return coerce(std::move(value), type, Coercion::Explicit);
 }
 
 Value Translator::truth(Value value, std::string_view what) {
@@ -370,7 +392,7 @@ Value Translator::sub_query(const PgQuery__SubLink& node, const Scope& scope) {
       if (!inner.has_one_row)
         text = SqlText(
                    "(SELECT CASE WHEN count(*) > 1 AND pg_refuse('21000', 'more than one row returned by a subquery "
-                   "used as an expression') THEN NULL ELSE min(v) END FROM (WITH s(v) AS (",
+                   "used as an expression') THEN NULL ELSE v END FROM (WITH s(v) AS (",
                    node.location) +
                inner.text + ") SELECT v FROM s LIMIT 2))";
       return {.text = text, .type = type, .location = node.location, .name = inner.columns[0].name};

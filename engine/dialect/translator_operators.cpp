@@ -433,10 +433,10 @@ Value Translator::any_of(const PgQuery__AExpr& node, const Scope& scope) {
            node.location);
   if (left.type == SqlType::Unknown) left = settle(std::move(left), SqlType::Text);
   return {.text = SqlText("(") + left.text +
-                  SqlText(all ? " NOT IN (SELECT value FROM json_each(pg_array_json("
-                              : " IN (SELECT value FROM json_each(pg_array_json(",
+                  SqlText(all ? " NOT IN (SELECT value FROM json_each(coalesce(pg_array_json("
+                              : " IN (SELECT value FROM json_each(coalesce(pg_array_json(",
                           node.location) +
-                  right.text + "))))",
+                  right.text + "), '[null]'))))",
           .type = SqlType::Bool,
           .location = node.location};
 }

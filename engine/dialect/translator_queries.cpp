@@ -32,7 +32,7 @@ SqlText name_list(const std::vector<std::string>& names) {
 SqlText Translator::statement(const PgNode& node) {
   switch (node.node_case) {
     case PG_QUERY__NODE__NODE_SELECT_STMT: {
-      auto rows = query(*node.select_stmt, nullptr);
+      auto rows = query(*node.select_stmt, around_);
       if (rows.known) columns_ = std::move(rows.columns);
       return rows.text;
     }
@@ -64,6 +64,14 @@ SqlText Translator::statement(const PgNode& node) {
     case PG_QUERY__NODE__NODE_NOTIFY_STMT: refuse("0A000", "NOTIFY is not supported", -1, "clients ask again");
     default: return without_schema();
   }
+}
+
+SqlText Translator::condition_of(const PgNode& select) {
+  CHECK(select.node_case == PG_QUERY__NODE__NODE_SELECT_STMT, "a condition stands in a SELECT");
+  const auto& node = *select.select_stmt;
+  const Scope scope(around_);
+  if (node.n_target_list != 1) refuse("42601", "a condition is one value", -1);
+  return condition(*node.target_list[0]->res_target->val, scope, "WHEN");
 }
 
 Translator::Query Translator::query(const PgQuery__SelectStmt& node, const Scope* outer,
@@ -230,7 +238,10 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
                                      const std::vector<Column>* targets) {
   Query out;
   Scope scope(outer);
+  const auto first_use = uses_.size();
   auto from = sources(nodes(node.n_from_clause, node.from_clause), scope);
+  forget_uses(scope, first_use);
+  groups_.push_back({&scope, group_keys(node, scope)});
   std::vector<SqlText> texts;
   std::vector<SqlText> sets;
   sets_ = &sets;
@@ -251,33 +262,19 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
   if (!from.empty()) out.text += SqlText(" FROM ") + from;
   if (node.where_clause != nullptr) {
     const bool had = std::exchange(has_aggregate_, false);
+    const auto first_of_where = uses_.size();
     out.text += SqlText(" WHERE ") + condition(*node.where_clause, scope, "WHERE");
+    forget_uses(scope, first_of_where);
     if (has_aggregate_) refuse("42803", "aggregate functions are not allowed in WHERE", -1);
     has_aggregate_ = had;
   }
-  if (node.n_group_clause > 0) {
-    std::vector<SqlText> keys;
-    for (const auto* key : nodes(node.n_group_clause, node.group_clause)) {
-      if (key->node_case == PG_QUERY__NODE__NODE_GROUPING_SET)
-        unsupported("GROUPING SETS, ROLLUP or CUBE", key->grouping_set->location,
-                    "write a SELECT for each set, joined by UNION ALL");
-      const bool position =
-          key->node_case == PG_QUERY__NODE__NODE_A_CONST && key->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL;
-      const bool is_alias = key->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && key->column_ref->n_fields == 1 &&
-                            !scope.find("", text_of(*key->column_ref->fields[0]));
-      if (position) keys.emplace_back(std::to_string(key->a_const->ival->ival));
-      else if (is_alias) keys.emplace_back(quoted(text_of(*key->column_ref->fields[0])));
-      else keys.push_back(checked(expression(*key, scope)).text);
-    }
-    out.text += SqlText(" GROUP BY ") + joined(keys);
-  }
+  if (node.n_group_clause > 0) out.text += grouping(node, scope);
   if (node.having_clause != nullptr) {
     const auto kept = condition(*node.having_clause, scope, "HAVING");
     if (node.n_group_clause == 0 && !has_aggregate_)
       unsupported("HAVING without groups and aggregates", -1, "write the condition in WHERE");
     out.text += SqlText(" HAVING ") + kept;
   }
-  check_grouping(node, scope);
   const bool has_limit = node.limit_count != nullptr && node.limit_count->node_case == PG_QUERY__NODE__NODE_A_CONST &&
                          node.limit_count->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&
                          node.limit_count->a_const->ival->ival <= 1;
@@ -292,10 +289,12 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
     }
     out.text += SqlText(" WINDOW ") + joined(windows);
   }
-  if (!is_distinct_on) {
-    out.text += order_and_limit(node, scope, out, false);
-    return out;
-  }
+  if (!is_distinct_on) out.text += order_and_limit(node, scope, out, false);
+  if (node.n_distinct_clause > 0 && !is_distinct_on) check_distinct_order(node, scope, out);
+  if (node.n_group_clause > 0 || has_aggregate_) check_grouping(scope, first_use);
+  groups_.pop_back();
+  forget_uses(scope, first_use);
+  if (!is_distinct_on) return out;
   std::vector<SqlText> names;
   for (const auto& column : out.columns) {
     const auto same = std::count_if(out.columns.begin(), out.columns.end(),
@@ -343,21 +342,25 @@ void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, bool c
   bool renamed = false;
   std::vector<SqlText> each_text;
   std::vector<Column> columns;
-  for (const auto& source : scope.sources()) {
+  for (std::size_t n = 0; n < scope.sources().size(); ++n) {
+    const auto& source = scope.sources()[n];
     if (!of.empty() && !equal_ignoring_case(source.name, of)) continue;
     found = true;
     known = known && source.known;
+    if (!source.known) uses_.push_back({.scope = &scope, .source = n, .name = "*", .location = node.location});
     for (auto column : source.columns) {
       const bool merged = of.empty() && std::any_of(source.joined.begin(), source.joined.end(), [&](const auto& name) {
                             return equal_ignoring_case(name, column.name);
                           });
       if (column.hidden || merged) continue;
+      uses_.push_back({.scope = &scope, .source = n, .name = column.name, .location = node.location});
       renamed = renamed || !column.sql.empty();
       const auto own = (source.name.empty() ? "" : quoted(source.name) + ".") + quoted(column.name);
       auto text = SqlText(column.sql.empty() ? own : column.sql, node.location);
       if (!column.sql.empty() && !convert) text += SqlText(" AS " + quoted(column.name));
       each_text.push_back(std::move(text));
       column.sql.clear();
+      column.key = false;
       columns.push_back(std::move(column));
     }
   }
@@ -406,46 +409,6 @@ void Translator::results(std::span<PgNode* const> targets, const Scope& scope, c
                            .type = value.type,
                            .declared = value.declared,
                            .sql = value.type == SqlType::Interval ? value.text.str() : std::string()});
-  }
-}
-
-// Every column outside of aggregates is a key of the groups, as PostgreSQL demands; SQLite takes that of any row.
-void Translator::check_grouping(const PgQuery__SelectStmt& node, const Scope& scope) {
-  if (node.n_group_clause == 0 && !has_aggregate_) return;
-  std::vector<std::string> keys;
-  bool plain = true;
-  for (const auto* key : nodes(node.n_group_clause, node.group_clause)) {
-    const auto* wanted = key;
-    if (key->node_case == PG_QUERY__NODE__NODE_A_CONST && key->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL) {
-      const auto position = key->a_const->ival->ival;
-      if (position < 1 || static_cast<std::size_t>(position) > node.n_target_list)
-        refuse("42P10", "GROUP BY position " + std::to_string(position) + " is not in select list",
-               key->a_const->location);
-      wanted = node.target_list[position - 1]->res_target->val;
-    }
-    if (wanted->node_case != PG_QUERY__NODE__NODE_COLUMN_REF) {
-      plain = false;
-      continue;
-    }
-    keys.push_back(text_of(*wanted->column_ref->fields[wanted->column_ref->n_fields - 1]));
-  }
-  if (!plain) return;  // expressions among the keys are compared by SQLite, which takes what it finds
-  for (const auto* each : nodes(node.n_target_list, node.target_list)) {
-    const auto& value = *each->res_target->val;
-    if (value.node_case != PG_QUERY__NODE__NODE_COLUMN_REF || is_star(value)) continue;
-    const auto name = text_of(*value.column_ref->fields[value.column_ref->n_fields - 1]);
-    const bool grouped = std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-      const auto* const label = each->res_target->name;
-      return equal_ignoring_case(key, name) || (is_set(label) && equal_ignoring_case(key, label));
-    });
-    const bool own = std::any_of(scope.sources().begin(), scope.sources().end(), [&](const Source& source) {
-      return std::any_of(source.columns.begin(), source.columns.end(),
-                         [&](const Column& column) { return equal_ignoring_case(column.name, name); });
-    });
-    // Keys of a table determine its other columns; whether they do is left to the user where there are keys.
-    if (!grouped && own && keys.empty())
-      refuse("42803", "column \"" + name + "\" must appear in the GROUP BY clause or be used in an aggregate function",
-             value.column_ref->location);
   }
 }
 

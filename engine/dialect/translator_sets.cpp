@@ -1,5 +1,7 @@
 // Arrays, and functions that give rows.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <utility>
 
 #include "common/check.hpp"
@@ -276,9 +278,28 @@ std::size_t end_of_group(std::string_view statement, std::size_t begin) {
   return begin;
 }
 
+// Short names have room in the shortest queries.
+std::string einsum_name(std::size_t begin) {
+  constexpr int kBase = 36;
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), begin, kBase).ptr;
+  return "\x01q" + std::string(digits.data(), end);
+}
+
+std::optional<std::size_t> place_of_einsum(std::string_view name) {
+  constexpr int kBase = 36;
+  if (!name.starts_with("\x01q")) return std::nullopt;
+  name.remove_prefix(2);
+  std::size_t place = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), place, kBase);
+  return error == std::errc() && end == name.data() + name.size() ? std::optional(place) : std::nullopt;
+}
+
 // (EINSUM Z[i] = ...) stays as it is; without an alias its rows are those of Z.
 SqlText Translator::einsum(const PgQuery__RangeVar& node, Scope& scope) {
-  const auto begin = static_cast<std::size_t>(node.location);
+  const auto place = place_of_einsum(node.relname);
+  CHECK(place.has_value(), "the name of a query of eindb tells its place");
+  const auto begin = *place;
   const auto end = end_of_group(statement_, begin);
   CHECK(begin < end && end <= statement_.size(), "a query of eindb stands where its name does");
   SqlText text;

@@ -5,6 +5,7 @@
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
 #include "engine/dialect/translator.hpp"
+#include "parser/token_value.hpp"
 
 namespace eindb::dialect {
 
@@ -29,7 +30,7 @@ SqlText Translator::source(const PgNode& node, Scope& scope) {
 SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
   const std::string schema = is_set(node.schemaname) ? node.schemaname : "";
   const std::string name = node.relname;
-  if (name.starts_with(kEinsumMark)) return einsum(node, scope);
+  if (place_of_einsum(name)) return einsum(node, scope);
   const auto with = schema.empty() ? with_queries_.find(to_lower(name)) : with_queries_.end();
   const bool of_information = equal_ignoring_case(schema, "information_schema");
   Source out{.name = name, .columns = {}};
@@ -53,12 +54,17 @@ SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
       columns = columns_of(own_schema, name);
       text = SqlText((own_schema.empty() ? "" : quoted(own_schema) + ".") + quoted(name), node.location);
     }
+    if (!columns && is_file(node)) {
+      text = SqlText(quote_string(name), node.location);
+      out.name = name.substr(name.rfind('/') + 1);
+      out.name.resize(std::min(out.name.rfind('.'), out.name.size()));
+    }
     out.known = columns.has_value();  // SQLite refuses a table that there is not, or knows it by itself
     if (columns) out.columns = std::move(*columns);
   }
   if (node.alias == nullptr) {
     // A table of the catalog has another name for SQLite.
-    if (!text.str().ends_with(quoted(name))) text += SqlText(" AS " + quoted(name));
+    if (!text.str().ends_with(quoted(name)) && !is_file(node)) text += SqlText(" AS " + quoted(name));
   } else {
     out.name = node.alias->aliasname;
     text += SqlText(" AS " + quoted(out.name));
@@ -72,6 +78,12 @@ SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
   }
   scope.add(std::move(out));
   return text;
+}
+
+// A string where a table is expected: FROM 'sales.csv'.
+bool Translator::is_file(const PgQuery__RangeVar& node) const {
+  const auto begin = static_cast<std::size_t>(std::max(node.location, 0));
+  return begin < statement_.size() && statement_[begin] == '\'';
 }
 
 SqlText Translator::derived(const PgQuery__RangeSubselect& node, Scope& scope) {

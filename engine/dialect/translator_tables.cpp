@@ -385,8 +385,11 @@ SqlText Translator::clock_default(const PgNode& initial) {
 SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
   std::vector<TextEdit> edits;
   Scope scope(nullptr);
-  Source known{.name = node.relation->relname, .columns = {}, .known = false};
-  scope.add(std::move(known));
+  const auto schema = is_set(node.relation->schemaname) ? std::string(node.relation->schemaname) : std::string();
+  auto columns = columns_of(schema == "public" ? std::string() : schema, node.relation->relname);
+  Source table{.name = node.relation->relname, .columns = {}, .known = columns.has_value()};
+  if (columns) table.columns = std::move(*columns);
+  scope.add(std::move(table));
   for (const auto* each : nodes(node.n_cmds, node.cmds)) {
     if (each->node_case != PG_QUERY__NODE__NODE_ALTER_TABLE_CMD) continue;
     if (each->alter_table_cmd->subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn && node.n_cmds == 1) {
@@ -401,6 +404,7 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
     const auto& column = *definition->column_def;
     const auto name = token_at(statement_, static_cast<std::size_t>(column.location));
     if (is_reserved_by_sqlite(name)) edits.push_back({name.span.begin, name.span.end, quoted(column.colname)});
+    scope.sources().back().columns.push_back(column_of(column));
     translate_constraints(column, scope, edits);
     if (column.type_name == nullptr || column.type_name->n_names == 0) continue;
     const auto type = text_of(*column.type_name->names[column.type_name->n_names - 1]);

@@ -94,7 +94,7 @@ Value Translator::settle(Value value, SqlType type) {
   value.type = type;
   if (value.parameter != 0) {
     if (type != SqlType::Any) parameters_.emplace(value.parameter, type);
-    return value;
+    return converts_ ? converted_parameter(value.parameter, type, value.location) : value;
   }
   if (!value.literal) return value;
   if (is_moment(type) && is_special_moment(*value.literal)) return special_moment(std::move(value));
@@ -211,6 +211,7 @@ Value Translator::fit(Value value, std::string_view type, const std::vector<std:
   const bool cuts = coercion == Coercion::Explicit;
   if (type == "int2" || type == "smallint") wrapped("pg_in_range", ", 16");
   if ((type == "int4" || type == "integer" || type == "int") && cuts) wrapped("pg_in_range", ", 32");
+  if (type == "float4" && cuts) wrapped("pg_float4", "");
   if (value.type == SqlType::Text &&
       (type == "varchar" || type == "bpchar" || type == "char" || type == "character" || type == "character varying")) {
     if (modifiers.empty()) return value;
@@ -249,26 +250,40 @@ Value Translator::cast(const PgQuery__TypeCast& node, const Scope& scope) {
       unsupported("a type with a modifier that is no number", type_name.location);
     modifiers.push_back(modifier->a_const->ival->ival);
   }
-  if (value.type == SqlType::Bool && type == SqlType::Integer && name != "int4")
-    refuse("42846", "cannot cast type boolean to " + (name == "int8" ? std::string("bigint") : "smallint"),
-           node.location);
   const auto inner_name = value.name;
   if (inner_name.starts_with("reg") && type == SqlType::Integer &&
       node.arg->node_case == PG_QUERY__NODE__NODE_TYPE_CAST) {
     value.text = SqlText("CAST(", node.location) + value.text + " AS INTEGER)";
     value.type = SqlType::Integer;
   }
-  if (is_array && value.type != SqlType::Unknown) value.type = SqlType::Array;
-  auto out = value.type == SqlType::Unknown ? settle(std::move(value), type)
-                                            : coerce(std::move(value), type, Coercion::Explicit);
-  if (out.parameter == 0 && !is_array) {  // the client sends what the cast of a parameter names
-    out = fit(std::move(out), name, modifiers, Coercion::Explicit);
+  if (!is_array) {
+    auto out = cast_to(name, std::move(value), modifiers, node.location);
+    out.name = inner_name == "?column?" || inner_name == "bool" ? name : inner_name;
+    return out;
   }
+  const bool is_open = value.type == SqlType::Unknown;
+  if (!is_open) value.type = SqlType::Array;
+  auto out = is_open ? settle(std::move(value), type) : coerce(std::move(value), type, Coercion::Explicit);
   out.parameter = 0;
   out.literal.reset();
   out.name = inner_name == "?column?" || inner_name == "bool" ? name : inner_name;
-  if (is_array) out.declared = array_declared(type_named(name));
-  else if (name == "oid" || name == "name") out.declared = name == "oid" ? "oid" : "name text";
+  out.declared = array_declared(type_named(name));
+  return out;
+}
+
+Value Translator::cast_to(const std::string& name, Value value, const std::vector<std::int64_t>& modifiers,
+                          int location) {
+  const auto type = type_named(name);
+  if (value.type == SqlType::Bool && type == SqlType::Integer && name != "int4")
+    refuse("42846", "cannot cast type boolean to " + (name == "int8" ? std::string("bigint") : "smallint"), location);
+  auto out = value.type == SqlType::Unknown ? settle(std::move(value), type)
+                                            : coerce(std::move(value), type, Coercion::Explicit);
+  // The client sends what the cast of a parameter names.
+  if (out.parameter == 0) out = fit(std::move(out), name, modifiers, Coercion::Explicit);
+  out.parameter = 0;
+  out.literal.reset();
+  out.name = name;
+  if (name == "oid" || name == "name") out.declared = name == "oid" ? "oid" : "name text";
   else out.declared = declared_text(type, name, modifiers);
   return out;
 }

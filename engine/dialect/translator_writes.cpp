@@ -97,8 +97,8 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
   if (node.override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE)
     unsupported("OVERRIDING USER VALUE", -1, "leave the column out");
   SqlText out;
-  if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
-  Scope scope(nullptr);
+  if (node.with_clause != nullptr) out = with(*node.with_clause, around_);
+  Scope scope(around_);
   out += SqlText("INSERT INTO ") + target(*node.relation, scope);
   const auto all = scope.sources().back().columns;
   const auto defaults = defaults_of(node);
@@ -142,7 +142,7 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
   } else {
     const bool any_columns = !scope.sources().back().known && node.n_cols == 0;
     defaults_ = defaults;
-    const auto rows = query(*node.select_stmt->select_stmt, nullptr, any_columns ? nullptr : &columns);
+    const auto rows = query(*node.select_stmt->select_stmt, around_, any_columns ? nullptr : &columns);
     const bool countable = rows.known && !any_columns;
     if (countable && rows.columns.size() > columns.size())
       refuse("42601", "INSERT has more expressions than target columns", -1);
@@ -208,6 +208,11 @@ SqlText Translator::assignments(std::span<PgNode* const> targets, const Scope& s
         refuse("42601", "number of columns does not match number of values", target.location);
       source = row.args[part.colno - 1];
     }
+    const bool again = std::any_of(targets.begin(), targets.end(), [&](const PgNode* other) {
+      return other != each && equal_ignoring_case(other->res_target->name, target.name);
+    });
+    if (again)
+      refuse("42601", "multiple assignments to same column \"" + std::string(target.name) + "\"", target.location);
     const auto* column = find_column(columns, target.name);
     const Column unknown{.name = target.name};
     if (column == nullptr && known)
@@ -221,8 +226,8 @@ SqlText Translator::assignments(std::span<PgNode* const> targets, const Scope& s
 
 SqlText Translator::update(const PgQuery__UpdateStmt& node) {
   SqlText out;
-  if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
-  Scope scope(nullptr);
+  if (node.with_clause != nullptr) out = with(*node.with_clause, around_);
+  Scope scope(around_);
   out += SqlText("UPDATE ") + target(*node.relation, scope);
   const auto columns = scope.sources().back().columns;
   const auto from = sources(nodes(node.n_from_clause, node.from_clause), scope);
@@ -235,8 +240,8 @@ SqlText Translator::update(const PgQuery__UpdateStmt& node) {
 
 SqlText Translator::remove(const PgQuery__DeleteStmt& node) {
   SqlText out;
-  if (node.with_clause != nullptr) out = with(*node.with_clause, nullptr);
-  Scope scope(nullptr);
+  if (node.with_clause != nullptr) out = with(*node.with_clause, around_);
+  Scope scope(around_);
   out += SqlText("DELETE FROM ") + target(*node.relation, scope);
   if (node.n_using_clause > 0) {
     // Rows for which the other tables have one that fits.

@@ -33,7 +33,8 @@ bool may_be_postgres_sql(const Error& of_sqlite) {
   return std::any_of(kBegins.begin(), kBegins.end(), [&](auto begin) { return message.starts_with(begin); });
 }
 
-std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, SessionState& session) {
+std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, SessionState& session,
+                                                  const dialect::Given& given) {
   const SchemaLookups lookups{
       .columns = [&](const std::string& schema,
                      const std::string& table) { return columns_of(session, schema, table); },
@@ -42,9 +43,10 @@ std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, Sessio
       .query_columns = [](const std::string&) -> std::vector<Column> {
         throw Error(ErrorKind::Unsupported, "queries of eindb are tables by now");
       }};
-  auto translated = dialect::translate(sql, [&](const std::string& schema, const std::string& table) {
-    return columns_for_dialect(lookups, schema, table);
-  });
+  auto translated = dialect::translate(
+      sql,
+      [&](const std::string& schema, const std::string& table) { return columns_for_dialect(lookups, schema, table); },
+      given);
   if (!translated) return std::nullopt;
   PostgresSql out{.text = translated->text.str(), .column_types = std::move(translated->columns), .parts = {}};
   for (const auto& [at, original] : translated->text.marks()) {
@@ -52,6 +54,16 @@ std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, Sessio
     out.parts.push_back({at, {original, std::max(end, original)}});
   }
   return out;
+}
+
+std::optional<PostgresSql> translate_inner_sql(const std::string& sql, SessionState& session) {
+  dialect::Given given{.converts = true};
+  const auto& stated = session.statement.stated_types();
+  for (std::size_t n = 0; n < stated.size(); ++n) given.parameters.emplace(n + 1, dialect::type_of_declared(stated[n]));
+  for (const auto& variable : session.statement.loop_variables()) given.variables.push_back(variable.name);
+  auto translated = translate_postgres_sql(sql, session, given);
+  if (!translated) dialect::refuse_other_grammars(sql, given);
+  return translated;
 }
 
 }  // namespace eindb

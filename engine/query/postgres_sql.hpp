@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "engine/dialect/translate.hpp"
 #include "engine/session/session_state.hpp"
 
 namespace eindb {
@@ -33,6 +34,12 @@ bool may_be_postgres_sql(const Error& of_sqlite);
 /// Translates SQL that SQLite refused, in which queries of eindb are tables already; nullopt if PostgreSQL's grammar
 /// refuses it, too. Throws Error with a place in `sql` for SQL that PostgreSQL would refuse, and for SQL that has no
 /// translation.
-std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, SessionState& session);
+std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, SessionState& session,
+                                                  const dialect::Given& given = {});
+
+/// The same for SQL inside a statement of eindb that a server's client sent: PREPARE, REPEAT, CREATE TENSOR. Its
+/// parameters are converted to the types that it needs, and it may have the variables of loops. Throws
+/// CodedError{42601} where PostgreSQL's grammar refuses a query or a write.
+std::optional<PostgresSql> translate_inner_sql(const std::string& sql, SessionState& session);
 
 }  // namespace eindb

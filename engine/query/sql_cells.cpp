@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/session/statement_scopes.hpp"
 
 namespace eindb {
 namespace {
@@ -19,6 +20,7 @@ struct NameOfValue {
 }  // namespace
 
 PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::string& what) {
+  const PartOfStatement part(session.statement);
   auto prepared = prepare_sql(sql, session);
   const bool gives_rows = prepared.has_statement() && prepared.statement().column_count() > 0;
   if (gives_rows && prepared.statement().is_read_only()) return prepared;

@@ -223,6 +223,7 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
 
 void PreparedSql::compile(bool keep) {
   CHECK(compiled_ == nullptr, "a statement is compiled once");
+  if (is_inner()) translate_inner();
   auto& tensors = session_->database.tensor_tables;
   show_for_pragmas(text_.text, tensors);
   const auto counted = count_of_tensor(text_.text, session_->database);
@@ -236,8 +237,9 @@ void PreparedSql::compile(bool keep) {
       if (bracket) throw Error(*bracket);
       refuse_misused_complex();
       auto compiled = compiled_sql(text_.text, std::move(*made));
-      compiled_ = keep && !translated_ && snapshot_ == nullptr ? session_->database.compiled.lend(std::move(compiled))
-                                                               : CompiledStatements::lend_once(std::move(compiled));
+      compiled_ = keep && !translated_ && !is_inner() && snapshot_ == nullptr
+                      ? session_->database.compiled.lend(std::move(compiled))
+                      : CompiledStatements::lend_once(std::move(compiled));
       return;
     } catch (const Error& error) {
       if (!show_missing(error, tensors) && !show_stored_query(error) && !translate(error)) refuse(error);
@@ -271,6 +273,20 @@ bool PreparedSql::translate(const Error& of_sqlite) {
     throw explained(error, text_, session_->database);
   }
   return translated_.has_value();
+}
+
+// A server translates the statements that clients send, but not SQL inside of those that are eindb's.
+bool PreparedSql::is_inner() const {
+  return session_->statement.is_part() && session_->user.permissions.policy() != nullptr;
+}
+
+void PreparedSql::translate_inner() {
+  try {
+    translated_ = translate_inner_sql(text_.text, *session_);
+  } catch (const Error& error) {
+    if (!error.span()) throw;
+    throw_at(error, text_.in_statement(*error.span()), error.hint());
+  }
 }
 
 void PreparedSql::refuse(const Error& of_sqlite) const {
@@ -362,8 +378,13 @@ std::string PreparedSql::column_name(int number) const {
   return text_.restored(compiled_->statement.column_name(number));
 }
 
+bool PreparedSql::gives_rows() const {
+  CHECK(has_statement(), "a statement that was compiled has rows or none");
+  return compiled_->statement.column_count() > 0 && outline_of(text_.text).kind != StatementKind::Alter;
+}
+
 std::vector<Column> PreparedSql::columns() {
-  if (!has_statement() || compiled_->statement.column_count() == 0) return {};
+  if (!has_statement() || !gives_rows()) return {};
   return types({}).columns;
 }
 
@@ -403,7 +424,7 @@ StatementDescription PreparedSql::describe(std::span<const ColumnType> parameter
   std::vector<ValueType> given;
   for (const auto type : parameters) given.push_back(value_type(type));
   const auto& known = types(given);
-  description.columns = known.columns;
+  if (gives_rows()) description.columns = known.columns;
   for (const auto type : known.parameters) description.parameters.push_back(column_type(type));
   description.reads_only = compiled_->statement.is_read_only();
   return description;
@@ -469,7 +490,7 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) 
   session.database.tensor_tables.keep(std::min(kKeptBytes, memory_of(session.user) / kMemoryShare));
   session.database.forget_compiled_if_changed();
   PreparedSql prepared(session, use);
-  if (sql.queries.empty()) prepared.compiled_ = session.database.compiled.take(sql.text);
+  if (sql.queries.empty() && !prepared.is_inner()) prepared.compiled_ = session.database.compiled.take(sql.text);
   if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});
   else prepared.make(sql);
   if (use == SqlUse::Run) prepared.bind_parameters();

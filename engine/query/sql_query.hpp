@@ -40,6 +40,8 @@ class PreparedSql {
   }
   /// The expression of the column as the user wrote it.
   std::string column_name(int number) const;
+  /// Whether it has rows for the user. SQLite gives ALTER TABLE some that are its own.
+  bool gives_rows() const;
   /// The columns, with types from table declarations or inferred from the text; Any where neither gives a type.
   std::vector<Column> columns();
   /// The columns and parameters, with the given parameter types and the types inferred for parameters that are Any.
@@ -65,6 +67,8 @@ class PreparedSql {
   void compile(bool keep);
   bool show_stored_query(const Error& of_sqlite);
   bool translate(const Error& of_sqlite);
+  bool is_inner() const;
+  void translate_inner();
   [[noreturn]] void refuse(const Error& of_sqlite) const;
   const std::string& text_for_sqlite() const { return translated_ ? translated_->text : text_.text; }
   bool may_read_complex() const;

@@ -50,6 +50,19 @@ void OpenDatabase::begin_sharding(const SessionOptions& options) {
 }
 
 std::optional<std::vector<TypedColumn>> OpenDatabase::columns_of(const std::string& schema, const std::string& table) {
+  auto columns = columns_in_sql(schema, table);
+  if (!columns || !schema.empty()) return columns;
+  // The labels of a tensor are its key.
+  const auto is_value = [](const TypedColumn& column) { return column.name == "val" && !column.hidden; };
+  const auto value = std::find_if(columns->begin(), columns->end(), is_value);
+  const bool has_key = std::any_of(columns->begin(), columns->end(), [](const auto& column) { return column.key; });
+  if (value == columns->end() || has_key || !find_tensor(table)) return columns;
+  for (auto column = columns->begin(); column != value; ++column) column->key = true;
+  return columns;
+}
+
+std::optional<std::vector<TypedColumn>> OpenDatabase::columns_in_sql(const std::string& schema,
+                                                                     const std::string& table) {
   tensor_tables.refresh();
   forget_compiled_if_changed();
   for (bool again = true; again;) {

@@ -50,6 +50,8 @@ struct OpenDatabase {
   NameSource names(std::vector<ParameterValue> parameters);
   /// The columns of a table, view or tensor as SQL sees it; nullopt if there is none. The schema may be empty.
   std::optional<std::vector<TypedColumn>> columns_of(const std::string& schema, const std::string& table);
+  /// The same, without knowing that the labels of a tensor are its key.
+  std::optional<std::vector<TypedColumn>> columns_in_sql(const std::string& schema, const std::string& table);
   /// Another number whenever tables, views, tensors or attached tensors may have changed, by whomever.
   std::uint64_t schema_version();
   /// Adds a function for SQL, whose type of result is known from then on. Throws Error.

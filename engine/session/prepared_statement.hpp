@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace eindb {
 
@@ -15,6 +16,7 @@ struct PreparedStatement {
   std::string name;
   std::string text;
   std::size_t parameter_count = 0;
+  std::vector<std::string> types = {};  ///< that PREPARE states of the parameters, as CREATE TABLE names them
   std::shared_ptr<const ast::Statement> statement;  ///< with places in `text`
 };
 

@@ -1,13 +1,29 @@
 #include "engine/session/session_state.hpp"
 
 #include <limits>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "common/check.hpp"
 #include "engine/session/cell_count.hpp"
 #include "engine/sql/aggregates.hpp"
 #include "engine/sql_functions/sql_functions.hpp"
+#include "engine/sql_functions/timestamp.hpp"
 
 namespace eindb {
+namespace {
+
+/// Adds a function that gives `moment`, which must outlive the database.
+void add_clock(std::string name, const std::chrono::system_clock::time_point& moment, OpenDatabase& database) {
+  database.add_function(
+      {.name = std::move(name),
+       .arguments = 0,
+       .body = [&moment](std::span<const SqliteValue>) -> SqliteValue { return timestamp_text(moment); },
+       .result = "TIMESTAMPTZ"});
+}
+
+}  // namespace
 
 SessionState::SessionState(const std::string& path, const SessionOptions& options)
     : database(path, options), user(options), statement(user) {
@@ -15,11 +31,19 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
   add_cell_count(database);
   add_aggregates(database.connection());
   for (const auto& function : all_sql_functions()) database.add_function(function);
+  for (const auto* name : {"now", "transaction_timestamp"}) add_clock(name, moments.transaction, database);
+  add_clock("statement_timestamp", moments.statement, database);
+  note_begin();
   if (options.policy != nullptr) {
     database.connection().execute("PRAGMA foreign_keys = ON");  // as clients of PostgreSQL expect
     database.connection().restrict_to_clients();
   }
   database.begin_sharding(options);
+}
+
+void SessionState::note_begin() {
+  moments.statement = std::chrono::system_clock::now();
+  if (!database.connection().in_transaction()) moments.transaction = moments.statement;
 }
 
 std::unique_ptr<Admission> SessionState::admit(std::int64_t bytes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +27,13 @@ struct SessionState {
   OpenDatabase database;
   SessionUser user;
   StatementContext statement;
+  /// What now() and statement_timestamp() say: when the transaction began, or the statement if there is none around it.
+  struct Moments {
+    std::chrono::system_clock::time_point transaction;
+    std::chrono::system_clock::time_point statement;
+  } moments;
+  /// Tells that a statement of the user's begins.
+  void note_begin();
   /// Makes a file visible to SQL as a table (engine/files/file_table.hpp); set by the session, since what reads files
   /// is built on what runs SQL.
   std::shared_ptr<void> (*show_file)(const FilePath& path, const std::string& table, SessionState& session) = nullptr;

@@ -38,6 +38,11 @@ class StatementContext {
   /// The variables of the loops around the statement, the innermost last.
   const std::vector<LoopVariableValue>& loop_variables() const { return loop_variables_; }
   bool is_in_loop() const { return loop_depth_ > 0; }
+  /// Whether the statement is a part of another one, whose text is as the user wrote it, also where the front end
+  /// translates SQL.
+  bool is_part() const { return is_part_; }
+  /// The types that PREPARE states of the statement's parameters, as CREATE TABLE names them.
+  const std::vector<std::string>& stated_types() const { return stated_types_; }
   /// Whether the statement belongs to a transaction that continues after it.
   bool is_in_transaction() const { return is_in_transaction_; }
 
@@ -55,6 +60,7 @@ class StatementContext {
  private:
   friend class ParameterValues;
   friend class LoopScope;
+  friend class PartOfStatement;
   friend class LoopRound;
   friend class TransferScope;
   friend class TransactionPart;
@@ -67,6 +73,8 @@ class StatementContext {
   std::vector<LoopVariableValue> loop_variables_;
   int loop_depth_ = 0;  // number of loops around the statement
   bool is_in_transaction_ = false;
+  bool is_part_ = false;
+  std::vector<std::string> stated_types_;
   std::string transfer_;  // StatementInputs::file
 };
 

@@ -86,6 +86,28 @@ class LoopRound {
   std::optional<LoopVariable> variable_;
 };
 
+/// Marks that a part of a statement runs: the body of a loop, a prepared statement, the query of CREATE TENSOR.
+class PartOfStatement {
+ public:
+  explicit PartOfStatement(StatementContext& statement) : PartOfStatement(statement, statement.stated_types_) {}
+  /// `stated_types`: those of PREPARE.
+  PartOfStatement(StatementContext& statement, std::vector<std::string> stated_types)
+      : statement_(statement),
+        was_part_(std::exchange(statement.is_part_, true)),
+        saved_(std::exchange(statement.stated_types_, std::move(stated_types))) {}
+  ~PartOfStatement() {
+    statement_.is_part_ = was_part_;
+    statement_.stated_types_ = std::move(saved_);
+  }
+  PartOfStatement(const PartOfStatement&) = delete;
+  PartOfStatement& operator=(const PartOfStatement&) = delete;
+
+ private:
+  StatementContext& statement_;
+  const bool was_part_;
+  std::vector<std::string> saved_;
+};
+
 /// Sets the file that a COPY reads or writes in place of the named one. Empty: the named file.
 class TransferScope {
  public:

@@ -84,7 +84,8 @@ std::optional<std::vector<dialect::Column>> columns_at(const SchemaLookups& look
     columns.push_back({.name = column.name,
                        .type = type_of(column),
                        .declared = std::string(dialect::without_quotes(column.declared)),
-                       .hidden = column.hidden});
+                       .hidden = column.hidden,
+                       .key = column.key});
     has_computed = has_computed || (column.declared.empty() && !column.complex);
   }
   if (has_computed) find_types_of_view(lookups, schema, table, depth, columns);

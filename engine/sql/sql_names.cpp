@@ -55,7 +55,7 @@ std::optional<KnownNames::Columns> KnownNames::columns(const std::string& schema
 }
 
 KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::string& table) {
-  auto select = connection_.prepare("SELECT name, type, hidden FROM pragma_table_xinfo(?1, ?2)");
+  auto select = connection_.prepare("SELECT name, type, hidden, pk FROM pragma_table_xinfo(?1, ?2)");
   select.bind(1, table);
   if (!schema.empty()) select.bind(2, schema);
   Columns columns;
@@ -63,7 +63,8 @@ KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::st
     columns.push_back({.name = select.text(0),
                        .type = declared_type(select.text(1)),
                        .hidden = select.integer(2) == kHidden,
-                       .declared = select.text(1)});
+                       .declared = select.text(1),
+                       .key = select.integer(3) > 0});
   mark_complex(columns);
   const auto is_open = [](const TypedColumn& column) {
     return column.type == ValueType::Unknown || (column.type == ValueType::Text && !column.complex);

@@ -8,6 +8,7 @@
 
 #include "common/check.hpp"
 #include "parser/query_results.hpp"
+#include "parser/table_position.hpp"
 #include "parser/token_value.hpp"
 #include "parser/tokenizer.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
@@ -19,37 +20,10 @@ bool is_one_of(const Token& token, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
-/// Words that end the list of tables of a SELECT, or begin another list.
-constexpr std::array<std::string_view, 12> kEndsTables{"SELECT", "WHERE", "GROUP",     "HAVING", "WINDOW", "ORDER",
-                                                       "LIMIT",  "UNION", "INTERSECT", "EXCEPT", "SET",    "RETURNING"};
-
 /// Words that may follow a table; any other word is its alias.
 constexpr std::array<std::string_view, 21> kFollowsTable{
     "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "NATURAL",  "LEFT",
     "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "NOT",    "RETURNING"};
-
-/// Follows SQL token by token and tells whether a table is expected at the current point.
-class TablePosition {
- public:
-  void see(const Token& token) {
-    const bool table = takes_table();
-    if (token.is_symbol('(')) in_tables_.push_back(table);
-    else if (token.is_symbol(')') && in_tables_.size() > 1) in_tables_.pop_back();
-    else if (token.is_word("JOIN")) in_tables_.back() = true;
-    else if (token.is_word("FROM")) in_tables_.back() = !last_.is_word("DISTINCT");  // a IS DISTINCT FROM b
-    else if (is_one_of(token, kEndsTables)) in_tables_.back() = false;
-    last_ = token;
-  }
-  bool takes_table() const {
-    DCHECK(!in_tables_.empty(), "there is a list of tables to be in outside of parentheses");
-    return in_tables_.back() &&
-           (last_.is_word("FROM") || last_.is_word("JOIN") || last_.is_symbol(',') || last_.is_symbol('('));
-  }
-
- private:
-  std::vector<bool> in_tables_{false};  // per open parenthesis, whether a list of tables has begun
-  Token last_;
-};
 
 /// The name in brackets that begins with the token, for SQLite also over several lines; empty if there is none.
 std::string_view bracket_at(const Token& token, std::string_view sql) {
@@ -70,17 +44,6 @@ bool has_alias(Tokenizer after) {
   const auto next = after.next();
   if (next.is_quoted()) return true;
   return next.is(Token::Kind::Word) && !is_one_of(next, kFollowsTable);
-}
-
-/// Whether the name is that of a file whose format its extension tells, if perhaps of one that is not read.
-bool has_file_extension(std::string_view name) {
-  constexpr std::array<std::string_view, 16> kExtensions{
-      ".csv", ".tsv", ".npy", ".npz",   ".safetensors", ".h5",      ".hdf5",  ".nc",
-      ".coo", ".tns", ".mtx", ".jsonl", ".json",        ".parquet", ".arrow", ".feather"};
-  const auto dot = name.rfind('.');
-  return dot != std::string_view::npos &&
-         std::any_of(kExtensions.begin(), kExtensions.end(),
-                     [&](std::string_view known) { return equal_ignoring_case(name.substr(dot), known); });
 }
 
 /// sales for data/sales.csv.
@@ -277,7 +240,7 @@ std::vector<BracketAfterName> brackets_after_names(std::string_view sql) {
       }
     }
     const bool continues = is_table && (token.is_symbol('.') || last.is_symbol('.'));
-    is_table = continues || (position.takes_table() && !is_one_of(token, kEndsTables));
+    is_table = continues || (position.takes_table() && !TablePosition::ends_tables(token));
     position.see(token);
     last = token;
   }

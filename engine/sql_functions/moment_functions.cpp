@@ -1,4 +1,5 @@
 // Dates, times and intervals, which are texts in SQLite.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -377,6 +378,16 @@ SqliteValue to_char(PgValues values) {
   return out;
 }
 
+/// extract() of a date, which has no time of the day.
+SqliteValue part_of_date(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto part = to_lower(text_of(values[0]));
+  constexpr std::array<std::string_view, 5> kTimes{"hour", "microseconds", "milliseconds", "minute", "second"};
+  if (std::find(kTimes.begin(), kTimes.end(), part) != kTimes.end())
+    refuse("0A000", "unit \"" + part + "\" not supported for type date");
+  return date_part(values);
+}
+
 constexpr std::array kMomentFunctions{
     PgFunction{"pg_date", 1, "DATE", &to_date},
     PgFunction{"pg_time", 1, "TIME", &to_time},
@@ -399,6 +410,7 @@ constexpr std::array kMomentFunctions{
     PgFunction{"pg_interval_by", 2, "TEXT", &interval_by},
     PgFunction{"pg_make_date", 3, "DATE", &make_date},
     PgFunction{"pg_date_part", 2, "REAL", &date_part},
+    PgFunction{"pg_part_of_date", 2, "REAL", &part_of_date},
     PgFunction{"pg_interval_part", 2, "REAL", &interval_part},
     PgFunction{"pg_date_trunc", 2, "TIMESTAMP", &date_trunc},
     PgFunction{"pg_to_char", 2, "TEXT", &to_char},
@@ -408,9 +420,6 @@ SqliteValue now(PgValues) { return timestamp_text(std::chrono::system_clock::now
 
 constexpr std::array kClockFunctions{
     PgFunction{"clock_timestamp", 0, "TIMESTAMPTZ", &now},
-    PgFunction{"now", 0, "TIMESTAMPTZ", &now},
-    PgFunction{"statement_timestamp", 0, "TIMESTAMPTZ", &now},
-    PgFunction{"transaction_timestamp", 0, "TIMESTAMPTZ", &now},
 };
 
 }  // namespace

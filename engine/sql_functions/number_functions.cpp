@@ -72,6 +72,15 @@ SqliteValue integer_of_float(PgValues values) {
                                                                 : whole(std::nearbyint(real_of(values[0]))));
 }
 SqliteValue to_float(PgValues values) { return is_null(values[0]) ? kNull : SqliteValue(real_of(values[0])); }
+/// The nearest number of 32 bits.
+SqliteValue to_float4(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  const auto wide = real_of(values[0]);
+  const auto value = static_cast<float>(wide);
+  if (std::isinf(value) && std::isfinite(wide)) refuse("22003", "value out of range: overflow");
+  if (value == 0 && wide != 0) refuse("22003", "value out of range: underflow");
+  return static_cast<double>(value);
+}
 SqliteValue to_numeric(PgValues values) {
   if (is_null(values[0])) return kNull;
   if (!std::holds_alternative<std::string>(values[0])) return values[0];
@@ -302,6 +311,7 @@ constexpr std::array kNumberFunctions{
     PgFunction{"pg_integer_of_numeric", 1, "INTEGER", &integer_of_numeric},
     PgFunction{"pg_integer_of_float", 1, "INTEGER", &integer_of_float},
     PgFunction{"pg_float", 1, "REAL", &to_float},
+    PgFunction{"pg_float4", 1, "REAL", &to_float4},
     PgFunction{"pg_numeric", 1, "NUMERIC", &to_numeric},
     PgFunction{"pg_number_text", 1, "TEXT", &number_text},
     PgFunction{"pg_bool_text", 1, "TEXT", &bool_text},

@@ -18,6 +18,7 @@ struct TypedColumn {
   bool hidden = false;        ///< not shown by *
   bool complex = false;       ///< complex numbers, as texts: the val of a complex tensor
   std::string declared = {};  ///< the type in CREATE TABLE; empty if there is none
+  bool key = false;           ///< whether it belongs to the primary key, as the labels of a tensor do
 };
 
 /// The lookups that the inference uses for names; ASCII case-insensitive.

@@ -8,6 +8,7 @@
 #include "engine/query/pipeline.hpp"
 #include "engine/query/sql_cells.hpp"
 #include "engine/results/rows.hpp"
+#include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
@@ -120,7 +121,7 @@ TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, Ope
 void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, NewTensor& tensor, SessionState& session) {
   auto rows = prepare_rows(sql, session, "CREATE TENSOR");
   const auto made = make_declared(create, tensor, session.database, session.user.settings);
-  with_place(sql.span, [&] {
+  with_place_of_rows(sql.span, [&] {
     SqlCells cells(std::move(rows), made.dtype, made.shape());
     load_cells(cells, made, session.database, session.user.settings, session.statement);
   });
@@ -167,7 +168,7 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
   std::vector<NewTensor> tensors;
   tensors.emplace_back(create.name, create.or_replace, session.database);
   // Errors of the catalog get the place of the name.
-  with_place(create.name.span, [&] { fill(create, tensors, session); });
+  with_place_of_rows(create.name.span, [&] { fill(create, tensors, session); });
   tensors.front().publish();
   transaction.commit();
   return status_result("CREATE TENSOR");

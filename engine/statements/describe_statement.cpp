@@ -75,6 +75,7 @@ StatementDescription describe(const ast::Sql& sql, SessionState& session, const 
 
 StatementDescription describe(const ast::Execute& execute, SessionState& session, const Parameters& given) {
   const auto prepared = prepared_statement(execute.name, session.user);
+  const PartOfStatement part(session.statement, prepared.types);
   auto description = describe_statement(prepared, {}, session);
   description.parameters = given;
   return description;

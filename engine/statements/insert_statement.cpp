@@ -7,6 +7,7 @@
 #include "engine/query/sql_cells.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/constant_value.hpp"
+#include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
 #include "storage/cells/cell.hpp"
 #include "storage/cells/cell_locator.hpp"
@@ -159,8 +160,9 @@ std::size_t set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, S
   auto& database = session.database;
   const auto& cancellation = session.statement.cancellation();
   const auto values =
-      insert.query ? with_place(insert.query->span, [&] { return place_rows<T>(*insert.query, tensor, session); })
-                   : place_values<T>(insert, tensor, database.names(session.statement.parameters()), cancellation);
+      insert.query
+          ? with_place_of_rows(insert.query->span, [&] { return place_rows<T>(*insert.query, tensor, session); })
+          : place_values<T>(insert, tensor, database.names(session.statement.parameters()), cancellation);
   OpenTiles tiles(database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
   std::int64_t open_tile = -1;
   T* cells = nullptr;

@@ -1,13 +1,16 @@
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/session/statement_scopes.hpp"
 #include "engine/statements/constant_value.hpp"
+#include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/parser.hpp"
 
@@ -20,8 +23,8 @@ auto find_prepared(const ast::Identifier& name, SessionUser& user) {
   std::vector<std::string> names;
   for (const auto& [key, statement] : user.prepared) names.push_back(key);
   const auto nearest = nearest_name(name.text, names);
-  throw Error(ErrorKind::UnknownName, "there is no prepared statement " + name.text, name.span,
-              nearest ? "did you mean " + *nearest + "?" : "PREPARE " + name.text + " AS ... makes it");
+  throw CodedError("26000", ErrorKind::UnknownName, "there is no prepared statement " + name.text,
+                   nearest ? "did you mean " + *nearest + "?" : "PREPARE " + name.text + " AS ... makes it", name.span);
 }
 
 ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, ast::Null>& argument,
@@ -36,7 +39,7 @@ ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, 
   std::string at;
   if (error.span() && error.span()->end <= body.size() && error.span()->begin < error.span()->end)
     at = ", at '" + body.substr(error.span()->begin, error.span()->end - error.span()->begin) + "'";
-  throw Error(error.kind(), "prepared statement " + name + at + ": " + error.message(), place, error.hint());
+  retell(error, "prepared statement " + name + at + ": " + error.message(), place, error.hint());
 }
 
 }  // namespace
@@ -44,7 +47,11 @@ ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, 
 PreparedStatement prepare_statement(std::string_view text) {
   auto statement = std::make_shared<const ast::Statement>(parse_statement(text));
   const auto parameter_count = count_parameters(*statement, text);
-  return {.name = "", .text = std::string(text), .parameter_count = parameter_count, .statement = std::move(statement)};
+  return {.name = "",
+          .text = std::string(text),
+          .parameter_count = parameter_count,
+          .types = {},
+          .statement = std::move(statement)};
 }
 
 PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& user) {
@@ -55,11 +62,12 @@ Result execute_statement(const ast::Prepare& prepare, SessionUser& user) {
   CHECK(prepare.statement != nullptr, "what is prepared was parsed");
   PreparedStatement prepared{.name = prepare.name.text,
                              .text = prepare.body,
-                             .parameter_count = prepare.parameter_count,
+                             .parameter_count = std::max(prepare.parameter_count, prepare.types.size()),
+                             .types = prepare.types,
                              .statement = prepare.statement};
   if (!user.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
-    throw Error(ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
-                prepare.name.span, "DEALLOCATE it first");
+    throw CodedError("42P05", ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
+                     "DEALLOCATE it first", prepare.name.span);
   }
   return status_result("PREPARE");
 }
@@ -79,6 +87,7 @@ Result execute_statement(const ast::Execute& execute, SessionState& session) {
   for (const auto& argument : execute.arguments) values.push_back(argument_value(argument, names));
   CHECK(prepared.statement != nullptr, "a prepared statement has its tree");
   const ParameterValues scope(session.statement, std::move(values));
+  const PartOfStatement part(session.statement, prepared.types);
   try {
     return run_statement(*prepared.statement, session);
   } catch (const Error& error) {

@@ -11,6 +11,7 @@
 #include "engine/query/plan_key.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/session/statement_scopes.hpp"
+#include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/loop_variable.hpp"
 #include "parser/parser.hpp"
@@ -91,8 +92,7 @@ class Rounds {
       for (const auto& statement : repeat_.body) run(statement, round);
       if (repeat_.until) stopped_ = holds(*repeat_.until, round);
     } catch (const Error& error) {
-      throw Error(error.kind(), "in round " + std::to_string(done_) + ": " + error.message(), error.span(),
-                  error.hint());
+      retell(error, "in round " + std::to_string(done_) + ": " + error.message(), error.span(), error.hint());
     }
     ++done_;
   }
@@ -232,7 +232,7 @@ class CommittedRounds {
       record_.update(rounds_);
       transaction.commit();
     } catch (const Error& error) {
-      throw Error(error.kind(), error.message(), error.span(), with_what_is_stored(error.hint()));
+      throw_at(error, error.span(), with_what_is_stored(error.hint()));
     }
     stored_ = rounds_.done();
     session_.database.file.settle_shards();
@@ -268,6 +268,7 @@ Result execute_statement(const ast::Repeat& repeat, SessionState& session) {
   Rounds rounds(repeat, session);
   const bool is_part = connection.in_transaction();
   const LoopScope scope(session.statement);
+  const PartOfStatement part(session.statement);
   if (!is_part) {
     CommittedRounds(repeat, rounds, session).run();
   } else if (outermost) {

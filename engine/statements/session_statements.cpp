@@ -150,8 +150,9 @@ Result run_sql(const ast::Sql& sql, SessionState& session) {
   const bool writes = !prepared.statement().is_read_only();
   if (writes) session.database.check_writable();
   // The first step executes a statement without rows.
-  const bool has_row = prepared.step();
+  bool has_row = prepared.step();
   const bool has_columns = !result.columns.empty();
+  while (has_row && !has_columns) has_row = prepared.step();
   // Nothing allocates memory after a commit, so that no committed statement is reported as failed.
   if (prepared.needs_commit()) {
     auto rows = rows_of_write(prepared, has_row);

@@ -17,6 +17,14 @@ bool is_one_of(const Token& token, const std::array<std::string_view, N>& words)
          std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
+/// Whether TENSOR and a name follow INSERT INTO: a table may be named tensor.
+bool inserts_into_tensor(Tokenizer behind_into) {
+  constexpr std::array<std::string_view, 5> kAfterTable{"VALUES", "SELECT", "DEFAULT", "AS", "WITH"};
+  if (!behind_into.next().is_word("TENSOR")) return false;
+  const auto name = behind_into.next();
+  return (name.is(Token::Kind::Word) || name.is_quoted()) && !is_one_of(name, kAfterTable);
+}
+
 /// Whether SQLite runs the statement that begins with `first`. Other statements are eindb's own.
 bool is_sql(const Token& first, Tokenizer& tokenizer) {
   constexpr std::array<std::string_view, 11> kVerbs{"ALTER",   "DELETE", "DO",     "DROP",   "INSERT", "NOTIFY",
@@ -26,6 +34,7 @@ bool is_sql(const Token& first, Tokenizer& tokenizer) {
   auto second = tokenizer.next();
   if (first.is_word("CREATE"))
     while (is_one_of(second, kBeforeKind)) second = tokenizer.next();
+  if (first.is_word("INSERT") && second.is_word("INTO") && inserts_into_tensor(tokenizer)) return false;
   if (first.is_word("EXPLAIN")) return second.is_word("QUERY") || is_one_of(second, kVerbs);
   return (first.is_word("CREATE") || is_one_of(first, kVerbs)) && !is_one_of(second, kOurs);
 }
@@ -101,8 +110,11 @@ std::map<std::size_t, dialect::SqlType> stated_types(std::span<const std::int32_
 
 std::optional<Translation> translate_tree(std::string_view statement, const dialect::FindColumns& find_columns,
                                           std::span<const std::int32_t> stated) {
-  const auto translated = dialect::translate(statement, find_columns, stated_types(stated));
-  if (!translated) return std::nullopt;
+  const auto translated = dialect::translate(statement, find_columns, {.parameters = stated_types(stated)});
+  if (!translated) {
+    dialect::refuse_other_grammars(statement);
+    return std::nullopt;
+  }
   Translation out{.text = translated->text.str(), .uses_functions = true, .segments = {}, .parameter_types = {}};
   for (const auto& [at, original] : translated->text.marks()) {
     const auto end = Tokenizer(statement, original, kPostgresRules).next().span.end;

@@ -52,9 +52,10 @@ bool is_sql_for_sqlite(std::string_view statement);
 ///     SELECT oid::int8 FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.~) '^(notes)$'
 ///     SELECT "oid" AS "oid" FROM "pg_catalog"."pg_class" WHERE "relname" REGEXP '^(notes)$'
 ///
-/// eindb's own statements are unchanged, and so is text that PostgreSQL's grammar refuses, which is left to SQLite.
-/// Throws CodedError for what PostgreSQL would refuse, and for what has no translation; linear time. Element n of
-/// `stated` is the type (its object id) that the client states of the parameter $n + 1; 0 states none.
+/// eindb's own statements are unchanged, and so are definitions of SQLite's that PostgreSQL's grammar refuses; queries
+/// and writes that it refuses are refused. Throws CodedError for what PostgreSQL would refuse, and for what has no
+/// translation; linear time. Element n of `stated` is the type (its object id) that the client states of the parameter
+/// $n + 1; 0 states none.
 Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns,
                               std::span<const std::int32_t> stated = {});
 

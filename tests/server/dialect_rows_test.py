@@ -19,6 +19,7 @@ CREATE TABLE p (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, x DOUBLE PRECISION
 INSERT INTO p VALUES (1, 7, 2, 2.5, 3, 'Abc', 'ab', '2024-02-28', '2024-02-28 23:30:00', 1),
                      (2, NULL, 0, -1, 2, 'x', NULL, NULL, NULL, NULL);
 CREATE TENSOR T AS EINSUM T[i 4] = CAST(i AS FLOAT64);
+CREATE TENSOR Mt AS EINSUM Mt[i 2, j 2] = CAST(i + j AS FLOAT64);
 """
 
 # (expression over the first row of p, its value)
@@ -40,6 +41,12 @@ VALUES = (
     ("substring('fillfactor=70' FROM '=([0-9]+)')", "70"), ("substring('a1b2' FROM '[0-9].')", "1b"),
     ("substring(s FROM '[0-9]')", None), ("substring('hello' FROM 2 FOR 3)", "ell"), ("substring('hello', 4)", "lo"),
     ("json_build_object('a', f, 'b', a, 'c', s, 'd', NULL)::text", '{"a":true,"b":7,"c":"Abc","d":null}'),
+    ("date('2024-01-31') + 1", datetime.date(2024, 2, 1)), ("date(ts) + 1", datetime.date(2024, 2, 29)),
+    ('"time"(TIMESTAMP \'2024-01-31 12:00:01.25\')', datetime.time(12, 0, 1, 250000)), ("now() = now()", True),
+    ("16777217::float4", 16777216.0), ("like('abc', 'a%')", True), ("like('a%', 'abc')", False),
+    ("a = ANY(NULL::int[])", None), ("a <> ALL(NULL::int[])", None), ("a = ANY('{}'::int[])", False),
+    ("(SELECT array_agg(id) FROM p WHERE id > 9)", None), ("(SELECT array_agg(id ORDER BY a) FROM p WHERE id > 9)", None),
+    ("(SELECT array_agg(id ORDER BY id) FROM p)::text", "{1,2}"),
     ("CASE WHEN f THEN 'yes' ELSE 'no' END", "yes"), ("round(2.567, 2)", 2.57), ("sign(-3.5)", -1.0),
 )
 
@@ -60,6 +67,18 @@ ERRORS = (
     ("INSERT INTO p (id, nope) VALUES (9, 1)", "42703"), ("SELECT a FROM p ORDER BY 3", "42P10"),
     ("SELECT a FROM p LIMIT -1", "2201W"), ("SELECT repeat('x', 2000000000)", "54000"),
     ("CREATE TABLE bad (id INTEGER PRIMARY KEY, n serial)", "0A000"),
+    ("SELECT b, a FROM p GROUP BY b", "42803"), ("SELECT *, COUNT(*) FROM p GROUP BY b", "42803"),
+    ("SELECT b, COUNT(*) FROM p GROUP BY b ORDER BY a", "42803"), ("SELECT b FROM p GROUP BY b HAVING a > 1", "42803"),
+    ("SELECT b, (SELECT a) FROM p GROUP BY b", "42803"), ("SELECT a + 2 FROM p GROUP BY a + 1", "42803"),
+    ("SELECT b, rank() OVER (ORDER BY a) FROM p GROUP BY b", "42803"),
+    ("SELECT b, EXISTS (SELECT 1 FROM p AS o WHERE o.a = p.a) FROM p GROUP BY b", "42803"),
+    ("CREATE VIEW bad AS SELECT b, a FROM p GROUP BY b", "42803"), ("SELECT i, j, SUM(val) FROM Mt GROUP BY i", "42803"),
+    ("CREATE TABLE bad AS SELECT b, a FROM p GROUP BY b", "42803"),
+    ("WITH w AS (SELECT b, a FROM p GROUP BY b) SELECT * FROM w", "42803"),
+    ("SELECT DISTINCT b FROM p ORDER BY a", "42P10"), ("SELECT DISTINCT b FROM p ORDER BY b + 1", "42P10"),
+    ("SELECT date(ts) > 'foo' FROM p", "22007"), ("SELECT date('nodate')", "22007"), ("SELECT date('now', '+1 day')", "42883"),
+    ("UPDATE p SET a = 1, a = 2", "42601"), ("SELECT EXTRACT(hour FROM DATE '2024-01-01')", "0A000"),
+    ("SELECT 1e39::float4", "22003"), ("ALTER TABLE p ADD COLUMN q int CHECK (q <> 'x')", "22P02"),
 )
 
 
@@ -75,6 +94,46 @@ class DialectRows(WithServer):
         with self.connection.cursor() as cursor:
             cursor.execute(statement, parameters or None)
             return cursor.fetchall() if cursor.description else []
+
+    def test_groups(self):
+        self.rows("CREATE TABLE gr (a int PRIMARY KEY, b int, c int)")
+        self.rows("INSERT INTO gr VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30)")
+        for statement, wanted in (
+            ("SELECT b + 1, (b + 1) * 2, count(*) FROM gr AS g GROUP BY b + 1 ORDER BY b + 1", [(2, 4, 2), (3, 6, 1)]),
+            ("SELECT a, b, c, count(*) FROM gr AS g GROUP BY a ORDER BY a", [(1, 1, 10, 1), (2, 1, 20, 1), (3, 2, 30, 1)]),
+            ("SELECT g.*, count(*) FROM gr AS g GROUP BY g.a ORDER BY 1 LIMIT 1", [(1, 1, 10, 1)]),
+            ("SELECT b AS z, sum(c) FILTER (WHERE c > 10) FROM gr AS g GROUP BY z ORDER BY z", [(1, 20), (2, 30)]),
+            ("SELECT b * 2 AS z, count(*) FROM gr AS g GROUP BY 1 ORDER BY z", [(2, 2), (4, 1)]),
+            ("SELECT b, group_concat(c) FROM gr AS g GROUP BY b ORDER BY b", [(1, "10,20"), (2, "30")]),
+            ("SELECT b, sum(sum(c)) OVER (ORDER BY b) FROM gr AS g GROUP BY b ORDER BY b", [(1, 30), (2, 60)]),
+            ("SELECT b, (SELECT max(o.c) FROM gr AS o WHERE o.b = g.b) FROM gr AS g GROUP BY b ORDER BY 1", [(1, 20), (2, 30)]),
+            ("SELECT b FROM gr AS g GROUP BY b ORDER BY count(*)", [(2,), (1,)]),
+            ("SELECT DISTINCT g.b FROM gr AS g ORDER BY g.b", [(1,), (2,)]),
+            ("SELECT DISTINCT * FROM gr AS g ORDER BY g.a LIMIT 1", [(1, 1, 10)]),
+            ("SELECT i, sum(val) FROM Mt GROUP BY i ORDER BY i", [(0, 1.0), (1, 3.0)]),
+            ("SELECT i, j, val FROM Mt GROUP BY i, j HAVING val > 1", [(1, 1, 2.0)]),
+        ):
+            with self.subTest(statement):
+                self.assertEqual(self.rows(statement), wanted)
+
+    def test_moments_of_a_transaction(self):
+        self.rows("BEGIN")
+        begun = self.rows("SELECT now(), transaction_timestamp(), CURRENT_TIMESTAMP")
+        self.assertEqual(begun[0][0], begun[0][2])
+        while self.rows("SELECT clock_timestamp() <= now()") == [(True,)]:
+            pass
+        self.assertEqual(self.rows("SELECT now(), transaction_timestamp(), CURRENT_TIMESTAMP"), begun)
+        self.assertEqual(self.rows("SELECT statement_timestamp() > now()"), [(True,)])
+        self.rows("COMMIT")
+        self.assertGreater(self.rows("SELECT now()")[0][0], begun[0][0])
+
+    def test_added_column_gives_no_rows(self):
+        self.rows("CREATE TABLE added (a int)")
+        self.rows("INSERT INTO added VALUES (1)")
+        with self.connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE added ADD COLUMN x int DEFAULT 1 CHECK (x > 0)")
+            self.assertIsNone(cursor.description)
+        self.assertEqual(self.rows("SELECT * FROM added"), [(1, 1)])
 
     def test_values(self):
         for expression, wanted in VALUES:

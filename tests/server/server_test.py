@@ -117,7 +117,7 @@ class Psycopg3(WithServer):
             ("/* app=shop */ INSERT INTO tags VALUES (1), (2)", "INSERT 0 2"),
             ("-- shop\nSELECT n FROM tags", "SELECT 2"),
             ("WITH more(n) AS (VALUES (3), (4)) INSERT INTO tags SELECT n FROM more", "INSERT 0 2"),
-            ("WITH few AS (SELECT 3) UPDATE tags SET n = n + 1 WHERE n IN few", "UPDATE 1"),
+            ("WITH few AS (SELECT 3) UPDATE tags SET n = n + 1 WHERE n IN (TABLE few)", "UPDATE 1"),
             ("WITH Y[i] = SUM(X[i,j]) EINSUM Z[i] = Y[i] * 2", "SELECT 3"),
             ("CREATE TENSOR w AS EINSUM w[i 3] = i", "CREATE TENSOR"),
             ("WITH GRADIENT OF loss[] = SUM(w[i]^2) WITH RESPECT TO (w) UPDATE TENSOR w[i] = w[i] - dw[i]", "UPDATE 3"),

@@ -57,7 +57,7 @@ COMPUTED = (
     ("CAST(MAX(n) AS TEXT)", "2"), ("MAX(n)::float8", 2.0), ("length(MAX(name))", 1), ("COUNT(*) > 1", True),
     ("CASE WHEN COUNT(*) > 1 THEN 'many' ELSE 'few' END", "many"), ("COALESCE(MAX(n), 0)", 2),
     ("EXISTS (SELECT 1 FROM t)", True), ("1", 1), ("1.5", decimal.Decimal("1.5")), ("'x'", "x"), ("x'00ff'", b"\x00\xff"),
-    ("(SELECT SUM(val) FROM X)", 33.0), ("(SELECT MAX(a) FROM (SELECT n * 2 AS a FROM t))", 4),
+    ("(SELECT SUM(val) FROM X)", 33.0), ("(SELECT MAX(a) FROM (SELECT n * 2 AS a FROM t) AS s)", 4),
     ("(WITH RECURSIVE c(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM c WHERE k < 9) SELECT MAX(k) FROM c)", 9),
     ("NULL", None), ("json_extract('[1]', '$[0]')", "1"), ("current_user", "ada"), ("MAX(n) / 2.0", decimal.Decimal(1)),
 )  # fmt: skip
