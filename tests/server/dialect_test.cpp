@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/coded_error.hpp"
 #include "engine/dialect/originals.hpp"
 #include "tests/processor_time.hpp"
 
@@ -27,12 +28,20 @@ std::string translated(std::string_view statement) { return std::string(translat
 TEST(Dialect, StatementsOfEindbAndOfSqliteAreNotTouched) {
   for (const std::string_view statement :
        {"EINSUM Z[i, k] = X[i, j] * Y[j, k]", "CREATE TENSOR X AS EINSUM X[i 3] = i::int",
-        "CREATE OR REPLACE MACRO f(x) AS x::int", "CREATE TEMP TENSOR X (i 3)", "SELECT a FROM t LIMIT 1, 2",
-        "CREATE VIRTUAL TABLE f USING fts5(x)", "", "SELECT 'open", "BEGIN IMMEDIATE", "DROP TABLE t"}) {
+        "CREATE OR REPLACE MACRO f(x) AS x::int", "CREATE TEMP TENSOR X (i 3)", "WITH Y[i] = X[i] EINSUM Z[i] = Y[i]",
+        "CREATE VIRTUAL TABLE f USING fts5(x)", "", "CREATE TABLE u (a, b)", "EXPLAIN QUERY PLAN SELECT 1 AS 'x'",
+        "BEGIN IMMEDIATE", "DROP TABLE t"}) {
     const auto translation = translation_of(statement);
     EXPECT_FALSE(translation.text.has_value()) << statement << " -> " << *translation.text;
     EXPECT_FALSE(translation.uses_catalog) << statement;
   }
+}
+
+TEST(Dialect, QueriesAndWritesOfOtherGrammarsAreRefused) {
+  for (const std::string_view statement :
+       {"SELECT a FROM t LIMIT 1, 2", "SELECT 'open", "SELECT 1 AS 'x'", "REPLACE INTO t VALUES (1)",
+        "UPDATE OR IGNORE t SET a = 1", "CREATE VIEW v AS SELECT 1 AS 'x'"})
+    EXPECT_THROW(translation_of(statement), CodedError) << statement;
 }
 
 TEST(Dialect, ParametersHaveTheTypesTheyAreCastTo) {
