@@ -432,7 +432,7 @@ class Decoder {
     einsum.inputs = in_.list([this] { return labels(); });
     einsum.output = labels();
     einsum.aggregated = labels();
-    einsum.aggregate = in_.choice(Aggregate::Max);
+    einsum.aggregate = in_.choice(kLastAggregate);
     einsum.expression = expression(kMaxEncodedDepth);
     if (in_.flag()) einsum.epilogue = expression(kMaxEncodedDepth);
     return einsum;

@@ -1,6 +1,7 @@
 #include "derivatives/vertex_rule.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -12,6 +13,7 @@ namespace eindb {
 namespace {
 
 using algebra::choose;
+using algebra::minus;
 using algebra::number;
 using algebra::over;
 using algebra::times;
@@ -70,6 +72,7 @@ class AggregateWeight {
     const auto value = ScalarExpression::operand(0);
     switch (vertex_.einsum.aggregate) {
       case Aggregate::None:
+      case Aggregate::LogSumExp:
       case Aggregate::Sum: break;
       case Aggregate::Prod:
         rest_ = aggregate_of(graph, vertex_, vertex_.name + ".nonzero", nonzero(value), Aggregate::Prod);
@@ -90,6 +93,7 @@ class AggregateWeight {
     if (d == nullptr || is_linear(vertex_.einsum.aggregate)) return d;
     const auto value = ScalarExpression::operand(0);
     const auto& head = vertex_.einsum.output;
+    if (vertex_.einsum.aggregate == Aggregate::LogSumExp) return share(draft, d, value);
     const auto count = draft.read(*count_, head);
     if (vertex_.einsum.aggregate != Aggregate::Prod)
       return choose(equals(value, draft.read(id_, head)), over(d, count), nullptr);
@@ -100,6 +104,13 @@ class AggregateWeight {
   }
 
  private:
+  // The share of a value in the sum of exponentials; nothing where all values are -INFINITY.
+  ScalarPtr share(VertexDraft& draft, const ScalarPtr& d, const ScalarPtr& value) const {
+    const auto total = draft.read(id_, vertex_.einsum.output);
+    const auto nothing = equals(total, number(-std::numeric_limits<double>::infinity()));
+    return choose(nothing, nullptr, times(d, ScalarExpression::call(ScalarOp::Exp, {minus(value, total)})));
+  }
+
   static ScalarPtr nonzero(const ScalarPtr& value) { return choose(equals(value, number(0)), number(1), value); }
 
   VertexId id_;

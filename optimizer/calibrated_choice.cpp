@@ -71,9 +71,12 @@ class Chooser {
     if (machine_.choose_parallelism) {
       try_parallelism(1);
       set_planning_seconds();
-      if (strategy_.kind == Strategy::Kind::EinDecomp) try_own_calls();
-      for (std::int64_t p = 2; p <= most_calls(); p *= 2)
-        if (is_affordable(pairs(graph_, p)) && can_win(p)) try_parallelism(p);
+      try_others();
+      if (is_short_of_memory()) {
+        // What runs within the limit, and what goes to the scratch file, differs far more than planning takes.
+        seconds_left_ = std::numeric_limits<double>::infinity();
+        try_others();
+      }
     } else {
       limit_given_parallelism();
       try_parallelism(options_.parallelism);
@@ -95,6 +98,23 @@ class Chooser {
     const auto work = kSumsPerSecond * seconds_left_ * kShareOfSearch;
     options_.exact_work = std::min(options_.exact_work, work);
     options_.descent_work = std::min(options_.descent_work, work);
+  }
+
+  void try_others() {
+    if (strategy_.kind == Strategy::Kind::EinDecomp) try_own_calls();
+    for (std::int64_t p = 2; p <= most_calls(); p *= 2)
+      if (is_affordable(pairs(graph_, p)) && can_win(p) && !was_tried(p)) try_parallelism(p);
+  }
+
+  // Whether the best plan does not run within the limit, or is slower there than without one.
+  bool is_short_of_memory() const {
+    constexpr double kRounding = 1 + 1e-9;
+    return !best_fits_ || best_seconds_ > best_.labelling.total_cost * kRounding;
+  }
+
+  bool was_tried(std::int64_t p) const {
+    return std::any_of(best_.candidates.begin(), best_.candidates.end(),
+                       [&](const auto& candidate) { return candidate.parallelism == p; });
   }
 
   // A given p is tried whatever that takes, but the search for the best vectors with it is limited as others are.

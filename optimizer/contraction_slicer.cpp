@@ -38,7 +38,7 @@ bool distributes(const Vertex& vertex, std::size_t n, Aggregate aggregate) {
   });
 }
 
-constexpr Aggregate kSliced[] = {Aggregate::Sum, Aggregate::Max, Aggregate::Min};
+constexpr Aggregate kSliced[] = {Aggregate::Sum, Aggregate::Max, Aggregate::Min, Aggregate::LogSumExp};
 
 // Rounding to INT64 drops fractions. It must happen once, not once per slice.
 bool keeps_sums(const Vertex& vertex) { return vertex.dtype != DType::Int64 || vertex.compute_dtype == DType::Int64; }

@@ -15,6 +15,8 @@
 #include "optimizer/rewrites/dead_vertices.hpp"
 #include "optimizer/rewrites/early_summation.hpp"
 #include "optimizer/rewrites/elementwise_fusion.hpp"
+#include "optimizer/rewrites/log_sum_exp_parts.hpp"
+#include "optimizer/rewrites/plain_operands.hpp"
 #include "optimizer/rewrites/selection_pushdown.hpp"
 #include "plan/validator.hpp"
 
@@ -51,6 +53,8 @@ const std::vector<Pass>& all_passes() {
       {"early_summation", sum_early, "before the contraction order, which then sees operands of their final size"},
       {"contraction_order", order_contractions,
        "after all passes that see a contraction whole; execution takes vertices of at most two inputs", false},
+      {"plain_operands", make_operands_plain, "after it: kernels are for vertices of two operands"},
+      {"log_sum_exp", expand_log_sum_exp, "after both: what is left of LOGSUMEXP then has no kernel of its own", false},
       {"common_parts", unite_common_subexpressions,
        "after the passes that split vertices: the parts of different vertices may be equal"},
       {"elementwise_fusion", fuse_elementwise,

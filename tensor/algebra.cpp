@@ -30,6 +30,7 @@ constexpr Semiring kSemirings[] = {
      .exactness = Exactness::Exact,
      .join_identity = -kInfinity,
      .idempotent = true},
+    {.aggregate = Aggregate::LogSumExp, .join = Add, .for_integers = false, .join_identity = 0},
     {.aggregate = Aggregate::Max, .join = And, .exactness = Exactness::Exact, .idempotent = true},
     {.aggregate = Aggregate::Min, .join = And, .exactness = Exactness::Exact, .idempotent = true},
     {.aggregate = Aggregate::Max, .join = Or, .exactness = Exactness::Exact, .join_identity = 0, .idempotent = true},

@@ -11,6 +11,7 @@ std::string_view name_of(Aggregate aggregate) {
     case Aggregate::Prod: return "PROD";
     case Aggregate::Min: return "MIN";
     case Aggregate::Max: return "MAX";
+    case Aggregate::LogSumExp: return "LOGSUMEXP";
   }
   return "";
 }

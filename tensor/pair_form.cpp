@@ -73,10 +73,10 @@ bool is_summed_alone(ContractionRole role) {
 
 std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
   using enum Aggregate;
-  if (einsum.aggregate != Sum && einsum.aggregate != Min && einsum.aggregate != Max) return std::nullopt;
+  if (einsum.aggregate == None || einsum.aggregate == Prod) return std::nullopt;
   if (is_complex(compute)) return std::nullopt;
   const auto pair = pair_of(*einsum.expression);
-  if (!pair) return std::nullopt;
+  if (!pair || (einsum.aggregate == LogSumExp && pair->function != PairFunction::Add)) return std::nullopt;
   PairForm form{pair->function, pair->left, pair->right, {}};
   auto roles = roles_of(einsum, form.left, form.right);
   if (!roles || std::any_of(roles->begin(), roles->end(), is_summed_alone)) return std::nullopt;

@@ -28,7 +28,8 @@ enum class PairFunction : std::uint8_t {
   AbsoluteDifference,
 };
 
-/// SUM, MIN or MAX of a function of two operands over labels that both have: what pair blocks compute.
+/// SUM, MIN or MAX of a function of two operands over labels that both have: what pair blocks compute. Likewise
+/// LOGSUMEXP of a sum.
 /// Example: Z[i,k] = MIN(X[i,j] + Y[j,k]) has function Add and roles i Left, j Contracted, k Right.
 struct PairForm {
   PairFunction function = PairFunction::Add;

@@ -100,6 +100,7 @@ T reduce(Aggregate aggregate, T a, T b) {
     case Aggregate::Prod: return scalar_multiply(a, b);
     case Aggregate::Min: return scalar_least(a, b);
     case Aggregate::Max: return scalar_greatest(a, b);
+    case Aggregate::LogSumExp: return scalar_log_add_exp(a, b);
     case Aggregate::None: break;
   }
   return b;

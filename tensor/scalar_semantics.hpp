@@ -218,6 +218,18 @@ To convert_value(From value) {
   }
 }
 
+/// log(exp(a) + exp(b)) without overflow. NaN wins; infinities are what the sum of exponentials makes of them.
+template <class T>
+T scalar_log_add_exp(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const T greater = scalar_greatest(a, b);
+    if (!std::isfinite(greater)) return greater;
+    return greater + std::log1p(std::exp(scalar_least(a, b) - greater));
+  } else {
+    return a;  // not defined
+  }
+}
+
 /// The value of an empty group.
 template <class T>
 T identity_of(Aggregate aggregate) {
@@ -228,6 +240,7 @@ T identity_of(Aggregate aggregate) {
     switch (aggregate) {
       case Aggregate::Prod: return T(1);
       case Aggregate::Min: return Limits::has_infinity ? Limits::infinity() : Limits::max();
+      case Aggregate::LogSumExp:
       case Aggregate::Max: return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
       default: return T(0);
     }

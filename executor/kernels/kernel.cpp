@@ -28,7 +28,10 @@ Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType
       general_(einsum_, labels, operand_types_, compute),
       choice_(einsum_, compute) {
   if (const auto& form = choice_.contraction()) contraction_.emplace(*form, einsum_, labels, operand_types_, compute);
-  if (const auto& form = choice_.pair()) pairs_.emplace(*form, einsum_.aggregate, compute);
+  if (const auto& form = choice_.pair()) {
+    if (einsum_.aggregate == Aggregate::LogSumExp) log_sum_exp_.emplace(*form, compute);
+    else pairs_.emplace(*form, einsum_.aggregate, compute);
+  }
 }
 
 void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
@@ -55,6 +58,7 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
   for (const auto& range : label_ranges) sizes.push_back(range.size);
   const auto kind = choice_.kind(sizes);
   if (kind == KernelKind::Matrices) return contraction_->run(level_, views, label_ranges, output, first);
+  if (kind == KernelKind::Pairs && log_sum_exp_) return log_sum_exp_->run(level_, views, label_ranges, output, first);
   if (kind == KernelKind::Pairs && pairs_->run(level_, views, label_ranges, output, first)) return;
   general_.run(level_, views, label_ranges, output, first);
 }
@@ -66,7 +70,10 @@ std::string Kernel::describe() const {
   };
   switch (choice_.kind(whole_extents_)) {
     case KernelKind::Matrices: return "gemm " + sizes_text(contraction_->size(whole_extents_)) + " " + path();
-    case KernelKind::Pairs: return "pairs " + pairs_->describe() + " " + sizes_text(pairs_->size(whole_extents_));
+    case KernelKind::Pairs:
+      if (log_sum_exp_)
+        return "pairs " + log_sum_exp_->describe() + " " + sizes_text(log_sum_exp_->size(whole_extents_));
+      return "pairs " + pairs_->describe() + " " + sizes_text(pairs_->size(whole_extents_));
     case KernelKind::Loops: break;
   }
   const auto count = general_.program().operation_count();
@@ -81,6 +88,8 @@ std::string Kernel::path() const {
 std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
   if (contraction_)
     return choice_.kind(label_sizes) == KernelKind::Matrices ? contraction_->workspace_bytes(level_, label_sizes) : 0;
+  if (log_sum_exp_)
+    return choice_.kind(label_sizes) == KernelKind::Pairs ? log_sum_exp_->workspace_bytes(level_, label_sizes) : 0;
   if (!pairs_) return 0;
   const auto [operands, result] = views_of_tiles(label_sizes);
   return pairs_->workspace_bytes(level_, operands, label_sizes, result);

@@ -8,6 +8,7 @@
 #include "executor/kernels/contraction_kernel.hpp"
 #include "executor/kernels/expression_kernel.hpp"
 #include "executor/kernels/instruction_set.hpp"
+#include "executor/kernels/log_sum_exp_kernel.hpp"
 #include "executor/kernels/pair_kernel.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "tensor/kernel_choice.hpp"
@@ -19,7 +20,8 @@ namespace eindb {
 /// that of tensor/reference_evaluator up to floating-point reassociation.
 ///
 /// SUM over a product of two operands uses matrix products if its matrices are more than thin strips, other aggregates
-/// of two operands use register blocks like theirs, and all other expressions use the general kernel.
+/// of two operands use register blocks like theirs (LOGSUMEXP the products of exponentials), and all other expressions
+/// use the general kernel.
 ///
 /// Immutable after construction, thread-safe: all tasks of a join share one.
 class Kernel {
@@ -72,6 +74,7 @@ class Kernel {
   KernelChoice choice_;
   std::optional<ContractionKernel> contraction_;  // where the choice may be Matrices
   std::optional<PairKernel> pairs_;               // and where it may be Pairs
+  std::optional<LogSumExpKernel> log_sum_exp_;    // likewise, instead of pairs_ where that is the aggregate
 };
 
 }  // namespace eindb

@@ -20,7 +20,7 @@ namespace eindb {
 
 // The operations in tables; conversions are moves.
 inline constexpr std::size_t kScalarOpCount = static_cast<std::size_t>(ScalarOp::Case) + 1;
-inline constexpr std::size_t kAggregateCount = static_cast<std::size_t>(Aggregate::Max) + 1;
+inline constexpr std::size_t kAggregateCount = static_cast<std::size_t>(kLastAggregate) + 1;
 inline constexpr std::size_t kDTypeCount = 5;
 
 inline constexpr std::size_t kPairFunctionCount = static_cast<std::size_t>(PairFunction::AbsoluteDifference) + 1;
@@ -161,8 +161,8 @@ struct VectorTable {
   void (*multiply_strided)(const StridedProduct& product, const void* a, const void* b, void* c);
 };
 
-/// The operations for one element type T at one level. `wide` accumulators have the C++ type of wide_of(T) for sums and
-/// products, and T for MIN and MAX.
+/// The operations for one element type T at one level. `wide` accumulators have T for MIN and MAX, and otherwise the C++
+/// type of wide_of(T).
 struct ElementTable {
   using Unary = void (*)(void* to, const void* a, std::int64_t count);
   using Binary = void (*)(void* to, Values a, Values b, std::int64_t count);
@@ -191,7 +191,7 @@ struct ElementTable {
   /// dimensions and the types are equal, blocks are transposed in registers.
   std::array<Move, kDTypeCount> move;
 
-  // By Aggregate; null for None, and if T has no order. With `first`, `wide` is uninitialised. rows, columns >= 1.
+  // By Aggregate; null for None, if T has no order, and for LOGSUMEXP unless T is a real floating-point type. With `first`, `wide` is uninitialised. rows, columns >= 1.
   /// wide[r] = aggregate(wide[r], a(r, 0), a(r, 1), ...), in several lanes.
   std::array<Fold, kAggregateCount> along;
   /// wide[c] = aggregate(wide[c], a(0, c), a(1, c), ...)
@@ -216,7 +216,8 @@ struct ElementTable {
   /// By PairFunction and Aggregate: c(r, s) = aggregate(c(r, s), f(a(r, p), b(p, s)) for all p < k); overwrites c if
   /// first. a is a panel of k times `pair_rows` elements, b one of k times `pair_columns`, both aligned to 64 bytes; c
   /// has the first `rows` of one and `columns` of the other. NaN is not handled: MIN and MAX must not be used for
-  /// values that may be NaN, nor Least and Greatest for such arguments. Null for complex types, None and PROD.
+  /// values that may be NaN, nor Least and Greatest for such arguments. Null for complex types, None, PROD and
+  /// LOGSUMEXP, which executor/kernels/log_sum_exp_kernel makes of products.
   std::array<std::array<PairBlock, kAggregateCount>, kPairFunctionCount> pair;
   std::int64_t pair_rows = 0;
   std::int64_t pair_columns = 0;

@@ -144,6 +144,26 @@ double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, c
   return seconds;
 }
 
+// As products are, by what a product of this size takes of the floating-point type of the same width. INT64 has vectors
+// like FLOAT64.
+double CalibratedModel::pairs(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const {
+  const auto& work = shape.work;
+  const bool wide = work.takes_exponentials || work.compute == DType::Int64;
+  const auto& rates = figures_.of(wide ? DType::Float64 : work.compute);
+  constexpr double kFlopsPerOperation = 2;  // of a product and its sum, which rates count
+  const double side = 3 / (1 / sizes.left + 1 / sizes.right + 1 / sizes.contracted);
+  const double count = work.pair_operations * sizes.batch * sizes.left * sizes.right * sizes.contracted;
+  const double operands = tile_elements(shape, d, shape.inputs[work.matrix->left]) +
+                          tile_elements(shape, d, shape.inputs[work.matrix->right]);
+  double seconds = kFlopsPerOperation * count / rate_of_side(rates, side) +
+                   operands * static_cast<double>(size_of(work.compute)) / figures_.repartition.one;
+  if (work.takes_exponentials) {
+    const auto rate = [&](Operation operation) { return rates.operations[static_cast<std::size_t>(operation)]; };
+    seconds += operands / rate(Operation::Exp) + tile_elements(shape, d, shape.output) / rate(Operation::Log);
+  }
+  return seconds;
+}
+
 double CalibratedModel::loops(const VertexShape& shape, const Partition& d) const {
   const auto& work = shape.work;
   const auto& rates = figures_.of(work.compute);
@@ -155,8 +175,9 @@ double CalibratedModel::loops(const VertexShape& shape, const Partition& d) cons
 
 CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
   const auto sizes = shape.work.matrix ? sizes_of(shape, d) : RoleSizes{};
-  const bool multiplies = shape.work.matrix && kernel_for(shape.work.kernel, sizes) == KernelKind::Matrices;
-  if (!multiplies) return {loops(shape, d), loaded(shape, d), stored(shape, d)};
+  const auto kind = shape.work.matrix ? kernel_for(shape.work.kernel, sizes) : KernelKind::Loops;
+  if (kind == KernelKind::Loops) return {loops(shape, d), loaded(shape, d), stored(shape, d)};
+  if (kind == KernelKind::Pairs) return {pairs(shape, d, sizes), loaded(shape, d), stored(shape, d)};
   // The rate of a matrix times a vector already includes reading the matrix.
   return {matrices(shape, d, sizes), is_vector(sizes) ? 0 : loaded(shape, d), stored(shape, d)};
 }

@@ -70,6 +70,7 @@ class CalibratedModel final : public CostModel {
   CallCost call(const VertexShape& shape, const Partition& d) const;
   double loops(const VertexShape& shape, const Partition& d) const;
   double matrices(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const;
+  double pairs(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const;
   double epilogue(const VertexShape& shape, const Partition& d) const;
   const Crowd& crowd(double tasks) const;
 

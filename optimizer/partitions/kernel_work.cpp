@@ -31,7 +31,9 @@ class MatrixMatcher {
  public:
   explicit MatrixMatcher(const EinSum& einsum) : einsum_(einsum), all_(einsum.labels()) {}
 
-  MatrixWork match(const ContractionForm& form) {
+  // `Form` is a ContractionForm or a PairForm.
+  template <class Form>
+  MatrixWork match(const Form& form) {
     CHECK(form.left < einsum_.inputs.size() && form.right < einsum_.inputs.size() && form.left != form.right,
           "a matrix product has two operands");
     CHECK(form.roles.size() == all_.size(), "every label of a contraction has a role");
@@ -71,6 +73,32 @@ class MatrixMatcher {
   Labels all_;
   MatrixWork work_;
 };
+
+// ---- Pair blocks ---------------------------------------------------------------------------------------------------
+
+// Vector operations for one pair of elements and its aggregation.
+double pair_operations(PairFunction function, Aggregate aggregate, DType compute) {
+  constexpr double kIntegerProduct = 4;
+  constexpr double kTruth = 2;  // a comparison, and its result as a number
+  const double product = compute == DType::Int64 ? kIntegerProduct : 1;
+  using enum PairFunction;
+  switch (function) {
+    case Multiply: return aggregate == Aggregate::Sum && compute != DType::Int64 ? 1 : 1 + product;
+    case SquaredDifference: return aggregate == Aggregate::Sum && compute != DType::Int64 ? 2 : 2 + product;
+    case AbsoluteDifference: return 3;
+    case And:
+    case Or: return 2 + kTruth;
+    case Equal:
+    case NotEqual:
+    case Less:
+    case LessEqual: return 1 + kTruth;
+    case Add:
+    case Subtract:
+    case Least:
+    case Greatest: break;
+  }
+  return 2;
+}
 
 // ---- Loops ---------------------------------------------------------------------------------------------------------
 
@@ -169,6 +197,11 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
   const KernelChoice choice(einsum, compute);
   work.kernel = choice.form();
   if (const auto& form = choice.contraction()) work.matrix = MatrixMatcher(einsum).match(*form);
+  if (const auto& form = choice.pair()) {
+    work.matrix = MatrixMatcher(einsum).match(*form);
+    work.takes_exponentials = einsum.aggregate == Aggregate::LogSumExp;
+    work.pair_operations = work.takes_exponentials ? 1 : pair_operations(form->function, einsum.aggregate, compute);
+  }
   OperationCounter counter(work.operations);
   counter.count(*einsum.expression);
   work.folds = einsum.aggregate != Aggregate::None;

@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-/// A summed product of two operands, seen as a batch of matrix products.
+/// An aggregate of a function of two operands, seen as a batch of matrices: products, or pair blocks.
 struct MatrixWork {
   std::vector<ContractionRole> roles;  ///< one per label of the EinSum
   std::size_t left = 0;                ///< operand numbers
@@ -36,7 +36,10 @@ struct KernelWork {
   std::size_t output_bytes = 8;
 
   KernelForm kernel;                 ///< decides, with a call's sizes, which kernel the call takes
-  std::optional<MatrixWork> matrix;  ///< set if the form is that of matrix products
+  std::optional<MatrixWork> matrix;  ///< set if the form is that of matrix products or of pair blocks
+  /// Of pair blocks: vector operations for each pair of elements, where a product and its sum are one.
+  double pair_operations = 0;
+  bool takes_exponentials = false;  ///< LOGSUMEXP: products of exponentials of the operands
 
   // For loops over the cells of the join, per cell:
   Operations operations;

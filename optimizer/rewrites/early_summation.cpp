@@ -151,6 +151,7 @@ std::optional<VertexId> take_apart(VertexSplitter& splitter) {
     case Aggregate::Prod: return multiply_factors_apart(splitter);
     case Aggregate::Min:
     case Aggregate::Max: return take_extremes_apart(splitter);
+    case Aggregate::LogSumExp:
     case Aggregate::None: break;
   }
   return std::nullopt;

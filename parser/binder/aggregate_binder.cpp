@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cmath>
 
 #include "common/error.hpp"
 #include "parser/binder/expression_binder.hpp"
+#include "tensor/log_sum_exp.hpp"
 #include "tensor/scalar_types.hpp"
 
 namespace eindb {
@@ -42,6 +42,16 @@ std::optional<DType> type_of_count(const ScalarPtr& e, const std::vector<DType>&
   const bool reads_single = std::find(operands.begin(), operands.end(), DType::Float32) != operands.end();
   if (reads_single && cells <= kExactInFloat32 && counts_in(DType::Float32)) return DType::Float32;
   return !counts_in(DType::Float64) && counts_in(DType::Int64) ? std::optional(DType::Int64) : std::nullopt;
+}
+
+// Whether an expression is a sum over several tensors none of which has all labels.
+bool joins_tensors(const ScalarExpression& e, const std::vector<Labels>& operands) {
+  if (!e.is_call(ScalarOp::Add) && !e.is_call(ScalarOp::Subtract)) return false;
+  DistinctLabels all;
+  for (const auto n : operands_of(e)) all.add(operands[n]);
+  all.add(index_labels_of(e));
+  return std::none_of(operands.begin(), operands.end(),
+                      [&](const Labels& labels) { return difference(all.labels(), labels).empty(); });
 }
 
 }  // namespace
@@ -90,7 +100,8 @@ VertexId ExpressionBinder::bind_aggregate(const ast::Aggregate& e, SourceSpan sp
       .vertex;
 }
 
-// m + LOG(SUM(EXP(e - m))) with m = MAX(e), or m = 0 if the maximum is infinite, so that infinities are preserved.
+// Over a join of tensors LOGSUMEXP is an aggregate like others, so that it can be ordered; otherwise the parts of
+// tensor/log_sum_exp.
 ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
   // INT64 is converted to FLOAT64 first, as the difference could wrap.
   const auto lower_argument = [&](Draft& inner) {
@@ -98,21 +109,17 @@ ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& o
     const auto kind = kind_of(*body, input_types(graph_, inner.inputs));
     return kind.dtype == DType::Int64 && !kind.weak ? call(ScalarOp::ToFloat64, {std::move(body)}) : body;
   };
+  auto probe = draft_inside(draft, over);
+  if (joins_tensors(*lower_argument(probe), probe.labels))
+    return operand(reduce(Aggregate::LogSumExp, over, lower_argument, span, draft).vertex, draft);
   const auto largest = reduce(Aggregate::Max, over, lower_argument, span, draft).vertex;
-  const auto shift = [&](Draft& where) {
-    const auto m = operand(largest, where);
-    const auto infinite = call(ScalarOp::Equal, {call(ScalarOp::Abs, {m}), ScalarExpression::real(INFINITY)});
-    return call(ScalarOp::Case, {infinite, ScalarExpression::integer(0), m});
+  const auto shifted = [&](Draft& inner) {
+    auto body = lower_argument(inner);
+    return shifted_exponential(std::move(body), operand(largest, inner));
   };
-  const auto sum = reduce(
-                       Aggregate::Sum, over,
-                       [&](Draft& inner) {
-                         auto body = lower_argument(inner);
-                         return call(ScalarOp::Exp, {call(ScalarOp::Subtract, {std::move(body), shift(inner)})});
-                       },
-                       span, draft)
-                       .vertex;
-  return call(ScalarOp::Add, {call(ScalarOp::Log, {operand(sum, draft)}), shift(draft)});
+  const auto sum = reduce(Aggregate::Sum, over, shifted, span, draft).vertex;
+  auto total = operand(sum, draft);
+  return log_of_shifted_sum(std::move(total), operand(largest, draft));
 }
 
 // The least index with the extreme value; NaN counts as extreme, as in NumPy:
@@ -229,7 +236,7 @@ ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& 
       how == Aggregate::Sum ? type_of_count(expression, types, graph_.labels(), cells) : std::nullopt;
   const auto vertex = add_vertex(std::move(inner), std::move(einsum), span, counted_in);
   if (counted_in) graph_.set_dtype(vertex, DType::Float64);
-  const bool ordered = how == Aggregate::Min || how == Aggregate::Max;
+  const bool ordered = how == Aggregate::Min || how == Aggregate::Max || how == Aggregate::LogSumExp;
   if (ordered && is_complex(graph_.vertex(vertex).dtype)) {
     throw Error(ErrorKind::Type, std::string(name_of(how)) + " is not defined for complex numbers", span,
                 "take REAL, IMAG or ABS first");

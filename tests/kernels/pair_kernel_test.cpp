@@ -119,6 +119,27 @@ TEST_P(PairKernelTest, ShortestPathsWithMissingEdges) {
   }
 }
 
+// As a product of exponentials. Rows whose greatest values are far apart underflow, and rows have infinities and NaN.
+TEST_P(PairKernelTest, LogSumExpOfSums) {
+  Random random(14);
+  const auto x = ScalarExpression::operand(0);
+  const auto y = ScalarExpression::operand(1);
+  for (const auto type : {DType::Float32, DType::Float64}) {
+    for (int n = 0; n < 60 && !HasFatalFailure(); ++n) {
+      const auto sum = call(ScalarOp::Add, {x, y});
+      auto sample = random_pairs(random, type, sum, Aggregate::LogSumExp, n % 3 == 0);
+      for (auto& tensor : sample.tensors) {
+        for (std::int64_t e = 0; n % 3 == 1 && e < tensor.shape().element_count(); ++e) {
+          if (draw(random, 0, 3) != 0) continue;
+          if (type == DType::Float32) tensor.mutable_data<float>()[e] -= 2000;
+          else tensor.mutable_data<double>()[e] -= 2000;
+        }
+      }
+      expect_reference(sample, random);
+    }
+  }
+}
+
 TEST(PairKernelDescription, NamesFunctionAndSizes) {
   LabelTable labels;
   const auto i = labels.add("i", 10);

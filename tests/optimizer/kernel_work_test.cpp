@@ -50,13 +50,19 @@ TEST_F(KernelWorkTest, WhatIsNoMatrixProduct) {
   e.aggregated = {j_};
   e.expression = testing::product(2);
   e.aggregate = Aggregate::Max;
-  EXPECT_FALSE(work_of(e, {DType::Float64, DType::Float64}, DType::Float64, DType::Float64).matrix);
+  const auto in_type = [&](DType type) { return work_of(e, {type, type}, type, type); };
+  EXPECT_EQ(in_type(DType::Float64).kernel.best, KernelKind::Pairs);
+  EXPECT_EQ(in_type(DType::Float64).pair_operations, 2);
   e.aggregate = Aggregate::Sum;
-  EXPECT_FALSE(work_of(e, {DType::Int64, DType::Int64}, DType::Int64, DType::Int64).matrix);
+  EXPECT_EQ(in_type(DType::Int64).kernel.best, KernelKind::Pairs);
   e.expression = testing::call(ScalarOp::Subtract, {testing::op(0), testing::op(1)});
-  const auto work = work_of(e, {DType::Float64, DType::Float64}, DType::Float64, DType::Float64);
-  EXPECT_FALSE(work.matrix);
-  EXPECT_TRUE(work.folds && !work.folds_product);
+  EXPECT_EQ(in_type(DType::Float64).pair_operations, 2);
+  EXPECT_TRUE(in_type(DType::Float64).folds && !in_type(DType::Float64).folds_product);
+  e.expression = testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)});
+  e.aggregate = Aggregate::LogSumExp;
+  EXPECT_TRUE(in_type(DType::Float64).takes_exponentials);
+  e.expression = testing::call(ScalarOp::Divide, {testing::op(0), testing::op(1)});
+  EXPECT_FALSE(in_type(DType::Float64).matrix);
 }
 
 TEST_F(KernelWorkTest, ConversionsAreOperations) {

@@ -26,9 +26,9 @@ struct WideType<std::complex<float>> {
 template <class T>
 using Wide = typename WideType<T>::type;
 
-/// The type of accumulators: double precision for sums and products, the values' type for extremes.
+/// The type of accumulators: the values' type for extremes, double precision for all others.
 template <class T, Aggregate kAggregate>
-using Accumulator = std::conditional_t<kAggregate == Aggregate::Sum || kAggregate == Aggregate::Prod, Wide<T>, T>;
+using Accumulator = std::conditional_t<kAggregate == Aggregate::Min || kAggregate == Aggregate::Max, T, Wide<T>>;
 
 // Arithmetic on vectors V of T; INT64 wraps.
 template <class T, class V>
@@ -53,6 +53,7 @@ struct Fold {
     if constexpr (kAggregate == Aggregate::Sum) return scalar_add(a, b);
     else if constexpr (kAggregate == Aggregate::Prod) return scalar_multiply(a, b);
     else if constexpr (kAggregate == Aggregate::Min) return least(a, b);
+    else if constexpr (kAggregate == Aggregate::LogSumExp) return scalar_log_add_exp(a, b);
     else return greatest(a, b);
   }
   // Lane by lane. The MIN and MAX instructions return `a` if either argument is NaN, so `b` is checked for NaN.
@@ -61,9 +62,17 @@ struct Fold {
     if constexpr (kAggregate == Aggregate::Sum) return vector_add<W>(a, b);
     else if constexpr (kAggregate == Aggregate::Prod) return vector_multiply<W>(a, b);
     else if constexpr (kAggregate == Aggregate::Min) return b == b ? lesser_of(b, a) : b;
+    else if constexpr (kAggregate == Aggregate::LogSumExp) return one_by_one(a, b);
     else return b == b ? greater_of(b, a) : b;
   }
   static W identity() { return identity_of<W>(kAggregate); }
+
+ private:
+  template <class V>
+  static V one_by_one(V a, V b) {
+    for (std::int64_t lane = 0; lane < kLanes<W>; ++lane) a[lane] = apply(a[lane], b[lane]);
+    return a;
+  }
 };
 
 inline constexpr std::int64_t kLine = 64;  // bytes per cache line
@@ -370,6 +379,7 @@ void fill_aggregates(ElementTable& table) {
   fill_aggregate<T, Aggregate::Prod>(table);
   fill_aggregate<T, Aggregate::Min>(table);
   fill_aggregate<T, Aggregate::Max>(table);
+  if constexpr (std::is_floating_point_v<T>) fill_aggregate<T, Aggregate::LogSumExp>(table);
   if constexpr (!is_complex_type<T>) {
     table.multiply_along = fold_products<T, true>;
     table.multiply_down = fold_products<T, false>;

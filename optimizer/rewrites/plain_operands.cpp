@@ -1,0 +1,194 @@
+#include "optimizer/rewrites/plain_operands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "common/check.hpp"
+#include "optimizer/rewrites/joined_factors.hpp"
+#include "optimizer/rewrites/truth_product.hpp"
+#include "tensor/kernel_choice.hpp"
+#include "tensor/scalar_types.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+
+// How many more cells the join must have than what is computed before it.
+constexpr double kFewestReads = 4;
+
+KernelKind kernel_of(const EinGraph& graph, const Vertex& vertex) {
+  auto typed = vertex.einsum;
+  const auto types = input_types(graph, vertex.inputs);
+  typed.expression = with_types(typed.expression, types, graph.labels(), vertex.compute_dtype);
+  return KernelChoice(typed, vertex.compute_dtype).kind(graph.labels().extents(typed.labels()));
+}
+
+double cells_of(const LabelTable& table, const Labels& labels) {
+  double cells = 1;
+  for (const auto label : labels) cells *= static_cast<double>(table.extent(label));
+  return cells;
+}
+
+// The factors of each of two operands, and the constants.
+struct Sides {
+  std::array<std::vector<Factor>, 2> of_operand;
+  std::vector<Factor> constants;
+};
+
+std::optional<Sides> sides_of(const VertexSplitter& splitter, const std::vector<Factor>& factors) {
+  Sides sides;
+  for (const auto& factor : factors) {
+    const auto operands = operands_of(*factor.expression);
+    if (operands.size() > 1) return std::nullopt;
+    if (operands.size() == 1) {
+      sides.of_operand[operands[0]].push_back(factor);
+      continue;
+    }
+    const auto labels = index_labels_of(*factor.expression);
+    const auto has_all = [&](std::size_t n) { return difference(labels, splitter.labels_of(n)).empty(); };
+    if (labels.empty()) sides.constants.push_back(factor);
+    else if (has_all(0)) sides.of_operand[0].push_back(factor);
+    else if (has_all(1)) sides.of_operand[1].push_back(factor);
+    else return std::nullopt;
+  }
+  if (sides.of_operand[0].empty() || sides.of_operand[1].empty()) return std::nullopt;
+  return sides;
+}
+
+bool is_plain(const std::vector<Factor>& factors) {
+  return factors.size() == 1 && !factors[0].inverted && factors[0].expression->kind() == Kind::Operand;
+}
+
+// The greatest value of a vertex or expression that counts cells: a bound of whole numbers that are not negative.
+std::optional<double> greatest_count(const EinGraph& graph, VertexId id);
+
+std::optional<double> greatest_count(const EinGraph& graph, const Vertex& vertex, const ScalarExpression& e) {
+  if (gives_boolean(e)) return 1;
+  if (e.kind() == Kind::Operand) return greatest_count(graph, vertex.inputs[e.operand()]);
+  if (e.kind() == Kind::Call && converts_to(e.op())) return greatest_count(graph, vertex, *e.arguments()[0]);
+  if (!e.is_call(ScalarOp::Multiply)) return std::nullopt;
+  double product = 1;
+  for (const auto& argument : e.arguments()) {
+    const auto greatest = greatest_count(graph, vertex, *argument);
+    if (!greatest) return std::nullopt;
+    product *= *greatest;
+  }
+  return product;
+}
+
+std::optional<double> greatest_count(const EinGraph& graph, VertexId id) {
+  const auto& vertex = graph.vertex(id);
+  if (vertex.is_input() || vertex.einsum.epilogue != nullptr) return std::nullopt;
+  if (vertex.einsum.aggregate != Aggregate::Sum && vertex.einsum.aggregate != Aggregate::None) return std::nullopt;
+  const auto greatest = greatest_count(graph, vertex, *vertex.einsum.expression);
+  if (!greatest) return std::nullopt;
+  return *greatest * cells_of(graph.labels(), vertex.einsum.aggregated);
+}
+
+// The type in which a vertex that counts is computed fastest, and exactly.
+std::optional<DType> counting_type(const EinGraph& graph, const Vertex& vertex) {
+  constexpr double kExactInFloat32 = 0x1p24;
+  constexpr double kExactInFloat64 = 0x1p53;
+  if (vertex.einsum.aggregate != Aggregate::Sum || is_complex(vertex.compute_dtype)) return std::nullopt;
+  const auto each = greatest_count(graph, vertex, *vertex.einsum.expression);
+  if (!each) return std::nullopt;
+  const auto greatest = *each * cells_of(graph.labels(), vertex.einsum.aggregated);
+  if (greatest < kExactInFloat32) return DType::Float32;
+  return greatest < kExactInFloat64 ? std::optional(DType::Float64) : std::nullopt;
+}
+
+// In a type without which it would be exact, too, the factors of a count are converted from the start.
+Factor in_type(const VertexSplitter& splitter, Factor factor) {
+  const auto type = splitter.vertex().compute_dtype;
+  factor.expression = counted_truth(factor.expression);
+  if (splitter.type_of(*factor.expression) != type)
+    factor.expression = ScalarExpression::call(conversion_to(type), {factor.expression});
+  return factor;
+}
+
+class Preparation {
+ public:
+  Preparation(EinGraph& graph, VertexNames& names, const Vertex& vertex)
+      : graph_(graph), names_(names), vertex_(vertex) {}
+
+  // nullopt, and nothing changed, where nothing is gained.
+  std::optional<VertexId> run() {
+    if (vertex_.inputs.size() != 2 || vertex_.einsum.aggregate == Aggregate::None) return std::nullopt;
+    if (kernel_of(graph_, vertex_) != KernelKind::Loops && vertex_.compute_dtype != DType::Int64) return std::nullopt;
+    auto counted = vertex_;
+    const auto type = counting_type(graph_, vertex_);
+    if (type) counted.compute_dtype = *type;
+    VertexSplitter splitter(graph_, names_, counted);
+    auto joint = joined_factors(splitter);
+    if (!joint) return std::nullopt;
+    if (type)
+      for (auto& factor : joint->factors) factor = in_type(splitter, factor);
+    const auto sides = sides_of(splitter, joint->factors);
+    if (!sides || !is_worthwhile(*sides, *joint, counted)) return std::nullopt;
+    return finish(splitter, *joint, *sides);
+  }
+
+ private:
+  // A kernel takes the join of plain operands, and each function is computed for far fewer cells than the join has.
+  bool is_worthwhile(const Sides& sides, const JoinedFactors& joint, const Vertex& counted) const {
+    const auto cells = cells_of(graph_.labels(), vertex_.einsum.labels());
+    bool any = counted.compute_dtype != vertex_.compute_dtype;
+    for (std::size_t n = 0; n < 2; ++n) {
+      if (is_plain(sides.of_operand[n]) && !takes_constants(n, sides, joint)) continue;
+      any = true;
+      if (cells < kFewestReads * cells_of(graph_.labels(), vertex_.einsum.inputs[n])) return false;
+    }
+    if (!any) return false;
+    auto plain = vertex_.einsum;
+    const auto type = counted.compute_dtype;
+    plain.expression =
+        ScalarExpression::call(joint.semiring->join, {ScalarExpression::operand(0), ScalarExpression::operand(1)});
+    const std::array types{type, type};
+    plain.expression = with_types(plain.expression, types, graph_.labels(), type);
+    return KernelChoice(plain, type).kind(graph_.labels().extents(plain.labels())) != KernelKind::Loops;
+  }
+
+  // Constant factors of products are the kernel's; others go to the smaller operand.
+  bool takes_constants(std::size_t n, const Sides& sides, const JoinedFactors& joint) const {
+    if (sides.constants.empty() || joint.semiring->join == ScalarOp::Multiply) return false;
+    const auto size = [&](std::size_t operand) { return cells_of(graph_.labels(), vertex_.einsum.inputs[operand]); };
+    return n == (size(0) <= size(1) ? 0 : 1);
+  }
+
+  VertexId finish(VertexSplitter& splitter, const JoinedFactors& joint, const Sides& sides) const {
+    const auto join = joint.semiring->join;
+    std::vector<Factor> plain;
+    if (join == ScalarOp::Multiply) plain = sides.constants;
+    for (std::size_t n = 0; n < 2; ++n) {
+      auto factors = sides.of_operand[n];
+      if (takes_constants(n, sides, joint))
+        factors.insert(factors.end(), sides.constants.begin(), sides.constants.end());
+      if (is_plain(factors)) {
+        plain.push_back(factors[0]);
+        continue;
+      }
+      const auto value = joined(factors, join);
+      plain.push_back({splitter.add_part(value, splitter.labels_of(*value), {}, Aggregate::None), false});
+    }
+    return splitter.finish(joined(plain, join), vertex_.einsum.aggregated);
+  }
+
+  EinGraph& graph_;
+  VertexNames& names_;
+  const Vertex& vertex_;
+};
+
+}  // namespace
+
+EinGraph make_operands_plain(const EinGraph& graph) {
+  VertexNames names(graph);
+  return rewrite_each(graph, [&](EinGraph& out, Vertex vertex) {
+    const auto prepared = vertex.is_input() ? std::nullopt : Preparation(out, names, vertex).run();
+    return prepared ? *prepared : out.add(std::move(vertex));
+  });
+}
+
+}  // namespace eindb
