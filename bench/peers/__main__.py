@@ -34,12 +34,14 @@ def arguments():
     return parser.parse_args()
 
 
-GROUPS = "chains patterns reductions attention softmax gradients prefill memory sparse latency scaling relational".split()
+GROUPS = (
+    "chains patterns reductions attention softmax gradients prefill memory sparse semirings latency scaling relational".split()
+)
 
 
 def runners():
     import attention, chains, gradients, latency, memory, patterns, prefill, reductions  # noqa: E401
-    import relational, sparse  # noqa: E401
+    import relational, semirings, sparse  # noqa: E401
 
     return {
         "chains": chains.run,
@@ -51,6 +53,7 @@ def runners():
         "prefill": prefill.run,
         "memory": memory.run,
         "sparse": sparse.run,
+        "semirings": semirings.run,
         "latency": latency.run,
         "scaling": chains.run_scaling,
         "relational": relational.run,
