@@ -16,15 +16,19 @@ void PlanCache::resize(std::size_t entries) {
 
 const CachedPlan* PlanCache::find(std::string_view key, const std::function<bool(CachedPlan&)>& holds) {
   if (capacity_ == 0) return nullptr;
-  const auto found = by_key_.find(key);
-  if (found != by_key_.end()) {
-    const auto entry = found->second;
-    if (holds(entry->cached)) {
+  const auto known = by_key_.find(std::string(key));
+  if (known != by_key_.end()) {
+    auto& plans = known->second;
+    const auto found =
+        std::find_if(plans.begin(), plans.end(), [&](Entries::iterator entry) { return holds(entry->cached); });
+    if (found != plans.end()) {
+      const auto entry = *found;
+      std::rotate(plans.begin(), found, std::next(found));
       entries_.splice(entries_.begin(), entries_, entry);
       ++counters_.hits;
       return &entry->cached;
     }
-    erase(entry);
+    if (plans.size() >= kMostOfKey) erase(plans.back());
   }
   ++counters_.misses;
   return nullptr;
@@ -35,8 +39,9 @@ void PlanCache::insert(std::string key, CachedPlan plan) {
   if (capacity_ == 0 || entry.bytes() > most_bytes_ / 4) return;
   entries_.push_front(std::move(entry));
   bytes_ += entries_.front().bytes();
-  const bool is_new = by_key_.emplace(entries_.front().key, entries_.begin()).second;
-  CHECK(is_new, "a plan is cached once");
+  auto& plans = by_key_[entries_.front().key];
+  CHECK(plans.size() < kMostOfKey, "a search makes room for the plan that it did not find");
+  plans.insert(plans.begin(), entries_.begin());
   make_room();
 }
 
@@ -61,7 +66,10 @@ void PlanCache::count_again(const QueryPlan& plan) {
 void PlanCache::erase(Entries::iterator entry) {
   CHECK(bytes_ >= entry->bytes(), "the bytes of a cache are those of its entries");
   bytes_ -= entry->bytes();
-  by_key_.erase(entry->key);
+  const auto known = by_key_.find(entry->key);
+  CHECK(known != by_key_.end(), "each entry of a cache is found by its key");
+  std::erase(known->second, entry);
+  if (known->second.empty()) by_key_.erase(known);
   entries_.erase(entry);
 }
 
@@ -76,7 +84,9 @@ void PlanCache::make_room() {
 bool PlanCache::is_valid() const {
   std::size_t bytes = 0;
   for (const auto& entry : entries_) bytes += entry.bytes();
-  return bytes == bytes_ && entries_.size() == by_key_.size();
+  std::size_t found = 0;
+  for (const auto& [key, plans] : by_key_) found += plans.size();
+  return bytes == bytes_ && entries_.size() == found;
 }
 
 }  // namespace eindb

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/plans/plan_lookups.hpp"
 #include "engine/plans/plan_source.hpp"
@@ -55,15 +56,19 @@ class PlanCache {
   /// The limit for all plans together, in bytes. A plan larger than a quarter of it is not kept.
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
 
+  /// Plans of one key for different states of what it names, as for a tensor that has one shape now and another then.
+  static constexpr std::size_t kMostOfKey = 4;
+
   explicit PlanCache(std::size_t most_bytes = kMaxBytes) : most_bytes_(most_bytes) {}
 
   /// Keeps at most `entries` plans from now on.
   void resize(std::size_t entries);
 
-  /// Returns the plan of this key if it exists and `holds` returns true for it; else null, and the plan is dropped.
-  /// Counts a hit or a miss. The pointer is valid until the next use of the cache.
+  /// Returns the plan of this key for which `holds` returns true, the most recently used first; null if there is none.
+  /// Where a key has its number of plans then, the least recently used one is dropped. Counts a hit or a miss. The
+  /// pointer is valid until the next use of the cache.
   const CachedPlan* find(std::string_view key, const std::function<bool(CachedPlan&)>& holds);
-  /// The key must not be in the cache.
+  /// To be called after `find` has found no plan of this key.
   void insert(std::string key, CachedPlan plan);
 
   /// Counts a hit or a miss of a plan for workers, and returns which it was.
@@ -92,8 +97,8 @@ class PlanCache {
   std::size_t most_bytes_;
   std::size_t capacity_ = 0;
   std::size_t bytes_ = 0;
-  Entries entries_;                                                 // the most recently used first
-  std::unordered_map<std::string_view, Entries::iterator> by_key_;  // keys refer to strings in entries_
+  Entries entries_;                                                         // the most recently used first
+  std::unordered_map<std::string, std::vector<Entries::iterator>> by_key_;  // the most recently used first
   Counters counters_;
 };
 

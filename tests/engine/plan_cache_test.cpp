@@ -133,6 +133,30 @@ TEST(PlanCache, AttachedTensorsComeAndGo) {
   EXPECT_EQ(outcome(db, sum), "8.000000 \n");
 }
 
+TEST(PlanCache, ShapesThatTakeTurnsKeepTheirPlans) {
+  Session db(":memory:");
+  const std::vector<double> two{1, 1};
+  const std::vector<double> three{1, 1, 1};
+  for (int round = 0; round < 3; ++round) {
+    for (const auto* values : {&two, &three}) {
+      db.attach("X", row_of(*values));
+      EXPECT_EQ(outcome(db, "EINSUM Z[] = SUM(X[i])"), std::to_string(1.0 * values->size()) + " \n");
+      db.detach("X");
+    }
+  }
+  EXPECT_EQ(counts(db).misses, 2);
+  EXPECT_EQ(counts(db).hits, 4);
+  // No more than a few of one text are kept.
+  std::vector<std::vector<double>> others;
+  for (std::size_t n = 4; n < 14; ++n) others.emplace_back(n, 1.0);
+  for (const auto& values : others) {
+    db.attach("X", row_of(values));
+    outcome(db, "EINSUM Z[] = SUM(X[i])");
+    db.detach("X");
+  }
+  EXPECT_EQ(counts(db).plans, static_cast<std::int64_t>(PlanCache::kMostOfKey));
+}
+
 TEST(PlanCache, TensorsThatComeWithEachRunShareAPlan) {
   Session db(":memory:");
   const auto statement = db.prepare("EINSUM Z[] = $1 * SUM(X[i])");
