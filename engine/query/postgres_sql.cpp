@@ -56,6 +56,10 @@ std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, Sessio
   return out;
 }
 
+bool runs_inner_sql(const SessionState& session) {
+  return session.statement.is_part() && session.user.permissions.policy() != nullptr;
+}
+
 std::optional<PostgresSql> translate_inner_sql(const std::string& sql, SessionState& session) {
   dialect::Given given{.converts = true};
   const auto& stated = session.statement.stated_types();

@@ -41,5 +41,7 @@ std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, Sessio
 /// parameters are converted to the types that it needs, and it may have the variables of loops. Throws
 /// CodedError{42601} where PostgreSQL's grammar refuses a query or a write.
 std::optional<PostgresSql> translate_inner_sql(const std::string& sql, SessionState& session);
+/// Whether SQL that runs now is such: a server translates the statements that clients send, but not SQL inside of them.
+bool runs_inner_sql(const SessionState& session);
 
 }  // namespace eindb

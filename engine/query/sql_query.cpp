@@ -180,6 +180,18 @@ void refuse_misread_parameter(const SqliteStatement& statement, const RewrittenS
   }
 }
 
+// ---- Statements that are kept
+// ----------------------------------------------------------------------------------------
+
+/// The text, and what else the translation of SQL inside of another statement depends on.
+std::string key_of(const std::string& text, SessionState& session) {
+  if (!runs_inner_sql(session)) return text;
+  auto key = std::string(1, '\0') + std::to_string(session.database.schema_version());
+  for (const auto& type : session.statement.stated_types()) key += ',' + type;
+  for (const auto& variable : session.statement.loop_variables()) key += ':' + variable.name;
+  return key + '\0' + text;
+}
+
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
 // The memory limit, or this session's part of it if sessions share their memory.
@@ -223,7 +235,7 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
 
 void PreparedSql::compile(bool keep) {
   CHECK(compiled_ == nullptr, "a statement is compiled once");
-  if (is_inner()) translate_inner();
+  if (runs_inner_sql(*session_)) translate_inner();
   auto& tensors = session_->database.tensor_tables;
   show_for_pragmas(text_.text, tensors);
   const auto counted = count_of_tensor(text_.text, session_->database);
@@ -236,10 +248,11 @@ void PreparedSql::compile(bool keep) {
       const auto bracket = translated_ ? std::nullopt : misleading_bracket(text_, session_->database);
       if (bracket) throw Error(*bracket);
       refuse_misused_complex();
-      auto compiled = compiled_sql(text_.text, std::move(*made));
-      compiled_ = keep && !translated_ && !is_inner() && snapshot_ == nullptr
-                      ? session_->database.compiled.lend(std::move(compiled))
-                      : CompiledStatements::lend_once(std::move(compiled));
+      // What is known of the rows of a translated statement is not kept with it.
+      const bool may_return = keep && snapshot_ == nullptr && (!translated_ || made->column_count() == 0);
+      auto compiled = compiled_sql(key_, std::move(*made));
+      compiled_ = may_return ? session_->database.compiled.lend(std::move(compiled))
+                             : CompiledStatements::lend_once(std::move(compiled));
       return;
     } catch (const Error& error) {
       if (!show_missing(error, tensors) && !show_stored_query(error) && !translate(error)) refuse(error);
@@ -273,11 +286,6 @@ bool PreparedSql::translate(const Error& of_sqlite) {
     throw explained(error, text_, session_->database);
   }
   return translated_.has_value();
-}
-
-// A server translates the statements that clients send, but not SQL inside of those that are eindb's.
-bool PreparedSql::is_inner() const {
-  return session_->statement.is_part() && session_->user.permissions.policy() != nullptr;
 }
 
 void PreparedSql::translate_inner() {
@@ -490,7 +498,8 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) 
   session.database.tensor_tables.keep(std::min(kKeptBytes, memory_of(session.user) / kMemoryShare));
   session.database.forget_compiled_if_changed();
   PreparedSql prepared(session, use);
-  if (sql.queries.empty() && !prepared.is_inner()) prepared.compiled_ = session.database.compiled.take(sql.text);
+  prepared.key_ = key_of(sql.text, session);
+  if (sql.queries.empty()) prepared.compiled_ = session.database.compiled.take(prepared.key_);
   if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});
   else prepared.make(sql);
   if (use == SqlUse::Run) prepared.bind_parameters();

@@ -67,7 +67,6 @@ class PreparedSql {
   void compile(bool keep);
   bool show_stored_query(const Error& of_sqlite);
   bool translate(const Error& of_sqlite);
-  bool is_inner() const;
   void translate_inner();
   [[noreturn]] void refuse(const Error& of_sqlite) const;
   const std::string& text_for_sqlite() const { return translated_ ? translated_->text : text_.text; }
@@ -78,6 +77,7 @@ class PreparedSql {
   const CompiledSql::KnownTypes& types(const std::vector<ValueType>& given);
 
   RewrittenSql text_;
+  std::string key_;  // of what is kept when it is compiled
   std::optional<PostgresSql> translated_;  // of text_, where only PostgreSQL's grammar or functions know it
   SessionState* session_;
   SqlUse use_;

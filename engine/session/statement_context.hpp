@@ -61,6 +61,7 @@ class StatementContext {
   friend class ParameterValues;
   friend class LoopScope;
   friend class PartOfStatement;
+  friend class WholeStatement;
   friend class LoopRound;
   friend class TransferScope;
   friend class TransactionPart;

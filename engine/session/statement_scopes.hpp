@@ -108,6 +108,20 @@ class PartOfStatement {
   std::vector<std::string> saved_;
 };
 
+/// Ends the mark of PartOfStatement, for a part whose text is translated already.
+class WholeStatement {
+ public:
+  explicit WholeStatement(StatementContext& statement)
+      : statement_(statement), was_part_(std::exchange(statement.is_part_, false)) {}
+  ~WholeStatement() { statement_.is_part_ = was_part_; }
+  WholeStatement(const WholeStatement&) = delete;
+  WholeStatement& operator=(const WholeStatement&) = delete;
+
+ private:
+  StatementContext& statement_;
+  const bool was_part_;
+};
+
 /// Sets the file that a COPY reads or writes in place of the named one. Empty: the named file.
 class TransferScope {
  public:

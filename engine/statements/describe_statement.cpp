@@ -64,7 +64,7 @@ StatementDescription describe(const ast::Query& query, SessionState& session, co
 }
 
 StatementDescription describe(const ast::Sql& sql, SessionState& session, const Parameters& given) {
-  if (takes_several_statements(sql)) return {.columns = {}, .parameters = given};
+  if (takes_several_statements(sql) || translated_definition(sql, session)) return {.columns = {}, .parameters = given};
   auto known = given;
   for (const auto& inside : sql.queries) describe_parameters(inside.query, session.database, known);
   const ParameterValues some(session.statement, std::vector<ParameterValue>(given.size(), kSomeInteger));

@@ -1,15 +1,20 @@
 #include "engine/statements/schema_statements.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/coded_error.hpp"
+#include "engine/query/postgres_sql.hpp"
 #include "engine/query/sql_query.hpp"
 #include "engine/query/stored_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/sql/schema_change.hpp"
 #include "engine/statements/views_of_dropped.hpp"
+#include "parser/parser.hpp"
+#include "parser/statement_outline.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
@@ -76,6 +81,21 @@ void create_of_query(const TableOfQuery& table, const ast::Sql& sql, SessionStat
 }
 
 }  // namespace
+
+std::optional<ast::Sql> translated_definition(const ast::Sql& sql, SessionState& session) {
+  if (!runs_inner_sql(session) || outline_of(sql.text).kind != StatementKind::Create) return std::nullopt;
+  std::optional<PostgresSql> translated;
+  try {
+    translated = translate_inner_sql(sql.text, session);
+  } catch (const Error& error) {
+    const auto place = error.span().value_or(SourceSpan{0, sql.text.size()});
+    throw_at(error, SourceSpan{sql.span.begin + place.begin, sql.span.begin + place.end}, error.hint());
+  }
+  if (!translated) return std::nullopt;
+  auto statement = parse_statement(translated->text);
+  auto* const definition = std::get_if<ast::Sql>(&statement.node);
+  return definition == nullptr ? std::nullopt : std::optional(std::move(*definition));
+}
 
 bool takes_several_statements(const ast::Sql& sql) {
   return drop_of_several(sql.text).has_value() || replaced_view(sql.text).has_value() ||

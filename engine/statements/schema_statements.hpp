@@ -8,6 +8,9 @@
 
 namespace eindb {
 
+/// A CREATE inside another statement of a server's client, as SQLite takes it; nullopt for other SQL.
+std::optional<ast::Sql> translated_definition(const ast::Sql& sql, SessionState& session);
+
 /// Whether the SQL is a statement about the schema that takes several of SQLite's.
 bool takes_several_statements(const ast::Sql& sql);
 

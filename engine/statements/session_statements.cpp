@@ -5,10 +5,12 @@
 
 #include "catalog/comment_catalog.hpp"
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/query/sql_query.hpp"
 #include "engine/results/rows.hpp"
+#include "engine/session/statement_scopes.hpp"
 #include "engine/settings/machine_file.hpp"
 #include "engine/statements/schema_statements.hpp"
 #include "engine/statements/statements.hpp"
@@ -252,6 +254,14 @@ Result execute_statement(const ast::Savepoint& savepoint, SessionState& session)
 }
 
 Result execute_statement(const ast::Sql& sql, SessionState& session) {
+  if (const auto definition = translated_definition(sql, session)) {
+    const WholeStatement whole(session.statement);
+    try {
+      return execute_statement(*definition, session);
+    } catch (const Error& error) {
+      throw_at(error, sql.span, error.hint());  // its own place is one of the translated text
+    }
+  }
   if (auto done = execute_schema_statement(sql, session)) return std::move(*done);
   auto& connection = session.database.connection();
   const auto change = schema_change(sql.text);

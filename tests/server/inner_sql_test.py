@@ -58,6 +58,23 @@ class InnerSql(WithServer):
         self.assertEqual(self.rows("SELECT * FROM w"), [(1, "ab", datetime.date(2024, 2, 1)), (None, None, None),
                                                           (3, "7", None)])
 
+    def test_prepared_definitions(self):
+        self.rows("PREPARE made AS CREATE TABLE made AS SELECT 7 / 2 AS h, DATE '2024-01-31' + 1 AS d, val"
+                  " FROM (EINSUM s[] = SUM(X[i,j]))")
+        self.rows("EXECUTE made")
+        self.assertEqual(self.rows("SELECT * FROM made"), [(3, datetime.date(2024, 2, 1), 15.0)])
+        self.rows("PREPARE shown AS CREATE VIEW shown AS SELECT h / 2 AS q FROM made")
+        self.rows("EXECUTE shown")
+        self.assertEqual(self.rows("SELECT q FROM shown"), [(1,)])
+        self.rows("PREPARE failing AS CREATE TABLE failing AS SELECT 1 / 0 AS z")
+        self.refused("EXECUTE failing", "22012")
+        self.rows("PREPARE add AS INSERT INTO shifting VALUES ($1)")
+        self.rows("CREATE TABLE shifting (a int)")
+        self.rows("EXECUTE add('7')")
+        self.rows("DROP TABLE shifting")
+        self.rows("CREATE TABLE shifting (a date)")
+        self.refused("EXECUTE add('7')", "22007")
+
     def test_stated_types(self):
         self.rows("PREPARE s(int, numeric(10,2), timestamp without time zone) AS SELECT $1 / 2, $2, $3")
         self.assertEqual(self.rows("EXECUTE s('7', 2.5, '2024-01-31')"),
