@@ -22,16 +22,14 @@ bool can_be_needless(const JoinNode& join, const std::vector<DType>& input_types
   return false;
 }
 
-// The kernel of a join with steps. Only its rows are cut, so each call is the only one of its group.
-std::optional<FusedKernel> fused_kernel_of(const JoinNode& join, const LabelTable& labels,
-                                           const std::vector<DType>& input_types) {
-  if (join.steps.empty()) return std::nullopt;
+}  // namespace
+
+FusedKernel fused_kernel_of(const JoinNode& join, const LabelTable& labels, const std::vector<DType>& input_types) {
+  CHECK(!join.steps.empty(), "a fused join has steps");
   std::vector<FusedStep> steps;
   for (const auto& step : join.steps) steps.push_back({step.einsum, step.inputs, step.compute_dtype});
   return FusedKernel(std::move(steps), join.partition.labels, join.rows, join.einsum.inputs, input_types, labels);
 }
-
-}  // namespace
 
 JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
                            const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids)
@@ -42,8 +40,8 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
       extents_(labels.extents(join.partition.labels)),
       input_types_(input_types),
       may_skip_(can_be_needless(join, input_types)),
-      fused_(fused_kernel_of(join, labels, input_types)),
       epilogue_(join.einsum, join.compute_dtype) {
+  if (!join.steps.empty()) fused_.emplace(fused_kernel_of(join, labels, input_types));
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
   CHECK(input_grids.size() == join.inputs.size() && join.einsum.inputs.size() == join.inputs.size(),
         "a join knows the labels and the grid of every input");

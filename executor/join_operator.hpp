@@ -13,6 +13,9 @@
 
 namespace eindb {
 
+/// The kernel of a join with steps. Only its rows are cut, so each call is the only one of its group.
+FusedKernel fused_kernel_of(const JoinNode& join, const LabelTable& labels, const std::vector<DType>& input_types);
+
 /// Makes the kernel calls of a join, together with the group-by above it if there is one. For every group (a tile of
 /// the result) the kernel is called once per key over the aggregated labels. A group's calls accumulate into one tile,
 /// so the join is never materialised. If several threads work on a group, each has a partial result, and these are

@@ -29,6 +29,7 @@ Json json_of(const VertexDescription& vertex) {
            {"cost_repart", json_number(vertex.cost_repart)},
            {"predicted_seconds", vertex.predicted.seconds},
            {"predicted_elements", json_number(vertex.predicted.elements)}};
+  if (!vertex.kernel.empty()) out["kernel"] = vertex.kernel;
   if (vertex.actual) {
     out["actual_seconds"] = vertex.actual->seconds;
     out["tiles_in"] = vertex.actual->tiles_in;

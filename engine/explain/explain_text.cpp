@@ -18,6 +18,7 @@ std::string vertex_text(const VertexDescription& vertex, bool with_prediction) {
                     count_text(vertex.kernel_calls) + " kernel calls, cost: join " + magnitude(vertex.cost_join) +
                     ", aggregation " + magnitude(vertex.cost_agg) + ", repartition " + magnitude(vertex.cost_repart) +
                     "\n";
+  if (!vertex.kernel.empty()) out += "      kernel: " + vertex.kernel + "\n";
   if (vertex.place)
     out +=
         "      on " + vertex.place->type + ", " + magnitude(vertex.place->elements_received) + " elements received\n";

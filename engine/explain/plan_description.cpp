@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/check.hpp"
+#include "executor/kernel_description.hpp"
 #include "optimizer/partitions/placement.hpp"
 
 namespace eindb {
@@ -213,13 +214,52 @@ std::vector<std::size_t> numbers_of_vertices(const EinGraph& graph) {
   return numbers;
 }
 
+template <class Input>
+std::vector<DType> types_of(const std::vector<Input>& inputs, const auto& producer) {
+  std::vector<DType> types;
+  for (const auto input : inputs) types.push_back(producer(input).dtype);
+  return types;
+}
+
+// Of each vertex of the graph, how a call of its kernel is computed. A vertex may be computed in several steps of a
+// fused chain, of which the first one evaluates its EinSum. Empty for inputs, and where there are neither operators nor
+// steps.
+std::vector<std::string> kernels_of_vertices(const PlannedQuery& planned, const ClusterProfile* cluster) {
+  std::vector<std::string> out(planned.plan.graph.size());
+  const auto add = [&](VertexId vertex, const JoinNode& join, const LabelTable& labels, const auto& types) {
+    for (auto& [computed, text] : describe_kernels(vertex, join, labels, types))
+      if (out[computed.index()].empty()) out[computed.index()] = std::move(text);
+  };
+  if (planned.plan.is_lowered()) {
+    const auto& fragment = planned.plan.fragment();
+    for (const auto& node : fragment.nodes)
+      if (const auto* join = std::get_if<JoinNode>(&node.op))
+        add(node.vertex, *join, planned.plan.graph.labels(),
+            types_of(
+                join->inputs, [&](NodeId id) -> const auto& { return fragment.node(id); }));
+  } else if (cluster != nullptr) {
+    for (const auto& step : cluster->plan->steps)
+      if (const auto* compute = std::get_if<ComputeStep>(&step.op))
+        add(step.vertex, compute->join, cluster->plan->labels,
+            types_of(
+                compute->inputs, [&](StepId id) -> const auto& { return cluster->plan->step(id); }));
+  }
+  return out;
+}
+
 // The vertices and operators of the plan.
-void describe_nodes(const PlannedQuery& planned, const PlanPrediction& prediction, const ExecutionProfile* profile,
+void describe_nodes(const PlannedQuery& planned, const PlanPrediction& prediction, const Measured& measured,
                     PlanDescription& out) {
   const auto& graph = planned.plan.graph;
+  const auto* profile = measured.here;
+  const auto kernels = kernels_of_vertices(planned, measured.cluster);
   for (std::size_t n = 0; n < graph.size(); ++n) {
-    if (graph.vertices()[n].is_input()) out.inputs.push_back(describe_input(graph.vertices()[n]));
-    else out.vertices.push_back(describe_vertex(planned, n, prediction, profile));
+    if (graph.vertices()[n].is_input()) {
+      out.inputs.push_back(describe_input(graph.vertices()[n]));
+    } else {
+      out.vertices.push_back(describe_vertex(planned, n, prediction, profile));
+      out.vertices.back().kernel = kernels[n];
+    }
   }
   if (!planned.plan.is_lowered()) return;
   const auto number_of_vertex = numbers_of_vertices(graph);
@@ -233,7 +273,7 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
   const auto prediction = prediction_of(planned, user);
   const auto& plan = planned.plan;
   PlanDescription out;
-  describe_nodes(planned, prediction, measured.here, out);
+  describe_nodes(planned, prediction, measured, out);
   out.parallelism = plan.parallelism;
   out.calibrated = user.settings.calibrated();
   out.candidates = plan.parallelism_candidates;

@@ -40,7 +40,8 @@ struct VertexDescription {
   DType type = DType::Float64;
   std::vector<std::pair<std::string, std::int64_t>> partition;  ///< labels, by distinct names, with their parts
   std::int64_t kernel_calls = 0;
-  double cost_join = 0;  ///< these three costs are elements moved, by the model `transfers`
+  std::string kernel = {};  ///< how a call is computed (executor/kernel_description); empty where it is not known
+  double cost_join = 0;     ///< these three costs are elements moved, by the model `transfers`
   double cost_agg = 0;
   double cost_repart = 0;
   NodePrediction predicted;

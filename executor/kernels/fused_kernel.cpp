@@ -84,12 +84,20 @@ std::size_t FusedKernel::workspace_bytes(std::span<const std::int64_t> label_siz
   std::int64_t results = 0;
   for (std::size_t s = 0; s + 1 < steps_.size(); ++s) results += bytes_in_strip(s, strip);
   std::size_t of_kernel = 0;
-  for (std::size_t s = 0; s < steps_.size(); ++s) {
-    std::vector<std::int64_t> sizes;
-    for (const auto place : step_places_[s]) sizes.push_back(strip[place]);
-    of_kernel = std::max(of_kernel, kernels_[s].workspace_bytes(sizes));
-  }
+  for (std::size_t s = 0; s < steps_.size(); ++s)
+    of_kernel = std::max(of_kernel, kernels_[s].workspace_bytes(sizes_of_step(s, strip)));
   return static_cast<std::size_t>(results) + of_kernel;
+}
+
+std::vector<std::int64_t> FusedKernel::sizes_of_step(std::size_t step, std::span<const std::int64_t> strip) const {
+  std::vector<std::int64_t> sizes;
+  for (const auto place : step_places_[step]) sizes.push_back(strip[place]);
+  return sizes;
+}
+
+std::string FusedKernel::describe(std::size_t step, std::span<const std::int64_t> label_sizes) const {
+  CHECK(step < kernels_.size(), "a step of the chain is described");
+  return kernels_[step].describe(sizes_of_step(step, strip(label_sizes)));
 }
 
 // One call: the memory for a strip, and the current strip's position in operands and result.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "executor/kernels/kernel.hpp"
@@ -37,6 +38,8 @@ class FusedKernel {
   /// The most bytes beside operands and result for a call with ranges of these sizes, one per label of the chain: a
   /// strip, and the workspace of the steps' kernels on strips.
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
+  /// How the kernel of a step computes a strip of such a call (Kernel::describe).
+  std::string describe(std::size_t step, std::span<const std::int64_t> label_sizes) const;
 
  private:
   using Ranges = std::vector<PartRange>;
@@ -48,6 +51,8 @@ class FusedKernel {
   std::vector<std::int64_t> strip(std::span<const std::int64_t> label_sizes) const;
   /// The bytes of a step's result for a strip.
   std::int64_t bytes_in_strip(std::size_t step, std::span<const std::int64_t> strip) const;
+  /// The part of a strip's sizes that a step has labels for.
+  std::vector<std::int64_t> sizes_of_step(std::size_t step, std::span<const std::int64_t> strip) const;
 
   std::vector<FusedStep> steps_;
   Labels labels_;

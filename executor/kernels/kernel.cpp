@@ -63,26 +63,25 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
   general_.run(level_, views, label_ranges, output, first);
 }
 
-std::string Kernel::describe() const {
+std::string Kernel::describe(std::span<const std::int64_t> label_sizes) const {
   const auto sizes_text = [](const ContractionSize& size) {
     return "m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) + " k=" + std::to_string(size.k) +
            " batch=" + std::to_string(size.batch);
   };
-  switch (choice_.kind(whole_extents_)) {
-    case KernelKind::Matrices: return "gemm " + sizes_text(contraction_->size(whole_extents_)) + " " + path();
+  switch (choice_.kind(label_sizes)) {
+    case KernelKind::Matrices: return "gemm " + sizes_text(contraction_->size(label_sizes)) + " " + path(label_sizes);
     case KernelKind::Pairs:
-      if (log_sum_exp_)
-        return "pairs " + log_sum_exp_->describe() + " " + sizes_text(log_sum_exp_->size(whole_extents_));
-      return "pairs " + pairs_->describe() + " " + sizes_text(pairs_->size(whole_extents_));
+      if (log_sum_exp_) return "pairs " + log_sum_exp_->describe() + " " + sizes_text(log_sum_exp_->size(label_sizes));
+      return "pairs " + pairs_->describe() + " " + sizes_text(pairs_->size(label_sizes));
     case KernelKind::Loops: break;
   }
   const auto count = general_.program().operation_count();
   return "expression (" + std::to_string(count) + (count == 1 ? " operation)" : " operations)");
 }
 
-std::string Kernel::path() const {
-  const auto [operands, result] = views_of_tiles(whole_extents_);
-  return contraction_->path(level_, operands, whole_extents_, result);
+std::string Kernel::path(std::span<const std::int64_t> label_sizes) const {
+  const auto [operands, result] = views_of_tiles(label_sizes);
+  return contraction_->path(level_, operands, label_sizes, result);
 }
 
 std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {

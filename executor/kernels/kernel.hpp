@@ -48,9 +48,12 @@ class Kernel {
   /// keeps most of them for its next call, until Workspace::release_this_thread.
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
-  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed", with sizes of the whole tensors ("in place", "by vector",
-  /// "in lanes": see matrix_product.hpp), or "expression (7 operations)".
-  std::string describe() const;
+  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" ("in place", "by vector", "in lanes": see
+  /// matrix_product.hpp), "pairs MIN of sums m=8 n=8 k=8 batch=1", or "expression (7 operations)". It is how a call
+  /// on tiles with ranges of these sizes is computed, one per label of einsum.labels(), none of them zero.
+  std::string describe(std::span<const std::int64_t> label_sizes) const;
+  /// The same for a call on the whole tensors.
+  std::string describe() const { return describe(whole_extents_); }
 
  private:
   struct Views {
@@ -60,7 +63,7 @@ class Kernel {
 
   void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
              const Tile& accumulator) const;
-  std::string path() const;
+  std::string path(std::span<const std::int64_t> label_sizes) const;
   Views views_of_tiles(std::span<const std::int64_t> label_sizes) const;
   std::vector<std::int64_t> extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
 
