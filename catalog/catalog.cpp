@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "catalog/comment_catalog.hpp"
+#include "catalog/grant_catalog.hpp"
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/letter_case.hpp"
@@ -283,6 +284,7 @@ void Catalog::drop(std::string_view name) {
   const auto info = get(name);
   remove(info);
   CommentCatalog(connection_).forget(info.name);
+  GrantCatalog(connection_).forget(info.name);
 }
 
 void Catalog::remove(const TensorInfo& info) {
@@ -299,6 +301,7 @@ void Catalog::rename(std::string_view name, const std::string& new_name) {
   check_free(new_name, info.id);
   move(info, new_name);
   CommentCatalog(connection_).rename(info.name, new_name);
+  GrantCatalog(connection_).rename(info.name, new_name);
 }
 
 void Catalog::move(const TensorInfo& info, const std::string& new_name) {

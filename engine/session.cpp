@@ -31,7 +31,18 @@ class Session::Impl {
   /// work on the statement, including parsing, polls for cancellation.
   [[nodiscard]] CancellationScope start() {
     state.statement.cancellation().reset(std::chrono::milliseconds(state.user.settings.statement_timeout_ms()));
+    limit_to_grants();
     return CancellationScope(state.statement.cancellation());
+  }
+
+  /// What was granted may have changed since the last statement, and another user may have had the session.
+  void limit_to_grants() {
+    auto& permissions = state.user.permissions;
+    std::shared_ptr<const TableRights> rights;
+    if (permissions.is_restricted())
+      rights = std::make_shared<const TableRights>(state.database.grants.rights_of(permissions.user().name));
+    permissions.set_rights(rights);
+    state.database.connection().limit_to(std::move(rights));
   }
 
   SessionState state;
@@ -135,6 +146,16 @@ std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
   });
 }
 
+std::vector<TableGrant> Session::grants_on(const std::string& table) {
+  return guarded([&] { return impl_->state.database.grants.grants_on(table); });
+}
+
+void Session::restore_grants(const std::string& table, const std::vector<TableGrant>& grants) {
+  guarded([&] {
+    for (const auto& grant : grants) impl_->state.database.grants.grant(table, grant.user, grant.rights);
+  });
+}
+
 void Session::act_for(ClientUser user) { impl_->state.user.permissions.act_for(std::move(user)); }
 
 bool Session::in_transaction() const { return impl_->state.database.connection().in_transaction(); }
@@ -211,6 +232,7 @@ void Session::on_notice(NoticeCallback callback) { impl_->state.user.notices = s
 std::vector<std::string> Session::tensor_names() { return impl_->state.database.catalog.names(); }
 
 std::optional<std::vector<TypedColumn>> Session::columns_of(const std::string& schema, const std::string& table) {
+  impl_->limit_to_grants();
   return eindb::columns_of(impl_->state, schema, table);
 }
 

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/table_rights.hpp"
 #include "engine/results/progress.hpp"
 #include "engine/results/result.hpp"
 #include "engine/results/row_loader.hpp"
@@ -69,6 +70,10 @@ class Session {
   /// Begins to load rows. Error{UnknownName} if the table or column does not exist, Error{Busy} if another connection
   /// writes.
   std::unique_ptr<RowLoader> load(const LoadTarget& target);
+
+  /// What was granted on a table, and to give it that again after it was made anew in the same transaction.
+  std::vector<TableGrant> grants_on(const std::string& table);
+  void restore_grants(const std::string& table, const std::vector<TableGrant>& grants);
 
   /// Sets the user that the next statements run for. Only where there is a policy.
   void act_for(ClientUser user);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/source_span.hpp"
+#include "common/table_rights.hpp"
 #include "common/user_role.hpp"
 
 /// The syntax tree of one statement: the output of parser/parser.hpp and the input of the binder.
@@ -506,14 +507,14 @@ struct Password {
   SourceSpan word_span;
 };
 
-/// CREATE USER ann [WITH] PASSWORD '...' [READ ONLY | READ WRITE | ADMIN].
+/// CREATE USER ann [WITH] PASSWORD '...' [READ ONLY | READ WRITE | ADMIN | RESTRICTED].
 struct CreateUser {
   Identifier name;
   Password password;
   UserRole role = UserRole::ReadWrite;
 };
 
-/// ALTER USER ann [WITH] [PASSWORD '...'] [READ ONLY | READ WRITE | ADMIN]: at least one of the two.
+/// ALTER USER ann [WITH] [PASSWORD '...'] [READ ONLY | READ WRITE | ADMIN | RESTRICTED]: at least one of the two.
 struct AlterUser {
   Identifier name;
   std::optional<Password> password;
@@ -523,6 +524,16 @@ struct AlterUser {
 struct DropUser {
   Identifier name;
   bool if_exists = false;
+};
+
+/// GRANT rights ON names TO users; REVOKE rights ON names FROM users.
+struct Grant {
+  enum class On : std::uint8_t { Any, Tables, Tensors, AllTables, AllTensors };
+  bool revokes = false;
+  Rights rights = kNoRights;
+  On on = On::Any;
+  std::vector<Identifier> objects;  ///< none of AllTables and AllTensors
+  std::vector<Identifier> users;
 };
 
 struct ShowUsers {};
@@ -555,7 +566,7 @@ struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
                Backup, InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit,
                Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CommentOn,
-               CreateUser, AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
+               CreateUser, AlterUser, DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

@@ -83,6 +83,8 @@ constexpr std::array kOwnStatements = {
     OwnStatement{"COPY", statement_parsers::copy},
     OwnStatement{"COMMENT", statement_parsers::comment_on},
     OwnStatement{"BACKUP", statement_parsers::backup},
+    OwnStatement{"GRANT", statement_parsers::grant},
+    OwnStatement{"REVOKE", statement_parsers::revoke},
     OwnStatement{"SET", statement_parsers::set},
     OwnStatement{"RESET", statement_parsers::reset},
     OwnStatement{"BEGIN", statement_parsers::begin},

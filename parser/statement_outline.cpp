@@ -34,6 +34,8 @@ constexpr std::array kVerbs = std::to_array<Verb>({
     {"COPY", StatementKind::Copy, true},
     {"COMMENT", StatementKind::Alter, true},
     {"BACKUP", StatementKind::Other},
+    {"GRANT", StatementKind::Alter, true},
+    {"REVOKE", StatementKind::Alter, true},
     {"REPEAT", StatementKind::Other, true},
     {"BEGIN", StatementKind::Transaction},
     {"START", StatementKind::Transaction},

@@ -42,6 +42,8 @@ Node comment_on(TokenStream& tokens);
 Node create_user(TokenStream& tokens);
 Node alter_user(TokenStream& tokens);
 Node drop_user(TokenStream& tokens);
+Node grant(TokenStream& tokens);
+Node revoke(TokenStream& tokens);
 
 // Shared by these files.
 bool accept_if_exists(TokenStream& tokens);

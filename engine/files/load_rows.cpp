@@ -251,8 +251,10 @@ std::unique_ptr<RowLoader> load_rows(const LoadTarget& target, SessionState& ses
       throw Error(ErrorKind::ReadOnly, attached->name() + " is an attached tensor, which statements only read",
                   std::nullopt, "its values are the program's to change");
     }
-    if (const auto tensor = session.database.catalog.find(target.name))
+    if (const auto tensor = session.database.catalog.find(target.name)) {
+      session.user.permissions.check_right(tensor->name, Right::Update);
       return std::make_unique<TensorLoader>(target, *tensor, session);
+    }
   }
   const auto columns = columns_of_table(target, session.database.connection());
   if (!columns.empty()) return std::make_unique<TableLoader>(target, columns, session);

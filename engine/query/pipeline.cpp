@@ -71,6 +71,17 @@ CachedPlan plan_and_keep(const ast::Query& query, SessionState& session, const R
 
 }  // namespace
 
+namespace {
+
+// A plan may be in the cache from when its tensors could be read.
+void check_reads(const QueryPlan& plan, const Permissions& permissions) {
+  if (!permissions.is_restricted()) return;
+  for (const auto& vertex : plan.query.graph.vertices())
+    if (vertex.stored && !vertex.stored->attached) permissions.check_right(vertex.stored->name, Right::Select);
+}
+
+}  // namespace
+
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request) {
   request.for_workers = request.for_workers || runs_on_cluster(session.database, session.user.settings);
   const auto start = std::chrono::steady_clock::now();
@@ -94,6 +105,7 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
     plan = std::move(made.plan);
     for_cluster = std::move(made.for_cluster);
   }
+  check_reads(*plan, session.user.permissions);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return {std::move(plan), std::move(for_cluster), source, elapsed.count()};
 }

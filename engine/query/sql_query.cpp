@@ -445,6 +445,8 @@ void PreparedSql::make(const ast::Sql& sql) {
   const bool reads_rows = may_be_kept(sql.text);
   if (outline_of(sql.text).kind == StatementKind::Alter) show_sources_of_views(*session_, tables_);
   const bool keep = sql.queries.empty() && files.empty() && reads_rows;
+  // Rights are checked when a statement is compiled, and may have been revoked since.
+  const bool shared = keep && !session_->user.permissions.is_restricted();
   if (!keep) session_->database.may_have_temporary = true;
   if (sql.queries.empty() && !reads_rows) {
     session_->database.compiled.clear();
@@ -457,7 +459,7 @@ void PreparedSql::make(const ast::Sql& sql) {
   const std::vector<std::string> of_queries(names.begin(), names.end() - static_cast<std::ptrdiff_t>(files.size()));
   show_files(sql, files, std::span(names).subspan(sql.queries.size()));
   if (!sql.queries.empty()) show_queries(sql, of_queries);
-  compile(keep);
+  compile(shared);
 }
 
 void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::string>& names) {
@@ -499,7 +501,8 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) 
   session.database.forget_compiled_if_changed();
   PreparedSql prepared(session, use);
   prepared.key_ = key_of(sql.text, session);
-  if (sql.queries.empty()) prepared.compiled_ = session.database.compiled.take(prepared.key_);
+  if (sql.queries.empty() && !session.user.permissions.is_restricted())
+    prepared.compiled_ = session.database.compiled.take(prepared.key_);
   if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});
   else prepared.make(sql);
   if (use == SqlUse::Run) prepared.bind_parameters();

@@ -35,6 +35,7 @@ OpenDatabase::OpenDatabase(const std::string& path, const SessionOptions& option
       catalog(file.connection()),
       macros(file.connection()),
       users(file.connection()),
+      grants(file.connection()),
       tensor_tables(file.connection(), catalog),
       attached(file.connection(), catalog, tensor_tables),
       sql_names(file.connection()),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catalog/catalog.hpp"
+#include "catalog/grant_catalog.hpp"
 #include "catalog/macro_catalog.hpp"
 #include "catalog/tensor_tables.hpp"
 #include "catalog/user_catalog.hpp"
@@ -72,6 +73,7 @@ struct OpenDatabase {
   Catalog catalog;
   MacroCatalog macros;
   UserCatalog users;
+  GrantCatalog grants;
   TensorTables tensor_tables;
   AttachedTensors attached;
   SideSchemas side_schemas;

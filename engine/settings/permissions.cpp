@@ -23,17 +23,40 @@ FilePath Permissions::file(const std::string& path) const {
   return {path, policy_->files};
 }
 
-FilePath Permissions::file_to_read(const std::string& path) const { return file(path); }
+FilePath Permissions::file_to_read(const std::string& path) const {
+  if (is_restricted())
+    refuse("a user who is RESTRICTED reads no files of the server", "COPY ... FROM STDIN, or \\copy in psql");
+  return file(path);
+}
 
 FilePath Permissions::file_to_write(const std::string& path) const {
-  if (policy_ != nullptr && user_.role == UserRole::ReadOnly)
-    refuse("a user who is READ ONLY writes no files of the server", "COPY ... TO STDOUT, or \\copy in psql");
+  if (policy_ != nullptr && (user_.role == UserRole::ReadOnly || is_restricted()))
+    refuse(
+        "a user who is " + std::string(is_restricted() ? "RESTRICTED" : "READ ONLY") + " writes no files of the server",
+        "COPY ... TO STDOUT, or \\copy in psql");
   return file(path);
 }
 
 void Permissions::check_setting(const std::string& name) const {
   if (policy_ != nullptr && equal_ignoring_case(name, "machine_file"))
     refuse("clients do not name files of the server", "eindb calibrate on the server leaves the figures for all");
+}
+
+void Permissions::check_right(const std::string& table, Right right) const {
+  if (!is_restricted() || (rights_ != nullptr && rights_->has(table, right))) return;
+  refuse("permission denied for table " + table,
+         std::string("an ADMIN can GRANT ") + name_of(right) + " ON " + table + " TO " + user_.name);
+}
+
+void Permissions::check_not_restricted() const {
+  if (is_restricted())
+    refuse("a user who is RESTRICTED changes rows and cells alone, where that is granted",
+           "an ADMIN or a user who is READ WRITE can");
+}
+
+void Permissions::check_grants() const {
+  if (!is_admin())
+    refuse("only users with the role ADMIN grant and revoke", "an ADMIN can, or whoever opens the file in the shell");
 }
 
 void Permissions::check_creates_users() const {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "common/table_rights.hpp"
 #include "engine/settings/client_policy.hpp"
 #include "parser/ast.hpp"
 #include "storage/files/file_path.hpp"
@@ -21,6 +22,10 @@ class Permissions {
   /// rights.
   void act_for(ClientUser user) { user_ = std::move(user); }
   const ClientUser& user() const { return user_; }
+  /// Whether the user sees and changes only what was granted.
+  bool is_restricted() const { return policy_ != nullptr && user_.role == UserRole::Restricted; }
+  /// What was granted to a user who is_restricted(), for the next statement; without it, nothing.
+  void set_rights(std::shared_ptr<const TableRights> rights) { rights_ = std::move(rights); }
   /// Null if everything is allowed.
   const ClientPolicy* policy() const { return policy_.get(); }
 
@@ -31,6 +36,11 @@ class Permissions {
   /// Call before the setting changes.
   void check_setting(const std::string& name) const;
 
+  /// Call before a statement reads or changes a tensor, or a table otherwise than by SQL.
+  void check_right(const std::string& table, Right right) const;
+  /// Call before a statement changes more than rows and cells.
+  void check_not_restricted() const;
+  void check_grants() const;
   void check_creates_users() const;
   void check_drains_workers() const;
   /// A copy of the database has the passwords of its users.
@@ -48,6 +58,7 @@ class Permissions {
 
   std::shared_ptr<const ClientPolicy> policy_;
   ClientUser user_;
+  std::shared_ptr<const TableRights> rights_;
 };
 
 }  // namespace eindb

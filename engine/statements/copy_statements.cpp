@@ -223,6 +223,8 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   }
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.database.catalog.find(copy.tensor.text);
+  if (existing) session.user.permissions.check_right(existing->name, Right::Update);
+  else session.user.permissions.check_not_restricted();
   with_place(copy.path_span, [&] {
     const auto staged = options.cells.chosen ? import_cell_list(path, options, existing, session)
                                              : import_dense(path, options, existing, session);
@@ -244,6 +246,7 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
     with_place(copy.path_span, [&] { export_table(path, options, name->text, session); });
     return status_result("COPY");
   }
+  if (name != nullptr) session.user.permissions.check_right(name->text, Right::Select);
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   const auto* query = std::get_if<ast::Query>(&copy.source);
   const auto tensor = query != nullptr ? query_result(*query, session)

@@ -30,7 +30,29 @@ constexpr bool kWrites =
     std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CreateMacro> ||
     std::is_same_v<Statement, ast::DropMacro> || std::is_same_v<Statement, ast::CommentOn> ||
     std::is_same_v<Statement, ast::CreateUser> || std::is_same_v<Statement, ast::AlterUser> ||
-    std::is_same_v<Statement, ast::DropUser>;
+    std::is_same_v<Statement, ast::DropUser> || std::is_same_v<Statement, ast::Grant>;
+
+// The statements of users who see only what was granted. They check the rights on what they name; SQL is checked where
+// it is compiled, the own password where it changes.
+template <class Statement>
+constexpr bool kIsForAll = std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::ShowTensors> ||
+                           std::is_same_v<Statement, ast::ShowMacros> || std::is_same_v<Statement, ast::Describe> ||
+                           std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CopyTo> ||
+                           std::is_same_v<Statement, ast::InsertInto> || std::is_same_v<Statement, ast::UpdateTensor> ||
+                           std::is_same_v<Statement, ast::Repeat> || std::is_same_v<Statement, ast::Query> ||
+                           std::is_same_v<Statement, ast::Explain> || std::is_same_v<Statement, ast::Set> ||
+                           std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::Reset> ||
+                           std::is_same_v<Statement, ast::Begin> || std::is_same_v<Statement, ast::Commit> ||
+                           std::is_same_v<Statement, ast::Rollback> || std::is_same_v<Statement, ast::SetTransaction> ||
+                           std::is_same_v<Statement, ast::Savepoint> || std::is_same_v<Statement, ast::Prepare> ||
+                           std::is_same_v<Statement, ast::Execute> || std::is_same_v<Statement, ast::Deallocate> ||
+                           std::is_same_v<Statement, ast::AlterUser> || std::is_same_v<Statement, ast::ShowUsers> ||
+                           std::is_same_v<Statement, ast::ShowWorkers> || std::is_same_v<Statement, ast::Sql>;
+
+template <class Statement>
+bool is_for_all(const Statement&) {
+  return kIsForAll<Statement>;
+}
 
 template <class Statement>
 bool writes(const Statement&) {
@@ -83,6 +105,8 @@ class StatementScope {
 }  // namespace
 
 Result run_statement(const ast::Statement& statement, SessionState& session) {
+  if (!std::visit([](const auto& node) { return is_for_all(node); }, statement.node))
+    session.user.permissions.check_not_restricted();
   session.database.attached.check_targets(statement);
   if (std::visit([](const auto& node) { return writes(node); }, statement.node)) session.database.check_writable();
   const bool is_inner_loop = session.statement.is_in_loop() && std::holds_alternative<ast::Repeat>(statement.node);

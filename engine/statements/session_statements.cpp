@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "catalog/comment_catalog.hpp"
+#include "catalog/grant_catalog.hpp"
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
@@ -137,7 +138,11 @@ std::optional<SchemaChange> schema_change(std::string_view sql) {
   return change;
 }
 
-void keep_comments(const SchemaChange& change, SqliteConnection& connection) {
+// Comments and grants go with what they are on.
+void keep_comments_and_grants(const SchemaChange& change, SqliteConnection& connection) {
+  GrantCatalog grants(connection);
+  if (change.new_name.empty()) grants.forget_missing();
+  else if (change.column.empty()) grants.rename(change.table, change.new_name);
   CommentCatalog comments(connection);
   if (change.new_name.empty()) comments.forget_missing();
   else if (change.column.empty()) comments.rename(change.table, change.new_name);
@@ -265,10 +270,11 @@ Result execute_statement(const ast::Sql& sql, SessionState& session) {
   if (auto done = execute_schema_statement(sql, session)) return std::move(*done);
   auto& connection = session.database.connection();
   const auto change = schema_change(sql.text);
-  if (!change || !CommentCatalog(connection).exists()) return run_sql(sql, session);
+  if (!change || !(CommentCatalog(connection).exists() || GrantCatalog(connection).exists()))
+    return run_sql(sql, session);
   SqliteTransaction transaction(connection);
   auto result = run_sql(sql, session);
-  keep_comments(*change, connection);
+  keep_comments_and_grants(*change, connection);
   transaction.commit();
   return result;
 }

@@ -77,6 +77,7 @@ Result execute_statement(const ast::CommentOn& comment, OpenDatabase& database);
 Result execute_statement(const ast::CreateUser& create, OpenDatabase& database, const SessionUser& user);
 Result execute_statement(const ast::AlterUser& alter, OpenDatabase& database, const SessionUser& user);
 Result execute_statement(const ast::DropUser& drop, OpenDatabase& database, const SessionUser& user);
+Result execute_statement(const ast::Grant& grant, OpenDatabase& database, const SessionUser& user);
 Result execute_statement(const ast::ShowUsers& show, OpenDatabase& database);
 Result execute_statement(const ast::ShowWorkers& show, OpenDatabase& database);
 Result execute_statement(const ast::DrainWorker& drain, OpenDatabase& database, const SessionUser& user);

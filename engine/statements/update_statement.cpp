@@ -31,6 +31,7 @@ Result execute_statement(const ast::UpdateTensor& update, SessionState& session)
   {
     ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
     const auto tensors = updated_tensors(std::get<ast::Updates>(update.query.body), session.database);
+    for (const auto& tensor : tensors) session.user.permissions.check_right(tensor.name, Right::Update);
     const auto planned = plan_query(update.query, session, update_request(tensors));
     CHECK(planned.result_count() == tensors.size(), "every tensor that is updated gets a result");
     std::vector<StoredResult> results;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
@@ -115,8 +116,66 @@ Result execute_statement(const ast::DropUser& drop, OpenDatabase& database, cons
   const bool is_last = database.users.find(drop.name.text) && database.users.list().size() == 1;
   with_place(drop.name.span, [&] { user.permissions.check_drops_user(is_last); });
   database.users.drop(drop.name.text);
+  database.grants.forget_user(drop.name.text);
   transaction.commit();
   return status_result("DROP USER");
+}
+
+namespace {
+
+/// The objects of GRANT and REVOKE, by the names that they were made with.
+std::vector<std::string> granted_objects(const ast::Grant& grant, OpenDatabase& database) {
+  using On = ast::Grant::On;
+  auto& grants = database.grants;
+  auto all = grant.on == On::Tensors || grant.on == On::AllTensors ? grants.tensors() : grants.tables();
+  if (grant.on == On::AllTensors) return all;
+  // Clients know a tensor as a table.
+  if (grant.on != On::Tensors)
+    for (auto& name : grants.tensors()) all.push_back(std::move(name));
+  if (grant.on == On::AllTables) return all;
+  std::vector<std::string> objects;
+  for (const auto& name : grant.objects) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const std::string& known) { return equal_ignoring_case(known, name.text); });
+    if (found != all.end()) {
+      objects.push_back(*found);
+      continue;
+    }
+    const auto nearest = nearest_name(name.text, std::span<const std::string>(all));
+    throw CodedError(
+        "42P01", ErrorKind::UnknownName,
+        std::string("there is no ") + (grant.on == On::Tensors ? "tensor " : "table or tensor ") + name.text,
+        nearest ? "did you mean " + *nearest + "?" : "", name.span);
+  }
+  return objects;
+}
+
+/// Rights would change nothing for a user who has another role, which would surprise whoever revokes some.
+StoredUser restricted_user(const ast::Identifier& name, UserCatalog& users) {
+  auto user = find_user(name, users);
+  if (user.role == UserRole::Restricted) return user;
+  throw CodedError("0A000", ErrorKind::Unsupported,
+                   "rights on tables are for users who are RESTRICTED: " + user.name + " is " +
+                       to_upper(std::string(describe(user.role))) + ", which decides alone",
+                   "ALTER USER " + user.name + " RESTRICTED first", name.span);
+}
+
+}  // namespace
+
+Result execute_statement(const ast::Grant& grant, OpenDatabase& database, const SessionUser& user) {
+  user.permissions.check_grants();
+  SqliteTransaction transaction(database.connection());
+  const auto objects = granted_objects(grant, database);
+  auto& grants = database.grants;
+  for (const auto& name : grant.users) {
+    const auto grantee = restricted_user(name, database.users);
+    for (const auto& object : objects) {
+      if (grant.revokes) grants.revoke(object, grantee.name, grant.rights);
+      else grants.grant(object, grantee.name, grant.rights);
+    }
+  }
+  transaction.commit();
+  return status_result(grant.revokes ? "REVOKE" : "GRANT");
 }
 
 Result execute_statement(const ast::ShowUsers&, OpenDatabase& database) {

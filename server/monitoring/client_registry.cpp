@@ -10,7 +10,7 @@ namespace eindb {
 namespace {
 
 bool may_stop(const ClientLogin& asking, const ClientLogin& target) {
-  return asking.role != UserRole::ReadOnly || asking.user == target.user;
+  return asking.role > UserRole::ReadOnly || asking.user == target.user;
 }
 
 }  // namespace

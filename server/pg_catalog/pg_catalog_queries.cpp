@@ -85,9 +85,36 @@ constexpr const char* kColumns =
     " 'default', dflt_value, 'pk', pk, 'generated', hidden > 1)) FROM pragma_table_xinfo(?1, 'main')"
     " WHERE hidden <> 1";
 
+/// Who may do what: a user who is RESTRICTED what was granted, others what their role lets them. Without users
+/// everybody may do everything.
+constexpr const char* kGrants =
+    "SELECT json_group_array(json_object('object', object, 'grantee', grantee, 'rights', rights))"
+    " FROM (SELECT * FROM main.eindb_grants ORDER BY object, grantee)";
+constexpr const char* kRights = "SELECT rights FROM main.eindb_grants WHERE grantee = ?1 AND object = ?2";
+constexpr const char* kRoleOfUser = "SELECT role FROM main.eindb_users WHERE name = ?1 COLLATE NOCASE";
+constexpr const char* kMayUse =
+    "SELECT CASE WHEN ?1 IS NOT NULL AND ?2 IS NOT NULL AND ?3 IS NOT NULL THEN (SELECT EXISTS ("
+    "SELECT 1 FROM json_each('[\"' || replace(upper(?3), ',', '\",\"') || '\"]') p WHERE"
+    " CASE coalesce(eindb_role_of(u.name), 'admin') WHEN 'restricted' THEN"
+    " CASE WHEN c.relnamespace = 2200 THEN coalesce(eindb_rights(u.name, c.relname), 0) ELSE 1 END"
+    " & CASE trim(p.value) WHEN 'SELECT' THEN 1 WHEN 'INSERT' THEN 2 WHEN 'UPDATE' THEN 4 WHEN 'DELETE' THEN 8 ELSE 0 "
+    "END"
+    " WHEN 'read only' THEN trim(p.value) = 'SELECT' ELSE 1 END)"
+    " FROM (SELECT CASE typeof(?1) WHEN 'text' THEN ?1 ELSE pg_get_userbyid(?1) END AS name) u"
+    " LEFT JOIN pg_catalog.pg_class c ON c.oid = CASE typeof(?2) WHEN 'text' THEN regclass(?2) ELSE ?2 END) END";
+
 constexpr QueryFunction kQueries[] = {
     {"col_description", 2, "TEXT", kColumnComment},
     {"eindb_columns", 1, "TEXT", kColumns},
+    {"eindb_grants", 0, "TEXT", kGrants},
+    {"eindb_rights", 2, "INTEGER", kRights},
+    {"eindb_role_of", 1, "TEXT", kRoleOfUser},
+    {"has_any_column_privilege", 2, "BOOLEAN", "SELECT has_table_privilege(current_user(), ?1, ?2)"},
+    {"has_any_column_privilege", 3, "BOOLEAN", kMayUse},
+    {"has_column_privilege", 3, "BOOLEAN", "SELECT has_table_privilege(current_user(), ?1, ?3)"},
+    {"has_column_privilege", 4, "BOOLEAN", "SELECT has_table_privilege(?1, ?2, ?4)"},
+    {"has_table_privilege", 2, "BOOLEAN", "SELECT has_table_privilege(current_user(), ?1, ?2)"},
+    {"has_table_privilege", 3, "BOOLEAN", kMayUse},
     {"eindb_comments", 0, "TEXT", kComments},
     {"eindb_dimensions", 0, "TEXT", kDimensions},
     {"eindb_macros", 0, "TEXT", kMacros},

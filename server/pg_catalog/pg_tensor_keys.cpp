@@ -38,6 +38,14 @@ INSERT INTO pg_catalog.pg_constraint
   WHERE x.indexrelid BETWEEN 402653184 AND 536870911;
 UPDATE pg_catalog.pg_class SET relhasindex = 1
   WHERE oid IN (SELECT indrelid FROM pg_catalog.pg_index WHERE indexrelid BETWEEN 402653184 AND 536870911);
+UPDATE pg_catalog.pg_class SET relacl = (
+  SELECT '{' || group_concat(quote_ident(json_extract(g.value, '$.grantee')) || '='
+    || CASE WHEN json_extract(g.value, '$.rights') & 2 THEN 'a' ELSE '' END
+    || CASE WHEN json_extract(g.value, '$.rights') & 1 THEN 'r' ELSE '' END
+    || CASE WHEN json_extract(g.value, '$.rights') & 4 THEN 'w' ELSE '' END
+    || CASE WHEN json_extract(g.value, '$.rights') & 8 THEN 'd' ELSE '' END || '/' || quote_ident(pg_get_userbyid(10))) || '}'
+  FROM json_each(eindb_grants()) g WHERE json_extract(g.value, '$.object') = relname COLLATE NOCASE)
+  WHERE relnamespace = 2200 AND relkind IN ('r', 'v') AND eindb_grants() IS NOT NULL;
 UPDATE pg_catalog.pg_class SET definition = eindb_view_query(definition) WHERE relkind = 'v';
 )sql";
 

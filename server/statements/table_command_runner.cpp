@@ -151,6 +151,7 @@ void make_anew(Session& session, const std::string& table, const std::string& de
                               "AND tbl_name = " +
                                   quote_string(table) + " COLLATE NOCASE ORDER BY rowid");
   const auto comments = comments_on(session, table);
+  const auto grants = session.grants_on(table);
   std::string columns;
   for (const auto& column : texts_of(session, "SELECT name FROM pragma_table_info(" + quote_string(table) + ")"))
     columns += (columns.empty() ? "" : ", ") + quoted_name(column);
@@ -161,6 +162,7 @@ void make_anew(Session& session, const std::string& table, const std::string& de
   session.execute("DROP TABLE " + kept);
   for (const auto& part : parts) session.execute(part);
   for (const auto& comment : comments) session.execute(comment);
+  session.restore_grants(table, grants);
 }
 
 /// The CREATE TABLE statement of the table; empty for what is no ordinary table.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <exception>
+#include <string>
 #include <string_view>
 
 #include "common/open_databases.hpp"
@@ -124,6 +125,31 @@ bool shows_bytes(const char* name, bool for_clients) {
   return for_clients ? !is_one_of(kModulesOfClients, name) : is_secret(name);
 }
 
+bool is_of_temporary_object(int action) {
+  return action == SQLITE_CREATE_TEMP_INDEX || action == SQLITE_CREATE_TEMP_TABLE ||
+         action == SQLITE_CREATE_TEMP_TRIGGER || action == SQLITE_CREATE_TEMP_VIEW ||
+         action == SQLITE_DROP_TEMP_INDEX || action == SQLITE_DROP_TEMP_TABLE || action == SQLITE_DROP_TEMP_TRIGGER ||
+         action == SQLITE_DROP_TEMP_VIEW;
+}
+
+/// Whether the action changes what all users share beside the rows of tables.
+bool changes_what_is_shared(int action, const char* first, const char* database) {
+  const auto is_temp = [](const char* schema) { return schema != nullptr && sqlite3_stricmp(schema, "temp") == 0; };
+  if (action == SQLITE_ALTER_TABLE) return !is_temp(first);
+  if (action == SQLITE_REINDEX || action == SQLITE_ANALYZE) return !is_temp(database);
+  if (writes(action) && first != nullptr && sqlite3_strnicmp(first, "sqlite_", 7) == 0) return !is_temp(database);
+  return action == SQLITE_ATTACH || (changes_schema(action) && !is_of_temporary_object(action));
+}
+
+Right right_for(int action) {
+  switch (action) {
+    case SQLITE_INSERT: return Right::Insert;
+    case SQLITE_UPDATE: return Right::Update;
+    case SQLITE_DELETE: return Right::Delete;
+    default: return Right::Select;
+  }
+}
+
 }  // namespace
 
 bool is_reserved_name(const char* name) { return name != nullptr && sqlite3_strnicmp(name, "eindb_", 6) == 0; }
@@ -166,6 +192,7 @@ int SqliteAuthorizer::decide_for_user(SqliteHandle& connection, int action, cons
     return forbid(connection, "what passwords are checked against cannot be read", "SHOW USERS lists the users");
   if (action == SQLITE_READ && connection.for_clients_ && is_one_of(kTablesOfOperators, first))
     return forbid(connection, "this table tells of the server's own work", "");
+  if (connection.rights_ != nullptr && !is_granted(connection, action, first, database)) return SQLITE_DENY;
   const bool compiles = connection.origin_ == SqliteHandle::Origin::UserPrepare;
   if (compiles && (action == SQLITE_DETACH || changes_attached(action, first, database)))
     return deny(connection, "the schemas beside the database's own are read-only", "");
@@ -192,6 +219,26 @@ int SqliteAuthorizer::decide_for_user(SqliteHandle& connection, int action, cons
   if (action == SQLITE_FUNCTION && is_one_of(kFunctionsOfNobody, second))
     return forbid(connection, "extensions cannot be loaded", "");
   return SQLITE_OK;
+}
+
+bool SqliteAuthorizer::is_granted(SqliteHandle& connection, int action, const char* first, const char* database) {
+  const auto& rights = *connection.rights_;
+  if (changes_what_is_shared(action, first, database)) {
+    forbid(connection, "a user who is RESTRICTED changes no tables but temporary ones",
+           "an ADMIN or a user who is READ WRITE can");
+    return false;
+  }
+  const bool of_tables = writes(action) || action == SQLITE_READ;
+  if (!of_tables || first == nullptr || (database != nullptr && sqlite3_stricmp(database, "main") != 0)) return true;
+  const auto right = right_for(action);
+  // What the database does not have is a function that stands as a table, or the result of a query in the statement.
+  if (rights.has(first, right) || (right == Right::Select && !rights.protects(first))) return true;
+  if (right == Right::Select &&
+      (sqlite3_stricmp(first, "sqlite_schema") == 0 || sqlite3_stricmp(first, "sqlite_master") == 0))
+    return true;
+  forbid(connection, (std::string("permission denied for table ") + first).c_str(),
+         (std::string("an ADMIN can GRANT ") + name_of(right) + " ON " + first + " TO " + rights.user()).c_str());
+  return false;
 }
 
 int SqliteAuthorizer::forbid(SqliteHandle& connection, const char* reason, const char* hint) {

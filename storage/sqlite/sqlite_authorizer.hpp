@@ -18,6 +18,10 @@ class SqliteHandle;
 /// - use pragmas other than queries, or query the server's files;
 /// - create virtual tables except those that keep their contents in the database.
 ///
+/// SQL of a user who sees only what was granted (SqliteConnection::limit_to) reads and writes the tables of the
+/// database by these rights, also where a view or a trigger does it, and changes no schema but that of temporary
+/// tables.
+///
 /// eindb's own SQL may do all this, but no trigger may do it on its behalf, since a database file from elsewhere can
 /// contain any trigger.
 class SqliteAuthorizer {
@@ -31,6 +35,8 @@ class SqliteAuthorizer {
   static int decide_for_eindb(SqliteHandle& connection, int action, const char* trigger);
   static int decide_for_user(SqliteHandle& connection, int action, const char* first, const char* second,
                              const char* database);
+  /// Whether the user's rights include the action; otherwise it is denied with the right that is missing.
+  static bool is_granted(SqliteHandle& connection, int action, const char* first, const char* database);
   /// Denies with Error{Permission}, for operations that no user, or not this user, may do. deny() gives
   /// Error{ReadOnly}.
   static int forbid(SqliteHandle& connection, const char* reason, const char* hint);

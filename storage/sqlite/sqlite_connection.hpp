@@ -90,6 +90,10 @@ class SqliteConnection : public SqliteHandle {
   /// From now on users' SQL has the smaller rights of a server's clients (storage/sqlite/sqlite_authorizer.hpp).
   void restrict_to_clients() { for_clients_ = true; }
 
+  /// From now on users' SQL reads and writes only the tables of the database that these rights include, as of when it
+  /// is compiled. Null lifts that.
+  void limit_to(std::shared_ptr<const TableRights> rights) { rights_ = std::move(rights); }
+
   /// Limits the memory of SQLite for all connections of the process; requests beyond it fail with Error{MemoryLimit}.
   /// Thread-safe.
   static void limit_memory_of_all(std::int64_t bytes);

@@ -11,6 +11,7 @@
 
 #include "common/cancellation.hpp"
 #include "common/error.hpp"
+#include "common/table_rights.hpp"
 
 struct sqlite3;
 
@@ -103,6 +104,7 @@ class SqliteHandle {
   bool altered_table_ = false;  // by the statement being compiled
   bool vacuums_ = false;        // the running statement is a VACUUM
   bool for_clients_ = false;
+  std::shared_ptr<const TableRights> rights_;  // null: the SQL is not limited to what was granted
   ErrorKind denial_kind_ = ErrorKind::ReadOnly;
   std::string denial_;  // the authorizer's reason, for the message
   std::string denial_hint_;

@@ -42,8 +42,10 @@ def download(package, folder):
     line = "deb-src [signed-by=$(SIGNED_BY)] $(REPO_URI) $(RELEASE) $(COMPONENT)"
     targets = subprocess.run(["apt-get", "indextargets", "--format", line, "Identifier: Packages"],
                              capture_output=True, text=True, check=True).stdout  # fmt: skip
+    for unsaid in ("[signed-by=] ", "[signed-by=$(SIGNED_BY)] "):  # an older apt leaves the name of what it does not know
+        targets = targets.replace(unsaid, "")
     with open(sources, "w", encoding="utf-8") as file:
-        file.write("\n".join(sorted(set(targets.replace("[signed-by=] ", "").splitlines()))) + "\n")
+        file.write("\n".join(sorted(set(targets.splitlines()))) + "\n")
     own = ["-q", "-o", f"Dir::Etc::sourcelist={sources}", "-o", "Dir::Etc::sourceparts=-", "-o",
            f"Dir::State::lists={lists}", "-o", f"Dir::Cache={folder}", "-o", "Debug::NoLocking=1"]  # fmt: skip
     for command in (["update"], ["source", "--download-only", package]):

@@ -262,6 +262,7 @@ std::string dump_node(const CommentOn& node) {
 std::string dump_password(const Password& password) { return " '" + password.text + "'"; }
 std::string dump_role(UserRole role) {
   if (role == UserRole::Admin) return " admin";
+  if (role == UserRole::Restricted) return " restricted";
   return role == UserRole::ReadOnly ? " read-only" : " read-write";
 }
 std::string dump_node(const CreateUser& node) {
@@ -273,6 +274,12 @@ std::string dump_node(const AlterUser& node) {
 }
 std::string dump_node(const DropUser& node) {
   return (node.if_exists ? "(drop-user-if-exists " : "(drop-user ") + text_of(node.name) + ")";
+}
+std::string dump_node(const Grant& node) {
+  static constexpr const char* kOn[] = {"", " table", " tensor", " all-tables", " all-tensors"};
+  return std::string(node.revokes ? "(revoke " : "(grant ") + std::to_string(node.rights) +
+         kOn[static_cast<std::size_t>(node.on)] + spaced(node.objects) + (node.revokes ? " from" : " to") +
+         spaced(node.users) + ")";
 }
 std::string dump_node(const ShowUsers&) { return "(show-users)"; }
 std::string dump_node(const ShowWorkers&) { return "(show-workers)"; }

@@ -425,5 +425,152 @@ class ReadOnlyServer(Client):
         self.connect(user="root", password="r")
 
 
+class Grants(Client):
+    """GRANT and REVOKE: users who are RESTRICTED see and change what was granted, and nothing else."""
+
+    script = USERS + """
+CREATE USER eve PASSWORD 'e' RESTRICTED;
+CREATE TABLE secrets (id INTEGER PRIMARY KEY, word TEXT);
+INSERT INTO secrets VALUES (1, 'xyzzy');
+CREATE TABLE open (id INTEGER PRIMARY KEY, word TEXT);
+INSERT INTO open VALUES (1, 'hello');
+CREATE VIEW view_of_secrets AS SELECT word FROM secrets;
+CREATE TENSOR W AS EINSUM W[i 2] = i + 7;
+"""
+
+    def setUp(self):
+        self.root = self.connect(user="root", password="r")
+        self.eve = self.connect(user="eve", password="e")
+        self.addCleanup(self.root.execute, "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM eve")
+
+    def test_nothing_is_there_without_grants(self):
+        folder = self.server.folder.name
+        for statement in (
+            "SELECT * FROM secrets", "SELECT count(*) FROM secrets",
+            "SELECT 1 WHERE EXISTS (SELECT 1 FROM secrets)", "SELECT * FROM view_of_secrets",
+            "WITH view_of_secrets AS (SELECT * FROM secrets) SELECT * FROM view_of_secrets",
+            "INSERT INTO open VALUES (2, 'x')", "UPDATE open SET word = 'x'", "DELETE FROM open", "TRUNCATE open",
+            "INSERT INTO open SELECT * FROM secrets", "EXPLAIN SELECT * FROM secrets",
+            "CREATE TEMP TABLE mine AS SELECT * FROM secrets", "CREATE TABLE mine (a int)", "DROP TABLE secrets",
+            "ALTER TABLE secrets RENAME TO free", "CREATE INDEX i ON secrets (word)",
+            "CREATE VIEW v AS SELECT 1", "DROP VIEW view_of_secrets", "ANALYZE", "VACUUM",
+            "DECLARE c CURSOR WITH HOLD FOR SELECT * FROM secrets",
+            "COPY secrets TO STDOUT", "COPY (SELECT * FROM secrets) TO STDOUT",
+            "EINSUM Z[] = SUM(W[i])", "EXPLAIN ANALYZE EINSUM Z[] = SUM(W[i])", "SELECT * FROM W",
+            "SELECT * FROM (EINSUM Z[] = SUM(W[i]))", "COPY (EINSUM Z[] = SUM(W[i])) TO STDOUT", "COPY W TO STDOUT",
+            "COPY W TO STDOUT (FORMAT npy)", f"COPY W TO '{folder}/t.npy'", "UPDATE TENSOR W[i] = 0",
+            "INSERT INTO TENSOR W VALUES (0, 1)", "CREATE TENSOR U AS EINSUM U[i] = W[i]", "CREATE TENSOR U(i 3)",
+            "DROP TENSOR W", "ALTER TENSOR W RENAME TO U", "CREATE MACRO f(x) AS x", "COMMENT ON TABLE open IS 'x'",
+            "SELECT * FROM eindb_tiles_W", "SELECT * FROM eindb_grants", "SELECT * FROM eindb_users",
+            "SELECT * FROM eindb_secrets", "GRANT ALL ON secrets TO eve", "CREATE USER m PASSWORD 'm'",
+            "ALTER USER eve ADMIN", "BACKUP TO 'copy.db'",
+        ):  # fmt: skip
+            self.refused(self.eve, statement)
+        self.assertEqual(self.root.execute("SELECT * FROM open").fetchall(), [(1, "hello")])
+        # What everybody has, she has.
+        self.assertEqual(self.eve.execute("SELECT 1 + 1").fetchone(), (2,))
+        self.assertEqual(self.eve.execute("SELECT relname FROM pg_class WHERE relname = 'open'").fetchone(), ("open",))
+        self.eve.execute("CREATE TEMP TABLE own (a int)")
+        self.eve.execute("INSERT INTO own VALUES (3)")
+        self.assertEqual(self.eve.execute("SELECT sum(a) FROM own").fetchone(), (3,))
+        self.eve.execute("DROP TABLE own")
+        self.assertEqual(self.eve.execute("EINSUM Z[i 2] = i").fetchall(), [(0, 0), (1, 1)])
+        self.eve.execute("ALTER USER eve PASSWORD 'e'")
+
+    def test_rights_come_and_go_at_once(self):
+        diag = self.refused(self.eve, "SELECT * FROM open", "permission denied for table open")
+        self.assertEqual((diag.sqlstate, diag.message_hint), ("42501", "an ADMIN can GRANT SELECT ON open TO eve"))
+        self.root.execute("GRANT SELECT ON TABLE open, W TO eve")
+        for _ in range(2):
+            self.assertEqual(self.eve.execute("SELECT word FROM open").fetchone(), ("hello",))
+            self.assertEqual(self.eve.execute("EINSUM Z[] = SUM(W[i])").fetchone(), (15,))
+            self.assertEqual(self.eve.execute("SELECT sum(val) FROM w").fetchone(), (15,))
+        self.refused(self.eve, "INSERT INTO open VALUES (2, 'x')", "open")
+        self.root.execute("GRANT INSERT, UPDATE ON open TO eve")
+        self.eve.execute("INSERT INTO open VALUES (2, 'x')")
+        self.eve.execute("UPDATE open SET word = 'y' WHERE id = 2")
+        with self.eve.cursor() as cursor, cursor.copy("COPY open FROM STDIN") as copy:
+            copy.write("3\tz\n")
+        self.refused(self.eve, "DELETE FROM open WHERE id = 2", "open")
+        self.root.execute("GRANT ALL PRIVILEGES ON public.open TO eve")
+        self.eve.execute("DELETE FROM open WHERE id > 1")
+        self.root.execute("REVOKE SELECT, DELETE ON open FROM eve")
+        self.root.execute("REVOKE ALL ON TENSOR W FROM eve CASCADE")
+        for statement in ("SELECT word FROM open", "EINSUM Z[] = SUM(W[i])", "SELECT sum(val) FROM w", "DELETE FROM open",
+                          "SELECT * FROM secrets"):  # fmt: skip
+            self.refused(self.eve, statement)
+        # Another user may have had the session, and its compiled statements.
+        for _ in range(3):
+            other = self.connect(user="root", password="r")
+            other.execute("SELECT word FROM secrets").fetchall()
+            other.close()
+            self.refused(self.connect(user="eve", password="e"), "SELECT word FROM secrets")
+
+    def test_tensors(self):
+        self.root.execute("GRANT UPDATE ON W TO eve")
+        self.refused(self.eve, "UPDATE TENSOR W[i] = W[i] + 1", "W")
+        self.eve.execute("UPDATE TENSOR W[i] = i")
+        self.refused(self.eve, "INSERT INTO TENSOR W VALUES (0, 1)", "W")
+        self.root.execute("GRANT INSERT, SELECT ON TENSOR W TO eve")
+        self.eve.execute("INSERT INTO TENSOR W VALUES (0, 7), (1, 8)")
+        self.eve.execute("UPDATE TENSOR W[i] = W[i]")
+        self.assertEqual(self.eve.execute("EINSUM Z[] = SUM(W[i])").fetchone(), (15,))
+        self.root.execute("GRANT SELECT ON ALL TENSORS IN SCHEMA public TO eve")
+        self.eve.execute("SELECT count(*) FROM X")
+        self.refused(self.eve, "SELECT * FROM open")
+        self.root.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO eve")
+        self.eve.execute("SELECT * FROM open")
+        self.eve.execute("SELECT * FROM view_of_secrets")
+
+    def test_grants_go_with_their_objects(self):
+        self.root.execute("CREATE TABLE gone (a INTEGER)")
+        self.root.execute("GRANT SELECT ON gone TO eve")
+        self.root.execute("ALTER TABLE gone RENAME TO moved")
+        self.eve.execute("SELECT * FROM moved")
+        self.root.execute("ALTER TABLE moved ADD PRIMARY KEY (a)")
+        self.eve.execute("SELECT * FROM moved")
+        self.root.execute("DROP TABLE moved")
+        for name in ("gone", "moved"):
+            self.root.execute(f"CREATE TABLE {name} (a INTEGER)")
+            self.refused(self.eve, f"SELECT * FROM {name}")
+            self.root.execute(f"DROP TABLE {name}")
+        self.root.execute("CREATE TENSOR G AS EINSUM G[i 2] = i")
+        self.root.execute("GRANT SELECT ON G TO eve")
+        self.root.execute("ALTER TENSOR G RENAME TO H")
+        self.eve.execute("EINSUM Z[] = SUM(H[i])")
+        self.root.execute("DROP TENSOR H")
+        self.root.execute("CREATE TENSOR H AS EINSUM H[i 2] = i")
+        self.refused(self.eve, "EINSUM Z[] = SUM(H[i])")
+        self.root.execute("DROP TENSOR H")
+        self.root.execute("CREATE USER tom PASSWORD 't' RESTRICTED")
+        self.root.execute("GRANT SELECT ON open TO tom, eve")
+        self.root.execute("DROP USER tom")
+        self.root.execute("CREATE USER tom PASSWORD 't' RESTRICTED")
+        self.refused(self.connect(user="tom", password="t"), "SELECT * FROM open")
+        self.root.execute("DROP USER tom")
+
+    def test_who_grants_what_to_whom(self):
+        self.refused(self.connect(user="ada", password="a"), "GRANT SELECT ON open TO eve", "ADMIN")
+        self.assertIn("ALTER USER guest RESTRICTED", self.refused(
+            self.root, "REVOKE SELECT ON open FROM guest", "READ ONLY", error=errors.FeatureNotSupported).message_hint)
+        self.refused(self.root, "GRANT SELECT ON open TO public", "PUBLIC", error=errors.FeatureNotSupported)
+        self.refused(self.root, "GRANT SELECT ON nothing TO eve", "nothing", error=errors.UndefinedTable)
+        self.refused(self.root, "GRANT SELECT ON TENSOR open TO eve", "no tensor", error=errors.UndefinedTable)
+        self.refused(self.root, "GRANT SELECT (word) ON open TO eve", error=errors.SyntaxError)
+        self.refused(self.root, "GRANT TRUNCATE ON open TO eve", error=errors.SyntaxError)
+
+    def test_the_catalog_tells_of_grants(self):
+        self.root.execute("GRANT SELECT, INSERT ON open TO eve")
+        acl = self.root.execute("SELECT relacl FROM pg_class WHERE relname = 'open'").fetchone()
+        self.assertIn("eve=ar/", acl[0])
+        ask = "SELECT has_table_privilege('open', 'SELECT'), has_table_privilege('open', 'DELETE'), " \
+              "has_table_privilege('secrets', 'SELECT'), has_table_privilege('open'::regclass, 'UPDATE, INSERT')"
+        self.assertEqual(self.eve.execute(ask).fetchone(), (True, False, False, True))
+        self.assertEqual(self.root.execute(ask).fetchone(), (True, True, True, True))
+        self.assertEqual(self.root.execute("SELECT has_table_privilege('eve', 'open', 'DELETE')").fetchone(), (False,))
+        listed = self.server.psql("-U", "root", "-c", r"\dp open", PGPASSWORD="r")
+        self.assertIn("eve=ar/root", listed.stdout)
+
+
 if __name__ == "__main__":
     unittest.main()
