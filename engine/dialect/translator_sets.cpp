@@ -231,6 +231,12 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
     scope.add({.name = alias, .columns = {{.name = column, .type = value.type, .declared = value.declared}}});
     return text;
   }
+  if (name == "pg_options_to_table") {  // of foreign tables and servers, which there are none of
+    scope.add(
+        {.name = alias,
+         .columns = {{.name = "option_name", .type = SqlType::Text}, {.name = "option_value", .type = SqlType::Text}}});
+    return SqlText("(SELECT '' AS option_name, '' AS option_value WHERE FALSE) AS " + quoted(alias), call.location);
+  }
   if (!found) {
     // Functions of SQLite that give rows, such as json_each, and those of the catalog.
     if (node.n_coldeflist > 0 || node.ordinality || !names.empty())

@@ -54,7 +54,7 @@ struct ClientIdentity {
 /// one session. Call show() before a statement for which Translation::uses_catalog is set; other statements have no
 /// cost.
 ///
-/// Tensors appear as tables whose columns are their labels (int8) and val, or val_re and val_im if they are complex.
+/// Tensors appear as tables whose columns are their labels (int8) and val, or re and im if they are complex.
 /// Object ids derive from SQLite's row numbers, so they are valid until the database is vacuumed. The schema
 /// information_schema is part of pg_catalog; translate_dialect maps it.
 ///
@@ -74,10 +74,16 @@ class PgCatalog {
   void add_functions(const ClientIdentity& client);
 
  private:
+  /// The types of the columns of views, by name in lower case. SQLite knows those of plain columns alone.
+  using ViewTypes = std::map<std::string, std::vector<std::string>>;
+
   void add_functions();
+  void find_view_types();
 
   Session& session_;
   std::shared_ptr<ClientIdentity> client_;  // shared with the functions, which live as long as the session
+  std::shared_ptr<ViewTypes> view_types_;   // likewise
+  std::optional<std::uint64_t> view_types_version_;
   bool has_functions_ = false;
 };
 

@@ -66,7 +66,11 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_publication_namespace(oid oid, pnpubid 
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_publication_rel(oid oid, prpubid oid, prrelid oid, prqual text, prattrs
     text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_subscription(oid oid, subdbid oid, subname name text, subowner oid,
-    subenabled bool);
+    subenabled bool, subbinary bool, substream bool, subtwophasestate pgchar, subdisableonerr bool, subconninfo text,
+    subslotname name text, subsynccommit text, subpublications text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_init_privs(objoid oid, classoid oid, objsubid int, privtype pgchar, initprivs
+    text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_transform(oid oid, trftype oid, trflang oid, trffromsql oid, trftosql oid);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_statistic_ext(oid oid, stxrelid oid, stxname name text, stxnamespace oid,
     stxowner oid, stxstattarget int, stxkeys text, stxkind text, stxexprs text);
 CREATE TABLE IF NOT EXISTS pg_catalog.pg_extension(oid oid, extname name text, extowner oid, extnamespace oid,
@@ -294,7 +298,7 @@ INSERT INTO pg_catalog.pg_namespace SELECT column1, column2, 10, NULL FROM
   (VALUES (11, 'pg_catalog'), (2200, 'public'), (13000, 'information_schema'))
   WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace);
 INSERT INTO pg_catalog.pg_am SELECT column1, column2, column2 || 'handler', column3 FROM
-  (VALUES (2, 'heap', 't'), (403, 'btree', 'i'), (16400, 'tiles', 'i')) WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_am);
+  (VALUES (2, 'heap', 't'), (403, 'btree', 'i'), (9400, 'tiles', 'i')) WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_am);
 INSERT OR IGNORE INTO pg_catalog.pg_language VALUES (14, 'sql', 10, 0, 1, 0, 0, 0, NULL);
 INSERT OR IGNORE INTO pg_catalog.pg_tablespace VALUES (1663, 'pg_default', 10, NULL, NULL);
 INSERT OR IGNORE INTO pg_catalog.pg_collation VALUES (100, 'default', 11, 10, 'd', 1, -1, NULL, NULL, NULL, NULL),
@@ -403,10 +407,11 @@ INSERT INTO pg_catalog.pg_attribute
     UNION ALL
     SELECT 268435456 + t.id, v.column1, CASE dtype WHEN 'INT64' THEN 20 WHEN 'FLOAT32' THEN 700 WHEN 'COMPLEX64' THEN 700
         ELSE 701 END, -1, v.column2 + (SELECT count(*) FROM dimensions d WHERE d.id = t.id), 1, 0, ''
-      FROM tensors t JOIN (VALUES ('val', 1, 0), ('val_re', 1, 1), ('val_im', 2, 1)) v
+      FROM tensors t JOIN (VALUES ('val', 1, 0), ('re', 1, 1), ('im', 2, 1)) v
         ON v.column3 = (dtype LIKE 'COMPLEX%')
     UNION ALL
-    SELECT r.oid, json_extract(c.value, '$.name'), eindb_type_oid(json_extract(c.value, '$.type')),
+    SELECT r.oid, json_extract(c.value, '$.name'), eindb_type_oid(coalesce(nullif(json_extract(c.value, '$.type'), ''),
+          eindb_view_type(r.name, json_extract(c.value, '$.cid')), '')),
         eindb_type_modifier(json_extract(c.value, '$.type')), json_extract(c.value, '$.cid') + 1, json_extract(c.value, '$.notnull') OR json_extract(c.value, '$.pk') > 0,
         json_extract(c.value, '$.default') IS NOT NULL OR json_extract(c.value, '$.generated'),
         CASE json_extract(c.value, '$.generated') WHEN 1 THEN 's' ELSE '' END
@@ -516,6 +521,20 @@ INSERT INTO pg_catalog.pg_proc
     NULL, replace(substr(json_extract(value, '$.definition'), instr(json_extract(value, '$.definition'), '(') + 1,
       instr(json_extract(value, '$.definition'), ')') - instr(json_extract(value, '$.definition'), '(') - 1), '"', '')
   FROM json_each(eindb_macros());
+-- What PostgreSQL has of the schema public, so that pg_dump has nothing to say of it.
+INSERT INTO pg_catalog.pg_description VALUES (2200, 2615, 0, 'standard public schema');
+UPDATE pg_catalog.pg_namespace SET nspacl = (SELECT '{' || name || '=UC/' || name || ',=U/' || name || '}' FROM (
+    SELECT CASE WHEN current_user() GLOB '*[^A-Za-z0-9_]*' THEN '"\"' || replace(current_user(), '"', '\"\"') || '\""'
+      ELSE current_user() END AS name)) WHERE oid = 2200;
+-- PostgreSQL has no macros: pg_dump leaves out functions that belong to something else.
+DELETE FROM pg_catalog.pg_depend;
+INSERT INTO pg_catalog.pg_depend SELECT 1255, oid, 0, 2612, 14, 0, 'i' FROM pg_catalog.pg_proc;
+-- What a view may read, by its text: pg_dump writes these before it.
+INSERT INTO pg_catalog.pg_depend
+  SELECT 1259, v.oid, 0, 1259, r.oid, 0, 'n' FROM pg_catalog.pg_class v JOIN pg_catalog.pg_class r
+    ON r.relnamespace = 2200 AND (r.relkind = 'r' OR (r.relkind = 'v' AND r.oid < v.oid))
+    AND instr(lower(v.definition), lower(r.relname)) > 0
+  WHERE v.relkind = 'v';
 INSERT INTO pg_catalog.pg_trigger
   SELECT 536870912 + s.rowid, c.oid, 0, s.name, 0, 0, 'O', 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, NULL, NULL, s.sql
   FROM main.sqlite_schema s JOIN pg_catalog.pg_class c ON c.relname = s.tbl_name AND c.relkind IN ('r', 'v')
@@ -524,6 +543,7 @@ INSERT INTO pg_catalog.pg_trigger
 -- What relations have.
 UPDATE pg_catalog.pg_class SET
   relnatts = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = pg_class.oid),
+  relchecks = (SELECT count(*) FROM pg_catalog.pg_constraint k WHERE k.conrelid = pg_class.oid AND k.contype = 'c'),
   relhasindex = EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = pg_class.oid),
   -- PostgreSQL enforces foreign keys by triggers, and psql shows them only for tables with some.
   relhastriggers = EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_class.oid) OR EXISTS

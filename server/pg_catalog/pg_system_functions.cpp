@@ -39,6 +39,9 @@ SqliteValue current_schemas(PgValues values) {
   return std::string(is_null(values[0]) || integer_of(values[0]) == 0 ? "{public}" : "{pg_catalog,public}");
 }
 
+/// The rights that a list of grants is compared with.
+SqliteValue no_rights(PgValues) { return std::string("{}"); }
+
 SqliteValue encoding(PgValues) { return std::string("UTF8"); }
 SqliteValue encoding_number(PgValues values) {
   const auto name = to_lower(text_of(values[0]));
@@ -47,6 +50,7 @@ SqliteValue encoding_number(PgValues values) {
 
 constexpr std::array kSystemFunctions{
     PgFunction{"eindb_type_oid", 1, "INTEGER", &type_oid},
+    PgFunction{"acldefault", 2, "TEXT", &no_rights},
     PgFunction{"current_schema", 0, "TEXT", &current_schema},
     PgFunction{"current_schemas", 1, "TEXT", &current_schemas},
     PgFunction{"getdatabaseencoding", 0, "TEXT", &encoding},

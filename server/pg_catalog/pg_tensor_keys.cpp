@@ -19,7 +19,7 @@ INSERT INTO pg_catalog.pg_index
     || labels || ') WITH (type=''' || dtype || ''', extents=''' || extents || ''', partition=''' || parts || ''')'
   FROM keys;
 INSERT INTO pg_catalog.pg_class
-  SELECT x.indexrelid, t.relname || '_pkey', 2200, 0, 0, 10, 16400, x.indexrelid, 0, 0, -1, 0, 0, 0, 0, 'p', 'i', x.indnatts,
+  SELECT x.indexrelid, t.relname || '_pkey', 2200, 0, 0, 10, 9400, x.indexrelid, 0, 0, -1, 0, 0, 0, 0, 'p', 'i', x.indnatts,
     0, 0, 0, 0, 0, 0, 1, 'd', 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0
   FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
   WHERE x.indexrelid BETWEEN 402653184 AND 536870911;

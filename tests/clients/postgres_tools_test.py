@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs at eindb's server: pgbench, and postgres_fdw from a PostgreSQL."""
+"""PostgreSQL's own programs at eindb's server: pgbench, postgres_fdw from a PostgreSQL, and pg_dump for one."""
 
 import os
 import subprocess
@@ -113,6 +113,99 @@ class ForeignTables(WithServer):
         self.run_sql("IMPORT FOREIGN SCHEMA public LIMIT TO (people) FROM SERVER e INTO remote")
         self.assertEqual(self.run_sql("SELECT id, name FROM remote.people ORDER BY id"), [(1, "ada"), (2, "bob")])
         figures.note("postgres_fdw", version(), reads=True, writes=True, imports=True)
+
+
+DUMPED = """
+CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x', pay NUMERIC(10,2) CHECK (pay > 0), born DATE,
+  seen TIMESTAMP, awake BOOLEAN, key UUID, notes JSON, size DOUBLE PRECISION, photo BYTEA, age INTERVAL, marks INTEGER[]);
+INSERT INTO people VALUES (1, E'it''s\\t\\\\', 1.50, '2020-01-02', '2020-01-02 03:04:05', TRUE,
+  'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{"a":1}', 1.5, '\\x0102', '1 day', '{1,2}');
+INSERT INTO people (id) VALUES (2);
+CREATE TABLE "House of" (person INTEGER REFERENCES people(id) ON DELETE CASCADE, street VARCHAR(5) UNIQUE,
+  PRIMARY KEY (person, street));
+INSERT INTO "House of" VALUES (1, 'p'), (2, 'q');
+CREATE INDEX streets ON "House of" (street, person);
+CREATE UNIQUE INDEX names ON people (name) WHERE id > 1;
+CREATE VIEW named AS SELECT id, name, id + 1 AS next FROM people WHERE id > 0;
+COMMENT ON TABLE people IS 'who';
+CREATE TENSOR X AS EINSUM X[i 3, j 2] = i + 10 * j;
+CREATE TENSOR K COMPLEX128 AS EINSUM K[i 2] = COMPLEX(i, 1);
+CREATE MACRO twice(x) AS 2 * x;
+"""
+QUERIES = (
+    "SELECT id, name, pay, born, seen, awake, key::text, notes::text, size, photo, age, marks FROM people ORDER BY id",
+    'SELECT * FROM "House of" ORDER BY person',
+    "SELECT * FROM named ORDER BY id",
+    'SELECT i, j, val FROM "X" ORDER BY i, j',
+    'SELECT i, re, im FROM "K" ORDER BY i',
+)
+
+
+class Dump(WithServer):
+    """What pg_dump writes is loaded by psql into a PostgreSQL, which has the same rows, keys and indexes then."""
+
+    script = ""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        done = cls.server.psql("-v", "ON_ERROR_STOP=1", text=DUMPED)
+        assert done.returncode == 0, done.stderr
+        cls.postgres = Postgres()
+        cls.addClassCleanup(cls.postgres.close)
+
+    def dump(self, *arguments):
+        command = [program("pg_dump"), "-h", "127.0.0.1", "-p", str(self.server.port), "-U", "ada", *arguments, "s"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def load(self, script, database):
+        psql = ["psql", "-X", "-q", "-h", self.postgres.folder, "-U", "ada", "-v", "ON_ERROR_STOP=1"]
+        for more, text in ((["-d", "postgres", "-c", f"CREATE DATABASE {database}"], ""), (["-d", database], script)):
+            done = subprocess.run([*psql, *more], input=text, capture_output=True, text=True, timeout=HANG_SECONDS)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        connection = psycopg2.connect(host=self.postgres.folder, user="ada", dbname=database)
+        self.addCleanup(connection.close)
+        connection.autocommit = True
+        return connection.cursor()
+
+    def rows_here(self, query):
+        connection = psycopg2.connect(host="127.0.0.1", port=self.server.port, user="ada", dbname="s")
+        self.addCleanup(connection.close)
+        with connection.cursor() as cursor:
+            cursor.execute(query)
+            return [tuple(bytes(v) if isinstance(v, memoryview) else v for v in row) for row in cursor.fetchall()]
+
+    def rows_there(self, cursor, query):
+        cursor.execute(query)
+        return [tuple(bytes(v) if isinstance(v, memoryview) else v for v in row) for row in cursor.fetchall()]
+
+    def test_a_whole_database(self):
+        for number, options in enumerate(((), ("--inserts",))):
+            there = self.load(self.dump(*options), f"whole{number}")
+            for query in QUERIES:
+                self.assertEqual(self.rows_there(there, query), self.rows_here(query), query)
+        there.execute("SELECT indexname FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname")
+        self.assertEqual([name for (name,) in there.fetchall()],
+                         ["House of_pkey", "House of_street_key", "K_pkey", "X_pkey", "names", "people_pkey", "streets"])
+        there.execute("SELECT obj_description('people'::regclass)")
+        self.assertEqual(there.fetchall(), [("who",)])
+        for wrong in ("INSERT INTO people (id) VALUES (1)", "INSERT INTO people (id, pay) VALUES (3, -1)",
+                      "INSERT INTO \"House of\" VALUES (7, 'x')", "INSERT INTO people (id, name) VALUES (4, NULL)"):
+            with self.assertRaises(psycopg2.IntegrityError):
+                there.execute(wrong)
+        there.execute("DELETE FROM people WHERE id = 1")
+        self.assertEqual(self.rows_there(there, QUERIES[1]), [(2, "q")])
+
+    def test_one_table(self):
+        script = self.dump("-t", "people")
+        self.assertNotIn("House of", script)
+        there = self.load(script, "one")
+        self.assertEqual(self.rows_there(there, QUERIES[0]), self.rows_here(QUERIES[0]))
+        there = self.load(self.dump("-t", '"X"'), "tensor")
+        self.assertEqual(self.rows_there(there, QUERIES[3]), self.rows_here(QUERIES[3]))
+        figures.note("pg_dump", version(), tables=True, tensors=True)
 
 
 if __name__ == "__main__":
