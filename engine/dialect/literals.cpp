@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -43,7 +44,11 @@ Number number_from(std::string_view text, std::string_view type) {
 }
 
 template <class T>
-T value_of(std::optional<T> read, std::string_view type, std::string_view text) {
+T value_of(std::optional<T> read, std::string_view type, std::string_view text, bool out_of_range) {
+  if (!read && out_of_range)
+    throw CodedError("22008", ErrorKind::Value,
+                     (type == "interval" ? "interval" : "date/time") + std::string(" field value out of range: \"") +
+                         std::string(text) + "\"");
   if (!read) refuse_literal(kNoMoment, type, text);
   return *std::move(read);
 }
@@ -75,23 +80,55 @@ std::string uuid_from(std::string_view text) {
   return to_lower(digits);
 }
 
+std::string json_from(std::string_view text) {
+  if (!nlohmann::json::accept(text))
+    throw CodedError(kNoNumber, ErrorKind::Value, "invalid input syntax for type json",
+                     "texts and names stand in double quotes");
+  return std::string(text);
+}
+
 std::string date_from(std::string_view text) {
-  return date_text(value_of(read_date(without_space(text)), "date", text));
+  bool out_of_range = false;
+  const auto days = read_date(without_space(text), &out_of_range);
+  return date_text(value_of(days, "date", text, out_of_range));
 }
 
 std::string time_from(std::string_view text) {
-  const auto time = read_time(without_space(text));
+  bool out_of_range = false;
+  const auto time = read_time(without_space(text), &out_of_range);
   if (time) return time_text(*time);
-  return time_text(time_of_day(value_of(read_timestamp(without_space(text), false), "time", text)));
+  const auto moment = read_timestamp(without_space(text), false, &out_of_range);
+  return time_text(time_of_day(value_of(moment, "time", text, out_of_range)));
 }
 
 std::string timestamp_from(std::string_view text, bool zoned) {
+  bool out_of_range = false;
+  const auto moment = read_timestamp(without_space(text), zoned, &out_of_range);
   const auto type = zoned ? "timestamp with time zone" : "timestamp";
-  return timestamp_text(value_of(read_timestamp(without_space(text), zoned), type, text), zoned);
+  return timestamp_text(value_of(moment, type, text, out_of_range), zoned);
 }
 
 std::string interval_from(std::string_view text) {
-  return interval_text(value_of(read_interval(without_space(text)), "interval", text));
+  bool out_of_range = false;
+  const auto interval = read_interval(without_space(text), &out_of_range);
+  return interval_text(value_of(interval, "interval", text, out_of_range));
+}
+
+std::string kept_text(std::string_view text, SqlType type) {
+  switch (type) {
+    case SqlType::Bool: return truth_from(text) ? "t" : "f";
+    case SqlType::Integer: return std::to_string(integer_from(text));
+    case SqlType::Numeric:
+    case SqlType::Float: real_from(text, name_of(type)); return std::string(without_space(text));
+    case SqlType::Date: return date_from(text);
+    case SqlType::Time: return time_from(text);
+    case SqlType::Timestamp: return timestamp_from(text, false);
+    case SqlType::TimestampTz: return timestamp_from(text, true);
+    case SqlType::Interval: return interval_from(text);
+    case SqlType::Uuid: return uuid_from(text);
+    case SqlType::Json: return json_from(text);
+    default: return std::string(text);
+  }
 }
 
 }  // namespace eindb::dialect

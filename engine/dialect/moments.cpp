@@ -25,6 +25,12 @@ class Reader {
   }
 
   bool at_end() const { return text_.empty(); }
+  bool out_of_range() const { return out_of_range_; }
+  /// What is read has the form, but is too large.
+  std::nullopt_t too_large() {
+    out_of_range_ = true;
+    return std::nullopt;
+  }
   char peek() const { return text_.empty() ? '\0' : text_.front(); }
   bool accept(char c) {
     if (peek() != c || text_.empty()) return false;
@@ -63,7 +69,15 @@ class Reader {
 
  private:
   std::string_view text_;
+  bool out_of_range_ = false;
 };
+
+/// What was read; tells the caller whether a field was too large.
+template <class T>
+std::optional<T> read_by(const Reader& reader, std::optional<T> read, bool* out_of_range) {
+  if (out_of_range != nullptr && reader.out_of_range()) *out_of_range = true;
+  return read;
+}
 
 std::optional<std::int64_t> date_at(Reader& reader) {
   const auto year = reader.digits(4, 8);
@@ -83,7 +97,8 @@ std::optional<std::int64_t> date_at(Reader& reader) {
   }
   const bool exists = date.year >= 1 && date.year <= kLastYear && date.month >= 1 && date.month <= 12 &&
                       date.day >= 1 && date.day <= days_in_month(date.year, date.month);
-  return exists ? std::optional(days_of(date)) : std::nullopt;
+  if (!exists) return reader.too_large();
+  return days_of(date);
 }
 
 std::optional<std::int64_t> time_at(Reader& reader) {
@@ -99,9 +114,9 @@ std::optional<std::int64_t> time_at(Reader& reader) {
     second = *read;
     if (reader.accept('.')) fraction = reader.fraction();
   }
-  if (*hour > 24 || *minute > 59 || second > 60) return std::nullopt;
   const auto time = *hour * kHour + *minute * kMinute + second * kSecond + fraction;
-  return time <= kDay ? std::optional(time) : std::nullopt;
+  if (*hour > 24 || *minute > 59 || second > 60 || time > kDay) return reader.too_large();
+  return time;
 }
 
 // Z, UTC, +02, -03:30: microseconds east of Greenwich.
@@ -122,51 +137,11 @@ std::optional<std::int64_t> zone_at(Reader& reader) {
     if (!read) return std::nullopt;
     minutes = *read;
   }
-  if (!reader.at_end() || *hours > 15 || minutes > 59) return std::nullopt;
+  if (!reader.at_end()) return std::nullopt;
+  if (*hours > 15 || minutes > 59) return reader.too_large();
   const auto offset = *hours * kHour + minutes * kMinute;
   return west ? -offset : offset;
 }
-
-struct Unit {
-  std::string_view name;
-  std::int64_t months;
-  std::int64_t days;
-  std::int64_t microseconds;
-};
-constexpr std::array kUnits{
-    Unit{"year", 12, 0, 0},
-    Unit{"years", 12, 0, 0},
-    Unit{"y", 12, 0, 0},
-    Unit{"mon", 1, 0, 0},
-    Unit{"mons", 1, 0, 0},
-    Unit{"month", 1, 0, 0},
-    Unit{"months", 1, 0, 0},
-    Unit{"week", 0, 7, 0},
-    Unit{"weeks", 0, 7, 0},
-    Unit{"w", 0, 7, 0},
-    Unit{"day", 0, 1, 0},
-    Unit{"days", 0, 1, 0},
-    Unit{"d", 0, 1, 0},
-    Unit{"hour", 0, 0, kHour},
-    Unit{"hours", 0, 0, kHour},
-    Unit{"h", 0, 0, kHour},
-    Unit{"minute", 0, 0, kMinute},
-    Unit{"minutes", 0, 0, kMinute},
-    Unit{"min", 0, 0, kMinute},
-    Unit{"mins", 0, 0, kMinute},
-    Unit{"m", 0, 0, kMinute},
-    Unit{"second", 0, 0, kSecond},
-    Unit{"seconds", 0, 0, kSecond},
-    Unit{"sec", 0, 0, kSecond},
-    Unit{"secs", 0, 0, kSecond},
-    Unit{"s", 0, 0, kSecond},
-    Unit{"millisecond", 0, 0, 1000},
-    Unit{"milliseconds", 0, 0, 1000},
-    Unit{"microsecond", 0, 0, 1},
-    Unit{"microseconds", 0, 0, 1},
-};
-
-constexpr std::int64_t kMostCount = 100000000;
 
 std::string two_digits(std::int64_t value) { return (value < 10 ? "0" : "") + std::to_string(value); }
 
@@ -210,85 +185,33 @@ CivilDate civil_of(std::int64_t days) {
           static_cast<int>(day_of_year - (153 * month + 2) / 5 + 1)};
 }
 
-std::optional<std::int64_t> read_date(std::string_view text) {
-  const auto moment = read_timestamp(text, false);
+std::optional<std::int64_t> read_date(std::string_view text, bool* out_of_range) {
+  const auto moment = read_timestamp(text, false, out_of_range);
   return moment ? std::optional(day_of(*moment)) : std::nullopt;
 }
 
-std::optional<std::int64_t> read_timestamp(std::string_view text, bool zoned) {
+std::optional<std::int64_t> read_timestamp(std::string_view text, bool zoned, bool* out_of_range) {
   Reader reader(text);
-  const auto days = date_at(reader);
-  if (!days) return std::nullopt;
-  auto moment = *days * kDay;
-  if (reader.at_end()) return moment;
-  if (!reader.accept('T') && !reader.accept('t') && !reader.accept(' ')) return std::nullopt;
-  reader.skip_spaces();
-  const auto time = time_at(reader);
-  if (!time) return std::nullopt;
-  const auto zone = zone_at(reader);
-  if (!zone) return std::nullopt;
-  return moment + *time - (zoned ? *zone : 0);
-}
-
-std::optional<std::int64_t> read_time(std::string_view text) {
-  Reader reader(text);
-  const auto time = time_at(reader);
-  if (!time || !zone_at(reader)) return std::nullopt;
-  return time;
-}
-
-std::optional<Interval> read_interval(std::string_view text) {
-  Reader reader(text);
-  Interval out;
-  bool any = false;
-  while (reader.skip_spaces(), !reader.at_end()) {
-    if (any && to_lower(std::string(reader.word())) == "ago") {
-      reader.skip_spaces();
-      if (!reader.at_end()) return std::nullopt;
-      return Interval{-out.months, -out.days, -out.microseconds};
-    }
-    const bool negative = reader.accept('-');
-    if (!negative) reader.accept('+');
-    const auto copy = reader;
-    const auto sign = negative ? -1 : 1;
-    if (const auto time = [&]() -> std::optional<std::int64_t> {
-          const auto hours = reader.digits(1, 9);
-          if (!hours || !reader.accept(':')) return std::nullopt;
-          const auto minutes = reader.digits(1, 2);
-          if (!minutes || *minutes > 59) return std::nullopt;
-          auto sum = *hours * kHour + *minutes * kMinute;
-          if (!reader.accept(':')) return sum;
-          const auto seconds = reader.digits(1, 2);
-          if (!seconds || *seconds > 59) return std::nullopt;
-          sum += *seconds * kSecond;
-          if (reader.accept('.')) sum += reader.fraction();
-          return sum;
-        }()) {
-      out.microseconds += sign * *time;
-      any = true;
-      continue;
-    }
-    reader = copy;
-    const auto count = reader.digits(1, 9);
-    if (!count || *count > kMostCount) return std::nullopt;
-    const double part = reader.accept('.') ? static_cast<double>(reader.fraction()) / static_cast<double>(kSecond) : 0;
+  const auto read = [&]() -> std::optional<std::int64_t> {
+    const auto days = date_at(reader);
+    if (!days) return std::nullopt;
+    if (reader.at_end()) return *days * kDay;
+    if (!reader.accept('T') && !reader.accept('t') && !reader.accept(' ')) return std::nullopt;
     reader.skip_spaces();
-    const auto name = to_lower(std::string(reader.word()));
-    const auto* unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.name == name; });
-    if (name.empty())
-      unit = std::find_if(kUnits.begin(), kUnits.end(), [](const Unit& u) { return u.name == "second"; });
-    if (unit == kUnits.end()) return std::nullopt;
-    const double all = static_cast<double>(*count) + part;
-    out.months += sign * (unit->months == 0 ? 0 : std::llround(std::trunc(all * static_cast<double>(unit->months))));
-    if (unit->days != 0) {
-      const double days = all * static_cast<double>(unit->days);
-      out.days += sign * static_cast<std::int64_t>(days);
-      out.microseconds += sign * std::llround((days - std::trunc(days)) * static_cast<double>(kDay));
-    }
-    out.microseconds += sign * std::llround(all * static_cast<double>(unit->microseconds));
-    any = true;
-  }
-  return any ? std::optional(out) : std::nullopt;
+    const auto time = time_at(reader);
+    if (!time) return std::nullopt;
+    const auto zone = zone_at(reader);
+    if (!zone) return std::nullopt;
+    return *days * kDay + *time - (zoned ? *zone : 0);
+  };
+  return read_by(reader, read(), out_of_range);
+}
+
+std::optional<std::int64_t> read_time(std::string_view text, bool* out_of_range) {
+  Reader reader(text);
+  auto time = time_at(reader);
+  if (time && !zone_at(reader)) time.reset();
+  return read_by(reader, time, out_of_range);
 }
 
 std::string date_text(std::int64_t days) {
@@ -311,24 +234,6 @@ std::string time_text(std::int64_t microseconds) {
 std::string timestamp_text(std::int64_t microseconds, bool zoned) {
   const auto days = day_of(microseconds);
   return date_text(days) + " " + time_text(microseconds - days * kDay) + (zoned ? "+00" : "");
-}
-
-std::string interval_text(const Interval& interval) {
-  std::string out;
-  const auto part = [&](std::int64_t count, const char* one, const char* many) {
-    if (count == 0) return;
-    if (!out.empty()) out += ' ';
-    out += std::to_string(count) + " " + (count == 1 ? one : many);
-  };
-  part(interval.months / 12, "year", "years");
-  part(interval.months % 12, "mon", "mons");
-  part(interval.days, "day", "days");
-  if (interval.microseconds != 0 || out.empty()) {
-    const bool negative = interval.microseconds < 0;
-    if (!out.empty()) out += ' ';
-    out += (negative ? "-" : "") + time_text(negative ? -interval.microseconds : interval.microseconds);
-  }
-  return out;
 }
 
 std::optional<std::int64_t> add_months(std::int64_t microseconds, std::int64_t months) {

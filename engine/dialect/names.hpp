@@ -15,11 +15,15 @@ namespace eindb::dialect {
 struct Column {
   std::string name;
   SqlType type = SqlType::Any;
-  std::string declared = {};  ///< the type in CREATE TABLE: "varchar(20)"; empty for computed columns
-  bool hidden = false;        ///< not shown by *
-  bool key = false;           ///< whether it belongs to the primary key of its table
-  std::string sql = {};       ///< what it is for SQLite, if that is not its name: "s"."value"
+  std::string declared = {};   ///< the type in CREATE TABLE: "varchar(20)"; empty for computed columns
+  bool hidden = false;         ///< not shown by *
+  bool key = false;            ///< whether it belongs to the primary key of its table
+  bool always_counts = false;  ///< GENERATED ALWAYS AS IDENTITY
+  std::string sql = {};        ///< what it is for SQLite, if that is not its name: "s"."value"
 };
+
+/// Stands in CREATE TABLE where GENERATED ALWAYS AS IDENTITY stood, of which SQLite knows nothing.
+inline constexpr std::string_view kAlwaysIdentity = "/* GENERATED ALWAYS AS IDENTITY */";
 
 /// The schema under which FindColumns has the columns of a query of eindb, whose text is the table's name.
 inline constexpr std::string_view kEinsumSchema = "(EINSUM)";

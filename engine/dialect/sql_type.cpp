@@ -105,6 +105,7 @@ std::string_view name_of(SqlType type) {
     case SqlType::Bytea: return "bytea";
     case SqlType::Json: return "json";
     case SqlType::Array: return "array";
+    case SqlType::Complex: return "complex";
   }
   return "unknown";
 }

@@ -24,7 +24,8 @@ enum class SqlType : std::uint8_t {
   Uuid,
   Bytea,
   Json,
-  Array
+  Array,
+  Complex  ///< of the val of a complex tensor: texts, which are compared for equality and shown, and nothing else
 };
 
 /// PostgreSQL's name of the type, for messages: "integer", "timestamp without time zone".

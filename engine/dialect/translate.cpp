@@ -5,6 +5,7 @@
 
 #include "common/coded_error.hpp"
 #include "engine/dialect/parse_tree.hpp"
+#include "engine/dialect/sqlite_tables.hpp"
 #include "engine/dialect/translator.hpp"
 #include "engine/dialect/trigger_parts.hpp"
 #include "parser/query_parser.hpp"
@@ -117,12 +118,16 @@ std::optional<Translated> translate(std::string_view statement, const FindColumn
   auto text = with_placeholders(statement);
   auto variables = replace_variables(text, given.variables);
   const auto tree = ParseTree::parse(text);
-  if (!tree) return std::nullopt;
+  if (!tree) {
+    check_table_of_sqlite(statement);
+    return std::nullopt;
+  }
   Translator translator(statement, find_columns, given, nullptr, std::move(variables));
   try {
     auto text_of_all = translator.statement(tree->statement());
     Translated out{.text = std::move(text_of_all),
                    .parameters = translator.parameters(),
+                   .array_parameters = translator.array_parameters(),
                    .uses_catalog = translator.uses_catalog(),
                    .columns = {}};
     for (const auto& column : translator.columns()) out.columns.push_back(declared_type(column));

@@ -17,7 +17,8 @@ namespace eindb::dialect {
 /// A statement for SQLite.
 struct Translated {
   SqlText text;
-  std::map<std::size_t, SqlType> parameters;  ///< the types that the statement determines, by number
+  std::map<std::size_t, SqlType> parameters;                 ///< the types that the statement determines, by number
+  std::map<std::size_t, std::string> array_parameters = {};  ///< those that are arrays: "date[]"
   bool uses_catalog = false;  ///< whether the text may name tables of pg_catalog, or functions that are unknown here
   std::vector<std::string> columns;  ///< types of the rows' columns: "date", "numeric(10,2)"; empty where it is unknown
 };
@@ -29,7 +30,8 @@ struct Translated {
 ///     SELECT pg_divide_integers("n", 2) AS "?column?", pg_like("t", 'a%') AS "?column?" FROM "x"
 ///       ORDER BY 1 ASC NULLS LAST
 ///
-/// nullopt for text that PostgreSQL's grammar refuses, and for statements that need no translation. Throws CodedError
+/// nullopt for text that PostgreSQL's grammar refuses, and for statements that need no translation; a CREATE TABLE that
+/// it refuses must have types that are known, as in sqlite_tables.hpp. Throws CodedError
 /// with PostgreSQL's SQLSTATE and a place for what PostgreSQL would refuse (types that do not fit, unknown columns),
 /// and with 0A000 for what has no translation.
 std::optional<Translated> translate(std::string_view statement, const FindColumns& find_columns,

@@ -101,6 +101,7 @@ class Translator {
   SqlText condition_of(const PgNode& select);
   /// The types of parameters that the statement determines, by number.
   const std::map<std::size_t, SqlType>& parameters() const { return parameters_; }
+  const std::map<std::size_t, std::string>& array_parameters() const { return array_parameters_; }
   /// Whether the text may name tables of the catalog, or functions that are not listed here.
   bool uses_catalog() const { return uses_catalog_; }
   /// The columns of the statement's rows; empty if it gives none.
@@ -186,6 +187,8 @@ class Translator {
   Value cast_to(const std::string& name, Value value, const std::vector<std::int64_t>& modifiers, int location);
   Value coerce(Value value, SqlType target, Coercion coercion);
   Value settle(Value value, SqlType type);
+  /// An array of values of the type: a constant is read, any other text when the statement runs.
+  Value to_array(Value value, SqlType element);
   Value special_moment(Value value) const;
   /// The value with its range checked, if it is a sum of integers.
   Value checked(Value value) const;
@@ -255,6 +258,12 @@ class Translator {
                             std::vector<TextEdit>& edits);
   static SqlText clock_default(const PgNode& initial);
   void check_identity(const PgQuery__Constraint& identity) const;
+  /// Refuses types that there are not.
+  void check_type(const PgQuery__TypeName& type) const;
+  /// Refuses REFERENCES to a table that there is not; `created` is the table that is being made.
+  void check_reference(const PgQuery__Constraint& constraint, const PgQuery__RangeVar& created);
+  /// Refuses a constant DEFAULT that the column does not hold; whether it is one that is stored as it is written.
+  bool is_default_that_fits(const PgNode& initial, const Column& column) const;
   SqlText name_of_new(const PgQuery__RangeVar& relation) const;
   static bool is_temporary(const PgQuery__RangeVar& relation);
   /// The statement as it stands there, but for the schema public before names.
@@ -269,8 +278,11 @@ class Translator {
   SqlText returning(std::span<PgNode* const> targets, const Scope& scope);
   SqlText target(const PgQuery__RangeVar& node, Scope& scope);
   std::vector<bool> defaults_of(const PgQuery__InsertStmt& node) const;
+  void check_counted(const PgQuery__InsertStmt& node, std::span<const Column> columns) const;
   /// The value as it is stored in the column.
   Value stored(Value value, const Column& column);
+  Value stored_array(Value value, const Column& column);
+  [[noreturn]] void not_stored(const Value& value, const Column& column) const;
 
   [[noreturn]] void unsupported(std::string_view what, int location, std::string hint = {}) const;
   SourceSpan place(int location) const;
@@ -283,6 +295,7 @@ class Translator {
   const bool converts_;
   const std::map<std::size_t, std::string> variables_;
   std::map<std::size_t, SqlType> parameters_;
+  std::map<std::size_t, std::string> array_parameters_;
   std::vector<Column> columns_;  // of the statement's rows
   struct WithQuery {
     std::vector<Column> columns;
@@ -291,6 +304,7 @@ class Translator {
   std::map<std::string, WithQuery> with_queries_;  // by name in lower case
   std::vector<SqlText>* sets_ = nullptr;           // functions that give rows, to join to the SELECT at hand
   bool uses_catalog_ = false;
+  bool of_view_ = false;        // whether the query at hand is that of CREATE VIEW
   bool has_aggregate_ = false;  // whether the SELECT at hand calls an aggregate
   bool in_aggregate_ = false;
   std::vector<ColumnUse> uses_;    // of the SELECT at hand and those around it
@@ -321,12 +335,18 @@ std::string einsum_name(std::size_t begin);
 std::optional<std::size_t> place_of_einsum(std::string_view name);
 /// The end of the group in parentheses that begins at `begin`; `begin` if it does not end.
 std::size_t end_of_group(std::string_view statement, std::size_t begin);
+/// The type of the elements of an array that CREATE TABLE names so; Any for others.
+SqlType element_of(const std::string& declared);
+/// The hint of an error about a value of the type: how to compute with the parts of complex numbers, or `otherwise`.
+std::string hint_for(SqlType type, std::string_view otherwise = {});
 /// The type of an array in CREATE TABLE: "bigint[]"; empty if that of its elements is unknown.
 std::string array_declared(SqlType element, const std::string& declared = {});
 /// The type of a column of a query's rows as CREATE TABLE names it: "date", "numeric(10,2)"; empty if it is unknown.
 std::string declared_type(const Column& column);
 /// As in engine/dialect/originals.hpp.
 SqlText with_original(const SqlText& translated, std::string_view original);
+/// Whether SQLite's own names of types, which PostgreSQL lacks, have this one, in lower case.
+bool is_type_of_sqlite(std::string_view name);
 /// Whether the texts differ in quotes and parentheses alone, and both dialects read the first in the same way.
 bool means_the_same(std::string_view written, std::string_view translated);
 /// A name in double quotes, since each dialect reserves other words.

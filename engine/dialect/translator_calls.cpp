@@ -123,7 +123,8 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
     const auto letter = letter_of(function, n);
     auto& value = arguments[n];
     const auto given = value.type;
-    if (letter == 'n')
+    if (letter == 'n' && given == SqlType::Any) value.text = SqlText("pg_numeric(", location) + value.text + ")";
+    else if (letter == 'n')
       value = coerce(std::move(value), given == SqlType::Unknown ? SqlType::Float : given, Coercion::Implicit);
     else if (letter == 'a' && (function.name.starts_with("concat") || function.name == "format"))
       value = output_text(std::move(value));
@@ -210,8 +211,12 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   if (function == nullptr) {
     std::string types;
     for (const auto& argument : arguments) types += (types.empty() ? "" : ", ") + std::string(name_of(argument.type));
+    const bool has_complex = std::any_of(arguments.begin(), arguments.end(),
+                                         [](const Value& argument) { return argument.type == SqlType::Complex; });
     refuse("42883", "function " + name + "(" + types + ") does not exist", node.location,
-           "No function matches the given name and argument types. You might need to add explicit type casts.");
+           hint_for(has_complex ? SqlType::Complex : SqlType::Any,
+                    "No function matches the given name and argument types. You might need to add explicit type "
+                    "casts."));
   }
   if (function->kind == Function::Kind::Scalar) return done(called(*function, std::move(arguments), node.location));
   return done(aggregate(*function, node, std::move(arguments), scope));
@@ -373,9 +378,10 @@ std::string Translator::directions_of(std::span<PgNode* const> keys) const {
 Value Translator::sort_key(const PgNode& node, const Scope& scope) {
   auto value = checked(expression(node, scope));
   if (value.type == SqlType::Interval) value.text = SqlText("pg_interval_span(") + value.text + ")";
-  if (value.type == SqlType::Array || value.type == SqlType::Json || value.type == SqlType::Bytea)
+  if (value.type == SqlType::Array || value.type == SqlType::Json || value.type == SqlType::Bytea ||
+      value.type == SqlType::Complex)
     refuse("0A000", "ORDER BY of type " + std::string(name_of(value.type)) + " inside an aggregate is not supported",
-           value.location);
+           value.location, hint_for(value.type));
   return value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : value;
 }
 

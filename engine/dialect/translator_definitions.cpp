@@ -63,7 +63,7 @@ bool means_the_same(std::string_view written, std::string_view translated) {
 }
 
 std::string declared_type(const Column& column) {
-  if (column.type == SqlType::Any || column.type == SqlType::Unknown) return {};
+  if (column.type == SqlType::Any || column.type == SqlType::Unknown || column.type == SqlType::Complex) return {};
   if (!column.declared.empty()) return column.declared;
   return column.type == SqlType::Array ? std::string() : std::string(name_of(column.type));
 }
@@ -95,6 +95,7 @@ SqlText Translator::create_view(const PgQuery__ViewStmt& node) {
   if (node.n_options > 0) unsupported("a view WITH options", view.location, "leave out WITH (...)");
   if (node.with_check_option != PG_QUERY__VIEW_CHECK_OPTION__NO_CHECK_OPTION)
     unsupported("WITH CHECK OPTION", view.location, "views are only read");
+  of_view_ = true;
   const auto rows = query(*node.query->select_stmt, nullptr);
   if (!parameters_.empty()) refuse("42P02", "there are no parameters in a view", view.location, "write their values");
   SqlText out(node.replace ? "CREATE OR REPLACE " : "CREATE ");
@@ -126,6 +127,9 @@ SqlText Translator::create_table_as(const PgQuery__CreateTableAsStmt& node) {
     std::vector<SqlText> columns;
     for (std::size_t n = 0; n < rows.columns.size(); ++n) {
       const auto& column = rows.columns[n];
+      if (column.type == SqlType::Complex)
+        refuse("42804", "column \"" + column.name + "\" has complex numbers, which no column of a table holds",
+               table.location, hint_for(SqlType::Complex));
       const auto type = declared_type(column);
       columns.emplace_back(quoted(n < names.size() ? names[n] : column.name) + (type.empty() ? "" : " ") + type);
     }

@@ -201,7 +201,7 @@ Value Translator::truth(Value value, std::string_view what) {
   if (value.type != SqlType::Bool && value.type != SqlType::Any)
     refuse("42804",
            "argument of " + std::string(what) + " must be type boolean, not type " + std::string(name_of(value.type)),
-           value.location);
+           value.location, hint_for(value.type));
   return value;
 }
 
@@ -256,7 +256,7 @@ SqlType Translator::unify(std::vector<Value>& values, std::string_view what) {
       refuse("42804",
              std::string(what) + " types " + std::string(name_of(type)) + " and " + std::string(name_of(value.type)) +
                  " cannot be matched",
-             value.location);
+             value.location, hint_for(value.type == SqlType::Complex ? value.type : type));
   }
   if (type == SqlType::Unknown) type = SqlType::Text;
   for (auto& value : values) value = coerce(std::move(value), type, Coercion::Implicit);
@@ -303,6 +303,9 @@ Value Translator::extreme(const PgQuery__MinMaxExpr& node, const Scope& scope) {
   std::vector<Value> values;
   for (const auto* argument : nodes(node.n_args, node.args)) values.push_back(expression(*argument, scope));
   const auto type = unify(values, greatest ? "GREATEST" : "LEAST");
+  if (type == SqlType::Complex)
+    refuse("42883", "complex numbers have no order: GREATEST and LEAST are not defined for them", node.location,
+           hint_for(type));
   std::vector<SqlText> texts;
   for (const auto& value : values) texts.push_back(value.text);
   Value out{.text = SqlText(greatest ? "pg_greatest(" : "pg_least(", node.location) + joined(texts) + ")",

@@ -25,7 +25,9 @@ void Translator::no_operator(std::string_view name, SqlType left, SqlType right,
   refuse("42883",
          "operator does not exist: " + std::string(name_of(left)) + " " + std::string(name) + " " +
              std::string(name_of(right)),
-         location, "No operator matches the given name and argument types. You might need to add explicit type casts.");
+         location,
+         hint_for(left == SqlType::Complex ? left : right,
+                  "No operator matches the given name and argument types. You might need to add explicit type casts."));
 }
 
 Value Translator::operation(const PgQuery__AExpr& node, const Scope& scope) {
@@ -125,10 +127,17 @@ Value Translator::unary(std::string_view name, Value operand, int location) {
   }
   if (name != "-" && name != "+" && name != "@") unsupported("the operator " + std::string(name), location);
   if (operand.type == SqlType::Unknown) operand = settle(std::move(operand), SqlType::Float);
+  if (operand.type == SqlType::Interval && name == "-")
+    return {.text = call_of("pg_interval_minus", {"'00:00:00'", operand.text}, location),
+            .type = SqlType::Interval,
+            .location = location};
   if (!is_number(operand.type) && operand.type != SqlType::Any)
     refuse("42883", "operator does not exist: " + std::string(name) + " " + std::string(name_of(operand.type)),
            location,
-           "No operator matches the given name and argument type. You might need to add an explicit type cast.");
+           hint_for(operand.type,
+                    "No operator matches the given name and argument type. You might need to add an explicit type "
+                    "cast."));
+  if (operand.type == SqlType::Any) operand.text = call_of("pg_numeric", {operand.text}, location);
   if (name == "+") return operand;
   operand.may_overflow = operand.type == SqlType::Integer;
   operand.text = name == "@" ? call_of("abs", {operand.text}, location) : SqlText("(-", location) + operand.text + ")";
@@ -197,6 +206,9 @@ Value Translator::arithmetic(std::string_view name, Value left, Value right, int
 
   const bool any = left.type == SqlType::Any || right.type == SqlType::Any;
   const auto type = any ? SqlType::Any : std::max(left.type, right.type);
+  // SQLite would take the number that a text begins with.
+  for (auto* operand : {&left, &right})
+    if (operand->type == SqlType::Any) operand->text = call_of("pg_numeric", {operand->text}, location);
   Value out{.type = type, .location = location};
   if (name == "+" || name == "-" || name == "*") {
     out.text = SqlText("(") + left.text + SqlText(" " + std::string(name) + " ", location) + right.text + ")";
@@ -265,6 +277,8 @@ Value Translator::concatenation(Value left, Value right, int location) {
   if (left.type == SqlType::Array || right.type == SqlType::Array || left.type == SqlType::Json ||
       right.type == SqlType::Json || left.type == SqlType::Bytea || right.type == SqlType::Bytea)
     return joined_arrays(std::move(left), std::move(right), location);
+  if (left.type == SqlType::Complex || right.type == SqlType::Complex)
+    no_operator("||", left.type, right.type, location);
   const auto is_text = [](const Value& value) {
     return value.type == SqlType::Text || value.type == SqlType::Unknown || value.type == SqlType::Any;
   };
@@ -301,6 +315,9 @@ void Translator::compare_types(std::string_view name, Value& left, Value& right,
   if (left.type == Unknown) left = settle(std::move(left), right.type);
   if (right.type == Unknown) right = settle(std::move(right), left.type);
   if (left.type == Any || right.type == Any || (is_number(left.type) && is_number(right.type))) return;
+  const bool is_complex = left.type == Complex || right.type == Complex;
+  if (is_complex && (left.type != right.type || (name != "=" && name != "<>")))
+    no_operator(name, left.type, right.type, location);
   if (left.type == Json || right.type == Json)
     unsupported("the comparison of json", location, "compare parts of it: value ->> 'name' = 'x'");
   if (left.type == Interval && right.type == Interval) {
@@ -427,14 +444,24 @@ Value Translator::any_of(const PgQuery__AExpr& node, const Scope& scope) {
         .location = node.location};
   }
   auto right = expression(*node.rexpr, scope);
-  if (right.type == SqlType::Unknown) right = settle(std::move(right), SqlType::Array);
+  if (right.type == SqlType::Unknown) right = to_array(std::move(right), left.type);
+  if (const auto element = element_of(right.declared); element != SqlType::Any) {
+    Value each{.type = element, .location = right.location};
+    compare_types("=", left, each, node.location);
+  }
   if (right.type != SqlType::Array && right.type != SqlType::Any && right.type != SqlType::Text)
     refuse("42809", std::string("op ") + (all ? "ALL" : "ANY") + " (array) requires array on right side",
            node.location);
   if (left.type == SqlType::Unknown) left = settle(std::move(left), SqlType::Text);
+  const auto element = element_of(right.declared);
+  const bool is_real = element == SqlType::Numeric || element == SqlType::Float;
+  const std::string_view value = is_real                    ? "CAST(value AS REAL)"
+                                 : element == SqlType::Bool ? "pg_bool(value)"
+                                 : element == SqlType::Text ? "CAST(value AS TEXT)"
+                                                            : "value";
   return {.text = SqlText("(") + left.text +
-                  SqlText(all ? " NOT IN (SELECT value FROM json_each(coalesce(pg_array_json("
-                              : " IN (SELECT value FROM json_each(coalesce(pg_array_json(",
+                  SqlText((all ? " NOT IN (SELECT " : " IN (SELECT ") + std::string(value) +
+                              " FROM json_each(coalesce(pg_array_json(",
                           node.location) +
                   right.text + "), '[null]'))))",
           .type = SqlType::Bool,

@@ -424,6 +424,10 @@ SortDirection direction_of(const PgQuery__SortBy& sort) {
 
 SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, const Query* rows, bool of_compound) {
   std::vector<SqlText> texts;
+  const auto refuse_complex = [&](SqlType type, int location) {
+    if (type == SqlType::Complex)
+      refuse("42883", "could not identify an ordering operator for type complex", location, hint_for(type));
+  };
   for (const auto* each : keys) {
     CHECK(each->node_case == PG_QUERY__NODE__NODE_SORT_BY, "ORDER BY has keys");
     const auto& sort = *each->sort_by;
@@ -445,6 +449,7 @@ SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, c
                node.a_const->location);
       key = SqlText(std::to_string(position));
       const auto* const column = rows->known ? &rows->columns[static_cast<std::size_t>(position) - 1] : nullptr;
+      if (column != nullptr) refuse_complex(column->type, node.a_const->location);
       if (column != nullptr && column->type == SqlType::Interval) {
         if (of_compound)
           unsupported("ORDER BY an interval behind UNION", node.a_const->location, "put the UNION in FROM (...) AS s");
@@ -455,6 +460,7 @@ SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, c
       key = SqlText(quoted(name), node.column_ref->location);
       const auto column = std::find_if(rows->columns.begin(), rows->columns.end(),
                                        [&](const Column& c) { return equal_ignoring_case(c.name, name); });
+      refuse_complex(column->type, sort.location);
       if (column->type == SqlType::Interval && of_compound)
         unsupported("ORDER BY an interval behind UNION", sort.location, "put the UNION in FROM (...) AS s");
       if (column->type == SqlType::Interval) key = SqlText("pg_interval_span(") + key + ")";
@@ -463,6 +469,7 @@ SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, c
         refuse("0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause", sort.location,
                "Only result column names can be used, not expressions or functions.");
       auto value = checked(expression(node, scope));
+      refuse_complex(value.type, sort.location);
       if (value.type == SqlType::Interval) value.text = SqlText("pg_interval_span(") + value.text + ")";
       key = value.text;
     }

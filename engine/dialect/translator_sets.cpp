@@ -13,14 +13,6 @@
 namespace eindb::dialect {
 namespace {
 
-/// The type of the elements of an array that CREATE TABLE names so; Any for others.
-SqlType element_of(const std::string& declared) {
-  constexpr std::string_view kArray = "[]";
-  if (declared == "int2vector") return SqlType::Integer;
-  if (!declared.ends_with(kArray)) return SqlType::Any;
-  return type_of_declared(std::string_view(declared).substr(0, declared.size() - kArray.size()));
-}
-
 bool is_set_function(std::string_view name) {
   return name == "generate_series" || name == "unnest" || name == "_pg_expandarray" ||
          name == "pg_partition_ancestors" || name == "string_to_table" || name == "generate_subscripts";
@@ -34,9 +26,18 @@ std::string called_name(const PgNode& node) {
 
 }  // namespace
 
+SqlType element_of(const std::string& declared) {
+  constexpr std::string_view kArray = "[]";
+  if (declared == "int2vector") return SqlType::Integer;
+  if (!declared.ends_with(kArray)) return SqlType::Any;
+  return type_of_declared(std::string_view(declared).substr(0, declared.size() - kArray.size()));
+}
+
 std::string array_declared(SqlType element, const std::string& declared) {
   if (!declared.empty()) return declared.ends_with("[]") ? declared : declared + "[]";
-  if (element == SqlType::Any || element == SqlType::Unknown || element == SqlType::Array) return {};
+  if (element == SqlType::Any || element == SqlType::Unknown || element == SqlType::Array ||
+      element == SqlType::Complex)
+    return {};
   return std::string(name_of(element)) + "[]";
 }
 
@@ -52,7 +53,7 @@ Value Translator::array(const PgQuery__AArrayExpr& node, const Scope& scope) {
   for (const auto& value : values) {
     // Elements are kept as texts, in the form of their type.
     const bool plain = value.type == SqlType::Integer || value.type == SqlType::Any;
-    texts.push_back(plain ? value.text : to_text(value).text);
+    texts.push_back(plain ? value.text : output_text(value).text);
   }
   return {.text = SqlText("pg_array(", node.location) + joined(texts) + ")",
           .type = SqlType::Array,

@@ -60,6 +60,8 @@ SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
       out.name.resize(std::min(out.name.rfind('.'), out.name.size()));
     }
     out.known = columns.has_value();  // SQLite refuses a table that there is not, or knows it by itself
+    if (!columns && of_view_ && !name.starts_with("sqlite_") && !name.starts_with("pragma_"))
+      refuse("42P01", "relation \"" + name + "\" does not exist", node.location);
     if (columns) out.columns = std::move(*columns);
   }
   if (node.alias == nullptr) {
@@ -141,6 +143,9 @@ SqlText Translator::join(const PgQuery__JoinExpr& node, Scope& scope) {
         for (const auto& other : scope.sources()[n].columns)
           if (equal_ignoring_case(column.name, other.name)) columns.push_back(column.name);
   }
+  for (const auto& column : added.columns)
+    if (column.type == SqlType::Complex && std::find(columns.begin(), columns.end(), column.name) != columns.end())
+      refuse("42883", "a join USING complex numbers is not supported", -1, hint_for(column.type));
   const bool merges = !columns.empty();
   added.joined = columns;
   auto text = left + word + right;

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "engine/dialect/literals.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/tokenizer.hpp"
 
@@ -198,11 +201,40 @@ bool is_now(const PgNode& initial) {
 Column column_of(const PgQuery__ColumnDef& definition) {
   Column out{.name = definition.colname, .type = SqlType::Any};
   if (definition.type_name == nullptr || definition.type_name->n_names == 0) return out;
-  const auto type = text_of(*definition.type_name->names[definition.type_name->n_names - 1]);
-  out.type = definition.type_name->n_array_bounds > 0 ? SqlType::Array
-             : is_serial(type)                        ? SqlType::Integer
-                                                      : type_named(type);
+  const auto& type_name = *definition.type_name;
+  const auto type = text_of(*type_name.names[type_name.n_names - 1]);
+  const bool is_array = type_name.n_array_bounds > 0;
+  out.type = is_array ? SqlType::Array : is_serial(type) ? SqlType::Integer : type_named(type);
+  out.declared = type + (is_array ? "[]" : "");
+  for (std::size_t n = 0; n < type_name.n_typmods && !is_array; ++n) {
+    const auto& modifier = *type_name.typmods[n];
+    if (modifier.node_case != PG_QUERY__NODE__NODE_A_CONST ||
+        modifier.a_const->val_case != PG_QUERY__A__CONST__VAL_IVAL)
+      return out;
+    out.declared += (n == 0 ? "(" : ",") + std::to_string(modifier.a_const->ival->ival);
+  }
+  if (type_name.n_typmods > 0 && !is_array) out.declared += ")";
   return out;
+}
+
+/// The constant of a DEFAULT, also of 'x'::text, as dumps have it; null for anything else.
+const PgQuery__AConst* constant_of_default(const PgNode& initial) {
+  const auto* node = &initial;
+  if (node->node_case == PG_QUERY__NODE__NODE_TYPE_CAST && node->type_cast->type_name->n_typmods == 0 &&
+      type_named(text_of(*node->type_cast->type_name->names[node->type_cast->type_name->n_names - 1])) == SqlType::Text)
+    node = node->type_cast->arg;
+  return node->node_case == PG_QUERY__NODE__NODE_A_CONST ? node->a_const : nullptr;
+}
+
+std::optional<double> number_of_default(const PgQuery__AConst& constant) {
+  if (constant.val_case == PG_QUERY__A__CONST__VAL_IVAL) return constant.ival->ival;
+  if (constant.val_case != PG_QUERY__A__CONST__VAL_FVAL) return std::nullopt;
+  return real_from(constant.fval->fval);
+}
+
+std::size_t count_of_characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 /// A part of the statement as it stands there, with the place of each token.
@@ -233,6 +265,8 @@ SqlText edited(std::string_view statement, std::vector<TextEdit> edits) {
   return out + copied_text(statement, copied, statement.size());
 }
 
+int place_of_like(const PgNode& element) { return element.table_like_clause->relation->location; }
+
 std::size_t place_of(const PgQuery__RangeVar& relation) { return static_cast<std::size_t>(relation.location); }
 
 }  // namespace
@@ -261,6 +295,12 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) {
   name_of_new(*node.relation);
   std::vector<TextEdit> edits;
   const auto keys = primary_key(node);
+  for (const auto* each : nodes(node.n_table_elts, node.table_elts)) {
+    if (each->node_case == PG_QUERY__NODE__NODE_TABLE_LIKE_CLAUSE)
+      unsupported("LIKE in CREATE TABLE", place_of_like(*each),
+                  "CREATE TABLE name AS SELECT * FROM other WHERE FALSE copies the columns");
+    if (each->node_case == PG_QUERY__NODE__NODE_CONSTRAINT) check_reference(*each->constraint, *node.relation);
+  }
   Source columns{.name = node.relation->relname, .columns = {}};
   for (const auto* each : nodes(node.n_table_elts, node.table_elts))
     if (each->node_case == PG_QUERY__NODE__NODE_COLUMN_DEF) columns.columns.push_back(column_of(*each->column_def));
@@ -273,6 +313,9 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) {
     if (each->node_case != PG_QUERY__NODE__NODE_COLUMN_DEF) continue;
     const auto& column = *each->column_def;
     if (column.type_name == nullptr) throw NotTranslated();
+    check_type(*column.type_name);
+    for (const auto* part : nodes(column.n_constraints, column.constraints))
+      if (part->node_case == PG_QUERY__NODE__NODE_CONSTRAINT) check_reference(*part->constraint, *node.relation);
     translate_constraints(column, scope, edits);
     const auto names = nodes(column.type_name->n_names, column.type_name->names);
     const auto type = names.empty() ? std::string() : text_of(*names.back());
@@ -303,7 +346,8 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) {
     if (identity != nullptr) {
       check_identity(*identity);
       const auto begin = static_cast<std::size_t>(identity->location);
-      edits.push_back({begin, end_of_identity(statement_, begin), ""});
+      const bool always = std::string_view(identity->generated_when) == "a";
+      edits.push_back({begin, end_of_identity(statement_, begin), always ? std::string(kAlwaysIdentity) : ""});
     }
     if (key != nullptr) {
       const auto end = end_of_key(statement_, *key);
@@ -313,6 +357,51 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) {
   quote_names(statement_, place_of(*node.relation), edits);
   drop_schema(statement_, edits);
   return edited(statement_, std::move(edits));
+}
+
+void Translator::check_type(const PgQuery__TypeName& type) const {
+  if (type.n_names == 0) return;
+  const auto name = text_of(*type.names[type.n_names - 1]);
+  if (type_named(name) != SqlType::Any || is_serial(name) || (is_type_of_sqlite(name) && type.n_array_bounds == 0))
+    return;
+  refuse("42704", "type \"" + name + "\" does not exist", type.location, "a column of type text holds anything");
+}
+
+void Translator::check_reference(const PgQuery__Constraint& constraint, const PgQuery__RangeVar& created) {
+  if (constraint.contype != PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN || constraint.pktable == nullptr) return;
+  const auto& other = *constraint.pktable;
+  if (equal_ignoring_case(other.relname, created.relname) || columns_of("", other.relname)) return;
+  refuse("42P01", "relation \"" + std::string(other.relname) + "\" does not exist", other.location,
+         "create the table that is referred to first");
+}
+
+bool Translator::is_default_that_fits(const PgNode& initial, const Column& column) const {
+  const auto* const constant = constant_of_default(initial);
+  const auto modifiers = modifiers_of(column.declared);
+  if (constant == nullptr || constant->isnull) return constant != nullptr;
+  if (column.type == SqlType::Text && constant->val_case == PG_QUERY__A__CONST__VAL_SVAL) {
+    const bool fits = modifiers.empty() || count_of_characters(constant->sval->sval) <=
+                                               static_cast<std::size_t>(std::max<std::int64_t>(modifiers[0], 0));
+    if (!fits)
+      refuse("22001", "value too long for type character varying(" + std::to_string(modifiers[0]) + ")",
+             constant->location, "the DEFAULT is a value of the column");
+    return true;
+  }
+  const auto number = number_of_default(*constant);
+  const auto type = column.declared.substr(0, column.declared.find('('));
+  const bool is_small = type == "int2" || type == "smallint" || type == "smallserial";
+  if (number && column.type == SqlType::Integer && is_small && std::fabs(*number) > 32767)
+    refuse("22003", "smallint out of range", constant->location, "the DEFAULT is a value of the column");
+  if (number && column.type == SqlType::Integer) return *number == std::trunc(*number);
+  if (!number || column.type != SqlType::Numeric || modifiers.empty()) return false;
+  const auto places = modifiers.size() > 1 ? modifiers[1] : 0;
+  const double factor = std::pow(10.0, static_cast<double>(places));
+  const double scaled = std::round(*number * factor) / factor;
+  if (std::fabs(scaled) >= std::pow(10.0, static_cast<double>(modifiers[0] - places)))
+    refuse("22003", "numeric field overflow", constant->location,
+           "the DEFAULT is a value of the column, whose absolute value must be less than 10^" +
+               std::to_string(modifiers[0] - places));
+  return scaled == *number;
 }
 
 // All that a definition does not translate stays as it was written.
@@ -348,8 +437,13 @@ void Translator::translate_constraint(const PgQuery__Constraint& node, const Col
       break;
     case PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT:
       written = default_at(statement_, begin);
-      translated = is_now(*node.raw_expr) ? clock_default(*node.raw_expr)
-                                          : stored(expression(*node.raw_expr, Scope(nullptr)), column).text;
+      if (is_now(*node.raw_expr)) {
+        translated = clock_default(*node.raw_expr);
+      } else {
+        auto target = column;
+        if (is_default_that_fits(*node.raw_expr, column)) target.declared.clear();
+        translated = stored(expression(*node.raw_expr, Scope(nullptr)), target).text;
+      }
       break;
     default: return;
   }
@@ -405,8 +499,11 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
     const auto name = token_at(statement_, static_cast<std::size_t>(column.location));
     if (is_reserved_by_sqlite(name)) edits.push_back({name.span.begin, name.span.end, quoted(column.colname)});
     scope.sources().back().columns.push_back(column_of(column));
+    for (const auto* part : nodes(column.n_constraints, column.constraints))
+      if (part->node_case == PG_QUERY__NODE__NODE_CONSTRAINT) check_reference(*part->constraint, *node.relation);
     translate_constraints(column, scope, edits);
     if (column.type_name == nullptr || column.type_name->n_names == 0) continue;
+    check_type(*column.type_name);
     const auto type = text_of(*column.type_name->names[column.type_name->n_names - 1]);
     if (is_serial(type))
       refuse("0A000", "a column that counts cannot be added to a table", column.location,

@@ -3,6 +3,7 @@
 
 #include "common/coded_error.hpp"
 #include "common/letter_case.hpp"
+#include "engine/dialect/array_text.hpp"
 #include "engine/dialect/literals.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/token_value.hpp"
@@ -32,6 +33,8 @@ std::string constant_of(const std::string& text, SqlType type) {
     case SqlType::Interval: return quote_string(interval_from(text));
     case SqlType::Uuid: return quote_string(uuid_from(text));
     case SqlType::Bytea: return "pg_bytea(" + quote_string(text) + ")";
+    case SqlType::Json: return quote_string(json_from(text));
+    case SqlType::Array: return quote_string(checked_array(text, SqlType::Any));
     default: return quote_string(text);
   }
 }
@@ -77,6 +80,7 @@ std::string declared_text(SqlType type, const std::string& name, const std::vect
 
 bool may_become(SqlType from, SqlType to, Coercion coercion) {
   using enum SqlType;
+  if (from == Complex) return to == Text && coercion == Coercion::Explicit;
   if (is_number(from) && is_number(to)) return from < to || coercion != Coercion::Implicit;
   if (is_moment(from) && is_moment(to)) return from < to || coercion != Coercion::Implicit;
   if (to == Text) return coercion != Coercion::Implicit;
@@ -88,6 +92,12 @@ bool may_become(SqlType from, SqlType to, Coercion coercion) {
 }
 
 }  // namespace
+
+std::string hint_for(SqlType type, std::string_view otherwise) {
+  return type == SqlType::Complex ? "the parts of complex numbers are numbers, in the columns re and im, and val::text "
+                                    "is their text: SUM(re), SUM(im); EINSUM computes with complex numbers"
+                                  : std::string(otherwise);
+}
 
 Value Translator::settle(Value value, SqlType type) {
   if (value.type != SqlType::Unknown || type == SqlType::Unknown) return value;
@@ -104,6 +114,32 @@ Value Translator::settle(Value value, SqlType type) {
     refuse(error.sqlstate(), error.message(), value.location);
   }
   value.literal.reset();
+  return value;
+}
+
+Value Translator::to_array(Value value, SqlType element) {
+  value = checked(std::move(value));
+  const bool is_constant = value.type == SqlType::Unknown && value.literal.has_value();
+  const bool is_null = value.is_null;
+  if (is_constant) {
+    try {
+      value.text = SqlText(quote_string(checked_array(*value.literal, element)), value.location);
+    } catch (const CodedError& error) {
+      refuse(error.sqlstate(), error.message(), value.location, error.hint());
+    }
+    value.literal.reset();
+    value.type = SqlType::Array;
+  } else if (value.type == SqlType::Unknown) {
+    if (value.parameter != 0) array_parameters_.emplace(value.parameter, array_declared(element));
+    value = settle(std::move(value), SqlType::Array);
+  }
+  const bool is_vector = value.declared == "int2vector";
+  if (!is_constant && !is_null && !is_vector)
+    value.text = SqlText("pg_to_array(", value.location) + value.text + ", '" +
+                 (element == SqlType::Any ? "" : std::string(name_of(element))) + "')";
+  value.type = SqlType::Array;
+  value.declared = array_declared(element);
+  value.parameter = 0;
   return value;
 }
 
@@ -145,6 +181,7 @@ Value Translator::to_text(Value value) const {
     case Float: called("pg_number_text"); break;
     case Bytea: called("pg_bytea_text"); break;
     case Integer: value.text = SqlText("CAST(", value.location) + value.text + " AS TEXT)"; break;
+    case Complex:
     case Any: value.text = SqlText("CAST(", value.location) + value.text + " AS TEXT)"; break;
     case Date:
     case Time:
@@ -177,12 +214,13 @@ Value Translator::coerce(Value value, SqlType target, Coercion coercion) {
   if (value.type == Unknown) return settle(std::move(value), target);
   value = checked(std::move(value));
   if (value.type == target) return value;
-  if (value.type == Any && coercion == Coercion::Implicit) return value;
+  if (value.type == Any && coercion == Coercion::Implicit && !is_number(target)) return value;
   if (value.type != Any && !may_become(value.type, target, coercion)) {
     refuse(coercion == Coercion::Explicit ? "42846" : "42883",
            (coercion == Coercion::Explicit ? "cannot cast type " : "no implicit conversion of type ") +
                std::string(name_of(value.type)) + " to " + std::string(name_of(target)),
-           value.location, coercion == Coercion::Explicit ? "" : "You might need to add explicit type casts.");
+           value.location,
+           hint_for(value.type, coercion == Coercion::Explicit ? "" : "You might need to add explicit type casts."));
   }
   if (target == Text) return to_text(std::move(value));
   const auto called = [&](std::string_view function) {
@@ -261,9 +299,7 @@ Value Translator::cast(const PgQuery__TypeCast& node, const Scope& scope) {
     out.name = inner_name == "?column?" || inner_name == "bool" ? name : inner_name;
     return out;
   }
-  const bool is_open = value.type == SqlType::Unknown;
-  if (!is_open) value.type = SqlType::Array;
-  auto out = is_open ? settle(std::move(value), type) : coerce(std::move(value), type, Coercion::Explicit);
+  auto out = to_array(std::move(value), type_named(name));
   out.parameter = 0;
   out.literal.reset();
   out.name = inner_name == "?column?" || inner_name == "bool" ? name : inner_name;

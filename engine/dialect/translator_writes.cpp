@@ -16,27 +16,52 @@ const Column* find_column(const std::vector<Column>& columns, std::string_view n
 
 }  // namespace
 
+void Translator::not_stored(const Value& value, const Column& column) const {
+  const auto name = [](SqlType type, const std::string& declared) {
+    const auto element = type == SqlType::Array ? element_of(declared) : SqlType::Any;
+    return element == SqlType::Any ? std::string(name_of(type)) : std::string(name_of(element)) + "[]";
+  };
+  refuse("42804",
+         "column \"" + column.name + "\" is of type " + name(column.type, column.declared) +
+             " but expression is of type " + name(value.type, value.declared),
+         value.location, hint_for(value.type, "You will need to rewrite or cast the expression."));
+}
+
+// Elements are converted as values are that are stored.
+Value Translator::stored_array(Value value, const Column& column) {
+  const auto to = element_of(column.declared);
+  if (value.type == SqlType::Unknown || value.type == SqlType::Any) return to_array(std::move(value), to);
+  const auto from = element_of(value.declared);
+  const bool fits = from == SqlType::Any || to == SqlType::Any || from == to || to == SqlType::Text ||
+                    (is_number(from) && is_number(to)) || (is_moment(from) && is_moment(to));
+  if (value.type != SqlType::Array || !fits) not_stored(value, column);
+  return from == to && from != SqlType::Any ? value : to_array(std::move(value), to);
+}
+
 Value Translator::stored(Value value, const Column& column) {
+  if (value.type == SqlType::Complex) not_stored(value, column);
+  if (column.type == SqlType::Array) return stored_array(std::move(value), column);
   if (column.type == SqlType::Json) {
+    const bool is_constant = value.literal.has_value() || value.is_null;
     value = checked(value.type == SqlType::Unknown ? settle(std::move(value), column.type) : std::move(value));
-    if (!value.is_null) value.text = SqlText("pg_json(", value.location) + value.text + ")";
+    if (!is_constant) value.text = SqlText("pg_json(", value.location) + value.text + ")";
     value.parameter = 0;
     return value;
   }
-  if (column.type == SqlType::Any || column.type == SqlType::Array || column.type == SqlType::Bytea)
+  if (column.type == SqlType::Any || column.type == SqlType::Bytea) {
+    const bool fits = column.type == SqlType::Any || value.type == SqlType::Bytea || value.type == SqlType::Any;
+    if (value.type != SqlType::Unknown && !fits) not_stored(value, column);
     return value.type == SqlType::Unknown ? settle(std::move(value), column.type) : checked(std::move(value));
+  }
   const auto from = value.type;
   if (from == SqlType::Unknown) {
     value = settle(std::move(value), column.type);
-  } else if (from != SqlType::Any) {
-    const bool fits = from == column.type || column.type == SqlType::Text ||
+  } else {
+    // A value whose type is not known yet is read as the column's type when the statement runs.
+    const bool fits = from == SqlType::Any || from == column.type || column.type == SqlType::Text ||
                       (is_number(from) && is_number(column.type)) || (is_moment(from) && is_moment(column.type)) ||
                       (column.type == SqlType::Time && (is_moment(from) && from != SqlType::Date));
-    if (!fits)
-      refuse("42804",
-             "column \"" + column.name + "\" is of type " + std::string(name_of(column.type)) +
-                 " but expression is of type " + std::string(name_of(from)),
-             value.location, "You will need to rewrite or cast the expression.");
+    if (!fits) not_stored(value, column);
     value = coerce(std::move(value), column.type, Coercion::Assignment);
   }
   const auto open = column.declared.find('(');
@@ -93,6 +118,15 @@ std::vector<bool> Translator::defaults_of(const PgQuery__InsertStmt& node) const
   return defaults;
 }
 
+// GENERATED ALWAYS AS IDENTITY takes no value but DEFAULT; `columns` are those that get values.
+void Translator::check_counted(const PgQuery__InsertStmt& node, std::span<const Column> columns) const {
+  if (node.override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_SYSTEM_VALUE) return;
+  for (const auto& column : columns)
+    if (column.always_counts)
+      refuse("428C9", "cannot insert a non-DEFAULT value into column \"" + column.name + "\"", -1,
+             "the column is GENERATED ALWAYS AS IDENTITY: leave it out, or write OVERRIDING SYSTEM VALUE");
+}
+
 SqlText Translator::insert(const PgQuery__InsertStmt& node) {
   if (node.override == PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE)
     unsupported("OVERRIDING USER VALUE", -1, "leave the column out");
@@ -144,6 +178,8 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
     defaults_ = defaults;
     const auto rows = query(*node.select_stmt->select_stmt, around_, any_columns ? nullptr : &columns);
     const bool countable = rows.known && !any_columns;
+    check_counted(
+        node, std::span(columns).first(rows.known ? std::min(columns.size(), rows.columns.size()) : columns.size()));
     if (countable && rows.columns.size() > columns.size())
       refuse("42601", "INSERT has more expressions than target columns", -1);
     if (countable && rows.columns.size() < columns.size() && node.n_cols > 0)
@@ -218,6 +254,9 @@ SqlText Translator::assignments(std::span<PgNode* const> targets, const Scope& s
     if (column == nullptr && known)
       refuse("42703", "column \"" + std::string(target.name) + "\" does not exist", target.location);
     if (column == nullptr) column = &unknown;
+    if (column->always_counts)
+      refuse("428C9", "column \"" + column->name + "\" can only be updated to DEFAULT", target.location,
+             "the column is GENERATED ALWAYS AS IDENTITY");
     auto value = stored(checked(expression(*source, scope)), *column);
     out.push_back(SqlText(quoted(column->name) + " = ", target.location) + value.text);
   }

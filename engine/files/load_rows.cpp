@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "engine/query/postgres_sql.hpp"
 #include "engine/query/sql_query.hpp"
 #include "parser/parser.hpp"
 #include "storage/cells/cell_loader.hpp"
@@ -171,9 +172,15 @@ PreparedSql compile_insert(const LoadTarget& target, const std::vector<Column>& 
              quote_identifier(target.name) + " (";
   for (const auto& column : columns) sql += quote_identifier(column.name) + ",";
   sql.back() = ')';
-  sql += " VALUES (";
-  for (std::size_t n = 0; n < columns.size(); ++n) sql += "?,";
+  // Numbers of a column that counts come with the rows.
+  sql += target.checked ? " OVERRIDING SYSTEM VALUE VALUES (" : " VALUES (";
+  for (std::size_t n = 0; n < columns.size(); ++n) sql += "$" + std::to_string(n + 1) + ",";
   sql.back() = ')';
+  if (target.checked) {
+    const auto translated = translate_postgres_sql(sql, session);
+    CHECK(translated.has_value(), "an INSERT of parameters is PostgreSQL's SQL");
+    sql = translated->text;
+  }
   return prepare_sql(std::get<ast::Sql>(parse_statement(sql).node), session, SqlUse::Describe);
 }
 
@@ -211,8 +218,8 @@ class TableLoader final : public RowLoader {
   void bind(int parameter, const Cell& cell, bool as_bytes) {
     auto& insert = insert_->statement();
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) insert.bind(parameter, *integer);
-    else if (const auto* single = std::get_if<float>(&cell)) insert.bind(parameter, double{*single});
-    else if (const auto* real = std::get_if<double>(&cell)) insert.bind(parameter, *real);
+    else if (const auto* single = std::get_if<float>(&cell)) insert.bind(parameter, number_for_sql(*single));
+    else if (const auto* real = std::get_if<double>(&cell)) insert.bind(parameter, number_for_sql(*real));
     else if (const auto* text = std::get_if<std::string>(&cell)) bind_text(parameter, *text, as_bytes);
     else insert.bind_null(parameter);
   }

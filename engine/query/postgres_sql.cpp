@@ -33,6 +33,23 @@ bool may_be_postgres_sql(const Error& of_sqlite) {
   return std::any_of(kBegins.begin(), kBegins.end(), [&](auto begin) { return message.starts_with(begin); });
 }
 
+bool may_have_serial(std::string_view sql) {
+  constexpr std::array<std::string_view, 6> kSerial{"serial",  "bigserial", "smallserial",
+                                                    "serial2", "serial4",   "serial8"};
+  constexpr std::array<std::string_view, 5> kNoColumn{"table", "exists", "references", "on", "as"};
+  Tokenizer tokenizer(sql, kSqliteRules);
+  const auto is_among = [](const Token& token, const auto& words) {
+    return token.is(Token::Kind::Word) &&
+           std::any_of(words.begin(), words.end(), [&](auto word) { return token.is_word(word); });
+  };
+  auto before = tokenizer.next();
+  if (!before.is_word("CREATE")) return false;
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
+       before = token, token = tokenizer.next())
+    if (is_among(token, kSerial) && before.is_name() && !is_among(before, kNoColumn)) return true;
+  return false;
+}
+
 std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, SessionState& session,
                                                   const dialect::Given& given) {
   const SchemaLookups lookups{

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/error.hpp"
@@ -31,9 +32,12 @@ struct PostgresSql {
 /// functions that it lacks, and parameters with a cast, which it takes for a name: $1::int.
 bool may_be_postgres_sql(const Error& of_sqlite);
 
-/// Translates SQL that SQLite refused, in which queries of eindb are tables already; nullopt if PostgreSQL's grammar
-/// refuses it, too. Throws Error with a place in `sql` for SQL that PostgreSQL would refuse, and for SQL that has no
-/// translation.
+/// Whether a CREATE TABLE may have a column that is serial, which SQLite would take for a type like any other.
+bool may_have_serial(std::string_view sql);
+
+/// Translates SQL that SQLite refused, or would misread, in which queries of eindb are tables already; nullopt if
+/// PostgreSQL's grammar refuses it, too. Throws Error with a place in `sql` for SQL that PostgreSQL would refuse, and
+/// for SQL that has no translation.
 std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, SessionState& session,
                                                   const dialect::Given& given = {});
 

@@ -1,6 +1,7 @@
 #include "engine/query/sql_query.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -156,7 +157,7 @@ void check_names_of_sqlite(const ast::Sql& sql, OpenDatabase& database) {
 void bind_value(SqliteStatement& statement, int n, const ParameterValue& value) {
   if (std::holds_alternative<std::monostate>(value)) statement.bind_null(n);
   else if (const auto* integer = std::get_if<std::int64_t>(&value)) statement.bind(n, *integer);
-  else if (const auto* real = std::get_if<double>(&value)) statement.bind(n, *real);
+  else if (const auto* real = std::get_if<double>(&value)) statement.bind(n, number_for_sql(*real));
   else if (const auto* text = std::get_if<std::string>(&value)) statement.bind(n, std::string_view(*text));
   else if (const auto* bytes = std::get_if<std::vector<std::byte>>(&value)) statement.bind_value(n, *bytes);
 }
@@ -209,6 +210,12 @@ std::vector<std::string> table_names(std::size_t count, OpenDatabase& database) 
 }
 
 }  // namespace
+
+double number_for_sql(double value) {
+  if (!std::isnan(value)) return value;
+  throw CodedError("0A000", ErrorKind::Unsupported, "NaN as a value of SQL is not supported: it would be NULL",
+                   "tensors hold NaN; tables hold NULL");
+}
 
 void PreparedSql::open(bool writes) {
   CHECK(transaction_ == nullptr && snapshot_ == nullptr, "a statement holds one state of the database");
@@ -294,6 +301,15 @@ void PreparedSql::translate_inner() {
   } catch (const Error& error) {
     if (!error.span()) throw;
     throw_at(error, text_.in_statement(*error.span()), error.hint());
+  }
+}
+
+// SQL that SQLite would read, but not as it is meant.
+void PreparedSql::translate_all() {
+  try {
+    translated_ = translate_postgres_sql(text_.text, *session_);
+  } catch (const Error& error) {
+    throw explained(error, text_, session_->database);
   }
 }
 
@@ -459,6 +475,7 @@ void PreparedSql::make(const ast::Sql& sql) {
   const std::vector<std::string> of_queries(names.begin(), names.end() - static_cast<std::ptrdiff_t>(files.size()));
   show_files(sql, files, std::span(names).subspan(sql.queries.size()));
   if (!sql.queries.empty()) show_queries(sql, of_queries);
+  if (session_->user.permissions.policy() == nullptr && may_have_serial(text_.text)) translate_all();
   compile(shared);
 }
 

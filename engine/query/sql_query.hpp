@@ -27,6 +27,9 @@ enum class SqlUse : std::uint8_t {
   Describe  ///< for its columns and parameters only: queries inside do not run, and parameters have no value
 };
 
+/// The number as a value for SQL, which has no NaN: SQLite would take it for NULL. Throws CodedError{0A000}.
+double number_for_sql(double value);
+
 /// A compiled SQL statement, ready to run. It holds the results of the queries inside it, as tables. Must not outlive
 /// its session.
 class PreparedSql {
@@ -68,6 +71,7 @@ class PreparedSql {
   bool show_stored_query(const Error& of_sqlite);
   bool translate(const Error& of_sqlite);
   void translate_inner();
+  void translate_all();
   [[noreturn]] void refuse(const Error& of_sqlite) const;
   const std::string& text_for_sqlite() const { return translated_ ? translated_->text : text_.text; }
   bool may_read_complex() const;
@@ -77,7 +81,7 @@ class PreparedSql {
   const CompiledSql::KnownTypes& types(const std::vector<ValueType>& given);
 
   RewrittenSql text_;
-  std::string key_;  // of what is kept when it is compiled
+  std::string key_;                        // of what is kept when it is compiled
   std::optional<PostgresSql> translated_;  // of text_, where only PostgreSQL's grammar or functions know it
   SessionState* session_;
   SqlUse use_;

@@ -14,6 +14,7 @@ struct LoadTarget {
   std::string schema;                ///< for SQL tables: "main", "temp"; empty: the first schema that has the table
   std::string name;                  ///< of a tensor or table, case-insensitive
   std::vector<std::string> columns;  ///< empty: all columns in their order
+  bool checked = false;  ///< whether a table takes values of its columns' types alone, as PostgreSQL's INSERT does
 };
 
 /// Loads rows into a tensor or a table: all of them or none. A tensor is filled anew, as by COPY from a file: cells

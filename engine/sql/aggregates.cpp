@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "common/coded_error.hpp"
+#include "engine/dialect/moments.hpp"
 #include "engine/sql/number_argument.hpp"
 
 namespace eindb {
@@ -46,6 +47,31 @@ class Truth final : public SqlAggregate {
 
  private:
   std::optional<bool> truth_;
+};
+
+/// The sum of intervals, or their mean, which are texts.
+template <bool mean>
+class Intervals final : public SqlAggregate {
+ public:
+  void add(std::span<const SqliteValue> arguments) override {
+    const auto* const text = std::get_if<std::string>(&arguments[0]);
+    if (text == nullptr) return;
+    const auto read = dialect::read_interval(*text);
+    if (!read) throw CodedError("22007", ErrorKind::Value, "invalid input syntax for type interval: \"" + *text + "\"");
+    const bool overflows = __builtin_add_overflow(sum_.months, read->months, &sum_.months) ||
+                           __builtin_add_overflow(sum_.days, read->days, &sum_.days) ||
+                           __builtin_add_overflow(sum_.microseconds, read->microseconds, &sum_.microseconds);
+    if (overflows) throw CodedError("22008", ErrorKind::Value, "interval out of range");
+    ++count_;
+  }
+  SqliteValue result() override {
+    if (count_ == 0) return {};
+    return dialect::interval_text(mean ? dialect::scaled(sum_, 1 / static_cast<double>(count_)) : sum_);
+  }
+
+ private:
+  dialect::Interval sum_;
+  std::int64_t count_ = 0;
 };
 
 std::optional<double> quotient(double a, double b) { return b == 0 ? std::nullopt : std::optional(a / b); }
@@ -115,6 +141,9 @@ void add_aggregates(SqliteConnection& connection) {
   add("bit_and", 1, &make<Bits<BitOp::And>>);
   add("bit_or", 1, &make<Bits<BitOp::Or>>);
   add("bit_xor", 1, &make<Bits<BitOp::Xor>>);
+
+  add("pg_interval_sum", 1, &make<Intervals<false>>);
+  add("pg_interval_avg", 1, &make<Intervals<true>>);
 
   add("ordered_text", -1, &ordered_text);
   add("ordered_json", -1, &ordered_json);

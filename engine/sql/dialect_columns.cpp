@@ -9,7 +9,7 @@ namespace eindb {
 namespace {
 
 dialect::SqlType type_of(const TypedColumn& column) {
-  if (column.complex) return dialect::SqlType::Any;  // the engine checks what is done with them
+  if (column.complex) return dialect::SqlType::Complex;
   if (const auto declared = dialect::type_of_declared(column.declared); declared != dialect::SqlType::Any)
     return declared;
   switch (column.type) {
@@ -33,14 +33,17 @@ dialect::SqlType type_of(ColumnType type) {
   }
 }
 
-/// The columns of a query of eindb's language. nullopt if they are not known before it runs, have complex numbers,
-/// which SQL sees in parts, or if the query is wrong: then the statement says why, with the place.
+/// The columns of a query of eindb's language, with the parts of complex numbers. nullopt if they are not known before
+/// it runs, or if the query is wrong: then the statement says why, with the place.
 std::optional<std::vector<dialect::Column>> columns_of_einsum(const SchemaLookups& lookups, const std::string& query) {
   try {
     std::vector<dialect::Column> columns;
     for (const auto& column : lookups.query_columns(query)) {
-      if (is_complex(column.type)) return std::nullopt;
-      columns.push_back({.name = column.name, .type = type_of(column.type)});
+      const bool complex = is_complex(column.type);
+      columns.push_back({.name = column.name, .type = complex ? dialect::SqlType::Complex : type_of(column.type)});
+      if (!complex) continue;
+      for (const char* part : {"re", "im"})
+        columns.push_back({.name = part, .type = dialect::SqlType::Float, .hidden = true});
     }
     return columns;
   } catch (const Error&) {
@@ -85,7 +88,8 @@ std::optional<std::vector<dialect::Column>> columns_at(const SchemaLookups& look
                        .type = type_of(column),
                        .declared = std::string(dialect::without_quotes(column.declared)),
                        .hidden = column.hidden,
-                       .key = column.key});
+                       .key = column.key,
+                       .always_counts = column.always_counts});
     has_computed = has_computed || (column.declared.empty() && !column.complex);
   }
   if (has_computed) find_types_of_view(lookups, schema, table, depth, columns);

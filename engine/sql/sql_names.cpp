@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/letter_case.hpp"
+#include "engine/dialect/names.hpp"
 
 namespace eindb {
 namespace {
@@ -59,18 +60,33 @@ KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::st
   select.bind(1, table);
   if (!schema.empty()) select.bind(2, schema);
   Columns columns;
-  while (select.step())
+  std::vector<std::size_t> keys;
+  while (select.step()) {
+    if (select.integer(3) > 0) keys.push_back(columns.size());
     columns.push_back({.name = select.text(0),
                        .type = declared_type(select.text(1)),
                        .hidden = select.integer(2) == kHidden,
                        .declared = select.text(1),
                        .key = select.integer(3) > 0});
+  }
   mark_complex(columns);
+  if (keys.size() == 1 && equal_ignoring_case(columns[keys[0]].declared, "INTEGER"))
+    columns[keys[0]].always_counts = definition_has(schema, table, dialect::kAlwaysIdentity);
   const auto is_open = [](const TypedColumn& column) {
     return column.type == ValueType::Unknown || (column.type == ValueType::Text && !column.complex);
   };
   if (std::any_of(columns.begin(), columns.end(), is_open)) infer_view(schema, table, columns);
   return columns;
+}
+
+bool KnownNames::definition_has(const std::string& schema, const std::string& table, std::string_view part) {
+  const bool is_temporary = equal_ignoring_case(schema, "temp");
+  auto select = connection_.prepare("SELECT 1 FROM " + std::string(is_temporary ? "temp" : "main") +
+                                    ".sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE"
+                                    " AND instr(sql, ?2) > 0");
+  select.bind(1, table);
+  select.bind(2, part);
+  return select.step();
 }
 
 std::optional<std::string> KnownNames::view_text(const std::string& schema, const std::string& view) {

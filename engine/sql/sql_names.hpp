@@ -32,6 +32,7 @@ class KnownNames {
  private:
   using Columns = std::vector<TypedColumn>;
 
+  bool definition_has(const std::string& schema, const std::string& table, std::string_view part);
   Columns look_up(const std::string& schema, const std::string& table);
   void infer_view(const std::string& schema, const std::string& view, Columns& columns);
 

@@ -9,7 +9,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
-#include "engine/sql_functions/array_text.hpp"
+#include "engine/dialect/array_text.hpp"
 #include "engine/sql_functions/pg_values.hpp"
 #include "engine/sql_functions/sql_functions.hpp"
 #include "parser/token_value.hpp"
@@ -155,6 +155,12 @@ SqliteValue array_cat(PgValues values) {
   return write_array(elements);
 }
 
+/// pg_to_array('{1, 2}', 'bigint'): the text of an array, with its elements checked.
+SqliteValue to_array(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  return checked_array(text_of(values[0]), dialect::type_of_declared(text_of(values[1])));
+}
+
 SqliteValue split_part(PgValues values) {
   DCHECK(values.size() == 3, "a part is that of a text, between separators, by its number");
   const auto parts = string_to_array(values.first(2));
@@ -184,6 +190,7 @@ constexpr std::array kArrayFunctions{
     PgFunction{"pg_array_get", 2, "", &array_get},
     PgFunction{"pg_array_json", 1, "TEXT", &json_of_array},
     PgFunction{"pg_array_of_json", 1, "TEXT", &array_of_json},
+    PgFunction{"pg_to_array", 2, "TEXT", &to_array},
     PgFunction{"pg_series", 2, "TEXT", &series},
     PgFunction{"pg_series", 3, "TEXT", &series},
     PgFunction{"array_append", 2, "TEXT", &array_append},

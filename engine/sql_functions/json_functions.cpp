@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "common/check.hpp"
-#include "common/coded_error.hpp"
-#include "engine/sql_functions/array_text.hpp"
+#include "engine/dialect/array_text.hpp"
+#include "engine/dialect/literals.hpp"
 #include "engine/sql_functions/pg_values.hpp"
 #include "engine/sql_functions/sql_functions.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::string_view kInvalidText = "22P02";
 constexpr std::string_view kSpace = " \t\r\n";
 
 using Part = std::optional<std::string_view>;
@@ -94,13 +93,7 @@ Part element(std::string_view json, std::int64_t index) {
   return elements[static_cast<std::size_t>(index)];
 }
 
-std::string valid_json(const SqliteValue& value) {
-  auto text = text_of(value);
-  if (!nlohmann::json::accept(text))
-    throw CodedError(kInvalidText, ErrorKind::Value, "invalid input syntax for type json",
-                     "texts and names stand in double quotes");
-  return text;
-}
+std::string valid_json(const SqliteValue& value) { return dialect::json_from(text_of(value)); }
 
 SqliteValue json_value(Part part) { return part ? SqliteValue(std::string(*part)) : kNull; }
 

@@ -22,7 +22,8 @@ using dialect::kSecond;
 [[noreturn]] void refuse(std::string_view sqlstate, std::string message) {
   throw CodedError(sqlstate, ErrorKind::Value, std::move(message));
 }
-[[noreturn]] void bad_input(std::string_view type, const std::string& text) {
+[[noreturn]] void bad_input(std::string_view type, const std::string& text, bool out_of_range = false) {
+  if (out_of_range) refuse("22008", "date/time field value out of range: \"" + text + "\"");
   refuse("22007", "invalid input syntax for type " + std::string(type) + ": \"" + text + "\"");
 }
 
@@ -30,15 +31,17 @@ bool is_zoned(const std::string& text) { return text.find('+', 10) != std::strin
 
 std::int64_t date_of(const SqliteValue& value) {
   const auto text = text_of(value);
-  const auto days = dialect::read_date(text);
-  if (!days) bad_input("date", text);
+  bool out_of_range = false;
+  const auto days = dialect::read_date(text, &out_of_range);
+  if (!days) bad_input("date", text, out_of_range);
   return *days;
 }
 
 std::int64_t moment_of(const SqliteValue& value, bool zoned) {
   const auto text = text_of(value);
-  const auto moment = dialect::read_timestamp(text, zoned);
-  if (!moment) bad_input("timestamp", text);
+  bool out_of_range = false;
+  const auto moment = dialect::read_timestamp(text, zoned, &out_of_range);
+  if (!moment) bad_input("timestamp", text, out_of_range);
   return *moment;
 }
 
@@ -148,11 +151,12 @@ SqliteValue interval_sum(PgValues values, int sign) {
 SqliteValue interval_plus(PgValues values) { return interval_sum(values, 1); }
 SqliteValue interval_minus(PgValues values) { return interval_sum(values, -1); }
 
+constexpr std::int64_t kDaysOfMonth = 30;
+
 /// The length by which PostgreSQL compares intervals: months have thirty days. In microseconds.
 SqliteValue interval_span(PgValues values) {
   if (any_null(values)) return kNull;
   const auto interval = interval_of(values[0]);
-  constexpr std::int64_t kDaysOfMonth = 30;
   std::int64_t span = 0;
   if (__builtin_mul_overflow(interval.months * kDaysOfMonth + interval.days, kDay, &span) ||
       __builtin_add_overflow(span, interval.microseconds, &span))
@@ -191,15 +195,59 @@ SqliteValue interval_scaled(PgValues values, bool divides) {
   if (divides && factor == 0) refuse("22012", "division by zero");
   if (divides) factor = 1 / factor;
   if (!(std::fabs(factor) < 1e6)) refuse("22008", "interval out of range");
-  const double months = static_cast<double>(interval.months) * factor;
-  const double days = static_cast<double>(interval.days) * factor + (months - std::trunc(months)) * 30;
-  const double rest = static_cast<double>(interval.microseconds) * factor +
-                      std::round((days - std::trunc(days)) * static_cast<double>(kDay));
-  return dialect::interval_text(
-      {static_cast<std::int64_t>(months), static_cast<std::int64_t>(days), std::llround(rest)});
+  return dialect::interval_text(dialect::scaled(interval, factor));
 }
 SqliteValue interval_times(PgValues values) { return interval_scaled(values, false); }
 SqliteValue interval_by(PgValues values) { return interval_scaled(values, true); }
+
+// justify_hours(), justify_days() and justify_interval(): 24 hours are a day, and 30 days a month.
+
+/// Gives both parts one sign, where `whole` counts so many of `rest`.
+void give_one_sign(std::int64_t& whole, std::int64_t& rest, std::int64_t size) {
+  if (whole > 0 && rest < 0) {
+    rest += size;
+    --whole;
+  } else if (whole < 0 && rest > 0) {
+    rest -= size;
+    ++whole;
+  }
+}
+void carry(std::int64_t& whole, std::int64_t& rest, std::int64_t size) {
+  whole += rest / size;
+  rest %= size;
+}
+
+SqliteValue justify_hours(PgValues values) {
+  if (any_null(values)) return kNull;
+  auto interval = interval_of(values[0]);
+  carry(interval.days, interval.microseconds, kDay);
+  give_one_sign(interval.days, interval.microseconds, kDay);
+  return dialect::interval_text(interval);
+}
+SqliteValue justify_days(PgValues values) {
+  if (any_null(values)) return kNull;
+  auto interval = interval_of(values[0]);
+  carry(interval.months, interval.days, kDaysOfMonth);
+  give_one_sign(interval.months, interval.days, kDaysOfMonth);
+  return dialect::interval_text(interval);
+}
+SqliteValue justify_interval(PgValues values) {
+  if (any_null(values)) return kNull;
+  auto [months, days, time] = interval_of(values[0]);
+  carry(days, time, kDay);
+  carry(months, days, kDaysOfMonth);
+  const bool is_behind = days < 0 || (days == 0 && time < 0);
+  const bool is_ahead = days > 0 || (days == 0 && time > 0);
+  if (months > 0 && is_behind) {
+    days += kDaysOfMonth;
+    --months;
+  } else if (months < 0 && is_ahead) {
+    days -= kDaysOfMonth;
+    ++months;
+  }
+  give_one_sign(days, time, kDay);
+  return dialect::interval_text({months, days, time});
+}
 
 SqliteValue make_date(PgValues values) {
   if (any_null(values)) return kNull;
@@ -408,6 +456,9 @@ constexpr std::array kMomentFunctions{
     PgFunction{"pg_interval_minus", 2, "TEXT", &interval_minus},
     PgFunction{"pg_interval_times", 2, "TEXT", &interval_times},
     PgFunction{"pg_interval_by", 2, "TEXT", &interval_by},
+    PgFunction{"pg_justify_days", 1, "TEXT", &justify_days},
+    PgFunction{"pg_justify_hours", 1, "TEXT", &justify_hours},
+    PgFunction{"pg_justify_interval", 1, "TEXT", &justify_interval},
     PgFunction{"pg_make_date", 3, "DATE", &make_date},
     PgFunction{"pg_date_part", 2, "REAL", &date_part},
     PgFunction{"pg_part_of_date", 2, "REAL", &part_of_date},

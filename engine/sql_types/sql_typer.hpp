@@ -34,6 +34,7 @@ class SqlTyper {
     ValueType type = ValueType::Unknown;
     std::size_t parameter = 0;  // 0: none
     bool complex = false;       // as TypedColumn::complex
+    bool shown = false;         // a text that shows complex numbers, as the user wants it: CAST(val AS TEXT), val || ''
 
     bool is_open() const { return parameter != 0 && type == ValueType::Unknown; }
   };
@@ -49,7 +50,10 @@ class SqlTyper {
 
   // ---- Expressions -------------------------------------------------------------------------------------------------
   Value expression(const NameScope& scope);
-  void condition(const NameScope& scope);
+  /// `word` names the place for messages: WHERE.
+  void condition(const NameScope& scope, const Token& word);
+  /// The keys behind ORDER, which is the next word.
+  void sort_keys(const NameScope& scope);
   Value conjunction(const NameScope& scope);
   Value negation(const NameScope& scope);
   Value equality(const NameScope& scope);
@@ -74,6 +78,8 @@ class SqlTyper {
   Value arithmetic(const Token& op, Value left, Value right);
   /// Notes an operation that wants real numbers and gets complex ones.
   void require_real(const Token& operation, std::initializer_list<Value> operands);
+  /// The same for rows that a table stores.
+  void require_real_columns(const Token& operation, const std::vector<TypedColumn>& columns);
   /// The same for = and <>, which may compare the texts of complex numbers, but not these with numbers.
   void require_comparable(const Token& operation, const Value& left, const Value& right);
   /// Relates operands of the same type: a parameter among them takes the type of the other.
@@ -89,7 +95,7 @@ class SqlTyper {
   std::vector<TypedColumn> query_core(const NameScope* outer, const std::vector<TypedColumn>* targets);
   std::vector<TypedColumn> select(const NameScope* outer, const std::vector<TypedColumn>* targets);
   std::vector<TypedColumn> values(const NameScope* outer, const std::vector<TypedColumn>* targets);
-  void compound_tail(const NameScope* outer);
+  void compound_tail(const NameScope* outer, const std::vector<TypedColumn>& columns);
   void with(const NameScope* outer);
   void with_query(const NameScope* outer);
   bool mentions(std::size_t begin, const std::string& name) const;
@@ -114,7 +120,7 @@ class SqlTyper {
   std::vector<TypedColumn> remove();
   std::vector<TypedColumn> create_view();
   NamedSource target();
-  void assignments(const NameScope& scope, const std::vector<TypedColumn>& columns);
+  void assignments(const NameScope& scope, const std::vector<TypedColumn>& columns, const Token& operation);
   void conflict_clauses(const NameScope& scope, const std::vector<TypedColumn>& columns);
   std::vector<TypedColumn> returning(const NameScope& scope);
   void optional_where(const NameScope& scope);

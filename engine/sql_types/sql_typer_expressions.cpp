@@ -63,6 +63,10 @@ void SqlTyper::require_real(const Token& operation, std::initializer_list<Value>
   misuse_ = ComplexMisuse{to_upper(std::string(operation.text)), operation.span};
 }
 
+void SqlTyper::require_real_columns(const Token& operation, const std::vector<TypedColumn>& columns) {
+  for (const auto& column : columns) require_real(operation, {{.type = column.type, .complex = column.complex}});
+}
+
 void SqlTyper::require_comparable(const Token& operation, const Value& left, const Value& right) {
   const auto is_number = [](const Value& value) { return value.type >= Boolean && value.type <= Number; };
   if (is_number(left) || is_number(right)) require_real(operation, {left, right});
@@ -89,7 +93,11 @@ SqlTyper::Value SqlTyper::expression(const NameScope& scope) {
   return left;
 }
 
-void SqlTyper::condition(const NameScope& scope) { settle(expression(scope), Boolean); }
+void SqlTyper::condition(const NameScope& scope, const Token& word) {
+  const auto value = expression(scope);
+  require_real(word, {value});
+  settle(value, Boolean);
+}
 
 SqlTyper::Value SqlTyper::conjunction(const NameScope& scope) {
   auto left = negation(scope);
@@ -238,9 +246,10 @@ SqlTyper::Value SqlTyper::concatenation(const NameScope& scope) {
   auto left = unary(scope);
   for (;;) {
     if (reader_.accept_symbol("||")) {
+      const auto right = unary(scope);
       settle(left, Text);
-      settle(unary(scope), Text);
-      left = {Text};
+      settle(right, Text);
+      left = {.type = Text, .complex = left.complex || right.complex, .shown = true};
     } else if (reader_.accept_symbol("->")) {
       unary(scope);
       left = {Text};
@@ -371,15 +380,20 @@ SqlTyper::Value SqlTyper::call(const Token& called, const NameScope& scope) {
 // Skips FILTER (WHERE ...) OVER (...).
 void SqlTyper::skip_call_tail(const NameScope& scope) {
   if (reader_.at_word("FILTER") && reader_.at_symbol("(", 1)) {
-    reader_.take();
+    const auto& word = reader_.take();
     reader_.take();
     reader_.expect_word("WHERE");
-    condition(scope);
+    condition(scope, word);
     reader_.expect_symbol(")");
   }
   if (!reader_.accept_word("OVER")) return;
-  if (reader_.accept_symbol("(")) reader_.skip_parentheses();
-  else reader_.expect_name();
+  if (!reader_.accept_symbol("(")) return static_cast<void>(reader_.expect_name());
+  if (reader_.accept_word("PARTITION")) {
+    reader_.expect_word("BY");
+    list(scope);
+  }
+  if (reader_.at_word("ORDER")) sort_keys(scope);
+  reader_.skip_parentheses();
 }
 
 SqlTyper::Value SqlTyper::case_of(const NameScope& scope) {
@@ -391,7 +405,7 @@ SqlTyper::Value SqlTyper::case_of(const NameScope& scope) {
   while (reader_.accept_word("WHEN")) {
     const auto condition = expression(scope);
     if (has_base) tested.push_back(condition);
-    else settle(condition, Boolean);
+    else require_real(when, {condition}), settle(condition, Boolean);
     reader_.expect_word("THEN");
     results.push_back(expression(scope));
   }
@@ -421,7 +435,7 @@ SqlTyper::Value SqlTyper::cast(const NameScope& scope) {
   settle(value, type);
   const bool to_number = type != Text && type != Blob;
   if (to_number) require_real(word, {value});
-  return {.type = type, .complex = value.complex && !to_number};
+  return {.type = type, .complex = value.complex && !to_number, .shown = true};
 }
 
 }  // namespace eindb

@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 22> kFollowsTable{
     "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT",    "NATURAL", "LEFT",
     "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "RETURNING", "SET",     "NOT"};
 /// Words that begin the clauses of a SELECT after, or without, a FROM.
-constexpr std::array<std::string_view, 9> kBehindFrom{"WHERE", "GROUP", "HAVING",    "WINDOW", "ORDER",
-                                                      "LIMIT", "UNION", "INTERSECT", "EXCEPT"};
+constexpr std::array<std::string_view, 10> kBehindFrom{"WHERE", "GROUP", "HAVING",    "WINDOW", "ORDER",
+                                                       "LIMIT", "UNION", "INTERSECT", "EXCEPT", "RETURNING"};
 
 template <std::size_t N>
 bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
@@ -63,7 +63,7 @@ Columns SqlTyper::query(const NameScope* outer, const Columns* targets) {
     reader_.accept_word("ALL");
     widen(columns, query_core(outer, targets));
   }
-  compound_tail(outer);
+  compound_tail(outer, columns);
   with_queries_ = visible;
   return columns;
 }
@@ -91,6 +91,7 @@ Columns SqlTyper::values(const NameScope* outer, const Columns* targets) {
       if (targets != nullptr && n < targets->size()) settle(row[n], (*targets)[n].type);
       if (row[n].is_open()) open.emplace_back(n, row[n]);
       else columns[n].type = common_type(columns[n].type, row[n].type);
+      columns[n].complex = columns[n].complex || (row[n].complex && !row[n].shown);
     }
   } while (reader_.accept_symbol(","));
   for (const auto& [n, value] : open) settle(value, columns[n].type);
@@ -112,7 +113,7 @@ Columns SqlTyper::select(const NameScope* outer, const Columns* targets) {
     reader_.expect_word("BY");
     list(scope);
   }
-  if (reader_.accept_word("HAVING")) condition(scope);
+  if (const auto& having = reader_.peek(); reader_.accept_word("HAVING")) condition(scope, having);
   while (reader_.accept_word("WINDOW") || reader_.accept_symbol(",")) {
     reader_.expect_name();
     reader_.expect_word("AS");
@@ -142,17 +143,21 @@ std::size_t SqlTyper::find_from() const {
   }
 }
 
-void SqlTyper::compound_tail(const NameScope* outer) {
+void SqlTyper::sort_keys(const NameScope& scope) {
+  const auto& order = reader_.take();
+  reader_.expect_word("BY");
+  do {
+    require_real(order, {expression(scope)});
+    if (!reader_.accept_word("ASC")) reader_.accept_word("DESC");
+    if (reader_.accept_word("NULLS")) reader_.expect_name();
+  } while (reader_.accept_symbol(","));
+}
+
+// Of other columns than those of the rows nothing is known here.
+void SqlTyper::compound_tail(const NameScope* outer, const Columns& columns) {
   NameScope scope(outer);
-  scope.add({.name = "", .columns = {}, .known = false});
-  if (reader_.accept_word("ORDER")) {
-    reader_.expect_word("BY");
-    do {
-      expression(scope);
-      if (!reader_.accept_word("ASC")) reader_.accept_word("DESC");
-      if (reader_.accept_word("NULLS")) reader_.expect_name();
-    } while (reader_.accept_symbol(","));
-  }
+  scope.add({.name = "", .columns = columns, .known = false});
+  if (reader_.at_word("ORDER")) sort_keys(scope);
   if (!reader_.accept_word("LIMIT")) return;
   settle(expression(scope), ValueType::Integer);
   if (reader_.accept_word("OFFSET") || reader_.accept_symbol(",")) settle(expression(scope), ValueType::Integer);
@@ -235,7 +240,7 @@ void SqlTyper::result_column(Columns& columns, const NameScope& scope, const Col
   if (targets != nullptr && columns.size() < targets->size()) settle(value, (*targets)[columns.size()].type);
   auto name = result_name(begin);
   if (auto alias = result_alias(); !alias.empty()) name = std::move(alias);
-  columns.push_back({.name = std::move(name), .type = value.type, .complex = value.complex});
+  columns.push_back({.name = std::move(name), .type = value.type, .complex = value.complex && !value.shown});
 }
 
 // Reads * or t.*; nullopt if there is neither.
@@ -297,10 +302,14 @@ bool SqlTyper::join(NameScope& scope) {
   if (!reader_.accept_word("JOIN")) return false;
   source(scope);
   if (natural) scope.join_last_naturally();
+  const auto& word = reader_.peek();
   if (reader_.accept_word("ON")) {
-    condition(scope);
+    condition(scope, word);
   } else if (reader_.accept_word("USING")) {
-    for (const auto& name : names_in_parentheses()) scope.join_last(name);
+    for (const auto& name : names_in_parentheses()) {
+      scope.join_last(name);
+      require_real_columns(word, {scope.find("", name)});
+    }
   }
   return true;
 }

@@ -28,8 +28,8 @@ Columns SqlTyper::statement() {
   if (reader_.at_word("WITH")) with(nullptr);
   Columns columns;
   if (reader_.at_any({"SELECT", "VALUES"})) columns = query(nullptr);
-  else if (reader_.accept_word("INSERT") || reader_.accept_word("REPLACE")) columns = insert();
-  else if (reader_.accept_word("UPDATE")) columns = update();
+  else if (reader_.at_any({"INSERT", "REPLACE"})) columns = insert();
+  else if (reader_.at_word("UPDATE")) columns = update();
   else if (reader_.accept_word("DELETE")) columns = remove();
   else if (reader_.accept_word("CREATE")) columns = create_view();
   else throw UnknownSql();
@@ -49,6 +49,7 @@ NamedSource SqlTyper::target() {
 }
 
 Columns SqlTyper::insert() {
+  const auto& word = reader_.take();
   if (reader_.accept_word("OR")) reader_.expect_name();
   reader_.expect_word("INTO");
   const auto changed = target();
@@ -58,7 +59,7 @@ Columns SqlTyper::insert() {
     for (const auto& name : names_in_parentheses()) targets.push_back({name, type_of(changed.columns, name)});
   }
   if (reader_.accept_word("DEFAULT")) reader_.expect_word("VALUES");
-  else query(nullptr, &targets);
+  else require_real_columns(word, query(nullptr, &targets));
   NameScope scope(nullptr);
   scope.add(changed);
   conflict_clauses(scope, changed.columns);
@@ -75,33 +76,45 @@ void SqlTyper::conflict_clauses(const NameScope& scope, const Columns& columns) 
     optional_where(scope);
     reader_.expect_word("DO");
     if (reader_.accept_word("NOTHING")) continue;
-    reader_.expect_word("UPDATE");
+    const auto& update = reader_.take();
+    if (!update.is_word("UPDATE")) throw UnknownSql();
     reader_.expect_word("SET");
-    assignments(with_excluded, columns);
+    assignments(with_excluded, columns, update);
     optional_where(with_excluded);
   }
 }
 
+// The sources behind FROM determine the meaning of the names before them, so they are read first.
 Columns SqlTyper::update() {
+  const auto& word = reader_.take();
   if (reader_.accept_word("OR")) reader_.expect_name();
   const auto changed = target();
   NameScope scope(nullptr);
   scope.add(changed);
   reader_.expect_word("SET");
-  assignments(scope, changed.columns);
   NameScope with_more(nullptr);
   with_more.add(changed);
+  const auto begin = reader_.at();
+  const auto behind = find_from();
+  reader_.go_to(behind);
   if (reader_.accept_word("FROM")) sources(with_more);
+  const auto end = reader_.at();
+  reader_.go_to(begin);
+  assignments(with_more, changed.columns, word);
+  if (reader_.at() != behind) throw UnknownSql();
+  reader_.go_to(end);
   optional_where(with_more);
   return returning(scope);
 }
 
-void SqlTyper::assignments(const NameScope& scope, const Columns& columns) {
+void SqlTyper::assignments(const NameScope& scope, const Columns& columns, const Token& operation) {
   do {
     const bool several = reader_.at_symbol("(");
     const auto type = several ? (names_in_parentheses(), ValueType::Unknown) : type_of(columns, reader_.expect_name());
     reader_.expect_symbol("=");
-    settle(expression(scope), type);
+    const auto value = expression(scope);
+    if (!value.shown) require_real(operation, {value});
+    settle(value, type);
   } while (reader_.accept_symbol(","));
 }
 
@@ -114,7 +127,8 @@ Columns SqlTyper::remove() {
 }
 
 void SqlTyper::optional_where(const NameScope& scope) {
-  if (reader_.accept_word("WHERE")) condition(scope);
+  const auto& word = reader_.peek();
+  if (reader_.accept_word("WHERE")) condition(scope, word);
 }
 
 Columns SqlTyper::returning(const NameScope& scope) {
@@ -125,7 +139,9 @@ Columns SqlTyper::returning(const NameScope& scope) {
 // Reads CREATE VIEW v (a, b) AS SELECT ... or CREATE TABLE t AS SELECT ...; returns the columns.
 Columns SqlTyper::create_view() {
   if (!reader_.accept_word("TEMP")) reader_.accept_word("TEMPORARY");
-  if (!reader_.accept_word("TABLE")) reader_.expect_word("VIEW");
+  const auto& kind = reader_.peek();
+  const bool stores = reader_.accept_word("TABLE");
+  if (!stores) reader_.expect_word("VIEW");
   if (reader_.accept_word("IF")) {
     reader_.expect_word("NOT");
     reader_.expect_word("EXISTS");
@@ -135,6 +151,7 @@ Columns SqlTyper::create_view() {
   const auto names = reader_.at_symbol("(") ? names_in_parentheses() : std::vector<std::string>();
   reader_.expect_word("AS");
   auto columns = query(nullptr);
+  if (stores) require_real_columns(kind, columns);
   if (!names.empty() && names.size() != columns.size()) throw UnknownSql();
   for (std::size_t n = 0; n < names.size(); ++n) columns[n].name = names[n];
   return columns;

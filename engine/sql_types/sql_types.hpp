@@ -15,10 +15,11 @@ namespace eindb {
 struct TypedColumn {
   std::string name;
   ValueType type = ValueType::Unknown;
-  bool hidden = false;        ///< not shown by *
-  bool complex = false;       ///< complex numbers, as texts: the val of a complex tensor
-  std::string declared = {};  ///< the type in CREATE TABLE; empty if there is none
-  bool key = false;           ///< whether it belongs to the primary key, as the labels of a tensor do
+  bool hidden = false;         ///< not shown by *
+  bool complex = false;        ///< complex numbers, as texts: the val of a complex tensor
+  std::string declared = {};   ///< the type in CREATE TABLE; empty if there is none
+  bool key = false;            ///< whether it belongs to the primary key, as the labels of a tensor do
+  bool always_counts = false;  ///< whether CREATE TABLE says GENERATED ALWAYS AS IDENTITY
 };
 
 /// The lookups that the inference uses for names; ASCII case-insensitive.

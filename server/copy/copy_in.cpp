@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/coded_error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/sql_functions/bytea_text.hpp"
 #include "server/copy/copy_decoder.hpp"
@@ -12,7 +13,7 @@
 #include "server/copy/copy_file.hpp"
 #include "server/protocol/big_endian.hpp"
 #include "server/protocol/frontend_message.hpp"
-#include "server/values/client_text.hpp"
+#include "server/protocol/protocol_error.hpp"
 #include "server/values/data_type.hpp"
 #include "server/values/declared_type.hpp"
 #include "server/values/value_format.hpp"
@@ -55,6 +56,12 @@ double binary_real(std::string_view value, DataType type) {
   }
 }
 
+Cell stored_cell(ParameterInput read) {
+  if (const auto* integer = std::get_if<std::int64_t>(&read)) return *integer;
+  if (const auto* real = std::get_if<double>(&read)) return *real;
+  return std::get<std::string>(std::move(read));
+}
+
 Cell binary_cell(std::string_view value, DataType type) {
   if (is_integer(type)) return binary_integer(value, type);
   if (is_real(type)) return binary_real(value, type);
@@ -62,24 +69,23 @@ Cell binary_cell(std::string_view value, DataType type) {
     if (value.size() != 1) fail_size(value, type);
     return std::int64_t{value[0] != 0};
   }
-  if (type != DataType::Bytea) check_client_text(value);
-  return std::string(value);
+  if (type == DataType::Bytea) return std::string(value);
+  return stored_cell(read_value(value, type, Format::Binary));
 }
 
 Cell text_cell(std::string_view value, DataType type) {
   if (type == DataType::Bytea) return read_bytea(value);
-  auto read = read_value(value, type, Format::Text);
-  if (const auto* integer = std::get_if<std::int64_t>(&read)) return *integer;
-  if (const auto* real = std::get_if<double>(&read)) return *real;
-  return std::get<std::string>(std::move(read));
+  return stored_cell(read_value(value, type, Format::Text));
 }
 
 class RowsIn final : public CopyIn {
  public:
   RowsIn(const CopyStatement& statement, const CopyFormatOptions& options, Session& session)
       : binary_(options.format == CopyFormat::Binary),
-        loader_(session.load(
-            {.schema = sql_schema(statement.schema), .name = statement.table, .columns = statement.columns})),
+        loader_(session.load({.schema = sql_schema(statement.schema),
+                              .name = statement.table,
+                              .columns = statement.columns,
+                              .checked = true})),
         row_(loader_->columns().size()) {
     CopyTarget target{.table = statement.table, .columns = {}};
     for (const auto& column : loader_->columns()) {
@@ -133,6 +139,8 @@ class RowsIn final : public CopyIn {
       return binary_ ? binary_cell(*field, types_[column]) : text_cell(*field, types_[column]);
     } catch (const Error& error) {
       throw decoder_->error_in(column, error);
+    } catch (const ProtocolError& error) {  // the value is of another length than its type
+      throw decoder_->error_in(column, CodedError(error.sqlstate(), ErrorKind::Corrupt, error.what()));
     }
   }
 

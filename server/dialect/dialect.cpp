@@ -4,9 +4,11 @@
 #include <array>
 #include <charconv>
 
+#include "common/letter_case.hpp"
 #include "engine/dialect/translate.hpp"
 #include "engine/statement_text.hpp"
 #include "server/dialect/dialect_types.hpp"
+#include "server/values/declared_type.hpp"
 
 namespace eindb {
 namespace {
@@ -125,6 +127,8 @@ std::optional<Translation> translate_tree(std::string_view statement, const dial
   note_cast_parameters(statement, out);
   for (const auto& [number, type] : translated->parameters)
     if (data_type_of(type) != DataType::Unspecified) out.parameter_types.push_back({number, data_type_of(type)});
+  for (const auto& [number, declared] : translated->array_parameters)
+    if (!declared.empty()) out.parameter_types.push_back({number, declared_data_type(declared)});
   return out;
 }
 
@@ -176,6 +180,18 @@ Translation translate_dialect(std::string_view statement, const dialect::FindCol
   if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, tokenizer.next());
   if (!is_sql(first, tokenizer)) return {};
   return translate_tree(statement, find_columns, stated).value_or(Translation{});
+}
+
+std::string default_for_column(std::string_view declared, const std::string& value) {
+  const auto type = equal_ignoring_case(declared, "json text") ? "json" : dialect::without_quotes(declared);
+  if (dialect::type_of_declared(type) == dialect::SqlType::Any) return value;
+  const auto statement = "CREATE TABLE t (c " + std::string(type) + " " + value + ")";
+  const auto no_tables = [](const std::string&, const std::string&) {
+    return std::optional<std::vector<dialect::Column>>();
+  };
+  const auto made = translate_dialect(statement, no_tables);
+  const auto at = made.text ? made.text->find("DEFAULT") : std::string::npos;
+  return at == std::string::npos ? value : made.text->substr(at, made.text->size() - at - 1);
 }
 
 }  // namespace eindb

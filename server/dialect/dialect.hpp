@@ -59,4 +59,8 @@ bool is_sql_for_sqlite(std::string_view statement);
 Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns,
                               std::span<const std::int32_t> stated = {});
 
+/// A constant after DEFAULT, with that word, as CREATE TABLE would have it for a column of the type. Throws CodedError
+/// for one that the column does not hold.
+std::string default_for_column(std::string_view declared, const std::string& value);
+
 }  // namespace eindb

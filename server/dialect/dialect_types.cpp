@@ -18,17 +18,45 @@ struct NamedType {
 
 // In alphabetical order.
 constexpr std::array kNamedTypes{
-    NamedType{"bigint", Int8},       NamedType{"bool", Bool},       NamedType{"boolean", Bool},
-    NamedType{"bpchar", BpChar},     NamedType{"bytea", Bytea},     NamedType{"char", BpChar},
-    NamedType{"character", BpChar},  NamedType{"cid", Int8},        NamedType{"decimal", Numeric},
-    NamedType{"double", Float8},     NamedType{"float", Float8},    NamedType{"float4", Float4},
-    NamedType{"float8", Float8},     NamedType{"int", Int4},        NamedType{"int2", Int2},
-    NamedType{"int4", Int4},         NamedType{"int8", Int8},       NamedType{"integer", Int4},
-    NamedType{"json", Json},         NamedType{"name", Name},       NamedType{"numeric", Numeric},
-    NamedType{"oid", Oid},           NamedType{"real", Float4},     NamedType{"regclass", Text},
-    NamedType{"regnamespace", Text}, NamedType{"regproc", Text},    NamedType{"regprocedure", Text},
-    NamedType{"regrole", Text},      NamedType{"regtype", Text},    NamedType{"smallint", Int2},
-    NamedType{"text", Text},         NamedType{"varchar", Varchar}, NamedType{"xid", Int8},
+    NamedType{"bigint", Int8},
+    NamedType{"bool", Bool},
+    NamedType{"boolean", Bool},
+    NamedType{"bpchar", BpChar},
+    NamedType{"bytea", Bytea},
+    NamedType{"char", BpChar},
+    NamedType{"character", BpChar},
+    NamedType{"cid", Int8},
+    NamedType{"date", Date},
+    NamedType{"decimal", Numeric},
+    NamedType{"double", Float8},
+    NamedType{"float", Float8},
+    NamedType{"float4", Float4},
+    NamedType{"float8", Float8},
+    NamedType{"int", Int4},
+    NamedType{"int2", Int2},
+    NamedType{"int4", Int4},
+    NamedType{"int8", Int8},
+    NamedType{"integer", Int4},
+    NamedType{"interval", Interval},
+    NamedType{"json", Json},
+    NamedType{"name", Name},
+    NamedType{"numeric", Numeric},
+    NamedType{"oid", Oid},
+    NamedType{"real", Float4},
+    NamedType{"regclass", Text},
+    NamedType{"regnamespace", Text},
+    NamedType{"regproc", Text},
+    NamedType{"regprocedure", Text},
+    NamedType{"regrole", Text},
+    NamedType{"regtype", Text},
+    NamedType{"smallint", Int2},
+    NamedType{"text", Text},
+    NamedType{"time", Time},
+    NamedType{"timestamp", Timestamp},
+    NamedType{"timestamptz", TimestampTz},
+    NamedType{"uuid", Uuid},
+    NamedType{"varchar", Varchar},
+    NamedType{"xid", Int8},
 };
 
 DataType type_named(std::string_view name) {
@@ -66,12 +94,16 @@ void skip_modifiers(TypeReader& reader) {
 }
 
 /// Skips the remainder of a name of several words: double PRECISION, character VARYING, timestamp(3) WITH TIME ZONE.
-void skip_rest_of_name(TypeReader& reader, std::string_view first) {
+/// Returns whether the type has a time zone.
+bool skip_rest_of_name(TypeReader& reader, std::string_view first) {
   if (first == "double") reader.accept_word("precision");
   if (first == "character" || first == "char" || first == "bit") reader.accept_word("varying");
   skip_modifiers(reader);
-  const bool has_zone = reader.peek().is_word("with") || reader.peek().is_word("without");
-  if ((first == "timestamp" || first == "time") && has_zone && reader.peek(1).is_word("time")) reader.skip(3);
+  const bool has_zone = reader.peek().is_word("with");
+  const bool tells = (first == "timestamp" || first == "time") && reader.peek(1).is_word("time") &&
+                     (has_zone || reader.peek().is_word("without"));
+  if (tells) reader.skip(3);
+  return tells && has_zone;
 }
 
 /// Skips brackets of array types: int2[], int2[3], int2[][].
@@ -102,8 +134,8 @@ TypeName read_type_name(std::span<const Token> tokens, std::size_t begin) {
   const bool quoted = token.is(Token::Kind::QuotedName);
   const auto name = quoted ? unquote(token) : to_lower(token.text);
   reader.skip(1);
-  if (!quoted) skip_rest_of_name(reader, name);
-  result.type = quoted && name == "char" ? Char : type_named(name);
+  const bool zoned = !quoted && skip_rest_of_name(reader, name);
+  result.type = quoted && name == "char" ? Char : zoned ? type_named(name + "tz") : type_named(name);
   if (skip_brackets(reader)) result.type = array_of(result.type);
   result.end = reader.at();
   return result;

@@ -12,6 +12,7 @@
 #include "common/letter_case.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statement_text.hpp"
+#include "server/dialect/dialect.hpp"
 #include "server/statements/table_definition.hpp"
 
 namespace eindb {
@@ -278,6 +279,13 @@ Result run_table_command(const command::AddConstraint& add, ClientState& client)
   return status_result("ALTER TABLE");
 }
 
+/// The DEFAULT as CREATE TABLE would have it for the column, which must hold it.
+std::string default_for(Session& session, const command::AlterColumn& alter) {
+  const auto types = texts_of(session, "SELECT type FROM pragma_table_info(" + quote_string(alter.table) +
+                                           ") WHERE name = " + quote_string(alter.column) + " COLLATE NOCASE");
+  return default_for_column(types.empty() ? std::string() : types.front(), *alter.value);
+}
+
 // Rows are copied, so that NULL where it may not be is an error.
 Result run_table_command(const command::AlterColumn& alter, ClientState& client) {
   auto& session = enter_writing(client);
@@ -285,7 +293,9 @@ Result run_table_command(const command::AlterColumn& alter, ClientState& client)
   if (created.empty() && alter.if_exists && !exists(session, alter.table)) return status_result("ALTER TABLE");
   require_table(session, alter.table);
   if (created.empty()) throw Error(ErrorKind::Unsupported, alter.table + " is no ordinary table");
-  const auto definition = with_column(created, alter.column, alter.of_default, alter.value);
+  auto value = alter.value;
+  if (alter.of_default && value) without_place([&] { value = default_for(session, alter); });
+  const auto definition = with_column(created, alter.column, alter.of_default, value);
   refuse_referred(session, alter.table);
   without_place([&] { make_anew(session, alter.table, definition); });
   return status_result("ALTER TABLE");

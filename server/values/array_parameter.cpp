@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "common/error.hpp"
-#include "engine/sql_functions/array_text.hpp"
+#include "engine/dialect/array_text.hpp"
 #include "server/protocol/body_reader.hpp"
 #include "server/values/value_format.hpp"
 
@@ -16,6 +16,22 @@ std::string text_of(const ParameterInput& value) {
   else if (const auto* real = std::get_if<double>(&value)) append_sql_number(text, *real);
   else if (const auto* plain = std::get_if<std::string>(&value)) text = *plain;
   return text;
+}
+
+/// Whether values of both types are kept in the same form: integers of all widths, reals, texts.
+bool are_alike(DataType a, DataType b) {
+  using enum DataType;
+  const auto kind = [](DataType type) {
+    switch (type) {
+      case Int2:
+      case Int4: return Int8;
+      case Float4: return Float8;
+      case Varchar:
+      case BpChar: return Text;
+      default: return type;
+    }
+  };
+  return kind(a) == kind(b) && find_data_type(a) != nullptr;
 }
 
 ArrayElements read_elements(BodyReader& reader, DataType element, std::int32_t count) {
@@ -35,8 +51,7 @@ std::string read_binary_array(std::string_view value, DataType type) {
   const auto dimensions = reader.integer<std::int32_t>();
   reader.integer<std::int32_t>();  // flag for NULLs
   const auto element = static_cast<DataType>(reader.integer<std::int32_t>());
-  const auto* const info = find_data_type(element);
-  if (info == nullptr || info->array != type)
+  if (!are_alike(element, element_type(type)))
     throw ProtocolError("an array has elements of another type than its parameter", "42804");
   if (dimensions == 0) return "{}";
   if (dimensions != 1)

@@ -13,7 +13,7 @@
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
-#include "engine/sql_functions/array_text.hpp"
+#include "engine/dialect/array_text.hpp"
 #include "engine/sql_functions/bytea_text.hpp"
 #include "server/protocol/big_endian.hpp"
 #include "server/protocol/body_reader.hpp"
