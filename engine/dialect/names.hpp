@@ -38,6 +38,7 @@ struct Source {
   std::vector<Column> columns;
   bool known = true;                     ///< whether all its columns are known
   std::vector<std::string> joined = {};  ///< columns of USING, which * shows only for the other source
+  bool is_function = false;              ///< a function that gives rows of columns that are not known
 };
 
 /// The names that an expression sees: the sources of its SELECT, then those of the enclosing queries.

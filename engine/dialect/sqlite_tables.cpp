@@ -53,11 +53,18 @@ void check_words(const std::vector<Token>& words) {
   throw CodedError("42704", ErrorKind::UnknownName, "type \"" + name + "\" does not exist", "", words.front().span);
 }
 
-/// The tokens from the list of columns on; empty for another statement.
+/// The tokens from the list of columns on, or from the column of ALTER TABLE ... ADD on; empty for another statement.
 std::vector<Token> tokens_of_columns(std::string_view statement) {
   auto tokens = tokens_of(statement, kPostgresRules);
   auto at = tokens.begin();
   const auto takes = [&](std::string_view word) { return at->is_word(word) && ++at != tokens.end(); };
+  if (takes("ALTER")) {
+    if (!takes("TABLE")) return {};
+    while (at != tokens.end() && !at->is_word("ADD")) ++at;
+    if (at == tokens.end() || !takes("ADD")) return {};
+    takes("COLUMN");
+    return {at, tokens.end()};
+  }
   if (!takes("CREATE")) return {};
   if (!takes("TEMP")) takes("TEMPORARY");
   if (!takes("TABLE")) return {};
@@ -81,15 +88,15 @@ void check_table_of_sqlite(std::string_view statement) {
   bool at_begin = true;  // of a column or constraint
   int depth = 0;
   for (const auto& token : tokens_of_columns(statement)) {
-    if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) return;
-    const bool ends = depth == 0 && (token.is_symbol(',') || token.is_symbol(')'));
+    const bool is_end = token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated) || token.is_symbol(';');
+    const bool ends = depth == 0 && (is_end || token.is_symbol(',') || token.is_symbol(')'));
     depth += token.is_symbol('(') ? 1 : token.is_symbol(')') ? -1 : 0;
     if (of_type && (ends || begins_column_constraint(token))) {
       of_type = false;
       if (!words.empty()) check_words(words);
       words.clear();
     }
-    if (depth < 0) return;
+    if (is_end || depth < 0) return;
     if (at_begin) of_type = token.is_name() && !begins_table_constraint(token);
     else if (of_type && depth == 0 && token.is_name()) words.push_back(token);
     at_begin = ends;

@@ -337,6 +337,8 @@ std::optional<std::size_t> place_of_einsum(std::string_view name);
 std::size_t end_of_group(std::string_view statement, std::size_t begin);
 /// The type of the elements of an array that CREATE TABLE names so; Any for others.
 SqlType element_of(const std::string& declared);
+/// The elements of an array as values of their type, for json_each().
+SqlText elements_of(const Value& array);
 /// The hint of an error about a value of the type: how to compute with the parts of complex numbers, or `otherwise`.
 std::string hint_for(SqlType type, std::string_view otherwise = {});
 /// The type of an array in CREATE TABLE: "bigint[]"; empty if that of its elements is unknown.

@@ -453,17 +453,11 @@ Value Translator::any_of(const PgQuery__AExpr& node, const Scope& scope) {
     refuse("42809", std::string("op ") + (all ? "ALL" : "ANY") + " (array) requires array on right side",
            node.location);
   if (left.type == SqlType::Unknown) left = settle(std::move(left), SqlType::Text);
-  const auto element = element_of(right.declared);
-  const bool is_real = element == SqlType::Numeric || element == SqlType::Float;
-  const std::string_view value = is_real                    ? "CAST(value AS REAL)"
-                                 : element == SqlType::Bool ? "pg_bool(value)"
-                                 : element == SqlType::Text ? "CAST(value AS TEXT)"
-                                                            : "value";
   return {.text = SqlText("(") + left.text +
-                  SqlText((all ? " NOT IN (SELECT " : " IN (SELECT ") + std::string(value) +
-                              " FROM json_each(coalesce(pg_array_json(",
+                  SqlText(all ? " NOT IN (SELECT value FROM json_each(coalesce("
+                              : " IN (SELECT value FROM json_each(coalesce(",
                           node.location) +
-                  right.text + "), '[null]'))))",
+                  elements_of(right) + ", '[null]'))))",
           .type = SqlType::Bool,
           .location = node.location};
 }

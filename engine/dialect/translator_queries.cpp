@@ -348,6 +348,8 @@ void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, bool c
     found = true;
     known = known && source.known;
     if (!source.known) uses_.push_back({.scope = &scope, .source = n, .name = "*", .location = node.location});
+    if (convert && source.is_function)
+      unsupported("* of a function whose columns are not known here", node.location, "name the columns");
     for (auto column : source.columns) {
       const bool merged = of.empty() && std::any_of(source.joined.begin(), source.joined.end(), [&](const auto& name) {
                             return equal_ignoring_case(name, column.name);

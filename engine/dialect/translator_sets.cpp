@@ -33,6 +33,12 @@ SqlType element_of(const std::string& declared) {
   return type_of_declared(std::string_view(declared).substr(0, declared.size() - kArray.size()));
 }
 
+SqlText elements_of(const Value& array) {
+  const auto element = element_of(array.declared);
+  const auto type = element == SqlType::Any ? std::string() : ", '" + std::string(name_of(element)) + "'";
+  return SqlText("pg_array_json(", array.location) + array.text + type + ")";
+}
+
 std::string array_declared(SqlType element, const std::string& declared) {
   if (!declared.empty()) return declared.ends_with("[]") ? declared : declared + "[]";
   if (element == SqlType::Any || element == SqlType::Unknown || element == SqlType::Array ||
@@ -93,9 +99,12 @@ Value Translator::element(const PgQuery__AIndirection& node, const Scope& scope)
       refuse("42804", "cannot subscript type " + std::string(name_of(of)) + " because it does not support subscripting",
              value.location);
     const auto index = coerce(expression(*step->a_indices->uidx, scope), SqlType::Integer, Coercion::Implicit);
-    const auto type = element_of(value.declared);
+    value.type = element_of(value.declared);
     value.text = SqlText("pg_array_get(", value.location) + value.text + ", " + index.text + ")";
-    value.type = type;
+    if (value.type == SqlType::Text) value.text = SqlText("CAST(") + value.text + " AS TEXT)";
+    if (value.type == SqlType::Bool) value.text = SqlText("pg_bool(") + value.text + ")";
+    if (is_number(value.type) && value.type != SqlType::Integer)
+      value.text = SqlText("CAST(") + value.text + " AS REAL)";
     value.declared.clear();
     value.literal.reset();
   }
@@ -112,7 +121,18 @@ Value Translator::joined_arrays(Value left, Value right, int location) {
             .type = SqlType::Bytea,
             .location = location};
   }
-  const auto declared = left.type == SqlType::Array ? left.declared : right.declared;
+  const auto element = [](const Value& value) {
+    return value.type == SqlType::Array ? element_of(value.declared) : value.type;
+  };
+  const auto a = element(left);
+  const auto b = element(right);
+  const bool is_open = a == SqlType::Any || b == SqlType::Any || a == SqlType::Unknown || b == SqlType::Unknown;
+  const bool both_numbers = is_number(a) && is_number(b);
+  if (!is_open && a != b && !both_numbers && !(is_moment(a) && is_moment(b)))
+    no_operator("||", left.type, right.type, location);
+  const auto declared = both_numbers && !is_open      ? array_declared(std::max(a, b))
+                        : left.type == SqlType::Array ? left.declared
+                                                      : right.declared;
   const auto as_array = [&](Value value) {
     if (value.type == SqlType::Unknown) return settle(std::move(value), SqlType::Array).text;
     if (value.type == SqlType::Array || value.type == SqlType::Any) return value.text;
@@ -175,16 +195,17 @@ std::optional<Translator::Elements> Translator::elements(const std::string& name
   }
   expect(1, 1);
   auto& of = arguments[0];
-  if (of.type == SqlType::Unknown) of = settle(std::move(of), SqlType::Array);
+  if (of.type == SqlType::Unknown)
+    of = settle(std::move(of), name == "pg_partition_ancestors" ? SqlType::Text : SqlType::Array);
   if (name == "unnest" && of.type != SqlType::Array && of.type != SqlType::Any && of.type != SqlType::Text)
     refuse("42883", "function unnest(" + std::string(name_of(of.type)) + ") does not exist", node.location,
            "unnest takes an array");
-  auto text = of.text;
   if (name == "pg_partition_ancestors") {
     uses_catalog_ = true;
-    text = SqlText("pg_partition_ancestors(", node.location) + text + ")";
+    of.text = SqlText("pg_partition_ancestors(", node.location) + of.text + ")";
+    of.declared.clear();
   }
-  return Elements{.json = SqlText("pg_array_json(", node.location) + text + ")", .type = element_of(of.declared)};
+  return Elements{.json = elements_of(of), .type = element_of(of.declared)};
 }
 
 std::optional<Value> Translator::set_in_list(const std::string& name, const PgQuery__FuncCall& node,
@@ -198,7 +219,7 @@ std::optional<Value> Translator::set_in_list(const std::string& name, const PgQu
   SqlText value("\"pg_set\".\"value\"", node.location);
   if (name == "generate_subscripts") {  // the places of the elements that unnest of the same array gives
     const auto array = expression(*node.args[0], scope);
-    found->json = SqlText("pg_array_json(", node.location) + array.text + ")";
+    found->json = elements_of(array);
     value = SqlText("(\"pg_set\".\"key\" + array_lower(", node.location) + array.text + ", 1))";
   }
   const auto written = found->json.str();
@@ -249,7 +270,7 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
       arguments.push_back(
           (value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value))).text);
     }
-    scope.add({.name = alias, .columns = {}, .known = false});
+    scope.add({.name = alias, .columns = {}, .known = false, .is_function = true});
     // Tables of the catalog that PostgreSQL has as functions.
     if (name == "pg_get_keywords") return SqlText("pg_keywords AS " + quoted(alias), call.location);
     if (name == "pg_show_all_settings") return SqlText("pg_settings AS " + quoted(alias), call.location);

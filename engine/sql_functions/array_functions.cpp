@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/dialect/array_text.hpp"
+#include "engine/dialect/literals.hpp"
 #include "engine/sql_functions/pg_values.hpp"
 #include "engine/sql_functions/sql_functions.hpp"
 #include "parser/token_value.hpp"
@@ -42,9 +44,15 @@ SqliteValue array_of_json(PgValues values) {
   return write_array(elements);
 }
 
-/// Integers become JSON integers, so that they compare equal to values of untyped columns.
-nlohmann::json json_of(const std::optional<std::string>& element) {
+/// An element as a value of its type. Of unknown types integers become JSON integers, so that they compare equal to
+/// values of untyped columns.
+nlohmann::json json_of(const std::optional<std::string>& element, dialect::SqlType type = dialect::SqlType::Any) {
   if (!element) return nullptr;
+  if (type == dialect::SqlType::Bool) return dialect::truth_from(*element);
+  const bool is_real = type == dialect::SqlType::Numeric || type == dialect::SqlType::Float;
+  if (is_real)
+    if (const auto real = dialect::real_from(*element); std::isfinite(real)) return real;
+  if (type != dialect::SqlType::Any && type != dialect::SqlType::Integer) return *element;
   std::int64_t number = 0;
   const auto* const end = element->data() + element->size();
   const auto [stop, error] = std::from_chars(element->data(), end, number);
@@ -52,10 +60,12 @@ nlohmann::json json_of(const std::optional<std::string>& element) {
   return *element;
 }
 
+/// pg_array_json('{1,2}', 'bigint'): the elements, whose type may be left out.
 SqliteValue json_of_array(PgValues values) {
   if (is_null(values[0])) return kNull;
+  const auto type = values.size() > 1 ? dialect::type_of_declared(text_of(values[1])) : dialect::SqlType::Any;
   auto json = nlohmann::json::array();
-  for (const auto& element : read_array(text_of(values[0]))) json.push_back(json_of(element));
+  for (const auto& element : read_array(text_of(values[0]))) json.push_back(json_of(element, type));
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -189,6 +199,7 @@ constexpr std::array kArrayFunctions{
     PgFunction{"pg_array_cat", 2, "TEXT", &array_cat},
     PgFunction{"pg_array_get", 2, "", &array_get},
     PgFunction{"pg_array_json", 1, "TEXT", &json_of_array},
+    PgFunction{"pg_array_json", 2, "TEXT", &json_of_array},
     PgFunction{"pg_array_of_json", 1, "TEXT", &array_of_json},
     PgFunction{"pg_to_array", 2, "TEXT", &to_array},
     PgFunction{"pg_series", 2, "TEXT", &series},

@@ -183,6 +183,9 @@ void refuse_referred(Session& session, const std::string& table) {
 
 // SQLite has no foreign keys over rows that were there before.
 void check_references(Session& session, const std::string& table) {
+  for (const auto& other :
+       texts_of(session, "SELECT \"table\" FROM pragma_foreign_key_list(" + quote_string(table) + ")"))
+    require_table(session, other);
   const auto wrong = rows_of(session, "SELECT 1 FROM pragma_foreign_key_check(" + quote_string(table) + ") LIMIT 1");
   if (wrong.empty()) return;
   throw CodedError("23503", ErrorKind::Value,

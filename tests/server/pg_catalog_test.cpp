@@ -56,6 +56,8 @@ class PgCatalogTest : public testing::Test {
     const auto prepared = session_.prepare(translation.text_of(sql));
     StatementInputs inputs;
     inputs.parameters.resize(prepared->parameter_count, std::string("25"));
+    for (const auto& [number, type] : translation.parameter_types)
+      if (is_array(type)) inputs.parameters.at(number - 1) = std::string("{25}");
     return session_.execute(*prepared, inputs);
   }
   Translation translate(const std::string& sql) {

@@ -41,7 +41,9 @@ CASTS = (
 READ = (
     ("'{ 1, 2 , NULL}'::int[]::text", "{1,2,NULL}"), ("'{{1,2},{3,4}}'::int[]::text", "{{1,2},{3,4}}"),
     ("""'{"a b", c}'::text[]::text""", '{"a b",c}'), ("array[true,false]::text", "{t,f}"), ("'{}'::int[]::text", "{}"),
-    ("1 = any('{1,2}'::int[])", True), ("1.5 = any('{1.5}'::float8[])", True), ("'5' = any('{5}'::text[])", True),
+    ("1 = any('{1,2}'::int[])", True), ("1.5 = any('{1.5}'::float8[])", True), ("'5' = any('{5}'::text[])", True), ("('{5}'::text[])[1] = '5'", True), ("('{1.5,10}'::float8[])[1] < 2", True),
+    ("(SELECT count(*) FROM unnest('{1.5,10}'::float8[]) AS x WHERE x < 2)", 1), ("('{f}'::bool[])[1]", False),
+    ("(SELECT count(*) FROM unnest('{5,a}'::text[]) AS x WHERE x = '5')", 1), ("'a' = any(array['b','a'])", True),
     ("(- interval '1 day 2 hours')::text", "-1 days -02:00:00"), ("justify_hours(interval '27 hours')::text", "1 day 03:00:00"),
     ("justify_days('35 days')::text", "1 mon 5 days"), ("justify_interval(interval '1 mon -1 hour')::text", "29 days 23:00:00"),
 )  # fmt: skip
@@ -101,6 +103,11 @@ class Values(WithConnection):
         self.rows("INSERT INTO t (id, a, j) VALUES (1, '{ 1,2}', '[1]'), (2, array[3], NULL)")
         self.assertEqual(self.rows("SELECT a, j FROM t ORDER BY id"), [([1, 2], [1]), ([3], None)])
         self.refused("42804", "UPDATE t SET a = array['q']", "UPDATE t SET a = 1", "UPDATE t SET b = 1")
+        self.refused("42883", "UPDATE t SET a = a || array['q']", "UPDATE t SET a = a || 'q'::text")
+        self.refused("0A000", "INSERT INTO t (id, d) SELECT * FROM json_each('[1]')")
+        self.refused("22P02", "UPDATE t SET a = a || 1.5", "INSERT INTO t (id, f) SELECT 3, value FROM json_each('[\"x\"]')")
+        self.rows("UPDATE t SET a = a || 4 WHERE id = 1")
+        self.assertEqual(self.value("SELECT a FROM t WHERE id = 1"), [1, 2, 4])
         self.refused("22P02", "UPDATE t SET a = '{q}'", "UPDATE t SET j = '{bad}'", "UPDATE t SET j = ''")
 
     def test_complex_numbers_are_not_stored_as_texts(self):
@@ -151,12 +158,13 @@ class Values(WithConnection):
 
     def test_definitions_with_mistakes(self):
         self.refused("42601", "CREATE TABLE e (a int uniqe)", "CREATE TABLE e (a int refrences t)", "CREATE TABLE e (a int unsigned)",
-                     "CREATE TABLE e (a int auto_increment primary key)")  # fmt: skip
+                     "CREATE TABLE e (a int auto_increment primary key)", "ALTER TABLE t ADD COLUMN e int uniqe")  # fmt: skip
         self.refused("42704", "CREATE TABLE e (a varchra(5))", "CREATE TABLE e (a nosuchtype)", "CREATE TABLE e (a nosuch[])",
                      "ALTER TABLE t ADD COLUMN e nosuchtype", "CREATE TABLE e (a nosuch, b, c text)")  # fmt: skip
         self.refused("0A000", "CREATE TABLE e (LIKE t)")
         self.refused("42P01", "CREATE TABLE e (a int REFERENCES nosuch (a))", "CREATE VIEW e AS SELECT * FROM nosuch",
-                     "CREATE TABLE e (a int, FOREIGN KEY (a) REFERENCES nosuch (a))")  # fmt: skip
+                     "CREATE TABLE e (a int, FOREIGN KEY (a) REFERENCES nosuch (a))",
+                     "ALTER TABLE t ADD FOREIGN KEY (id) REFERENCES nosuch (a)")  # fmt: skip
         self.run_all("CREATE TABLE e (a, b INTEGER PRIMARY KEY AUTOINCREMENT, c BLOB, d DATETIME, CHECK (b > 0), UNIQUE (c, d))",
                      "CREATE TABLE own (id int PRIMARY KEY, up int REFERENCES own)", "DROP TABLE own", "DROP TABLE e")  # fmt: skip
 
