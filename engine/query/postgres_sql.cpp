@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/dialect/translate.hpp"
+#include "engine/query/query_columns.hpp"
 #include "engine/query/stored_query.hpp"
 #include "engine/sql/dialect_columns.hpp"
 #include "parser/tokenizer.hpp"
@@ -57,9 +58,7 @@ std::optional<PostgresSql> translate_postgres_sql(const std::string& sql, Sessio
                      const std::string& table) { return columns_of(session, schema, table); },
       .view_text = [&](const std::string& schema,
                        const std::string& view) { return session.database.sql_names.view_text(schema, view); },
-      .query_columns = [](const std::string&) -> std::vector<Column> {
-        throw Error(ErrorKind::Unsupported, "queries of eindb are tables by now");
-      }};
+      .query_columns = [&](const std::string& query) { return columns_of_text(query, session); }};
   auto translated = dialect::translate(
       sql,
       [&](const std::string& schema, const std::string& table) { return columns_for_dialect(lookups, schema, table); },

@@ -31,7 +31,8 @@ std::string stored_query_name(const ast::Sql& sql, const ast::EmbeddedQuery& emb
 std::optional<StoredQuery> missing_query(const Error& of_sqlite);
 
 /// Compiles a query of all columns of the table or view, and makes the tensors that it reads visible to SQL, and its
-/// queries as tables that nobody reads, as long as `queries` keeps them. Throws what SQLite, or planning, says against it.
+/// queries as tables that nobody reads, as long as `queries` keeps them. Throws what SQLite, or planning, says against
+/// it.
 void check_readable(const std::string& quoted_name, SessionState& session, std::vector<VisibleTable>& queries);
 
 /// The same for every view that can be read: SQLite compiles all of them when a table is altered.

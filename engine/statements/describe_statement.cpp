@@ -5,8 +5,8 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/plans/query_key.hpp"
+#include "engine/query/query_columns.hpp"
 #include "engine/query/sql_query.hpp"
-#include "engine/results/rows.hpp"
 #include "engine/session/statement_scopes.hpp"
 #include "engine/statements/schema_statements.hpp"
 #include "engine/statements/statements.hpp"
@@ -54,12 +54,8 @@ StatementDescription describe(const ast::Query& query, SessionState& session, co
   StatementDescription description{.columns = {}, .parameters = given};
   const auto bound = bind(query, session.database, std::vector<ParameterValue>(given.size(), kSomeInteger));
   describe_parameters(query, session.database, description.parameters);
-  std::vector<DType> dtypes;
-  for (const auto output : bound.graph.outputs()) dtypes.push_back(bound.graph.vertex(output).dtype);
-  CHECK(!dtypes.empty() && dtypes.size() == bound.results.size(), "every result of a query is an output of its graph");
-  description.gives_tensor = dtypes.size() == 1;
-  description.columns = description.gives_tensor ? tensor_columns(bound.results.front().label_names, dtypes.front())
-                                                 : several_columns(dtypes);
+  description.gives_tensor = bound.results.size() == 1;
+  description.columns = columns_of(bound);
   return description;
 }
 
