@@ -55,6 +55,9 @@ const ScalarExpression* squared(const ScalarExpression& e) {
 }
 
 std::optional<Pair> pair_of(const ScalarExpression& e) {
+  // 0 and 1 are the same in all types, and so is the truth of their operands in a wider one.
+  if (e.kind() == Kind::Call && converts_to(e.op()) && gives_boolean(*e.arguments()[0]))
+    return pair_of(*e.arguments()[0]);
   const auto* square = squared(e);
   const bool measures = e.is_call(ScalarOp::Abs);
   if (square == nullptr && !measures) return function_of_two(e);
@@ -82,6 +85,12 @@ std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
   if (!roles || std::any_of(roles->begin(), roles->end(), is_summed_alone)) return std::nullopt;
   form.roles = *std::move(roles);
   return form;
+}
+
+bool packs_truths(PairFunction function, Aggregate aggregate) {
+  if (function == PairFunction::And) return aggregate == Aggregate::Sum || aggregate == Aggregate::Max;
+  if (function == PairFunction::Or) return aggregate == Aggregate::Sum || aggregate == Aggregate::Min;
+  return false;
 }
 
 }  // namespace eindb

@@ -42,4 +42,9 @@ struct PairForm {
 /// one operand has, a complex type.
 std::optional<PairForm> pair_form(const EinSum& einsum, DType compute);
 
+/// Whether these aggregates of AND and OR are computed on truth values packed as bits: the number of values of a label
+/// for which both hold, or whether there is one; likewise the number for which one of two holds, and whether one does
+/// for all.
+bool packs_truths(PairFunction function, Aggregate aggregate);
+
 }  // namespace eindb

@@ -137,14 +137,26 @@ def maxsim(context, documents=2000, tokens=64, words=32, size=128):
 
 class Network:
     """A random network of tensors over `extent` values per edge, whose MAX of sums is one number. The peers contract it
-    pair by pair, in an order that NumPy's einsum_path finds."""
+    pair by pair, in the order that opt_einsum's greedy search takes."""
 
     def __init__(self, context, vertices, degree, extent):
         generator = np.random.default_rng(vertices)
         self.labels = self._edges(generator, vertices, degree)
         self.arrays = [context.random((extent,) * len(labels), F64) for labels in self.labels]
-        arguments = [item for pair in zip(self.arrays, self.labels) for item in pair]
-        self.path = np.einsum_path(*arguments, [], optimize="greedy")[0][1:]
+        self.path = self._greedy_path()
+
+    def _greedy_path(self):
+        """Joins the pair next whose result exceeds its operands by the least. A label has two tensors in the network."""
+        held, path = [set(labels) for labels in self.labels], []
+        while len(held) > 1:
+            extent = self.arrays[0].shape[0]
+            pairs = [(x, y) for y in range(len(held)) for x in range(y) if held[x] & held[y] or len(held) == 2]
+            growth = [extent ** len(held[x] ^ held[y]) - extent ** len(held[x]) - extent ** len(held[y]) for x, y in pairs]
+            x, y = pairs[growth.index(min(growth))]
+            path.append((x, y))
+            held.append(held[x] ^ held[y])
+            del held[y], held[x]
+        return path
 
     @staticmethod
     def _edges(generator, vertices, degree):

@@ -161,8 +161,8 @@ struct VectorTable {
   void (*multiply_strided)(const StridedProduct& product, const void* a, const void* b, void* c);
 };
 
-/// The operations for one element type T at one level. `wide` accumulators have T for MIN and MAX, and otherwise the C++
-/// type of wide_of(T).
+/// The operations for one element type T at one level. `wide` accumulators have T for MIN and MAX, and otherwise the
+/// C++ type of wide_of(T).
 struct ElementTable {
   using Unary = void (*)(void* to, const void* a, std::int64_t count);
   using Binary = void (*)(void* to, Values a, Values b, std::int64_t count);
@@ -177,6 +177,10 @@ struct ElementTable {
 
   using PairBlock = void (*)(const void* a, const void* b, std::int64_t k, MatrixView c, std::int64_t rows,
                              std::int64_t columns, bool first);
+  using PackTruths = void (*)(ConstMatrixView from, std::int64_t rows, std::int64_t columns, std::uint64_t flip,
+                              std::int64_t width, std::uint64_t* to);
+  using TruthBlock = void (*)(const std::uint64_t* a, const std::uint64_t* b, std::int64_t words, std::int64_t total,
+                              MatrixView c, std::int64_t rows, std::int64_t columns, bool first);
   using Search = void (*)(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::int64_t columns);
   using Specials = unsigned (*)(ConstMatrixView a, std::int64_t rows, std::int64_t columns);
 
@@ -191,7 +195,8 @@ struct ElementTable {
   /// dimensions and the types are equal, blocks are transposed in registers.
   std::array<Move, kDTypeCount> move;
 
-  // By Aggregate; null for None, if T has no order, and for LOGSUMEXP unless T is a real floating-point type. With `first`, `wide` is uninitialised. rows, columns >= 1.
+  // By Aggregate; null for None, if T has no order, and for LOGSUMEXP unless T is a real floating-point type. With
+  // `first`, `wide` is uninitialised. rows, columns >= 1.
   /// wide[r] = aggregate(wide[r], a(r, 0), a(r, 1), ...), in several lanes.
   std::array<Fold, kAggregateCount> along;
   /// wide[c] = aggregate(wide[c], a(0, c), a(1, c), ...)
@@ -221,6 +226,18 @@ struct ElementTable {
   std::array<std::array<PairBlock, kAggregateCount>, kPairFunctionCount> pair;
   std::int64_t pair_rows = 0;
   std::int64_t pair_columns = 0;
+
+  /// Writes whether elements are not zero as bits, 64 columns to a word, after an exclusive OR with `flip` (all bits or
+  /// none). Rows go to panels of `width` rows, in which the rows' words for the same columns are contiguous; surplus
+  /// bits and rows are zero. Null for complex types.
+  PackTruths pack_truths = nullptr;
+  /// For SUM the number of common bits of each row of a and b, for MAX and MIN whether there are any; `total` less this
+  /// unless total is negative. a is a panel of `truth_rows` rows, b one of `truth_columns`, of `words` words each.
+  /// Aggregates with c, or overwrites it if first. Null for other aggregates and for complex types.
+  std::array<TruthBlock, kAggregateCount> truth{};
+  std::int64_t truth_rows = 0;
+  std::int64_t truth_columns = 0;
+
   /// The bits kHasNan, ... of a matrix; null for complex types.
   Specials specials = nullptr;
 };

@@ -17,6 +17,7 @@ namespace eindb {
 ///
 /// Sums are computed over 128 terms at a time in the element type, and these partial sums are added: the error is at
 /// most (128 + k / 128) roundings of the sum of the absolute terms. Sums longer than kLongestSum are refused.
+/// Conjunctions and disjunctions are counted, or looked for, on bits (TruthRun).
 ///
 /// Immutable, thread-safe.
 class PairKernel {
@@ -39,6 +40,8 @@ class PairKernel {
   std::string describe() const;
 
  private:
+  bool is_packed_as_bits() const;
+
   PairFunction function_;
   Aggregate aggregate_;
   DType compute_;

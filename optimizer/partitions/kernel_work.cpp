@@ -80,6 +80,8 @@ class MatrixMatcher {
 double pair_operations(PairFunction function, Aggregate aggregate, DType compute) {
   constexpr double kIntegerProduct = 4;
   constexpr double kTruth = 2;  // a comparison, and its result as a number
+  constexpr double kBit = 0.1;  // 64 bits are one element
+  if (packs_truths(function, aggregate)) return kBit;
   const double product = compute == DType::Int64 ? kIntegerProduct : 1;
   using enum PairFunction;
   switch (function) {

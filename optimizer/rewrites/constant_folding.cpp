@@ -126,6 +126,8 @@ class Folder {
       case Negate: return a[0]->is_call(Negate) ? a[0]->arguments()[0] : e;
       case And:
       case Or: return fold_logic(e);
+      case NotEqual: return is_number(a[1], 0) && gives_boolean(*a[0]) ? a[0] : e;
+      case Equal: return is_number(a[1], 0) && gives_boolean(*a[0]) ? ScalarExpression::call(Not, {a[0]}) : e;
       case Floor:
       case Ceil:
       case Round: return gives_int64(*e) ? a[0] : e;

@@ -82,10 +82,13 @@ std::optional<double> greatest_count(const EinGraph& graph, const Vertex& vertex
 std::optional<double> greatest_count(const EinGraph& graph, VertexId id) {
   const auto& vertex = graph.vertex(id);
   if (vertex.is_input() || vertex.einsum.epilogue != nullptr) return std::nullopt;
-  if (vertex.einsum.aggregate != Aggregate::Sum && vertex.einsum.aggregate != Aggregate::None) return std::nullopt;
+  const auto aggregate = vertex.einsum.aggregate;
+  const auto cells = cells_of(graph.labels(), vertex.einsum.aggregated);
+  const bool chooses = is_idempotent(aggregate) && cells > 0;
+  if (!chooses && aggregate != Aggregate::Sum && aggregate != Aggregate::None) return std::nullopt;
   const auto greatest = greatest_count(graph, vertex, *vertex.einsum.expression);
   if (!greatest) return std::nullopt;
-  return *greatest * cells_of(graph.labels(), vertex.einsum.aggregated);
+  return chooses ? *greatest : *greatest * cells;
 }
 
 // The type in which a vertex that counts is computed fastest, and exactly.
@@ -98,6 +101,23 @@ std::optional<DType> counting_type(const EinGraph& graph, const Vertex& vertex) 
   const auto greatest = *each * cells_of(graph.labels(), vertex.einsum.aggregated);
   if (greatest < kExactInFloat32) return DType::Float32;
   return greatest < kExactInFloat64 ? std::optional(DType::Float64) : std::nullopt;
+}
+
+// Whether all factors of a SUM are truth values: then it counts where all hold.
+bool counts_truths(const VertexSplitter& splitter, const JoinedFactors& joint) {
+  if (joint.semiring->aggregate != Aggregate::Sum || splitter.vertex().einsum.aggregate != Aggregate::Sum) return false;
+  return std::all_of(joint.factors.begin(), joint.factors.end(), [&](const Factor& factor) {
+    return !factor.inverted && greatest_count(splitter.graph(), splitter.vertex(), *factor.expression) == 1;
+  });
+}
+
+// x for x <> 0 where truth values are joined, which are those of x.
+Factor as_truth(Factor factor) {
+  const auto& e = *factor.expression;
+  if (e.is_call(ScalarOp::NotEqual) && e.arguments()[1]->is_constant() && e.arguments()[1]->real_value() == 0 &&
+      e.arguments()[0]->kind() == Kind::Operand)
+    factor.expression = e.arguments()[0];
+  return factor;
 }
 
 // In a type without which it would be exact, too, the factors of a count are converted from the start.
@@ -124,61 +144,64 @@ class Preparation {
     VertexSplitter splitter(graph_, names_, counted);
     auto joint = joined_factors(splitter);
     if (!joint) return std::nullopt;
-    if (type)
-      for (auto& factor : joint->factors) factor = in_type(splitter, factor);
+    join_ = joint->semiring->join;
+    if (counts_truths(splitter, *joint)) join_ = ScalarOp::And;
+    for (auto& factor : joint->factors) {
+      if (join_ == ScalarOp::And || join_ == ScalarOp::Or)
+        factor = as_truth({counted_truth(factor.expression), factor.inverted});
+      else if (type) factor = in_type(splitter, factor);
+    }
     const auto sides = sides_of(splitter, joint->factors);
-    if (!sides || !is_worthwhile(*sides, *joint, counted)) return std::nullopt;
-    return finish(splitter, *joint, *sides);
+    if (!sides || !is_worthwhile(*sides, counted)) return std::nullopt;
+    return finish(splitter, *sides);
   }
 
  private:
   // A kernel takes the join of plain operands, and each function is computed for far fewer cells than the join has.
-  bool is_worthwhile(const Sides& sides, const JoinedFactors& joint, const Vertex& counted) const {
+  bool is_worthwhile(const Sides& sides, const Vertex& counted) const {
     const auto cells = cells_of(graph_.labels(), vertex_.einsum.labels());
     bool any = counted.compute_dtype != vertex_.compute_dtype;
     for (std::size_t n = 0; n < 2; ++n) {
-      if (is_plain(sides.of_operand[n]) && !takes_constants(n, sides, joint)) continue;
+      if (is_plain(sides.of_operand[n]) && !takes_constants(n, sides)) continue;
       any = true;
       if (cells < kFewestReads * cells_of(graph_.labels(), vertex_.einsum.inputs[n])) return false;
     }
     if (!any) return false;
     auto plain = vertex_.einsum;
     const auto type = counted.compute_dtype;
-    plain.expression =
-        ScalarExpression::call(joint.semiring->join, {ScalarExpression::operand(0), ScalarExpression::operand(1)});
+    plain.expression = ScalarExpression::call(join_, {ScalarExpression::operand(0), ScalarExpression::operand(1)});
     const std::array types{type, type};
     plain.expression = with_types(plain.expression, types, graph_.labels(), type);
     return KernelChoice(plain, type).kind(graph_.labels().extents(plain.labels())) != KernelKind::Loops;
   }
 
   // Constant factors of products are the kernel's; others go to the smaller operand.
-  bool takes_constants(std::size_t n, const Sides& sides, const JoinedFactors& joint) const {
-    if (sides.constants.empty() || joint.semiring->join == ScalarOp::Multiply) return false;
+  bool takes_constants(std::size_t n, const Sides& sides) const {
+    if (sides.constants.empty() || join_ == ScalarOp::Multiply) return false;
     const auto size = [&](std::size_t operand) { return cells_of(graph_.labels(), vertex_.einsum.inputs[operand]); };
     return n == (size(0) <= size(1) ? 0 : 1);
   }
 
-  VertexId finish(VertexSplitter& splitter, const JoinedFactors& joint, const Sides& sides) const {
-    const auto join = joint.semiring->join;
+  VertexId finish(VertexSplitter& splitter, const Sides& sides) const {
     std::vector<Factor> plain;
-    if (join == ScalarOp::Multiply) plain = sides.constants;
+    if (join_ == ScalarOp::Multiply) plain = sides.constants;
     for (std::size_t n = 0; n < 2; ++n) {
       auto factors = sides.of_operand[n];
-      if (takes_constants(n, sides, joint))
-        factors.insert(factors.end(), sides.constants.begin(), sides.constants.end());
+      if (takes_constants(n, sides)) factors.insert(factors.end(), sides.constants.begin(), sides.constants.end());
       if (is_plain(factors)) {
         plain.push_back(factors[0]);
         continue;
       }
-      const auto value = joined(factors, join);
+      const auto value = joined(factors, join_);
       plain.push_back({splitter.add_part(value, splitter.labels_of(*value), {}, Aggregate::None), false});
     }
-    return splitter.finish(joined(plain, join), vertex_.einsum.aggregated);
+    return splitter.finish(joined(plain, join_), vertex_.einsum.aggregated);
   }
 
   EinGraph& graph_;
   VertexNames& names_;
   const Vertex& vertex_;
+  ScalarOp join_ = ScalarOp::Multiply;
 };
 
 }  // namespace

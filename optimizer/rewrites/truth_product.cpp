@@ -11,6 +11,7 @@ bool compares_with_zero(const ScalarExpression& e) {
 }  // namespace
 
 std::vector<ScalarPtr> truth_factors(const ScalarPtr& e, bool wanted) {
+  if (const auto truth = counted_truth(e); truth != e && gives_boolean(*truth)) return truth_factors(truth, wanted);
   if (e->is_call(ScalarOp::Not)) return truth_factors(e->arguments()[0], !wanted);
   if (compares_with_zero(*e)) return truth_factors(e->arguments()[0], e->is_call(ScalarOp::NotEqual) == wanted);
   if (e->is_call(wanted ? ScalarOp::And : ScalarOp::Or)) {

@@ -34,13 +34,15 @@ ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
 }
 
 // The type in which `cells` truth values are counted exactly without a conversion; nullopt if that is FLOAT64.
-std::optional<DType> type_of_count(const ScalarPtr& e, const std::vector<DType>& operands, const LabelTable& labels,
-                                   double cells) {
+std::optional<DType> type_of_truths(Aggregate how, const ScalarPtr& e, const std::vector<DType>& operands,
+                                    const LabelTable& labels, double cells) {
   constexpr double kExactInFloat32 = 0x1p24;
   if (e->kind() != ScalarExpression::Kind::Call || !gives_boolean(e->op())) return std::nullopt;
+  const bool is_extreme = how == Aggregate::Min || how == Aggregate::Max;
+  if (how != Aggregate::Sum && !is_extreme) return std::nullopt;
   const auto counts_in = [&](DType type) { return with_types(e, operands, labels, type)->is_call(e->op()); };
   const bool reads_single = std::find(operands.begin(), operands.end(), DType::Float32) != operands.end();
-  if (reads_single && cells <= kExactInFloat32 && counts_in(DType::Float32)) return DType::Float32;
+  if (reads_single && (is_extreme || cells <= kExactInFloat32) && counts_in(DType::Float32)) return DType::Float32;
   return !counts_in(DType::Float64) && counts_in(DType::Int64) ? std::optional(DType::Int64) : std::nullopt;
 }
 
@@ -202,21 +204,36 @@ ScalarPtr ExpressionBinder::count_cells(const ast::Aggregate& e, const Labels& o
   return operand(add_vertex(Draft{}, std::move(einsum), span, DType::Int64), draft);
 }
 
-// Counts the non-zero values, and derives COUNT_NONZERO, ANY or ALL from the number.
+// The number of values that are `wanted` of zero (NotEqual or Equal), or their MAX or MIN, which says whether one is or
+// all are.
+ScalarPtr ExpressionBinder::truths(Aggregate how, ScalarOp wanted, const ast::Expression& argument, const Labels& over,
+                                   SourceSpan span, Draft& draft) {
+  const auto vertex = reduce(
+                          how, over,
+                          [&](Draft& inner) {
+                            return call(wanted, {lower(argument, inner), ScalarExpression::integer(0)});
+                          },
+                          span, draft)
+                          .vertex;
+  graph_.set_dtype(vertex, how == Aggregate::Sum ? DType::Int64 : graph_.vertex(vertex).compute_dtype);
+  return operand(vertex, draft);
+}
+
+// ANY is the MAX and ALL the MIN of the truth values. Of no values these are infinite, and the number of values that
+// hold, or do not, decides.
 ScalarPtr ExpressionBinder::count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
-  const auto counted = e.op == ast::AggregateOp::All ? ScalarOp::Equal : ScalarOp::NotEqual;
-  const auto count = reduce(
-                         Aggregate::Sum, over,
-                         [&](Draft& inner) {
-                           return call(counted, {lower(e.argument.front(), inner), ScalarExpression::integer(0)});
-                         },
-                         span, draft)
-                         .vertex;
-  graph_.set_dtype(count, DType::Int64);
-  auto number = operand(count, draft);
-  if (e.op == ast::AggregateOp::CountNonzero) return number;
-  const auto wanted = e.op == ast::AggregateOp::All ? ScalarOp::Equal : ScalarOp::Greater;
-  return call(wanted, {std::move(number), ScalarExpression::integer(0)});
+  using enum ast::AggregateOp;
+  const auto& argument = e.argument.front();
+  if (e.op == CountNonzero) return truths(Aggregate::Sum, ScalarOp::NotEqual, argument, over, span, draft);
+  const bool any = e.op == Any;
+  const bool some =
+      std::all_of(over.begin(), over.end(), [&](Label label) { return graph_.labels().extent(label) > 0; });
+  const auto zero = ScalarExpression::integer(0);
+  if (some)
+    return call(ScalarOp::Greater,
+                {truths(any ? Aggregate::Max : Aggregate::Min, ScalarOp::NotEqual, argument, over, span, draft), zero});
+  return call(any ? ScalarOp::Greater : ScalarOp::Equal,
+              {truths(Aggregate::Sum, any ? ScalarOp::NotEqual : ScalarOp::Equal, argument, over, span, draft), zero});
 }
 
 ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& over, const LowerArgument& argument,
@@ -232,8 +249,7 @@ ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& 
   const auto value = with_place(span, [&] { return kind_of(*expression, types); });
   double cells = 1;
   for (const auto label : over) cells *= static_cast<double>(graph_.labels().extent(label));
-  const auto counted_in =
-      how == Aggregate::Sum ? type_of_count(expression, types, graph_.labels(), cells) : std::nullopt;
+  const auto counted_in = type_of_truths(how, expression, types, graph_.labels(), cells);
   const auto vertex = add_vertex(std::move(inner), std::move(einsum), span, counted_in);
   if (counted_in) graph_.set_dtype(vertex, DType::Float64);
   const bool ordered = how == Aggregate::Min || how == Aggregate::Max || how == Aggregate::LogSumExp;

@@ -85,6 +85,8 @@ class ExpressionBinder {
   VertexId bind_aggregate(const ast::Aggregate& e, SourceSpan span);
   ScalarPtr log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr extreme_index(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  ScalarPtr truths(Aggregate how, ScalarOp wanted, const ast::Expression& argument, const Labels& over, SourceSpan span,
+                   Draft& draft);
   ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr count_cells(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   void require_labels(const ast::Aggregate& e, const Labels& over, SourceSpan span, const Labels& visible) const;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <vector>
 
 #include "executor/kernels/kernel.hpp"
 #include "tensor/reference_evaluator.hpp"
@@ -104,6 +106,42 @@ TEST_P(PairKernelTest, AgreesWithReferenceOnSpecialValues) {
     for (const auto& function : functions())
       for (const auto aggregate : {Aggregate::Sum, Aggregate::Min, Aggregate::Max})
         expect_reference(random_pairs(random, type, function, aggregate, true), random);
+}
+
+// Truth values as bits: many zeros, tall and wide blocks, and rows of more bits than are packed at a time.
+TEST_P(PairKernelTest, TruthsInManyWords) {
+  Random random(15);
+  const auto x = ScalarExpression::operand(0);
+  const auto y = ScalarExpression::operand(1);
+  const std::vector<std::array<std::int64_t, 3>> sizes{{5, 70, 9000}, {70, 5, 2500}, {600, 3, 65}, {3, 1100, 64}};
+  for (const auto type : {DType::Float32, DType::Float64, DType::Int64}) {
+    for (const auto op : {ScalarOp::And, ScalarOp::Or}) {
+      for (const auto aggregate : {Aggregate::Sum, Aggregate::Min, Aggregate::Max}) {
+        RandomEinSum sample;
+        const auto size = sizes[static_cast<std::size_t>(draw(random, 0, 3))];
+        const auto m = sample.labels.add("m", size[0]);
+        const auto n = sample.labels.add("n", size[1]);
+        const auto k = sample.labels.add("k", size[2]);
+        sample.einsum = {.inputs = {shuffled({m, k}, random), shuffled({k, n}, random)},
+                         .output = shuffled({m, n}, random),
+                         .aggregated = {k},
+                         .expression = call(op, {x, y}),
+                         .aggregate = aggregate};
+        for (const auto& input : sample.einsum.inputs) {
+          auto& tile =
+              sample.tensors.emplace_back(random_tile(random, type, Shape(sample.labels.extents(input)), false));
+          for (std::int64_t e = 0; e < tile.shape().element_count(); ++e) {
+            if (draw(random, 0, 9) < 3) continue;
+            if (type == DType::Float32) tile.mutable_data<float>()[e] = 0;
+            else if (type == DType::Float64) tile.mutable_data<double>()[e] = -0.0;
+            else tile.mutable_data<std::int64_t>()[e] = 0;
+          }
+        }
+        sample.compute = sample.result = type;
+        expect_reference(sample, random);
+      }
+    }
+  }
 }
 
 // An edge that is not there is infinitely long: a sum of one infinity alone is no NaN, and stays in the blocks.

@@ -70,7 +70,7 @@ TEST(PlainOperands, NotWhereNothingIsGained) {
 TEST(PlainOperands, CountsInTheFastestExactType) {
   Matrices g(16, DType::Int64);
   g.z(call(And, {call(Greater, {op(0), number(0)}), op(1)}), Aggregate::Sum);
-  EXPECT_EQ(plain(g.graph).back(), "Z[i,k] = SUM(Z.1[i,j] * Z.2[j,k])");
+  EXPECT_EQ(plain(g.graph).back(), "Z[i,k] = SUM(CAST(Z.1[i,j] AND Y[j,k] AS FLOAT32))");
   const auto out = make_operands_plain(g.graph);
   EXPECT_EQ(out.vertices().back().compute_dtype, DType::Float32);
   EXPECT_EQ(out.vertices().back().dtype, g.graph.vertices().back().dtype);

@@ -412,7 +412,7 @@ TEST(SyntaxError, Users) {
        "who may log in is a USER, and its role is READ ONLY or READ WRITE"},
       {"CREATE USER ann", 1, 16, "expected PASSWORD '...' after the name of the user"},
       {"CREATE USER ann READ ONLY", 1, 26, "expected PASSWORD '...' after the name of the user"},
-      {"ALTER USER ann", 1, 15, "expected PASSWORD '...', READ ONLY, READ WRITE or ADMIN after the name of the user"},
+      {"ALTER USER ann", 1, 15, "expected PASSWORD '...', READ ONLY, READ WRITE, RESTRICTED or ADMIN after the name of the user"},
       {"ALTER USER ann READ", 1, 20, "expected ONLY or WRITE after READ"},
       {"CREATE USER ann PASSWORD 'x' READ WRIET", 1, 35, "expected ONLY or WRITE after READ", "did you mean WRITE?"},
       {"CREATE USER ann PASSWORD 'x' READ ONLY READ WRITE", 1, 40, "expected the end of the statement"},

@@ -16,15 +16,17 @@ namespace eindb::EINDB_LEVEL {
 
 #if defined(__AVX512F__)
 inline constexpr int kPairBytes = 64;
-inline constexpr int kPairRows = 8;  // times two vectors: 16 of 32 registers hold accumulators
+inline constexpr int kPairRows = 6;
+inline constexpr int kPairVectors = 4;  // 24 of 32 registers hold accumulators
 #elif defined(__AVX__)
 inline constexpr int kPairBytes = 32;
 inline constexpr int kPairRows = 4;
+inline constexpr int kPairVectors = 2;
 #else
 inline constexpr int kPairBytes = 16;
 inline constexpr int kPairRows = 4;
-#endif
 inline constexpr int kPairVectors = 2;
+#endif
 
 template <class T>
 struct PairVector {
@@ -48,6 +50,24 @@ Lanes<T> truth_lanes(auto mask) {
   return mask ? all_lanes(T(1)) : Lanes<T>{};
 }
 
+/// a + b. With AVX-512 it is a multiplication by 1 and an addition in one instruction: AMD's processors have separate
+/// units for these and for MIN and MAX, while those of additions are shared with the latter.
+template <class T>
+Lanes<T> sum_of(Lanes<T> a, Lanes<T> b) {
+#if defined(__AVX512F__)
+  Lanes<T> one = all_lanes(T(1));
+  asm("" : "+v"(one));  // or the compiler would simplify the product
+  if constexpr (sizeof(T) == 4)
+    return reinterpret_cast<Lanes<T>>(
+        _mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(one), reinterpret_cast<__m512>(b)));
+  else
+    return reinterpret_cast<Lanes<T>>(
+        _mm512_fmadd_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(one), reinterpret_cast<__m512d>(b)));
+#else
+  return a + b;
+#endif
+}
+
 /// Applies the function to vectors of T.
 template <class T, PairFunction kFunction>
 Lanes<T> pair_value(Lanes<T> a, Lanes<T> b) {
@@ -57,7 +77,7 @@ Lanes<T> pair_value(Lanes<T> a, Lanes<T> b) {
   constexpr bool kInteger = std::is_integral_v<T>;
   if constexpr (kFunction == Add) {
     if constexpr (kInteger) return std::bit_cast<V>(std::bit_cast<U>(a) + std::bit_cast<U>(b));
-    else return a + b;
+    else return sum_of<T>(a, b);
   } else if constexpr (kFunction == Subtract) {
     if constexpr (kInteger) return std::bit_cast<V>(std::bit_cast<U>(a) - std::bit_cast<U>(b));
     else return a - b;
@@ -92,7 +112,9 @@ Lanes<T> pair_value(Lanes<T> a, Lanes<T> b) {
 
 template <class T, Aggregate kAggregate>
 Lanes<T> pair_fold(Lanes<T> all, Lanes<T> value) {
-  if constexpr (kAggregate == Aggregate::Sum) return pair_value<T, PairFunction::Add>(all, value);
+  if constexpr (kAggregate == Aggregate::Sum && std::is_integral_v<T>)
+    return pair_value<T, PairFunction::Add>(all, value);
+  else if constexpr (kAggregate == Aggregate::Sum) return all + value;
   else if constexpr (kAggregate == Aggregate::Min) return lesser_of(value, all);
   else return greater_of(value, all);
 }
@@ -109,13 +131,12 @@ void pair_block(const void* a, const void* b, std::int64_t k, MatrixView c, std:
   for (auto& row : all)
     for (auto& cell : row) cell = all_lanes(identity_of<T>(kAggregate));
   for (std::int64_t p = 0; p < k; ++p, x += kPairRows, y += kPairVectors) {
-    const V left = y[0];
-    const V right = y[1];
 #pragma GCC unroll 8
     for (int r = 0; r < kPairRows; ++r) {
       const V value = all_lanes(x[r]);
-      all[r][0] = pair_fold<T, kAggregate>(all[r][0], pair_value<T, kFunction>(value, left));
-      all[r][1] = pair_fold<T, kAggregate>(all[r][1], pair_value<T, kFunction>(value, right));
+#pragma GCC unroll 4
+      for (int v = 0; v < kPairVectors; ++v)
+        all[r][v] = pair_fold<T, kAggregate>(all[r][v], pair_value<T, kFunction>(value, y[v]));
     }
   }
   alignas(64) T block[kPairRows][kColumns];
