@@ -128,9 +128,9 @@ constexpr std::array kAlterStatements = {
     OwnStatement{"TABLE", nullptr},
 };
 
-constexpr std::array<std::string_view, 13> kSqlStatements = {
+constexpr std::array<std::string_view, 14> kSqlStatements = {
     "SELECT", "INSERT", "UPDATE",  "DELETE",  "REPLACE", "VALUES", "PRAGMA",
-    "ATTACH", "DETACH", "ANALYZE", "REINDEX", "VACUUM",  "WITH",
+    "ATTACH", "DETACH", "ANALYZE", "REINDEX", "VACUUM",  "WITH",   "TABLE",
 };
 /// First words shared by eindb and SQL; they are neither in kOwnStatements nor in kSqlStatements.
 constexpr std::array<std::string_view, 6> kSharedWords = {"CREATE", "DROP", "ALTER", "EXPLAIN", "PREPARE", "REPEAT"};

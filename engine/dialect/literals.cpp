@@ -38,7 +38,8 @@ Number number_from(std::string_view text, std::string_view type) {
   const bool whole = end == rest.data() + rest.size() && !rest.empty();
   if (whole && error == std::errc::result_out_of_range)
     throw CodedError("22003", ErrorKind::Value,
-                     "value \"" + std::string(text) + "\" is out of range for type " + std::string(type));
+                     (std::is_integral_v<Number> ? "value \"" : "\"") + std::string(text) +
+                         "\" is out of range for type " + std::string(type));
   if (!whole || error != std::errc()) refuse_literal(kNoNumber, type, text);
   return value;
 }

@@ -141,4 +141,12 @@ std::vector<std::int64_t> modifiers_of(std::string_view declared) {
   return out;
 }
 
+std::optional<std::int64_t> padded_width(std::string_view declared) {
+  const auto name = without_modifiers(without_quotes(declared));
+  if (name != "char" && name != "character" && name != "bpchar") return std::nullopt;
+  const auto modifiers = modifiers_of(declared);
+  if (!modifiers.empty()) return modifiers[0];
+  return name == "bpchar" ? std::nullopt : std::optional<std::int64_t>(1);
+}
+
 }  // namespace eindb::dialect

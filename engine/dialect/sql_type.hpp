@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,10 @@ std::string_view without_quotes(std::string_view declared);
 /// The type of this name in a cast, given without schema and in lower case: int4, varchar, timestamptz, serial.
 /// Any for unknown names.
 SqlType type_named(std::string_view name);
+
+/// n of char(n), whose values are stored without blanks at their end, compared so, and sent with blanks up to n
+/// characters. nullopt for other types.
+std::optional<std::int64_t> padded_width(std::string_view declared);
 
 /// The numbers in parentheses: 10 and 2 of "numeric(10, 2)".
 std::vector<std::int64_t> modifiers_of(std::string_view declared);

@@ -39,8 +39,9 @@ struct Value {
 enum class Coercion { Implicit, Assignment, Explicit };
 
 /// A signature of a function or an aggregate. Types of arguments: n number, i integer, f float, t text, b boolean,
-/// d date, s timestamp, v interval, y bytea, a anything. The result: the same letters, m numeric, z timestamptz, 0 the
-/// first argument's type, 1 the second's, r a float for integers and otherwise the first argument's type.
+/// d date, s timestamp, v interval, u uuid, y bytea, a anything. The result: the same letters, m numeric, z
+/// timestamptz, 0 the first argument's type, 1 the second's, r a float for integers and otherwise the first argument's
+/// type.
 struct Function {
   std::string_view name;
   std::string_view arguments;
@@ -149,6 +150,8 @@ class Translator {
   Value any_of(const PgQuery__AExpr& node, const Scope& scope);
   Value row_comparison(std::string_view name, std::vector<Value> left, std::vector<Value> right, int location);
   Value match(std::string_view name, Value text, Value pattern, int location);
+  /// Gives a constant the type of the value that it is compared with.
+  void settle_beside(Value& value, const Value& other);
   /// Brings the operands of a comparison to one type.
   void compare_types(std::string_view name, Value& left, Value& right, int location);
   [[noreturn]] void no_operator(std::string_view name, SqlType left, SqlType right, int location) const;
@@ -160,6 +163,7 @@ class Translator {
   /// A call of a function that SQLite or pg_catalog has, of which nothing is known here.
   Value foreign_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
   Value raise(const PgQuery__FuncCall& node);
+  Value type_name(const PgQuery__FuncCall& node, const Scope& scope);
   Value cast_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope);
   Value json_object(const PgQuery__FuncCall& node, const Scope& scope);
   Value array_aggregate(const PgQuery__FuncCall& node, const Scope& scope);
@@ -193,6 +197,8 @@ class Translator {
   /// The value with its range checked, if it is a sum of integers.
   Value checked(Value value) const;
   Value to_text(Value value) const;
+  /// A value of char(n) with the blanks that it ends in.
+  Value with_blanks(Value value) const;
   /// The text that a client would be sent, which concat takes: of true it is t, where a cast gives true.
   Value output_text(Value value) const;
   /// Applies (20), (10,2) or the width of an integer: a cast cuts texts, storing refuses what is too long.
@@ -204,9 +210,24 @@ class Translator {
     std::vector<Column> columns;
     bool known = true;         ///< whether these are all columns: functions and EINSUM may give others
     bool has_one_row = false;  ///< whether it has at most one row, whatever the tables hold
+    /// A constant or parameter in the list of a SELECT that is a part of a UNION, which gives it its type.
+    struct OpenResult {
+      std::size_t column = 0;
+      std::size_t place = 0;  ///< in the list
+      Value value;
+    };
+    std::vector<OpenResult> open = {};
+    SqlText head = {};  ///< of a SELECT with open results, whose text is head, list and tail
+    std::vector<SqlText> list = {};
+    SqlText tail = {};
   };
-  Query query(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets = nullptr);
-  Query select(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets);
+  Query query(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets = nullptr,
+              bool keeps_open = false);
+  /// `keeps_open`: results of type Unknown are left to the caller, in `open`.
+  Query select(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets,
+               bool keeps_open);
+  /// Gives open results the types of the columns of the other part of a UNION, or that of a text.
+  void close_results(Query& query, const std::vector<Column>& other);
   Query values(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets);
   Query compound(const PgQuery__SelectStmt& node, const Scope* outer, const std::vector<Column>* targets);
   SqlText with(const PgQuery__WithClause& node, const Scope* outer);
@@ -224,9 +245,11 @@ class Translator {
   SqlText lateral(const PgQuery__RangeSubselect& node, Scope& scope);
   SqlText derived(const PgQuery__RangeSubselect& node, Scope& scope);
   SqlText join(const PgQuery__JoinExpr& node, Scope& scope);
+  void check_using(const std::vector<std::string>& names, const Scope& scope, std::size_t first,
+                   std::size_t middle) const;
   Value as_result(Value value);
   void results(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>* columns, Query& out,
-               std::vector<SqlText>& texts);
+               std::vector<SqlText>& texts, bool keeps_open);
   /// `convert`: the columns are needed one by one, since each is converted.
   void star(const PgQuery__ColumnRef& node, const Scope& scope, bool convert, Query& out, std::vector<SqlText>& texts);
 
@@ -235,6 +258,7 @@ class Translator {
   SqlText grouping(const PgQuery__SelectStmt& node, const Scope& scope);
   /// Refuses columns of the SELECT that are neither keys of its groups nor inside of aggregates.
   void check_grouping(const Scope& scope, std::size_t first) const;
+  void check_distinct_on(const PgQuery__SelectStmt& node, const Scope& scope) const;
   void check_distinct_order(const PgQuery__SelectStmt& node, const Scope& scope, const Query& rows) const;
   bool is_key(const ColumnUse& use, const GroupKeys& groups) const;
   bool is_determined(const ColumnUse& use, const GroupKeys& groups) const;

@@ -21,6 +21,7 @@ SqlType type_of_letter(char letter) {
     case 's': return SqlType::Timestamp;
     case 'z': return SqlType::TimestampTz;
     case 'v': return SqlType::Interval;
+    case 'u': return SqlType::Uuid;
     case 'y': return SqlType::Bytea;
     default: return SqlType::Any;
   }
@@ -49,6 +50,13 @@ bool is_type_function(std::string_view name) {
   constexpr std::array<std::string_view, 16> kNames{"bool",     "bytea",     "date",        "float4",  "float8", "int2",
                                                     "int4",     "int8",      "json",        "numeric", "text",   "time",
                                                     "interval", "timestamp", "timestamptz", "uuid"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// Whether the result is one of the values of the first argument.
+bool keeps_value(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kNames{"min",         "max",        "lag",      "lead",
+                                                   "first_value", "last_value", "nth_value"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -123,6 +131,7 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
     const auto letter = letter_of(function, n);
     auto& value = arguments[n];
     const auto given = value.type;
+    if (function.name == "octet_length") value = with_blanks(std::move(value));
     if (letter == 'n' && given == SqlType::Any) value.text = SqlText("pg_numeric(", location) + value.text + ")";
     else if (letter == 'n')
       value = coerce(std::move(value), given == SqlType::Unknown ? SqlType::Float : given, Coercion::Implicit);
@@ -134,11 +143,17 @@ Value Translator::called(const Function& function, std::vector<Value> arguments,
     texts.push_back(value.text);
   }
   auto type = type_of_letter(function.result);
+  std::string declared;
   if (function.result == '0') type = arguments.at(0).type;
+  if (function.result == '0' && keeps_value(function.name)) declared = arguments.at(0).declared;
   if (function.result == 'r') type = arguments.at(0).type == SqlType::Integer ? SqlType::Float : arguments.at(0).type;
   const auto name = function.sqlite.empty() ? function.name : function.sqlite;
   auto text = SqlText(std::string(name) + "(", location) + joined(texts) + ")";
-  return {.text = text, .type = type, .location = location, .name = std::string(function.name)};
+  return {.text = text,
+          .type = type,
+          .location = location,
+          .name = std::string(function.name),
+          .declared = std::move(declared)};
 }
 
 // json_build_object(name, value, ...): SQLite has no booleans, and takes JSON for text.
@@ -178,6 +193,10 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
            "order the rows before: " + name + "(...) FROM (SELECT ... ORDER BY ...) AS s");
   const auto known = functions_named(name);
   if (name == "array_agg") return array_aggregate(node, scope);
+  if (name == "pg_typeof") return type_name(node, scope);
+  if (name == "percentile_cont" || name == "percentile_disc" || name == "mode")
+    refuse("42809", "WITHIN GROUP is required for ordered-set aggregate " + name, node.location,
+           name + (name == "mode" ? "()" : "(0.5)") + " WITHIN GROUP (ORDER BY x)");
   if (known.empty() && name == "raise" && around_ != nullptr) return raise(node);
   if (known.empty() && is_type_function(name)) return cast_call(name, node, scope);
   if (known.empty()) return foreign_call(name, node, scope);
@@ -220,6 +239,21 @@ Value Translator::call(const PgQuery__FuncCall& node, const Scope& scope) {
   }
   if (function->kind == Function::Kind::Scalar) return done(called(*function, std::move(arguments), node.location));
   return done(aggregate(*function, node, std::move(arguments), scope));
+}
+
+// pg_typeof(x), which is known before there is a value.
+Value Translator::type_name(const PgQuery__FuncCall& node, const Scope& scope) {
+  if (node.n_args != 1) refuse("42883", "function pg_typeof takes one argument", node.location);
+  const auto value = expression(*node.args[0], scope);
+  auto name = std::string(name_of(value.type));
+  if (value.type == SqlType::Array) name = value.declared.substr(0, value.declared.find('('));
+  if (value.type == SqlType::Any || name.empty())
+    unsupported("pg_typeof of a value whose type is not known before the statement runs", node.location,
+                "typeof(x) is how SQLite stores it");
+  return {.text = SqlText("'" + name + "'", node.location),
+          .type = SqlType::Text,
+          .location = node.location,
+          .name = "pg_typeof"};
 }
 
 Value Translator::cast_call(const std::string& name, const PgQuery__FuncCall& node, const Scope& scope) {
@@ -281,14 +315,19 @@ Value Translator::array_aggregate(const PgQuery__FuncCall& node, const Scope& sc
 Value Translator::aggregate(const Function& function, const PgQuery__FuncCall& node, std::vector<Value> arguments,
                             const Scope& scope) {
   // The order of rows changes nothing for the aggregates that are known, so it may be left out.
+  const bool may_overflow = (function.name == "sum" || function.name == "avg") &&
+                            arguments[0].type != SqlType::Integer &&
+                            (is_number(arguments[0].type) || arguments[0].type == SqlType::Any);
   auto value = called(function, std::move(arguments), node.location);
-  if (node.agg_distinct) {
-    const auto open = std::string(function.sqlite.empty() ? function.name : function.sqlite) + "(";
-    CHECK(value.text.str().starts_with(open), "a call begins with the function");
-    auto inside = value.text.str().substr(open.size());
-    value.text = SqlText(open + "DISTINCT " + inside, node.location);
-  }
-  return finished_aggregate(std::move(value), node, scope);
+  const auto open = std::string(function.sqlite.empty() ? function.name : function.sqlite) + "(";
+  CHECK(value.text.str().starts_with(open), "a call begins with the function");
+  const auto inside = (node.agg_distinct ? "DISTINCT " : "") + value.text.str().substr(open.size());
+  if (node.agg_distinct) value.text = SqlText(open + inside, node.location);
+  value = finished_aggregate(std::move(value), node, scope);
+  if (!may_overflow) return value;
+  const auto count = finished_aggregate({.text = SqlText("count(" + inside, node.location)}, node, scope);
+  value.text = SqlText("pg_total(", node.location) + value.text + ", " + count.text + ")";
+  return value;
 }
 
 /// percentile_cont(p) WITHIN GROUP (ORDER BY x DESC)  ->  percentile_cont(x, p, 1)

@@ -123,6 +123,10 @@ Value Translator::constant(const PgQuery__AConst& constant) const {
       const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), integer);
       const bool fits = error == std::errc() && end == written.data() + written.size();
       value.type = fits ? SqlType::Integer : SqlType::Numeric;
+      double real = 0;
+      if (std::from_chars(written.data(), written.data() + written.size(), real).ec == std::errc::result_out_of_range)
+        refuse("22003", "\"" + std::string(written) + "\" is out of range for type numeric", constant.location,
+               "numeric is computed as double precision");
       value.text = SqlText(written, constant.location);
       return value;
     }
@@ -244,6 +248,18 @@ Value Translator::null_test(const PgQuery__NullTest& node, const Scope& scope) {
           .location = node.location};
 }
 
+/// The type with modifiers that values have that were brought to one type; empty if they have several.
+std::string common_declared(const std::vector<Value>& values, SqlType type) {
+  std::string declared;
+  for (const auto& value : values) {
+    const bool is_open = type == SqlType::Array && value.declared.empty();  // an array constant
+    if (is_open || value.is_null) continue;
+    if (value.declared.empty() || (!declared.empty() && declared != value.declared)) return {};
+    declared = value.declared;
+  }
+  return declared;
+}
+
 SqlType Translator::unify(std::vector<Value>& values, std::string_view what) {
   auto type = SqlType::Unknown;
   for (const auto& value : values) {
@@ -282,7 +298,11 @@ Value Translator::case_of(const PgQuery__CaseExpr& node, const Scope& scope) {
   SqlText text("CASE", node.location);
   for (std::size_t n = 0; n < tests.size(); ++n) text += SqlText(" WHEN ") + tests[n] + " THEN " + results[n].text;
   if (has_default) text += SqlText(" ELSE ") + results.back().text;
-  return {.text = text + " END", .type = type, .location = node.location, .name = name};
+  return {.text = text + " END",
+          .type = type,
+          .location = node.location,
+          .name = name,
+          .declared = common_declared(results, type)};
 }
 
 Value Translator::coalesce(const PgQuery__CoalesceExpr& node, const Scope& scope) {
@@ -295,7 +315,8 @@ Value Translator::coalesce(const PgQuery__CoalesceExpr& node, const Scope& scope
   return {.text = SqlText("coalesce(", node.location) + joined(texts) + ")",
           .type = type,
           .location = node.location,
-          .name = "coalesce"};
+          .name = "coalesce",
+          .declared = common_declared(values, type)};
 }
 
 Value Translator::extreme(const PgQuery__MinMaxExpr& node, const Scope& scope) {

@@ -220,6 +220,29 @@ void Translator::check_grouping(const Scope& scope, std::size_t first) const {
   }
 }
 
+// The expressions of DISTINCT ON are the first keys of ORDER BY, in any order.
+void Translator::check_distinct_on(const PgQuery__SelectStmt& node, const Scope& scope) const {
+  const auto keys = nodes(node.n_distinct_clause, node.distinct_clause);
+  const auto sorts = nodes(node.n_sort_clause, node.sort_clause);
+  const auto is_one_of = [&](const PgNode& expression, const auto& others, auto node_of) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const PgNode* other) { return same_expression(expression, scope, node_of(*other), scope); });
+  };
+  const auto key_of = [](const PgNode& key) -> const PgNode& { return key; };
+  const auto sorted_by = [](const PgNode& sort) -> const PgNode& { return *sort.sort_by->node; };
+  bool others_came = false;
+  for (const auto* sort : sorts) {
+    const bool is_key = is_one_of(sorted_by(*sort), keys, key_of);
+    if (is_key && others_came)
+      refuse("42P10", "SELECT DISTINCT ON expressions must match initial ORDER BY expressions", -1);
+    others_came = others_came || !is_key;
+  }
+  const bool all =
+      std::all_of(keys.begin(), keys.end(), [&](const PgNode* key) { return is_one_of(*key, sorts, sorted_by); });
+  if (others_came && !all)
+    refuse("42P10", "SELECT DISTINCT ON expressions must match initial ORDER BY expressions", -1);
+}
+
 void Translator::check_distinct_order(const PgQuery__SelectStmt& node, const Scope& scope, const Query& rows) const {
   const auto targets = nodes(node.n_target_list, node.target_list);
   for (const auto* each : nodes(node.n_sort_clause, node.sort_clause)) {

@@ -111,7 +111,7 @@ std::vector<Value> Translator::row(const PgNode& node, const Scope& scope) {
 }
 
 Value Translator::match(std::string_view name, Value text, Value pattern, int location) {
-  text = coerce(std::move(text), SqlType::Text, Coercion::Implicit);
+  text = coerce(with_blanks(std::move(text)), SqlType::Text, Coercion::Implicit);
   pattern = coerce(std::move(pattern), SqlType::Text, Coercion::Implicit);
   const auto wanted = name.ends_with('*') ? SqlText("'(?i)' || ") + pattern.text : pattern.text;
   auto match = SqlText("(", location) + text.text + " REGEXP (" + wanted + "))";
@@ -211,8 +211,17 @@ Value Translator::arithmetic(std::string_view name, Value left, Value right, int
     if (operand->type == SqlType::Any) operand->text = call_of("pg_numeric", {operand->text}, location);
   Value out{.type = type, .location = location};
   if (name == "+" || name == "-" || name == "*") {
-    out.text = SqlText("(") + left.text + SqlText(" " + std::string(name) + " ", location) + right.text + ")";
     out.may_overflow = type == SqlType::Integer;
+    if (out.may_overflow || any) {
+      out.text = SqlText("(") + left.text + SqlText(" " + std::string(name) + " ", location) + right.text + ")";
+      return out;
+    }
+    left = checked(std::move(left));
+    right = checked(std::move(right));
+    out.text = call_of(name == "+"   ? "pg_plus"
+                       : name == "-" ? "pg_minus"
+                                     : "pg_times",
+                       {left.text, right.text}, location);
     return out;
   }
   left = checked(std::move(left));
@@ -306,14 +315,22 @@ Value Translator::json_part(std::string_view name, Value left, Value right, int 
           .location = location};
 }
 
+// A constant beside a char(n) is one, too: blanks at its end do not count.
+void Translator::settle_beside(Value& value, const Value& other) {
+  if (value.type != SqlType::Unknown) return;
+  value = settle(std::move(value), other.type);
+  if (other.type == SqlType::Text && padded_width(other.declared) && !value.is_null)
+    value.text = SqlText("rtrim(", value.location) + value.text + ")";
+}
+
 void Translator::compare_types(std::string_view name, Value& left, Value& right, int location) {
   using enum SqlType;
   if (left.type == Unknown && right.type == Unknown) {
     left = settle(std::move(left), Text);
     right = settle(std::move(right), Text);
   }
-  if (left.type == Unknown) left = settle(std::move(left), right.type);
-  if (right.type == Unknown) right = settle(std::move(right), left.type);
+  settle_beside(left, right);
+  settle_beside(right, left);
   if (left.type == Any || right.type == Any || (is_number(left.type) && is_number(right.type))) return;
   const bool is_complex = left.type == Complex || right.type == Complex;
   if (is_complex && (left.type != right.type || (name != "=" && name != "<>")))
@@ -356,7 +373,7 @@ Value Translator::like(const PgQuery__AExpr& node, const Scope& scope) {
   auto wanted = expression(*pattern, scope);
   if (text.type != SqlType::Unknown && text.type != SqlType::Text && text.type != SqlType::Any)
     no_operator(name, text.type, wanted.type, node.location);
-  text = coerce(std::move(text), SqlType::Text, Coercion::Implicit);
+  text = coerce(with_blanks(std::move(text)), SqlType::Text, Coercion::Implicit);
   wanted = coerce(std::move(wanted), SqlType::Text, Coercion::Implicit);
   const bool any_case = node.kind == PG_QUERY__A__EXPR__KIND__AEXPR_ILIKE;
   auto match =
@@ -433,6 +450,7 @@ Value Translator::any_of(const PgQuery__AExpr& node, const Scope& scope) {
     std::vector<SqlText> texts;
     for (const auto* each : nodes(list.n_elements, list.elements)) {
       auto value = checked(expression(*each, scope));
+      if (left.type == SqlType::Text) value = settle(std::move(value), SqlType::Text);  // not char(n), if left is one
       auto other = left;
       compare_types("=", other, value, node.location);
       if (left.type == SqlType::Unknown) left = other;

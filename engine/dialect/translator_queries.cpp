@@ -75,7 +75,7 @@ SqlText Translator::condition_of(const PgNode& select) {
 }
 
 Translator::Query Translator::query(const PgQuery__SelectStmt& node, const Scope* outer,
-                                    const std::vector<Column>* targets) {
+                                    const std::vector<Column>* targets, bool keeps_open) {
   if (node.into_clause != nullptr) unsupported("SELECT INTO", -1, "CREATE TABLE name AS SELECT ...");
   const auto with_before = with_queries_;
   SqlText ctes;
@@ -84,11 +84,12 @@ Translator::Query Translator::query(const PgQuery__SelectStmt& node, const Scope
   auto* const outer_sets = std::exchange(sets_, nullptr);
   auto out = node.op != PG_QUERY__SET_OPERATION__SETOP_NONE ? compound(node, outer, targets)
              : node.n_values_lists > 0                      ? values(node, outer, targets)
-                                                            : select(node, outer, targets);
+                                                            : select(node, outer, targets, keeps_open);
   has_aggregate_ = had_aggregate;
   sets_ = outer_sets;
   for (auto& column : out.columns) column.sql.clear();  // names are enough for those who read the rows
   out.text = ctes + out.text;
+  if (!out.open.empty()) out.head = ctes + out.head;
   with_queries_ = with_before;
   return out;
 }
@@ -176,13 +177,28 @@ Translator::Query Translator::values(const PgQuery__SelectStmt& node, const Scop
   return out;
 }
 
+void Translator::close_results(Query& query, const std::vector<Column>& other) {
+  if (query.open.empty()) return;
+  for (auto& [column, place, value] : query.open) {
+    auto& made = query.columns[column];
+    const auto type = column < other.size() ? other[column].type : SqlType::Unknown;
+    value = type == SqlType::Unknown ? as_result(std::move(value)) : settle(std::move(value), type);
+    made.type = value.type;
+    query.list[place] = value.text + SqlText(" AS " + quoted(made.name));
+  }
+  query.text = query.head + joined(query.list) + query.tail;
+  query.open.clear();
+}
+
 Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Scope* outer,
                                        const std::vector<Column>* targets) {
-  const auto left = query(*node.larg, outer);
-  const auto right = query(*node.rarg, outer);
+  auto left = query(*node.larg, outer, nullptr, true);
+  auto right = query(*node.rarg, outer, nullptr, true);
   const bool known = left.known && right.known;
   if (known && left.columns.size() != right.columns.size())
     refuse("42601", "each UNION, INTERSECT or EXCEPT query must have the same number of columns", -1);
+  close_results(left, known ? right.columns : std::vector<Column>());
+  close_results(right, known ? left.columns : std::vector<Column>());
   const auto operand = [&](const PgQuery__SelectStmt& part, const Query& query) {
     // SQLite has one precedence for all of them and no parentheses around parts.
     const bool simple = part.op == PG_QUERY__SET_OPERATION__SETOP_NONE && part.n_sort_clause == 0 &&
@@ -203,7 +219,9 @@ Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Sc
                         std::string(name_of(right.columns[n].type)),
                     -1, "cast both to one type");
     }
-    out.columns.push_back({.name = left.columns[n].name, .type = type});
+    const bool alike = left.columns[n].declared == right.columns[n].declared;
+    out.columns.push_back(
+        {.name = left.columns[n].name, .type = type, .declared = alike ? left.columns[n].declared : std::string()});
   }
   std::string_view word = node.op == PG_QUERY__SET_OPERATION__SETOP_UNION       ? " UNION "
                           : node.op == PG_QUERY__SET_OPERATION__SETOP_INTERSECT ? " INTERSECT "
@@ -235,7 +253,7 @@ Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Sc
 }
 
 Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scope* outer,
-                                     const std::vector<Column>* targets) {
+                                     const std::vector<Column>* targets, bool keeps_open) {
   Query out;
   Scope scope(outer);
   const auto first_use = uses_.size();
@@ -245,7 +263,9 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
   std::vector<SqlText> texts;
   std::vector<SqlText> sets;
   sets_ = &sets;
-  results(nodes(node.n_target_list, node.target_list), scope, targets, out, texts);
+  const bool is_distinct_on =
+      node.n_distinct_clause > 0 && node.distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET;
+  results(nodes(node.n_target_list, node.target_list), scope, targets, out, texts, keeps_open && !is_distinct_on);
   sets_ = nullptr;
   if (!sets.empty()) {
     if (node.n_group_clause > 0 || has_aggregate_)
@@ -254,11 +274,9 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
   }
   if (texts.empty()) texts.emplace_back("1");  // EXISTS (SELECT FROM t)
   out.text = "SELECT ";
-  const bool is_distinct_on =
-      node.n_distinct_clause > 0 && node.distinct_clause[0]->node_case != PG_QUERY__NODE__NODE__NOT_SET;
   if (node.n_distinct_clause > 0 && !is_distinct_on) out.text += "DISTINCT ";
   if (is_distinct_on) texts.push_back(places_of_groups(node, scope));
-  out.text += joined(texts);
+  const auto head = std::exchange(out.text, {});
   if (!from.empty()) out.text += SqlText(" FROM ") + from;
   if (node.where_clause != nullptr) {
     const bool had = std::exchange(has_aggregate_, false);
@@ -290,6 +308,12 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
     out.text += SqlText(" WINDOW ") + joined(windows);
   }
   if (!is_distinct_on) out.text += order_and_limit(node, scope, out, false);
+  if (!out.open.empty()) {
+    out.head = head;
+    out.tail = out.text;
+  }
+  out.text = head + joined(texts) + out.text;
+  if (!out.open.empty()) out.list = std::move(texts);
   if (node.n_distinct_clause > 0 && !is_distinct_on) check_distinct_order(node, scope, out);
   if (node.n_group_clause > 0 || has_aggregate_) check_grouping(scope, first_use);
   groups_.pop_back();
@@ -318,6 +342,7 @@ SqlText Translator::places_of_groups(const PgQuery__SelectStmt& node, const Scop
       unsupported("a position in DISTINCT ON", key->a_const->location, "write the expression");
     keys.push_back(checked(expression(*key, scope)).text);
   }
+  check_distinct_on(node, scope);
   for (const auto* each : nodes(node.n_sort_clause, node.sort_clause)) {
     const auto& key = *each->sort_by->node;
     const bool is_name = key.node_case == PG_QUERY__NODE__NODE_COLUMN_REF && key.column_ref->n_fields == 1;
@@ -387,7 +412,7 @@ Value Translator::as_result(Value value) {
 }
 
 void Translator::results(std::span<PgNode* const> targets, const Scope& scope, const std::vector<Column>* columns,
-                         Query& out, std::vector<SqlText>& texts) {
+                         Query& out, std::vector<SqlText>& texts, bool keeps_open) {
   for (const auto* each : targets) {
     CHECK(each->node_case == PG_QUERY__NODE__NODE_RES_TARGET, "a SELECT has a list of results");
     const auto& target = *each->res_target;
@@ -402,6 +427,8 @@ void Translator::results(std::span<PgNode* const> targets, const Scope& scope, c
     const auto name = is_set(target.name) ? std::string(target.name) : value.name;
     const auto index = texts.size();
     if (columns != nullptr && out.known && index < columns->size()) value = stored(std::move(value), (*columns)[index]);
+    else if (value.type == SqlType::Unknown && keeps_open)
+      out.open.push_back({.column = out.columns.size(), .place = index, .value = value});
     else if (value.type == SqlType::Unknown) value = as_result(std::move(value));
     const bool own_name = target.val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && name == value.name &&
                           value.text.str().ends_with(quoted(name));

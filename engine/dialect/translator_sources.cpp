@@ -119,6 +119,25 @@ SqlText Translator::derived(const PgQuery__RangeSubselect& node, Scope& scope) {
   return SqlText("(") + text + ") AS " + quoted(alias);
 }
 
+// Columns of USING are in both sides of a join, whose sources begin at `first` and `middle`.
+void Translator::check_using(const std::vector<std::string>& names, const Scope& scope, std::size_t first,
+                             std::size_t middle) const {
+  const auto check = [&](const std::string& name, std::size_t begin, std::size_t end, std::string_view side) {
+    for (auto n = begin; n < end; ++n) {
+      const auto& source = scope.sources()[n];
+      const bool has = std::any_of(source.columns.begin(), source.columns.end(),
+                                   [&](const Column& column) { return equal_ignoring_case(column.name, name); });
+      if (has || !source.known) return;
+    }
+    refuse("42703",
+           "column \"" + name + "\" specified in USING clause does not exist in " + std::string(side) + " table", -1);
+  };
+  for (const auto& name : names) {
+    check(name, first, middle, "left");
+    check(name, middle, scope.sources().size(), "right");
+  }
+}
+
 SqlText Translator::join(const PgQuery__JoinExpr& node, Scope& scope) {
   if (node.alias != nullptr || node.join_using_alias != nullptr)
     unsupported("a name for a join", -1, "give the tables names");
@@ -146,6 +165,7 @@ SqlText Translator::join(const PgQuery__JoinExpr& node, Scope& scope) {
   for (const auto& column : added.columns)
     if (column.type == SqlType::Complex && std::find(columns.begin(), columns.end(), column.name) != columns.end())
       refuse("42883", "a join USING complex numbers is not supported", -1, hint_for(column.type));
+  if (!node.is_natural) check_using(columns, scope, first, middle);
   const bool merges = !columns.empty();
   added.joined = columns;
   auto text = left + word + right;

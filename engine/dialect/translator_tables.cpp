@@ -441,7 +441,8 @@ void Translator::translate_constraint(const PgQuery__Constraint& node, const Col
         translated = clock_default(*node.raw_expr);
       } else {
         auto target = column;
-        if (is_default_that_fits(*node.raw_expr, column)) target.declared.clear();
+        const bool fits = is_default_that_fits(*node.raw_expr, column);
+        if (fits && !padded_width(column.declared)) target.declared.clear();
         translated = stored(expression(*node.raw_expr, Scope(nullptr)), target).text;
       }
       break;
@@ -494,6 +495,8 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
       if (last.is_word("CASCADE") || last.is_word("RESTRICT")) edits.push_back({last.span.begin, last.span.end, ""});
     }
     const auto* const definition = each->alter_table_cmd->def;
+    if (definition != nullptr && definition->node_case == PG_QUERY__NODE__NODE_CONSTRAINT)
+      translate_constraint(*definition->constraint, {}, scope, edits);
     if (definition == nullptr || definition->node_case != PG_QUERY__NODE__NODE_COLUMN_DEF) continue;
     const auto& column = *definition->column_def;
     const auto name = token_at(statement_, static_cast<std::size_t>(column.location));
@@ -508,6 +511,11 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
     if (is_serial(type))
       refuse("0A000", "a column that counts cannot be added to a table", column.location,
              "create the table with " + std::string(column.colname) + " serial PRIMARY KEY");
+    if (column.type_name->n_array_bounds > 0) {
+      const auto begin = static_cast<std::size_t>(column.type_name->location);
+      edits.push_back(
+          {begin, end_of_array_type(statement_, begin, column.type_name->n_array_bounds), quoted(type + "[]")});
+    }
     if (type_named(type) != SqlType::Json || column.type_name->n_array_bounds > 0) continue;
     const auto end = token_at(statement_, static_cast<std::size_t>(column.type_name->location)).span.end;
     edits.push_back({end, end, " text"});

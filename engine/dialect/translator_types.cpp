@@ -201,7 +201,16 @@ Value Translator::to_text(Value value) const {
   return value;
 }
 
+Value Translator::with_blanks(Value value) const {
+  const auto width = value.type == SqlType::Text ? padded_width(value.declared) : std::nullopt;
+  if (!width) return value;
+  value.text = SqlText("pg_rpad(", value.location) + value.text + ", " + std::to_string(*width) + ")";
+  value.declared.clear();
+  return value;
+}
+
 Value Translator::output_text(Value value) const {
+  value = with_blanks(std::move(value));
   if (value.type != SqlType::Bool) return to_text(std::move(value));
   value.text = SqlText("(CASE ", value.location) + value.text + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END)";
   value.type = SqlType::Text;
@@ -252,8 +261,13 @@ Value Translator::fit(Value value, std::string_view type, const std::vector<std:
   if (type == "float4" && cuts) wrapped("pg_float4", "");
   if (value.type == SqlType::Text &&
       (type == "varchar" || type == "bpchar" || type == "char" || type == "character" || type == "character varying")) {
-    if (modifiers.empty()) return value;
-    wrapped(cuts ? "pg_cut" : "pg_fit", ", " + std::to_string(modifiers[0]));
+    const bool is_blank_padded = !type.ends_with("varying") && type != "varchar";
+    const auto width = is_blank_padded && type != "bpchar" && modifiers.empty() ? 1
+                       : modifiers.empty()                                      ? -1
+                                                                                : modifiers[0];
+    if (width >= 0)
+      wrapped(cuts ? "pg_cut" : is_blank_padded ? "pg_fit_padded" : "pg_fit", ", " + std::to_string(width));
+    if (is_blank_padded) wrapped("rtrim", "");
   }
   if (value.type == SqlType::Numeric && !modifiers.empty())
     wrapped("pg_scale",

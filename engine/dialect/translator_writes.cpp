@@ -82,7 +82,7 @@ SqlText Translator::returning(std::span<PgNode* const> targets, const Scope& sco
   if (targets.empty()) return {};
   Query out;
   std::vector<SqlText> texts;
-  results(targets, scope, nullptr, out, texts);
+  results(targets, scope, nullptr, out, texts, false);
   if (out.known) columns_ = std::move(out.columns);
   return SqlText(" RETURNING ") + joined(texts);
 }

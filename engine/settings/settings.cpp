@@ -11,6 +11,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/machine_memory.hpp"
@@ -262,8 +263,8 @@ const SettingRow& SettingRow::find(const std::string& name) {
   for (const auto& row : all())
     if (row.name == to_lower(name)) return row;
   const auto nearest = nearest_name(name, Settings::names());
-  throw Error(ErrorKind::UnknownName, "there is no setting " + name, std::nullopt,
-              nearest ? "did you mean " + *nearest + "?" : "SHOW ALL lists the settings");
+  throw CodedError("42704", ErrorKind::UnknownName, "there is no setting " + name,
+                   nearest ? "did you mean " + *nearest + "?" : "SHOW ALL lists the settings");
 }
 
 Settings::Bounds Settings::of_machine() {

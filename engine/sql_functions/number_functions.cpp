@@ -159,18 +159,66 @@ SqliteValue modulo_integers(PgValues values) {
   return b == -1 ? SqliteValue(std::int64_t{0}) : SqliteValue(exact_integer(values[0]) % b);
 }
 
+/// The result of arithmetic with these numbers, if it is one that columns hold.
+double checked_real(double result, double a, double b) {
+  if (std::isnan(result))
+    throw CodedError("0A000", ErrorKind::Unsupported, "NaN as a result is not supported: it would be NULL",
+                     "leave infinite values out: WHERE abs(x) < 'Infinity'");
+  if (std::isinf(result) && std::isfinite(a) && std::isfinite(b)) refuse("22003", "value out of range: overflow");
+  return result;
+}
+
+/// A sum, difference or product. Integers give an integer, if 64 bits hold it.
+template <char op>
+SqliteValue arithmetic(PgValues values) {
+  if (any_null(values)) return kNull;
+  if (is_integer(values[0]) && is_integer(values[1])) {
+    const auto a = std::get<std::int64_t>(values[0]);
+    const auto b = std::get<std::int64_t>(values[1]);
+    std::int64_t result = 0;
+    const bool overflows = op == '+'   ? __builtin_add_overflow(a, b, &result)
+                           : op == '-' ? __builtin_sub_overflow(a, b, &result)
+                                       : __builtin_mul_overflow(a, b, &result);
+    if (!overflows) return result;
+  }
+  const auto a = real_of(values[0]);
+  const auto b = real_of(values[1]);
+  const auto result = checked_real(op == '+' ? a + b : op == '-' ? a - b : a * b, a, b);
+  if (op == '*' && result == 0 && a != 0 && b != 0) refuse("22003", "value out of range: underflow");
+  return result;
+}
+
+/// The same for two reals, unless the result is one that arithmetic() looks at.
+template <char op>
+bool arithmetic_of_reals(double a, double b, double& result) {
+  result = op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : a / b;
+  return std::isfinite(result) && (op == '+' || op == '-' || result != 0);
+}
+
+/// The sum or mean of `count` numbers, which SQLite computes without an error.
+SqliteValue total(PgValues values) {
+  if (integer_of(values[1]) == 0) return kNull;
+  if (is_null(values[0])) return checked_real(std::numeric_limits<double>::quiet_NaN(), 0, 0);
+  if (!is_integer(values[0])) checked_real(real_of(values[0]), 0, 0);
+  return values[0];
+}
+
 SqliteValue divide_reals(PgValues values) {
   if (any_null(values)) return kNull;
+  const auto a = real_of(values[0]);
   const auto b = real_of(values[1]);
   if (b == 0) division_by_zero();
-  return real_of(values[0]) / b;
+  const auto result = checked_real(a / b, a, b);
+  if (result == 0 && a != 0 && std::isfinite(b)) refuse("22003", "value out of range: underflow");
+  return result;
 }
 
 SqliteValue modulo_reals(PgValues values) {
   if (any_null(values)) return kNull;
   const auto b = real_of(values[1]);
   if (b == 0) division_by_zero();
-  return std::fmod(real_of(values[0]), b);
+  const auto a = real_of(values[0]);
+  return checked_real(std::fmod(a, b), a, b);
 }
 
 SqliteValue divide(PgValues values) {
@@ -193,14 +241,11 @@ SqliteValue power(PgValues values) {
   if (base == 0 && exponent < 0) refuse("2201F", "zero raised to a negative power is undefined");
   if (base < 0 && exponent != std::floor(exponent))
     refuse("2201F", "a negative number raised to a non-integer power yields a complex result");
-  const auto result = std::pow(base, exponent);
-  if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent))
-    refuse("22003", "value out of range: overflow");
-  return result;
+  return checked_real(std::pow(base, exponent), base, exponent);
 }
 
 /// A function of one real. `kind` is 'r' for arguments from 0 on, 'l' for positive ones, 'u' for -1 to 1,
-/// 'c' from 1 on, 'h' between -1 and 1.
+/// 'c' from 1 on, 'h' between -1 and 1, 'f' for finite ones.
 template <double (*F)(double), char kind>
 SqliteValue of_real(PgValues values) {
   if (is_null(values[0])) return kNull;
@@ -208,11 +253,10 @@ SqliteValue of_real(PgValues values) {
   if (kind == 'r' && x < 0) refuse("2201F", "cannot take square root of a negative number");
   if (kind == 'l' && x == 0) refuse("2201E", "cannot take logarithm of zero");
   if (kind == 'l' && x < 0) refuse("2201E", "cannot take logarithm of a negative number");
-  if ((kind == 'u' && (x < -1 || x > 1)) || (kind == 'c' && x < 1) || (kind == 'h' && (x <= -1 || x >= 1)))
+  if ((kind == 'u' && (x < -1 || x > 1)) || (kind == 'c' && x < 1) || (kind == 'h' && (x <= -1 || x >= 1)) ||
+      (kind == 'f' && !std::isfinite(x)))
     refuse("22003", "input is out of range");
-  const auto result = F(x);
-  if (std::isinf(result) && std::isfinite(x)) refuse("22003", "value out of range: overflow");
-  return result;
+  return checked_real(F(x), x, 0);
 }
 
 /// Rounding of a number; integers stay what they are, as floats.
@@ -282,6 +326,21 @@ SqliteValue set_seed(PgValues) {
                    "numbers that can be had again: EINSUM X[i 1000] = RANDOM(seed)");
 }
 
+/// A random UUID, of version 4.
+SqliteValue random_uuid(PgValues) {
+  thread_local std::mt19937_64 source{std::random_device{}()};
+  std::array<std::uint64_t, 2> bits{source(), source()};
+  bits[0] = (bits[0] & ~std::uint64_t{0xF000}) | 0x4000;
+  bits[1] = (bits[1] & ~(std::uint64_t{3} << 62U)) | (std::uint64_t{1} << 63U);
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (std::size_t n = 0; n < 32; ++n) {
+    if (n == 8 || n == 12 || n == 16 || n == 20) out += '-';
+    out += kDigits[(bits[n / 16] >> (60 - 4 * (n % 16))) & 0xFU];
+  }
+  return out;
+}
+
 SqliteValue random(PgValues) {
   thread_local std::mt19937_64 source{std::random_device{}()};
   return std::uniform_real_distribution<double>(0, 1)(source);
@@ -320,7 +379,11 @@ constexpr std::array kNumberFunctions{
     PgFunction{"pg_offset", 1, "INTEGER", &offset},
     PgFunction{"pg_divide_integers", 2, "INTEGER", &divide_integers},
     PgFunction{"pg_modulo_integers", 2, "INTEGER", &modulo_integers},
-    PgFunction{"pg_divide_reals", 2, "REAL", &divide_reals},
+    PgFunction{"pg_plus", 2, "", &arithmetic<'+'>, &arithmetic_of_reals<'+'>},
+    PgFunction{"pg_minus", 2, "", &arithmetic<'-'>, &arithmetic_of_reals<'-'>},
+    PgFunction{"pg_times", 2, "", &arithmetic<'*'>, &arithmetic_of_reals<'*'>},
+    PgFunction{"pg_total", 2, "", &total},
+    PgFunction{"pg_divide_reals", 2, "REAL", &divide_reals, &arithmetic_of_reals<'/'>},
     PgFunction{"pg_modulo_reals", 2, "REAL", &modulo_reals},
     PgFunction{"pg_divide", 2, "", &divide},
     PgFunction{"pg_modulo", 2, "", &modulo},
@@ -332,6 +395,9 @@ constexpr std::array kNumberFunctions{
     PgFunction{"pg_ln", 1, "REAL", &of_real<std::log, 'l'>},
     PgFunction{"pg_log", 1, "REAL", &of_real<std::log10, 'l'>},
     PgFunction{"pg_log", 2, "REAL", &logarithm},
+    PgFunction{"pg_sin", 1, "REAL", &of_real<std::sin, 'f'>},
+    PgFunction{"pg_cos", 1, "REAL", &of_real<std::cos, 'f'>},
+    PgFunction{"pg_tan", 1, "REAL", &of_real<std::tan, 'f'>},
     PgFunction{"pg_cot", 1, "REAL", &of_real<cotangent, 'a'>},
     PgFunction{"pg_sinh", 1, "REAL", &of_real<std::sinh, 'a'>},
     PgFunction{"pg_cosh", 1, "REAL", &of_real<std::cosh, 'a'>},
@@ -357,6 +423,7 @@ constexpr std::array kNumberFunctions{
 };
 
 constexpr std::array kVolatileNumberFunctions{
+    PgFunction{"gen_random_uuid", 0, "UUID", &random_uuid},
     PgFunction{"pg_random", 0, "REAL", &random},
     PgFunction{"pg_setseed", 1, "", &set_seed},
     PgFunction{"pg_refuse", 2, "", &refused},

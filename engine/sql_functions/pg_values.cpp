@@ -54,13 +54,14 @@ bool any_null(PgValues values) { return std::any_of(values.begin(), values.end()
 
 std::vector<SqlFunction> sql_functions(std::span<const PgFunction> functions, bool deterministic) {
   std::vector<SqlFunction> made;
-  for (const auto& [name, arguments, result, body] : functions) {
+  for (const auto& [name, arguments, result, body, of_reals] : functions) {
     DCHECK(name != nullptr && result != nullptr && body != nullptr, "a function has a name and does something");
     made.push_back({.name = name,
                     .arguments = arguments,
                     .body = SqlFunction::Body(body),
                     .deterministic = deterministic,
-                    .result = result});
+                    .result = result,
+                    .of_reals = of_reals});
   }
   return made;
 }

@@ -20,6 +20,7 @@ struct PgFunction {
   int arguments;       ///< -1: any number
   const char* result;  ///< type of the result as in CREATE TABLE; empty: it varies
   SqliteValue (*body)(PgValues);
+  SqlFunction::OfReals of_reals = nullptr;
 };
 
 inline bool is_null(const SqliteValue& value) { return std::holds_alternative<std::monostate>(value); }

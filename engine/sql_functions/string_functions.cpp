@@ -207,13 +207,15 @@ SqliteValue cut(PgValues values) {
   return text.substr(0, offset_of(text, integer_of(values[1])));
 }
 
-/// The text for a column of varchar(n); what is too long may only be spaces.
+/// The text for a column of varchar(n) or char(n); what is too long may only be spaces.
+template <bool padded>
 SqliteValue fit(PgValues values) {
   if (any_null(values)) return kNull;
   const auto text = text_of(values[0]);
   const auto end = offset_of(text, integer_of(values[1]));
   if (text.find_first_not_of(' ', end) != std::string::npos)
-    refuse("22001", "value too long for type character varying(" + std::to_string(integer_of(values[1])) + ")");
+    refuse("22001", "value too long for type character" + std::string(padded ? "(" : " varying(") +
+                        std::to_string(integer_of(values[1])) + ")");
   return text.substr(0, end);
 }
 
@@ -356,7 +358,8 @@ constexpr std::array kStringFunctions{
     PgFunction{"pg_overlay", 3, "TEXT", &overlay},
     PgFunction{"pg_overlay", 4, "TEXT", &overlay},
     PgFunction{"pg_cut", 2, "TEXT", &cut},
-    PgFunction{"pg_fit", 2, "TEXT", &fit},
+    PgFunction{"pg_fit", 2, "TEXT", &fit<false>},
+    PgFunction{"pg_fit_padded", 2, "TEXT", &fit<true>},
     PgFunction{"pg_split_part", 3, "TEXT", &split_part},
     PgFunction{"pg_repeat", 2, "TEXT", &repeat},
     PgFunction{"pg_lpad", 2, "TEXT", &pad<true>},

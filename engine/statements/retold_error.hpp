@@ -16,7 +16,7 @@ namespace eindb {
   throw Error(error.kind(), std::move(message), span, std::move(hint));
 }
 
-/// As with_place(), for what reads rows of SQL: errors keep their SQLSTATE.
+/// As with_place(), but errors keep their SQLSTATE, as those of SQL and of settings have one.
 template <class F>
 decltype(auto) with_place_of_rows(SourceSpan span, F&& f) {
   try {

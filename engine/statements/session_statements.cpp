@@ -13,6 +13,7 @@
 #include "engine/results/rows.hpp"
 #include "engine/session/statement_scopes.hpp"
 #include "engine/settings/machine_file.hpp"
+#include "engine/statements/retold_error.hpp"
 #include "engine/statements/schema_statements.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/token.hpp"
@@ -82,7 +83,8 @@ void refuse_other_shows(const ast::Identifier& name, Catalog& catalog) {
                name.text,
                std::array<std::string_view, 6>{"TENSORS", "MACROS", "USERS", "ALL", "PLAN_CACHE", "MACHINE"}))
     hint = "did you mean " + *nearest + "?";
-  if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
+  if (!hint.empty())
+    throw CodedError("42704", ErrorKind::UnknownName, "there is no setting " + name.text, hint, name.span);
 }
 
 // For prepared statements; the parser refuses others in loops.
@@ -177,11 +179,11 @@ Result run_sql(const ast::Sql& sql, SessionState& session) {
 Result execute_statement(const ast::Empty&) { return {}; }
 
 Result execute_statement(const ast::Set& set, SessionUser& user) {
-  with_place(set.name.span, [&] {
+  with_place_of_rows(set.name.span, [&] {
     user.settings.show(set.name.text);  // an error here points at the unknown name
     user.permissions.check_setting(set.name.text);
   });
-  with_place(set.value.span, [&] { user.settings.set(set.name.text, set.value.value); });
+  with_place_of_rows(set.value.span, [&] { user.settings.set(set.name.text, set.value.value); });
   return status_result("SET");
 }
 
@@ -191,7 +193,7 @@ Result execute_statement(const ast::Show& show, OpenDatabase& database, const Se
     return listed_result(machine_columns(), machine_rows(user.machine()));
   if (show.name) {
     refuse_other_shows(*show.name, database.catalog);
-    const auto value = with_place(show.name->span, [&] { return user.settings.show(show.name->text); });
+    const auto value = with_place_of_rows(show.name->span, [&] { return user.settings.show(show.name->text); });
     return listed_result({{show.name->text, ColumnType::Text}}, {{value}});
   }
   std::vector<Row> rows;
@@ -202,7 +204,7 @@ Result execute_statement(const ast::Show& show, OpenDatabase& database, const Se
 
 Result execute_statement(const ast::Reset& reset, SessionUser& user) {
   if (!reset.name) user.settings.reset_all();
-  else with_place(reset.name->span, [&] { user.settings.reset(reset.name->text); });
+  else with_place_of_rows(reset.name->span, [&] { user.settings.reset(reset.name->text); });
   return status_result("RESET");
 }
 

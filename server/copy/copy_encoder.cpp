@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "engine/sql_functions/bytea_text.hpp"
 #include "server/copy/copy_signature.hpp"
+#include "server/values/declared_type.hpp"
 #include "server/values/value_format.hpp"
 
 namespace eindb {
@@ -130,6 +131,7 @@ void CopyEncoder::text_row(std::string& out, const Row& row) {
 void CopyEncoder::field(std::string& out, const Cell& cell, std::size_t column) {
   if (std::holds_alternative<std::monostate>(cell)) out += options_.null;
   else if (columns_[column].type == DataType::Bytea) bytes(out, cell, column);
+  else if (width_of(columns_[column].type, columns_[column].modifier) > 0) padded(out, cell, column);
   else if (const auto* value = std::get_if<std::string>(&cell)) text(out, *value, force_quote_[column]);
   else number(out, cell, column);
 }
@@ -140,6 +142,12 @@ void CopyEncoder::bytes(std::string& out, const Cell& cell, std::size_t column) 
   std::string written;
   append_bytea(written, number_);
   text(out, written, force_quote_[column]);
+}
+
+void CopyEncoder::padded(std::string& out, const Cell& cell, std::size_t column) {
+  number_.clear();
+  append_typed_text(number_, cell, columns_[column].type, columns_[column].modifier);
+  text(out, number_, force_quote_[column]);
 }
 
 void CopyEncoder::number(std::string& out, const Cell& cell, std::size_t column) {

@@ -48,6 +48,7 @@ class CopyEncoder {
   void text_row(std::string& out, const Row& row);
   void binary_row(MessageWriter& out, const Row& row) const;
   void field(std::string& out, const Cell& cell, std::size_t column);
+  void padded(std::string& out, const Cell& cell, std::size_t column);
   void number(std::string& out, const Cell& cell, std::size_t column);
   void bytes(std::string& out, const Cell& cell, std::size_t column);
   void text(std::string& out, std::string_view value, bool force_quote) const;

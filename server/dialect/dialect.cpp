@@ -29,8 +29,8 @@ bool inserts_into_tensor(Tokenizer behind_into) {
 
 /// Whether SQLite runs the statement that begins with `first`. Other statements are eindb's own.
 bool is_sql(const Token& first, Tokenizer& tokenizer) {
-  constexpr std::array<std::string_view, 11> kVerbs{"ALTER",   "DELETE", "DO",     "DROP",   "INSERT", "NOTIFY",
-                                                    "REPLACE", "SELECT", "UPDATE", "VALUES", "WITH"};
+  constexpr std::array<std::string_view, 12> kVerbs{"ALTER",   "DELETE", "DO",    "DROP",   "INSERT", "NOTIFY",
+                                                    "REPLACE", "SELECT", "TABLE", "UPDATE", "VALUES", "WITH"};
   constexpr std::array<std::string_view, 2> kOurs{"TENSOR", "MACRO"};
   constexpr std::array<std::string_view, 4> kBeforeKind{"OR", "REPLACE", "TEMP", "TEMPORARY"};
   auto second = tokenizer.next();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/sql_functions/pg_values.hpp"
@@ -140,7 +141,7 @@ SqliteValue current_setting(const ClientIdentity& client, PgValues values) {
   for (const auto* settings : {&client.settings, &default_settings()})
     if (const auto found = settings->find(name); found != settings->end()) return found->second;
   if (values.size() > 1 && integer_of(values[1]) != 0) return kNull;
-  throw Error(ErrorKind::UnknownName, "unrecognized configuration parameter \"" + name + "\"");
+  throw CodedError("42704", ErrorKind::UnknownName, "unrecognized configuration parameter \"" + name + "\"");
 }
 
 SqliteValue all_settings(const ClientIdentity& client) {

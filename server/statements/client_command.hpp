@@ -98,7 +98,7 @@ using ClientCommand =
                  command::Release, command::RollbackTo, command::Fetch, command::CloseCursor, command::Set,
                  command::Show, command::ShowSessions, command::Kill, command::Reset, command::Deallocate,
                  command::Discard, command::Nothing, command::DropTables, command::TruncateTables, command::Vacuum,
-                 command::LockTables, command::AddConstraint, command::AlterColumn>;
+                 command::LockTables, command::AddConstraint, command::AlterColumn, command::AddColumns>;
 
 /// Parses a command, without its semicolon. nullopt for statements that the engine runs, and for commands with an
 /// unknown continuation.

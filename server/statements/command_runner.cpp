@@ -13,6 +13,7 @@
 #include "engine/statement_text.hpp"
 #include "server/login/client_parameters.hpp"
 #include "server/monitoring/session_list.hpp"
+#include "server/statements/progress_notices.hpp"
 #include "server/statements/table_command_runner.hpp"
 
 namespace eindb {
@@ -49,6 +50,11 @@ struct CommandRunner::Visitor {
   ClientState& client;
   MessageWriter& out;
 
+  void warn_outside_transaction() const {
+    if (client.transaction() == ClientState::Transaction::None)
+      self.warn("25P01", "there is no transaction in progress", out);
+  }
+
   // The values of SET LOCAL end with the transaction, whether it commits or not.
   template <class F>
   void end_transaction(F&& end) const {
@@ -64,15 +70,22 @@ struct CommandRunner::Visitor {
   }
 
   Result operator()(const command::Begin& begin) const {
-    client.begin(begin.modes);
+    if (client.transaction() == ClientState::Transaction::Open) {
+      self.warn("25001", "there is already a transaction in progress", out);
+      client.set_modes(begin.modes);
+    } else {
+      client.begin(begin.modes);
+    }
     return status_result(begin.starts ? "START TRANSACTION" : "BEGIN");
   }
   Result operator()(const command::Commit& commit) const {
+    if (!commit.chain) warn_outside_transaction();
     bool committed = false;
     end_transaction([&] { committed = client.commit(commit.chain); });
     return status_result(committed ? "COMMIT" : "ROLLBACK");
   }
   Result operator()(const command::Rollback& rollback) const {
+    if (!rollback.chain) warn_outside_transaction();
     end_transaction([&] { client.rollback(rollback.chain); });
     return status_result("ROLLBACK");
   }
@@ -164,6 +177,11 @@ struct CommandRunner::Visitor {
 
 Result CommandRunner::run(const ClientCommand& command, MessageWriter& out) {
   return std::visit(Visitor{*this, client_, out}, command);
+}
+
+void CommandRunner::warn(std::string_view sqlstate, std::string_view text, MessageWriter& out) const {
+  const auto least = to_lower(client_.parameters.show("client_min_messages"));
+  if (least != "error" && least != "fatal" && least != "panic") write_notice(out, "WARNING", text, sqlstate);
 }
 
 void CommandRunner::kill(const command::Kill& kill) const {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/results/result.hpp"
@@ -42,6 +43,8 @@ class CommandRunner {
   void change_parameter(const std::string& name, const std::optional<std::string>& value);
   void tell_parameter(const std::string& name, MessageWriter& out);
   void tell_changes(const std::vector<ClientParameters::Entry>& before, MessageWriter& out);
+  /// Sends a warning, unless the client wants only errors.
+  void warn(std::string_view sqlstate, std::string_view text, MessageWriter& out) const;
   void kill(const command::Kill& kill) const;
 
   ClientState& client_;

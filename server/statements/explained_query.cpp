@@ -66,7 +66,8 @@ class ExplainReader {
   /// Whether the parenthesis is that of a query: EXPLAIN (SELECT 1).
   bool opens_query() const {
     const auto next = Tokenizer(tokenizer_).next();
-    return next.is_symbol('(') || next.is_word("SELECT") || next.is_word("VALUES") || next.is_word("WITH");
+    return next.is_symbol('(') || next.is_word("SELECT") || next.is_word("VALUES") || next.is_word("TABLE") ||
+           next.is_word("WITH");
   }
   bool take_options(std::vector<Option>& options) {
     do {

@@ -41,23 +41,19 @@ std::string ProgressText::describe(const Progress& progress, Clock::time_point n
   return text + ", about " + time_text(seconds * (1 - share) / (share - begin_share_)) + " left";
 }
 
-namespace {
-
-void write_notice(MessageWriter& out, std::string_view severity, std::string_view text) {
+void write_notice(MessageWriter& out, std::string_view severity, std::string_view text, std::string_view sqlstate) {
   out.begin('N')
       .bytes("S")
       .text(severity)
       .bytes("V")
       .text(severity)
       .bytes("C")
-      .text("00000")
+      .text(sqlstate)
       .bytes("M")
       .text(replace_invalid_utf8(text))
       .text("");
   out.end();
 }
-
-}  // namespace
 
 StatementNotices::StatementNotices(Session& session, InterimOutput* interim, MessageWriter& out) : session_(session) {
   session.on_notice([interim, &out](const std::string& notice) {

@@ -3,12 +3,17 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/session.hpp"
 #include "server/protocol/message_writer.hpp"
 #include "server/rows/interim_output.hpp"
 
 namespace eindb {
+
+/// Writes a NoticeResponse, of severity "WARNING", "NOTICE" or "INFO".
+void write_notice(MessageWriter& out, std::string_view severity, std::string_view text,
+                  std::string_view sqlstate = "00000");
 
 /// Describes the progress of work and, once it can be estimated, the remaining time. Not thread-safe.
 ///

@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/source_span.hpp"
 #include "server/copy/copy_out.hpp"
@@ -51,7 +52,7 @@ std::shared_ptr<ClientStatement> StatementMaker::copied_rows(std::string_view te
     auto place = copy.source;
     if (error.span() && copy.table.empty())
       place = {place.begin + error.span()->begin, place.begin + error.span()->end};
-    throw Error(error.kind(), error.message(), place, error.hint());
+    throw_at(error, place, error.hint());
   }
 }
 
@@ -65,7 +66,7 @@ std::shared_ptr<ClientStatement> StatementMaker::copied_file(std::string_view te
     return statement;
   } catch (const Error& error) {
     const bool before = error.span() && error.span()->end <= file.place.begin;
-    throw Error(error.kind(), error.message(), before ? error.span() : file.options, error.hint());
+    throw_at(error, before ? error.span() : file.options, error.hint());
   }
 }
 

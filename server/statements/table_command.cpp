@@ -26,7 +26,9 @@ class TableCommandParser {
       const auto begin = next_;
       if (auto alter = alter_column()) return alter;
       next_ = begin;
-      return add_constraint();
+      if (auto add = add_constraint()) return add;
+      next_ = begin;
+      return add_columns();
     }
     return std::nullopt;
   }
@@ -195,6 +197,63 @@ class TableCommandParser {
     }
     add.definition = definition_from(begin);
     return add.definition.empty() ? std::nullopt : std::optional<TableCommand>(add);
+  }
+
+  std::optional<TableCommand> add_columns() {
+    command::AddColumns add;
+    add.if_exists = take_all({"if", "exists"});
+    auto name = table();
+    if (!name) return std::nullopt;
+    add.table = *std::move(name);
+    do {
+      auto column = added_column();
+      if (!column) return std::nullopt;
+      add.columns.push_back(*std::move(column));
+    } while (takes(","));
+    if (!at_end() || (add.columns.size() == 1 && add.columns[0].is_simple && !add.columns[0].if_not_exists))
+      return std::nullopt;
+    return add;
+  }
+
+  std::optional<command::AddColumns::Column> added_column() {
+    command::AddColumns::Column column;
+    if (!takes("add")) return std::nullopt;
+    const bool says_column = takes("column");
+    column.if_not_exists = take_all({"if", "not", "exists"});
+    if (!says_column && !at_end() && is_constraint_word(tokens_[next_])) return std::nullopt;
+    const auto begin = next_;
+    auto name = plain_name();
+    if (!name) return std::nullopt;
+    column.name = *std::move(name);
+    bool requires_value = false;
+    bool has_default = false;
+    bool is_special = false;
+    int depth = 0;
+    for (; !at_end() && (depth > 0 || !tokens_[next_].is_symbol(',')); ++next_) {
+      const auto& token = tokens_[next_];
+      const auto& before = tokens_[next_ - 1];
+      const bool calls = next_ + 1 < tokens_.size() && tokens_[next_ + 1].is_symbol('(');
+      is_special =
+          is_special || (depth == 0 && before.is_word("default") && (token.is_symbol('(') || calls || is_clock(token)));
+      depth += token.is_symbol('(') ? 1 : token.is_symbol(')') ? -1 : 0;
+      if (depth > 0) continue;
+      has_default = has_default || token.is_word("default");
+      requires_value = requires_value || (token.is_word("null") && before.is_word("not"));
+      column.is_key = column.is_key || (token.is_word("key") && before.is_word("primary"));
+      column.refers = column.refers || token.is_word("references");
+      is_special = is_special || token.is_word("unique") || token.is_word("stored");
+    }
+    column.is_simple = !is_special && !column.is_key && (has_default || !requires_value);
+    for (auto n = begin; n < next_; ++n) column.definition += (n == begin ? "" : " ") + std::string(tokens_[n].text);
+    return column;
+  }
+  static bool is_clock(const Token& token) {
+    return token.is_word("current_timestamp") || token.is_word("current_date") || token.is_word("current_time") ||
+           token.is_word("localtimestamp") || token.is_word("localtime");
+  }
+  static bool is_constraint_word(const Token& token) {
+    return token.is_word("constraint") || token.is_word("primary") || token.is_word("unique") ||
+           token.is_word("check") || token.is_word("foreign");
   }
 
   /// The text from a token on, without the schema public; empty if another action follows.

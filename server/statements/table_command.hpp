@@ -44,9 +44,24 @@ struct LockTables {
 struct AddConstraint {
   bool if_exists = false;
   std::string table;
-  std::string definition;         ///< as CREATE TABLE takes it
+  std::string definition;         ///< as the client has it
   std::vector<std::string> keys;  ///< of a PRIMARY KEY: its columns
   bool refers = false;            ///< FOREIGN KEY
+};
+
+/// ALTER TABLE ADD [COLUMN] of several columns, or of one that SQLite does not add to a table.
+struct AddColumns {
+  struct Column {
+    bool if_not_exists = false;
+    std::string name;
+    std::string definition;  ///< as the client has it, with the name
+    bool is_simple = false;  ///< whether SQLite adds it to a table that is there
+    bool is_key = false;     ///< PRIMARY KEY
+    bool refers = false;     ///< REFERENCES
+  };
+  bool if_exists = false;
+  std::string table;
+  std::vector<Column> columns;
 };
 
 /// ALTER TABLE ALTER COLUMN SET | DROP NOT NULL | DEFAULT.
@@ -61,7 +76,7 @@ struct AlterColumn {
 }  // namespace command
 
 using TableCommand = std::variant<command::DropTables, command::TruncateTables, command::Vacuum, command::LockTables,
-                                  command::AddConstraint, command::AlterColumn>;
+                                  command::AddConstraint, command::AlterColumn, command::AddColumns>;
 
 /// Whether the first word is one that such a command may begin with.
 bool may_be_table_command(std::string_view text);

@@ -194,6 +194,41 @@ void check_references(Session& session, const std::string& table) {
                        "that it refers to");
 }
 
+/// What stands behind `ALTER TABLE name ADD`, as SQLite takes it.
+std::string translated_addition(ClientState& client, const std::string& table, const std::string& definition) {
+  const auto head = "ALTER TABLE " + quoted_name(table) + " ADD ";
+  const auto translated = client.translate(head + definition).text;
+  return translated && translated->starts_with(head) ? translated->substr(head.size()) : definition;
+}
+
+void refuse_second_key(Session& session, const std::string& table) {
+  if (!rows_of(session, "SELECT 1 FROM pragma_table_info(" + quote_string(table) + ") WHERE pk > 0").empty())
+    throw CodedError("42P16", ErrorKind::Value, "multiple primary keys for table \"" + table + "\" are not allowed");
+}
+
+bool has_column(Session& session, const std::string& table, const std::string& column) {
+  return is_among(column, texts_of(session, "SELECT name FROM pragma_table_xinfo(" + quote_string(table) + ")"));
+}
+
+void add_column(ClientState& client, const std::string& table, const command::AddColumns::Column& column) {
+  auto& session = client.session();
+  if (has_column(session, table, column.name)) {
+    if (column.if_not_exists) return;
+    throw CodedError("42701", ErrorKind::DuplicateName,
+                     "column \"" + column.name + "\" of relation \"" + table + "\" already exists");
+  }
+  if (column.is_key) refuse_second_key(session, table);
+  const auto definition = translated_addition(client, table, column.definition);
+  if (column.is_simple) {
+    session.execute("ALTER TABLE " + quoted_name(table) + " ADD " + definition);
+  } else {
+    refuse_referred(session, table);
+    make_anew(session, table,
+              with_new_column(definition_of(session, table), definition + (column.is_key ? " NOT NULL" : "")));
+  }
+  if (column.refers) check_references(session, table);
+}
+
 void delete_rows(Session& session, const std::string& table, bool restarts) {
   session.execute("DELETE FROM " + quoted_name(table));
   if (!restarts) return;
@@ -266,18 +301,27 @@ Result run_table_command(const command::LockTables& lock, ClientState& client) {
   return status_result("LOCK TABLE");
 }
 
+Result run_table_command(const command::AddColumns& add, ClientState& client) {
+  auto& session = enter_writing(client);
+  const auto created = definition_of(session, add.table);
+  if (created.empty() && add.if_exists && !exists(session, add.table)) return status_result("ALTER TABLE");
+  require_table(session, add.table);
+  if (created.empty()) throw Error(ErrorKind::Unsupported, add.table + " is no ordinary table, and gets no columns");
+  for (const auto& column : add.columns) without_place([&] { add_column(client, add.table, column); });
+  return status_result("ALTER TABLE");
+}
+
 Result run_table_command(const command::AddConstraint& add, ClientState& client) {
   auto& session = enter_writing(client);
   const auto created = definition_of(session, add.table);
   if (created.empty() && add.if_exists && !exists(session, add.table)) return status_result("ALTER TABLE");
   require_table(session, add.table);
   if (created.empty()) throw Error(ErrorKind::Unsupported, add.table + " is no ordinary table, and has no constraints");
-  if (!add.keys.empty() &&
-      !rows_of(session, "SELECT 1 FROM pragma_table_info(" + quote_string(add.table) + ") WHERE pk > 0").empty())
-    throw CodedError("42P16", ErrorKind::Value,
-                     "multiple primary keys for table \"" + add.table + "\" are not allowed");
+  if (!add.keys.empty()) refuse_second_key(session, add.table);
+  std::string definition;
+  without_place([&] { definition = translated_addition(client, add.table, add.definition); });
   refuse_referred(session, add.table);
-  make_anew(session, add.table, with_constraint(created, add.definition, add.keys));
+  make_anew(session, add.table, with_constraint(created, definition, add.keys));
   if (add.refers) check_references(session, add.table);
   return status_result("ALTER TABLE");
 }

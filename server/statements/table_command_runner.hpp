@@ -14,6 +14,7 @@ Result run_table_command(const command::TruncateTables& truncate, ClientState& c
 Result run_table_command(const command::Vacuum& vacuum, ClientState& client);
 Result run_table_command(const command::LockTables& lock, ClientState& client);
 Result run_table_command(const command::AddConstraint& add, ClientState& client);
+Result run_table_command(const command::AddColumns& add, ClientState& client);
 Result run_table_command(const command::AlterColumn& alter, ClientState& client);
 
 }  // namespace eindb

@@ -1,6 +1,7 @@
 #include "server/statements/table_definition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -85,6 +86,21 @@ std::string with_constraint(std::string_view created, std::string_view constrain
   const auto close = table.tokens[table.close].span.begin;
   out += created.substr(copied, close - copied);
   return out + ", " + std::string(constraint) + std::string(created.substr(close));
+}
+
+std::string with_new_column(std::string_view created, std::string_view column) {
+  const auto table = take_apart(created);
+  const auto is_constraint = [&](const Part& part) {
+    constexpr std::array<std::string_view, 5> kBegins{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"};
+    return part.first < part.end && std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view word) {
+             return table.tokens[part.first].is_word(word);
+           });
+  };
+  const auto constraint = std::find_if(table.parts.begin(), table.parts.end(), is_constraint);
+  const auto behind = constraint == table.parts.end()     ? table.tokens[table.close].span.begin
+                      : constraint == table.parts.begin() ? table.tokens[constraint->first].span.begin
+                                                          : table.tokens[constraint->first - 1].span.begin;
+  return std::string(created.substr(0, behind)) + ", " + std::string(column) + std::string(created.substr(behind));
 }
 
 std::string with_column(std::string_view created, const std::string& column, bool of_default,

@@ -15,6 +15,9 @@ namespace eindb {
 std::string with_constraint(std::string_view created, std::string_view constraint,
                             std::span<const std::string> required);
 
+/// The CREATE TABLE with another column behind those that it has.
+std::string with_new_column(std::string_view created, std::string_view column);
+
 /// The CREATE TABLE with NOT NULL (or with `of_default` DEFAULT) of the column replaced by `value`, or without it.
 /// Throws CodedError if there is no such column.
 std::string with_column(std::string_view created, const std::string& column, bool of_default,

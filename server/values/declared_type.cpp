@@ -25,8 +25,6 @@ constexpr std::array kCatalogTypes{CatalogType{"oid", DataType::Oid}, CatalogTyp
 constexpr std::int32_t kModifierBase = 4;
 constexpr int kScaleBits = 16;
 
-bool is_varying(std::string_view declared) { return to_lower(declared).find("var") != std::string::npos; }
-
 /// PostgreSQL's types whose values SQLite keeps as texts or numbers; Unspecified for others.
 DataType type_with_values(std::string_view declared) {
   const auto type = dialect::type_of_declared(declared);
@@ -41,8 +39,9 @@ DataType type_with_values(std::string_view declared) {
     case dialect::SqlType::Json: return DataType::Json;
     default: break;
   }
-  if (type != dialect::SqlType::Text || dialect::modifiers_of(declared).empty()) return DataType::Unspecified;
-  return is_varying(declared) ? DataType::Varchar : DataType::BpChar;
+  if (type != dialect::SqlType::Text) return DataType::Unspecified;
+  if (dialect::padded_width(declared)) return DataType::BpChar;
+  return dialect::modifiers_of(declared).empty() ? DataType::Unspecified : DataType::Varchar;
 }
 
 }  // namespace
@@ -67,7 +66,8 @@ std::int32_t declared_modifier(std::string_view declared) {
   constexpr std::int64_t kMostLength = 10485760;
   constexpr std::int64_t kMostDigits = 1000;
   const auto type = declared_data_type(declared);
-  const auto modifiers = dialect::modifiers_of(declared);
+  auto modifiers = dialect::modifiers_of(declared);
+  if (const auto width = dialect::padded_width(declared); width && modifiers.empty()) modifiers = {*width};
   if (modifiers.empty() || modifiers.size() > 2) return -1;
   const auto first = modifiers[0];
   if ((type == DataType::Varchar || type == DataType::BpChar) && first > 0 && first <= kMostLength)
@@ -75,6 +75,10 @@ std::int32_t declared_modifier(std::string_view declared) {
   const auto scale = modifiers.size() > 1 ? modifiers[1] : 0;
   if (type != DataType::Numeric || first < 1 || first > kMostDigits || scale < 0 || scale > kMostDigits) return -1;
   return static_cast<std::int32_t>((first << kScaleBits) | scale) + kModifierBase;
+}
+
+std::int64_t width_of(DataType type, std::int32_t modifier) {
+  return type == DataType::BpChar && modifier > kModifierBase ? modifier - kModifierBase : 0;
 }
 
 int scale_of(std::int32_t numeric_modifier) {

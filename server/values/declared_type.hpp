@@ -15,6 +15,8 @@ DataType declared_data_type(std::string_view declared);
 
 /// The modifier of such a type for clients (atttypmod): of varchar(20), char(3) and numeric(10,2); -1 if it has none.
 std::int32_t declared_modifier(std::string_view declared);
+/// The characters that a value of char(n) with this modifier has; 0 for other types.
+std::int64_t width_of(DataType type, std::int32_t modifier);
 /// The digits after the point that the modifier of a numeric gives; -1 if it gives none.
 int scale_of(std::int32_t numeric_modifier);
 

@@ -153,6 +153,16 @@ void append_characters(std::string& out, const Cell& cell) {
   else append_bytea(out, *text);
 }
 
+/// The characters, and blanks up to the width.
+void append_padded(std::string& out, const Cell& cell, std::int64_t width) {
+  const auto begin = out.size();
+  append_characters(out, cell);
+  if (width == 0) return;
+  const auto is_first = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };  // of a character
+  const auto characters = std::count_if(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), is_first);
+  if (characters < width) out.append(static_cast<std::size_t>(width - characters), ' ');
+}
+
 void append_numeric_cell(std::string& out, const Cell& cell, std::int32_t modifier) {
   const auto scale = scale_of(modifier);
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_numeric(out, *integer, scale);
@@ -219,7 +229,7 @@ void append_as_text(std::string& out, const Cell& cell, DataType type, std::int3
     real_of(cell, type);  // throws unless it is a number
     append_text(out, cell);
   } else {
-    append_characters(out, cell);
+    append_padded(out, cell, width_of(type, modifier));
   }
 }
 
@@ -240,7 +250,7 @@ void append_binary_vector(std::string& out, const Cell& cell) {
 }
 
 void append_binary(std::string& out, const Cell& cell, DataType type, std::int32_t modifier) {
-  if (is_text(type)) return append_characters(out, cell);
+  if (is_text(type)) return append_padded(out, cell, width_of(type, modifier));
   if (is_kept_as_text(type)) return append_kept_binary(out, kept_text_of(cell, type), type);
   if (is_array(type)) return append_binary_array(out, cell, type);
   if (type == DataType::Numeric) {

@@ -19,11 +19,16 @@ struct SqlFunction {
     std::string sql;
   };
 
+  /// Gives the result for two reals where it is a plain number, which most are, without a call of the body; false
+  /// otherwise.
+  using OfReals = bool (*)(double a, double b, double& result);
+
   std::string name;
   int arguments = -1;  ///< -1: any number
   std::variant<Body, Query> body;
   bool deterministic = false;  ///< equal arguments always give equal results
   std::string result = {};     ///< the result's type as in CREATE TABLE; empty: it varies
+  OfReals of_reals = nullptr;
 };
 
 }  // namespace eindb

@@ -1,6 +1,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <new>
 #include <vector>
@@ -32,9 +33,26 @@ SqliteValue call(RegisteredFunction& self, std::span<const SqliteValue> argument
   }
 }
 
+bool give_real(const SqlFunction& function, sqlite3_context* context, int count, sqlite3_value** values) {
+  const auto is_real = [&](int n) { return sqlite3_value_type(values[n]) == SQLITE_FLOAT; };
+  if (function.of_reals == nullptr || count != 2 || !is_real(0) || !is_real(1)) return false;
+  double result = 0;
+  if (!function.of_reals(sqlite3_value_double(values[0]), sqlite3_value_double(values[1]), result)) return false;
+  sqlite3_result_double(context, result);
+  return true;
+}
+
 void on_call(sqlite3_context* context, int count, sqlite3_value** values) noexcept {
   auto& self = *static_cast<RegisteredFunction*>(sqlite3_user_data(context));
   try {
+    if (give_real(self.function, context, count, values)) return;
+    constexpr int kFew = 4;
+    if (count <= kFew) {
+      std::array<SqliteValue, kFew> arguments;
+      for (int n = 0; n < count; ++n) arguments[static_cast<std::size_t>(n)] = value_of(values[n]);
+      set_result(context, call(self, std::span(arguments).first(static_cast<std::size_t>(count))));
+      return;
+    }
     std::vector<SqliteValue> arguments;
     for (int n = 0; n < count; ++n) arguments.push_back(value_of(values[n]));
     set_result(context, call(self, arguments));

@@ -82,6 +82,14 @@ class Psql(Copy):
 
 
 class Drivers(Copy):
+    def test_errors_of_a_query_keep_their_codes(self):
+        for query, sqlstate in (("SELECT nosuch FROM t", "42703"), ("SELECT 'x'::int", "22P02"), ("SELECT 1 / 0", "22012"),
+                                ("SELECT part FROM t GROUP BY n", "42803"), ("SELECT DISTINCT n FROM t ORDER BY part", "42P10"),
+                                ("SELECT * FROM nosuch", "42P01"), ("SELECT 1 FROM", "42601")):  # fmt: skip
+            with self.assertRaises(psycopg.Error) as caught:
+                self.copied(self.connect().cursor(), f"COPY ({query}) TO STDOUT")
+            self.assertEqual(caught.exception.sqlstate, sqlstate, query)
+
     def test_tensors_are_filled_anew(self):
         connection = self.connect()
         connection.execute("CREATE TENSOR S AS EINSUM S[i 2, j 2] = 7 + 0 * i * j")

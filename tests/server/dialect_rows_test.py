@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import decimal
+import io
 import unittest
 import uuid
 import zoneinfo
@@ -47,6 +48,10 @@ VALUES = (
     ("a = ANY(NULL::int[])", None), ("a <> ALL(NULL::int[])", None), ("a = ANY('{}'::int[])", False),
     ("(SELECT array_agg(id) FROM p WHERE id > 9)", None), ("(SELECT array_agg(id ORDER BY a) FROM p WHERE id > 9)", None),
     ("(SELECT array_agg(id ORDER BY id) FROM p)::text", "{1,2}"),
+    ("pg_typeof(a)", "bigint"), ("pg_typeof(n + 1)", "numeric"), ("pg_typeof(ARRAY[a])", "bigint[]"), ("pg_typeof('x')", "unknown"),
+    ("gen_random_uuid() <> gen_random_uuid()", True), ("length(gen_random_uuid()::text)", 36), ("x + 1 - 0.5 * x", 2.25),
+    ("'inf'::float8 + 1", float("inf")), ("(SELECT sum(x) FROM p WHERE id > 9)", None), ("(SELECT sum(DISTINCT x) FROM p)", 1.5),
+    ("(SELECT avg(x) FILTER (WHERE x > 0) FROM p)", 2.5),
     ("CASE WHEN f THEN 'yes' ELSE 'no' END", "yes"), ("round(2.567, 2)", 2.57), ("sign(-3.5)", -1.0),
 )
 
@@ -79,6 +84,17 @@ ERRORS = (
     ("SELECT date(ts) > 'foo' FROM p", "22007"), ("SELECT date('nodate')", "22007"), ("SELECT date('now', '+1 day')", "42883"),
     ("UPDATE p SET a = 1, a = 2", "42601"), ("SELECT EXTRACT(hour FROM DATE '2024-01-01')", "0A000"),
     ("SELECT 1e39::float4", "22003"), ("ALTER TABLE p ADD COLUMN q int CHECK (q <> 'x')", "22P02"),
+    ("SELECT DISTINCT ON (b) a, b FROM p ORDER BY a", "42P10"), ("SELECT DISTINCT ON (a, b) a, b FROM p ORDER BY a, s, b", "42P10"),
+    ("SELECT 1e308::float8 * 10", "22003"), ("SELECT 1e308 * 10", "22003"), ("SELECT -1e308::float8 - 1e308", "22003"),
+    ("SELECT 1e308::float8 / 1e-10", "22003"), ("SELECT 1e-308::float8 * 1e-308", "22003"), ("SELECT 1e400::float8", "22003"),
+    ("SELECT '1e400'::float8", "22003"), ("SELECT 'inf'::float8 - 'inf'", "0A000"), ("SELECT 'inf'::float8 * 0", "0A000"),
+    ("SELECT 'inf'::float8 / 'inf'", "0A000"), ("SELECT sin('inf'::float8)", "22003"),
+    ("SELECT sum(y) FROM (VALUES (1e308::float8), (1e308)) AS q (y)", "22003"),
+    ("SELECT avg(y) OVER () FROM (VALUES (1e308::float8), (1e308)) AS q (y)", "22003"),
+    ("SELECT sum(y) FROM (VALUES ('inf'::float8), ('-inf')) AS q (y)", "0A000"),
+    ("SELECT 1 UNION SELECT 'x'", "22P02"), ("SELECT NULL UNION SELECT NULL UNION SELECT 1", "42804"),
+    ("SELECT * FROM p JOIN p AS q USING (nosuch)", "42703"), ("SELECT * FROM (SELECT 1 AS k) AS j JOIN p USING (k)", "42703"),
+    ("SELECT percentile_cont(0.5, a) FROM p", "42809"), ("SELECT mode(a) FROM p", "42809"), ("SELECT pg_typeof(ifnull(a, 1)) FROM p", "0A000"),
 )
 
 
@@ -171,6 +187,54 @@ class DialectRows(WithServer):
         self.assertEqual(self.rows("SELECT string_agg(place, '-') FROM (SELECT place FROM m ORDER BY degrees) AS s"),
                          [("b-a-a-b",)])  # fmt: skip
         self.rows("DROP TABLE m")
+
+    def test_a_union_gives_constants_their_types(self):
+        for statement, wanted in (
+            ("SELECT NULL UNION SELECT 1 ORDER BY 1", [(1,), (None,)]), ("SELECT 1 UNION ALL SELECT NULL", [(1,), (None,)]),
+            ("SELECT '2' EXCEPT SELECT 1", [(2,)]), ("SELECT '2024-2-28' UNION SELECT d FROM p WHERE id = 1", [(datetime.date(2024, 2, 28),)]),
+            ("SELECT a, NULL FROM p WHERE id = 1 UNION SELECT '5', 'x' ORDER BY 1", [(5, "x"), (7, None)]),
+            ("WITH w AS (SELECT 3 AS k) (SELECT '1' LIMIT 1) UNION SELECT k FROM w ORDER BY 1", [(1,), (3,)]),
+            ("SELECT * FROM (SELECT NULL AS k UNION SELECT 'a') AS u ORDER BY k", [("a",), (None,)]),
+        ):  # fmt: skip
+            with self.subTest(statement):
+                self.assertEqual(self.rows(statement), wanted)
+
+    def test_blanks_at_the_end_of_char(self):
+        self.rows("CREATE TABLE padded (c char(4) PRIMARY KEY, d char(3) DEFAULT 'a ', e char)")
+        self.rows("INSERT INTO padded (c) VALUES ('ab'), ('x  '), ('long     ')")
+        for statement, wanted in (
+            ("SELECT c FROM padded WHERE c = 'ab   ' OR c IN ('x ') ORDER BY c", [("ab  ",), ("x   ",)]),
+            ("SELECT length(c), octet_length(c), c || '|', concat(c, '|'), c LIKE 'ab', c LIKE 'ab%' FROM padded WHERE c = 'ab'",
+             [(2, 4, "ab|", "ab  |", False, True)]),
+            ("SELECT DISTINCT d FROM padded WHERE d = 'a'", [("a  ",)]), ("SELECT max(c), min(c) FROM padded", [("x   ", "ab  ")]),
+            ("SELECT c = 'ab '::text FROM padded WHERE c BETWEEN 'ab ' AND 'ab'", [(False,)]),
+            ("SELECT 'ab'::char(3), 'ab'::char(3) = 'ab '::char(4), 'abcd'::char", [("ab ", True, "a")]),
+            ("SELECT count(*) FROM padded WHERE c = ANY(ARRAY['x '])", [(0,)]),
+        ):  # fmt: skip
+            with self.subTest(statement):
+                self.assertEqual(self.rows(statement), wanted)
+        for statement, sqlstate in (("INSERT INTO padded (c) VALUES ('ab ')", "23505"), ("UPDATE padded SET c = 'fives'", "22001"),
+                                    ("UPDATE padded SET e = 'ab'", "22001")):  # fmt: skip
+            with self.assertRaises(psycopg2.Error) as caught:
+                self.rows(statement)
+            self.assertEqual(caught.exception.pgcode, sqlstate, statement)
+        copied = io.StringIO()
+        with self.connection.cursor() as cursor:
+            cursor.copy_expert("COPY (SELECT c, d FROM padded WHERE c = 'ab') TO STDOUT", copied)
+        self.assertEqual(copied.getvalue(), "ab  \ta  \n")
+        with psycopg.connect(**self.server.arguments()) as connection:
+            found = connection.execute("SELECT c FROM padded WHERE c = %s", ("ab   ",), binary=True)
+            self.assertEqual(found.fetchall(), [("ab  ",)])
+        self.rows("DROP TABLE padded")
+
+    def test_a_table_is_a_query(self):
+        self.rows("CREATE TABLE q (a int DEFAULT 1, id uuid DEFAULT gen_random_uuid())")
+        self.rows("INSERT INTO q DEFAULT VALUES")
+        self.rows("INSERT INTO q (a) VALUES (2)")
+        self.assertEqual(self.rows("SELECT count(DISTINCT id) FROM q"), [(2,)])
+        self.assertEqual([row[0] for row in self.rows("TABLE q ORDER BY a DESC LIMIT 1")], [2])
+        self.assertEqual(len(self.rows("(TABLE q) UNION TABLE q")), 2)
+        self.rows("DROP TABLE q")
 
     def test_names_of_columns(self):
         with self.connection.cursor() as cursor:

@@ -57,6 +57,32 @@ class Constraints(Client):
         self.assertEqual(self.run_sql(refers), "ALTER TABLE")
         self.assert_refused("the table kid refers to people", "ALTER TABLE people ADD UNIQUE (name)")
 
+    def test_a_condition_is_read_as_postgresql_reads_it(self):
+        self.run_sql("ALTER TABLE people ADD CONSTRAINT first CHECK (name LIKE 'a%' OR name >= 'b')")
+        self.assert_refused("CHECK", "INSERT INTO people VALUES (3, 'A')")
+        self.assertEqual(self.assert_refused("does not exist", "ALTER TABLE people ADD CHECK (nosuch > 1)"), "42703")
+
+    def test_columns_that_sqlite_does_not_add(self):
+        add = "ALTER TABLE people ADD COLUMN "
+        for column, sqlstate in (("a int NOT NULL", "23502"), ("a int PRIMARY KEY", "23502"), ("name text UNIQUE", "42701"),
+                                 ("a int DEFAULT 0 CHECK (a > 0)", "23514"), ("a int UNIQUE REFERENCES nosuch (x)", "42P01"),
+                                 ("a int UNIQUE CHECK (nosuch > 0)", "42703")):  # fmt: skip
+            self.assertEqual(self.assert_refused("", add + column), sqlstate, column)
+        self.run_sql("ALTER TABLE people ADD CONSTRAINT k UNIQUE (id)")
+        for columns in ("a int UNIQUE", "b int GENERATED ALWAYS AS (id * 2) STORED", "c timestamptz DEFAULT now() NOT NULL",
+                        "d uuid DEFAULT gen_random_uuid()", "e int[] DEFAULT '{1}'", "IF NOT EXISTS a int",
+                        "f text CHECK (f LIKE 'x%'), ADD g varchar(3) DEFAULT ('p' || 'q')"):  # fmt: skip
+            self.assertEqual(self.run_sql(add + columns), "ALTER TABLE", columns)
+        self.assertEqual(self.run_sql("SELECT id, name, a, b, e, f, g FROM people WHERE c <= now() AND d IS NOT NULL ORDER BY id"),
+                         [(1, "a", None, 2, [1], None, "pq"), (2, "b", None, 4, [1], None, "pq")])  # fmt: skip
+        self.run_sql("INSERT INTO people (id, a) VALUES (3, 5)")
+        self.assert_refused("UNIQUE", "INSERT INTO people (id, a) VALUES (4, 5)")
+        self.assert_refused("UNIQUE", "INSERT INTO people (id) VALUES (1)")
+        self.assert_refused("CHECK", "UPDATE people SET f = 'Xy'")
+        self.run_sql("CREATE TABLE kid (n int)")
+        self.run_sql("ALTER TABLE kid ADD id int PRIMARY KEY")
+        self.assertEqual(self.assert_refused("NULL", "INSERT INTO kid (n) VALUES (1)"), "23502")
+
     def test_what_only_tells_how_tables_are_stored(self):
         self.run_sql("CREATE UNLOGGED TABLE kid (n int) WITH (fillfactor = 70, autovacuum_enabled = off) TABLESPACE x")
         self.run_sql("INSERT INTO kid VALUES (1)")

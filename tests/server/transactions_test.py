@@ -287,8 +287,28 @@ class LocalSettings(WithConnection):
         self.refused("25P01", "SET LOCAL statement_timeout = '17s'")
         self.refused("25P01", "SET LOCAL TIME ZONE 'UTC'")
         self.execute("BEGIN")
-        self.refused("42P01", "SET LOCAL statment_timeout = '17s'")
+        self.refused("42704", "SET LOCAL statment_timeout = '17s'")
         self.execute("ROLLBACK")
+
+
+class Warnings(WithConnection):
+    def test_a_transaction_that_is_there_or_not(self):
+        warnings = []
+        self.connection.add_notice_handler(lambda notice: warnings.append((notice.sqlstate, notice.severity)))
+        self.execute("BEGIN")
+        self.execute("INSERT INTO log VALUES (1)")
+        self.execute("BEGIN")
+        self.assertEqual(self.status(), "INTRANS")
+        self.execute("START TRANSACTION")
+        self.execute("COMMIT")
+        self.assertEqual(warnings, [("25001", "WARNING")] * 2)
+        self.assertEqual(self.log(), [1])
+        self.assertEqual(self.execute("COMMIT").statusmessage, "COMMIT")
+        self.assertEqual(self.execute("ROLLBACK").statusmessage, "ROLLBACK")
+        self.assertEqual(warnings[2:], [("25P01", "WARNING")] * 2)
+        self.execute("SET client_min_messages = error")
+        self.execute("ROLLBACK")
+        self.assertEqual(len(warnings), 4)
 
 
 class Savepoints(WithConnection):
