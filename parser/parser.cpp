@@ -226,12 +226,22 @@ bool replaces_view(const Words& words) {
          (words[3].is_word("VIEW") || words[3].is_word("TEMP") || words[3].is_word("TEMPORARY"));
 }
 
+/// Throws Error for CREATE TEMP TENSOR.
+void refuse_temporary_tensor(const Words& words) {
+  if ((!words[1].is_word("TEMP") && !words[1].is_word("TEMPORARY")) || !words[2].is_word("TENSOR")) return;
+  throw Error(
+      ErrorKind::Unsupported, "temporary tensors are not supported", words[1].span,
+      "WITH names a result for one statement: WITH Y AS (EINSUM ...) EINSUM ...; or create the tensor, and DROP "
+      "TENSOR it, or roll its transaction back");
+}
+
 /// The parser of a statement of eindb; null if it is SQLite's.
 StatementParser find_parser(const Words& words, std::string_view text) {
   const auto& first = words[0];
   for (const auto& own : kOwnStatements)
     if (first.is_word(own.word)) return own.parse;
   if (replaces_view(words)) return nullptr;
+  if (first.is_word("CREATE")) refuse_temporary_tensor(words);
   if (first.is_word("CREATE")) return find_second(words, kCreateStatements);
   if (first.is_word("DROP")) return find_second(words, kDropStatements);
   if (first.is_word("ALTER")) return find_second(words, kAlterStatements);

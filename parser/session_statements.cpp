@@ -187,6 +187,11 @@ Node set(TokenStream& tokens) {
     tokens = transaction;
     return ast::SetTransaction{parse_transaction_modes(tokens)};
   }
+  auto session = tokens;
+  if (session.accept_word("SESSION") && session.at_word("CHARACTERISTICS"))
+    throw Error(ErrorKind::Syntax,
+                "SET SESSION CHARACTERISTICS is for clients of a server, and takes AS TRANSACTION and its modes",
+                session.peek().span, "BEGIN READ ONLY begins one such transaction; eindb --readonly changes nothing");
   set.name = tokens.expect_name("the name of a setting");
   if (!tokens.accept_word("TO")) {
     if (!tokens.at_symbol("="))

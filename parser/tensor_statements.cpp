@@ -326,9 +326,13 @@ Node copy(TokenStream& tokens) {
   if (!tokens.at_word("FROM") && !tokens.at_word("TO")) {
     const bool query = equal_ignoring_case(tensor.text, "EINSUM") || equal_ignoring_case(tensor.text, "SELECT") ||
                        equal_ignoring_case(tensor.text, "WITH");
-    tokens.fail_expected("FROM or TO after " + tensor.text,
-                         query ? "a query stands in parentheses: COPY (EINSUM ...) TO 'z.npy'"
-                               : nearest_word_hint(tokens.peek().text, {"FROM", "TO"}));
+    tokens.fail_expected(
+        "FROM or TO after " + tensor.text,
+        query ? "a query stands in parentheses: COPY (EINSUM ...) TO 'z.npy'"
+        : tokens.at_symbol("(")
+            ? "a list of columns is for STDIN and STDOUT of a server; of a file: COPY (SELECT a, b FROM " +
+                  tensor.text + ") TO 'f.csv', INSERT INTO " + tensor.text + " (a, b) SELECT a, b FROM 'f.csv'"
+            : nearest_word_hint(tokens.peek().text, {"FROM", "TO"}));
   }
   if (tokens.expect_one_of({"FROM", "TO"}, "FROM or TO") == 0)
     return with_path(tokens, ast::CopyFrom{std::move(tensor), {}, {}, {}});

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "common/letter_case.hpp"
+#include "common/nearest_name.hpp"
 #include "engine/settings/settings.hpp"
 
 namespace eindb {
@@ -217,16 +218,29 @@ bool is_statement(const std::string& argument) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
+constexpr std::string_view kInMemory = ":memory:";
+
 std::string how_to_run(const std::string& statement, const std::string& database) {
   return "'" + statement + "' is a statement, which stands after -c:\n  eindb " +
-         (database == ":memory:" ? "" : database + " ") + "-c \"" + statement + "\"";
+         (database == kInMemory ? "" : database + " ") + "-c \"" + statement + "\"";
+}
+
+/// The command that a name without an ending most likely means.
+std::optional<std::string> misspelt_command(const std::string& name) {
+  static constexpr std::array<std::string_view, 4> kCommands = {"serve", "worker", "calibrate", "take-over"};
+  if (name.find_first_of("./:") != std::string::npos) return std::nullopt;
+  return name == "server" ? "serve" : nearest_name(name, kCommands);
 }
 
 /// Refuses names of databases that are something else in all likelihood. A file of such a name can be opened by a path,
 /// and one that is there already by its name.
 void refuse_as_database(const CLI::App& app, const std::string& name) {
   if (is_statement(name)) throw CLI::ValidationError("DATABASE", how_to_run(name, ":memory:"));
-  if ((name != "help" && name != "version") || is_file(name)) return;
+  if (is_file(name)) return;
+  if (const auto command = misspelt_command(name))
+    throw CLI::ValidationError("DATABASE", "there is no command " + name + ": did you mean " + *command +
+                                               "? a database of that name is opened as ./" + name);
+  if (name != "help" && name != "version") return;
   throw CLI::ValidationError("DATABASE", "there is no command " + name + ": " + app.get_name() + " --" + name +
                                              " is one; a database of that name is opened as ./" + name);
 }
@@ -298,7 +312,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       ->capture_default_str();
   auto* server = app.add_subcommand("serve", "serve the database to clients of the PostgreSQL protocol");
   server->fallthrough();
-  server->add_option("DATABASE", line.database, "file of the database, made if it is not there")->required();
+  server->add_option("DATABASE", line.database, "file of the database, made if it is not there");
   server->add_option("--listen", serve.listen, "ADDRESS:PORT; port 0 is one that is free")->capture_default_str();
   server->add_option("--files-dir", serve.files_directory,
                      "directory of the files that clients may COPY; without, none");
@@ -324,10 +338,15 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them in reverse
   try {
     app.parse(arguments);
+    if (server->parsed() && app.get_option("DATABASE")->empty() && server->get_option("DATABASE")->empty())
+      throw CLI::RequiredError("DATABASE");
     refuse_as_database(app, line.database);
   } catch (const CLI::ExtrasError& error) {
     const auto statement = std::find_if(given.begin(), given.end(), is_statement);
-    if (statement == given.end()) app.exit(error);
+    const auto command = is_file(line.database) ? std::nullopt : misspelt_command(line.database);
+    if (statement == given.end() && command)
+      std::fprintf(stderr, "there is no command %s: did you mean %s?\n", line.database.c_str(), command->c_str());
+    else if (statement == given.end()) app.exit(error);
     else std::fprintf(stderr, "%s\n", how_to_run(*statement, line.database).c_str());
     status = 1;
     return std::nullopt;

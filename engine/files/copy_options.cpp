@@ -229,14 +229,25 @@ void check_layout(const std::vector<ast::Option>& options, const CopyOptions& ou
   }
 }
 
+/// Throws Error for the names and endings of formats of columns.
+void refuse_columnar(std::string_view format, SourceSpan place) {
+  if (format.starts_with('.')) format.remove_prefix(1);
+  if (format != "parquet" && format != "arrow" && format != "feather") return;
+  throw Error(ErrorKind::Unsupported, "Parquet and Arrow files are neither read nor written", place,
+              "go by CSV, or by npy for an array: pandas.read_parquet(...).to_csv('file.csv', index=False), and back "
+              "pandas.read_csv('file.csv').to_parquet(...)");
+}
+
 FileFormat chosen_format(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options) {
   for (const auto& option : options) {
     if (to_lower(option.name.text) != "format") continue;
     const auto format = format_named(to_lower(text_of(option)));
+    if (!format) refuse_columnar(to_lower(text_of(option)), option.value->span);
     if (!format) refuse(option, format_names());
     return *format;
   }
   if (const auto format = format_of_ending(path)) return *format;
+  refuse_columnar(to_lower(path.substr(std::min(path.rfind('.'), path.size()))), path_span);
   throw Error(ErrorKind::Value, "the ending of '" + path + "' names no format that eindb knows", path_span,
               "add (FORMAT name), with one of " + format_names());
 }

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "engine/dialect/originals.hpp"
 #include "engine/query/pipeline.hpp"
 #include "engine/query/stored_query.hpp"
 #include "engine/results/column_types.hpp"
@@ -53,7 +54,16 @@ std::string how_to_write(const std::string& tensor) {
 }
 
 /// An error of SQLite in terms of the user's statement.
-Error explained(const Error& error, const RewrittenSql& text, OpenDatabase& database) {
+/// The error with the condition of a CHECK as it was written.
+Error with_written_condition(const Error& error) {
+  constexpr std::string_view kBegins = "CHECK constraint failed: ";
+  if (!error.message().starts_with(kBegins)) return error;
+  return {error.kind(), std::string(kBegins) + dialect::as_written(error.message().substr(kBegins.size())),
+          error.span(), error.hint()};
+}
+
+Error explained(const Error& of_sqlite, const RewrittenSql& text, OpenDatabase& database) {
+  const auto error = with_written_condition(of_sqlite);
   auto& catalog = database.catalog;
   if (const auto name = text_between(error.message(), "table ", " may not be modified")) {
     auto place = find_name(text.text, *name);

@@ -93,6 +93,8 @@ std::string hint_for_table(const std::string& table) {
 std::string hint_for_function_of_ours(const std::string& function) {
   if (equal_ignoring_case(function, "einsum"))
     return "in SQL a query stands in parentheses: SELECT * FROM (EINSUM 'ij,jk->ik' (X, Y))";
+  if (to_lower(function).starts_with("percentile"))
+    return "percentile_cont(0.5) WITHIN GROUP (ORDER BY x), percentile_disc likewise, or median(x)";
   if (!find_scalar_function(function) && find_builtin_macro(function, 0) == nullptr) return {};
   return "a function of EINSUM: SELECT * FROM (EINSUM Z[i] = " + function + "(...))";
 }

@@ -201,7 +201,7 @@ int SqliteAuthorizer::decide_for_user(SqliteHandle& connection, int action, cons
 
   if (action == SQLITE_ATTACH && compiles)
     return forbid(connection, "ATTACH is not allowed: a session works on one database",
-                  "open the other file by itself");
+                  "open the other file by itself; COPY X TO 'x.npy' there and COPY X FROM 'x.npy' here bring a tensor");
   // At step time ATTACH can only come from VACUUM, which copies every table INTO a file, or into one without a name.
   if (action == SQLITE_ATTACH && connection.for_clients_ && first != nullptr && *first != '\0')
     return forbid(connection, "VACUUM INTO would write a file of the server", "COPY writes tensors and rows");

@@ -91,6 +91,12 @@ class Options(ShellTest):
             status, output, message = self.run_eindb(*arguments)
             self.assertEqual((status, output), (1, ""), arguments)
             self.assertNotEqual(message, "")
+        for arguments, command in ((["server"], "serve"), (["server", "a.db"], "serve"), (["workers"], "worker")):
+            status, _, message = self.run_eindb(*arguments)
+            self.assertEqual(status, 1)
+            self.assertIn(f"did you mean {command}?", message)
+        self.assertIn("DATABASE is required", self.run_eindb("serve")[2])
+        self.assertIn("--listen", self.run_eindb("a.db", "serve", "--listen", "nowhere")[2])  # the database may stand first
 
 
 class Errors(ShellTest):
