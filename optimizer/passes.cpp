@@ -13,6 +13,7 @@
 #include "optimizer/rewrites/constant_folding.hpp"
 #include "optimizer/rewrites/contraction_order.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
+#include "optimizer/rewrites/definition_inlining.hpp"
 #include "optimizer/rewrites/early_summation.hpp"
 #include "optimizer/rewrites/elementwise_fusion.hpp"
 #include "optimizer/rewrites/log_sum_exp_parts.hpp"
@@ -50,6 +51,8 @@ const std::vector<Pass>& all_passes() {
       {"constant_folding", fold_constants, "after it, for the indices that it puts in the place of label values"},
       {"common_subexpressions", unite_common_subexpressions,
        "before the passes that take vertices apart, which need not do so twice for equal ones"},
+      {"inlining", inline_definitions,
+       "after it, which says what is read once; before those that need to see a contraction whole"},
       {"early_summation", sum_early, "before the contraction order, which then sees operands of their final size"},
       {"contraction_order", order_contractions,
        "after all passes that see a contraction whole; execution takes vertices of at most two inputs", false},
@@ -57,6 +60,7 @@ const std::vector<Pass>& all_passes() {
       {"log_sum_exp", expand_log_sum_exp, "after both: what is left of LOGSUMEXP then has no kernel of its own", false},
       {"common_parts", unite_common_subexpressions,
        "after the passes that split vertices: the parts of different vertices may be equal"},
+      {"repeated_joins", repeat_joins, "after it, which would unite the copies; before the passes that fuse them"},
       {"elementwise_fusion", fuse_elementwise,
        "after it: only then it is known how often a vertex is read, and how many operands its reader has"},
       {"dead_vertices", drop_dead_vertices,

@@ -73,6 +73,7 @@ struct Vertex {
   DType dtype = DType::Float64;          ///< element type of the result
   DType compute_dtype = DType::Float64;  ///< type of the expression's value, which is aggregated
   TileDensity density = {};              ///< filled in after all rewrites
+  bool keeps_order = false;              ///< a step of an order of contraction that the statement gives
 
   bool is_input() const { return stored.has_value(); }
 };

@@ -228,7 +228,7 @@ def workloads(context):
                  [lambda *x: torch.logsumexp(chained(torch_log_product)(*x).reshape(-1), 0)]),  # fmt: skip
         maxsim(context, documents=500 if context.quick else 2000),
         network(context, 8, 3, 16),
-        network(context, 40, 3, 2),
+        network(context, 40, 3, 4),
     ]
 
 

@@ -136,6 +136,19 @@ class Costs {
   const DecompositionOptions& options_;
 };
 
+// How much longer a chain may be predicted to take in strips than apart. Values that no cache holds take their memory
+// from everything else, and first use of memory costs more than the model knows.
+double tolerance_for(const EinGraph& graph, const FusedChain& chain) {
+  constexpr double kBeyondCaches = 32 * 1024 * 1024;
+  constexpr double kTolerance = 1.5;
+  double bytes = 0;
+  for (const auto id : chain.body) {
+    const auto& vertex = graph.vertex(id);
+    if (id != chain.result) bytes += static_cast<double>(vertex.bound.element_count() * size_of(vertex.dtype));
+  }
+  return bytes > kBeyondCaches ? kTolerance : 1;
+}
+
 // For every vertex, the vertices that read it.
 std::vector<std::vector<VertexId>> readers_in(const EinGraph& graph) {
   std::vector<std::vector<VertexId>> readers(graph.size());
@@ -170,7 +183,7 @@ std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<
       auto& partition = partitions[id.index()];
       apart.push_back(std::exchange(partition.parts, whole.project(partition.labels)));
     }
-    if (costs.of(chain, reading, true) <= cost_apart) continue;
+    if (costs.of(chain, reading, true) <= cost_apart * tolerance_for(graph, chain)) continue;
     for (std::size_t n = 0; n < chain.body.size(); ++n) partitions[chain.body[n].index()].parts = std::move(apart[n]);
   }
   return partitions;

@@ -50,7 +50,7 @@ class ChainFinder {
       auto with = body;
       with.insert(with.begin(), candidate);
       auto fewer = rows_with(graph_.vertex(candidate), rows);
-      if (!fits(with, fewer)) continue;
+      if (!fits(with, fewer) || (fewer.size() < rows.size() && hinders_larger(candidate, read))) continue;
       body = std::move(with);
       rows = std::move(fewer);
       add_inputs(candidate);
@@ -80,6 +80,17 @@ class ChainFinder {
       }
     }
     return reads > 0 && reads == uses_[candidate.index()];
+  }
+
+  // Whether a larger value that may join the chain needs the rows that a matrix product takes from it.
+  bool hinders_larger(VertexId product, const std::set<VertexId>& read) const {
+    if (!is_product(graph_.vertex(product))) return false;
+    const auto own = cells(graph_.vertex(product).einsum.output);
+    return std::any_of(read.begin(), read.end(), [&](VertexId other) {
+      const auto& vertex = graph_.vertex(other);
+      return !vertex.is_input() && !taken_[other.index()] && uses_[other.index()] == 1 &&
+             cells(vertex.einsum.output) > own;
+    });
   }
 
   // Whether the vertex is like a matrix product: it has two operands, each with labels that the other lacks, so that

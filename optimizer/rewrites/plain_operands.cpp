@@ -8,6 +8,7 @@
 #include "common/check.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
 #include "optimizer/rewrites/truth_product.hpp"
+#include "optimizer/rewrites/vertex_merger.hpp"
 #include "tensor/kernel_choice.hpp"
 #include "tensor/scalar_types.hpp"
 
@@ -24,12 +25,6 @@ KernelKind kernel_of(const EinGraph& graph, const Vertex& vertex) {
   const auto types = input_types(graph, vertex.inputs);
   typed.expression = with_types(typed.expression, types, graph.labels(), vertex.compute_dtype);
   return KernelChoice(typed, vertex.compute_dtype).kind(graph.labels().extents(typed.labels()));
-}
-
-double cells_of(const LabelTable& table, const Labels& labels) {
-  double cells = 1;
-  for (const auto label : labels) cells *= static_cast<double>(table.extent(label));
-  return cells;
 }
 
 // The factors of each of two operands, and the constants.

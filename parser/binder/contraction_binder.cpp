@@ -80,6 +80,7 @@ class Contraction {
   }
 
   VertexId run(const ContractionSteps& steps) {
+    keeps_order_ = !steps.empty();
     for (const auto& step : steps) {
       left_ -= step.size() - 1;
       add_step(step);
@@ -138,6 +139,7 @@ class Contraction {
     hold(labels, 1);
     auto vertex = make_vertex(graph_, left_ == 1 ? name_ : name_ + "." + std::to_string(++made_), std::move(inputs),
                               std::move(einsum), type_);
+    vertex.keeps_order = keeps_order_;
     results_.push_back({graph_.add(std::move(vertex)), labels});
   }
 
@@ -149,6 +151,7 @@ class Contraction {
   DType type_ = DType::Float64;
   std::vector<int> holders_;  // by label number
   int made_ = 0;
+  bool keeps_order_ = false;
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST_F(ContractionSlicer, PlansKeepToTheLimitUnderEveryStrategy) {
     OptimizerOptions options;
     options.parallelism = 16;
     options.strategy = parse_strategy(strategy);
-    options.disabled_passes = {"early_summation", "chain_fusion"};
+    options.disabled_passes = {"inlining", "early_summation", "chain_fusion"};
     const auto whole = optimize(builder.graph, options);
     EXPECT_TRUE(whole.fragment().loops.empty());
     EXPECT_GE(whole.peak_bytes, kExtent * kMatrix);
