@@ -25,7 +25,7 @@ constexpr const char* kCreateTables =
     " parts INTEGER NOT NULL, PRIMARY KEY (tensor_id, position)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
 
-constexpr std::size_t kRememberedTensors = 1000;
+constexpr std::size_t kRememberedTensors = 10'000;
 
 constexpr const char* kStagedPrefix = "eindb_staged_";
 
@@ -40,12 +40,27 @@ struct DimensionRow {
   std::int64_t parts;
 };
 
+/// A query that is kept compiled: a statement may look up thousands of tensors. At rest again when it goes out of
+/// scope.
+class KeptQuery {
+ public:
+  KeptQuery(SqliteConnection& connection, std::string_view sql) : statement_(connection.kept(sql)) {}
+  ~KeptQuery() { statement_.reset(); }
+  KeptQuery(const KeptQuery&) = delete;
+  KeptQuery& operator=(const KeptQuery&) = delete;
+  SqliteStatement* operator->() const { return &statement_; }
+
+ private:
+  SqliteStatement& statement_;
+};
+
 std::vector<DimensionRow> read_dimensions(SqliteConnection& connection, std::int64_t tensor_id) {
-  auto select = connection.prepare(
+  const KeptQuery select(
+      connection,
       "SELECT position, label, extent, parts FROM main.eindb_dimensions WHERE tensor_id = ? ORDER BY position LIMIT ?");
-  select.bind(1, tensor_id).bind(2, kMaxStoredRank + 1);
+  select->bind(1, tensor_id).bind(2, kMaxStoredRank + 1);
   std::vector<DimensionRow> rows;
-  while (select.step()) rows.push_back({select.integer(0), select.text(1), select.integer(2), select.integer(3)});
+  while (select->step()) rows.push_back({select->integer(0), select->text(1), select->integer(2), select->integer(3)});
   return rows;
 }
 
@@ -102,7 +117,7 @@ void Catalog::forget_if_changed() {
   const auto now = version();
   const auto others = connection_.commits_of_others();
   const bool same = memory_.version == now && memory_.commits_of_others == others;
-  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}};
+  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}, {}, {}};
 }
 
 std::optional<TensorInfo> Catalog::find(std::string_view name) {
@@ -114,13 +129,15 @@ std::optional<TensorInfo> Catalog::find(std::string_view name) {
   return found;
 }
 
+// SQLite takes time in the number of all tables to find one by its name, so each question is asked once.
 std::optional<TensorInfo> Catalog::look_up(std::string_view name) {
-  if (!exists()) return std::nullopt;
-  auto select = connection_.prepare(
-      "SELECT tensor_id, name, dtype FROM main.eindb_tensors WHERE name = ? COLLATE NOCASE LIMIT 1");
-  select.bind(1, name);
-  if (!select.step()) return std::nullopt;
-  return read(select.integer(0), select.text(1), select.text(2));
+  if (!memory_.exists) memory_.exists = exists();
+  if (!*memory_.exists) return std::nullopt;
+  const KeptQuery select(connection_,
+                         "SELECT tensor_id, name, dtype FROM main.eindb_tensors WHERE name = ? COLLATE NOCASE LIMIT 1");
+  select->bind(1, name);
+  if (!select->step()) return std::nullopt;
+  return read(select->integer(0), select->text(1), select->text(2));
 }
 
 TensorInfo Catalog::read(std::int64_t id, std::string name, const std::string& dtype_name) {
@@ -151,7 +168,9 @@ TensorInfo Catalog::read(std::int64_t id, std::string name, const std::string& d
 }
 
 int Catalog::read_replicas(std::int64_t tensor_id, const std::string& name) {
-  if (!connection_.has_table("eindb_shardings", {"tensor_id", "replicas"})) return 0;
+  if (!memory_.has_shardings)
+    memory_.has_shardings = connection_.has_table("eindb_shardings", {"tensor_id", "replicas"});
+  if (!*memory_.has_shardings) return 0;
   auto select = connection_.prepare("SELECT replicas FROM main.eindb_shardings WHERE tensor_id = ?");
   select.bind(1, tensor_id);
   if (!select.step()) return 0;

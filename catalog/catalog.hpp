@@ -59,11 +59,13 @@ class Catalog {
   std::uint64_t version() { return connection_.schema_version(); }
 
  private:
-  // Entries found since the last change, by lower-case name.
+  // What was found since the last change: entries by lower-case name, and which of the catalog's own tables there are.
   struct Memory {
     std::uint64_t version = 0;
     std::uint32_t commits_of_others = 0;
     std::map<std::string, TensorInfo> tensors;
+    std::optional<bool> exists;
+    std::optional<bool> has_shardings;
   };
 
   void forget_if_changed();

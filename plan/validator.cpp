@@ -5,10 +5,13 @@
 #include <string>
 
 #include "common/check.hpp"
+#include "common/poll_steps.hpp"
 #include "plan/einsum_checks.hpp"
 
 namespace eindb {
 namespace {
+
+constexpr std::size_t kStepsPerCheck = 100;  // for poll_cancellation_after
 
 void check_input(const Vertex& vertex, const Checker& check) {
   check(vertex.inputs.empty() && vertex.einsum.inputs.empty(), "an input of the computation reads nothing");
@@ -193,7 +196,10 @@ void check_readers(const Fragment& plan) {
 
 void validate(const EinGraph& graph, std::size_t max_arity) {
   check_outputs(graph);
-  for (std::size_t n = 0; n < graph.size(); ++n) check_vertex(graph, VertexId(n), max_arity);
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    poll_cancellation_after(kStepsPerCheck);
+    check_vertex(graph, VertexId(n), max_arity);
+  }
   std::vector<bool> in_a_chain(graph.size(), false);
   for (const auto& chain : graph.chains()) check_chain(graph, chain, in_a_chain);
   if (graph.sliced().empty()) return;
@@ -206,6 +212,7 @@ void validate(const Fragment& plan) {
   check_sinks(plan);
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];
+    poll_cancellation_after(kStepsPerCheck);
     const Checker check("node " + std::to_string(n) + " (" + operator_name(node) + ")");
     for (const auto input : inputs_of(node)) check(input.index() < n, "inputs come before their readers");
     const auto view = plan.view(NodeId(n));

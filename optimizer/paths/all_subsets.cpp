@@ -104,7 +104,7 @@ class AllSubsets {
 };
 
 void check_count(const ContractionProblem& problem) {
-  CHECK(problem.operands.size() <= kMostForAllSubsets, "all subsets of a few operands are enumerated");
+  CHECK(problem.operands.size() <= kMostForAllSubsetsInTime, "all subsets of a few operands are enumerated");
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 
 namespace eindb {
 
-/// The most operands that best_over_all_subsets takes: 3^n / 2 splits, tens of milliseconds.
+/// The most operands whose subsets are searched without being asked for: 3^n / 2 splits, tens of milliseconds.
 inline constexpr std::size_t kMostForAllSubsets = 15;
+/// The most where a path is wanted whatever it takes: half a second.
+inline constexpr std::size_t kMostForAllSubsetsInTime = 18;
 
 /// The path of least cost among all binary trees, outer products included, by dynamic programming over all subsets:
 ///

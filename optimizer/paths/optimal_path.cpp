@@ -89,6 +89,7 @@ class PartSearch {
     const double known = path_of_results(part_, known_).largest_intermediate;
     if (is_small()) return least_largest_over_all_subsets(part_, known, context_);
     auto search = least_largest_over_connected_subsets(part_, {.size = known}, kMostPairs, context_);
+    if (!search.finished && is_feasible()) return least_largest_over_all_subsets(part_, known, context_);
     if (!search.finished) give_up(operands());
     if (search.pairs.empty()) return known;
     const double least = path_of_results(part_, search.pairs).largest_intermediate;
@@ -102,11 +103,9 @@ class PartSearch {
     const bool fits = path_of_results(part_, known_).largest_intermediate <= PathBound{.size = size}.rounded_up().size;
     PathBound bound{.size = size};
     if (fits) bound.cost = priced_cost(part_, known_, price);
-    if (is_small()) {
-      auto best = best_over_all_subsets(part_, price, bound, context_);
-      return best ? std::move(*best) : std::move(known_);
-    }
+    if (is_small()) return best_of_all(price, bound);
     auto search = best_over_connected_subsets(part_, price, bound, kMostPairs, context_);
+    if (!search.finished && is_feasible()) return best_of_all(price, bound);
     if (!search.finished) give_up(operands());
     return search.pairs.empty() ? std::move(known_) : std::move(search.pairs);
   }
@@ -114,6 +113,13 @@ class PartSearch {
  private:
   std::size_t operands() const { return part_.operands.size(); }
   bool is_small() const { return operands() <= kMostForAllSubsets; }
+  // Where most subsets are connected and cheap, going through all of them is quicker than listing the connected ones.
+  bool is_feasible() const { return operands() <= kMostForAllSubsetsInTime; }
+
+  ResultPairs best_of_all(const IntermediatePrice& price, const PathBound& bound) {
+    auto best = best_over_all_subsets(part_, price, bound, context_);
+    return best ? std::move(*best) : std::move(known_);
+  }
 
   ContractionProblem part_;
   const SearchContext& context_;

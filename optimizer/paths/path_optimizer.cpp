@@ -12,6 +12,7 @@
 #include "optimizer/paths/all_subsets.hpp"
 #include "optimizer/paths/annealed_path.hpp"
 #include "optimizer/paths/bisected_path.hpp"
+#include "optimizer/paths/eliminated_path.hpp"
 #include "optimizer/paths/greedy_path.hpp"
 #include "optimizer/paths/optimal_path.hpp"
 #include "optimizer/paths/random_greedy_path.hpp"
@@ -28,7 +29,13 @@ constexpr double kPlanningSecondsPerFlop = 1e-10;
 // Shares of the budget; the rest is for annealing.
 constexpr double kShareOfRandomGreedy = 0.1;
 constexpr double kShareOfBisection = 0.25;
+constexpr double kShareOfElimination = 0.1;
 constexpr double kShareOfRefinement = 0.1;  // both before and after annealing
+// Of the budget where a path needs slices; the rest is for paths of one slice, and for what finds slices.
+constexpr double kShareOfWhole = 0.5;
+constexpr double kShareOfSlicing = 0.1;
+// Of the budget, for the smallest intermediates after the fewest flops.
+constexpr double kShareOfSize = 0.5;
 // With less budget than this, some twenty rotations each, annealing does not get below its start.
 constexpr std::uint64_t kFewestUnitsPerOperand = 1000;
 
@@ -37,54 +44,45 @@ struct Found {
   std::string_view method;
 };
 
-// The input of the algorithms.
+// The input of the algorithms. `seconds` is the budget of those that search.
 struct Task {
   const ContractionProblem& problem;
-  const PathOptions& options;
   const SearchContext& context;
-  const ContractionPath& greedy_path;
+  double seconds;
 };
 
-double seconds_for_auto(const Task& task) {
-  const double worth = std::clamp(task.greedy_path.flops * kPlanningSecondsPerFlop, kLeastSeconds, kDefaultSeconds);
-  return task.options.seconds.value_or(worth);
-}
-
-Found find_greedy(const Task&, ResultPairs greedy) { return {std::move(greedy), "greedy"}; }
+Found find_greedy(const Task&, ResultPairs start) { return {std::move(start), "greedy"}; }
 
 Found find_optimal(const Task& task, ResultPairs) { return {optimal_pairs(task.problem, task.context), "optimal"}; }
 
-// Refines the best start of random greedy and bisection, anneals it, and refines it once more.
-Found search(const Task& task, ResultPairs greedy, double seconds) {
+// Refines the best start of random greedy, bisection and elimination, anneals it, and refines it once more.
+Found find_annealed(const Task& task, ResultPairs start) {
   const auto& problem = task.problem;
-  Found found{std::move(greedy), "greedy"};
+  Found found{std::move(start), "greedy"};
   const auto improve = [&](ResultPairs pairs, std::string_view method) {
     if (pairs != found.pairs) found = {std::move(pairs), method};
   };
-  const auto share = [&](double part) { return SearchBudget::of_seconds(seconds * part); };
+  const auto share = [&](double part) { return SearchBudget::of_seconds(task.seconds * part); };
   improve(random_greedy_pairs(problem, found.pairs, share(kShareOfRandomGreedy), task.context), "random-greedy");
   improve(best_bisected_pairs(problem, found.pairs, share(kShareOfBisection), task.context), "bisection");
+  improve(best_eliminated_pairs(problem, found.pairs, share(kShareOfElimination), task.context), "elimination");
   improve(refined_pairs(problem, found.pairs, share(kShareOfRefinement), task.context), "refinement");
-  const auto left = share(1 - kShareOfRandomGreedy - kShareOfBisection - 2 * kShareOfRefinement);
+  const auto left = share(1 - kShareOfRandomGreedy - kShareOfBisection - kShareOfElimination - 2 * kShareOfRefinement);
   if (left.units < problem.operands.size() * kFewestUnitsPerOperand) return found;
   found = {annealed_pairs(problem, found.pairs, left, task.context), "anneal"};
   return {refined_pairs(problem, found.pairs, share(kShareOfRefinement), task.context), "anneal"};
 }
 
-Found find_annealed(const Task& task, ResultPairs greedy) {
-  return search(task, std::move(greedy), task.options.seconds.value_or(kDefaultSeconds));
-}
-
-Found find_auto(const Task& task, ResultPairs greedy) {
-  if (task.problem.operands.size() <= kMostForAllSubsets) return find_optimal(task, std::move(greedy));
-  return search(task, std::move(greedy), seconds_for_auto(task));
+Found find_auto(const Task& task, ResultPairs start) {
+  if (task.problem.operands.size() <= kMostForAllSubsets) return find_optimal(task, std::move(start));
+  return find_annealed(task, std::move(start));
 }
 
 // The properties of an optimizer: one row per name.
 struct OptimizerRow {
   PathOptimizer optimizer;
   std::string_view name;
-  Found (*find)(const Task&, ResultPairs greedy);
+  Found (*find)(const Task&, ResultPairs start);
 };
 
 constexpr std::array kOptimizers = std::to_array<OptimizerRow>({
@@ -125,26 +123,70 @@ PathOptimizer parse_path_optimizer(std::string_view name) {
               "use one of " + known);
 }
 
+double PathSearch::budget(const ContractionPath& greedy) const {
+  if (options_.seconds) return *options_.seconds;
+  if (options_.optimizer != PathOptimizer::Auto) return kDefaultSeconds;
+  return std::clamp(greedy.flops * kPlanningSecondsPerFlop, kLeastSeconds, kDefaultSeconds);
+}
+
 ContractionPath PathSearch::find(const ContractionProblem& problem) {
   const Stopwatch watch;
-  const SearchContext context{options_.objective, options_.cancellation, by_hundredths(options_)};
-  auto greedy = greedy_pairs_by_objective(problem, context);
-  auto path = path_of_results(problem, greedy, options_.cancellation);
-  const auto found = row_of(options_.optimizer).find({problem, options_, context, path}, std::move(greedy));
-  auto better = path_of_results(problem, found.pairs, options_.cancellation);
-  if (value_of(better, options_.objective).is_less(value_of(path, options_.objective))) path = std::move(better);
-  if (options_.memory_limit > 0) {
-    auto unlimited = options_;
-    unlimited.memory_limit = 0;
-    unlimited.progress = {};
-    path = path_for_limit(problem, std::move(path), static_cast<double>(options_.memory_limit),
-                          [&](const ContractionProblem& slice) { return PathSearch(unlimited).find(slice); });
-  }
-  const std::string method(found.method);
-  if (std::find(report_.methods.begin(), report_.methods.end(), method) == report_.methods.end())
-    report_.methods.push_back(method);
+  const bool by_size = options_.objective == PathObjective::Size;
+  const bool is_exact = options_.optimizer == PathOptimizer::Optimal ||
+                        (options_.optimizer == PathOptimizer::Auto && problem.operands.size() <= kMostForAllSubsets);
+  auto path = find_by(problem, by_size && !is_exact ? PathObjective::Flops : options_.objective);
+  if (by_size && !is_exact) path = smaller(problem, std::move(path));
   report_.seconds += watch.seconds();
   return path;
+}
+
+// Where the size decides, the search begins with the path of the fewest flops and takes only what is better, so that it
+// is never worse in both.
+ContractionPath PathSearch::smaller(const ContractionProblem& problem, ContractionPath path) {
+  const SearchContext context{PathObjective::Size, options_.cancellation, by_hundredths(options_)};
+  const auto value = [](const ContractionPath& p) { return value_of(p, PathObjective::Size); };
+  const auto greedy = path_of_results(problem, greedy_pairs_by_objective(problem, context), options_.cancellation);
+  const double seconds = kShareOfSize * budget(greedy);
+  if (value(greedy).is_less(value(path))) path = greedy;
+  auto start = results_of_path(problem.operands.size(), path.steps);
+  const auto found = row_of(options_.optimizer).find({problem, context, seconds}, std::move(start));
+  auto better = path_of_results(problem, found.pairs, options_.cancellation);
+  return value(better).is_less(value(path)) ? better : path;
+}
+
+ContractionPath PathSearch::find_by(const ContractionProblem& problem, PathObjective objective) {
+  const SearchContext context{objective, options_.cancellation, by_hundredths(options_)};
+  const auto limit = static_cast<double>(options_.memory_limit);
+  const auto& row = row_of(options_.optimizer);
+  auto start = greedy_pairs_by_objective(problem, context);
+  auto path = path_of_results(problem, start, options_.cancellation);
+  const double seconds = budget(path);
+  const auto improve = [&](double share) {
+    const auto found = row.find({problem, context, share * seconds}, std::move(start));
+    auto better = path_of_results(problem, found.pairs, options_.cancellation);
+    if (value_of(better, objective).is_less(value_of(path, objective))) path = std::move(better);
+    start = found.pairs;
+    const std::string method(found.method);
+    if (std::find(report_.methods.begin(), report_.methods.end(), method) == report_.methods.end())
+      report_.methods.push_back(method);
+  };
+  const auto exceeds = [&] { return limit > 0 && may_exceed(path, limit); };
+  const double first = exceeds() ? kShareOfWhole : 1;
+  improve(first);
+  if (!exceeds()) {
+    if (first < 1) improve(1 - first);
+    return path;
+  }
+  auto of_slice = options_;
+  of_slice.objective = objective;
+  of_slice.memory_limit = 0;
+  of_slice.progress = {};
+  of_slice.seconds = (1 - first - kShareOfSlicing) / kMostSlicedPaths * seconds;
+  const double work = static_cast<double>(SearchBudget::of_seconds(kShareOfSlicing * seconds).units);
+  const SlicingEffort effort{.work = std::min(SlicingEffort{}.work, work / (kMostSlicedPaths + 1))};
+  return path_for_limit(
+      problem, std::move(path), limit,
+      [&](const ContractionProblem& slice) { return PathSearch(of_slice).find(slice); }, effort);
 }
 
 }  // namespace eindb

@@ -30,7 +30,8 @@ struct PathOptions {
   PathOptimizer optimizer = PathOptimizer::Auto;
   /// The budget of random-greedy, bisection, refinement and annealing for one contraction (SearchBudget counts work,
   /// not time). Default: a tenth of a second; under Auto also at most a tenth of the time that greedy's path takes at
-  /// 10^9 flops per second, but at least a hundredth of a second.
+  /// 10^9 flops per second, but at least a hundredth of a second. Under a memory limit that slices are needed for, they
+  /// are found within it; under Size half as much is spent again, after a search as under Flops.
   std::optional<double> seconds;
   PathObjective objective = PathObjective::Flops;
   const Cancellation* cancellation = nullptr;  ///< as in SearchContext
@@ -57,13 +58,18 @@ class PathSearch {
       : options_(options), report_{options.optimizer, {}, 0, options.objective} {}
 
   /// A path that is never worse than greedy's under the objective, and is greedy's if none better is found.
-  /// Deterministic. Under a memory limit, the path that is better in slices. Throws Error{Value} if Optimal would take
-  /// too long, Error{Cancelled}.
+  /// Deterministic. Under Size, without a memory limit, never of larger intermediates than under Flops, nor of more
+  /// flops where these are as large. Under a memory limit, the path that is better in slices. Throws Error{Value} if
+  /// Optimal would take too long, Error{Cancelled}.
   ContractionPath find(const ContractionProblem& problem);
 
   const PathReport& report() const { return report_; }
 
  private:
+  double budget(const ContractionPath& greedy) const;
+  ContractionPath find_by(const ContractionProblem& problem, PathObjective objective);
+  ContractionPath smaller(const ContractionProblem& problem, ContractionPath path);
+
   PathOptions options_;
   PathReport report_;
 };

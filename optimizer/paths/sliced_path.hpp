@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "optimizer/paths/contraction_path.hpp"
+#include "optimizer/paths/slicing.hpp"
 
 namespace eindb {
 
@@ -12,9 +13,15 @@ namespace eindb {
 /// slice. A path is better if it computes the whole in `limit` bytes with fewer flops, or, if none fits, in fewer
 /// bytes.
 ///
-/// Returns `path` if it keeps to the limit unsliced. `find` finds a path for a problem, ignoring memory.
+/// Returns `path` if it keeps to the limit unsliced. `find` finds a path for a problem, ignoring memory; it is called
+/// kMostSlicedPaths times at most.
 ContractionPath path_for_limit(const ContractionProblem& problem, ContractionPath path, double limit,
                                const std::function<ContractionPath(const ContractionProblem&)>& find,
-                               double element_bytes = 8);
+                               const SlicingEffort& effort = {}, double element_bytes = 8);
+
+inline constexpr int kMostSlicedPaths = 3;
+
+/// Whether the path, with what waits beside its largest result, may need slices to keep to `limit`.
+bool may_exceed(const ContractionPath& path, double limit, double element_bytes = 8);
 
 }  // namespace eindb

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/poll_steps.hpp"
 #include "optimizer/paths/contraction_network.hpp"
 
 namespace eindb {
@@ -17,9 +18,9 @@ namespace {
 
 using Parts = std::vector<std::int64_t>;
 
-// The limit on the work, in labels looked at: some tens of milliseconds.
-constexpr double kMostWork = 1e7;
 constexpr int kStarts = 8;
+// The cuts that a descent is expected to make, for dividing the work among them.
+constexpr double kExpectedCuts = 40;
 // A loop with more slices would never end, and up to this number the count stays exact.
 constexpr double kMostSlices = 1e15;
 
@@ -43,8 +44,8 @@ bool better(const Slicing& a, const Slicing& b, double limit) {
 
 class Finder {
  public:
-  Finder(const SlicingProblem& problem, double limit, double few_choices, bool streamed)
-      : problem_(problem), limit_(limit), few_choices_(few_choices), streamed_(streamed) {
+  Finder(const SlicingProblem& problem, double limit, const SlicingEffort& effort, bool streamed)
+      : problem_(problem), limit_(limit), effort_(effort), streamed_(streamed) {
     CHECK(problem.sliceable.size() == problem.extents.size(), "of every label it is known whether it may be sliced");
     for (std::size_t l = 0; l < problem.extents.size(); ++l)
       if (problem.sliceable[l] && problem.extents[l] > 1) labels_.push_back(l);
@@ -54,14 +55,16 @@ class Finder {
 
   Slicing run() {
     best_ = account(Parts(problem_.extents.size(), 1)).slicing;
-    if (best_.bytes <= limit_) return best_;
+    if (best_.bytes <= limit_ || is_hopeless()) return best_;
     if (has_few_choices()) {
       try_all(0, best_.parts);
       return best_;
     }
     for (int start = 0; start < kStarts && (start == 0 || has_time()); ++start) {
       std::mt19937 random(static_cast<unsigned>(start));
-      auto slicing = descend(Parts(problem_.extents.size(), 1), start == 0 ? 0 : 0.3, random);
+      is_first_ = start == 0;
+      auto slicing = descend(Parts(problem_.extents.size(), 1), is_first_ ? 0 : 0.3, random);
+      is_first_ = false;
       if (slicing.bytes <= limit_) slicing = improve(std::move(slicing));
       if (better(slicing, best_, limit_)) best_ = std::move(slicing);
     }
@@ -77,6 +80,7 @@ class Finder {
 
   Valued account(const Parts& parts) {
     work_ += work_per_account_;
+    poll_cancellation_after(static_cast<std::size_t>(work_per_account_));
     SlicingMoments moments;
     Valued out{evaluate_slicing(problem_, parts, streamed_, &moments), moments.peak_step, 0};
     for (const auto bytes : moments.bytes)
@@ -84,12 +88,15 @@ class Finder {
     return out;
   }
 
-  bool has_time() const { return work_ < kMostWork; }
+  bool has_time() const { return work_ < effort_.work; }
+
+  // Slices divide what is held by their number at most.
+  bool is_hopeless() const { return best_.bytes > limit_ * kMostSlices; }
 
   bool has_few_choices() const {
     double choices = 1;
     for (const auto l : labels_) choices *= static_cast<double>(ways_to_slice(problem_.extents[l]).size());
-    return choices <= few_choices_ && choices * work_per_account_ <= kMostWork;
+    return choices <= effort_.few_choices && choices * work_per_account_ <= effort_.work;
   }
 
   void try_all(std::size_t n, Parts parts) {
@@ -104,19 +111,43 @@ class Finder {
     }
   }
 
-  // All labels; if examining all takes too long, those of the step that needs the most memory.
+  // All labels; if examining all takes too long, as many as there is time for, the most promising ones.
   std::vector<std::size_t> candidates(const Valued& now) const {
-    if (static_cast<double>(labels_.size()) * work_per_account_ <= kMostWork / 20) return labels_;
-    CHECK(now.peak_step < problem_.steps.size(), "the most is held at a step");
-    auto labels = problem_.steps[now.peak_step].labels;
-    std::erase_if(labels, [&](std::size_t l) { return !problem_.sliceable[l] || problem_.extents[l] < 2; });
+    const double most = effort_.work / (kExpectedCuts * work_per_account_);
+    if (static_cast<double>(labels_.size()) <= most) return labels_;
+    const auto relief = reliefs(now.slicing.parts);
+    auto labels = labels_;
+    std::erase_if(labels, [&](std::size_t l) { return relief[l] <= 0 || now.slicing.parts[l] >= problem_.extents[l]; });
+    const auto count = std::min(labels.size(), static_cast<std::size_t>(std::max(1.0, most)));
+    std::partial_sort(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(count), labels.end(),
+                      [&](auto a, auto b) { return std::pair(-relief[a], a) < std::pair(-relief[b], b); });
+    labels.resize(count);
     return labels;
   }
 
-  // Cuts labels except `spared` until the limit is met or nothing can be cut. `noise` makes the starts differ.
+  // By label: an estimate of how much a cut helps. Sums over the results that have the label how far they are from a
+  // share of the limit.
+  std::vector<double> reliefs(const Parts& parts) const {
+    constexpr double kShare = 4;  // as many results are held at once
+    std::vector<double> log2_extents(parts.size());
+    for (std::size_t l = 0; l < parts.size(); ++l)
+      log2_extents[l] =
+          std::log2(std::max(1.0, static_cast<double>(problem_.extents[l]) / static_cast<double>(parts[l])));
+    std::vector<double> out(parts.size(), 0);
+    for (const auto& step : problem_.steps) {
+      double excess = std::log2(kShare * step.element_bytes / std::max(1.0, limit_));
+      for (const auto l : step.kept) excess += log2_extents[l];
+      if (excess <= 0) continue;
+      for (const auto l : step.kept) out[l] += excess;
+    }
+    return out;
+  }
+
+  // Cuts labels except `spared` until the limit is met, nothing can be cut, or there is no time, which the first
+  // descent always has. `noise` makes the starts differ.
   Slicing descend(const Parts& from, double noise, std::mt19937& random, std::optional<std::size_t> spared = {}) {
     auto now = account(from);
-    while (now.slicing.bytes > limit_) {
+    while (now.slicing.bytes > limit_ && (is_first_ || has_time())) {
       std::optional<Valued> next;
       double least = std::numeric_limits<double>::infinity();
       for (const auto l : candidates(now)) {
@@ -165,11 +196,12 @@ class Finder {
 
   const SlicingProblem& problem_;
   const double limit_;
-  const double few_choices_;
+  const SlicingEffort effort_;
   const bool streamed_;
   std::vector<std::size_t> labels_;  // the labels that may be sliced
   double work_per_account_ = 0;
   double work_ = 0;
+  bool is_first_ = false;  // descent
   Slicing best_;
 };
 
@@ -206,12 +238,12 @@ std::vector<std::int64_t> ways_to_slice(std::int64_t extent) {
 }
 
 // Operands are held if there is room: reading them once per slice takes time that flops do not show.
-Slicing find_slicing(const SlicingProblem& problem, double limit, double few_choices) {
-  auto held = Finder(problem, limit, few_choices, false).run();
+Slicing find_slicing(const SlicingProblem& problem, double limit, const SlicingEffort& effort) {
+  auto held = Finder(problem, limit, effort, false).run();
   const bool fits = held.bytes <= limit;
   if ((fits && held.slices == 1) || !has_stored_operand(problem)) return held;
   constexpr double kWorthHolding = 1.25;
-  auto streamed = Finder(problem, limit, few_choices, true).run();
+  auto streamed = Finder(problem, limit, effort, true).run();
   if (fits && held.flops <= kWorthHolding * streamed.flops) return held;
   return better(streamed, held, limit) ? streamed : held;
 }

@@ -67,14 +67,20 @@ Slicing evaluate_slicing(const SlicingProblem& problem, const std::vector<std::i
 /// The parts that a label may be sliced into: powers of two, and its extent; 1 first.
 std::vector<std::int64_t> ways_to_slice(std::int64_t extent);
 
+/// The work that a search for slices may do, counted so that a plan does not depend on the machine.
+struct SlicingEffort {
+  double few_choices = 4096;  ///< up to so many ways to slice are all tried
+  double work = 1e7;          ///< labels looked at: some tens of milliseconds. A first way is found whatever it takes
+};
+
 /// Slices that need at most `limit` bytes with few flops. Deterministic. If there are few choices, all are tried.
 /// Otherwise labels are cut one at a time, each time the one with the best ratio of flops added to excess removed; then
 /// cuts are taken back or replaced by others where that helps, from several starts. If nothing meets the limit, the
-/// slicing with the fewest bytes found. Stored operands are streamed if holding them cannot meet the limit or costs a
-/// quarter more flops.
+/// slicing with the fewest bytes found; where no countable number of slices could, none. Stored operands are streamed
+/// if holding them cannot meet the limit or costs a quarter more flops.
 ///
 /// Example: A[i,j] B[j,k] C[k,i] with extents 64 and the path (A B) C needs 4 * 64^2 elements, 3 * 64^2 of them for
 /// operands. If that is too much, i or k is cut in 2 parts.
-Slicing find_slicing(const SlicingProblem& problem, double limit, double few_choices = 4096);
+Slicing find_slicing(const SlicingProblem& problem, double limit, const SlicingEffort& effort = {});
 
 }  // namespace eindb

@@ -1,11 +1,13 @@
 #include "optimizer/rewrites/contraction_order.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "common/check.hpp"
+#include "common/error.hpp"
 #include "optimizer/paths/contraction_path.hpp"
 #include "optimizer/rewrites/expression_split.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
@@ -33,6 +35,20 @@ struct Leaf {
 std::vector<Factor> appended(std::vector<Factor> a, const std::vector<Factor>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+// Refuses an order that nothing could run: results are counted in 64 bits. An operand without elements leaves nothing
+// to compute, whatever the order.
+void check_countable(const ContractionProblem& problem, const ContractionPath& path) {
+  constexpr double kMostElements = 0x1p63;
+  if (path.largest_intermediate < kMostElements) return;
+  if (std::any_of(problem.extents.begin(), problem.extents.end(), [](auto extent) { return extent == 0; })) return;
+  const auto power = [](double value) { return "2^" + std::to_string(std::lround(std::log2(value))); };
+  throw Error(ErrorKind::MemoryLimit,
+              "no feasible order was found for the contraction of " + std::to_string(problem.operands.size()) +
+                  " operands: the best one makes a result of " + power(path.largest_intermediate) + " elements in " +
+                  power(path.flops) + " operations",
+              std::nullopt, "SET path_budget = 60 and SET path_objective = 'size' search for smaller results");
 }
 
 // Takes one contraction apart: an aggregate of factors over which it distributes. Lifecycle: factors -> leaves ->
@@ -173,7 +189,9 @@ class ContractionSplitter {
   // Joins leaves along the path, all but the last pair, which finish() joins.
   void contract() {
     if (leaves_.size() < 3) return;
-    const auto path = paths_.find(problem());
+    const auto contraction = problem();
+    const auto path = paths_.find(contraction);
+    check_countable(contraction, path);
     auto pairs = results_of_path(leaves_.size(), path.steps);
     CHECK(pairs.size() + 1 == leaves_.size(), "a path joins all leaves");
     const auto last = pairs.back();

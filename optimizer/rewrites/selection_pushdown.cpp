@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "common/check.hpp"
+#include "common/poll_steps.hpp"
 #include "optimizer/rewrites/label_substitution.hpp"
 #include "tensor/scalar_types.hpp"
 
@@ -79,6 +80,7 @@ class Sweep {
 
   void run() {
     for (std::size_t n = vertices_.size(); n-- > 0;) {
+      poll_cancellation_after(20);
       const bool is_output = n < is_output_.size() && is_output_[n];
       if (!is_output && readers_[n].empty()) continue;
       if (!is_output && push(n)) continue;

@@ -98,7 +98,7 @@ UserStatement SqliteConnection::prepare_user(std::string_view sql) {
 
 bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns) {
   // The query below uses the cached schema. This makes SQLite reload it if another connection changed it.
-  prepare("SELECT 1 FROM main.sqlite_schema LIMIT 1").step();
+  query_value("SELECT 1 FROM main.sqlite_schema LIMIT 1", {});
   return std::all_of(columns.begin(), columns.end(), [&](const char* column) {
     return sqlite3_table_column_metadata(handle(), "main", table.c_str(), column, nullptr, nullptr, nullptr, nullptr,
                                          nullptr) == SQLITE_OK;

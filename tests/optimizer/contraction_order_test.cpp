@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/error.hpp"
 #include "plan/validator.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
@@ -196,6 +197,32 @@ TEST(ContractionOrder, ThousandsOfOperands) {
     reads.push_back({g.input("M" + std::to_string(b), {2, 2}), {bonds[b], bonds[b + 1]}});
   g.contraction("Z", reads, {bonds.front(), bonds.back()});
   EXPECT_EQ(ordered(g.graph).size(), n - 1);
+}
+
+// In a network in which each of 18 operands shares a label with each other one, a third to two thirds of the operands
+// are contracted to one result at some time, which has 72 labels at least.
+TEST(ContractionOrder, RefusesResultsBeyondCounting) {
+  GraphBuilder g;
+  constexpr std::size_t kOperands = 18;
+  std::vector<GraphBuilder::Read> reads(kOperands);
+  for (std::size_t a = 0; a < kOperands; ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      const auto label = g.label("l" + std::to_string(a) + "_" + std::to_string(b), 2);
+      reads[a].labels.push_back(label);
+      reads[b].labels.push_back(label);
+    }
+  }
+  for (auto& read : reads) read.vertex = g.input("X", std::vector<std::int64_t>(kOperands - 1, 2));
+  g.contraction("Z", reads, {});
+  try {
+    order_contractions(g.graph);
+    FAIL() << "no machine holds 2^72 elements";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::MemoryLimit);
+    EXPECT_NE(std::string(e.what()).find("contraction of 18 operands: the best one makes a result of 2^"),
+              std::string::npos)
+        << e.what();
+  }
 }
 
 }  // namespace

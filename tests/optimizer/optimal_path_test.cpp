@@ -9,6 +9,7 @@
 #include "optimizer/paths/all_subsets.hpp"
 #include "optimizer/paths/connected_subsets.hpp"
 #include "optimizer/paths/greedy_path.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
 #include "tests/optimizer/every_tree.hpp"
 #include "tests/optimizer/random_network.hpp"
 #include "tests/trial_counts.hpp"
@@ -112,6 +113,25 @@ TEST(OptimalPath, TrivialProblems) {
   EXPECT_TRUE(optimal_pairs({{{0}}, {}, {5}}).empty());
   EXPECT_EQ(optimal_pairs({{{}, {}, {}}, {}, {}}).size(), 2U);
   EXPECT_EQ(optimal_pairs({{{0}, {0, 1}, {1}}, {0}, {0, 3}}).size(), 2U) << "an extent of 0";
+}
+
+// In a dense network nearly all subsets are connected.
+TEST(OptimalPath, TakesEighteenOperandsWhateverTheirLabels) {
+  ContractionProblem problem{std::vector<std::vector<std::size_t>>(18), {}, {}};
+  std::mt19937 random(81);
+  for (std::size_t a = 0; a < problem.operands.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      problem.operands[a].push_back(problem.extents.size());
+      problem.operands[b].push_back(problem.extents.size());
+      problem.extents.push_back(static_cast<std::int64_t>(1 + random() % 3));
+    }
+  }
+  for (const auto objective : {PathObjective::Flops, PathObjective::Size}) {
+    PathSearch optimal({.optimizer = PathOptimizer::Optimal, .seconds = {}, .objective = objective});
+    PathSearch annealed({.optimizer = PathOptimizer::Anneal, .seconds = 0.02, .objective = objective});
+    const auto best = value_of(optimal.find(problem), objective);
+    EXPECT_FALSE(value_of(annealed.find(problem), objective).is_less(best));
+  }
 }
 
 TEST(OptimalPath, GivesUpWhereItWouldTakeTooLong) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "common/cancellation.hpp"
 #include "common/error.hpp"
 #include "optimizer/optimizer.hpp"
 #include "plan/validator.hpp"
@@ -277,6 +278,47 @@ TEST(Passes, NamesAreUniqueAndReasonsGiven) {
     EXPECT_TRUE(names.insert(pass.name).second);
     EXPECT_FALSE(pass.reason.empty());
   }
+}
+
+// A chain of matrices, each of its own.
+EinGraph long_chain(std::size_t n) {
+  GraphBuilder g;
+  std::vector<GraphBuilder::Read> reads;
+  Labels bonds;
+  for (std::size_t b = 0; b <= n; ++b) bonds.push_back(g.label("b" + std::to_string(b), 2));
+  for (std::size_t b = 0; b < n; ++b)
+    reads.push_back({g.input("M" + std::to_string(b), {2, 2}), {bonds[b], bonds[b + 1]}});
+  g.contraction("Z", reads, {bonds.front(), bonds.back()});
+  return g.graph;
+}
+
+// A statement is cancelled wherever it is: no stage goes through a large graph without looking. A pass ends in validation.
+TEST(Passes, EveryStageLooksForCancellation) {
+  Cancellation cancelled;
+  cancelled.request();
+  const auto stops = [&](const auto& stage) {
+    const CancellationScope scope(cancelled);
+    try {
+      stage();
+    } catch (const Error& e) {
+      return e.kind() == ErrorKind::Cancelled;
+    }
+    return false;
+  };
+  auto graph = long_chain(4000);
+  PathSearch paths({PathOptimizer::Greedy, {}});
+  for (const auto& pass : all_passes()) {
+    EXPECT_TRUE(stops([&] { validate(pass.run(graph, paths)); })) << pass.name;
+    graph = pass.run(graph, paths);
+  }
+  OptimizerOptions options;
+  options.machine = MachineOptions{};
+  Optimization optimization(graph, options);
+  optimization.rewrite();
+  optimization.order();
+  EXPECT_TRUE(stops([&] { optimization.label(); })) << "decomposition";
+  optimization.label();
+  EXPECT_TRUE(stops([&] { optimization.lower(); })) << "physical_plan";
 }
 
 }  // namespace

@@ -236,5 +236,27 @@ TEST(PathObjective, OptimalOfPartsStaysWithinTheLargestOfAll) {
   }
 }
 
+// A search for small results begins with the path of the fewest flops.
+TEST(PathObjective, SizeIsNeverAboveFlops) {
+  std::mt19937 random(35);
+  for (int round = 0; round < 40; ++round) {
+    const auto operands = 16 + random() % 60;
+    const auto problem = round % 2 == 0 ? testing::regular_network(random, operands, 3, 2)
+                                        : testing::random_network(random, operands, 2 * operands, operands / 3);
+    for (const auto optimizer : {PathOptimizer::Auto, PathOptimizer::Anneal, PathOptimizer::Greedy}) {
+      const auto value = [&](PathObjective objective) {
+        PathSearch search({.optimizer = optimizer, .seconds = 0.01, .objective = objective});
+        return value_of(search.find(problem), PathObjective::Size);
+      };
+      const auto by_flops = value(PathObjective::Flops);
+      const auto by_size = value(PathObjective::Size);
+      EXPECT_LE(by_size.largest, by_flops.largest * (1 + 1e-9)) << "round " << round;
+      if (by_size.largest >= by_flops.largest * (1 - 1e-9)) {
+        EXPECT_LE(by_size.work, by_flops.work * (1 + 1e-9)) << "round " << round;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace eindb

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/cancellation.hpp"
+#include "common/error.hpp"
 #include "optimizer/paths/greedy_path.hpp"
 #include "optimizer/paths/path_optimizer.hpp"
 #include "optimizer/paths/sliced_path.hpp"
@@ -109,7 +111,7 @@ TEST(Slicing, AgreesWithBruteForceOnSmallNetworks) {
       if (!std::isfinite(least)) continue;
       EXPECT_EQ(found.flops, least) << "all choices are tried where there are few";
       // If there are more choices: one label at a time.
-      const auto searched = find_slicing(problem, whole * share, 0);
+      const auto searched = find_slicing(problem, whole * share, {.few_choices = 0});
       ASSERT_LE(searched.bytes, whole * share) << "round " << round;
       ++sliced;
       sum += std::log(searched.flops / least);
@@ -136,6 +138,31 @@ TEST(Slicing, MeetsTheLimitOnLargeNetworks) {
     const auto again = find_slicing(problem, whole.bytes / share);
     EXPECT_EQ(again.parts, found.parts) << "the same for the same problem";
   }
+}
+
+// Where the work is spent, a first way is still found; where no number of slices helps, none is looked for.
+TEST(Slicing, KeepsToItsWork) {
+  std::mt19937 random(8);
+  const auto network = testing::regular_network(random, 300, 3, 2);
+  const auto problem = slicing_problem(network, greedy(network));
+  const double whole = unsliced_bytes(problem);
+  const double limit = whole / 1024;
+  const auto quick = find_slicing(problem, limit, {.work = 1});
+  const auto searched = find_slicing(problem, limit);
+  EXPECT_LE(quick.bytes, limit);
+  EXPECT_LE(searched.bytes, limit);
+  EXPECT_LE(searched.flops, quick.flops);
+  EXPECT_EQ(find_slicing(problem, whole * 1e-16).slices, 1);
+}
+
+TEST(Slicing, CanBeCancelled) {
+  std::mt19937 random(9);
+  const auto network = testing::regular_network(random, 300, 3, 2);
+  const auto problem = slicing_problem(network, greedy(network));
+  Cancellation cancellation;
+  cancellation.request();
+  const CancellationScope scope(cancellation);
+  EXPECT_THROW(find_slicing(problem, unsliced_bytes(problem) / 1024), Error);
 }
 
 // Three matrices that are read from storage in tiles of 4 x 4 parts. If held, they take at least 3 * 64^2 * 8 bytes; if
