@@ -318,6 +318,7 @@ Value Translator::aggregate(const Function& function, const PgQuery__FuncCall& n
   const bool may_overflow = (function.name == "sum" || function.name == "avg") &&
                             arguments[0].type != SqlType::Integer &&
                             (is_number(arguments[0].type) || arguments[0].type == SqlType::Any);
+  const std::string total = may_overflow && arguments[0].type == SqlType::Numeric ? "pg_total_numeric(" : "pg_total(";
   auto value = called(function, std::move(arguments), node.location);
   const auto open = std::string(function.sqlite.empty() ? function.name : function.sqlite) + "(";
   CHECK(value.text.str().starts_with(open), "a call begins with the function");
@@ -326,7 +327,7 @@ Value Translator::aggregate(const Function& function, const PgQuery__FuncCall& n
   value = finished_aggregate(std::move(value), node, scope);
   if (!may_overflow) return value;
   const auto count = finished_aggregate({.text = SqlText("count(" + inside, node.location)}, node, scope);
-  value.text = SqlText("pg_total(", node.location) + value.text + ", " + count.text + ")";
+  value.text = SqlText(total, node.location) + value.text + ", " + count.text + ")";
   return value;
 }
 

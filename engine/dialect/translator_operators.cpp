@@ -218,10 +218,8 @@ Value Translator::arithmetic(std::string_view name, Value left, Value right, int
     }
     left = checked(std::move(left));
     right = checked(std::move(right));
-    out.text = call_of(name == "+"   ? "pg_plus"
-                       : name == "-" ? "pg_minus"
-                                     : "pg_times",
-                       {left.text, right.text}, location);
+    const std::string function = name == "+" ? "pg_plus" : name == "-" ? "pg_minus" : "pg_times";
+    out.text = call_of(function + (type == SqlType::Numeric ? "_numeric" : ""), {left.text, right.text}, location);
     return out;
   }
   left = checked(std::move(left));
@@ -236,7 +234,9 @@ Value Translator::arithmetic(std::string_view name, Value left, Value right, int
     out.text = call_of(divides ? "pg_divide_integers" : "pg_modulo_integers", {left.text, right.text}, location);
   else if (type == SqlType::Any)
     out.text = call_of(divides ? "pg_divide" : "pg_modulo", {left.text, right.text}, location);
-  else if (divides) out.text = call_of("pg_divide_reals", {left.text, right.text}, location);
+  else if (divides)
+    out.text =
+        call_of(type == SqlType::Numeric ? "pg_divide_numeric" : "pg_divide_reals", {left.text, right.text}, location);
   else if (type == SqlType::Numeric) out.text = call_of("pg_modulo_reals", {left.text, right.text}, location);
   else no_operator(name, left.type, right.type, location);
   return out;

@@ -238,6 +238,7 @@ Value Translator::coerce(Value value, SqlType target, Coercion coercion) {
   const auto from = std::exchange(value.type, target);
   value.parameter = 0;
   value.declared.clear();
+  if (target == Numeric && from == Float) called("pg_decimal");
   if (target == Numeric && is_number(from)) return value;
   if (target == Float && is_number(from)) value.text = SqlText("CAST(", value.location) + value.text + " AS REAL)";
   else if (target == Integer && from == Numeric) called("pg_integer_of_numeric");
@@ -259,15 +260,17 @@ Value Translator::fit(Value value, std::string_view type, const std::vector<std:
   if (type == "int2" || type == "smallint") wrapped("pg_in_range", ", 16");
   if ((type == "int4" || type == "integer" || type == "int") && cuts) wrapped("pg_in_range", ", 32");
   if (type == "float4" && cuts) wrapped("pg_float4", "");
-  if (value.type == SqlType::Text &&
-      (type == "varchar" || type == "bpchar" || type == "char" || type == "character" || type == "character varying")) {
-    const bool is_blank_padded = !type.ends_with("varying") && type != "varchar";
-    const auto width = is_blank_padded && type != "bpchar" && modifiers.empty() ? 1
-                       : modifiers.empty()                                      ? -1
-                                                                                : modifiers[0];
-    if (width >= 0)
-      wrapped(cuts ? "pg_cut" : is_blank_padded ? "pg_fit_padded" : "pg_fit", ", " + std::to_string(width));
-    if (is_blank_padded) wrapped("rtrim", "");
+  const bool is_varying = type == "varchar" || type == "character varying";
+  const bool is_padded = type == "bpchar" || type == "character" || type == "char";
+  if (value.type == SqlType::Text && (is_varying || is_padded)) {
+    const bool is_single = modifiers.empty() && (type == "char" || type == "character");
+    if (is_single || !modifiers.empty())
+      wrapped(cuts        ? "pg_cut"
+              : is_padded ? "pg_fit_padded"
+                          : "pg_fit",
+              ", " + std::to_string(is_single ? 1 : modifiers[0]));
+    // A cast to "char", in quotes, is one to a type of its own, which has blanks.
+    if (is_padded && !(is_single && cuts)) wrapped("rtrim", "");
   }
   if (value.type == SqlType::Numeric && !modifiers.empty())
     wrapped("pg_scale",

@@ -168,8 +168,41 @@ double checked_real(double result, double a, double b) {
   return result;
 }
 
-/// A sum, difference or product. Integers give an integer, if 64 bits hold it.
+/// A result of numeric arithmetic with numbers of this magnitude: the decimal fraction of up to nine places that it is,
+/// but for the errors of doubles, so that 0.1 + 0.2 is 0.3. Any other result stays as it is.
+double decimal(double x, double magnitude) {
+  constexpr double kLimit = 9e15;  // beyond it not all integers are doubles
+  const double error = 3 * std::numeric_limits<double>::epsilon() * magnitude;
+  for (const double scale : {1e3, 1e6, 1e9}) {
+    const double scaled = x * scale;
+    if (!(std::fabs(scaled) < kLimit)) return x;
+    const double fraction = std::nearbyint(scaled) / scale;
+    if (std::fabs(fraction - x) <= error) return fraction;
+  }
+  return x;
+}
+double decimal(double x) { return decimal(x, std::fabs(x)); }
+
+/// The numeric of 15 digits that PostgreSQL makes of a float8.
+SqliteValue to_decimal(PgValues values) {
+  const auto* const real = std::get_if<double>(&values[0]);
+  if (real == nullptr || !std::isfinite(*real)) return values[0];
+  std::array<char, 32> text{};
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), *real, std::chars_format::scientific, 14);
+  double rounded = *real;
+  if (error == std::errc()) std::from_chars(text.data(), end, rounded);
+  return rounded;
+}
+
+/// The same for a sum or difference, and for a product or quotient.
 template <char op>
+double decimal_result(double result, double a, double b) {
+  return op == '+' || op == '-' ? decimal(result, std::max(std::fabs(a), std::fabs(b))) : decimal(result);
+}
+
+/// A sum, difference or product. Integers give an integer, if 64 bits hold it.
+template <char op, bool of_numeric>
 SqliteValue arithmetic(PgValues values) {
   if (any_null(values)) return kNull;
   if (is_integer(values[0]) && is_integer(values[1])) {
@@ -185,24 +218,28 @@ SqliteValue arithmetic(PgValues values) {
   const auto b = real_of(values[1]);
   const auto result = checked_real(op == '+' ? a + b : op == '-' ? a - b : a * b, a, b);
   if (op == '*' && result == 0 && a != 0 && b != 0) refuse("22003", "value out of range: underflow");
-  return result;
+  return of_numeric ? decimal_result<op>(result, a, b) : result;
 }
 
 /// The same for two reals, unless the result is one that arithmetic() looks at.
-template <char op>
+template <char op, bool of_numeric>
 bool arithmetic_of_reals(double a, double b, double& result) {
   result = op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : a / b;
+  if (of_numeric) result = decimal_result<op>(result, a, b);
   return std::isfinite(result) && (op == '+' || op == '-' || result != 0);
 }
 
 /// The sum or mean of `count` numbers, which SQLite computes without an error.
+template <bool of_numeric>
 SqliteValue total(PgValues values) {
   if (integer_of(values[1]) == 0) return kNull;
   if (is_null(values[0])) return checked_real(std::numeric_limits<double>::quiet_NaN(), 0, 0);
-  if (!is_integer(values[0])) checked_real(real_of(values[0]), 0, 0);
-  return values[0];
+  if (is_integer(values[0])) return values[0];
+  const auto result = checked_real(real_of(values[0]), 0, 0);
+  return of_numeric ? decimal(result) : result;
 }
 
+template <bool of_numeric>
 SqliteValue divide_reals(PgValues values) {
   if (any_null(values)) return kNull;
   const auto a = real_of(values[0]);
@@ -210,7 +247,7 @@ SqliteValue divide_reals(PgValues values) {
   if (b == 0) division_by_zero();
   const auto result = checked_real(a / b, a, b);
   if (result == 0 && a != 0 && std::isfinite(b)) refuse("22003", "value out of range: underflow");
-  return result;
+  return of_numeric ? decimal(result) : result;
 }
 
 SqliteValue modulo_reals(PgValues values) {
@@ -218,12 +255,15 @@ SqliteValue modulo_reals(PgValues values) {
   const auto b = real_of(values[1]);
   if (b == 0) division_by_zero();
   const auto a = real_of(values[0]);
-  return checked_real(std::fmod(a, b), a, b);
+  if (!std::isfinite(a) || !std::isfinite(b)) return checked_real(std::fmod(a, b), a, b);
+  // 0.3 % 0.1 is 0, not the 0.0999... that is left of 0.2999... times 0.1.
+  const auto times = std::trunc(decimal(a / b));
+  return std::fabs(times) < 9e15 ? decimal(a - times * b, std::fabs(a)) : std::fmod(a, b);
 }
 
 SqliteValue divide(PgValues values) {
   if (any_null(values)) return kNull;
-  return is_integer(values[0]) && is_integer(values[1]) ? divide_integers(values) : divide_reals(values);
+  return is_integer(values[0]) && is_integer(values[1]) ? divide_integers(values) : divide_reals<false>(values);
 }
 SqliteValue modulo(PgValues values) {
   if (any_null(values)) return kNull;
@@ -231,7 +271,7 @@ SqliteValue modulo(PgValues values) {
 }
 SqliteValue quotient(PgValues values) {
   if (any_null(values)) return kNull;
-  return std::trunc(std::get<double>(divide_reals(values)));
+  return std::trunc(std::get<double>(divide_reals<true>(values)));
 }
 
 SqliteValue power(PgValues values) {
@@ -379,11 +419,17 @@ constexpr std::array kNumberFunctions{
     PgFunction{"pg_offset", 1, "INTEGER", &offset},
     PgFunction{"pg_divide_integers", 2, "INTEGER", &divide_integers},
     PgFunction{"pg_modulo_integers", 2, "INTEGER", &modulo_integers},
-    PgFunction{"pg_plus", 2, "", &arithmetic<'+'>, &arithmetic_of_reals<'+'>},
-    PgFunction{"pg_minus", 2, "", &arithmetic<'-'>, &arithmetic_of_reals<'-'>},
-    PgFunction{"pg_times", 2, "", &arithmetic<'*'>, &arithmetic_of_reals<'*'>},
-    PgFunction{"pg_total", 2, "", &total},
-    PgFunction{"pg_divide_reals", 2, "REAL", &divide_reals, &arithmetic_of_reals<'/'>},
+    PgFunction{"pg_plus", 2, "", &arithmetic<'+', false>, &arithmetic_of_reals<'+', false>},
+    PgFunction{"pg_plus_numeric", 2, "NUMERIC", &arithmetic<'+', true>, &arithmetic_of_reals<'+', true>},
+    PgFunction{"pg_minus", 2, "", &arithmetic<'-', false>, &arithmetic_of_reals<'-', false>},
+    PgFunction{"pg_minus_numeric", 2, "NUMERIC", &arithmetic<'-', true>, &arithmetic_of_reals<'-', true>},
+    PgFunction{"pg_times", 2, "", &arithmetic<'*', false>, &arithmetic_of_reals<'*', false>},
+    PgFunction{"pg_times_numeric", 2, "NUMERIC", &arithmetic<'*', true>, &arithmetic_of_reals<'*', true>},
+    PgFunction{"pg_total", 2, "", &total<false>},
+    PgFunction{"pg_total_numeric", 2, "NUMERIC", &total<true>},
+    PgFunction{"pg_decimal", 1, "NUMERIC", &to_decimal},
+    PgFunction{"pg_divide_numeric", 2, "NUMERIC", &divide_reals<true>, &arithmetic_of_reals<'/', true>},
+    PgFunction{"pg_divide_reals", 2, "REAL", &divide_reals<false>, &arithmetic_of_reals<'/', false>},
     PgFunction{"pg_modulo_reals", 2, "REAL", &modulo_reals},
     PgFunction{"pg_divide", 2, "", &divide},
     PgFunction{"pg_modulo", 2, "", &modulo},

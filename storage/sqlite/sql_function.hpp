@@ -19,8 +19,8 @@ struct SqlFunction {
     std::string sql;
   };
 
-  /// Gives the result for two reals where it is a plain number, which most are, without a call of the body; false
-  /// otherwise.
+  /// Gives the result for two reals, or a real and an integer, where it is a plain number, which most are, without a
+  /// call of the body; false otherwise.
   using OfReals = bool (*)(double a, double b, double& result);
 
   std::string name;

@@ -34,8 +34,12 @@ SqliteValue call(RegisteredFunction& self, std::span<const SqliteValue> argument
 }
 
 bool give_real(const SqlFunction& function, sqlite3_context* context, int count, sqlite3_value** values) {
-  const auto is_real = [&](int n) { return sqlite3_value_type(values[n]) == SQLITE_FLOAT; };
-  if (function.of_reals == nullptr || count != 2 || !is_real(0) || !is_real(1)) return false;
+  if (function.of_reals == nullptr || count != 2) return false;
+  const int a = sqlite3_value_type(values[0]);
+  const int b = sqlite3_value_type(values[1]);
+  const bool is_of_reals =
+      (a == SQLITE_FLOAT && (b == SQLITE_FLOAT || b == SQLITE_INTEGER)) || (a == SQLITE_INTEGER && b == SQLITE_FLOAT);
+  if (!is_of_reals) return false;
   double result = 0;
   if (!function.of_reals(sqlite3_value_double(values[0]), sqlite3_value_double(values[1]), result)) return false;
   sqlite3_result_double(context, result);

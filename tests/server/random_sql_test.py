@@ -26,11 +26,12 @@ SEED = int(os.environ.get("EINDB_RANDOM_SQL_SEED", "1"))
 REFUSED_HERE = [
     r"integer overflow",  # a SUM of integers beyond 64 bits
     r"division by zero",  # in values that no row of the result needs
+    r"bigint out of range",  # likewise
 ]
 ANSWERED_HERE = [
     r"integer out of range",  # integers of all widths have 64 bits
     r"cannot cast type bigint to boolean",  # as integer to boolean
-    r"operator does not exist: date - bigint",  # as date - integer
+    r"operator does not exist: date [-+] bigint",  # as date - integer
     r"division by zero",  # in values that no row of the result needs
 ]
 
@@ -121,6 +122,13 @@ def same_rows(a, b, ordered=True):
     )
 
 
+def differ_by_quotients(statement, a, b):
+    """Whether DISTINCT or LIMIT may have other rows since quotients of numeric are doubles here: some are equal then."""
+    has_quotients = any(re.fullmatch(r"-?\d+\.\d{18,}", str(value)) for row in a for value in row)
+    same = {tuple(map(rounded, row)) for row in a} == {tuple(map(rounded, row)) for row in b}
+    return has_quotients and (same or " LIMIT " in statement)
+
+
 def is_listed(message, patterns):
     return any(re.search(pattern, message) for pattern in patterns)
 
@@ -161,6 +169,8 @@ class RandomSql(unittest.TestCase):
             if theirs.rows is not None and ours.rows is not None:
                 same = same_rows(theirs.rows, ours.rows, "RETURNING" not in statement)
                 kind = "same rows" if same else "other rows"
+                if not same and differ_by_quotients(statement, theirs.rows, ours.rows):
+                    kind = "other rows, listed"
             elif theirs.rows is None and ours.rows is None:
                 kind = "both refused" if theirs.code == ours.code else f"both refused, {theirs.code} and {ours.code}"
             elif ours.rows is None:
@@ -171,7 +181,7 @@ class RandomSql(unittest.TestCase):
             if kind in ("other rows", "refused here", "answered here"):
                 silent.append(f"{number}: {kind}: {statement}\n  theirs {theirs.error or theirs.rows[:4]}\n"
                               f"  ours   {ours.error or ours.rows[:4]}")
-            if (theirs.rows is None) != (ours.rows is None) or kind == "other rows" or statements.random.random() < 0.01:
+            if (theirs.rows is None) != (ours.rows is None) or kind.startswith("other rows") or statements.random.random() < 0.01:
                 self.fill(statements)  # the tables may differ now
         print("random_sql", *(f"{kind}={count}" for kind, count in sorted(counts.items())), sep="; ")
         self.assertEqual(silent, [], "\n" + "\n".join(silent[:40]))
