@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "common/check.hpp"
+#include "common/poll_steps.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
+#include "optimizer/rewrites/truth_product.hpp"
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 
@@ -54,6 +56,14 @@ bool is_cheap(const ScalarExpression& e) {
   }
 }
 
+// Whether all values of a vertex are 0 or 1.
+bool is_truth(const Vertex& vertex) {
+  if (vertex.is_input() || vertex.einsum.epilogue != nullptr) return false;
+  const auto aggregate = vertex.einsum.aggregate;
+  return (aggregate == Aggregate::None || is_idempotent(aggregate)) &&
+         gives_boolean(*counted_truth(vertex.einsum.expression));
+}
+
 class Inlining {
  public:
   explicit Inlining(const EinGraph& graph) : graph_(graph), names_(graph), vertices_(graph) {}
@@ -61,13 +71,32 @@ class Inlining {
   EinGraph run() {
     for (std::size_t n = 0; n < vertices_.size(); ++n) {
       if (vertices_.vertex(n).is_input() || vertices_.uses(n) == 0) continue;
+      for (std::size_t i = 0; i < vertices_.vertex(n).inputs.size(); ++i) read_truth(n, i);
       while (take_in_some_operand(n)) {
+        for (std::size_t i = 0; i < vertices_.vertex(n).inputs.size(); ++i) read_truth(n, i);
       }
     }
     return vertices_.result();
   }
 
  private:
+  // Reads M in place of N[i] = M[i] > 0, as ANY and ALL give it, where all values of M are 0 or 1.
+  void read_truth(std::size_t n, std::size_t operand) {
+    const auto& reader = vertices_.vertex(n);
+    const auto& compared = vertices_.vertex(reader.inputs[operand]);
+    if (!is_truth(compared) || compared.einsum.aggregate != Aggregate::None || compared.inputs.size() != 1) return;
+    const auto& comparison = *counted_truth(compared.einsum.expression);
+    const auto zero = comparison.is_call(ScalarOp::Greater) ? comparison.arguments()[1] : nullptr;
+    if (zero == nullptr || !zero->is_constant() || zero->real_value() != 0) return;
+    if (comparison.arguments()[0]->kind() != ScalarExpression::Kind::Operand) return;
+    const auto& truth = vertices_.vertex(compared.inputs[0]);
+    const auto& head = compared.einsum.output;
+    if (!is_truth(truth) || compared.einsum.inputs[0] != head || compared.dtype != truth.dtype) return;
+    auto vertex = reader;
+    vertex.inputs[operand] = compared.inputs[0];
+    vertices_.replace(n, unite_operands(std::move(vertex)));
+  }
+
   bool take_in_some_operand(std::size_t n) {
     for (std::size_t i = 0; i < vertices_.vertex(n).inputs.size(); ++i) {
       if (!may_take_in(n, i)) continue;
@@ -83,15 +112,31 @@ class Inlining {
     if (reader.einsum.aggregate == Aggregate::None || reader.einsum.epilogue != nullptr || reader.keeps_order)
       return false;
     if (!is_plain(part) || part.keeps_order || part.compute_dtype != reader.compute_dtype) return false;
-    if (!joins_operands(vertices_.labels(), part)) return false;
+    if (!leads_to_join(part, reader.einsum.aggregate)) return false;
     const bool alone = vertices_.uses(reader.inputs[operand]) == 1;
     if (part.einsum.aggregate == Aggregate::None)
-      return (alone || reads_only(reader, part)) && is_short(reader, operand);
+      return (alone || may_repeat(part)) && (alone || reader.inputs.size() == 1 || is_factor(reader, operand)) &&
+             is_short(reader, operand);
     return alone && part.inputs.size() + reader.inputs.size() <= kMostOperands && distributes(reader, operand, part);
   }
 
-  static bool reads_only(const Vertex& reader, const Vertex& part) {
-    return reader.inputs.size() == 1 && is_cheap(*part.einsum.expression);
+  // Whether it joins operands, or is a function of a definition that only it reads and that can be written in after it.
+  bool leads_to_join(const Vertex& part, Aggregate aggregate) const {
+    if (joins_operands(vertices_.labels(), part)) return true;
+    if (part.einsum.aggregate != Aggregate::None || part.inputs.size() < 2) return false;
+    return std::any_of(part.inputs.begin(), part.inputs.end(), [&](VertexId input) {
+      const auto& next = vertices_.vertex(input);
+      if (!is_plain(next) || next.keeps_order || (vertices_.uses(input) != 1 && !may_repeat(next))) return false;
+      if (next.einsum.aggregate != Aggregate::None && next.einsum.aggregate != aggregate) return false;
+      poll_cancellation_after(1);
+      return leads_to_join(next, aggregate);
+    });
+  }
+
+  // Whether it takes no longer to compute it again than to read it.
+  bool may_repeat(const Vertex& part) const {
+    return part.einsum.aggregate == Aggregate::None && joins_operands(vertices_.labels(), part) &&
+           is_cheap(*part.einsum.expression);
   }
 
   bool is_short(const Vertex& reader, std::size_t operand) const {
@@ -106,9 +151,18 @@ class Inlining {
     const auto of_reader = factors(reader);
     const auto of_part = factors(part);
     if (!of_reader || !of_part || of_reader->semiring != of_part->semiring || of_part->factors.size() < 2) return false;
-    if (of_reader->semiring->needs_nonnegative || of_reader->factors.size() < 2) return false;
+    return !of_reader->semiring->needs_nonnegative && of_reader->factors.size() >= 2 && has_factor(*of_reader, operand);
+  }
+
+  bool is_factor(const Vertex& reader, std::size_t operand) const {
+    const auto of_reader = factors(reader);
+    return of_reader && has_factor(*of_reader, operand);
+  }
+
+  // Whether the operand alone is one of the factors, and in no other.
+  static bool has_factor(const JoinedFactors& joint, std::size_t operand) {
     std::size_t found = 0;
-    for (const auto& factor : of_reader->factors) {
+    for (const auto& factor : joint.factors) {
       const auto times = occurrences(*factor.expression, operand);
       if (times == 0) continue;
       if (factor.inverted || factor.expression->kind() != ScalarExpression::Kind::Operand) return false;

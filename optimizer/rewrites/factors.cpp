@@ -15,8 +15,16 @@ std::optional<ScalarOp> inverse_of(ScalarOp join) {
   return join == Add ? std::optional(Subtract) : std::nullopt;
 }
 
+// Conversions, and the comparison with 0, of a truth value.
+bool keeps_truth(const ScalarExpression& e) {
+  if (e.kind() != ScalarExpression::Kind::Call) return false;
+  const bool compares = e.op() == NotEqual && e.arguments()[1]->is_constant() && e.arguments()[1]->real_value() == 0;
+  return (compares || converts_to(e.op())) && gives_boolean(*e.arguments()[0]);
+}
+
 void collect(const ScalarPtr& e, ScalarOp join, bool inverted, std::vector<Factor>& out) {
   const auto& arguments = e->arguments();
+  if ((join == And || join == Or) && keeps_truth(*e)) return collect(arguments[0], join, inverted, out);
   if (e->is_call(join)) {
     for (const auto& argument : arguments) collect(argument, join, inverted, out);
   } else if (const auto inverse = inverse_of(join); inverse && e->is_call(*inverse)) {

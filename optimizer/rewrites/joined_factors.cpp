@@ -63,11 +63,23 @@ bool all_nonnegative(const VertexSplitter& splitter, const std::vector<Factor>& 
   });
 }
 
+// Where nothing is aggregated, a join function that is exact may be taken in any order.
+std::optional<JoinedFactors> factors_without_aggregate(const Vertex& vertex) {
+  for (const auto& semiring : all_semirings()) {
+    if (semiring.exactness != Exactness::Exact || !holds_for(semiring, vertex.compute_dtype)) continue;
+    auto factors = factors_of(vertex.einsum.expression, semiring.join);
+    if (factors.size() > 1) return JoinedFactors{&semiring, std::move(factors)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter) {
   const auto& vertex = splitter.vertex();
   const auto aggregate = vertex.einsum.aggregate == Aggregate::None ? Aggregate::Sum : vertex.einsum.aggregate;
+  if (vertex.einsum.aggregate == Aggregate::None)
+    if (auto factors = factors_without_aggregate(vertex)) return factors;
   if (aggregate == Aggregate::Sum) {
     const auto* semiring = find_semiring(aggregate, Multiply, vertex.compute_dtype);
     CHECK(semiring != nullptr, "sums distribute over products of every type");

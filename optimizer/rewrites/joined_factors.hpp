@@ -16,7 +16,8 @@ struct JoinedFactors {
 };
 
 /// nullopt if the aggregate distributes over no join function of the expression, or is none of SUM and aggregates no
-/// cell. A vertex that aggregates nothing is taken for a SUM. A SUM of truth values counts, and the number of cells
+/// cell. A vertex that aggregates nothing has the factors of AND, OR,
+/// LEAST or GREATEST, and is taken for a SUM otherwise. A SUM of truth values counts, and the number of cells
 /// where a AND b holds is the SUM of the product of both as numbers.
 std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter);
 

@@ -46,14 +46,10 @@ std::optional<DType> type_of_truths(Aggregate how, const ScalarPtr& e, const std
   return !counts_in(DType::Float64) && counts_in(DType::Int64) ? std::optional(DType::Int64) : std::nullopt;
 }
 
-// Whether an expression is a sum over several tensors none of which has all labels.
-bool joins_tensors(const ScalarExpression& e, const std::vector<Labels>& operands) {
-  if (!e.is_call(ScalarOp::Add) && !e.is_call(ScalarOp::Subtract)) return false;
-  DistinctLabels all;
-  for (const auto n : operands_of(e)) all.add(operands[n]);
-  all.add(index_labels_of(e));
-  return std::none_of(operands.begin(), operands.end(),
-                      [&](const Labels& labels) { return difference(all.labels(), labels).empty(); });
+// Whether a sum of several tensors, or a definition, which may be one.
+bool may_join_tensors(const ScalarExpression& e, const std::vector<VertexId>& operands, const EinGraph& graph) {
+  if (e.kind() == ScalarExpression::Kind::Operand) return !graph.vertex(operands[e.operand()]).is_input();
+  return (e.is_call(ScalarOp::Add) || e.is_call(ScalarOp::Subtract)) && operands.size() > 1;
 }
 
 }  // namespace
@@ -102,7 +98,7 @@ VertexId ExpressionBinder::bind_aggregate(const ast::Aggregate& e, SourceSpan sp
       .vertex;
 }
 
-// Over a join of tensors LOGSUMEXP is an aggregate like others, so that it can be ordered; otherwise the parts of
+// Over what may join tensors LOGSUMEXP is an aggregate like others, so that it can be ordered; otherwise the parts of
 // tensor/log_sum_exp.
 ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
   // INT64 is converted to FLOAT64 first, as the difference could wrap.
@@ -112,7 +108,7 @@ ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& o
     return kind.dtype == DType::Int64 && !kind.weak ? call(ScalarOp::ToFloat64, {std::move(body)}) : body;
   };
   auto probe = draft_inside(draft, over);
-  if (joins_tensors(*lower_argument(probe), probe.labels))
+  if (may_join_tensors(*lower_argument(probe), probe.inputs, graph_))
     return operand(reduce(Aggregate::LogSumExp, over, lower_argument, span, draft).vertex, draft);
   const auto largest = reduce(Aggregate::Max, over, lower_argument, span, draft).vertex;
   const auto shifted = [&](Draft& inner) {
