@@ -140,6 +140,7 @@ class Translator {
   Value binary(std::string_view name, Value left, Value right, int location);
   Value arithmetic(std::string_view name, Value left, Value right, int location);
   Value moment_arithmetic(std::string_view name, Value left, Value right, int location);
+  Value time_arithmetic(std::string_view name, Value left, Value right, int location);
   Value concatenation(Value left, Value right, int location);
   Value joined_arrays(Value left, Value right, int location);
   Value json_part(std::string_view name, Value left, Value right, int location);
@@ -148,6 +149,7 @@ class Translator {
   Value in_list(const PgQuery__AExpr& node, const Scope& scope);
   Value between(const PgQuery__AExpr& node, const Scope& scope);
   Value any_of(const PgQuery__AExpr& node, const Scope& scope);
+  Value compared_elements(const std::string& name, bool all, const PgQuery__AExpr& node, const Scope& scope);
   Value row_comparison(std::string_view name, std::vector<Value> left, std::vector<Value> right, int location);
   Value match(std::string_view name, Value text, Value pattern, int location);
   /// Gives a constant the type of the value that it is compared with.

@@ -436,7 +436,7 @@ Value Translator::sub_query(const PgQuery__SubLink& node, const Scope& scope) {
               node.location);
         std::vector<SqlText> texts;
         for (std::size_t n = 0; n < left.size(); ++n) {
-          Value right{.type = inner.columns[n].type, .location = node.location};
+          Value right{.type = inner.columns[n].type, .location = node.location, .declared = inner.columns[n].declared};
           compare_types("=", left[n], right, node.location);
           if (!right.text.empty())
             unsupported("IN with rows of other types", node.location, "cast the query's columns");
@@ -446,7 +446,7 @@ Value Translator::sub_query(const PgQuery__SubLink& node, const Scope& scope) {
                 .type = SqlType::Bool,
                 .location = node.location};
       }
-      Value right{.type = one_column(), .location = node.location};
+      Value right{.type = one_column(), .location = node.location, .declared = inner.columns[0].declared};
       auto left = checked(expression(*node.testexpr, scope));
       compare_types("=", left, right, node.location);
       if (!right.text.empty())
@@ -469,7 +469,7 @@ Value Translator::sub_query(const PgQuery__SubLink& node, const Scope& scope) {
       if (name_in_catalog(nodes(node.n_oper_name, node.oper_name)) != "<>")
         unsupported("ALL with this operator and a query", node.location,
                     "write NOT EXISTS (SELECT ... WHERE NOT ...) with the comparison in it");
-      Value right{.type = one_column(), .location = node.location};
+      Value right{.type = one_column(), .location = node.location, .declared = inner.columns[0].declared};
       auto left = checked(expression(*node.testexpr, scope));
       compare_types("=", left, right, node.location);
       if (!right.text.empty())

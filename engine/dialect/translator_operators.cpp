@@ -247,7 +247,8 @@ Value Translator::moment_arithmetic(std::string_view name, Value left, Value rig
   using enum SqlType;
   if (name == "+" && (left.type == Integer || left.type == Interval) && right.type != Interval) std::swap(left, right);
   if (left.type == Unknown && is_moment(right.type) && name == "-") left = settle(std::move(left), right.type);
-  if (right.type == Unknown && left.type == Date && name == "-") right = settle(std::move(right), Date);
+  if (right.type == Unknown && (left.type == Date || left.type == Time) && name == "-")
+    right = settle(std::move(right), left.type);
   else if (right.type == Unknown) right = settle(std::move(right), left.type == Date ? Integer : Interval);
   if (left.type == Unknown) left = settle(std::move(left), Interval);
   const auto made = [&](std::string_view function, SqlType type) {
@@ -278,8 +279,35 @@ Value Translator::moment_arithmetic(std::string_view name, Value left, Value rig
   if (left.type == Interval && right.type == Interval)
     return made(minus ? "pg_interval_minus" : "pg_interval_plus", Interval);
   if (left.type == Time || right.type == Time)
-    unsupported("arithmetic with times of the day", location, "add the time to a date: date + time is a timestamp");
+    return time_arithmetic(name, std::move(left), std::move(right), location);
   no_operator(name, left.type, right.type, location);
+}
+
+// date + time, timestamp + time, time + interval, time - time
+Value Translator::time_arithmetic(std::string_view name, Value left, Value right, int location) {
+  using enum SqlType;
+  const bool minus = name == "-";
+  if (!minus && left.type == Time && is_moment(right.type)) std::swap(left, right);
+  const auto on_a_day = [](const Value& time) { return SqlText("('1970-01-02 ' || ") + time.text + ")"; };
+  const std::string shift = minus ? "pg_timestamp_minus" : "pg_timestamp_plus";
+  Value out{.location = location};
+  if (left.type == Date && right.type == Time) {
+    left = coerce(std::move(left), Timestamp, Coercion::Implicit);
+    out.type = Timestamp;
+    out.text = call_of(shift, {left.text, right.text}, location);
+  } else if (is_moment(left.type) && right.type == Time) {
+    out.type = left.type;
+    out.text = call_of(shift, {left.text, right.text}, location);
+  } else if (left.type == Time && right.type == Interval) {
+    out.type = Time;
+    out.text = call_of("pg_time", {call_of(shift, {on_a_day(left), right.text}, location)}, location);
+  } else if (left.type == Time && right.type == Time && minus) {
+    out.type = Interval;
+    out.text = call_of("pg_time_between", {on_a_day(left), on_a_day(right)}, location);
+  } else {
+    no_operator(name, left.type, right.type, location);
+  }
+  return out;
 }
 
 Value Translator::concatenation(Value left, Value right, int location) {
@@ -437,13 +465,34 @@ Value Translator::between(const PgQuery__AExpr& node, const Scope& scope) {
   return {.text = negated ? SqlText("(NOT ") + text + ")" : text, .type = SqlType::Bool, .location = node.location};
 }
 
+// x < ANY (array): true if one comparison is, else unknown if one is, else false; with ALL the other way round.
+Value Translator::compared_elements(const std::string& name, bool all, const PgQuery__AExpr& node, const Scope& scope) {
+  const auto operation = name == "!=" ? std::string("<>") : name;
+  if (!is_comparison(operation))
+    unsupported((all ? "ALL with the operator " : "ANY with the operator ") + name, node.location,
+                "write EXISTS (SELECT 1 FROM unnest(array) AS a(x) WHERE ...)");
+  auto left = checked(expression(*node.lexpr, scope));
+  auto array = expression(*node.rexpr, scope);
+  if (array.type == SqlType::Unknown) array = to_array(std::move(array), left.type);
+  if (array.type != SqlType::Array)
+    refuse("42809", std::string("op ") + (all ? "ALL" : "ANY") + " (array) requires array on right side",
+           node.location);
+  Value each{.text = "\"pg_element\".\"value\"", .type = element_of(array.declared), .location = array.location};
+  const auto test = comparison(operation, std::move(left), std::move(each), node.location).text;
+  const auto chosen =
+      all ? SqlText("CASE WHEN NOT min") + test + " THEN FALSE" : SqlText("CASE WHEN max") + test + " THEN TRUE";
+  return {.text = SqlText("(CASE WHEN ", node.location) + array.text + " IS NOT NULL THEN (SELECT " + chosen +
+                  " WHEN count(*) > count" + test + " THEN NULL ELSE " + (all ? "TRUE" : "FALSE") +
+                  " END FROM json_each(" + elements_of(array) + ") AS \"pg_element\") END)",
+          .type = SqlType::Bool,
+          .location = node.location};
+}
+
 // x = ANY (array) and x <> ALL (array), as IN and NOT IN with its elements.
 Value Translator::any_of(const PgQuery__AExpr& node, const Scope& scope) {
   const bool all = node.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL;
   const auto name = name_in_catalog(nodes(node.n_name, node.name));
-  if (name != (all ? "<>" : "="))
-    unsupported((all ? "ALL with the operator " : "ANY with the operator ") + name, node.location,
-                "write EXISTS (SELECT 1 FROM unnest(array) AS a(x) WHERE ...)");
+  if (name != (all ? "<>" : "=")) return compared_elements(name, all, node, scope);
   auto left = checked(expression(*node.lexpr, scope));
   if (node.rexpr->node_case == PG_QUERY__NODE__NODE_A_ARRAY_EXPR) {
     const auto& list = *node.rexpr->a_array_expr;
