@@ -31,6 +31,8 @@ constexpr double kMostPairsOfOwn = 1e6;
 // much as the least. What it takes is counted, so that a plan does not depend on what else the machine does.
 constexpr double kPlanningShare = 0.1;
 constexpr double kLeastPlanningSeconds = 1e-3;
+// A statement that takes no longer in single calls gains less by another choice than looking for it takes.
+constexpr double kNotWorthAChoice = 8e-6;
 constexpr double kSecondsPerPair = 50e-9;
 constexpr double kSecondsPerVertex = 5e-6;  // to lower a labelling and to predict its memory
 constexpr double kSumsPerSecond = 1e9;
@@ -71,7 +73,7 @@ class Chooser {
     if (machine_.choose_parallelism) {
       try_parallelism(1);
       set_planning_seconds();
-      try_others();
+      if (fastest_ > kNotWorthAChoice) try_others();
       if (is_short_of_memory()) {
         // What runs within the limit, and what goes to the scratch file, differs far more than planning takes.
         seconds_left_ = std::numeric_limits<double>::infinity();

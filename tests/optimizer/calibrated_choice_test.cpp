@@ -31,7 +31,7 @@ OptimizerOptions on_threads(int threads, std::int64_t memory = std::int64_t{1} <
 TEST(CalibratedChoice, SmallWorkIsNotCut) {
   const auto plan = optimize(product(8), on_threads(4));
   EXPECT_EQ(plan.parallelism, 1);
-  ASSERT_GE(plan.parallelism_candidates.size(), 2);
+  ASSERT_EQ(plan.parallelism_candidates.size(), 1) << "it takes some microseconds";
   EXPECT_EQ(plan.parallelism_candidates[0].parallelism, 1);
 }
 
@@ -62,7 +62,7 @@ EinGraph long_chain(std::size_t length) {
 
 // Deciding takes time in proportion to what the statement is predicted to take.
 TEST(CalibratedChoice, WhatWouldTakeLongerToDecideThanToGainIsNotTried) {
-  EXPECT_GT(optimize(long_chain(3), on_threads(4)).parallelism_candidates.size(), 2);
+  EXPECT_GT(optimize(long_chain(10), on_threads(4)).parallelism_candidates.size(), 2);
   const auto plan = optimize(long_chain(2000), on_threads(4));
   EXPECT_EQ(plan.parallelism, 1);
   EXPECT_LE(plan.parallelism_candidates.size(), 2);
