@@ -344,6 +344,9 @@ Value Translator::current(const PgQuery__SQLValueFunction& node) {
     return Value{
         .text = SqlText(text, node.location), .type = type, .location = node.location, .name = std::string(name)};
   };
+  const auto with_digits = [&](std::string_view text, SqlType type, std::string_view name) {
+    return fit(made(text, type, name), "timestamp", {node.typmod}, Coercion::Explicit);
+  };
   const auto named = [&](std::string_view name) {
     uses_catalog_ = true;
     return made(std::string(name) + "()", SqlType::Text, name);
@@ -352,14 +355,17 @@ Value Translator::current(const PgQuery__SQLValueFunction& node) {
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE:
       return made("pg_date(now())", SqlType::Date, "current_date");
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP_N:
       return made("now()", SqlType::TimestampTz, "current_timestamp");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP_N:
+      return with_digits("now()", SqlType::TimestampTz, "current_timestamp");
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N:
       return made("pg_timestamp(now())", SqlType::Timestamp, "localtimestamp");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N:
+      return with_digits("pg_timestamp(now())", SqlType::Timestamp, "localtimestamp");
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N:
       return made("pg_time(pg_timestamp(now()))", SqlType::Time, "localtime");
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N:
+      return with_digits("pg_time(pg_timestamp(now()))", SqlType::Time, "localtime");
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE: return named("current_role");
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER: return named("current_user");
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER: {

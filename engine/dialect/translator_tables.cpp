@@ -269,6 +269,24 @@ int place_of_like(const PgNode& element) { return element.table_like_clause->rel
 
 std::size_t place_of(const PgQuery__RangeVar& relation) { return static_cast<std::size_t>(relation.location); }
 
+/// timestamp(3) without time zone is written timestamp(3) for SQLite, which takes no words behind the digits, and
+/// timestamp(3) with time zone timestamptz(3).
+void move_digits(std::string_view statement, int location, std::vector<TextEdit>& edits) {
+  Tokenizer tokenizer(statement, static_cast<std::size_t>(location), kPostgresRules);
+  const auto name = tokenizer.next();
+  if (!name.is_word("timestamp") && !name.is_word("time")) return;
+  if (!tokenizer.next().is_symbol('(')) return;
+  tokenizer.next();
+  const auto close = tokenizer.next();
+  const auto word = tokenizer.next();
+  if (!close.is_symbol(')') || (!word.is_word("with") && !word.is_word("without"))) return;
+  tokenizer.next();
+  const auto zone = tokenizer.next();
+  edits.push_back({close.span.end, zone.span.end, ""});
+  if (word.is_word("with") && name.is_word("timestamp"))
+    edits.push_back({name.span.begin, name.span.end, "timestamptz"});
+}
+
 }  // namespace
 
 // GENERATED ... AS IDENTITY (options): SQLite counts from 1, by 1.
@@ -324,6 +342,7 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) {
       edits.push_back(
           {begin, end_of_array_type(statement_, begin, column.type_name->n_array_bounds), quoted(type + "[]")});
     }
+    move_digits(statement_, column.type_name->location, edits);
     const auto* const identity = find_constraint(column, PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY);
     const bool counts = is_serial(type) || identity != nullptr;
     const auto type_token = token_at(statement_, static_cast<std::size_t>(column.type_name->location));
@@ -442,7 +461,8 @@ void Translator::translate_constraint(const PgQuery__Constraint& node, const Col
       } else {
         auto target = column;
         const bool fits = is_default_that_fits(*node.raw_expr, column);
-        if (fits && !padded_width(column.declared)) target.declared.clear();
+        const bool has_blanks = padded_width(column.declared) && default_at(statement_, begin).ends_with(" '");
+        if (fits && !has_blanks) target.declared.clear();
         translated = stored(expression(*node.raw_expr, Scope(nullptr)), target).text;
       }
       break;
@@ -507,6 +527,7 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
     translate_constraints(column, scope, edits);
     if (column.type_name == nullptr || column.type_name->n_names == 0) continue;
     check_type(*column.type_name);
+    move_digits(statement_, column.type_name->location, edits);
     const auto type = text_of(*column.type_name->names[column.type_name->n_names - 1]);
     if (is_serial(type))
       refuse("0A000", "a column that counts cannot be added to a table", column.location,

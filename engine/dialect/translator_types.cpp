@@ -177,7 +177,7 @@ Value Translator::to_text(Value value) const {
   };
   switch (value.type) {
     case Bool: called("pg_bool_text"); break;
-    case Numeric:
+    case Numeric: called("pg_numeric_text"); break;
     case Float: called("pg_number_text"); break;
     case Bytea: called("pg_bytea_text"); break;
     case Integer: value.text = SqlText("CAST(", value.location) + value.text + " AS TEXT)"; break;
@@ -272,6 +272,11 @@ Value Translator::fit(Value value, std::string_view type, const std::vector<std:
     // A cast to "char", in quotes, is one to a type of its own, which has blanks.
     if (is_padded && !(is_single && cuts)) wrapped("rtrim", "");
   }
+  const bool has_seconds =
+      value.type == SqlType::Time || value.type == SqlType::Timestamp || value.type == SqlType::TimestampTz;
+  const bool is_whole = value.text.str().starts_with('\'') && value.text.str().find('.') == std::string::npos;
+  if (has_seconds && !is_whole && !modifiers.empty() && modifiers[0] < 6)
+    wrapped("pg_moment_precision", ", " + std::to_string(modifiers[0]));
   if (value.type == SqlType::Numeric && !modifiers.empty())
     wrapped("pg_scale",
             ", " + std::to_string(modifiers[0]) + ", " + std::to_string(modifiers.size() > 1 ? modifiers[1] : 0));

@@ -79,6 +79,22 @@ SqliteValue timestamp_of_seconds(PgValues values) {
   return dialect::timestamp_text(std::llround(seconds * static_cast<double>(kSecond)), true);
 }
 
+/// A time or timestamp with so many digits of its seconds, up to six: timestamp(0).
+SqliteValue with_precision(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto text = text_of(values[0]);
+  std::int64_t unit = 1;
+  for (auto digits = integer_of(values[1]); digits < 6; ++digits) unit *= 10;
+  const auto rounded = [&](std::int64_t moment) {
+    return (moment < 0 ? moment - unit / 2 : moment + unit / 2) / unit * unit;
+  };
+  if (const auto time = dialect::read_time(text)) return dialect::time_text(rounded(*time));
+  const bool zoned = is_zoned(text);
+  const auto moment = rounded(moment_of(values[0], zoned));
+  date_value(dialect::day_of(moment));
+  return dialect::timestamp_text(moment, zoned);
+}
+
 std::int64_t days_argument(const SqliteValue& value) {
   const auto days = integer_of(value);
   if (days > 10000000 || days < -10000000) refuse("22008", "date out of range");
@@ -446,6 +462,7 @@ constexpr std::array kMomentFunctions{
     PgFunction{"pg_date_plus", 2, "DATE", &date_plus},
     PgFunction{"pg_date_minus", 2, "DATE", &date_minus},
     PgFunction{"pg_days_between", 2, "INTEGER", &days_between},
+    PgFunction{"pg_moment_precision", 2, "", &with_precision},
     PgFunction{"pg_timestamp_plus", 2, "TIMESTAMP", &timestamp_plus},
     PgFunction{"pg_timestamp_minus", 2, "TIMESTAMP", &timestamp_minus},
     PgFunction{"pg_time_between", 2, "TEXT", &time_between},

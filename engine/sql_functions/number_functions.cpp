@@ -90,7 +90,8 @@ SqliteValue to_numeric(PgValues values) {
   return real;
 }
 
-/// The shortest text that reads back as the number: 1 for 1.0, 0.1.
+/// The shortest text that reads back as the number: 1 for 1.0, 0.1; a numeric has no exponent.
+template <bool of_numeric>
 SqliteValue number_text(PgValues values) {
   if (is_null(values[0])) return kNull;
   const auto* const real = std::get_if<double>(&values[0]);
@@ -99,7 +100,7 @@ SqliteValue number_text(PgValues values) {
   if (std::isinf(*real)) return std::string(*real > 0 ? "Infinity" : "-Infinity");
   std::array<char, 400> buffer{};
   const double size = std::fabs(*real);
-  const bool plain = size == 0 || (size >= 1e-4 && size < 1e15);
+  const bool plain = of_numeric || size == 0 || (size >= 1e-4 && size < 1e15);
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), *real,
                                           plain ? std::chars_format::fixed : std::chars_format::scientific);
   return std::string(buffer.data(), error == std::errc() ? end : buffer.data());
@@ -412,7 +413,8 @@ constexpr std::array kNumberFunctions{
     PgFunction{"pg_float", 1, "REAL", &to_float},
     PgFunction{"pg_float4", 1, "REAL", &to_float4},
     PgFunction{"pg_numeric", 1, "NUMERIC", &to_numeric},
-    PgFunction{"pg_number_text", 1, "TEXT", &number_text},
+    PgFunction{"pg_number_text", 1, "TEXT", &number_text<false>},
+    PgFunction{"pg_numeric_text", 1, "TEXT", &number_text<true>},
     PgFunction{"pg_bool_text", 1, "TEXT", &bool_text},
     PgFunction{"pg_scale", 3, "NUMERIC", &scale},
     PgFunction{"pg_limit", 1, "INTEGER", &limit},

@@ -77,6 +77,9 @@ class Constraints(Client):
             self.assertEqual(self.run_sql(add + columns), "ALTER TABLE", columns)
         self.assertEqual(self.run_sql("SELECT id, name, a, b, e, f, g FROM people WHERE c <= now() AND d IS NOT NULL ORDER BY id"),
                          [(1, "a", None, 2, [1], None, "pq"), (2, "b", None, 4, [1], None, "pq")])  # fmt: skip
+        self.run_sql(add + "h char(3) DEFAULT 'x'")
+        self.run_sql(add + "i timestamp(0) without time zone DEFAULT '2020-01-01 10:00'")
+        self.assertEqual(self.run_sql("SELECT DISTINCT h, i::text FROM people"), [("x  ", "2020-01-01 10:00:00")])
         self.run_sql("INSERT INTO people (id, a) VALUES (3, 5)")
         self.assert_refused("UNIQUE", "INSERT INTO people (id, a) VALUES (4, 5)")
         self.assert_refused("UNIQUE", "INSERT INTO people (id) VALUES (1)")
