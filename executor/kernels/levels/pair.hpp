@@ -119,6 +119,34 @@ Lanes<T> pair_fold(Lanes<T> all, Lanes<T> value) {
   else return greater_of(value, all);
 }
 
+#if defined(__AVX512F__)
+// MIN and MAX by a comparison and a choice, where MIN and MAX are in use for the values: these come from other units of
+// AMD's processors.
+template <class T, Aggregate kAggregate>
+Lanes<T> chosen(Lanes<T> all, Lanes<T> value) {
+  constexpr int kOrder = kAggregate == Aggregate::Min ? _CMP_LT_OQ : _CMP_GT_OQ;
+  if constexpr (sizeof(T) == 4) {
+    const auto a = reinterpret_cast<__m512>(all);
+    const auto v = reinterpret_cast<__m512>(value);
+    return reinterpret_cast<Lanes<T>>(_mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(v, a, kOrder), v));
+  } else {
+    const auto a = reinterpret_cast<__m512d>(all);
+    const auto v = reinterpret_cast<__m512d>(value);
+    return reinterpret_cast<Lanes<T>>(_mm512_mask_mov_pd(a, _mm512_cmp_pd_mask(v, a, kOrder), v));
+  }
+}
+#endif
+
+template <class T, PairFunction kFunction, Aggregate kAggregate>
+Lanes<T> pair_fold_of(Lanes<T> all, Lanes<T> value) {
+#if defined(__AVX512F__)
+  constexpr bool kOrders = kFunction == PairFunction::Least || kFunction == PairFunction::Greatest;
+  if constexpr (kOrders && kAggregate != Aggregate::Sum && std::is_floating_point_v<T>)
+    return chosen<T, kAggregate>(all, value);
+#endif
+  return pair_fold<T, kAggregate>(all, value);
+}
+
 template <class T, PairFunction kFunction, Aggregate kAggregate>
 void pair_block(const void* a, const void* b, std::int64_t k, MatrixView c, std::int64_t rows, std::int64_t columns,
                 bool first) {
@@ -136,7 +164,7 @@ void pair_block(const void* a, const void* b, std::int64_t k, MatrixView c, std:
       const V value = all_lanes(x[r]);
 #pragma GCC unroll 4
       for (int v = 0; v < kPairVectors; ++v)
-        all[r][v] = pair_fold<T, kAggregate>(all[r][v], pair_value<T, kFunction>(value, y[v]));
+        all[r][v] = pair_fold_of<T, kFunction, kAggregate>(all[r][v], pair_value<T, kFunction>(value, y[v]));
     }
   }
   alignas(64) T block[kPairRows][kColumns];
