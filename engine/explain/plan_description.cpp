@@ -267,6 +267,19 @@ void describe_nodes(const PlannedQuery& planned, const PlanPrediction& predictio
     out.operators.push_back(describe_operator(planned, NodeId(n), number_of_vertex, profile));
 }
 
+// The plans that were tried, in the seconds until each has run: the choice leaves out what is the same for all of them,
+// such as reading stored tiles.
+std::vector<ParallelismCandidate> candidates_in_full(const OptimizedPlan& plan, double predicted_seconds) {
+  auto candidates = plan.parallelism_candidates;
+  const auto chosen = std::find_if(candidates.begin(), candidates.end(), [&](const ParallelismCandidate& candidate) {
+    return candidate.parallelism == plan.parallelism;
+  });
+  if (chosen == candidates.end() || !plan.is_lowered()) return candidates;
+  const auto left_out = predicted_seconds - chosen->seconds;
+  for (auto& candidate : candidates) candidate.seconds += std::max(0.0, left_out);
+  return candidates;
+}
+
 }  // namespace
 
 PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& user, const Measured& measured) {
@@ -276,7 +289,7 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
   describe_nodes(planned, prediction, measured, out);
   out.parallelism = plan.parallelism;
   out.calibrated = user.settings.calibrated();
-  out.candidates = plan.parallelism_candidates;
+  out.candidates = candidates_in_full(plan, prediction.total.seconds);
   out.figures = user.machine().source;
   out.strategy = user.settings.strategy().to_string();
   out.path = describe_path(plan.path, plan.graph, planned.order_given);
