@@ -1,5 +1,6 @@
 #include "engine/statements/schema_statements.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,14 +71,16 @@ void replace_view(const ReplacedView& view, const ast::Sql& sql, SessionState& s
   for (const auto& trigger : triggers) run_in_place(trigger, sql, session);
 }
 
-void create_of_query(const TableOfQuery& table, const ast::Sql& sql, SessionState& session) {
-  if (table.if_not_exists && !kind_in_schema(table.schema, table.name, session.database.connection()).empty()) return;
+/// The number of rows that the table has now; none if it was there before.
+std::int64_t create_of_query(const TableOfQuery& table, const ast::Sql& sql, SessionState& session) {
+  if (table.if_not_exists && !kind_in_schema(table.schema, table.name, session.database.connection()).empty()) return 0;
   run_in_place(table.create, sql, session);
   auto insert = sql;
   insert.text = table.insert;
   auto prepared = prepare_sql(insert, session);
   prepared.step();
   prepared.commit();
+  return session.database.connection().changes();
 }
 
 }  // namespace
@@ -109,11 +112,12 @@ std::optional<Result> execute_schema_statement(const ast::Sql& sql, SessionState
   if (!several && !view && !table) return std::nullopt;
   session.database.check_writable();
   SqliteTransaction transaction(session.database.connection());
+  auto result = status_result("OK");
   if (several) drop_all(*several, sql, session);
-  else if (table) create_of_query(*table, sql, session);
+  else if (table) result.rows_changed = create_of_query(*table, sql, session);
   else replace_view(*view, sql, session);
   transaction.commit();
-  return status_result("OK");
+  return result;
 }
 
 }  // namespace eindb

@@ -24,6 +24,7 @@ constexpr std::array kBeginnings{
     SqliteMessage{"no such view: ", "42P01"},                         // undefined_table
     SqliteMessage{"no such column: ", "42703"},                       // undefined_column
     SqliteMessage{"no such function: ", "42883"},                     // undefined_function
+    SqliteMessage{"unknown function: ", "42883"},                     // undefined_function, in DEFAULT
     SqliteMessage{"wrong number of arguments to function", "42883"},  // undefined_function
     SqliteMessage{"no such index: ", "42704"},                        // undefined_object
     SqliteMessage{"no such trigger: ", "42704"},                      // undefined_object

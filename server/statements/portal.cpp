@@ -7,6 +7,7 @@
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
+#include "engine/statement_text.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/values/client_text.hpp"
 #include "server/values/data_type.hpp"
@@ -23,6 +24,22 @@ ParameterInput read_parameter(std::string_view value, DataType type, frontend::F
   } catch (const ProtocolError& error) {
     throw CodedError(error.sqlstate(), ErrorKind::Value, error.what());
   }
+}
+
+/// Whether the statement is CREATE TABLE ... AS with a query.
+bool makes_table_of_query(std::string_view statement) {
+  Tokenizer tokenizer(statement, kPostgresRules);
+  if (!tokenizer.next().is_word("CREATE")) return false;
+  bool is_table = false;
+  int depth = 0;
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
+       token = tokenizer.next()) {
+    depth += token.is_symbol('(') ? 1 : token.is_symbol(')') ? -1 : 0;
+    if (depth == 0 && is_table && token.is_word("AS")) return true;
+    is_table = is_table || token.is_word("TABLE");
+    if (!is_table && (token.is_word("VIEW") || token.is_word("TRIGGER") || token.is_word("INDEX"))) return false;
+  }
+  return false;
 }
 
 }  // namespace
@@ -77,6 +94,8 @@ std::string command_tag(const Portal& portal) {
   // Clients expect a number after these words; for UPDATE TENSOR it is the number of cells.
   if (outline.kind == StatementKind::Update || outline.kind == StatementKind::Delete)
     return outline.tag + " " + std::to_string(changed);
+  if (outline.kind == StatementKind::Create && makes_table_of_query(portal.statement->text))
+    return "SELECT " + std::to_string(changed);
   if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
   return result.status != "OK" ? result.status : outline.tag;
 }

@@ -265,10 +265,12 @@ class DialectRows(WithServer):
             for statement, tag in (("INSERT INTO g VALUES (1), (2), (3) RETURNING a", "INSERT 0 3"),
                                    ("UPDATE g SET a = a + 1 WHERE a > 1 RETURNING a", "UPDATE 2"),
                                    ("UPDATE g SET a = a WHERE a > 9 RETURNING a", "UPDATE 0"),
-                                   ("DELETE FROM g WHERE a = 1 RETURNING a", "DELETE 1")):  # fmt: skip
+                                   ("DELETE FROM g WHERE a = 1 RETURNING a", "DELETE 1"),
+                                   ("CREATE TABLE g2 AS SELECT a AS b FROM g", "SELECT 2"), ("CREATE TEMP TABLE g3 AS TABLE g", "SELECT 2"),
+                                   ("CREATE TABLE g4 (a int DEFAULT (1), b int GENERATED ALWAYS AS (a) STORED)", "CREATE TABLE")):  # fmt: skip
                 cursor.execute(statement)
                 self.assertEqual(cursor.statusmessage, tag, statement)
-        self.rows("DROP TABLE g")
+        self.rows("DROP TABLE g, g2, g4")
 
     def test_parameters_of_dates_and_numbers(self):
         day, moment = datetime.date(1990, 5, 1), datetime.datetime(2024, 3, 1, 10, 0, 0, 250000)
