@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <map>
 #include <random>
 #include <set>
 
@@ -76,6 +78,22 @@ class Spellings : public testing::Test {
     std::string digits = text.substr(begin + 1, end - begin - 1);
     std::erase(digits, ',');
     return std::stod(digits);
+  }
+
+  // The values of the result's cells, in the order of their indices.
+  std::vector<double> values(const std::string& statement) {
+    auto result = session.execute(statement);
+    std::map<std::vector<std::int64_t>, double> cells;
+    Row row;
+    while (result.rows != nullptr && result.rows->next(row)) {
+      std::vector<std::int64_t> key;
+      for (std::size_t n = 0; n + 1 < row.size(); ++n) key.push_back(std::get<std::int64_t>(row[n]));
+      const auto* integer = std::get_if<std::int64_t>(&row.back());
+      cells[key] = integer != nullptr ? static_cast<double>(*integer) : std::get<double>(row.back());
+    }
+    std::vector<double> out;
+    for (const auto& [key, value] : cells) out.push_back(value);
+    return out;
   }
 
   Session session{":memory:"};
@@ -251,6 +269,24 @@ TEST_F(Spellings, ArePlannedAlike) {
   constexpr int kMostSums = 1;
   EXPECT_LE(worse, kMostSums) << "of " << kStatements << " statements";
   RecordProperty("worst_ratio", std::to_string(worst));
+}
+
+TEST_F(Spellings, HaveTheSameValues) {
+  constexpr double kMostOperations = 2e6;
+  int compared = 0;
+  for (unsigned seed = 0; seed < kStatements; seed += 5) {
+    const auto spellings = Statement(seed).spellings();
+    if (flops(spellings.front()) > kMostOperations) continue;
+    const auto expected = values(spellings.front());
+    for (const auto& spelling : spellings) {
+      const auto found = values(spelling);
+      ASSERT_EQ(found.size(), expected.size()) << spelling;
+      for (std::size_t n = 0; n < found.size(); ++n)
+        ASSERT_NEAR(found[n], expected[n], 1e-11 * std::abs(expected[n])) << spelling << "\n" << spellings.front();
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 1000);
 }
 
 }  // namespace
