@@ -228,13 +228,16 @@ class Repetition {
   void find_values() {
     copied_.assign(graph_.size(), false);
     for (std::size_t n = 0; n < graph_.size(); ++n) copied_[n] = is_cheap_value(graph_.vertices()[n]);
+    // Backwards for what reads a value, forwards for what it reads, until nothing changes.
     for (bool changed = true; changed;) {
       changed = false;
-      for (std::size_t n = graph_.size(); n-- > 0;) {
-        if (!copied_[n] || (all_readers_take(VertexId(n)) && has_fitting_operands(graph_.vertices()[n]))) continue;
-        copied_[n] = false;
-        changed = true;
-      }
+      const auto keep_if = [&](std::size_t n, bool fits) {
+        if (copied_[n] && !fits) changed = true;
+        copied_[n] = copied_[n] && fits;
+      };
+      for (std::size_t n = graph_.size(); n-- > 0;) keep_if(n, !copied_[n] || all_readers_take(VertexId(n)));
+      for (std::size_t n = 0; n < graph_.size(); ++n)
+        keep_if(n, !copied_[n] || has_fitting_operands(graph_.vertices()[n]));
     }
     keep_what_is_read_once();
   }
