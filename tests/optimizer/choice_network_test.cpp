@@ -98,6 +98,25 @@ TEST(ChoiceNetwork, GivesUpWhereTheWorkIsTooMuch) {
       EXPECT_GE(network.cost_at(v, s, once), network.cost_at(v, once[v], once) * (1 - 1e-9));
 }
 
+// A stored tensor that thousands of vertices read: finding the order takes time in proportion to them, which is
+// counted.
+TEST(ChoiceNetwork, AHubWithThousandsOfNeighbours) {
+  constexpr std::size_t kLeaves = 3000;
+  constexpr double kWorkPerLeaf = 10'000;
+  ChoiceNetwork network;
+  const std::vector<std::uint32_t> own{0, 1};
+  const auto hub = network.add_variable({0, 1});
+  for (std::size_t n = 0; n < kLeaves; ++n) {
+    const auto leaf = network.add_variable({1, 0});
+    auto table = std::make_shared<ChoiceNetwork::Table>();
+    *table = {2, 2, {0, 3, 3, 0}};  // equal states cost less
+    network.add_edge({hub, leaf, own, own, std::move(table)});
+  }
+  const auto states = least_cost_states(network, kLeaves * kWorkPerLeaf);
+  ASSERT_TRUE(states.has_value());
+  EXPECT_EQ(network.cost_of(*states), 1) << "all take the second state";
+}
+
 TEST(ChoiceNetwork, PartsKeepWhatTheRestCosts) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
