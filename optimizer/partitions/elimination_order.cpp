@@ -58,10 +58,7 @@ class EliminationOrder {
   // (sums, variable, version); outdated unless the version is the variable's newest.
   using Candidate = std::tuple<double, Variable, std::size_t>;
 
-  // A variable that all of a table's entries have in the same class makes no difference to it.
   void add(Sizes sizes) {
-    std::erase_if(sizes, [](const auto& entry) { return entry.second == 1; });
-    if (sizes.empty()) return;
     for (const auto& [n, classes] : sizes) tables_of_[n].push_back(tables_.size());
     tables_.push_back({std::move(sizes)});
   }
