@@ -301,7 +301,7 @@ TEST(PlanCacheBounds, TheLeastRecentlyUsedPlanGoesFirst) {
   EXPECT_EQ(cache.counters().misses, 1);
   EXPECT_EQ(cache.counters().evictions, 1);
   EXPECT_EQ(cache.find("a", never), nullptr);
-  EXPECT_EQ(cache.size(), 1U);
+  EXPECT_EQ(cache.size(), 2U);  // it may hold again
   cache.resize(0);
   EXPECT_EQ(cache.size(), 0U);
   EXPECT_EQ(cache.bytes(), 0U);

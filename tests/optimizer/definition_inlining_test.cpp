@@ -29,8 +29,8 @@ struct Matrices : GraphBuilder {
         b(input("B", {extent, extent})),
         c(input("C", {extent, extent})) {}
 
-  VertexId y(const ScalarPtr& expression, Labels output, Aggregate aggregate) {
-    return vertex("Y", {{a, {i, j}}, {b, {j, k}}}, std::move(output), expression, aggregate);
+  VertexId y(const ScalarPtr& expression, const Labels& output, Aggregate aggregate) {
+    return vertex("Y", {{a, {i, j}}, {b, {j, k}}}, output, expression, aggregate);
   }
 
   Label i, j, k, l;
