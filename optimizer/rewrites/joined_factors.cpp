@@ -81,7 +81,7 @@ std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter) {
   if (vertex.einsum.aggregate == Aggregate::None)
     if (auto factors = factors_without_aggregate(vertex)) return factors;
   if (aggregate == Aggregate::Sum) {
-    const auto* semiring = find_semiring(aggregate, Multiply, vertex.compute_dtype);
+    const auto* semiring = find_semiring(aggregate, ScalarOp::Multiply, vertex.compute_dtype);
     CHECK(semiring != nullptr, "sums distribute over products of every type");
     const auto truth = counted_truth(vertex.einsum.expression);
     if (vertex.einsum.aggregate == Aggregate::Sum && gives_boolean(*truth)) {

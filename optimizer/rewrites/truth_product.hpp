@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "optimizer/rewrites/factors.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
 
 namespace eindb {
 
