@@ -10,6 +10,7 @@
 #include "common/poll_steps.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
+#include "optimizer/rewrites/label_substitution.hpp"
 #include "optimizer/rewrites/truth_product.hpp"
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
@@ -117,13 +118,15 @@ class Inlining {
     if (part.einsum.aggregate == Aggregate::None)
       return (alone || may_repeat(part)) && (alone || reader.inputs.size() == 1 || is_factor(reader, operand)) &&
              is_short(reader, operand);
-    return alone && part.inputs.size() + reader.inputs.size() <= kMostOperands && distributes(reader, operand, part);
+    return alone && part.inputs.size() + reader.inputs.size() <= kMostOperands && distributes(reader, operand, part) &&
+           may_improve(reader, operand, part);
   }
 
   // Whether it joins operands, or is a function of a definition that only it reads and that can be written in after it.
   bool leads_to_join(const Vertex& part, Aggregate aggregate) const {
     if (joins_operands(vertices_.labels(), part)) return true;
     if (part.einsum.aggregate != Aggregate::None || part.inputs.size() < 2) return false;
+    if (!is_cheap(*part.einsum.expression)) return false;
     return std::any_of(part.inputs.begin(), part.inputs.end(), [&](VertexId input) {
       const auto& next = vertices_.vertex(input);
       if (!is_plain(next) || next.keeps_order || (vertices_.uses(input) != 1 && !may_repeat(next))) return false;
@@ -152,6 +155,27 @@ class Inlining {
     const auto of_part = factors(part);
     if (!of_reader || !of_part || of_reader->semiring != of_part->semiring || of_part->factors.size() < 2) return false;
     return !of_reader->semiring->needs_nonnegative && of_reader->factors.size() >= 2 && has_factor(*of_reader, operand);
+  }
+
+  // Three operands are left in two steps where no other order takes fewer operations: the steps may be cut, and placed
+  // on workers, each in its own way.
+  bool may_improve(const Vertex& reader, std::size_t operand, const Vertex& part) const {
+    if (part.inputs.size() != 2 || reader.inputs.size() != 2) return true;
+    const auto now = labels_as_read(part.einsum.output, reader.einsum.inputs[operand]);
+    const auto a = rename_labels(part.einsum.inputs[0], renaming(now));
+    const auto b = rename_labels(part.einsum.inputs[1], renaming(now));
+    const auto& c = reader.einsum.inputs[1 - operand];
+    const auto& table = vertices_.labels();
+    const auto operations = [&](const Labels& first, const Labels& second, const Labels& last) {
+      auto pair = first;
+      append_distinct(pair, second);
+      Labels then = last;
+      for (const auto label : pair)
+        if (contains(last, label) || contains(reader.einsum.output, label)) append_distinct(then, {label});
+      return cells_of(table, DistinctLabels(pair).labels()) + cells_of(table, DistinctLabels(then).labels());
+    };
+    constexpr double kGain = 0.99;
+    return std::min(operations(a, c, b), operations(b, c, a)) < kGain * operations(a, b, c);
   }
 
   bool is_factor(const Vertex& reader, std::size_t operand) const {
