@@ -11,8 +11,8 @@
 
 namespace eindb {
 
-/// Associative, commutative aggregation operators. MIN and MAX give NaN if any value is NaN. LOGSUMEXP, the logarithm of
-/// the sum of exponentials, is for real floating-point types; here it stands where its argument is a join, and is
+/// Associative, commutative aggregation operators. MIN and MAX give NaN if any value is NaN. LOGSUMEXP, the logarithm
+/// of the sum of exponentials, is for real floating-point types; here it stands where its argument is a join, and is
 /// otherwise made of the others.
 enum class Aggregate : std::uint8_t { None, Sum, Prod, Min, Max, LogSumExp };
 inline constexpr Aggregate kLastAggregate = Aggregate::LogSumExp;

@@ -292,7 +292,8 @@ EinGraph long_chain(std::size_t n) {
   return g.graph;
 }
 
-// A statement is cancelled wherever it is: no stage goes through a large graph without looking. A pass ends in validation.
+// A statement is cancelled wherever it is: no stage goes through a large graph without looking. A pass ends in
+// validation.
 TEST(Passes, EveryStageLooksForCancellation) {
   Cancellation cancelled;
   cancelled.request();
