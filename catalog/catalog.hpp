@@ -59,7 +59,7 @@ class Catalog {
   std::uint64_t version() { return connection_.schema_version(); }
 
  private:
-  // What was found since the last change: entries by lower-case name, and which of the catalog's own tables there are.
+  // Lookups since the last change of the schema: entries by lower-case name, and which of its own tables exist.
   struct Memory {
     std::uint64_t version = 0;
     std::uint32_t commits_of_others = 0;

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// What was granted to users of tables, views and tensors, in a table of the database:
+/// The rights that users were granted on tables, views and tensors, in a table of the database:
 ///
 ///     eindb_grants(object TEXT COLLATE NOCASE, grantee TEXT COLLATE NOCASE, rights INTEGER)
 ///
@@ -24,7 +24,7 @@ class GrantCatalog {
   void revoke(const std::string& object, const std::string& user, Rights rights);
   /// The rights of a user, for all tables, views and tensors that there are.
   TableRights rights_of(const std::string& user);
-  /// What was granted on one table, by users.
+  /// The rights granted on one table, by user.
   std::vector<TableGrant> grants_on(const std::string& object);
   /// Names of all tables and views of users, and of all tensors.
   std::vector<std::string> tables();

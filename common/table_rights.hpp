@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// What a user may be granted of a table, view or tensor. The values are bits of Rights.
+/// A right that a user may be granted on a table, view or tensor. The values are bits of Rights.
 enum class Right : std::uint8_t { Select = 1, Insert = 2, Update = 4, Delete = 8 };
 
 /// A set of rights, as bits.

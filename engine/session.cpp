@@ -35,7 +35,8 @@ class Session::Impl {
     return CancellationScope(state.statement.cancellation());
   }
 
-  /// What was granted may have changed since the last statement, and another user may have had the session.
+  /// Reads the user's rights again: they may have changed since the last statement, and another user may have had the
+  /// session.
   void limit_to_grants() {
     auto& permissions = state.user.permissions;
     std::shared_ptr<const TableRights> rights;

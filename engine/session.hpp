@@ -71,7 +71,8 @@ class Session {
   /// writes.
   std::unique_ptr<RowLoader> load(const LoadTarget& target);
 
-  /// What was granted on a table, and to give it that again after it was made anew in the same transaction.
+  /// The rights granted on a table, and the call that grants them again to a table that was made anew in the same
+  /// transaction.
   std::vector<TableGrant> grants_on(const std::string& table);
   void restore_grants(const std::string& table, const std::vector<TableGrant>& grants);
 

@@ -26,7 +26,7 @@ class Reader {
 
   bool at_end() const { return text_.empty(); }
   bool out_of_range() const { return out_of_range_; }
-  /// What is read has the form, but is too large.
+  /// Notes that the text has the form of a moment, but a field is too large.
   std::nullopt_t too_large() {
     out_of_range_ = true;
     return std::nullopt;
@@ -72,7 +72,7 @@ class Reader {
   bool out_of_range_ = false;
 };
 
-/// What was read; tells the caller whether a field was too large.
+/// Returns `read`, and sets *out_of_range if a field of the text was too large.
 template <class T>
 std::optional<T> read_by(const Reader& reader, std::optional<T> read, bool* out_of_range) {
   if (out_of_range != nullptr && reader.out_of_range()) *out_of_range = true;

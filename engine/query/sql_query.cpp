@@ -265,7 +265,7 @@ void PreparedSql::compile(bool keep) {
       const auto bracket = translated_ ? std::nullopt : misleading_bracket(text_, session_->database);
       if (bracket) throw Error(*bracket);
       refuse_misused_complex();
-      // What is known of the rows of a translated statement is not kept with it.
+      // A kept statement has no types of its columns: one that is translated and gives rows is not kept.
       const bool may_return = keep && snapshot_ == nullptr && (!translated_ || made->column_count() == 0);
       auto compiled = compiled_sql(key_, std::move(*made));
       compiled_ = may_return ? session_->database.compiled.lend(std::move(compiled))

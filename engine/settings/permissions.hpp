@@ -24,7 +24,7 @@ class Permissions {
   const ClientUser& user() const { return user_; }
   /// Whether the user sees and changes only what was granted.
   bool is_restricted() const { return policy_ != nullptr && user_.role == UserRole::Restricted; }
-  /// What was granted to a user who is_restricted(), for the next statement; without it, nothing.
+  /// Sets the rights that a user who is_restricted() has in the next statement; null: none.
   void set_rights(std::shared_ptr<const TableRights> rights) { rights_ = std::move(rights); }
   /// Null if everything is allowed.
   const ClientPolicy* policy() const { return policy_.get(); }

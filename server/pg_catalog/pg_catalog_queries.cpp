@@ -85,7 +85,7 @@ constexpr const char* kColumns =
     " 'default', dflt_value, 'pk', pk, 'generated', hidden > 1)) FROM pragma_table_xinfo(?1, 'main')"
     " WHERE hidden <> 1";
 
-/// Who may do what: a user who is RESTRICTED what was granted, others what their role lets them. Without users
+/// The rights of users: a user who is RESTRICTED has those that were granted, others those of their role. Without users
 /// everybody may do everything.
 constexpr const char* kGrants =
     "SELECT json_group_array(json_object('object', object, 'grantee', grantee, 'rights', rights))"

@@ -194,7 +194,7 @@ void check_references(Session& session, const std::string& table) {
                        "that it refers to");
 }
 
-/// What stands behind `ALTER TABLE name ADD`, as SQLite takes it.
+/// The definition of a column behind `ALTER TABLE name ADD`, as SQLite takes it.
 std::string translated_addition(ClientState& client, const std::string& table, const std::string& definition) {
   const auto head = "ALTER TABLE " + quoted_name(table) + " ADD ";
   const auto translated = client.translate(head + definition).text;
