@@ -18,6 +18,7 @@
 #include "optimizer/rewrites/elementwise_fusion.hpp"
 #include "optimizer/rewrites/log_sum_exp_parts.hpp"
 #include "optimizer/rewrites/plain_operands.hpp"
+#include "optimizer/rewrites/repeated_joins.hpp"
 #include "optimizer/rewrites/selection_pushdown.hpp"
 #include "plan/validator.hpp"
 

@@ -16,11 +16,9 @@
 #include "engine/dialect/parse_tree.hpp"
 #include "engine/dialect/sql_text.hpp"
 #include "engine/dialect/sql_type.hpp"
+#include "engine/dialect/text_edits.hpp"
 
 namespace eindb::dialect {
-
-/// Thrown for what the translation does not know; the statement is then left as it is.
-struct NotTranslated {};
 
 /// A translated expression.
 struct Value {
@@ -66,13 +64,6 @@ struct GroupKeys {
   std::vector<const PgNode*> keys = {};
 };
 
-/// A part of the statement and what stands in its place.
-struct TextEdit {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  SqlText text = {};
-};
-
 /// The functions of this name, given in lower case.
 std::span<const Function> functions_named(std::string_view name);
 
@@ -81,9 +72,9 @@ std::span<const Function> functions_named(std::string_view name);
 /// Expressions are in translator_expressions.cpp, operators in translator_operators.cpp, calls in translator_calls.cpp,
 /// types in translator_types.cpp, arrays and functions that give rows in translator_sets.cpp, queries in
 /// translator_queries.cpp, their groups in translator_groups.cpp, what they read in translator_sources.cpp, statements
-/// that write in translator_writes.cpp, CREATE TABLE in translator_tables.cpp, other definitions in
-/// translator_definitions.cpp. All throw NotTranslated for what they do not know, and CodedError for what PostgreSQL
-/// would refuse.
+/// that write in translator_writes.cpp, CREATE and ALTER TABLE in translator_tables.cpp, indices in
+/// translator_indices.cpp, other definitions in translator_definitions.cpp. All throw NotTranslated for what they do
+/// not know, and CodedError for what PostgreSQL would refuse.
 class Translator {
  public:
   /// `around`: names that the whole statement sees, as in a trigger. `variables`: those of loops, by the numbers of the
@@ -279,6 +270,8 @@ class Translator {
   void translate_keys(const PgQuery__IndexStmt& node, std::size_t place, std::vector<TextEdit>& edits);
   static std::string default_name(const PgQuery__IndexStmt& node);
   SqlText alter_table(const PgQuery__AlterTableStmt& node);
+  void translate_column(const PgQuery__ColumnDef& definition, const PgQuery__RangeVar& table, const Scope& scope,
+                        std::vector<TextEdit>& edits);
   void translate_constraints(const PgQuery__ColumnDef& definition, const Scope& scope, std::vector<TextEdit>& edits);
   void translate_constraint(const PgQuery__Constraint& node, const Column& column, const Scope& scope,
                             std::vector<TextEdit>& edits);
@@ -290,6 +283,9 @@ class Translator {
   void check_reference(const PgQuery__Constraint& constraint, const PgQuery__RangeVar& created);
   /// Refuses a constant DEFAULT that the column does not hold; whether it is one that is stored as it is written.
   bool is_default_that_fits(const PgNode& initial, const Column& column) const;
+  static std::size_t place_of_name(const PgQuery__RangeVar& relation) {
+    return static_cast<std::size_t>(relation.location);
+  }
   SqlText name_of_new(const PgQuery__RangeVar& relation) const;
   static bool is_temporary(const PgQuery__RangeVar& relation);
   /// The statement as it stands there, but for the schema public before names.
@@ -377,8 +373,6 @@ SqlText with_original(const SqlText& translated, std::string_view original);
 bool is_type_of_sqlite(std::string_view name);
 /// Whether the texts differ in quotes and parentheses alone, and both dialects read the first in the same way.
 bool means_the_same(std::string_view written, std::string_view translated);
-/// A name in double quotes, since each dialect reserves other words.
-std::string quoted(std::string_view name);
 /// The last part of a qualified name, which may have the schema pg_catalog; throws NotTranslated for other schemas.
 std::string name_in_catalog(std::span<PgNode* const> names);
 

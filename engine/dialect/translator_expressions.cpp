@@ -35,12 +35,6 @@ std::string text_of(const PgNode& node) {
   return node.string->sval;
 }
 
-std::string quoted(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 std::string name_in_catalog(std::span<PgNode* const> names) {
   if (names.empty() || names.size() > 2)
     throw CodedError("42601", ErrorKind::Syntax, "improper qualified name (too many dotted names)");

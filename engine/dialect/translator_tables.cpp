@@ -20,15 +20,17 @@ bool is_serial(std::string_view type) {
          type == "serial2";
 }
 
+/// The last part of the type's name; empty for a column without a type.
+std::string type_text(const PgQuery__ColumnDef& column) {
+  if (column.type_name == nullptr || column.type_name->n_names == 0) return {};
+  return text_of(*column.type_name->names[column.type_name->n_names - 1]);
+}
+
 const PgQuery__Constraint* find_constraint(const PgQuery__ColumnDef& column, PgQuery__ConstrType type) {
   for (const auto* each : nodes(column.n_constraints, column.constraints))
     if (each->node_case == PG_QUERY__NODE__NODE_CONSTRAINT && each->constraint->contype == type)
       return each->constraint;
   return nullptr;
-}
-
-Token token_at(std::string_view statement, std::size_t place) {
-  return Tokenizer(statement, place, kPostgresRules).next();
 }
 
 /// The end of int[] or int[3][], with so many pairs of brackets; SQLite takes brackets for quotes.
@@ -60,51 +62,6 @@ std::size_t end_of_identity(std::string_view statement, std::size_t place) {
     end = token.span.end;
   }
   return end;
-}
-
-/// Words that SQLite reserves, and PostgreSQL takes as names of tables and columns.
-constexpr std::array<std::string_view, 13> kReservedBySqlite{
-    "add",    "alter",   "autoincrement", "commit",      "delete", "drop",  "index",
-    "insert", "nothing", "set",           "transaction", "update", "values"};
-
-bool is_reserved_by_sqlite(const Token& token) {
-  return token.is(Token::Kind::Word) && std::any_of(kReservedBySqlite.begin(), kReservedBySqlite.end(),
-                                                    [&](std::string_view word) { return token.is_word(word); });
-}
-
-/// Whether the word belongs to ON DELETE SET NULL and the like.
-bool is_of_action(const Token& before, const Token& word) {
-  if (word.is_word("delete") || word.is_word("update") || word.is_word("commit")) return before.is_word("on");
-  return word.is_word("set") && (before.is_word("delete") || before.is_word("update"));
-}
-
-bool is_edited(std::size_t place, std::span<const TextEdit> edits) {
-  return std::any_of(edits.begin(), edits.end(),
-                     [&](const TextEdit& edit) { return edit.begin <= place && place < edit.end; });
-}
-
-/// Quotes the names from `place` on that SQLite reserves.
-void quote_names(std::string_view statement, std::size_t place, std::vector<TextEdit>& edits) {
-  const auto made = edits;
-  Tokenizer tokenizer(statement, place, kPostgresRules);
-  Token before;
-  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
-       token = tokenizer.next()) {
-    if (is_reserved_by_sqlite(token) && !is_of_action(before, token) && !is_edited(token.span.begin, made))
-      edits.push_back({token.span.begin, token.span.end, quoted(to_lower(token.text))});
-    before = token;
-  }
-}
-
-/// Removes public, the schema of all tables, before their names.
-void drop_schema(std::string_view statement, std::vector<TextEdit>& edits) {
-  const auto made = edits;
-  const auto tokens = tokens_of(statement, kPostgresRules);
-  for (std::size_t n = 0; n + 1 < tokens.size(); ++n) {
-    const bool is_schema = tokens[n].is_word("public") || tokens[n].text == "\"public\"";
-    if (is_schema && tokens[n + 1].is_symbol('.') && !is_edited(tokens[n].span.begin, made))
-      edits.push_back({tokens[n].span.begin, tokens[n + 1].span.end, ""});
-  }
 }
 
 /// The end of a column's definition that begins at `place`, before the comma or parenthesis behind it.
@@ -237,37 +194,7 @@ std::size_t count_of_characters(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-/// A part of the statement as it stands there, with the place of each token.
-SqlText copied_text(std::string_view statement, std::size_t begin, std::size_t end) {
-  SqlText out;
-  Tokenizer tokenizer(statement.substr(0, end), begin, kPostgresRules);
-  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
-    out += SqlText(statement.substr(begin, token.span.begin - begin));
-    out += SqlText(token.text, static_cast<int>(token.span.begin));
-    begin = token.span.end;
-    if (token.is(Token::Kind::Unterminated)) break;
-  }
-  return out + SqlText(statement.substr(begin, end - begin));
-}
-
-/// The statement with its parts replaced.
-SqlText edited(std::string_view statement, std::vector<TextEdit> edits) {
-  if (edits.empty()) throw NotTranslated();
-  std::stable_sort(edits.begin(), edits.end(), [](const TextEdit& a, const TextEdit& b) { return a.begin < b.begin; });
-  SqlText out;
-  std::size_t copied = 0;
-  for (const auto& [begin, end, text] : edits) {
-    CHECK(copied <= begin && begin <= end && end <= statement.size(), "edits follow each other");
-    out += copied_text(statement, copied, begin);
-    out += text.marks().empty() ? SqlText(text.str(), static_cast<int>(begin)) : text;
-    copied = end;
-  }
-  return out + copied_text(statement, copied, statement.size());
-}
-
 int place_of_like(const PgNode& element) { return element.table_like_clause->relation->location; }
-
-std::size_t place_of(const PgQuery__RangeVar& relation) { return static_cast<std::size_t>(relation.location); }
 
 /// timestamp(3) without time zone is written timestamp(3) for SQLite, which takes no words behind the digits, and
 /// timestamp(3) with time zone timestamptz(3).
@@ -331,24 +258,11 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) {
     if (each->node_case != PG_QUERY__NODE__NODE_COLUMN_DEF) continue;
     const auto& column = *each->column_def;
     if (column.type_name == nullptr) throw NotTranslated();
-    check_type(*column.type_name);
-    for (const auto* part : nodes(column.n_constraints, column.constraints))
-      if (part->node_case == PG_QUERY__NODE__NODE_CONSTRAINT) check_reference(*part->constraint, *node.relation);
-    translate_constraints(column, scope, edits);
-    const auto names = nodes(column.type_name->n_names, column.type_name->names);
-    const auto type = names.empty() ? std::string() : text_of(*names.back());
-    if (column.type_name->n_array_bounds > 0) {
-      const auto begin = static_cast<std::size_t>(column.type_name->location);
-      edits.push_back(
-          {begin, end_of_array_type(statement_, begin, column.type_name->n_array_bounds), quoted(type + "[]")});
-    }
-    move_digits(statement_, column.type_name->location, edits);
+    translate_column(column, *node.relation, scope, edits);
+    const auto type = type_text(column);
     const auto* const identity = find_constraint(column, PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY);
     const bool counts = is_serial(type) || identity != nullptr;
     const auto type_token = token_at(statement_, static_cast<std::size_t>(column.type_name->location));
-    // SQLite would store the numbers among the values of a type json as numbers, and lose how they are written.
-    if (type_named(type) == SqlType::Json && column.type_name->n_array_bounds == 0)
-      edits.push_back({type_token.span.end, type_token.span.end, " text"});
     const bool in_key = std::find(keys.begin(), keys.end(), column.colname) != keys.end();
     const bool is_row_id = keys.size() == 1 && in_key && (counts || type_token.is_word("INTEGER"));
     if (in_key && !is_row_id && find_constraint(column, PG_QUERY__CONSTR_TYPE__CONSTR_NOTNULL) == nullptr) {
@@ -373,9 +287,29 @@ SqlText Translator::create_table(const PgQuery__CreateStmt& node) {
       edits.push_back({end, end, " AUTOINCREMENT"});
     }
   }
-  quote_names(statement_, place_of(*node.relation), edits);
+  quote_names(statement_, place_of_name(*node.relation), edits);
   drop_schema(statement_, edits);
   return edited(statement_, std::move(edits));
+}
+
+// The type and the constraints of a column. What both dialects read in the same way stays as it was written.
+void Translator::translate_column(const PgQuery__ColumnDef& definition, const PgQuery__RangeVar& table,
+                                  const Scope& scope, std::vector<TextEdit>& edits) {
+  for (const auto* part : nodes(definition.n_constraints, definition.constraints))
+    if (part->node_case == PG_QUERY__NODE__NODE_CONSTRAINT) check_reference(*part->constraint, table);
+  translate_constraints(definition, scope, edits);
+  const auto type = type_text(definition);
+  if (type.empty()) return;
+  check_type(*definition.type_name);
+  move_digits(statement_, definition.type_name->location, edits);
+  const auto begin = static_cast<std::size_t>(definition.type_name->location);
+  if (const auto dimensions = definition.type_name->n_array_bounds; dimensions > 0) {
+    edits.push_back({begin, end_of_array_type(statement_, begin, dimensions), quoted(type + "[]")});
+  } else if (type_named(type) == SqlType::Json) {
+    // SQLite would store the numbers among the values of a type json as numbers, and lose how they are written.
+    const auto end = token_at(statement_, begin).span.end;
+    edits.push_back({end, end, " text"});
+  }
 }
 
 void Translator::check_type(const PgQuery__TypeName& type) const {
@@ -522,119 +456,13 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
     const auto name = token_at(statement_, static_cast<std::size_t>(column.location));
     if (is_reserved_by_sqlite(name)) edits.push_back({name.span.begin, name.span.end, quoted(column.colname)});
     scope.sources().back().columns.push_back(column_of(column));
-    for (const auto* part : nodes(column.n_constraints, column.constraints))
-      if (part->node_case == PG_QUERY__NODE__NODE_CONSTRAINT) check_reference(*part->constraint, *node.relation);
-    translate_constraints(column, scope, edits);
-    if (column.type_name == nullptr || column.type_name->n_names == 0) continue;
-    check_type(*column.type_name);
-    move_digits(statement_, column.type_name->location, edits);
-    const auto type = text_of(*column.type_name->names[column.type_name->n_names - 1]);
-    if (is_serial(type))
+    translate_column(column, *node.relation, scope, edits);
+    if (is_serial(type_text(column)))
       refuse("0A000", "a column that counts cannot be added to a table", column.location,
              "create the table with " + std::string(column.colname) + " serial PRIMARY KEY");
-    if (column.type_name->n_array_bounds > 0) {
-      const auto begin = static_cast<std::size_t>(column.type_name->location);
-      edits.push_back(
-          {begin, end_of_array_type(statement_, begin, column.type_name->n_array_bounds), quoted(type + "[]")});
-    }
-    if (type_named(type) != SqlType::Json || column.type_name->n_array_bounds > 0) continue;
-    const auto end = token_at(statement_, static_cast<std::size_t>(column.type_name->location)).span.end;
-    edits.push_back({end, end, " text"});
   }
   drop_schema(statement_, edits);
   return edited(statement_, std::move(edits));
-}
-
-// The expressions among the keys of an index and its WHERE, which stand in the statement behind `place`.
-void Translator::translate_keys(const PgQuery__IndexStmt& node, std::size_t place, std::vector<TextEdit>& edits) {
-  Scope scope(nullptr);
-  table(*node.relation, scope);
-  const auto replace = [&](const SqlText& translated, std::string_view written, bool in_parentheses) {
-    if (means_the_same(written, translated.str())) return;
-    const auto at = static_cast<std::size_t>(written.data() - statement_.data());
-    const auto inner = in_parentheses ? written.substr(1, written.size() - 2) : written;
-    edits.push_back({at, at + written.size(), SqlText("(") + with_original(translated, inner) + ")"});
-  };
-  Tokenizer tokenizer(statement_, place, kPostgresRules);
-  auto token = tokenizer.next();
-  while (!token.is_symbol('(')) {
-    if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) throw NotTranslated();
-    token = tokenizer.next();
-  }
-  for (const auto* each : nodes(node.n_index_params, node.index_params)) {
-    token = tokenizer.next();  // the first of a key
-    const auto begin = token.span.begin;
-    if (each->index_elem->expr != nullptr) {
-      while (!token.is_symbol('(')) token = tokenizer.next();
-      const auto end = end_of_group(statement_, token.span.begin);
-      if (end == token.span.begin) throw NotTranslated();
-      const auto value = checked(expression(*each->index_elem->expr, scope));
-      replace(value.text, statement_.substr(begin, end - begin), token.span.begin == begin);
-      tokenizer.skip_to(end);
-      token = tokenizer.next();
-    }
-    for (int depth = 0; depth > 0 || !(token.is_symbol(',') || token.is_symbol(')')); token = tokenizer.next()) {
-      if (token.is(Token::Kind::End)) throw NotTranslated();
-      depth += token.is_symbol('(') ? 1 : token.is_symbol(')') ? -1 : 0;
-    }
-  }
-  if (node.where_clause == nullptr) return;
-  while (!token.is_word("WHERE")) {
-    if (token.is(Token::Kind::End)) throw NotTranslated();
-    token = tokenizer.next();
-  }
-  token = tokenizer.next();
-  const auto begin = token.span.begin;
-  auto end = begin;
-  for (; !token.is(Token::Kind::End) && !token.is_symbol(';'); token = tokenizer.next()) end = token.span.end;
-  replace(condition(*node.where_clause, scope, "WHERE"), statement_.substr(begin, end - begin), false);
-}
-
-// All indices are btrees, which is what USING btree says; SQLite builds them at once, orders NULLs in its own way, and
-// knows no classes of operators, nor indices without a name.
-SqlText Translator::create_index(const PgQuery__IndexStmt& node) {
-  const std::string_view method = is_set(node.access_method) ? node.access_method : "btree";
-  if (method != "btree")
-    refuse("0A000", "an index USING " + std::string(method) + " is not supported", -1, "leave out USING: a btree");
-  if (node.n_index_including_params > 0)
-    refuse("0A000", "an index with INCLUDE is not supported", -1, "make them columns of the index");
-  if (node.nulls_not_distinct) unsupported("NULLS NOT DISTINCT", -1, "NULLs are distinct in an index");
-  name_of_new(*node.relation);
-  std::vector<TextEdit> edits;
-  translate_keys(node, place_of(*node.relation), edits);
-  const auto made = edits;
-  Tokenizer tokenizer(statement_, 0, kPostgresRules);
-  std::size_t behind_verb = 0;
-  Token before;
-  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
-       before = token, token = tokenizer.next()) {
-    const auto is_before_place = token.span.begin < place_of(*node.relation);
-    if (behind_verb == 0 && token.is_word("index")) behind_verb = token.span.end;
-    if (is_before_place && token.is_word("concurrently")) edits.push_back({token.span.begin, token.span.end, ""});
-    if (is_before_place && !is_set(node.idxname) && token.is_word("on"))
-      edits.push_back({token.span.begin, token.span.begin, quoted(default_name(node)) + " "});
-    if (is_before_place || is_edited(token.span.begin, made)) continue;
-    if (before.is_word("using") && token.is_word("btree")) edits.push_back({before.span.begin, token.span.end, ""});
-    if (token.is(Token::Kind::Word) && to_lower(token.text).ends_with("_ops") && !before.is_symbol('(') &&
-        !before.is_symbol(','))
-      edits.push_back({token.span.begin, token.span.end, ""});
-    if (before.is_word("nulls") && (token.is_word("first") || token.is_word("last")))
-      edits.push_back({before.span.begin, token.span.end, ""});
-    if (before.is_word("collate") &&
-        (token.text == "\"C\"" || token.text == "\"POSIX\"" || token.text == "\"default\""))
-      edits.push_back({token.span.begin, token.span.end, "BINARY"});
-  }
-  quote_names(statement_, behind_verb, edits);
-  drop_schema(statement_, edits);
-  return edited(statement_, std::move(edits));
-}
-
-// The name that PostgreSQL gives: table_column_expr_idx.
-std::string Translator::default_name(const PgQuery__IndexStmt& node) {
-  std::string name = node.relation->relname;
-  for (const auto* each : nodes(node.n_index_params, node.index_params))
-    name += std::string("_") + (each->index_elem->expr != nullptr ? "expr" : each->index_elem->name);
-  return name + "_idx";
 }
 
 }  // namespace eindb::dialect

@@ -233,19 +233,19 @@ void carry(std::int64_t& whole, std::int64_t& rest, std::int64_t size) {
   rest %= size;
 }
 
-SqliteValue justify_hours(PgValues values) {
+SqliteValue justified(PgValues values, std::int64_t dialect::Interval::*whole, std::int64_t dialect::Interval::*rest,
+                      std::int64_t size) {
   if (any_null(values)) return kNull;
   auto interval = interval_of(values[0]);
-  carry(interval.days, interval.microseconds, kDay);
-  give_one_sign(interval.days, interval.microseconds, kDay);
+  carry(interval.*whole, interval.*rest, size);
+  give_one_sign(interval.*whole, interval.*rest, size);
   return dialect::interval_text(interval);
 }
+SqliteValue justify_hours(PgValues values) {
+  return justified(values, &dialect::Interval::days, &dialect::Interval::microseconds, kDay);
+}
 SqliteValue justify_days(PgValues values) {
-  if (any_null(values)) return kNull;
-  auto interval = interval_of(values[0]);
-  carry(interval.months, interval.days, kDaysOfMonth);
-  give_one_sign(interval.months, interval.days, kDaysOfMonth);
-  return dialect::interval_text(interval);
+  return justified(values, &dialect::Interval::months, &dialect::Interval::days, kDaysOfMonth);
 }
 SqliteValue justify_interval(PgValues values) {
   if (any_null(values)) return kNull;

@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "common/check.hpp"
 #include "common/poll_steps.hpp"
-#include "optimizer/rewrites/dead_vertices.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
 #include "optimizer/rewrites/label_substitution.hpp"
 #include "optimizer/rewrites/truth_product.hpp"
@@ -21,40 +16,12 @@ namespace {
 constexpr std::size_t kLongestExpression = 64;  // of an expression that is written into another
 constexpr std::size_t kMostOperands = 256;      // of a contraction that definitions are written into
 
-bool is_plain(const Vertex& vertex) {
-  return !vertex.is_input() && vertex.einsum.epilogue == nullptr && vertex.dtype == vertex.compute_dtype;
-}
-
 // Whether it has more cells than each of several operands.
 bool joins_operands(const LabelTable& table, const Vertex& vertex) {
   if (vertex.inputs.size() < 2) return false;
   const auto cells = cells_of(table, vertex.einsum.labels());
   return std::all_of(vertex.einsum.inputs.begin(), vertex.einsum.inputs.end(),
                      [&](const Labels& labels) { return cells_of(table, labels) < cells; });
-}
-
-// Operations that take no longer than loading a value and storing it.
-bool is_cheap(const ScalarExpression& e) {
-  using enum ScalarOp;
-  if (e.kind() == ScalarExpression::Kind::Uniform || e.kind() == ScalarExpression::Kind::Normal) return false;
-  const auto& arguments = e.arguments();
-  if (!std::all_of(arguments.begin(), arguments.end(), [](const ScalarPtr& argument) { return is_cheap(*argument); }))
-    return false;
-  if (e.kind() != ScalarExpression::Kind::Call || gives_boolean(e.op()) || converts_to(e.op())) return true;
-  switch (e.op()) {
-    case Add:
-    case Subtract:
-    case Multiply:
-    case Negate:
-    case Abs:
-    case Least:
-    case Greatest:
-    case Relu:
-    case Divide:
-    case Sqrt:
-    case Case: return true;
-    default: return false;
-  }
 }
 
 // Whether all values of a vertex are 0 or 1.
@@ -107,7 +74,7 @@ class Inlining {
     return false;
   }
 
-  bool may_take_in(std::size_t n, std::size_t operand) const {
+  bool may_take_in(std::size_t n, std::size_t operand) {
     const auto& reader = vertices_.vertex(n);
     const auto& part = vertices_.vertex(reader.inputs[operand]);
     if (reader.einsum.aggregate == Aggregate::None || reader.einsum.epilogue != nullptr || reader.keeps_order)
@@ -149,7 +116,7 @@ class Inlining {
   }
 
   // Whether the definition's aggregate may be taken together with the reader's, and both join several factors.
-  bool distributes(const Vertex& reader, std::size_t operand, const Vertex& part) const {
+  bool distributes(const Vertex& reader, std::size_t operand, const Vertex& part) {
     if (part.einsum.aggregate != reader.einsum.aggregate) return false;
     const auto of_reader = factors(reader);
     const auto of_part = factors(part);
@@ -178,7 +145,7 @@ class Inlining {
     return std::min(operations(a, c, b), operations(b, c, a)) < kGain * operations(a, b, c);
   }
 
-  bool is_factor(const Vertex& reader, std::size_t operand) const {
+  bool is_factor(const Vertex& reader, std::size_t operand) {
     const auto of_reader = factors(reader);
     return of_reader && has_factor(*of_reader, operand);
   }
@@ -195,147 +162,17 @@ class Inlining {
     return found == 1;
   }
 
-  std::optional<JoinedFactors> factors(const Vertex& vertex) const {
+  std::optional<JoinedFactors> factors(const Vertex& vertex) {
     return joined_factors(VertexSplitter(graph_, names_, vertex));
   }
 
-  mutable EinGraph graph_;
-  mutable VertexNames names_;
-  VertexMerger vertices_;
-};
-
-// ---- Joins that are computed again ----------------------------------------------------------------------------------
-
-constexpr double kFewestReads = 8;           // of each element of an operand
-constexpr double kFewestBytes = 256 * 1024;  // smaller values stay in the caches anyway
-constexpr double kMostStripBytes = 256 * 1024;
-
-// Values that are computed from far smaller operands by cheap operations, step by step, and are then aggregated.
-class Repetition {
- public:
-  explicit Repetition(const EinGraph& graph)
-      : graph_(graph), names_(graph), uses_(graph.use_counts()), readers_(graph.size()) {
-    for (std::size_t n = 0; n < graph_.size(); ++n)
-      for (std::size_t i = 0; i < graph_.vertices()[n].inputs.size(); ++i)
-        readers_[graph_.vertices()[n].inputs[i].index()].emplace_back(VertexId(n), i);
-    find_values();
-  }
-
-  EinGraph run() {
-    if (std::none_of(copied_.begin(), copied_.end(), [](bool copied) { return copied; })) return graph_;
-    std::size_t n = 0;
-    const auto out = rewrite_each(graph_, [&](EinGraph& made, Vertex vertex) {
-      const auto& before = graph_.vertices()[n++];
-      std::unordered_map<VertexId, VertexId> copies;
-      for (std::size_t i = 0; i < vertex.inputs.size(); ++i)
-        if (vertex.einsum.aggregate != Aggregate::None && copied_[before.inputs[i].index()])
-          vertex.inputs[i] = copy(made, before.inputs[i], copies);
-      now_.push_back(made.add(std::move(vertex)));
-      return now_.back();
-    });
-    return drop_dead_vertices(out);
-  }
-
- private:
-  VertexId copy(EinGraph& made, VertexId id, std::unordered_map<VertexId, VertexId>& copies) {
-    if (const auto known = copies.find(id); known != copies.end()) return known->second;
-    auto vertex = graph_.vertex(id);
-    for (auto& input : vertex.inputs) input = copied_[input.index()] ? copy(made, input, copies) : now_[input.index()];
-    vertex.name = names_.next(vertex.name);
-    const auto copy = made.add(std::move(vertex));
-    copies.emplace(id, copy);
-    return copy;
-  }
-
-  // A value is copied if all that reads it aggregates it in strips, or is such a value, and if its own large operands
-  // are such values.
-  void find_values() {
-    copied_.assign(graph_.size(), false);
-    for (std::size_t n = 0; n < graph_.size(); ++n) copied_[n] = is_cheap_value(graph_.vertices()[n]);
-    // Backwards for what reads a value, forwards for what it reads, until nothing changes.
-    for (bool changed = true; changed;) {
-      changed = false;
-      const auto keep_if = [&](std::size_t n, bool fits) {
-        if (copied_[n] && !fits) changed = true;
-        copied_[n] = copied_[n] && fits;
-      };
-      for (std::size_t n = graph_.size(); n-- > 0;) keep_if(n, !copied_[n] || all_readers_take(VertexId(n)));
-      for (std::size_t n = 0; n < graph_.size(); ++n)
-        keep_if(n, !copied_[n] || has_fitting_operands(graph_.vertices()[n]));
-    }
-    keep_what_is_read_once();
-  }
-
-  // Trees in which every value is read once have nothing to repeat.
-  void keep_what_is_read_once() {
-    std::vector<bool> repeats(graph_.size(), false);
-    for (std::size_t n = 0; n < graph_.size(); ++n) {
-      if (!copied_[n]) continue;
-      const auto& inputs = graph_.vertices()[n].inputs;
-      repeats[n] = uses_[n] > 1 ||
-                   std::any_of(inputs.begin(), inputs.end(), [&](VertexId input) { return repeats[input.index()]; });
-    }
-    for (std::size_t n = graph_.size(); n-- > 0;) {
-      if (!copied_[n]) continue;
-      for (const auto& [reader, place] : readers_[n])
-        if (copied_[reader.index()] && repeats[reader.index()]) repeats[n] = true;
-      copied_[n] = repeats[n];
-    }
-  }
-
-  bool is_cheap_value(const Vertex& vertex) const {
-    if (!is_plain(vertex) || vertex.einsum.aggregate != Aggregate::None) return false;
-    if (DistinctLabels(vertex.einsum.output).labels().size() != vertex.einsum.output.size()) return false;
-    const auto cells = cells_of(graph_.labels(), vertex.einsum.output);
-    return cells * static_cast<double>(size_of(vertex.dtype)) >= kFewestBytes && is_cheap(*vertex.einsum.expression);
-  }
-
-  bool has_fitting_operands(const Vertex& vertex) const {
-    const auto cells = cells_of(graph_.labels(), vertex.einsum.output);
-    for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
-      const auto& labels = vertex.einsum.inputs[i];
-      const bool is_small = kFewestReads * cells_of(graph_.labels(), labels) <= cells;
-      if (!is_small && !(copied_[vertex.inputs[i].index()] && reads_as_it_is(vertex, i))) return false;
-    }
-    return !vertex.inputs.empty();
-  }
-
-  bool all_readers_take(VertexId id) const {
-    const auto& readers = readers_[id.index()];
-    if (readers.empty() || static_cast<std::size_t>(uses_[id.index()]) != readers.size()) return false;  // a result
-    return std::all_of(readers.begin(), readers.end(), [&](const auto& reader) {
-      const auto& vertex = graph_.vertex(reader.first);
-      return reads_as_it_is(vertex, reader.second) &&
-             (copied_[reader.first.index()] || aggregates_in_strips(vertex, reader.second));
-    });
-  }
-
-  bool reads_as_it_is(const Vertex& reader, std::size_t operand) const {
-    return reader.einsum.inputs[operand] == graph_.vertex(reader.inputs[operand]).einsum.output &&
-           std::count(reader.inputs.begin(), reader.inputs.end(), reader.inputs[operand]) == 1;
-  }
-
-  bool aggregates_in_strips(const Vertex& reader, std::size_t operand) const {
-    const auto& value = graph_.vertex(reader.inputs[operand]);
-    if (reader.einsum.aggregate == Aggregate::None) return false;
-    const auto strip = difference(value.einsum.output, reader.einsum.output);
-    return !strip.empty() && strip.size() < value.einsum.output.size() &&
-           difference(reader.einsum.aggregated, value.einsum.output).empty() &&
-           cells_of(graph_.labels(), strip) * static_cast<double>(size_of(value.dtype)) <= kMostStripBytes;
-  }
-
-  const EinGraph& graph_;
+  EinGraph graph_;  // of the vertices as they were; only joined_factors() reads it
   VertexNames names_;
-  std::vector<int> uses_;
-  std::vector<std::vector<std::pair<VertexId, std::size_t>>> readers_;  // and as which operand
-  std::vector<bool> copied_;                                            // by vertex
-  std::vector<VertexId> now_;                                           // by vertex: what stands for it
+  VertexMerger vertices_;
 };
 
 }  // namespace
 
 EinGraph inline_definitions(const EinGraph& graph) { return Inlining(graph).run(); }
-
-EinGraph repeat_joins(const EinGraph& graph) { return Repetition(graph).run(); }
 
 }  // namespace eindb

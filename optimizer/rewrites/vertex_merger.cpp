@@ -1,5 +1,6 @@
 #include "optimizer/rewrites/vertex_merger.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/check.hpp"
@@ -37,6 +38,33 @@ double cells_of(const LabelTable& table, const Labels& labels) {
   double cells = 1;
   for (const auto label : labels) cells *= static_cast<double>(table.extent(label));
   return cells;
+}
+
+bool is_plain(const Vertex& vertex) {
+  return !vertex.is_input() && vertex.einsum.epilogue == nullptr && vertex.dtype == vertex.compute_dtype;
+}
+
+bool is_cheap(const ScalarExpression& e) {
+  using enum ScalarOp;
+  if (e.kind() == ScalarExpression::Kind::Uniform || e.kind() == ScalarExpression::Kind::Normal) return false;
+  const auto& arguments = e.arguments();
+  if (!std::all_of(arguments.begin(), arguments.end(), [](const ScalarPtr& argument) { return is_cheap(*argument); }))
+    return false;
+  if (e.kind() != ScalarExpression::Kind::Call || gives_boolean(e.op()) || converts_to(e.op())) return true;
+  switch (e.op()) {
+    case Add:
+    case Subtract:
+    case Multiply:
+    case Negate:
+    case Abs:
+    case Least:
+    case Greatest:
+    case Relu:
+    case Divide:
+    case Sqrt:
+    case Case: return true;
+    default: return false;
+  }
 }
 
 VertexMerger::VertexMerger(const EinGraph& graph)

@@ -23,6 +23,11 @@ std::size_t occurrences(const ScalarExpression& e, std::size_t operand);
 
 double cells_of(const LabelTable& table, const Labels& labels);
 
+/// Whether a vertex is computed and stored in one type, without an epilogue.
+bool is_plain(const Vertex& vertex);
+/// Whether an expression has only operations that take no longer than loading a value and storing it.
+bool is_cheap(const ScalarExpression& e);
+
 /// The vertices of a graph while a pass merges them into their readers. Merged vertices are no longer read, nor are
 /// inputs that only they read; result() leaves them out. Inputs keep their numbers until then.
 class VertexMerger {

@@ -12,20 +12,6 @@
 namespace eindb {
 namespace {
 
-ContractionProblem lattice(std::size_t rows, std::size_t columns) {
-  ContractionProblem problem{std::vector<std::vector<std::size_t>>(rows * columns), {}, {}};
-  const auto connect = [&](std::size_t a, std::size_t b) {
-    problem.operands[a].push_back(problem.extents.size());
-    problem.operands[b].push_back(problem.extents.size());
-    problem.extents.push_back(2);
-  };
-  for (std::size_t n = 0; n < rows * columns; ++n) {
-    if (n % columns + 1 < columns) connect(n, n + 1);
-    if (n + columns < rows * columns) connect(n, n + columns);
-  }
-  return problem;
-}
-
 Hypergraph graph_of(const ContractionProblem& problem) {
   std::vector<Hypergraph::Edge> edges(problem.extents.size());
   for (std::uint32_t n = 0; n < problem.operands.size(); ++n)
@@ -69,7 +55,7 @@ TEST(Bisection, IsNearlyTheBestCut) {
 }
 
 TEST(Bisection, CutsALatticeStraight) {
-  const auto graph = graph_of(lattice(20, 10));
+  const auto graph = graph_of(testing::lattice(20, 10));
   std::uint64_t work = 0;
   EXPECT_LE(cut_weight(graph, bisect(graph, {0.1, 1}, work)), 12);
   EXPECT_GT(work, graph.pin_count());
@@ -107,7 +93,7 @@ TEST(BisectedPath, OneHyperedge) {
 
 // A sweep along the shorter side holds twelve labels and a corner; greedy holds more, all at once.
 TEST(BisectedPath, SweepsOverLattices) {
-  const auto problem = lattice(40, 12);
+  const auto problem = testing::lattice(40, 12);
   const auto best = best_bisected_pairs(problem, greedy_pairs(problem, {}), SearchBudget::of_seconds(0.1));
   const auto path = path_of_results(problem, best);
   EXPECT_LE(path.largest_intermediate, std::exp2(14));

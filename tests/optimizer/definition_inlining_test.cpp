@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/rewrites/repeated_joins.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 #include "plan/validator.hpp"
 #include "tests/optimizer/special_values.hpp"

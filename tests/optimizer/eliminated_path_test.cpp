@@ -21,21 +21,6 @@ ResultPairs eliminated(const ContractionProblem& problem, const EliminationRule&
   return eliminated_pairs(problem, rule, work, kEnough);
 }
 
-// Operands are the vertices of a grid, which share a label of extent 2 with each neighbour.
-ContractionProblem grid(std::size_t rows, std::size_t columns) {
-  ContractionProblem problem{std::vector<std::vector<std::size_t>>(rows * columns), {}, {}};
-  const auto connect = [&](std::size_t a, std::size_t b) {
-    problem.operands[a].push_back(problem.extents.size());
-    problem.operands[b].push_back(problem.extents.size());
-    problem.extents.push_back(2);
-  };
-  for (std::size_t n = 0; n < rows * columns; ++n) {
-    if (n % columns + 1 < columns) connect(n, n + 1);
-    if (n + columns < rows * columns) connect(n, n + columns);
-  }
-  return problem;
-}
-
 TEST(EliminatedPath, IsAPathOfEveryNetworkAndTheSameTwice) {
   std::mt19937 random(61);
   for (int round = 0; round < 200; ++round) {
@@ -59,7 +44,7 @@ TEST(EliminatedPath, KeepsResultsSmall) {
     chain.output.clear();
     chain.extents.assign(chain.extents.size(), 2);
     EXPECT_LE(path_of_results(chain, eliminated(chain, {rate})).largest_intermediate, 4);
-    const auto field = grid(6, 40);
+    const auto field = testing::lattice(6, 40);
     const double factor = rate == EliminationRule::Rate::Fill ? 4 : 64;
     EXPECT_LE(path_of_results(field, eliminated(field, {rate})).largest_intermediate, std::exp2(6) * factor);
   }
@@ -77,7 +62,8 @@ TEST(EliminatedPath, OnlyGetsBetterWithMoreWork) {
     EXPECT_LE(flops(more), flops(some));
   }
   std::uint64_t work = 0;
-  EXPECT_TRUE(eliminated_pairs(grid(6, 40), {}, work, 1000).empty()) << "there is not enough work for an order";
+  EXPECT_TRUE(eliminated_pairs(testing::lattice(6, 40), {}, work, 1000).empty())
+      << "there is not enough work for an order";
   EXPECT_LT(work, 5000U);
 }
 
@@ -85,7 +71,7 @@ TEST(EliminatedPath, CanBeCancelled) {
   Cancellation cancellation;
   cancellation.request();
   std::uint64_t work = 0;
-  EXPECT_THROW(eliminated_pairs(grid(6, 40), {}, work, kEnough, {.cancellation = &cancellation}), Error);
+  EXPECT_THROW(eliminated_pairs(testing::lattice(6, 40), {}, work, kEnough, {.cancellation = &cancellation}), Error);
 }
 
 }  // namespace

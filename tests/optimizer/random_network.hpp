@@ -49,4 +49,19 @@ inline ContractionProblem chain(std::mt19937& random, std::size_t n) {
   return problem;
 }
 
+/// Operands are the vertices of a lattice, which share a label of extent 2 with each neighbour.
+inline ContractionProblem lattice(std::size_t rows, std::size_t columns) {
+  ContractionProblem problem{std::vector<std::vector<std::size_t>>(rows * columns), {}, {}};
+  const auto connect = [&](std::size_t a, std::size_t b) {
+    problem.operands[a].push_back(problem.extents.size());
+    problem.operands[b].push_back(problem.extents.size());
+    problem.extents.push_back(2);
+  };
+  for (std::size_t n = 0; n < rows * columns; ++n) {
+    if (n % columns + 1 < columns) connect(n, n + 1);
+    if (n + columns < rows * columns) connect(n, n + columns);
+  }
+  return problem;
+}
+
 }  // namespace eindb::testing
