@@ -81,7 +81,10 @@ StatementOutline outline_of(std::string_view text) {
           tokenizer, [](const Token&) { return true; }, 1);  // behind the options
     while (is_one_of(verb, {"QUERY", "PLAN", "ANALYZE"})) verb = tokenizer.next();
   }
-  if (verb.is_word("WITH")) verb = verb_behind_with(tokenizer, starts_query(Tokenizer(text, verb.span.begin)));
+  if (verb.is_word("WITH")) {
+    outline.defines_tensors = starts_query(Tokenizer(text, verb.span.begin));
+    verb = verb_behind_with(tokenizer, outline.defines_tensors);
+  }
 
   const auto* const known =
       std::find_if(kVerbs.begin(), kVerbs.end(), [&](const Verb& each) { return verb.is_word(each.word); });

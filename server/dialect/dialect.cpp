@@ -27,8 +27,8 @@ bool inserts_into_tensor(Tokenizer behind_into) {
   return (name.is(Token::Kind::Word) || name.is_quoted()) && !is_one_of(name, kAfterTable);
 }
 
-/// Whether SQLite runs the statement that begins with `first`. Other statements are eindb's own.
-bool is_sql(const Token& first, Tokenizer& tokenizer) {
+/// Whether SQLite runs `statement`, whose first word is `first`. Other statements are eindb's own.
+bool is_sql(std::string_view statement, const Token& first, Tokenizer& tokenizer) {
   constexpr std::array<std::string_view, 12> kVerbs{"ALTER",   "DELETE", "DO",    "DROP",   "INSERT", "NOTIFY",
                                                     "REPLACE", "SELECT", "TABLE", "UPDATE", "VALUES", "WITH"};
   constexpr std::array<std::string_view, 2> kOurs{"TENSOR", "MACRO"};
@@ -37,6 +37,9 @@ bool is_sql(const Token& first, Tokenizer& tokenizer) {
   if (first.is_word("CREATE"))
     while (is_one_of(second, kBeforeKind)) second = tokenizer.next();
   if (first.is_word("INSERT") && second.is_word("INTO") && inserts_into_tensor(tokenizer)) return false;
+  const auto is_of_tensors = [&] { return outline_of(statement).defines_tensors; };
+  if (first.is_word("WITH")) return !is_of_tensors();
+  if (first.is_word("EXPLAIN") && second.is_word("WITH")) return !is_of_tensors();
   if (first.is_word("EXPLAIN")) return second.is_word("QUERY") || is_one_of(second, kVerbs);
   return (first.is_word("CREATE") || is_one_of(first, kVerbs)) && !is_one_of(second, kOurs);
 }
@@ -170,7 +173,7 @@ SourceSpan Translation::original(SourceSpan translated) const {
 bool is_sql_for_sqlite(std::string_view statement) {
   Tokenizer tokenizer(statement, kPostgresRules);
   const auto first = after_parentheses(tokenizer);
-  return first.is_word("TRUNCATE") || is_sql(first, tokenizer);
+  return first.is_word("TRUNCATE") || is_sql(statement, first, tokenizer);
 }
 
 Translation translate_dialect(std::string_view statement, const dialect::FindColumns& find_columns,
@@ -178,7 +181,7 @@ Translation translate_dialect(std::string_view statement, const dialect::FindCol
   Tokenizer tokenizer(statement, kPostgresRules);
   const auto first = after_parentheses(tokenizer);
   if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, tokenizer.next());
-  if (!is_sql(first, tokenizer)) return {};
+  if (!is_sql(statement, first, tokenizer)) return {};
   return translate_tree(statement, find_columns, stated).value_or(Translation{});
 }
 

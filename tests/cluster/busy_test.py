@@ -5,6 +5,7 @@ drained while a statement runs.
 """
 
 import concurrent.futures
+import functools
 import os
 import time
 import unittest
@@ -14,7 +15,7 @@ import psycopg
 from nodes import Cluster
 from waiting import HANG_SECONDS, wait_until
 
-N = 1024
+N = 2048
 
 
 class Late(unittest.TestCase):
@@ -69,6 +70,7 @@ class Busy(unittest.TestCase):
         products = " + ".join(f"SUM((A[i,j] + {n}) * A[j,k])" for n in range(terms))
         return self.connection.execute(f"WITH P[i,k] = {products} EINSUM Z[] = SUM(P[i,k])").fetchone()[-1]
 
+    @functools.cache
     def value(self, terms):
         """The same sum, computed from the sums of columns and rows."""
         columns = [sum((i * 7 + j * 3) % 5 for i in range(N)) for j in range(N)]

@@ -37,6 +37,13 @@ TEST(StatementOutline, FindsTheVerbBehindDefinitions) {
   EXPECT_TRUE(training.writes);
 }
 
+TEST(StatementOutline, TellsDefinitionsOfTensorsFromThoseOfTables) {
+  EXPECT_TRUE(outline_of("WITH E[i] = X[i] EINSUM Z[i] = E[i]").defines_tensors);
+  EXPECT_TRUE(outline_of("EXPLAIN ANALYZE WITH E[i] = X[i] UPDATE TENSOR w[j] = E[j]").defines_tensors);
+  EXPECT_FALSE(outline_of("WITH e(i) AS (SELECT 1) SELECT * FROM e").defines_tensors);
+  EXPECT_FALSE(outline_of("EINSUM Z[i] = E[i]").defines_tensors);
+}
+
 TEST(StatementOutline, TagsHaveTheKindOfObject) {
   EXPECT_EQ(outline_of("create temp table t (n)").tag, "CREATE TABLE");
   EXPECT_EQ(outline_of("CREATE UNIQUE INDEX i ON t (n)").tag, "CREATE INDEX");

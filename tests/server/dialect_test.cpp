@@ -37,6 +37,16 @@ TEST(Dialect, StatementsOfEindbAndOfSqliteAreNotTouched) {
   }
 }
 
+TEST(Dialect, WithOfTensorsMayBeDeeperThanSql) {
+  std::string sum = "X[i] * 0";
+  for (int n = 1; n < 2000; ++n) sum += " + X[i] * " + std::to_string(n);
+  for (const auto& query :
+       {"WITH P[i] = " + sum + " EINSUM Z[] = SUM(P[i])", "WITH P[] = 2 UPDATE TENSOR X[i] = " + sum}) {
+    EXPECT_FALSE(translation_of(query).text.has_value());
+    EXPECT_FALSE(translation_of("EXPLAIN " + query).text.has_value());
+  }
+}
+
 TEST(Dialect, QueriesAndWritesOfOtherGrammarsAreRefused) {
   for (const std::string_view statement :
        {"SELECT a FROM t LIMIT 1, 2", "SELECT 'open", "SELECT 1 AS 'x'", "REPLACE INTO t VALUES (1)",
