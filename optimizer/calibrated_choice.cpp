@@ -23,7 +23,7 @@ constexpr std::size_t kSmallGraph = 32;  // vertices
 constexpr std::int64_t kCallsPerThread = 64;
 constexpr std::int64_t kMostCalls = 4096;
 constexpr std::int64_t kMostCallsOfOne = 65536;  // where vertices choose their own numbers of calls
-// Upper bound on the pairs of partition vectors that one decomposition compares, over all vertices.
+// Upper bound on the pairs of partition vectors of neighbours that one decomposition compares, over all vertices.
 constexpr double kMostPairs = 4e6;
 constexpr double kMostPairsOfOwn = 1e6;
 
@@ -34,6 +34,7 @@ constexpr double kLeastPlanningSeconds = 1e-3;
 // A statement that takes no longer in single calls gains less by another choice than looking for it takes.
 constexpr double kNotWorthAChoice = 8e-6;
 constexpr double kSecondsPerPair = 50e-9;
+constexpr double kPairsPerVector = 20;      // to predict the calls of a vector takes as long as so many pairs
 constexpr double kSecondsPerVertex = 5e-6;  // to lower a labelling and to predict its memory
 constexpr double kSumsPerSecond = 1e9;
 constexpr double kShareOfOwn = 0.5;      // of the time left, for plans whose vertices choose their own numbers of calls
@@ -52,9 +53,16 @@ double pairs(const EinGraph& graph, std::int64_t parallelism, bool fewer_calls =
   while (parallelism >> (halvings + 1) > 0) ++halvings;
   double sum = 0;
   // A vertex that may make fewer calls is counted as having one more label, which takes up the missing halvings.
-  for (const auto& vertex : graph.vertices())
-    if (!vertex.is_input())
-      sum += std::pow(vectors(vertex.einsum.labels().size() + (fewer_calls ? 1 : 0), halvings), 2);
+  const auto vectors_of = [&](const Vertex& vertex) {
+    return vectors(vertex.einsum.labels().size() + (fewer_calls ? 1 : 0), halvings);
+  };
+  for (const auto& vertex : graph.vertices()) {
+    if (vertex.is_input()) continue;
+    double of_inputs = kPairsPerVector;
+    for (const auto input : vertex.inputs)
+      if (!graph.vertex(input).is_input()) of_inputs += vectors_of(graph.vertex(input));
+    sum += vectors_of(vertex) * of_inputs;
+  }
   return sum;
 }
 
@@ -168,6 +176,7 @@ class Chooser {
     seconds_left_ -= seconds_of(pairs(graph_, most, true));
     options_.parallelism = most;
     options_.fewer_calls = true;
+    options_.stored_calls = kMostCallsOfOne;
     own_calls_ = most;
     const bool has_room = try_own_calls_of(0);
     // Small graphs try this under every limit, so that less memory never finds a better plan than more memory.

@@ -144,11 +144,12 @@ class Builder {
     const auto sliced = std::any_of(slices.begin(), slices.end(), [](auto parts) { return parts > 1; });
     const auto cut =
         static_cast<std::size_t>(std::count_if(stored.begin(), stored.end(), [](auto n) { return n > 1; }));
+    const auto most_calls = static_cast<double>(std::max(options_.parallelism, options_.stored_calls));
     for (std::size_t set = 0; !sliced && cut <= kMostStored && set < std::size_t{1} << cut; ++set) {
       Partition d(stored.size(), 1);
       for (std::size_t n = 0, bit = 0; n < d.size(); ++n)
         if (stored[n] > 1 && (set >> bit++ & 1U) != 0) d[n] = stored[n];
-      if (kernel_calls(d) <= static_cast<double>(options_.parallelism)) add(d);
+      if (kernel_calls(d) <= most_calls) add(d);
     }
     for (std::int64_t p = 1; p <= options_.parallelism; p *= 2)
       for (const auto& d : viable_in_slices(shape.extents, slices, p, most_vectors_)) add(d);
