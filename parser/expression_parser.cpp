@@ -24,9 +24,11 @@ using ast::InfixOp;
 enum class Level : std::uint8_t {
   Loosest,
   Or,
+  Xor,
   And,
   Not,
   Comparison,
+  Bits,
   Additive,
   Multiplicative,
   Unary,
@@ -43,18 +45,30 @@ struct Operator {
 };
 
 constexpr std::array kSymbolOperators = {
-    Operator{"*", InfixOp::Multiply, Level::Multiplicative}, Operator{"+", InfixOp::Add, Level::Additive},
-    Operator{"-", InfixOp::Subtract, Level::Additive},       Operator{"/", InfixOp::Divide, Level::Multiplicative},
-    Operator{"%", InfixOp::Modulo, Level::Multiplicative},   Operator{"^", InfixOp::Power, Level::Power},
-    Operator{"=", InfixOp::Equal, Level::Comparison},        Operator{"==", InfixOp::Equal, Level::Comparison},
-    Operator{"<>", InfixOp::NotEqual, Level::Comparison},    Operator{"!=", InfixOp::NotEqual, Level::Comparison},
-    Operator{"<", InfixOp::Less, Level::Comparison},         Operator{"<=", InfixOp::LessEqual, Level::Comparison},
-    Operator{">", InfixOp::Greater, Level::Comparison},      Operator{">=", InfixOp::GreaterEqual, Level::Comparison},
+    Operator{"*", InfixOp::Multiply, Level::Multiplicative},
+    Operator{"+", InfixOp::Add, Level::Additive},
+    Operator{"-", InfixOp::Subtract, Level::Additive},
+    Operator{"/", InfixOp::Divide, Level::Multiplicative},
+    Operator{"%", InfixOp::Modulo, Level::Multiplicative},
+    Operator{"^", InfixOp::Power, Level::Power},
+    Operator{"=", InfixOp::Equal, Level::Comparison},
+    Operator{"==", InfixOp::Equal, Level::Comparison},
+    Operator{"<>", InfixOp::NotEqual, Level::Comparison},
+    Operator{"!=", InfixOp::NotEqual, Level::Comparison},
+    Operator{"<", InfixOp::Less, Level::Comparison},
+    Operator{"<=", InfixOp::LessEqual, Level::Comparison},
+    Operator{">", InfixOp::Greater, Level::Comparison},
+    Operator{">=", InfixOp::GreaterEqual, Level::Comparison},
+    Operator{"&", InfixOp::BitAnd, Level::Bits},
+    Operator{"|", InfixOp::BitOr, Level::Bits},
+    Operator{"<<", InfixOp::ShiftLeft, Level::Bits},
+    Operator{">>", InfixOp::ShiftRight, Level::Bits},
 };
 
 constexpr std::array kWordOperators = {
     Operator{"AND", InfixOp::And, Level::And},
     Operator{"OR", InfixOp::Or, Level::Or},
+    Operator{"XOR", InfixOp::Xor, Level::Xor},
 };
 
 struct AggregateName {
@@ -144,6 +158,7 @@ class ExpressionParser {
   ast::IndexTerm index_term(const ast::Identifier& name);
   bool at_aggregate_labels() const;
   bool at_plain_name();
+  void require_same_on_bits(const ast::Infix& before, const Operator& next);
   void close(std::string_view where, std::string_view whose);
 
   template <class Node>
@@ -189,6 +204,7 @@ Expression ExpressionParser::infix(Level least) {
        op = find_operator(tokens_.peek())) {
     if (op->level == Level::Comparison && chain == Level::Comparison)
       throw Error(ErrorKind::Syntax, "comparisons do not chain", tokens_.peek().span, "write a < b AND b < c");
+    if (op->level == Level::Bits && chain == Level::Bits) require_same_on_bits(std::get<ast::Infix>(left.node), *op);
     tokens_.take();
     auto right = infix(op->level == Level::Power ? Level::Power : next_tighter(op->level));
     if (chain != op->level) {
@@ -213,6 +229,7 @@ Expression ExpressionParser::infix(Level least) {
 Expression ExpressionParser::prefix(Level least) {
   const auto begin = tokens_.begin();
   if (tokens_.accept_symbol("-")) return made(ast::Prefix{ast::PrefixOp::Negate, alone(infix(Level::Power))}, begin);
+  if (tokens_.accept_symbol("~")) return made(ast::Prefix{ast::PrefixOp::BitNot, alone(infix(Level::Power))}, begin);
   if (tokens_.accept_symbol("+")) {
     auto same = infix(Level::Power);
     same.span.begin = begin;
@@ -238,7 +255,11 @@ Expression ExpressionParser::operand() {
   }
   if (tokens_.at_symbol("(")) return parenthesised();
   const bool after_star = tokens_.last_end() > 0 && tokens_.text()[tokens_.last_end() - 1] == '*';
-  tokens_.fail_expected("an expression", tokens_.at_symbol("*") && after_star ? "write ^ for powers" : "");
+  const auto* hint = tokens_.at_symbol("*") && after_star ? "write ^ for powers"
+                     : tokens_.at_symbol("&")             ? "write AND for &&"
+                     : tokens_.at_symbol("|")             ? "write OR for ||"
+                                                          : "";
+  tokens_.fail_expected("an expression", hint);
 }
 
 Expression ExpressionParser::number() {
@@ -327,6 +348,12 @@ bool ExpressionParser::at_aggregate_labels() const {
 /// Whether the next token is a name and no reserved word.
 bool ExpressionParser::at_plain_name() {
   return tokens_.at_name() && !is_reserved(tokens_.peek()) && hint_for_operator(tokens_.peek().text).empty();
+}
+
+/// Languages disagree about the order of &, |, << and >>, and && and || are theirs for conditions.
+void ExpressionParser::require_same_on_bits(const ast::Infix& before, const Operator& next) {
+  if (before.operators.back() == next.op) return;
+  throw Error(ErrorKind::Syntax, "operators on bits do not mix", tokens_.peek().span, "set parentheses: (a & b) | c");
 }
 
 ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::AggregateOp op) {

@@ -20,6 +20,15 @@ constexpr std::array kFunctions = std::to_array<ForeignWord>({
     {"ARCTAN", "write ATAN(x)"},
     {"AVERAGE", "write MEAN(x)"},
     {"AVG", "write MEAN(x)"},
+    {"BITAND", "write x & y"},
+    {"BITNOT", "write ~x"},
+    {"BITOR", "write x | y"},
+    {"BITSHIFTLEFT", "write x << n"},
+    {"BITSHIFTRIGHT", "write x >> n"},
+    {"BITWISE_AND", "write x & y"},
+    {"BITWISE_NOT", "write ~x"},
+    {"BITWISE_OR", "write x | y"},
+    {"BITWISE_XOR", "write BITXOR(x, y)"},
     {"CEILING", "write CEIL(x)"},
     {"CLIP", "write LEAST(GREATEST(x, low), high)"},
     {"COALESCE", "a tensor holds no NULL; for NaN write CASE WHEN x <> x THEN 0 ELSE x END"},
@@ -99,7 +108,6 @@ constexpr std::array kOperators = std::to_array<ForeignWord>({
     {"PATH", "write USING PATH"},
     {"SELECT", "put the query in parentheses: SELECT * FROM (EINSUM ...)"},
     {"WHERE", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
-    {"XOR", "write a <> b"},
 });
 
 constexpr std::array kValues = std::to_array<ForeignWord>({

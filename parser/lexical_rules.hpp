@@ -15,7 +15,7 @@ struct LexicalRules {
   };
   enum class Operators : std::uint8_t {
     Bytes,     ///< each byte is an operator
-    Eindb,     ///< <= >= <> != == are single operators
+    Eindb,     ///< <= >= <> != == << >> are single operators
     Sqlite,    ///< those of SQLite, such as || and ->>
     Postgres,  ///< the longest run of characters, such as !~* and ::
   };

@@ -17,10 +17,8 @@ namespace {
 /// The hint for a character from other languages or word processors: eindb's equivalent.
 std::string hint_for(char32_t c) {
   switch (c) {
-    case '&': return "write AND";
-    case '|': return "write OR";
+    case '#': return "the exclusive or of bits is BITXOR(x, y)";
     case '!': return "write NOT, or != for not equal";
-    case '~': return "write NOT";
     case '{': return "labels stand in brackets: X[i,j]";
     case '}': return "labels stand in brackets: X[i,j]; no '{' of a loop is open here";
     case '`': return "names are quoted with \"";
@@ -80,7 +78,7 @@ std::string hint_for(char32_t c) {
 }
 
 bool is_symbol_of_eindb(const Token& token, bool braces) {
-  constexpr std::string_view kSymbols = "()[],=<>+-*/%^.";
+  constexpr std::string_view kSymbols = "()[],=<>+-*/%^.&|~";
   if (token.text.size() > 1) return token.is(Token::Kind::Operator);  // of the pairs in kEindbRules
   return kSymbols.find(token.text.front()) != std::string_view::npos ||
          (braces && (token.is_symbol('{') || token.is_symbol('}')));

@@ -207,6 +207,11 @@ class Analysis {
                                                                           : anything(type);
       case Least:
       case Greatest: return bounded(type, larger, std::min(a.zero, b.zero));
+      case BitAnd: return bounded(type, kInt64Magnitude, a.is_zero() || b.is_zero() ? Zero::Plus : Zero::Unknown);
+      case BitOr:
+      case BitXor: return bounded(type, kInt64Magnitude, both_zero ? Zero::Plus : Zero::Unknown);
+      case ShiftLeft:
+      case ShiftRight: return bounded(type, kInt64Magnitude, a.is_zero() ? Zero::Plus : Zero::Unknown);
       case And: return bounded(type, 1, a.is_zero() || b.is_zero() ? Zero::Plus : Zero::Unknown);
       case Or: return bounded(type, 1, both_zero ? Zero::Plus : Zero::Unknown);
       case Equal:

@@ -64,6 +64,12 @@ constexpr std::array kOps = std::to_array<ScalarOpInfo>({
     {MakeComplex, "COMPLEX", 2, 2, false, true, true},
     {Least, "LEAST", 2, -1, false, false, true},
     {Greatest, "GREATEST", 2, -1, false, false, true},
+    {BitAnd, "&", 2, 2, true, false, true},
+    {BitOr, "|", 2, 2, true, false, true},
+    {BitXor, "BITXOR", 2, 2, false, false, true},
+    {ShiftLeft, "<<", 2, 2, true, false, true},
+    {ShiftRight, ">>", 2, 2, true, false, true},
+    {BitNot, "~", 1, 1, true, false, true},
     {Case, "CASE", 3, -1, true, false, false},
     {ToFloat32, "CAST", 1, 1, true, false, false},
     {ToFloat64, "CAST", 1, 1, true, false, false},
@@ -115,7 +121,7 @@ void visit_nodes(const ScalarExpression& e, const Visit& visit) {
 }
 
 int precedence(const ScalarExpression& e) {
-  if (e.kind() == Kind::Real || e.kind() == Kind::Integer) return e.real_value() < 0 ? 6 : 10;
+  if (e.kind() == Kind::Real || e.kind() == Kind::Integer) return e.real_value() < 0 ? 7 : 10;
   if (e.kind() != Kind::Call) return 10;
   switch (e.op()) {
     case Or: return 1;
@@ -127,13 +133,18 @@ int precedence(const ScalarExpression& e) {
     case LessEqual:
     case Greater:
     case GreaterEqual: return 4;
+    case BitAnd:
+    case BitOr:
+    case ShiftLeft:
+    case ShiftRight: return 5;
     case Add:
-    case Subtract: return 5;
-    case Negate: return 6;
+    case Subtract: return 6;
+    case BitNot:
+    case Negate: return 7;
     case Multiply:
     case Divide:
-    case Modulo: return 7;
-    case Power: return 8;
+    case Modulo: return 8;
+    case Power: return 9;
     default: return 10;
   }
 }
@@ -191,7 +202,7 @@ class Printer {
     const std::string separator = e.op() == Power ? name : " " + name + " ";
     for (std::size_t a = 0; a < e.arguments().size(); ++a) {
       // Infix operators associate to the left, except Power.
-      const bool tight = (a == 0) == (e.op() == Power);
+      const bool tight = (a == 0) == (e.op() == Power) || works_on_bits(e.op());
       out += (a == 0 ? "" : separator) + child(*e.arguments()[a], tight ? own + 1 : own);
     }
     return out;
@@ -216,6 +227,8 @@ const ScalarOpInfo& info_of(ScalarOp op) {
 bool gives_boolean(const ScalarExpression& e) {
   return e.kind() == ScalarExpression::Kind::Call && gives_boolean(e.op());
 }
+
+bool works_on_bits(ScalarOp op) { return op >= BitAnd && op <= BitNot; }
 
 bool gives_boolean(ScalarOp op) {
   switch (op) {

@@ -31,6 +31,10 @@ enum class ScalarOp : std::uint8_t {
   MakeComplex,
   // Two or more; NaN wins.
   Least, Greatest,
+  // Two INT64: of their bits. A shift to the right keeps the sign; one by a negative number goes the other way.
+  BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight,
+  // One INT64.
+  BitNot,
   // when, then, when, then, ..., else
   Case,
   // One: the value in another element type.
@@ -52,6 +56,8 @@ struct ScalarOpInfo {
 const ScalarOpInfo& info_of(ScalarOp op);
 /// Whether all its values are 1 or 0, as for comparisons and logic.
 bool gives_boolean(ScalarOp op);
+/// Whether it works on the bits of whole numbers, so that arguments and value are INT64.
+bool works_on_bits(ScalarOp op);
 /// The conversion to a type, and the inverse; nullopt for other operations.
 ScalarOp conversion_to(DType type);
 std::optional<DType> converts_to(ScalarOp op);

@@ -100,6 +100,30 @@ T scalar_greatest(T a, T b) {
   return is_nan(ordered_part(b)) || ordered_part(a) < ordered_part(b) ? b : a;
 }
 
+/// `a` times 2 to the power `n`, without the bits beyond 64; for a negative n, the quotient, rounded down.
+inline std::int64_t shifted_left(std::int64_t a, std::int64_t n) {
+  constexpr std::int64_t kBits = 64;
+  if (n >= 0) return n < kBits ? wrapped(bits(a) << static_cast<unsigned>(n)) : 0;
+  return a >> static_cast<unsigned>(n > -kBits ? -n : kBits - 1);
+}
+inline std::int64_t shifted_right(std::int64_t a, std::int64_t n) {
+  constexpr std::int64_t kBits = 64;
+  if (n >= 0) return a >> static_cast<unsigned>(n < kBits ? n : kBits - 1);
+  return n > -kBits ? wrapped(bits(a) << static_cast<unsigned>(-n)) : 0;
+}
+
+/// Operations on the bits of INT64.
+inline std::int64_t apply_to_bits(ScalarOp op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+    case ScalarOp::BitAnd: return wrapped(bits(a) & bits(b));
+    case ScalarOp::BitOr: return wrapped(bits(a) | bits(b));
+    case ScalarOp::BitXor: return wrapped(bits(a) ^ bits(b));
+    case ScalarOp::ShiftLeft: return shifted_left(a, b);
+    case ScalarOp::ShiftRight: return shifted_right(a, b);
+    default: return wrapped(~bits(a));
+  }
+}
+
 /// Operations with one or two arguments on floating and complex values; the former ignore `b`.
 template <class T>
 T apply_floating(ScalarOp op, T a, T b) {
@@ -193,7 +217,9 @@ T apply_scalar(ScalarOp op, T a, T b = T(0)) {
     if (info_of(op).ordered) return T(apply_scalar(op, ordered_part(a), ordered_part(b)));
     return apply_floating(op, a, b);
   } else {
-    if constexpr (!std::is_integral_v<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      if (works_on_bits(op)) return apply_to_bits(op, a, b);
+    } else {
       if (info_of(op).floating || op == Floor || op == Ceil || op == Round) return apply_floating(op, a, b);
     }
     return apply_ordered(op, a, b);

@@ -47,6 +47,14 @@ void require_order(const ScalarExpression& e, ScalarType argument) {
               "take REAL, IMAG or ABS first");
 }
 
+void require_whole_numbers(const ScalarExpression& e, ScalarType argument) {
+  if (argument.dtype == DType::Int64) return;
+  throw Error(ErrorKind::Type,
+              std::string(info_of(e.op()).name) + " works on the bits of INT64, and an argument is " +
+                  std::string(name_of(argument.dtype)),
+              std::nullopt, "CAST(x AS INT64) cuts off fractions; conditions are joined by AND, OR, XOR and NOT");
+}
+
 ScalarType type_of_leaf(const ScalarExpression& e, std::span<const DType> operands) {
   if (e.kind() == Kind::Operand) return e.type() ? ScalarType{*e.type(), true} : ScalarType{operands[e.operand()]};
   if (e.type()) return {*e.type()};
@@ -66,6 +74,10 @@ struct CallType {
 
 CallType type_of_call(const ScalarExpression& e, std::span<const ScalarType> of_arguments) {
   if (const auto type = converts_to(e.op())) return {of_arguments[0], {*type}};
+  if (works_on_bits(e.op())) {
+    for (const auto& argument : of_arguments) require_whole_numbers(e, argument);
+    return {{DType::Int64}, {DType::Int64}};
+  }
   std::optional<ScalarType> met;
   for (std::size_t a = 0; a < of_arguments.size(); ++a) {
     require_order(e, of_arguments[a]);
@@ -141,7 +153,13 @@ class Bounds {
       case Add:
       case Subtract: return sum;
       case Multiply: return product;
-      case Power: return kUnbounded;
+      case Power:
+      case ShiftLeft:
+      case ShiftRight:
+      case BitAnd:
+      case BitOr:
+      case BitXor:
+      case BitNot: return kUnbounded;
       default: return largest;
     }
   }

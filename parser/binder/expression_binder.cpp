@@ -37,8 +37,18 @@ ScalarOp scalar_op(ast::InfixOp op) {
     case ast::InfixOp::Divide: return ScalarOp::Divide;
     case ast::InfixOp::Modulo: return ScalarOp::Modulo;
     case ast::InfixOp::Power: return ScalarOp::Power;
+    case ast::InfixOp::Xor: return ScalarOp::NotEqual;
+    case ast::InfixOp::BitAnd: return ScalarOp::BitAnd;
+    case ast::InfixOp::BitOr: return ScalarOp::BitOr;
+    case ast::InfixOp::ShiftLeft: return ScalarOp::ShiftLeft;
+    case ast::InfixOp::ShiftRight: return ScalarOp::ShiftRight;
   }
   return ScalarOp::Add;
+}
+
+ScalarPtr truth_of(ScalarPtr value) {
+  if (gives_boolean(*value)) return value;
+  return ScalarExpression::call(ScalarOp::NotEqual, {std::move(value), ScalarExpression::integer(0)});
 }
 
 std::string dimension_of(const std::string& tensor, std::size_t position) {
@@ -312,6 +322,7 @@ ScalarPtr ExpressionBinder::lower_random(const ast::Call& e, Kind kind, const Dr
 
 ScalarPtr ExpressionBinder::lower(const ast::Prefix& e, SourceSpan, Draft& draft) {
   auto value = lower(e.operand.front(), draft);
+  if (e.op == ast::PrefixOp::BitNot) return ScalarExpression::call(ScalarOp::BitNot, {std::move(value)});
   if (e.op == ast::PrefixOp::Not) return ScalarExpression::call(ScalarOp::Not, {std::move(value)});
   if (value->kind() == Kind::Integer && value->integer_value() != INT64_MIN)
     return ScalarExpression::integer(-value->integer_value());
@@ -341,7 +352,12 @@ ScalarPtr ExpressionBinder::lower(const ast::Infix& e, SourceSpan, Draft& draft)
   if (logic && e.operators.size() > kLongChain) return lower_logic(e, draft);
   const bool long_sum = e.operators.size() > kLongChain &&
                         (e.operators.front() == ast::InfixOp::Add || e.operators.front() == ast::InfixOp::Subtract);
-  auto result = lower(e.operands.front(), draft);
+  const bool either = e.operators.front() == ast::InfixOp::Xor;  // the truth values differ
+  const auto lower_operand = [&](const ast::Expression& operand) {
+    auto value = lower(operand, draft);
+    return either ? truth_of(std::move(value)) : value;
+  };
+  auto result = lower_operand(e.operands.front());
   std::size_t n = 0;
   while (n < e.operators.size()) {
     const auto run = e.operators[n];
@@ -349,7 +365,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Infix& e, SourceSpan, Draft& draft)
     const bool flat = op == ScalarOp::Add || op == ScalarOp::Multiply;
     std::vector<ScalarPtr> arguments{std::move(result)};
     do {
-      auto next = lower(e.operands[n + 1], draft);
+      auto next = lower_operand(e.operands[n + 1]);
       if (long_sum && e.operators[n] == ast::InfixOp::Subtract)
         next = ScalarExpression::call(ScalarOp::Negate, {std::move(next)});
       arguments.push_back(std::move(next));

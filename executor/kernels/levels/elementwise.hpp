@@ -277,6 +277,12 @@ void fill_ordered(ElementTable& table) {
   // Integers are their own floor, ceiling and nearest integer.
   if constexpr (std::is_integral_v<T>) {
     for (const auto op : {Floor, Ceil, Round}) on.unary(op, [](R a) { return a; });
+    on.binary(BitAnd, [](R a, R b) { return a & b; });
+    on.binary(BitOr, [](R a, R b) { return a | b; });
+    on.binary(BitXor, [](R a, R b) { return a ^ b; });
+    on.binary(ShiftLeft, [](R a, R b) { return shifted_left(a, b); });
+    on.binary(ShiftRight, [](R a, R b) { return shifted_right(a, b); });
+    on.unary(BitNot, [](R a) { return ~a; });
   } else {
     on.unary(Floor, [](R a) { return std::floor(a); });
     on.unary(Ceil, [](R a) { return std::ceil(a); });
