@@ -161,7 +161,10 @@ TEST(RandomGradient, AgreesWithCentralDifferences) {
     }
   });
   EXPECT_LT(near_kinks, compared / 10) << compared;
-  EXPECT_EQ(coverage.functions.size(), static_cast<std::size_t>(ScalarOp::Case) + 1);
+  std::size_t functions = 0;
+  for (std::size_t op = 0; op <= static_cast<std::size_t>(ScalarOp::Case); ++op)
+    functions += works_on_bits(static_cast<ScalarOp>(op)) ? 0 : 1;  // those have no derivative
+  EXPECT_EQ(coverage.functions.size(), functions);
   EXPECT_EQ(coverage.aggregates.size(), 5U);
   for (std::size_t rank = 0; rank <= 5; ++rank) EXPECT_TRUE(coverage.ranks.contains(rank)) << rank;
   EXPECT_GT(coverage.diagonals, 50);

@@ -56,6 +56,7 @@ ScalarPtr leaf(Random& random, std::size_t operands, const Labels& labels, Domai
 
 bool belongs(ScalarOp op, Domain values) {
   if (op == ScalarOp::MakeComplex) return false;  // changes the domain; has a test of its own
+  if (works_on_bits(op)) return values == Domain::Integers;
   if (values == Domain::Complex) return !info_of(op).ordered;
   return values == Domain::Any || !info_of(op).floating;
 }

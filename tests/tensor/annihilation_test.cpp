@@ -134,7 +134,7 @@ class RandomExpressions {
     if (depth == 0 || draw(6) == 0)
       return draw(4) == 0 ? E::integer(static_cast<int>(draw(5)) - 2) : E::operand(draw(3));
     const auto op = static_cast<ScalarOp>(draw(static_cast<std::size_t>(Case) + 1));
-    if (op == MakeComplex) return expression(depth - 1);
+    if (op == MakeComplex || works_on_bits(op)) return expression(depth - 1);
     const auto& info = info_of(op);
     auto count = info.max_arguments < 0 ? info.min_arguments + static_cast<int>(draw(2)) : info.max_arguments;
     if (op == Case) count |= 1;
