@@ -39,7 +39,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 4;
+constexpr std::uint8_t kVersion = 5;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 

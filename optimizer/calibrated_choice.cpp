@@ -176,7 +176,6 @@ class Chooser {
     seconds_left_ -= seconds_of(pairs(graph_, most, true));
     options_.parallelism = most;
     options_.fewer_calls = true;
-    options_.stored_calls = kMostCallsOfOne;
     own_calls_ = most;
     const bool has_room = try_own_calls_of(0);
     // Small graphs try this under every limit, so that less memory never finds a better plan than more memory.

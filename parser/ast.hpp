@@ -152,8 +152,9 @@ enum class InfixOp : std::uint8_t {
 
 /// A chain of operators of one precedence, read from left to right: `a - b + c` is ((a - b) + c), with operators
 /// {Subtract, Add} and operands {a, b, c}. Invariants: there is at least one operator, and one operand more than
-/// operators; the operators are all Or, all Xor, all And, all the same one of the operators on bits, from {Add, Subtract},
-/// from {Multiply, Divide, Modulo}, or a single comparison or Power. Parentheses start another node: `a * (b * c)` is two nodes.
+/// operators; the operators are all Or, all Xor, all And, all the same operator on bits, from {Add, Subtract}, from
+/// {Multiply, Divide, Modulo}, or a single comparison or Power. Parentheses start another node: `a * (b * c)` is two
+/// nodes.
 struct Infix {
   std::vector<InfixOp> operators;
   std::vector<Expression> operands;

@@ -34,12 +34,11 @@ struct StatementOutline {
   StatementKind kind = StatementKind::Other;  ///< Explain for any explained statement
   /// The start of PostgreSQL's command tag, in capital letters: "INSERT", "CREATE TABLE"; empty for an empty statement.
   std::string tag;
-  bool empty = false;     ///< only spaces, comments and semicolons
-  bool explains = false;  ///< EXPLAIN: it is planned, not run
-  bool writes = false;    ///< its first words change the database; false for EXECUTE and EXPLAIN
-  bool defines_tensors =
-      false;                 ///< it begins with a WITH, behind EXPLAIN or not, that defines tensors: WITH P[i] = ...
-  bool stores_text = false;  ///< CREATE VIEW or TRIGGER: its text is stored, and compiled in every later session
+  bool empty = false;            ///< only spaces, comments and semicolons
+  bool explains = false;         ///< EXPLAIN: it is planned, not run
+  bool writes = false;           ///< its first words change the database; false for EXECUTE and EXPLAIN
+  bool defines_tensors = false;  ///< its WITH, behind EXPLAIN or not, defines tensors: WITH P[i] = ...
+  bool stores_text = false;      ///< CREATE VIEW or TRIGGER: its text is stored, and compiled in every later session
 };
 
 /// Throws only if out of memory; `text` may have any bytes. Reads up to the statement's verb, and a few words more for

@@ -139,6 +139,7 @@ class Bounds {
 
   double of_call(const ScalarExpression& e) {
     if (gives_boolean(e.op())) return 1;
+    if (works_on_bits(e.op())) return kUnbounded;
     double sum = 0;
     double product = 1;
     double largest = 0;
@@ -153,13 +154,7 @@ class Bounds {
       case Add:
       case Subtract: return sum;
       case Multiply: return product;
-      case Power:
-      case ShiftLeft:
-      case ShiftRight:
-      case BitAnd:
-      case BitOr:
-      case BitXor:
-      case BitNot: return kUnbounded;
+      case Power: return kUnbounded;
       default: return largest;
     }
   }

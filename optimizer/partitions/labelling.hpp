@@ -21,8 +21,6 @@ struct DecompositionOptions {
   WantedPartitions output_partitions;           ///< prescribed for results; moving a result there counts
   const CostModel* model = &transfers_model();  ///< must outlive the decomposition
   bool fewer_calls = false;                     ///< a vertex may make fewer calls than p if that costs less
-  /// With fewer_calls: cuts along those of stored operands may make so many calls, where that is more than p.
-  std::int64_t stored_calls = 0;
   /// With fewer_calls: limit on the bytes of one call's tiles, as far as extents allow; 0: none.
   double most_call_bytes = 0;
   /// Limits on the search for the optimum, and on improving a labelling that is not known to be optimal, in sums of

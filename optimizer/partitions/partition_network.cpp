@@ -132,7 +132,8 @@ class Builder {
     return parts;
   }
 
-  // The vectors that make p calls. With fewer_calls, those of 1, 2, 4, ... p calls and those that follow stored cuts.
+  // The vectors that make p calls. With fewer_calls, those of 1, 2, 4, ... p calls and those that follow stored cuts,
+  // which are few and may make more calls.
   std::vector<Partition> vectors_of(const VertexShape& shape, const Partition& slices, const Partition& stored) const {
     if (!options_.fewer_calls) return viable_in_slices(shape.extents, slices, options_.parallelism, most_vectors_);
     std::vector<Partition> out;
@@ -141,15 +142,15 @@ class Builder {
       if (known.insert(d).second) out.push_back(d);
     };
     constexpr std::size_t kMostStored = 6;  // labels that may follow a stored cut
+    constexpr double kMostStoredCalls = 65536;
     const auto sliced = std::any_of(slices.begin(), slices.end(), [](auto parts) { return parts > 1; });
     const auto cut =
         static_cast<std::size_t>(std::count_if(stored.begin(), stored.end(), [](auto n) { return n > 1; }));
-    const auto most_calls = static_cast<double>(std::max(options_.parallelism, options_.stored_calls));
     for (std::size_t set = 0; !sliced && cut <= kMostStored && set < std::size_t{1} << cut; ++set) {
       Partition d(stored.size(), 1);
       for (std::size_t n = 0, bit = 0; n < d.size(); ++n)
         if (stored[n] > 1 && (set >> bit++ & 1U) != 0) d[n] = stored[n];
-      if (kernel_calls(d) <= most_calls) add(d);
+      if (kernel_calls(d) <= kMostStoredCalls) add(d);
     }
     for (std::int64_t p = 1; p <= options_.parallelism; p *= 2)
       for (const auto& d : viable_in_slices(shape.extents, slices, p, most_vectors_)) add(d);

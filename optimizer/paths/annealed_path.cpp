@@ -7,6 +7,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/paths/contraction_tree.hpp"
+#include "optimizer/paths/random_share.hpp"
 
 namespace eindb {
 namespace {
@@ -65,8 +66,7 @@ class Annealing {
   bool accepts(double ratio) {
     if (ratio <= 1) return true;
     if (!(ratio < hopeless_ratio_)) return false;
-    const double uniform = static_cast<double>(random_() >> 11U) * 0x1p-53;
-    return uniform < std::pow(ratio, -beta_);
+    return random_share(random_) < std::pow(ratio, -beta_);
   }
 
   void keep_if_best() {

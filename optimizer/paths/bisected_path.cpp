@@ -10,8 +10,10 @@
 
 #include "common/check.hpp"
 #include "optimizer/paths/all_subsets.hpp"
+#include "optimizer/paths/best_path.hpp"
 #include "optimizer/paths/bisection.hpp"
 #include "optimizer/paths/greedy_path.hpp"
+#include "optimizer/paths/random_share.hpp"
 
 namespace eindb {
 namespace {
@@ -275,25 +277,16 @@ ResultPairs best_bisected_pairs(const ContractionProblem& problem, const ResultP
   constexpr double kLeastImbalance = 0.02;
   constexpr double kMostImbalance = 0.5;
   std::mt19937_64 random(2);
-  const auto value = [&](const ResultPairs& pairs) {
-    return value_of(path_of_results(problem, pairs, context.cancellation), context.objective);
-  };
-  auto best = start;
-  auto best_value = value(start);
+  BestPath best(problem, start, context);
   // Assumes that the next path costs as much as the one before.
   auto last = units_at_first(problem);
   for (std::uint64_t work = 0; work + last <= budget.units;) {
     const auto before = work;
-    const double share = static_cast<double>(random() >> 11U) * 0x1p-53;
-    const double imbalance = kLeastImbalance + share * (kMostImbalance - kLeastImbalance);
-    auto pairs = bisected_pairs(problem, imbalance, random(), work, context);
+    const double imbalance = kLeastImbalance + random_share(random) * (kMostImbalance - kLeastImbalance);
+    best.offer(bisected_pairs(problem, imbalance, random(), work, context));
     last = work - before;
-    const auto found = value(pairs);
-    if (!found.is_less(best_value)) continue;
-    best_value = found;
-    best = std::move(pairs);
   }
-  return best;
+  return best.take();
 }
 
 }  // namespace eindb

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "optimizer/paths/best_path.hpp"
 #include "optimizer/paths/contraction_network.hpp"
+#include "optimizer/paths/random_share.hpp"
 
 namespace eindb {
 namespace {
@@ -89,8 +91,7 @@ class LabelGraph {
 
   void offer(Number label) {
     const double rating = rule_.rate == EliminationRule::Rate::Fill ? fill(label) : width(label);
-    const double uniform = static_cast<double>(random_() >> 11U) * 0x1p-53;
-    ratings_[label] = (rating + 1e-3 * width(label)) * (1 + rule_.noise * uniform);
+    ratings_[label] = (rating + 1e-3 * width(label)) * (1 + rule_.noise * random_share(random_));
     next_.push({ratings_[label], label});
   }
 
@@ -194,24 +195,17 @@ ResultPairs best_eliminated_pairs(const ContractionProblem& problem, const Resul
   constexpr std::uint64_t kUnitsPerStep = 100;  // to contract along an order, and to cost the path
   constexpr double kMostNoise = 0.5;
   std::mt19937_64 random(4);
-  auto best = start;
-  const auto value = [&](const ResultPairs& pairs) {
-    return value_of(path_of_results(problem, pairs, context.cancellation), context.objective);
-  };
-  auto best_value = value(start);
+  BestPath best(problem, start, context);
   std::uint64_t work = 0;
   for (std::uint64_t round = 0;; ++round) {
     work += problem.operands.size() * kUnitsPerStep;
-    if (work >= budget.units) return best;
+    if (work >= budget.units) return best.take();
     const auto rate = round % 2 == 0 ? EliminationRule::Rate::Width : EliminationRule::Rate::Fill;
-    const double share = static_cast<double>(random() >> 11U) * 0x1p-53;
+    const double share = random_share(random);
     auto pairs =
         eliminated_pairs(problem, {rate, round < 2 ? 0 : kMostNoise * share, random()}, work, budget.units, context);
-    if (pairs.empty()) return best;
-    const auto found = value(pairs);
-    if (!found.is_less(best_value)) continue;
-    best_value = found;
-    best = std::move(pairs);
+    if (pairs.empty()) return best.take();
+    best.offer(std::move(pairs));
   }
 }
 

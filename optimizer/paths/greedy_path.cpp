@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "optimizer/paths/best_path.hpp"
 #include "optimizer/paths/contraction_network.hpp"
 
 namespace eindb {
@@ -157,16 +158,11 @@ ResultPairs greedy_pairs(const ContractionProblem& problem, const GreedyRule& ru
 }
 
 ResultPairs greedy_pairs_by_objective(const ContractionProblem& problem, const SearchContext& context) {
-  auto best = greedy_pairs(problem, {}, context);
-  if (context.objective == PathObjective::Flops) return best;
-  const auto value = [&](const ResultPairs& pairs) {
-    return value_of(path_of_results(problem, pairs, context.cancellation), context.objective);
-  };
-  for (const double weight : {0.5, 0.0}) {
-    auto pairs = greedy_pairs(problem, {.weight = weight}, context);
-    if (value(pairs).is_less(value(best))) best = std::move(pairs);
-  }
-  return best;
+  auto by_flops = greedy_pairs(problem, {}, context);
+  if (context.objective == PathObjective::Flops) return by_flops;
+  BestPath best(problem, std::move(by_flops), context);
+  for (const double weight : {0.5, 0.0}) best.offer(greedy_pairs(problem, {.weight = weight}, context));
+  return best.take();
 }
 
 ContractionPath greedy_path(const ContractionProblem& problem) {

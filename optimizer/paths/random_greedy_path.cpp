@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "optimizer/paths/best_path.hpp"
 #include "optimizer/paths/greedy_path.hpp"
+#include "optimizer/paths/random_share.hpp"
 
 namespace eindb {
 namespace {
@@ -19,10 +21,9 @@ std::uint64_t units_per_trial(const ContractionProblem& problem) {
 }
 
 GreedyRule random_rule(std::mt19937_64& random) {
-  const auto uniform = [&] { return static_cast<double>(random() >> 11U) * 0x1p-53; };
   GreedyRule rule;
-  rule.weight = uniform();
-  rule.temperature = 0.5 * uniform();
+  rule.weight = random_share(random);
+  rule.temperature = 0.5 * random_share(random);
   rule.seed = random();
   return rule;
 }
@@ -32,21 +33,12 @@ GreedyRule random_rule(std::mt19937_64& random) {
 ResultPairs random_greedy_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
                                 const SearchContext& context) {
   std::mt19937_64 random(1);
-  auto best = start;
-  const auto value = [&](const ResultPairs& pairs) {
-    return value_of(path_of_results(problem, pairs, context.cancellation), context.objective);
-  };
-  auto best_value = value(start);
+  BestPath best(problem, start, context);
   const auto units = units_per_trial(problem);
   CHECK(units > 0, "a trial takes work");
-  for (auto left = budget.units; left >= units; left -= units) {
-    auto pairs = greedy_pairs(problem, random_rule(random), context);
-    const auto found = value(pairs);
-    if (!found.is_less(best_value)) continue;
-    best_value = found;
-    best = std::move(pairs);
-  }
-  return best;
+  for (auto left = budget.units; left >= units; left -= units)
+    best.offer(greedy_pairs(problem, random_rule(random), context));
+  return best.take();
 }
 
 }  // namespace eindb

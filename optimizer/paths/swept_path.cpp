@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "optimizer/paths/best_path.hpp"
+#include "optimizer/paths/random_share.hpp"
 
 namespace eindb {
 namespace {
@@ -26,13 +28,11 @@ constexpr std::uint64_t kFewestSteps = 20;
 constexpr std::uint64_t kStepsPerCorrection = 10;
 // For each operand and each of its labels, in addition to those looked at for ratings: queues, and the costs of the
 // path.
-constexpr std::uint64_t kUnitsPerLabelOfSweep = 60;
+constexpr std::uint64_t kUnitsPerPartOfSweep = 60;
 constexpr double kShareOfModes = 0.4;
 constexpr double kLeastLog2Price = -3;  // of the price for a hundredth of all operands
 constexpr double kMostLog2Price = 3;
 constexpr double kMostNoise = 0.5;
-
-double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11U) * 0x1p-53; }
 
 // The operands of a problem as neighbours through labels.
 class Neighbourhood {
@@ -228,7 +228,7 @@ class Sweep {
       growth += near_.weight_of(label) * (static_cast<int>(is_open) - static_cast<int>(was_open));
     }
     work_ += 2 * near_.labels_of(operand).size();
-    ratings_[operand] = growth + rule_.price * rule_.place[operand] + rule_.noise * uniform(random_);
+    ratings_[operand] = growth + rule_.price * rule_.place[operand] + rule_.noise * random_share(random_);
     waiting_.push({ratings_[operand], random_(), operand});
   }
 
@@ -269,8 +269,7 @@ ResultPairs best_swept_pairs(const ContractionProblem& problem, const ResultPair
       std::min(kMostSteps, static_cast<std::uint64_t>(kShareOfModes * static_cast<double>(budget.units)) /
                                (2 * units_per_step + 1));
   std::uint64_t work = 2 * steps * units_per_step;
-  // Operands without labels take work, too.
-  const auto units_per_sweep = (near.operand_count() + near.label_count()) * kUnitsPerLabelOfSweep;
+  const auto units_per_sweep = (near.operand_count() + near.label_count()) * kUnitsPerPartOfSweep;
   auto last = units_per_sweep;
   if (problem.operands.size() < 3 || steps < kFewestSteps || work + last > budget.units) return start;
 
@@ -289,28 +288,21 @@ ResultPairs best_swept_pairs(const ContractionProblem& problem, const ResultPair
   walk.find(near.distances_from(side).first, steps);
 
   std::mt19937_64 random(5);
-  const auto value = [&](const ResultPairs& pairs) {
-    return value_of(path_of_results(problem, pairs, context.cancellation), context.objective);
-  };
-  auto best = start;
-  auto best_value = value(start);
+  BestPath best(problem, start, context);
   for (std::uint64_t round = 0; work + last <= budget.units; ++round) {
     const auto before = work;
     SweepRule rule;
-    rule.place = places(walk.modes(), round == 0 ? 0 : 2 * std::numbers::pi * uniform(random));
-    rule.price = std::exp2(kLeastLog2Price + uniform(random) * (kMostLog2Price - kLeastLog2Price));
-    rule.noise = round % 2 == 0 ? 0 : kMostNoise * uniform(random);
+    rule.place = places(walk.modes(), round == 0 ? 0 : 2 * std::numbers::pi * random_share(random));
+    rule.price = std::exp2(kLeastLog2Price + random_share(random) * (kMostLog2Price - kLeastLog2Price));
+    rule.noise = round % 2 == 0 ? 0 : kMostNoise * random_share(random);
     rule.seed = random();
     auto pairs = Sweep(near, rule, work, context).run();
     CHECK(pairs.size() + 1 == problem.operands.size(), "a sweep takes in all operands");
     work += units_per_sweep;
     last = work - before;
-    const auto found = value(pairs);
-    if (!found.is_less(best_value)) continue;
-    best_value = found;
-    best = std::move(pairs);
+    best.offer(std::move(pairs));
   }
-  return best;
+  return best.take();
 }
 
 }  // namespace eindb

@@ -37,10 +37,9 @@ bool is_sql(std::string_view statement, const Token& first, Tokenizer& tokenizer
   if (first.is_word("CREATE"))
     while (is_one_of(second, kBeforeKind)) second = tokenizer.next();
   if (first.is_word("INSERT") && second.is_word("INTO") && inserts_into_tensor(tokenizer)) return false;
-  const auto is_of_tensors = [&] { return outline_of(statement).defines_tensors; };
-  if (first.is_word("WITH")) return !is_of_tensors();
-  if (first.is_word("EXPLAIN") && second.is_word("WITH")) return !is_of_tensors();
-  if (first.is_word("EXPLAIN")) return second.is_word("QUERY") || is_one_of(second, kVerbs);
+  const bool explains = first.is_word("EXPLAIN");
+  if ((explains ? second : first).is_word("WITH")) return !outline_of(statement).defines_tensors;
+  if (explains) return second.is_word("QUERY") || is_one_of(second, kVerbs);
   return (first.is_word("CREATE") || is_one_of(first, kVerbs)) && !is_one_of(second, kOurs);
 }
 
