@@ -110,7 +110,7 @@ void ClientState::show_catalog() {
 Translation ClientState::translate(std::string_view text, std::span<const std::int32_t> stated) {
   if (!is_sql_for_sqlite(text)) return {};
   auto& session = this->session();
-  forget_cancellation();
+  begin_time();  // that of the statement before may be over: what is read here is for the next one
   auto& known = session_->translations;
   const auto key = with_types(text, stated);
   if (const auto* found = known.find(key, session.schema_version())) return *found;

@@ -91,7 +91,7 @@ TEST(SyntaxError, Tokens) {
       {"EINSUM Z = 2x", 1, 13, "letters in the number 2x", "a name starts with a letter; quote a text: '2x'"},
       {"SET memory_limit = 2GB", 1, 21, "letters in the number 2GB",
        "a name starts with a letter; quote a text: '2GB'"},
-      {"EINSUM Z = a && b", 1, 15, "expected an expression, but found &", "write AND for &&"},
+      {"EINSUM Z = a && b", 1, 15, "expected an expression, found '&'", "write AND for &&"},
       {"EINSUM Größe = a × b", 1, 18, "unexpected character '×'", "write * for times"},
       {"EINSUM Z = X{i}", 1, 13, "unexpected character '{'", "labels stand in brackets: X[i,j]"},
       {"EINSUM Z = $0", 1, 12, "parameters are numbered from $1 to $65535"},

@@ -176,6 +176,26 @@ class StatementTime(WithServer):
             self.assertGreater(time.monotonic() - start, 0.2)
 
 
+class TimeBetweenStatements(WithServer):
+    script = TENSORS
+
+    def test_it_does_not_count(self):
+        """Names are looked up before a statement runs. SQLite polls every so many instructions, counted over statements,
+        so that these, which take many, are among those that met the time of the statement before."""
+        tables = [f"t{n}" for n in range(30)]
+        with connect(self.server) as connection:
+            connection.execute(f"CREATE TABLE wide ({', '.join(f'c{n} integer' for n in range(400))})")
+            connection.execute("CREATE VIEW all_of_it AS SELECT * FROM wide")
+            for table in tables:
+                connection.execute(f"CREATE TABLE {table} (a integer, b text)")
+            connection.execute("SET statement_timeout = 1500")
+            connection.execute("SELECT 7")
+            joined = ", ".join(f"{table} x{table}" for table in tables)
+            for rows in ("SELECT * FROM all_of_it", "SELECT * FROM wide", f"SELECT 1 FROM {joined}"):
+                time.sleep(1.6)
+                self.assertEqual(connection.execute(rows).fetchall(), [])
+
+
 class LoginTime(WithServer):
     options = ("--login-timeout", "700ms")
 
