@@ -224,6 +224,9 @@ Login Session::find_login(std::string_view name) {
   return guarded([&] { return impl_->state.database.login(name); });
 }
 
+void Session::begin_time() {
+  guarded([&] { (void)impl_->start(); });
+}
 void Session::cancel() noexcept { impl_->state.statement.cancellation().request(); }
 
 void Session::on_progress(ProgressCallback callback) { impl_->state.user.progress = std::move(callback); }

@@ -112,6 +112,9 @@ class Session {
   /// The user of that name, or a decoy that no password matches. Only if has_users().
   Login find_login(std::string_view name);
 
+  /// As at the start of a statement: statement_timeout counts from now, and requests to cancel are forgotten. For what
+  /// a front end reads between statements.
+  void begin_time();
   /// Asks the running statement to stop with Error{Cancelled}. Safe from any thread and from a signal handler.
   void cancel() noexcept;
   void on_progress(ProgressCallback callback);

@@ -131,7 +131,7 @@ void ClientState::add_functions() {
 }
 
 void ClientState::begin_time() {
-  if (session_ != nullptr) session_->session.execute("");
+  if (session_ != nullptr) session_->session.begin_time();
 }
 
 // A request that came after its statement had ended would stop what is read for the next one.
