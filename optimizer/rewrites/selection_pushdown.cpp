@@ -13,13 +13,13 @@
 namespace eindb {
 namespace {
 
+using Kind = ScalarExpression::Kind;
 using Held = std::vector<std::optional<std::int64_t>>;  // one entry per dimension: the index it is held at, if any
 
 bool is_zero(const ScalarExpression& e) { return e.is_constant() && e.real_value() == 0; }
 
 // Collects the held labels of `condition`: label = constant, or several of these joined by AND. False for other forms.
 bool collect_held(const ScalarExpression& condition, std::map<Label, std::int64_t>& held) {
-  using Kind = ScalarExpression::Kind;
   const auto& arguments = condition.arguments();
   if (condition.is_call(ScalarOp::And)) return collect_held(*arguments[0], held) && collect_held(*arguments[1], held);
   if (!condition.is_call(ScalarOp::Equal)) return false;
@@ -43,7 +43,7 @@ std::optional<Held> selection_of(const Vertex& vertex, const LabelTable& labels)
     if (arguments.size() != 3 || !is_zero(*arguments[2]) || !collect_held(*arguments[0], held)) return std::nullopt;
     value = arguments[1].get();
   }
-  if (value->kind() != ScalarExpression::Kind::Operand) return std::nullopt;
+  if (value->kind() != Kind::Operand) return std::nullopt;
 
   Held at;
   std::set<Label> seen;

@@ -124,6 +124,8 @@ std::optional<Translation> translate_tree(std::string_view statement, const dial
     const auto end = Tokenizer(statement, original, kPostgresRules).next().span.end;
     out.segments.push_back({at, original, std::max(end, original), false});
   }
+  // A text of which nothing is marked, such as SELECT 1 for SELECT alone, stands for the whole statement.
+  if (out.segments.empty()) out.segments.push_back({0, 0, statement.size(), false});
   out.uses_catalog = translated->uses_catalog;
   out.column_types = translated->columns;
   note_cast_parameters(statement, out);

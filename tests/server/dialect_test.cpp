@@ -110,6 +110,11 @@ TEST(Dialect, PlacesAreThoseOfTheClient) {
   const auto at = translation.text->find("'x'");
   const auto place = translation.original({at, at + 3});
   EXPECT_EQ(statement.substr(place.begin, place.end - place.begin), "'x'");
+  const std::string_view nothing = "SELECT";
+  const auto of_nothing = translation_of(nothing);
+  ASSERT_TRUE(of_nothing.text.has_value());
+  const auto whole = of_nothing.original({of_nothing.text->size() - 1, of_nothing.text->size()});
+  EXPECT_EQ(nothing.substr(whole.begin, whole.end - whole.begin), nothing);
 }
 
 TEST(Dialect, LongStatementsTakeLinearTime) {
