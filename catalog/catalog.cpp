@@ -1,7 +1,9 @@
 #include "catalog/catalog.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "catalog/comment_catalog.hpp"
 #include "catalog/grant_catalog.hpp"
@@ -9,6 +11,7 @@
 #include "common/checked_math.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "storage/cells/tensor_table.hpp"
 #include "storage/encoding/tile_codec.hpp"
 #include "storage/shards/shard_log.hpp"
 #include "storage/sqlite/schema_version.hpp"
@@ -17,13 +20,49 @@
 namespace eindb {
 namespace {
 
-constexpr const char* kCreateTables =
-    "CREATE TABLE IF NOT EXISTS main.eindb_tensors ("
-    "tensor_id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE UNIQUE, dtype TEXT NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS main.eindb_dimensions ("
+constexpr const char* kTensors =
+    ".eindb_tensors ("
+    "tensor_id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE UNIQUE, dtype TEXT NOT NULL);";
+constexpr const char* kDimensions =
+    ".eindb_dimensions ("
     "tensor_id INTEGER NOT NULL, position INTEGER NOT NULL, label TEXT NOT NULL, extent INTEGER NOT NULL,"
-    " parts INTEGER NOT NULL, PRIMARY KEY (tensor_id, position)) WITHOUT ROWID;"
+    " parts INTEGER NOT NULL, PRIMARY KEY (tensor_id, position)) WITHOUT ROWID;";
+constexpr const char* kSettings =
     "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
+
+/// The pages of temporary tensors are as large as those of the database, and go to a file of the system's temporary
+/// ones when there are more than these.
+constexpr const char* kTemporaryPages = "PRAGMA temp.page_size = 65536; PRAGMA temp.cache_size = -16384";
+
+std::string create_tables(std::string_view schema) {
+  const std::string create = "CREATE TABLE IF NOT EXISTS " + std::string(schema);
+  return create + kTensors + create + kDimensions;
+}
+
+/// `sql` with the schema in the place of each $.
+std::string in_schema(std::string_view schema, std::string_view sql) {
+  std::string out;
+  for (const char c : sql) {
+    if (c == '$') out += schema;
+    else out += c;
+  }
+  return out;
+}
+
+/// The rest of a name behind the schema and a point; nullopt if it does not begin so.
+std::optional<std::string_view> behind_schema(std::string_view name, std::string_view schema) {
+  if (name.size() < schema.size() + 2 || name[schema.size()] != '.') return std::nullopt;
+  if (!equal_ignoring_case(name.substr(0, schema.size()), schema)) return std::nullopt;
+  return name.substr(schema.size() + 1);
+}
+
+constexpr std::array kSchemas{kTemporarySchema, kMainSchema};
+
+TensorInfo qualified(TensorInfo info) {
+  info.name = info.schema + "." + info.name;
+  info.is_qualified = true;
+  return info;
+}
 
 constexpr std::size_t kRememberedTensors = 10'000;
 
@@ -54,10 +93,11 @@ class KeptQuery {
   SqliteStatement& statement_;
 };
 
-std::vector<DimensionRow> read_dimensions(SqliteConnection& connection, std::int64_t tensor_id) {
-  const KeptQuery select(
-      connection,
-      "SELECT position, label, extent, parts FROM main.eindb_dimensions WHERE tensor_id = ? ORDER BY position LIMIT ?");
+std::vector<DimensionRow> read_dimensions(SqliteConnection& connection, std::string_view schema,
+                                          std::int64_t tensor_id) {
+  const KeptQuery select(connection, in_schema(schema,
+                                               "SELECT position, label, extent, parts FROM $.eindb_dimensions WHERE "
+                                               "tensor_id = ? ORDER BY position LIMIT ?"));
   select->bind(1, tensor_id).bind(2, kMaxStoredRank + 1);
   std::vector<DimensionRow> rows;
   while (select->step()) rows.push_back({select->integer(0), select->text(1), select->integer(2), select->integer(3)});
@@ -94,15 +134,23 @@ void Catalog::corrupt(const std::string& tensor, const std::string& what) const 
               "restore the database from a copy");
 }
 
-bool Catalog::exists() {
-  return connection_.has_table("eindb_tensors", {"tensor_id", "name", "dtype"}) &&
-         connection_.has_table("eindb_dimensions", {"tensor_id", "position", "label", "extent", "parts"});
+bool Catalog::exists(std::string_view schema) {
+  return connection_.has_table("eindb_tensors", {"tensor_id", "name", "dtype"}, schema) &&
+         connection_.has_table("eindb_dimensions", {"tensor_id", "position", "label", "extent", "parts"}, schema);
 }
 
-void Catalog::require_tables() {
+bool Catalog::has_temporary() {
+  if (!memory_.has_temporary) memory_.has_temporary = exists(kTemporarySchema);
+  return *memory_.has_temporary;
+}
+
+void Catalog::require_tables(std::string_view schema) {
   CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
-  if (exists()) return;
-  connection_.execute(kCreateTables);
+  if (exists(schema)) return;
+  if (schema == kTemporarySchema) connection_.execute(kTemporaryPages);
+  connection_.execute(create_tables(schema));
+  if (schema != kMainSchema) return;
+  connection_.execute(kSettings);
   connection_
       .prepare(
           "INSERT INTO main.eindb_settings VALUES ('schema_version', ?)"
@@ -117,7 +165,7 @@ void Catalog::forget_if_changed() {
   const auto now = version();
   const auto others = connection_.commits_of_others();
   const bool same = memory_.version == now && memory_.commits_of_others == others;
-  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}, {}, {}};
+  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}, {}, {}, {}};
 }
 
 std::optional<TensorInfo> Catalog::find(std::string_view name) {
@@ -129,28 +177,57 @@ std::optional<TensorInfo> Catalog::find(std::string_view name) {
   return found;
 }
 
-// SQLite takes time in the number of all tables to find one by its name, so each question is asked once.
-std::optional<TensorInfo> Catalog::look_up(std::string_view name) {
-  if (!memory_.exists) memory_.exists = exists();
-  if (!*memory_.exists) return std::nullopt;
-  const KeptQuery select(connection_,
-                         "SELECT tensor_id, name, dtype FROM main.eindb_tensors WHERE name = ? COLLATE NOCASE LIMIT 1");
-  select->bind(1, name);
-  if (!select->step()) return std::nullopt;
-  return read(select->integer(0), select->text(1), select->text(2));
+std::optional<TensorInfo> Catalog::find_in(std::string_view schema, std::string_view own_name) {
+  forget_if_changed();
+  auto found = look_up_in(schema, own_name);
+  if (found && schema == kMainSchema && look_up_in(kTemporarySchema, own_name)) return qualified(std::move(*found));
+  return found;
 }
 
-TensorInfo Catalog::read(std::int64_t id, std::string name, const std::string& dtype_name) {
+std::optional<TensorInfo> Catalog::look_up(std::string_view name) {
+  auto found = look_up_in(kTemporarySchema, name);
+  if (!found) found = look_up_in(kMainSchema, name);
+  for (const auto schema : kSchemas) {
+    const auto own_name = behind_schema(name, schema);
+    auto other = own_name ? find_in(schema, *own_name) : std::nullopt;
+    if (found && other) {
+      throw Error(ErrorKind::DuplicateName,
+                  "a tensor is named " + found->name + ", and one named " + other->own_name() + " is in the schema " +
+                      other->schema,
+                  std::nullopt, "give one of them another name: ALTER TENSOR ... RENAME TO");
+    }
+    if (other) found = std::move(other);
+  }
+  return found;
+}
+
+// SQLite takes time in the number of all tables to find one by its name, so each question is asked once.
+std::optional<TensorInfo> Catalog::look_up_in(std::string_view schema, std::string_view own_name) {
+  if (schema == kTemporarySchema) {
+    if (!has_temporary()) return std::nullopt;
+  } else {
+    if (!memory_.exists) memory_.exists = exists(schema);
+    if (!*memory_.exists) return std::nullopt;
+  }
+  const KeptQuery select(
+      connection_,
+      in_schema(schema, "SELECT tensor_id, name, dtype FROM $.eindb_tensors WHERE name = ? COLLATE NOCASE LIMIT 1"));
+  select->bind(1, own_name);
+  if (!select->step()) return std::nullopt;
+  return read(schema, select->integer(0), select->text(1), select->text(2));
+}
+
+TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string name, const std::string& dtype_name) {
   if (name.empty() || name.size() > kMaxNameLength || name.find('\0') != std::string::npos)
     corrupt("number " + std::to_string(id), "it has no proper name");
   const auto dtype = parse_dtype(dtype_name);
   if (!dtype) corrupt(name, "its type is unknown");
-  const auto rows = read_dimensions(connection_, id);
+  const auto rows = read_dimensions(connection_, schema, id);
   if (const auto fault = fault_of(rows, *dtype); !fault.empty()) corrupt(name, fault);
-  if (!connection_.has_table(TileStore::table_of(name), {"tile_id", "tile"}))
+  if (!connection_.has_table(TileStore::table_of(name), {"tile_id", "tile"}, schema))
     corrupt(name, "its table of tiles is missing");
 
-  const auto replicas = read_replicas(id, name);
+  const auto replicas = schema == kMainSchema ? read_replicas(id, name) : 0;
   std::vector<std::string> labels;
   std::vector<std::int64_t> extents;
   Partition parts;
@@ -164,7 +241,8 @@ TensorInfo Catalog::read(std::int64_t id, std::string name, const std::string& d
           .dtype = *dtype,
           .labels = std::move(labels),
           .grid = TileGrid(Shape(std::move(extents)), std::move(parts)),
-          .replicas = replicas};
+          .replicas = replicas,
+          .schema = std::string(schema)};
 }
 
 int Catalog::read_replicas(std::int64_t tensor_id, const std::string& name) {
@@ -189,11 +267,24 @@ TensorInfo Catalog::get(std::string_view name) {
   throw Error(ErrorKind::UnknownName, "there is no tensor " + std::string(name), std::nullopt, std::move(hint));
 }
 
-std::vector<std::string> Catalog::names() {
+std::vector<std::string> Catalog::own_names(std::string_view schema) {
   std::vector<std::string> out;
-  if (!exists()) return out;
-  auto select = connection_.prepare(std::string("SELECT name FROM main.eindb_tensors") + kVisible);
+  if (!exists(schema)) return out;
+  auto select = connection_.prepare(in_schema(schema, "SELECT name FROM $.eindb_tensors") + kVisible);
   while (select.step()) out.push_back(select.text(0));
+  return out;
+}
+
+std::vector<std::string> Catalog::names() {
+  forget_if_changed();
+  auto out = own_names(kMainSchema);
+  if (!has_temporary()) return out;
+  auto temporary = own_names(kTemporarySchema);
+  const auto before = [](const std::string& a, const std::string& b) { return to_lower(a) < to_lower(b); };
+  for (auto& name : out)
+    if (std::binary_search(temporary.begin(), temporary.end(), name, before)) name = "main." + name;
+  out.insert(out.end(), std::make_move_iterator(temporary.begin()), std::make_move_iterator(temporary.end()));
+  std::sort(out.begin(), out.end(), before);
   return out;
 }
 
@@ -214,8 +305,8 @@ TensorSummary Catalog::summarize(const TensorInfo& info) {
     return out;
   }
   // LENGTH of a blob only reads the head of the row.
-  auto select = connection_.prepare("SELECT COUNT(*), COALESCE(SUM(LENGTH(tile)), 0) FROM main." +
-                                    quote_identifier(TileStore::table_of(info.name)));
+  auto select =
+      connection_.prepare("SELECT COUNT(*), COALESCE(SUM(LENGTH(tile)), 0) FROM " + info.store().quoted_table());
   CHECK(select.step(), "an aggregate gives one row");
   return {.info = info, .stored_tiles = select.integer(0), .stored_bytes = select.integer(1)};
 }
@@ -225,7 +316,7 @@ double Catalog::present(const TensorInfo& info) {
   constexpr std::int64_t kLookedFor = 96;
   const auto tiles = info.grid.tile_count();
   if (tiles <= 1) return 1;
-  const auto table = "main." + quote_identifier(TileStore::table_of(info.name));
+  const auto table = info.store().quoted_table();
   std::int64_t found = 0;
   if (tiles <= kLookedFor) {
     auto select = connection_.prepare("SELECT COUNT(*) FROM " + table);
@@ -246,34 +337,40 @@ double Catalog::present(const TensorInfo& info) {
   return std::exp2(std::round(8 * std::log2(share)) / 8);
 }
 
-void Catalog::check_free(const std::string& name, std::optional<std::int64_t> except) {
+void Catalog::require_free(const std::string& name) {
+  for (const auto schema : kSchemas) check_free(schema, name, std::nullopt);
+}
+
+void Catalog::check_free(std::string_view schema, const std::string& name, std::optional<std::int64_t> except) {
   check_tensor_name(name);
-  const auto present = find(name);
+  const auto present = find_in(schema, name);
   if (present && present->id != except) {
     throw Error(ErrorKind::DuplicateName, "a tensor " + present->name + " exists already", std::nullopt,
                 "drop it first, or use another name");
   }
-  auto select = connection_.prepare(
-      "SELECT type, name FROM main.sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')");
+  auto select = connection_.prepare(in_schema(
+      schema, "SELECT type, name FROM $.sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')"));
   select.bind(1, name);
-  if (!select.step()) return;
+  if (present || !select.step()) return;
   throw Error(ErrorKind::DuplicateName, "a " + select.text(0) + " " + select.text(1) + " exists already", std::nullopt,
               "use another name: SQL sees tensors and tables side by side");
 }
 
 TensorInfo Catalog::create(const std::string& name, DType dtype, const std::vector<std::string>& labels,
-                           const TileGrid& grid, int replicas) {
-  require_tables();
-  check_free(name, std::nullopt);
-  return insert(name, dtype, labels, grid, replicas);
+                           const TileGrid& grid, int replicas, std::string_view schema) {
+  require_tables(schema);
+  check_free(schema, name, std::nullopt);
+  auto info = insert(name, dtype, labels, grid, replicas, schema);
+  show_in_sql(info);
+  return info;
 }
 
 TensorInfo Catalog::insert(const std::string& name, DType dtype, const std::vector<std::string>& labels,
-                           const TileGrid& grid, int replicas) {
+                           const TileGrid& grid, int replicas, std::string_view schema) {
   CHECK(labels.size() == grid.rank(), "a tensor has one label per dimension");
   for (const auto& label : labels) check_label_name(label);
   check_storable(grid.shape(), dtype);
-  connection_.prepare("INSERT INTO main.eindb_tensors (name, dtype) VALUES (?, ?)")
+  connection_.prepare(in_schema(schema, "INSERT INTO $.eindb_tensors (name, dtype) VALUES (?, ?)"))
       .bind(1, name)
       .bind(2, name_of(dtype))
       .run();
@@ -282,9 +379,10 @@ TensorInfo Catalog::insert(const std::string& name, DType dtype, const std::vect
                   .dtype = dtype,
                   .labels = labels,
                   .grid = grid,
-                  .replicas = replicas};
+                  .replicas = replicas,
+                  .schema = std::string(schema)};
   if (info.is_sharded()) insert_sharding(info);
-  auto row = connection_.prepare("INSERT INTO main.eindb_dimensions VALUES (?, ?, ?, ?, ?)");
+  auto row = connection_.prepare(in_schema(schema, "INSERT INTO $.eindb_dimensions VALUES (?, ?, ?, ?, ?)"));
   for (std::size_t d = 0; d < labels.size(); ++d)
     row.bind(1, info.id).bind(2, d).bind(3, labels[d]).bind(4, grid.shape()[d]).bind(5, grid.partition()[d]).run();
   info.store().create(connection_);
@@ -298,49 +396,73 @@ void Catalog::insert_sharding(const TensorInfo& info) {
   connection_.prepare("INSERT INTO main.eindb_shardings VALUES (?, ?)").bind(1, info.id).bind(2, info.replicas).run();
 }
 
-void Catalog::drop(std::string_view name) {
-  require_tables();
-  const auto info = get(name);
+// Comments and grants are on what all sessions see.
+void Catalog::drop(const TensorInfo& info) {
+  require_tables(info.schema);
   remove(info);
-  CommentCatalog(connection_).forget(info.name);
-  GrantCatalog(connection_).forget(info.name);
+  if (info.is_temporary()) return;
+  CommentCatalog(connection_).forget(info.own_name());
+  GrantCatalog(connection_).forget(info.own_name());
+}
+
+// Tensors of the database become visible to SQL when a statement names them.
+void Catalog::show_in_sql(const TensorInfo& info) {
+  if (!info.is_temporary()) return;
+  connection_.execute("CREATE VIRTUAL TABLE temp." + quote_identifier(info.own_name()) + " USING " +
+                      std::string(kTemporaryModule));
+}
+
+void Catalog::hide_in_sql(const TensorInfo& info) {
+  const auto name = info.own_name();
+  if (info.is_temporary() && !name.starts_with(kStagedPrefix))
+    connection_.execute("DROP TABLE temp." + quote_identifier(name));
 }
 
 void Catalog::remove(const TensorInfo& info) {
-  connection_.prepare("DELETE FROM main.eindb_tensors WHERE tensor_id = ?").bind(1, info.id).run();
-  connection_.prepare("DELETE FROM main.eindb_dimensions WHERE tensor_id = ?").bind(1, info.id).run();
+  hide_in_sql(info);
+  for (const auto* sql :
+       {"DELETE FROM $.eindb_tensors WHERE tensor_id = ?", "DELETE FROM $.eindb_dimensions WHERE tensor_id = ?"})
+    connection_.prepare(in_schema(info.schema, sql)).bind(1, info.id).run();
   if (info.is_sharded())
     connection_.prepare("DELETE FROM main.eindb_shardings WHERE tensor_id = ?").bind(1, info.id).run();
   info.store().drop(connection_);
 }
 
 void Catalog::rename(std::string_view name, const std::string& new_name) {
-  require_tables();
   const auto info = get(name);
-  check_free(new_name, info.id);
+  require_tables(info.schema);
+  check_free(info.schema, new_name, info.id);
   move(info, new_name);
-  CommentCatalog(connection_).rename(info.name, new_name);
-  GrantCatalog(connection_).rename(info.name, new_name);
+  if (info.is_temporary()) return;
+  CommentCatalog(connection_).rename(info.own_name(), new_name);
+  GrantCatalog(connection_).rename(info.own_name(), new_name);
 }
 
 void Catalog::move(const TensorInfo& info, const std::string& new_name) {
-  if (info.name == new_name) return;
-  connection_.prepare("UPDATE main.eindb_tensors SET name = ? WHERE tensor_id = ?")
+  if (info.own_name() == new_name) return;
+  hide_in_sql(info);
+  connection_.prepare(in_schema(info.schema, "UPDATE $.eindb_tensors SET name = ? WHERE tensor_id = ?"))
       .bind(1, new_name)
       .bind(2, info.id)
       .run();
   info.store().rename(connection_, new_name);
+  auto moved = info;
+  moved.name = new_name;
+  moved.is_qualified = false;
+  show_in_sql(moved);
 }
 
-TensorInfo Catalog::stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid, int replicas) {
-  require_tables();
-  const auto next = connection_.query_integer("SELECT COALESCE(MAX(tensor_id), 0) + 1 FROM main.eindb_tensors");
-  return insert(kStagedPrefix + std::to_string(next), dtype, labels, grid, replicas);
+TensorInfo Catalog::stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,
+                          std::string_view schema) {
+  require_tables(schema);
+  const auto next =
+      connection_.query_integer(in_schema(schema, "SELECT COALESCE(MAX(tensor_id), 0) + 1 FROM $.eindb_tensors"));
+  return insert(kStagedPrefix + std::to_string(next), dtype, labels, grid, replicas, schema);
 }
 
 TensorInfo Catalog::publish(const TensorInfo& staged, const std::string& name) {
-  if (const auto old = find(name)) remove(*old);
-  check_free(name, std::nullopt);
+  if (const auto old = find_in(staged.schema, name)) remove(*old);
+  check_free(staged.schema, name, std::nullopt);
   move(staged, name);
   auto info = staged;
   info.name = name;

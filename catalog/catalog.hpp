@@ -19,6 +19,10 @@ namespace eindb {
 ///     eindb_shardings(tensor_id INTEGER PRIMARY KEY, replicas)      only for tensors whose tiles are at workers
 ///     eindb_settings(name, value)
 ///
+/// Temporary tensors, which are the session's alone and end with it, are in tables of the same names in SQLite's schema
+/// `temp`. Each is also a virtual table there (catalog/tensor_tables.hpp), so that SQL finds it as the catalog does:
+/// A is the temporary tensor if there is one, else that of the database, which main.A always is.
+///
 /// Names of tensors ignore the case of ASCII letters, and keep the case in which they were given; labels are
 /// case-sensitive. A database file may come from anywhere, so each row is verified when it is read, and an invalid one
 /// is Error{Corrupt}. Entries are cached until a tensor or table is created, altered or dropped, or another connection
@@ -28,11 +32,14 @@ class Catalog {
  public:
   explicit Catalog(SqliteConnection& connection) : connection_(connection) {}
 
-  /// nullopt if there is no such tensor.
+  /// The tensor that statements call so: A, main.A or temp.A. nullopt if there is none. Error{DuplicateName} if a
+  /// tensor of the database is itself called "main.A", and the other one could not be told from it.
   std::optional<TensorInfo> find(std::string_view name);
+  /// The tensor of this name in one schema.
+  std::optional<TensorInfo> find_in(std::string_view schema, std::string_view own_name);
   /// Error{UnknownName} with the nearest name as a hint.
   TensorInfo get(std::string_view name);
-  /// All names in alphabetical order, ignoring case.
+  /// All names that find() takes in alphabetical order, ignoring case; those that temporary tensors hide as main.A.
   std::vector<std::string> names();
   /// All tensors in the order of names(), with their size on disk. Reads the head of every row, but no tiles.
   std::vector<TensorSummary> list();
@@ -41,19 +48,25 @@ class Catalog {
   /// sampled; no tile is read. 1 for a tensor of one tile.
   double present(const TensorInfo& info);
 
-  /// Creates a tensor of zeros; `replicas` as in TensorInfo. Error{DuplicateName} if a tensor, table or view has the
-  /// name.
-  TensorInfo create(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid,
-                    int replicas = 0);
-  void drop(std::string_view name);
-  /// Throws the errors of create() for the name.
-  void require_free(const std::string& name) { check_free(name, std::nullopt); }
+  /// Creates a tensor of zeros; `replicas` as in TensorInfo. Error{DuplicateName} if a tensor, table or view of the
+  /// schema has the name.
+  TensorInfo create(const std::string& own_name, DType dtype, const std::vector<std::string>& labels,
+                    const TileGrid& grid, int replicas = 0, std::string_view schema = kMainSchema);
+  void drop(std::string_view name) { drop(get(name)); }
+  void drop(const TensorInfo& info);
+  /// Throws the errors of create() for the name, in any schema or in this one.
+  void require_free(const std::string& name);
+  void require_free_in(std::string_view schema, const std::string& own_name) {
+    check_free(schema, own_name, std::nullopt);
+  }
+  /// The new name is one in the tensor's schema.
   void rename(std::string_view name, const std::string& new_name);
 
   /// Creates a tensor under an internal name, to be filled while the tensor with the final name is still read.
-  TensorInfo stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid, int replicas);
-  /// Gives a staged tensor its name, replacing the tensor that had it, if any.
-  TensorInfo publish(const TensorInfo& staged, const std::string& name);
+  TensorInfo stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,
+                   std::string_view schema = kMainSchema);
+  /// Gives a staged tensor its name, replacing the tensor of its schema that had it, if any.
+  TensorInfo publish(const TensorInfo& staged, const std::string& own_name);
 
   /// Changes whenever a tensor or table may have been created, altered or dropped, by any connection. For caches.
   std::uint64_t version() { return connection_.schema_version(); }
@@ -66,20 +79,26 @@ class Catalog {
     std::map<std::string, TensorInfo> tensors;
     std::optional<bool> exists;
     std::optional<bool> has_shardings;
+    std::optional<bool> has_temporary;
   };
 
   void forget_if_changed();
   std::optional<TensorInfo> look_up(std::string_view name);
-  bool exists();
-  void require_tables();
-  TensorInfo insert(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid,
-                    int replicas);
+  std::optional<TensorInfo> look_up_in(std::string_view schema, std::string_view own_name);
+  bool exists(std::string_view schema);
+  bool has_temporary();
+  void require_tables(std::string_view schema);
+  std::vector<std::string> own_names(std::string_view schema);
+  TensorInfo insert(const std::string& own_name, DType dtype, const std::vector<std::string>& labels,
+                    const TileGrid& grid, int replicas, std::string_view schema);
   void insert_sharding(const TensorInfo& info);
   int read_replicas(std::int64_t tensor_id, const std::string& name);
-  TensorInfo read(std::int64_t id, std::string name, const std::string& dtype);
+  TensorInfo read(std::string_view schema, std::int64_t id, std::string own_name, const std::string& dtype);
+  void show_in_sql(const TensorInfo& info);
+  void hide_in_sql(const TensorInfo& info);
   void remove(const TensorInfo& info);
   void move(const TensorInfo& info, const std::string& new_name);
-  void check_free(const std::string& name, std::optional<std::int64_t> except);
+  void check_free(std::string_view schema, const std::string& own_name, std::optional<std::int64_t> except);
   [[noreturn]] void corrupt(const std::string& tensor, const std::string& what) const;
 
   SqliteConnection& connection_;

@@ -13,19 +13,25 @@ namespace eindb {
 
 /// The catalog's entry of one tensor: a value that is valid for the catalog version at which it was read.
 struct TensorInfo {
-  std::int64_t id = 0;
-  std::string name;  ///< in the case given at creation
+  std::int64_t id = 0;  ///< in its schema
+  std::string name;     ///< by which statements find it, in the case given at creation: A, or main.A where A is hidden
   DType dtype = DType::Float64;
   std::vector<std::string> labels;  ///< one per dimension
   TileGrid grid;
   int replicas = 0;  ///< copies of each tile at workers; 0: tiles are in the database's own file
+  std::string schema = std::string(kMainSchema);  ///< of SQLite
+  bool is_qualified = false;                      ///< the name begins with the schema
 
+  /// The name in the schema.
+  std::string own_name() const { return is_qualified ? name.substr(schema.size() + 1) : name; }
+  /// Whether the tensor is this session's alone, and ends with it.
+  bool is_temporary() const { return schema == kTemporarySchema; }
   bool is_sharded() const { return replicas > 0; }
   const Shape& shape() const { return grid.shape(); }
   /// Bytes of all elements, including zeros.
   std::int64_t dense_bytes() const { return shape().element_count() * static_cast<std::int64_t>(size_of(dtype)); }
   /// The storage of its tiles.
-  TileStore store() const { return {name, labels, dtype, grid, replicas}; }
+  TileStore store() const { return {own_name(), labels, dtype, grid, replicas, schema}; }
 };
 
 /// A tensor and its size on disk.

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 
 namespace eindb {
@@ -10,11 +11,28 @@ namespace {
 
 /// As SQLite compares names: without regard to the case of ASCII letters.
 bool same_tensor(const TensorInfo& a, const TensorInfo& b) {
-  return a.id == b.id && a.name == b.name && a.dtype == b.dtype && a.labels == b.labels && a.grid == b.grid &&
-         a.replicas == b.replicas;
+  return a.id == b.id && a.own_name() == b.own_name() && a.dtype == b.dtype && a.labels == b.labels &&
+         a.grid == b.grid && a.replicas == b.replicas;
 }
 
 }  // namespace
+
+TensorTables::TensorTables(SqliteConnection& connection, Catalog& catalog)
+    : connection_(connection),
+      catalog_(catalog),
+      temporary_(connection, [this](const std::string& name) { return temporary_table(name); }) {}
+
+// Only this session changes the tensor, and its table with it.
+TensorTable TensorTables::temporary_table(const std::string& own_name) {
+  const auto info = catalog_.find_in(kTemporarySchema, own_name);
+  CHECK(info.has_value(), "a temporary tensor has a table as long as it has an entry");
+  temporary_complex_ = temporary_complex_ || is_complex(info->dtype);
+  return {.name = own_name,
+          .labels = info->labels,
+          .dtype = info->dtype,
+          .grid = info->grid,
+          .tiles = std::make_shared<StoredTileReader>(connection_, info->store(), kept_bytes_, [] {})};
+}
 
 void TensorTables::refresh() {
   const auto version = catalog_.version();
@@ -25,24 +43,27 @@ void TensorTables::refresh() {
 }
 
 bool TensorTables::show(std::string_view name) {
-  const auto key = to_lower(name);
-  if (tables_.contains(key) || key.starts_with("eindb_") || names_module(key)) return false;
+  const auto written = to_lower(name);
+  if (tables_.contains(written) || written.starts_with("eindb_") || names_module(written)) return false;
   const auto info = catalog_.find(name);
-  if (!info) return false;
+  if (!info || info->is_temporary()) return false;
+  const auto own_name = info->own_name();
+  auto key = to_lower(own_name);
+  if (tables_.contains(key)) return false;
   shows_complex_ = shows_complex_ || is_complex(info->dtype);
   auto tiles = std::make_shared<StoredTileReader>(connection_, info->store(), kept_bytes_,
                                                   [this, info = *info] { verify(info); });
-  tables_.emplace(key, VisibleTable(connection_, {.name = info->name,
-                                                  .labels = info->labels,
-                                                  .dtype = info->dtype,
-                                                  .grid = info->grid,
-                                                  .tiles = std::move(tiles)}));
+  tables_.emplace(std::move(key), VisibleTable(connection_, {.name = own_name,
+                                                             .labels = info->labels,
+                                                             .dtype = info->dtype,
+                                                             .grid = info->grid,
+                                                             .tiles = std::move(tiles)}));
   return true;
 }
 
 void TensorTables::verify(const TensorInfo& info) {
   if (catalog_.version() == version_) return;
-  const auto now = catalog_.find(info.name);
+  const auto now = catalog_.find_in(kMainSchema, info.own_name());
   if (now && same_tensor(*now, info)) return;
   throw Error(ErrorKind::Busy, "tensor " + info.name + " was changed by another session while the statement began",
               std::nullopt, "run the statement again");

@@ -20,10 +20,12 @@ namespace eindb {
 ///
 ///     SELECT * FROM A   ->  no such table: A   ->  show("A")   ->  SELECT * FROM A
 ///
-/// This also finds tensors named in views and triggers. Threads: like the connection, which must outlive it.
+/// This also finds tensors named in views and triggers. Temporary tensors need no call: the catalog makes virtual
+/// tables of them in SQLite's schema `temp`, whose module is registered here. Threads: like the connection, which must
+/// outlive it.
 class TensorTables {
  public:
-  TensorTables(SqliteConnection& connection, Catalog& catalog) : connection_(connection), catalog_(catalog) {}
+  TensorTables(SqliteConnection& connection, Catalog& catalog);
 
   /// Bytes of tiles that each table may cache during scans; applies to tables shown later.
   void keep(std::int64_t bytes) { kept_bytes_ = bytes; }
@@ -36,22 +38,25 @@ class TensorTables {
   /// Makes the tensor visible. False if it does not exist or is visible already.
   bool show(std::string_view name);
   /// Whether a tensor of complex numbers has been made visible.
-  bool shows_complex() const { return shows_complex_; }
+  bool shows_complex() const { return shows_complex_ || temporary_complex_; }
   /// Whether SQLite itself has a table of this lower-case name, such as a table function. Includes eindb's tables shown
   /// before the first call.
   bool names_module(const std::string& folded);
 
  private:
   void verify(const TensorInfo& info);
+  TensorTable temporary_table(const std::string& own_name);
 
   SqliteConnection& connection_;
   Catalog& catalog_;
-  std::int64_t kept_bytes_ = 0;
+  std::int64_t kept_bytes_ = std::int64_t{8} << 20U;
   std::uint64_t version_ = 0;  // of the catalog when the tables were shown
   std::uint64_t generation_ = 0;
   bool shows_complex_ = false;
+  bool temporary_complex_ = false;                // there has been a temporary tensor of complex numbers
   std::map<std::string, VisibleTable> tables_;    // by lower-case name
   std::optional<std::set<std::string>> modules_;  // the modules of SQLite itself
+  TemporaryTables temporary_;
 };
 
 }  // namespace eindb

@@ -168,7 +168,8 @@ bool Session::has_state() {
   if (in_transaction()) return true;  // ROLLBACK may bring temporary tables back
   if (state.database.may_have_temporary) {
     state.database.may_have_temporary =
-        state.database.connection().query_integer("SELECT COUNT(*) FROM temp.sqlite_schema") > 0;
+        state.database.connection().query_integer(
+            "SELECT COUNT(*) FROM temp.sqlite_schema WHERE tbl_name NOT LIKE 'eindb\\_%' ESCAPE '\\'") > 0;
   }
   return state.database.may_have_temporary || !state.user.prepared.empty() || !state.database.attached.empty();
 }

@@ -22,12 +22,14 @@ namespace eindb::ast {
 
 // ---- Words and constants -------------------------------------------------------------------------------------------
 
-/// A name as written, without its quotes. Unquoted names keep their case; keywords are compared without it.
+/// A name as written, without its quotes. Unquoted names keep their case; keywords are compared without it, and are
+/// none where `quoted`, which qualified names are.
 struct Identifier {
   std::string text;
   SourceSpan span;
   bool quoted = false;
   std::uint32_t scope = 0;  ///< 0: the statement's own; otherwise the number of the macro call whose body has it
+  bool qualified = false;   ///< the text begins with the schema of a tensor and a point: temp.X
 };
 
 struct Integer {
@@ -329,10 +331,11 @@ enum class DropBehavior : std::uint8_t {
   Restrict,  ///< nothing is dropped if there are any
 };
 
-/// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query | AS
-/// SELECT ...].
+/// CREATE [OR REPLACE] [TEMP] TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query
+/// | AS SELECT ...].
 struct CreateTensor {
-  Identifier name;
+  Identifier name;          ///< without a schema
+  bool temporary = false;   ///< without REPLICAS
   bool or_replace = false;  ///< not with IF NOT EXISTS
   bool if_not_exists = false;
   std::optional<std::vector<Dimension>> dimensions;  ///< present unless the source is a Query
@@ -342,10 +345,11 @@ struct CreateTensor {
   std::variant<std::monostate, Query, Sql> source;
 };
 
-/// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] (dW1, dW2, L) [REPLICAS n] AS query: creates all of them or none. Each
-/// name is that of a result of the query, or of a definition in it.
+/// CREATE [OR REPLACE] [TEMP] TENSOR [IF NOT EXISTS] (dW1, dW2, L) [REPLICAS n] AS query: creates all of them or none.
+/// Each name is that of a result of the query, or of a definition in it.
 struct CreateTensors {
   std::vector<Identifier> names;  ///< at least one, distinct
+  bool temporary = false;         ///< without REPLICAS
   bool or_replace = false;
   bool if_not_exists = false;  ///< existing tensors are left alone, the others are created
   std::optional<ReplicasClause> replicas;

@@ -12,12 +12,12 @@ namespace eindb {
 namespace {
 
 /// Parses a definition up to its expression.
-ast::Definition parse_head(TokenStream& tokens) {
+ast::Definition parse_head(TokenStream& tokens, DefinedName rule) {
   ast::Definition definition;
   const auto begin = tokens.begin();
   if (!tokens.at_name())
     tokens.fail_expected("a name for the result, as in Z[i,k] = ...", tokens.at_symbol("(") ? kSubscriptForm : "");
-  definition.name = tokens.expect_name("a name");
+  definition.name = rule == DefinedName::OfTensor ? tokens.expect_tensor("a name") : tokens.expect_name("a name");
   if (tokens.accept_symbol("[") && !tokens.accept_symbol("]")) {
     do {
       definition.labels.push_back(parse_dimension(tokens, ExtentRule::Optional));
@@ -40,8 +40,8 @@ bool starts_head(Tokenizer ahead) {
   return named && !next.text.empty() && (next.text.front() == '[' || next.text.front() == '=');
 }
 
-ast::Definition parse_definition(TokenStream& tokens) {
-  auto definition = parse_head(tokens);
+ast::Definition parse_definition(TokenStream& tokens, DefinedName rule) {
+  auto definition = parse_head(tokens, rule);
   if (!tokens.accept_symbol("=")) {
     const auto head = tokens.text().substr(definition.head_span.begin, tokens.last_end() - definition.head_span.begin);
     const bool bare = definition.labels.empty();

@@ -12,8 +12,11 @@ namespace eindb {
 /// Whether the next tokens begin the head of a definition: a name followed by '[' or '='.
 bool starts_head(Tokenizer ahead);
 
+/// What a definition names: a result, or a tensor that is stored, whose schema may stand before it.
+enum class DefinedName : std::uint8_t { OfResult, OfTensor };
+
 /// Z[i,k] = expression.
-ast::Definition parse_definition(TokenStream& tokens);
+ast::Definition parse_definition(TokenStream& tokens, DefinedName rule = DefinedName::OfResult);
 
 /// Whether the next token is a whole number, $1, or the variable of an enclosing loop.
 bool at_extent(TokenStream& tokens);

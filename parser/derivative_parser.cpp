@@ -41,7 +41,7 @@ void expect_respect_to(TokenStream& tokens, const ast::Derived& of, const char* 
 ast::GradientVariable parse_variable(TokenStream& tokens) {
   ast::GradientVariable variable;
   const auto begin = tokens.begin();
-  variable.variable = tokens.expect_name("the name of a variable, a tensor or a definition");
+  variable.variable = tokens.expect_tensor("the name of a variable, a tensor or a definition");
   if (tokens.at_symbol("["))
     tokens.fail_expected("AS, ',' or ')' after the variable " + variable.variable.text,
                          "the derivative has all of its labels: a variable is a name alone");
@@ -53,14 +53,14 @@ ast::GradientVariable parse_variable(TokenStream& tokens) {
 ast::Direction parse_direction(TokenStream& tokens) {
   ast::Direction direction;
   const auto begin = tokens.begin();
-  direction.variable = tokens.expect_name("the name of a variable, a tensor or a definition");
+  direction.variable = tokens.expect_tensor("the name of a variable, a tensor or a definition");
   if (!tokens.at_word("ALONG")) {
     const auto misspelt = nearest_word_hint(tokens.peek().text, {"ALONG"});
     tokens.fail_expected("ALONG and a direction after the variable " + direction.variable.text,
                          misspelt.empty() ? kJvpForm : misspelt);
   }
   tokens.take();
-  direction.tangent = tokens.expect_name("the name of a direction, a tensor or a definition");
+  direction.tangent = tokens.expect_tensor("the name of a direction, a tensor or a definition");
   direction.span = tokens.span_from(begin);
   return direction;
 }

@@ -288,7 +288,7 @@ Expression ExpressionParser::word() {
                           "a name that is a keyword stands in quotes: \"" + std::string(tokens_.peek().text) + "\"");
   const auto token = tokens_.peek();
   const auto begin = token.span.begin;
-  auto name = tokens_.expect_name("a name");
+  auto name = tokens_.expect_tensor("a name");
   const bool bare = !tokens_.at_symbol("[") && !tokens_.at_symbol("(");
   if (!name.quoted) {
     if (equal_ignoring_case(token.text, "CASE")) return made(case_after_word(), begin);

@@ -136,7 +136,7 @@ constexpr std::array<std::string_view, 14> kSqlStatements = {
 constexpr std::array<std::string_view, 6> kSharedWords = {"CREATE", "DROP", "ALTER", "EXPLAIN", "PREPARE", "REPEAT"};
 
 /// The first words of a statement, enough to decide between eindb and SQL.
-using Words = std::array<Token, 4>;
+using Words = std::array<Token, 5>;
 
 Words leading_words(std::string_view text, std::size_t begin) {
   Words words;
@@ -223,16 +223,13 @@ bool inserts_into_tensor(const Words& words) {
 /// CREATE OR REPLACE [TEMP] VIEW, which engine/statements divides into statements of SQLite.
 bool replaces_view(const Words& words) {
   return words[0].is_word("CREATE") && words[1].is_word("OR") && words[2].is_word("REPLACE") &&
-         (words[3].is_word("VIEW") || words[3].is_word("TEMP") || words[3].is_word("TEMPORARY"));
+         (words[3].is_word("VIEW") ||
+          ((words[3].is_word("TEMP") || words[3].is_word("TEMPORARY")) && words[4].is_word("VIEW")));
 }
 
-/// Throws Error for CREATE TEMP TENSOR.
-void refuse_temporary_tensor(const Words& words) {
-  if ((!words[1].is_word("TEMP") && !words[1].is_word("TEMPORARY")) || !words[2].is_word("TENSOR")) return;
-  throw Error(
-      ErrorKind::Unsupported, "temporary tensors are not supported", words[1].span,
-      "WITH names a result for one statement: WITH Y AS (EINSUM ...) EINSUM ...; or create the tensor, and DROP "
-      "TENSOR it, or roll its transaction back");
+bool creates_temporary_tensor(const Words& words) {
+  return words[0].is_word("CREATE") && (words[1].is_word("TEMP") || words[1].is_word("TEMPORARY")) &&
+         words[2].is_word("TENSOR");
 }
 
 /// The parser of a statement of eindb; null if it is SQLite's.
@@ -241,7 +238,7 @@ StatementParser find_parser(const Words& words, std::string_view text) {
   for (const auto& own : kOwnStatements)
     if (first.is_word(own.word)) return own.parse;
   if (replaces_view(words)) return nullptr;
-  if (first.is_word("CREATE")) refuse_temporary_tensor(words);
+  if (creates_temporary_tensor(words)) return statement_parsers::create_tensor;
   if (first.is_word("CREATE")) return find_second(words, kCreateStatements);
   if (first.is_word("DROP")) return find_second(words, kDropStatements);
   if (first.is_word("ALTER")) return find_second(words, kAlterStatements);

@@ -49,7 +49,7 @@ std::vector<ast::WithItem> parse_with(TokenStream& tokens) {
 }
 
 ast::Identifier parse_operand(TokenStream& tokens) {
-  auto name = tokens.expect_name("the name of a tensor");
+  auto name = tokens.expect_tensor("the name of a tensor");
   if (tokens.at_symbol("(") || tokens.at_symbol("[")) {
     const bool scalar = tokens.accept_symbol("[") && tokens.accept_symbol("]");
     if (!scalar) tokens.fail_expected("',' or ')' after the operand " + name.text, "the subscripts give its labels");
@@ -109,7 +109,7 @@ ast::ResultNames parse_result_names(TokenStream& tokens) {
 
 /// Rejects UPDATE TENSOR X SET val = 3, which is SQL's form.
 void refuse_set(TokenStream ahead) {
-  const auto name = ahead.expect_name("the name of a tensor");
+  const auto name = ahead.expect_tensor("the name of a tensor");
   if (ahead.at_word("SET"))
     ahead.fail_expected("'[' or '=' after " + name.text,
                         "every cell gets the value of an expression: UPDATE TENSOR " + name.text + "[i,j] = 3");
@@ -126,7 +126,7 @@ ast::Updates parse_updates(TokenStream& tokens) {
   DistinctNames distinct("tensor");
   do {
     refuse_set(tokens);
-    updates.definitions.push_back(parse_definition(tokens));
+    updates.definitions.push_back(parse_definition(tokens, DefinedName::OfTensor));
     distinct.add(updates.definitions.back().name);
   } while (tokens.accept_symbol(","));
   updates.span = tokens.span_from(begin);

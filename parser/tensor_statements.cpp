@@ -1,7 +1,9 @@
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "parser/definition_parser.hpp"
 #include "parser/distinct_names.hpp"
 #include "parser/expression_parser.hpp"
@@ -134,6 +136,33 @@ bool accept_or_replace(TokenStream& tokens) {
   return true;
 }
 
+bool accept_temporary(TokenStream& tokens) { return tokens.accept_word("TEMP") || tokens.accept_word("TEMPORARY"); }
+
+/// The name of a new tensor; a schema before it says whether the tensor is temporary.
+ast::Identifier parse_new_name(TokenStream& tokens, bool& temporary) {
+  auto schema = tokens.expect_name("the name of the tensor");
+  if (!tokens.accept_symbol(".")) return schema;
+  const bool of_session = schema_of(schema.text) == "temp";
+  if (schema_of(schema.text).empty()) {
+    throw Error(ErrorKind::Syntax, "tensors cannot be created in the schema " + schema.text, schema.span,
+                "those of the database have no schema before their names, temporary ones temp");
+  }
+  if (temporary && !of_session) {
+    throw Error(ErrorKind::Syntax, "a temporary tensor cannot be in the schema " + schema.text, schema.span,
+                "leave out TEMP, or the schema");
+  }
+  temporary = of_session;
+  return tokens.expect_name("the name of the tensor");
+}
+
+/// Rejects REPLICAS of a temporary tensor.
+void check_replicas(const std::optional<ast::ReplicasClause>& replicas, bool temporary) {
+  if (temporary && replicas) {
+    throw Error(ErrorKind::Syntax, "a temporary tensor lies in the session, not at workers", replicas->span,
+                "leave out REPLICAS, or TEMP");
+  }
+}
+
 bool accept_if_not_exists_only(TokenStream& tokens, bool or_replace) {
   if (or_replace && tokens.at_word("IF"))
     tokens.fail_expected("the name of the tensor", "OR REPLACE replaces what exists: leave out IF NOT EXISTS, or it");
@@ -162,8 +191,10 @@ ast::CreateTensors create_tensors(TokenStream& tokens, const ast::CreateTensor& 
   ast::CreateTensors create;
   create.or_replace = begun.or_replace;
   create.if_not_exists = begun.if_not_exists;
+  create.temporary = begun.temporary;
   create.names = parse_created_names(tokens);
   if (tokens.at_word("REPLICAS")) create.replicas = parse_replicas(tokens);
+  check_replicas(create.replicas, create.temporary);
   if (!tokens.accept_word("AS")) {
     const bool clause = tokens.at_name() && !at_query(tokens);
     tokens.fail_expected("AS and a query after the names",
@@ -242,6 +273,7 @@ Node create_or_replace(TokenStream& tokens) {
   ahead.take();
   ahead.take();
   ahead.expect_word("REPLACE", "after OR");
+  accept_temporary(ahead);
   if (ahead.at_word("TENSOR")) return create_tensor(tokens);
   if (ahead.at_word("MACRO")) return create_macro(tokens);
   ahead.fail_expected("TENSOR, MACRO or VIEW after REPLACE",
@@ -252,15 +284,17 @@ Node create_tensor(TokenStream& tokens) {
   ast::CreateTensor create;
   tokens.take();
   create.or_replace = accept_or_replace(tokens);
-  tokens.expect_word("TENSOR", create.or_replace ? "after REPLACE" : "after CREATE");
+  create.temporary = accept_temporary(tokens);
+  tokens.expect_word("TENSOR", create.temporary ? "after TEMP" : create.or_replace ? "after REPLACE" : "after CREATE");
   create.if_not_exists = accept_if_not_exists_only(tokens, create.or_replace);
   if (tokens.at_symbol("(")) return create_tensors(tokens, create);
-  create.name = tokens.expect_name("the name of the tensor");
+  create.name = parse_new_name(tokens, create.temporary);
   refuse_view(tokens, create.name);
   const auto begin = tokens.begin();
   if (tokens.accept_symbol("(")) create.dimensions = parse_dimensions(tokens, create.name.text);
   const auto dimensions = tokens.span_from(begin);
   parse_type_and_clauses(tokens, create);
+  check_replicas(create.replicas, create.temporary);
   if (tokens.accept_word("AS")) create.source = parse_create_source(tokens);
   check_create(tokens, create, dimensions);
   return create;
@@ -271,7 +305,7 @@ Node drop_tensor(TokenStream& tokens) {
   tokens.take();
   tokens.expect_word("TENSOR", "after DROP");
   drop.if_exists = accept_if_exists(tokens);
-  do drop.names.push_back(tokens.expect_name("the name of the tensor"));
+  do drop.names.push_back(tokens.expect_tensor("the name of the tensor"));
   while (tokens.accept_symbol(","));
   if (tokens.accept_word("CASCADE")) drop.behavior = ast::DropBehavior::Cascade;
   else if (tokens.accept_word("RESTRICT")) drop.behavior = ast::DropBehavior::Restrict;
@@ -292,7 +326,7 @@ Node alter_tensor(TokenStream& tokens) {
   ast::AlterTensor alter;
   tokens.take();
   tokens.expect_word("TENSOR", "after ALTER");
-  alter.name = tokens.expect_name("the name of the tensor");
+  alter.name = tokens.expect_tensor("the name of the tensor");
   if (tokens.at_word("PARTITION")) {
     alter.change = parse_partition(tokens);
   } else if (tokens.at_word("REPLICAS")) {
@@ -310,7 +344,7 @@ Node alter_tensor(TokenStream& tokens) {
 
 Node describe(TokenStream& tokens) {
   tokens.take();
-  return ast::Describe{tokens.expect_name("the name of the tensor")};
+  return ast::Describe{tokens.expect_tensor("the name of the tensor")};
 }
 
 Node copy(TokenStream& tokens) {
@@ -322,7 +356,7 @@ Node copy(TokenStream& tokens) {
     tokens.expect_word("TO", "and a path after the query");
     return with_path(tokens, std::move(to));
   }
-  auto tensor = tokens.expect_name("the name of a tensor or a query in parentheses");
+  auto tensor = tokens.expect_tensor("the name of a tensor or a query in parentheses");
   if (!tokens.at_word("FROM") && !tokens.at_word("TO")) {
     const bool query = equal_ignoring_case(tensor.text, "EINSUM") || equal_ignoring_case(tensor.text, "SELECT") ||
                        equal_ignoring_case(tensor.text, "WITH");
@@ -345,7 +379,7 @@ Node insert_into_tensor(TokenStream& tokens) {
   tokens.take();
   tokens.expect_word("INTO", "after INSERT");
   tokens.expect_word("TENSOR", "after INTO");
-  insert.tensor = tokens.expect_name("the name of the tensor");
+  insert.tensor = tokens.expect_tensor("the name of the tensor");
   if (!at_query(tokens) && (tokens.at_word("SELECT") || tokens.at_word("WITH"))) {
     insert.query = parse_sql(tokens.text(), tokens.begin(), SqlExtent::ToSemicolon, tokens.loops());
     tokens.skip_to(insert.query->span.end);

@@ -107,6 +107,21 @@ ast::Identifier TokenStream::expect_name(std::string_view what) {
   return {quoted ? unquote(token) : std::string(token.text), token.span, quoted};
 }
 
+std::string_view schema_of(std::string_view name) {
+  if (equal_ignoring_case(name, "main") || equal_ignoring_case(name, "public")) return "main";
+  if (equal_ignoring_case(name, "temp") || equal_ignoring_case(name, "pg_temp")) return "temp";
+  return {};
+}
+
+ast::Identifier TokenStream::expect_tensor(std::string_view what) { return qualified(expect_name(what)); }
+
+ast::Identifier TokenStream::qualified(ast::Identifier name) {
+  const auto schema = schema_of(name.text);
+  if (schema.empty() || !accept_symbol(".")) return name;
+  const auto behind = expect_name("the name of a tensor after '" + name.text + ".'");
+  return {std::string(schema) + "." + behind.text, {name.span.begin, behind.span.end}, true, 0, true};
+}
+
 ast::Identifier TokenStream::expect_label(std::string_view what) {
   if (at_loop_variable()) {
     throw Error(ErrorKind::Syntax, std::string(peek().text) + " is the variable of a loop, and cannot be a label here",

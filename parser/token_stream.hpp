@@ -54,6 +54,11 @@ class TokenStream {
   std::size_t expect_one_of(std::initializer_list<std::string_view> words, std::string_view what);
   /// Takes a name, quoted or not.
   ast::Identifier expect_name(std::string_view what);
+  /// Takes the name of a tensor, which may begin with its schema: temp.X. Its text is then that of both with a point
+  /// between; PostgreSQL's names of schemas, public and pg_temp, become SQLite's.
+  ast::Identifier expect_tensor(std::string_view what);
+  /// Takes the rest of such a name, if it begins with a schema and a point follows.
+  ast::Identifier qualified(ast::Identifier name);
   /// Takes the name of a label; the variable of a loop is not allowed.
   ast::Identifier expect_label(std::string_view what);
   /// Whether the next token is the variable of an enclosing loop.
@@ -78,6 +83,9 @@ class TokenStream {
   bool concealed_ = false;
   bool braces_ = false;
 };
+
+/// The schema of SQLite, main or temp, that has this name there or in PostgreSQL; empty if there is none.
+std::string_view schema_of(std::string_view name);
 
 /// "did you mean TENSOR?" if `found` is a misspelling of one of `words`; else empty.
 std::string nearest_word_hint(std::string_view found, std::initializer_list<std::string_view> words);

@@ -310,6 +310,7 @@ class Translator {
   SourceSpan place(int location) const;
   [[noreturn]] void refuse(std::string_view sqlstate, std::string message, int location, std::string hint = {}) const;
   std::optional<std::vector<Column>> columns_of(const std::string& schema, const std::string& table);
+  std::string schema_for_sqlite(const std::string& schema, const std::string& table);
 
   std::string_view statement_;
   const FindColumns& find_columns_;

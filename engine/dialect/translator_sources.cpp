@@ -27,6 +27,13 @@ SqlText Translator::source(const PgNode& node, Scope& scope) {
   }
 }
 
+// A table of the session hides the one of its name in public, which is main to SQLite.
+std::string Translator::schema_for_sqlite(const std::string& schema, const std::string& table) {
+  if (schema == "pg_temp") return "temp";
+  if (schema != "public") return schema;
+  return columns_of("temp", table) ? "main" : "";
+}
+
 SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
   const std::string schema = is_set(node.schemaname) ? node.schemaname : "";
   const std::string name = node.relname;
@@ -41,7 +48,7 @@ SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
     text = SqlText(quoted(name), node.location);
   } else {
     const bool of_catalog = of_information || equal_ignoring_case(schema, "pg_catalog");
-    const auto own_schema = schema == "public" || of_catalog ? std::string() : schema;
+    const auto own_schema = of_catalog ? std::string() : schema_for_sqlite(schema, name);
     std::optional<std::vector<Column>> columns;
     // As in PostgreSQL, the catalog comes before tables of the user's.
     if (of_catalog || (schema.empty() && name.starts_with("pg_"))) {

@@ -77,9 +77,10 @@ class TensorLoader final : public RowLoader {
  public:
   TensorLoader(const LoadTarget& target, const TensorInfo& existing, SessionState& session)
       : session_(session),
-        name_(existing.name),
+        name_(existing.own_name()),
         transaction_(session.database.connection()),
-        staged_(session.database.catalog.stage(existing.dtype, existing.labels, existing.grid, existing.replicas)),
+        staged_(session.database.catalog.stage(existing.dtype, existing.labels, existing.grid, existing.replicas,
+                                               existing.schema)),
         cells_(std::in_place, session.database.connection(), staged_.store(), session.statement.cancellation(),
                CellLoaderOptions{.memory = session.user.settings.memory_limit(),
                                  .spill_directory = session.database.file.scratch_directory(),
@@ -253,13 +254,18 @@ std::vector<Column> columns_of_table(const LoadTarget& target, SqliteConnection&
 
 std::unique_ptr<RowLoader> load_rows(const LoadTarget& target, SessionState& session) {
   session.database.tensor_tables.refresh();
-  if (target.schema.empty() || equal_ignoring_case(target.schema, "main")) {
+  const bool of_main = equal_ignoring_case(target.schema, kMainSchema);
+  const bool of_session = equal_ignoring_case(target.schema, kTemporarySchema);
+  if (target.schema.empty() || of_main || of_session) {
     if (const auto* attached = session.database.attached.find(target.name)) {
       throw Error(ErrorKind::ReadOnly, attached->name() + " is an attached tensor, which statements only read",
                   std::nullopt, "its values are the program's to change");
     }
-    if (const auto tensor = session.database.catalog.find(target.name)) {
-      session.user.permissions.check_right(tensor->name, Right::Update);
+    auto& catalog = session.database.catalog;
+    const auto tensor = of_main || of_session ? catalog.find_in(of_main ? kMainSchema : kTemporarySchema, target.name)
+                                              : catalog.find(target.name);
+    if (tensor) {
+      session.check_right(*tensor, Right::Update);
       return std::make_unique<TensorLoader>(target, *tensor, session);
     }
   }

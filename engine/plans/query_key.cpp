@@ -160,17 +160,17 @@ class KeyWriter {
   }
 
   void write(const ast::Identifier& identifier) {
-    const auto& [name, span, quoted, scope] = identifier;
+    const auto& [name, span, quoted, scope, qualified] = identifier;
     text(name);
-    count(quoted ? 1 : 0);
+    count((quoted ? 1 : 0) + (qualified ? 2 : 0));
     count(scope);
   }
 
   // Names of functions, macros and types are case-insensitive.
   void folded(const ast::Identifier& identifier) {
-    const auto& [name, span, quoted, scope] = identifier;
+    const auto& [name, span, quoted, scope, qualified] = identifier;
     text(to_upper(name));
-    count(quoted ? 1 : 0);
+    count((quoted ? 1 : 0) + (qualified ? 2 : 0));
     count(scope);
   }
 

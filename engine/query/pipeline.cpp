@@ -74,10 +74,11 @@ CachedPlan plan_and_keep(const ast::Query& query, SessionState& session, const R
 namespace {
 
 // A plan may be in the cache from when its tensors could be read.
-void check_reads(const QueryPlan& plan, const Permissions& permissions) {
-  if (!permissions.is_restricted()) return;
+void check_reads(const QueryPlan& plan, SessionState& session) {
+  if (!session.user.permissions.is_restricted()) return;
   for (const auto& vertex : plan.query.graph.vertices())
-    if (vertex.stored && !vertex.stored->attached) permissions.check_right(vertex.stored->name, Right::Select);
+    if (vertex.stored && !vertex.stored->attached)
+      session.check_right(session.database.catalog.get(vertex.stored->name), Right::Select);
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
     plan = std::move(made.plan);
     for_cluster = std::move(made.for_cluster);
   }
-  check_reads(*plan, session.user.permissions);
+  check_reads(*plan, session);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return {std::move(plan), std::move(for_cluster), source, elapsed.count()};
 }
@@ -151,9 +152,19 @@ bool can_stay_unwritten(std::span<const StoredResult> results, const SessionStat
   auto bytes = session.database.unwritten.dense_bytes();
   for (const auto& [tensor, has_tiles] : results) {
     if (!has_tiles || tensor.is_sharded()) return false;
-    if (session.database.unwritten.find(tensor.id) == nullptr) bytes += tensor.dense_bytes();
+    if (session.database.unwritten.find(tensor) == nullptr) bytes += tensor.dense_bytes();
   }
   return bytes <= session.user.settings.memory_for_tiles() / kUnwrittenShare;
+}
+
+bool all_temporary(std::span<const StoredResult> results) {
+  return std::all_of(results.begin(), results.end(), [](const auto& result) { return result.tensor.is_temporary(); });
+}
+
+// The tiles of temporary tensors are read by the connection that writes them.
+bool overwrites_temporary(std::span<const StoredResult> results) {
+  return std::any_of(results.begin(), results.end(),
+                     [](const auto& result) { return result.has_tiles && result.tensor.is_temporary(); });
 }
 
 }  // namespace
@@ -166,9 +177,9 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   CHECK(results.size() == planned.result_count(), "every result of a stored query has a tensor");
   auto& connection = session.database.connection();
   const bool keeps = can_stay_unwritten(results, session);
-  if (keeps) connection.begin_writing();
+  if (keeps && !all_temporary(results)) connection.begin_writing();
   // Collects first if the query could otherwise read its own writes, or if workers may have to make tiles again.
-  const bool collects = keeps || at_workers || !snapshot.is_apart();
+  const bool collects = keeps || at_workers || !snapshot.is_apart() || overwrites_temporary(results);
   ResultStore store(connection, results, at_workers, collects);
   if (at_workers) {
     DistributedQuery query(planned, session);
@@ -183,7 +194,7 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   }
   if (keeps) return session.database.unwritten.put(store.take());
   store.finish();
-  for (const auto& result : results) session.database.unwritten.drop(result.tensor.id);
+  for (const auto& result : results) session.database.unwritten.drop(result.tensor);
 }
 
 std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,

@@ -92,11 +92,13 @@ Error explained(const Error& of_sqlite, const RewrittenSql& text, OpenDatabase& 
   return {error.kind(), error.message(), text.in_statement(*error.span()), hint};
 }
 
+/// Whether SQLite has another table of this name than a tensor's.
 bool is_ordinary(const std::string& name, SqliteConnection& connection) {
   auto select = connection.prepare(
       "SELECT 1 FROM (SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
-      " UNION ALL SELECT name FROM temp.sqlite_schema) WHERE name = ? COLLATE NOCASE");
-  select.bind(1, name);
+      " UNION ALL SELECT name FROM temp.sqlite_schema WHERE sql NOT LIKE '%USING ' || ?2) WHERE name = ?1"
+      " COLLATE NOCASE");
+  select.bind(1, name).bind(2, kTemporaryModule);
   return select.step();
 }
 

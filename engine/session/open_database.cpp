@@ -52,12 +52,12 @@ void OpenDatabase::begin_sharding(const SessionOptions& options) {
 
 std::optional<std::vector<TypedColumn>> OpenDatabase::columns_of(const std::string& schema, const std::string& table) {
   auto columns = columns_in_sql(schema, table);
-  if (!columns || !schema.empty()) return columns;
+  if (!columns) return columns;
   // The labels of a tensor are its key.
   const auto is_value = [](const TypedColumn& column) { return column.name == "val" && !column.hidden; };
   const auto value = std::find_if(columns->begin(), columns->end(), is_value);
   const bool has_key = std::any_of(columns->begin(), columns->end(), [](const auto& column) { return column.key; });
-  if (value == columns->end() || has_key || !find_tensor(table)) return columns;
+  if (value == columns->end() || has_key || !find_tensor(schema.empty() ? table : schema + "." + table)) return columns;
   for (auto column = columns->begin(); column != value; ++column) column->key = true;
   return columns;
 }
@@ -74,7 +74,7 @@ std::optional<std::vector<TypedColumn>> OpenDatabase::columns_in_sql(const std::
       if (!show_missing(error, tensor_tables)) throw;
     }
   }
-  if (!schema.empty() || !tensor_tables.show(table)) return std::nullopt;
+  if (!tensor_tables.show(schema.empty() ? table : schema + "." + table)) return std::nullopt;
   sql_names.clear();
   return sql_names.columns(schema, table);
 }

@@ -56,6 +56,10 @@ std::unique_ptr<Admission> SessionState::admit(std::int64_t bytes) {
   return admission;
 }
 
+void SessionState::check_right(const TensorInfo& tensor, Right right) const {
+  if (!tensor.is_temporary()) user.permissions.check_right(tensor.own_name(), right);
+}
+
 void SessionState::limit_database_memory() {
   const auto* policy = user.permissions.policy();
   const auto limit = user.settings.memory_limit();

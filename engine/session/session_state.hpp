@@ -21,6 +21,8 @@ struct SessionState {
   /// Waits until other sessions leave `bytes` of memory, and the cores, to a statement that has no plan. Null without a
   /// gate. Throws the same errors as AdmissionGate::admit.
   std::unique_ptr<Admission> admit(std::int64_t bytes);
+  /// Call before a statement reads or changes a tensor. Temporary ones are the user's own.
+  void check_right(const TensorInfo& tensor, Right right) const;
   /// Bounds the memory of the database's connections by the settings and by the limit that all sessions share.
   void limit_database_memory();
 

@@ -54,7 +54,7 @@ void move_tiles(const TensorInfo& tensor, const TileGrid& grid, int replicas, Se
   CHECK(database.connection().in_transaction(), "tiles are moved in a transaction");
   CHECK(grid.shape() == tensor.grid.shape(), "a tensor keeps its shape where its tiles are moved");
   ReadSnapshot snapshot(database.file, 1);
-  const auto staged = database.catalog.stage(tensor.dtype, tensor.labels, grid, replicas);
+  const auto staged = database.catalog.stage(tensor.dtype, tensor.labels, grid, replicas, tensor.schema);
   {
     RecentTiles tiles(snapshot, tensor.store(), kept_bytes(session.user.settings));
     TileWriter writer(database.connection(), staged.store());
@@ -66,7 +66,7 @@ void move_tiles(const TensorInfo& tensor, const TileGrid& grid, int replicas, Se
       if (const auto tile = gather_tile(tensor.grid, tensor.dtype, read, grid, id, pieces)) writer.write(id, *tile);
     }
   }
-  database.catalog.publish(staged, tensor.name);
+  database.catalog.publish(staged, tensor.own_name());
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::Identifier& new_name, SessionState& session) {
@@ -79,6 +79,9 @@ void change_tensor(const TensorInfo& tensor, const ast::PartitionClause& partiti
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::ReplicasClause& replicas, SessionState& session) {
+  if (tensor.is_temporary())
+    throw Error(ErrorKind::Unsupported, "a temporary tensor lies in the session, not at workers", replicas.span,
+                "CREATE TENSOR ... AS EINSUM ... makes one of the database");
   const auto copies = session.database.replicas(replicas);
   // Even with an unchanged number of copies: the tiles move to the current workers.
   if (copies > 0 || tensor.is_sharded()) move_tiles(tensor, tensor.grid, copies, session);

@@ -24,11 +24,19 @@ std::optional<std::string> find_in_schema(const std::string& name, const char* t
   throw Error(ErrorKind::UnknownName, "there is no " + what + " " + name.text, name.span);
 }
 
+std::string tensor_of_database(const ast::Identifier& name, OpenDatabase& database) {
+  if (const auto tensor = database.catalog.find_in(kMainSchema, name.text)) return tensor->own_name();
+  if (database.catalog.find(name.text))
+    throw Error(ErrorKind::Unsupported, name.text + " is a temporary tensor, and comments are for all sessions",
+                name.span);
+  return database.tensor(name).name;  // throws
+}
+
 std::string object_of(const ast::CommentOn& comment, OpenDatabase& database) {
   const auto& name = comment.object;
   auto& connection = database.connection();
   const bool of_column = comment.what == What::Column;
-  if (comment.what == What::Tensor) return database.tensor(name).name;
+  if (comment.what == What::Tensor) return tensor_of_database(name, database);
   if (comment.what == What::Index) {
     if (const auto index = find_in_schema(name.text, "index", connection)) return *index;
     fail_missing("index", name);
@@ -37,12 +45,12 @@ std::string object_of(const ast::CommentOn& comment, OpenDatabase& database) {
     if (const auto view = find_in_schema(name.text, "view", connection)) return *view;
   if (comment.what == What::View) fail_missing("view", name);
   if (const auto table = find_in_schema(name.text, "table", connection)) return *table;
-  if (const auto tensor = database.catalog.find(name.text)) return tensor->name;
+  if (const auto tensor = database.catalog.find_in(kMainSchema, name.text)) return tensor->own_name();
   fail_missing("table", name);
 }
 
 std::string column_of(const ast::CommentOn& comment, const std::string& object, OpenDatabase& database) {
-  if (const auto tensor = database.catalog.find(object)) {
+  if (const auto tensor = database.catalog.find_in(kMainSchema, object)) {
     for (const auto& label : tensor->labels)
       if (equal_ignoring_case(label, comment.column->text)) return label;
     for (const std::string_view name : {"val", "re", "im"})

@@ -59,7 +59,9 @@ void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::st
 // shape.
 TensorInfo stage(const std::optional<TensorInfo>& existing, DType dtype, const Shape& shape,
                  const std::vector<std::string>& labels, OpenDatabase& database, const Settings& settings) {
-  if (existing) return database.catalog.stage(existing->dtype, existing->labels, existing->grid, existing->replicas);
+  if (existing)
+    return database.catalog.stage(existing->dtype, existing->labels, existing->grid, existing->replicas,
+                                  existing->schema);
   const auto partition = default_partition(shape, dtype, settings.tile_bytes());
   return database.catalog.stage(dtype, labels, TileGrid(shape, partition), database.replicas({}));
 }
@@ -202,6 +204,12 @@ bool is_table(const std::string& name, OpenDatabase& database) {
   });
 }
 
+/// A name that nothing has is told of where it is read.
+void check_reads(const ast::Identifier& name, SessionState& session) {
+  if (const auto tensor = session.database.catalog.find(name.text)) session.check_right(*tensor, Right::Select);
+  else session.user.permissions.check_right(name.text, Right::Select);
+}
+
 void export_table(const FilePath& path, const CopyOptions& options, const std::string& table, SessionState& session) {
   const auto select = parse_statement("SELECT * FROM " + quote_identifier(table));
   try {
@@ -223,12 +231,15 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   }
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.database.catalog.find(copy.tensor.text);
-  if (existing) session.user.permissions.check_right(existing->name, Right::Update);
+  if (!existing && copy.tensor.qualified)
+    throw Error(ErrorKind::UnknownName, "there is no tensor " + copy.tensor.text, copy.tensor.span,
+                "CREATE TEMP TENSOR makes a temporary one, to which COPY writes");
+  if (existing) session.check_right(*existing, Right::Update);
   else session.user.permissions.check_not_restricted();
   with_place(copy.path_span, [&] {
     const auto staged = options.cells.chosen ? import_cell_list(path, options, existing, session)
                                              : import_dense(path, options, existing, session);
-    session.database.catalog.publish(staged, existing ? existing->name : copy.tensor.text);
+    session.database.catalog.publish(staged, existing ? existing->own_name() : copy.tensor.text);
   });
   transaction.commit();
   return status_result("COPY");
@@ -246,7 +257,7 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
     with_place(copy.path_span, [&] { export_table(path, options, name->text, session); });
     return status_result("COPY");
   }
-  if (name != nullptr) session.user.permissions.check_right(name->text, Right::Select);
+  if (name != nullptr) check_reads(*name, session);
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   const auto* query = std::get_if<ast::Query>(&copy.source);
   const auto tensor = query != nullptr ? query_result(*query, session)

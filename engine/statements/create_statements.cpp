@@ -20,19 +20,34 @@ struct TensorType {
   DType dtype = DType::Float64;
   std::vector<std::string> labels;
   TileGrid grid;
-  int replicas = 0;
+  int replicas = 0;  // not of a temporary tensor
 
   bool is_that_of(const TensorInfo& tensor) const {
     return tensor.dtype == dtype && tensor.labels == labels && tensor.grid == grid && tensor.replicas == replicas;
   }
 };
 
-// A tensor that a statement creates or replaces. A replacement is staged until the statement has read everything from
-// the old tensor; if it is of the same type, it takes the old tensor's place in the catalog.
+std::string_view schema_of(bool temporary) { return temporary ? kTemporarySchema : kMainSchema; }
+
+int replicas_of(const auto& create, OpenDatabase& database) {
+  return create.temporary ? 0 : database.replicas(create.replicas);
+}
+
+bool exists_already(const ast::Identifier& name, const auto& create, OpenDatabase& database) {
+  return create.if_not_exists && database.catalog.find_in(schema_of(create.temporary), name.text).has_value();
+}
+
+// A tensor that a statement creates or replaces. A replacement, or what hides another tensor, is staged until the
+// statement has read everything from the old tensor; if it is of the same type, it takes the old tensor's place in the
+// catalog.
 class NewTensor {
  public:
-  NewTensor(const ast::Identifier& name, bool or_replace, OpenDatabase& database)
-      : name_(name), database_(database), before_(database.catalog.find(name.text)) {
+  NewTensor(const ast::Identifier& name, bool temporary, bool or_replace, OpenDatabase& database)
+      : name_(name),
+        schema_(schema_of(temporary)),
+        database_(database),
+        before_(database.catalog.find_in(schema_, name.text)) {
+    database.may_have_temporary = database.may_have_temporary || temporary;
     if (!before_ || or_replace) return;
     throw Error(ErrorKind::DuplicateName, "tensor " + before_->name + " exists already", name.span,
                 "DROP TENSOR it first, CREATE OR REPLACE it, or use another name");
@@ -43,8 +58,9 @@ class NewTensor {
     CHECK(!made_.has_value(), "a statement makes a tensor once");
     return with_place(name_.span, [&] {
       auto& catalog = database_.catalog;
-      made_ = before_ ? catalog.stage(type.dtype, type.labels, type.grid, type.replicas)
-                      : catalog.create(name_.text, type.dtype, type.labels, type.grid, type.replicas);
+      if (!before_ && is_staged()) catalog.require_free_in(schema_, name_.text);
+      made_ = is_staged() ? catalog.stage(type.dtype, type.labels, type.grid, type.replicas, schema_)
+                          : catalog.create(name_.text, type.dtype, type.labels, type.grid, type.replicas, schema_);
       return *made_;
     });
   }
@@ -55,13 +71,17 @@ class NewTensor {
   }
   /// Makes the tensor visible after it has its values.
   void publish() {
-    if (!before_ || !made_) return;
-    database_.unwritten.drop(before_->id);
-    database_.catalog.publish(*made_, before_->name);
+    if (!is_staged() || !made_) return;
+    if (before_) database_.unwritten.drop(*before_);
+    database_.catalog.publish(*made_, before_ ? before_->own_name() : name_.text);
   }
 
  private:
+  // A temporary tensor may hide one that the statement reads.
+  bool is_staged() const { return before_.has_value() || schema_ == kTemporarySchema; }
+
   const ast::Identifier& name_;
+  std::string_view schema_;
   OpenDatabase& database_;
   std::optional<TensorInfo> before_;
   std::optional<TensorInfo> made_;
@@ -115,7 +135,7 @@ TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, Ope
   const auto type = type_of(create.type).value_or(DType::Float64);
   auto [labels, shape] = declared(*create.dimensions, create.name.span);
   const auto partition = partition_of(create).value_or(default_partition(shape, type, settings.tile_bytes()));
-  return tensor.make({type, std::move(labels), grid_of(shape, partition, create), database.replicas(create.replicas)});
+  return tensor.make({type, std::move(labels), grid_of(shape, partition, create), replicas_of(create, database)});
 }
 
 void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, NewTensor& tensor, SessionState& session) {
@@ -150,7 +170,7 @@ void fill(const ast::CreateTensor& create, std::vector<NewTensor>& tensors, Sess
   CHECK(tensors.size() == 1, "CREATE TENSOR makes one tensor");
   if (const auto* query = std::get_if<ast::Query>(&create.source)) {
     const ResultRequest request{.dtype = type_of(create.type), .partitions = {partition_of(create)}};
-    create_from_query(*query, request, session.database.replicas(create.replicas), tensors, session);
+    create_from_query(*query, request, replicas_of(create, session.database), tensors, session);
   } else if (const auto* sql = std::get_if<ast::Sql>(&create.source)) {
     create_from_rows(create, *sql, tensors.front(), session);
   } else {
@@ -164,9 +184,9 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
   const bool sorts_rows = std::holds_alternative<ast::Sql>(create.source);
   const auto admission = sorts_rows ? session.admit(session.user.settings.memory_limit()) : nullptr;
   SqliteTransaction transaction(session.database.connection());
-  if (create.if_not_exists && session.database.catalog.find(create.name.text)) return status_result("CREATE TENSOR");
+  if (exists_already(create.name, create, session.database)) return status_result("CREATE TENSOR");
   std::vector<NewTensor> tensors;
-  tensors.emplace_back(create.name, create.or_replace, session.database);
+  tensors.emplace_back(create.name, create.temporary, create.or_replace, session.database);
   // Errors of the catalog get the place of the name.
   with_place_of_rows(create.name.span, [&] { fill(create, tensors, session); });
   tensors.front().publish();
@@ -179,12 +199,12 @@ Result execute_statement(const ast::CreateTensors& create, SessionState& session
   ResultRequest request;
   std::vector<NewTensor> tensors;
   for (const auto& name : create.names) {
-    if (create.if_not_exists && session.database.catalog.find(name.text)) continue;
-    tensors.emplace_back(name, create.or_replace, session.database);
+    if (exists_already(name, create, session.database)) continue;
+    tensors.emplace_back(name, create.temporary, create.or_replace, session.database);
     request.wanted.push_back(name);
   }
   if (tensors.empty()) return status_result("CREATE TENSOR");
-  create_from_query(create.query, std::move(request), session.database.replicas(create.replicas), tensors, session);
+  create_from_query(create.query, std::move(request), replicas_of(create, session.database), tensors, session);
   for (auto& tensor : tensors) tensor.publish();
   transaction.commit();
   return status_result("CREATE TENSOR");

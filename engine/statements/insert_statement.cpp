@@ -189,7 +189,7 @@ Result execute_statement(const ast::InsertInto& insert, SessionState& session) {
   const auto admission = insert.query ? session.admit(session.user.settings.memory_limit()) : nullptr;
   SqliteTransaction transaction(session.database.connection());
   const auto tensor = session.database.tensor(insert.tensor);
-  with_place(insert.tensor.span, [&] { session.user.permissions.check_right(tensor.name, Right::Insert); });
+  with_place(insert.tensor.span, [&] { session.check_right(tensor, Right::Insert); });
   std::size_t rows = 0;
   dispatch(tensor.dtype, [&](auto type) { rows = set_cells<typename decltype(type)::type>(insert, tensor, session); });
   transaction.commit();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -59,6 +60,56 @@ bool writes(const Statement&) {
   return kWrites<Statement>;
 }
 
+// Whether the tensors that a statement changes are temporary: those are the user's own. One that is not there, or is a
+// table, counts as the database's.
+class ChangesTemporary {
+ public:
+  explicit ChangesTemporary(OpenDatabase& database) : database_(database) {}
+
+  bool operator()(const ast::CreateTensor& create) const { return create.temporary; }
+  bool operator()(const ast::CreateTensors& create) const { return create.temporary; }
+  bool operator()(const ast::DropTensor& drop) const {
+    return std::all_of(drop.names.begin(), drop.names.end(), [&](const auto& name) { return is_temporary(name); });
+  }
+  bool operator()(const ast::AlterTensor& alter) const { return is_temporary(alter.name); }
+  bool operator()(const ast::InsertInto& insert) const { return is_temporary(insert.tensor); }
+  bool operator()(const ast::CopyFrom& copy) const { return is_temporary(copy.tensor); }
+  bool operator()(const ast::UpdateTensor& update) const {
+    const auto& definitions = std::get<ast::Updates>(update.query.body).definitions;
+    return std::all_of(definitions.begin(), definitions.end(),
+                       [&](const auto& definition) { return is_temporary(definition.name); });
+  }
+  template <class Other>
+  bool operator()(const Other&) const {
+    return false;
+  }
+
+ private:
+  bool is_temporary(const ast::Identifier& name) const {
+    const auto tensor = database_.catalog.find(name.text);
+    return tensor && tensor->is_temporary();
+  }
+
+  OpenDatabase& database_;
+};
+
+// As in PostgreSQL, where transactions that are READ ONLY write rows of temporary tables, and create none.
+template <class Statement>
+constexpr bool kSetsValues = std::is_same_v<Statement, ast::InsertInto> || std::is_same_v<Statement, ast::CopyFrom> ||
+                             std::is_same_v<Statement, ast::UpdateTensor>;
+
+void check_allowed(const ast::Statement& statement, SessionState& session) {
+  const ChangesTemporary changes_temporary(session.database);
+  if (!std::visit([](const auto& node) { return is_for_all(node); }, statement.node) &&
+      session.user.permissions.is_restricted() && !std::visit(changes_temporary, statement.node))
+    session.user.permissions.check_not_restricted();
+  if (!session.database.reads_only || !std::visit([](const auto& node) { return writes(node); }, statement.node))
+    return;
+  const bool sets_values =
+      std::visit([](const auto& node) { return kSetsValues<std::remove_cvref_t<decltype(node)>>; }, statement.node);
+  if (!sets_values || !std::visit(changes_temporary, statement.node)) session.database.check_writable();
+}
+
 bool knows_unwritten(const ast::Savepoint& savepoint) { return savepoint.use != ast::Savepoint::Use::Set; }
 bool knows_unwritten(const ast::CreateTensor& create) { return std::holds_alternative<ast::Query>(create.source); }
 template <class Statement>
@@ -105,10 +156,8 @@ class StatementScope {
 }  // namespace
 
 Result run_statement(const ast::Statement& statement, SessionState& session) {
-  if (!std::visit([](const auto& node) { return is_for_all(node); }, statement.node))
-    session.user.permissions.check_not_restricted();
+  check_allowed(statement, session);
   session.database.attached.check_targets(statement);
-  if (std::visit([](const auto& node) { return writes(node); }, statement.node)) session.database.check_writable();
   const bool is_inner_loop = session.statement.is_in_loop() && std::holds_alternative<ast::Repeat>(statement.node);
   if (!session.database.unwritten.empty() && !is_inner_loop &&
       !std::visit([](const auto& node) { return knows_unwritten(node); }, statement.node))

@@ -64,12 +64,27 @@ std::optional<Result> table_description(const std::string& name, SessionState& s
                        std::move(rows));
 }
 
+// All are found before one is dropped: a temporary tensor may hide another one of its name.
+std::vector<TensorInfo> tensors_of(const ast::DropTensor& drop, OpenDatabase& database) {
+  std::vector<TensorInfo> tensors;
+  for (const auto& name : drop.names) {
+    if (drop.if_exists && !database.catalog.find(name.text)) continue;
+    auto tensor = database.tensor(name);
+    const auto is_same = [&](const TensorInfo& other) { return other.name == tensor.name; };
+    const bool twice = std::any_of(tensors.begin(), tensors.end(), is_same);
+    if (twice && !drop.if_exists)
+      throw Error(ErrorKind::UnknownName, "there is no tensor " + tensor.name + " any more", name.span,
+                  "it is given twice");
+    if (!twice) tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
 void drop_tensors(const ast::DropTensor& drop, SessionState& session) {
   auto& database = session.database;
   SqliteTransaction transaction(database.connection());
   ViewsOfDropped views(session, drop.behavior);
-  for (const auto& name : drop.names)
-    if (!drop.if_exists || database.catalog.find(name.text)) database.catalog.drop(database.tensor(name).name);
+  for (const auto& tensor : tensors_of(drop, database)) database.catalog.drop(tensor);
   views.settle(drop.names.front().span);
   transaction.commit();
 }
@@ -100,7 +115,8 @@ Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
     std::string dimensions;
     for (std::size_t d = 0; d < tensor.labels.size(); ++d)
       dimensions += (d == 0 ? "" : ", ") + tensor.labels[d] + " " + std::to_string(tensor.shape()[d]);
-    rows.push_back({tensor.name, std::string(name_of(tensor.dtype)), dimensions, bracketed(tensor.grid.partition()),
+    const auto name = tensor.is_temporary() ? tensor.schema + "." + tensor.name : tensor.name;
+    rows.push_back({name, std::string(name_of(tensor.dtype)), dimensions, bracketed(tensor.grid.partition()),
                     tensor.grid.tile_count(), stored_tiles, stored_bytes, static_cast<std::int64_t>(tensor.replicas)});
   }
   return listed_result({{"tensor", ColumnType::Text},

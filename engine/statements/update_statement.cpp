@@ -1,5 +1,7 @@
 #include "engine/statements/update_statement.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/check.hpp"
@@ -14,7 +16,13 @@ namespace eindb {
 
 std::vector<TensorInfo> updated_tensors(const ast::Updates& updates, OpenDatabase& database) {
   std::vector<TensorInfo> tensors;
-  for (const auto& definition : updates.definitions) tensors.push_back(database.tensor(definition.name));
+  for (const auto& definition : updates.definitions) {
+    tensors.push_back(database.tensor(definition.name));
+    const auto is_same = [&](const TensorInfo& other) { return other.name == tensors.back().name; };
+    if (std::any_of(tensors.begin(), std::prev(tensors.end()), is_same))
+      throw Error(ErrorKind::DuplicateName, "the tensor " + tensors.back().name + " is given twice",
+                  definition.name.span);
+  }
   return tensors;
 }
 
@@ -31,7 +39,7 @@ Result execute_statement(const ast::UpdateTensor& update, SessionState& session)
   {
     ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
     const auto tensors = updated_tensors(std::get<ast::Updates>(update.query.body), session.database);
-    for (const auto& tensor : tensors) session.user.permissions.check_right(tensor.name, Right::Update);
+    for (const auto& tensor : tensors) session.check_right(tensor, Right::Update);
     const auto planned = plan_query(update.query, session, update_request(tensors));
     CHECK(planned.result_count() == tensors.size(), "every tensor that is updated gets a result");
     std::vector<StoredResult> results;

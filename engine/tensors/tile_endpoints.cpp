@@ -13,7 +13,7 @@ StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::ve
     const auto info = catalog.get(tensor.name);
     const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
     CHECK(info.grid == grid && info.dtype == tensor.dtype, "a plan is of the catalog's state in its snapshot");
-    stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name), unwritten.find(info.id)});
+    stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name), unwritten.find(info)});
   }
 }
 

@@ -19,8 +19,9 @@ void write_tiles(const NewTiles& tensor, SqliteConnection& connection) {
 
 }  // namespace
 
-std::shared_ptr<BufferedTiles> UnwrittenTensors::find(std::int64_t tensor_id) const {
-  const auto found = contents_.tensors.find(tensor_id);
+std::shared_ptr<BufferedTiles> UnwrittenTensors::find(const TensorInfo& tensor) const {
+  if (contents_.tensors.empty()) return nullptr;
+  const auto found = contents_.tensors.find(key_of(tensor));
   return found == contents_.tensors.end() ? nullptr : found->second.tiles;
 }
 
@@ -28,9 +29,9 @@ void UnwrittenTensors::put(std::vector<NewTiles> all) {
   for (const auto& [tensor, tiles] : all)
     CHECK(tiles != nullptr && tiles->count() == tensor.grid.tile_count(), "a tensor gets tiles of its own grid");
   Contents changed{contents_.tensors, {}};
-  for (auto& tensor : all) changed.tensors.insert_or_assign(tensor.tensor.id, std::move(tensor));
+  for (auto& tensor : all) changed.tensors.insert_or_assign(key_of(tensor.tensor), std::move(tensor));
   std::set<std::shared_ptr<MemoryBudget>> budgets;
-  for (const auto& [id, tensor] : changed.tensors) budgets.insert(tensor.tiles->memory());
+  for (const auto& [key, tensor] : changed.tensors) budgets.insert(tensor.tiles->memory());
   changed.budgets.assign(budgets.begin(), budgets.end());
   contents_ = std::move(changed);
 }
@@ -38,7 +39,7 @@ void UnwrittenTensors::put(std::vector<NewTiles> all) {
 void UnwrittenTensors::write(SqliteConnection& connection) {
   if (!connection.in_transaction()) return forget();
   try {
-    for (const auto& [id, tensor] : contents_.tensors) write_tiles(tensor, connection);
+    for (const auto& [key, tensor] : contents_.tensors) write_tiles(tensor, connection);
   } catch (...) {
     if (!connection.in_transaction()) forget();
     throw;
@@ -48,7 +49,7 @@ void UnwrittenTensors::write(SqliteConnection& connection) {
 
 std::int64_t UnwrittenTensors::dense_bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& [id, tensor] : contents_.tensors) bytes += tensor.tensor.dense_bytes();
+  for (const auto& [key, tensor] : contents_.tensors) bytes += tensor.tensor.dense_bytes();
   return bytes;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,26 +27,31 @@ struct NewTiles {
 ///                              +--write--> tables, before COMMIT or a statement that reads the tables themselves
 ///
 /// Queries look for tiles here first (StoredTiles). Before any other access to the tables of tensors, run_statement
-/// calls write(). There are unwritten tensors only while the connection is in a write transaction: no other connection
-/// can commit meanwhile, a rollback drops them, and a failed statement restores them.
+/// calls write(). There are unwritten tensors only while the connection is in a transaction, which keeps others from
+/// writing where the tensors are not temporary: no other connection can commit to them meanwhile, a rollback drops
+/// them, and a failed statement restores them.
 ///
 /// Unused tiles move to a scratch file if a statement needs their memory, after the tiles of the tile cache. Owned by
 /// the session. find(), idle_bytes() and evict() may be called from any thread while a query runs, all other functions
 /// only from the session's thread between queries.
 class UnwrittenTensors final : public TileKeeper {
  public:
+  /// The schema and the id of a tensor.
+  using Key = std::pair<std::string, std::int64_t>;
+  static Key key_of(const TensorInfo& tensor) { return {tensor.schema, tensor.id}; }
+
   struct Contents {
-    std::map<std::int64_t, NewTiles> tensors;            // by TensorInfo::id
+    std::map<Key, NewTiles> tensors;
     std::vector<std::shared_ptr<MemoryBudget>> budgets;  // the budgets that their tiles count in, without duplicates
   };
 
   bool empty() const { return contents_.tensors.empty(); }
   /// Null: the tensor's tiles are in its table.
-  std::shared_ptr<BufferedTiles> find(std::int64_t tensor_id) const;
+  std::shared_ptr<BufferedTiles> find(const TensorInfo& tensor) const;
   /// Replaces the unwritten tiles of these tensors: of all of them or, if it throws, of none.
   void put(std::vector<NewTiles> all);
   /// Call when the tensor is dropped, or when its table is newer.
-  void drop(std::int64_t tensor_id) noexcept { contents_.tensors.erase(tensor_id); }
+  void drop(const TensorInfo& tensor) { contents_.tensors.erase(key_of(tensor)); }
   /// Writes all tiles to their tables. If it throws, the object is unchanged, unless SQLite has rolled the transaction
   /// back: tiles that were changed in it are forgotten, also where that happened before.
   void write(SqliteConnection& connection);

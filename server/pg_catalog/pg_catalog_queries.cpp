@@ -62,14 +62,28 @@ constexpr const char* kRole =
     "SELECT CASE WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = ?1)"
     " ELSE (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = ?1) END";
 
-// The contents of the tables of pg_catalog. A database without tensors has no such tables, which gives NULL.
-constexpr const char* kTensors =
-    "SELECT json_group_array(json_object('id', tensor_id, 'name', name, 'dtype', dtype)) FROM main.eindb_tensors"
-    " WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\'";
-constexpr const char* kDimensions =
+// The contents of the tables of pg_catalog. A database without tensors has no such tables, which gives NULL. Temporary
+// tensors have numbers behind those of the database, and a schema of their own.
+constexpr const char* kOwnTensors =
+    "SELECT json_group_array(json_object('id', tensor_id, 'name', name, 'dtype', dtype, 'namespace', 2200))"
+    " FROM main.eindb_tensors WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\'";
+constexpr const char* kTemporaryTensors =
+    "SELECT json_group_array(json_object('id', 67108864 + tensor_id, 'name', name, 'dtype', dtype, 'namespace', 2201))"
+    " FROM temp.eindb_tensors WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\'";
+constexpr const char* kOwnDimensions =
     "SELECT json_group_array(json_object('id', tensor_id, 'position', position, 'label', label, 'extent', extent,"
     " 'parts', parts))"
     " FROM main.eindb_dimensions";
+constexpr const char* kTemporaryDimensions =
+    "SELECT json_group_array(json_object('id', 67108864 + tensor_id, 'position', position, 'label', label,"
+    " 'extent', extent, 'parts', parts))"
+    " FROM temp.eindb_dimensions";
+constexpr const char* kTensors =
+    "SELECT json_group_array(json(value)) FROM (SELECT value FROM json_each(eindb_own_tensors())"
+    " UNION ALL SELECT value FROM json_each(eindb_temporary_tensors()))";
+constexpr const char* kDimensions =
+    "SELECT json_group_array(json(value)) FROM (SELECT value FROM json_each(eindb_own_dimensions())"
+    " UNION ALL SELECT value FROM json_each(eindb_temporary_dimensions()))";
 constexpr const char* kComments =
     "SELECT json_group_array(json_object('object', object, 'column', \"column\", 'text', text)) FROM "
     "main.eindb_comments";
@@ -117,6 +131,10 @@ constexpr QueryFunction kQueries[] = {
     {"has_table_privilege", 3, "BOOLEAN", kMayUse},
     {"eindb_comments", 0, "TEXT", kComments},
     {"eindb_dimensions", 0, "TEXT", kDimensions},
+    {"eindb_own_dimensions", 0, "TEXT", kOwnDimensions},
+    {"eindb_own_tensors", 0, "TEXT", kOwnTensors},
+    {"eindb_temporary_dimensions", 0, "TEXT", kTemporaryDimensions},
+    {"eindb_temporary_tensors", 0, "TEXT", kTemporaryTensors},
     {"eindb_macros", 0, "TEXT", kMacros},
     {"eindb_tensors", 0, "TEXT", kTensors},
     {"format_type", 2, "TEXT", kFormatType},

@@ -362,11 +362,16 @@ INSERT INTO pg_catalog.eindb_constraint
   WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'eindb\_%' ESCAPE '\'
     AND s.sql LIKE 'CREATE TABLE%';
 
+-- The schema of temporary tensors is there if they are.
+DELETE FROM pg_catalog.pg_namespace WHERE oid = 2201;
+INSERT INTO pg_catalog.pg_namespace SELECT 2201, 'pg_temp', 10, NULL
+  WHERE EXISTS (SELECT 1 FROM json_each(eindb_temporary_tensors()));
+
 -- Relations: what they are, with their columns, keys and indices still to be counted.
 WITH relations(oid, name, namespace, am, kind, definition, bytes) AS (
   SELECT oid, name, 11, 2, 'r', NULL, 0 FROM pg_catalog.eindb_system_table
   UNION ALL
-  SELECT 268435456 + json_extract(t.value, '$.id'), json_extract(t.value, '$.name'), 2200, 2, 'r', NULL,
+  SELECT 268435456 + json_extract(t.value, '$.id'), json_extract(t.value, '$.name'), json_extract(t.value, '$.namespace'), 2, 'r', NULL,
     coalesce((SELECT CAST(round(exp(sum(ln(json_extract(d.value, '$.extent'))))) AS INTEGER)
       FROM json_each(eindb_dimensions()) d WHERE json_extract(d.value, '$.id') = json_extract(t.value, '$.id')), 1)
     * CASE json_extract(t.value, '$.dtype') WHEN 'FLOAT32' THEN 4 WHEN 'COMPLEX128' THEN 16 ELSE 8 END
@@ -387,7 +392,7 @@ WITH relations(oid, name, namespace, am, kind, definition, bytes) AS (
   WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'eindb\_%' ESCAPE '\'
     AND EXISTS (SELECT 1 FROM json_each(eindb_columns(s.name)) c WHERE json_extract(c.value, '$.pk') > 0))
 INSERT INTO pg_catalog.pg_class
-  SELECT oid, name, namespace, 0, 0, 10, am, oid, 0, 0, -1, 0, 0, 0, 0, 'p', kind, 0, 0, 0, 0, 0, 0, 0, 1, 'd', 0, 0,
+  SELECT oid, name, namespace, 0, 0, 10, am, oid, 0, 0, -1, 0, 0, 0, 0, CASE namespace WHEN 2201 THEN 't' ELSE 'p' END, kind, 0, 0, 0, 0, 0, 0, 0, 1, 'd', 0, 0,
     0, 0, NULL, NULL, NULL, definition, bytes FROM relations;
 -- An index of SQLite for a primary key has no place beside the key's own.
 DELETE FROM pg_catalog.pg_class WHERE oid IN (

@@ -111,15 +111,35 @@ std::string declaration(const Definition& definition) {
   return sql + (dtype == DType::Int64 ? "val INTEGER)" : "val REAL)");
 }
 
+Table* declare(sqlite3* handle, const std::shared_ptr<const Definition>& definition) {
+  const int code = sqlite3_declare_vtab(handle, declaration(*definition).c_str());
+  if (code != SQLITE_OK) definition->connection.fail(code);
+  // Views and triggers may use it, since it only reads, and only from the same database.
+  sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);
+  return new Table(definition);
+}
+
 int connect(sqlite3* handle, void* aux, int /*argc*/, const char* const* /*argv*/, sqlite3_vtab** result,
             char** /*message*/) {
   const auto& definition = *static_cast<const std::shared_ptr<const Definition>*>(aux);
-  return guarded(definition->connection, [&] {
-    const int code = sqlite3_declare_vtab(handle, declaration(*definition).c_str());
-    if (code != SQLITE_OK) definition->connection.fail(code);
-    // Views and triggers may use it, since it only reads, and only from the same database.
-    sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);
-    *result = new Table(definition);
+  return guarded(definition->connection, [&] { *result = declare(handle, definition); });
+}
+
+std::shared_ptr<const Definition> definition_of(SqliteConnection& connection, TensorTable table) {
+  CHECK(table.tiles != nullptr, "a table's tiles come from somewhere");
+  CHECK(table.labels.size() == table.grid.rank(), "a table has a column per dimension");
+  auto columns = column_names(table.labels, value_columns(table.dtype));
+  return std::make_shared<const Definition>(
+      Definition{.connection = connection, .table = std::move(table), .columns = std::move(columns)});
+}
+
+/// argv: the module, the schema, the table.
+int connect_temporary(sqlite3* handle, void* aux, int argc, const char* const* argv, sqlite3_vtab** result,
+                      char** /*message*/) {
+  const auto& source = *static_cast<const TemporaryTables::Source*>(aux);
+  return guarded(source.connection, [&] {
+    CHECK(argc >= 3, "SQLite tells the name of a virtual table");
+    *result = declare(handle, definition_of(source.connection, source.describe(argv[2])));
   });
 }
 
@@ -297,19 +317,31 @@ constexpr sqlite3_module make_module() {
 }
 constexpr sqlite3_module kModule = make_module();
 
+constexpr sqlite3_module make_temporary_module() {
+  auto module = make_module();
+  module.xCreate = &connect_temporary;
+  module.xConnect = &connect_temporary;
+  module.xDestroy = &disconnect;
+  return module;
+}
+constexpr sqlite3_module kOfTemporary = make_temporary_module();
+
 }  // namespace
 
 VisibleTable::VisibleTable(SqliteConnection& connection, TensorTable table)
     : connection_(&connection), name_(table.name) {
-  CHECK(table.tiles != nullptr, "a table's tiles come from somewhere");
-  CHECK(table.labels.size() == table.grid.rank(), "a table has a column per dimension");
-  auto columns = column_names(table.labels, value_columns(table.dtype));
-  auto definition = std::make_unique<std::shared_ptr<const Definition>>(std::make_shared<const Definition>(
-      Definition{.connection = connection, .table = std::move(table), .columns = std::move(columns)}));
+  auto definition = std::make_unique<std::shared_ptr<const Definition>>(definition_of(connection, std::move(table)));
   // SQLite calls the destructor even if the call fails.
   const int code =
       sqlite3_create_module_v2(connection.handle(), name_.c_str(), &kModule, definition.release(),
                                [](void* aux) { delete static_cast<std::shared_ptr<const Definition>*>(aux); });
+  if (code != SQLITE_OK) connection.fail(code);
+}
+
+TemporaryTables::TemporaryTables(SqliteConnection& connection, std::function<TensorTable(const std::string&)> describe)
+    : source_(std::make_unique<Source>(Source{connection, std::move(describe)})) {
+  const int code = sqlite3_create_module_v2(connection.handle(), std::string(kTemporaryModule).c_str(), &kOfTemporary,
+                                            source_.get(), nullptr);
   if (code != SQLITE_OK) connection.fail(code);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,32 @@ class VisibleTable {
  private:
   SqliteConnection* connection_;
   std::string name_;
+};
+
+/// The module of TemporaryTables.
+inline constexpr std::string_view kTemporaryModule = "eindb_temporary_tensor";
+
+/// The virtual tables that are temporary tensors, each with a row in temp.sqlite_schema, so that SQLite finds them
+/// before any other table of their name:
+///
+///     CREATE VIRTUAL TABLE temp."A" USING eindb_temporary_tensor
+///
+/// `describe` gives the TensorTable of a name; it is asked whenever SQLite opens the table. The connection must outlive
+/// this object, and run no SQL afterwards. Threads: like the connection.
+class TemporaryTables {
+ public:
+  TemporaryTables(SqliteConnection& connection, std::function<TensorTable(const std::string&)> describe);
+  TemporaryTables(const TemporaryTables&) = delete;
+  TemporaryTables& operator=(const TemporaryTables&) = delete;
+
+  /// What SQLite's callbacks use.
+  struct Source {
+    SqliteConnection& connection;
+    std::function<TensorTable(const std::string&)> describe;
+  };
+
+ private:
+  std::unique_ptr<Source> source_;
 };
 
 }  // namespace eindb

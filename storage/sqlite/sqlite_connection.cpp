@@ -96,12 +96,13 @@ UserStatement SqliteConnection::prepare_user(std::string_view sql) {
   return result;
 }
 
-bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns) {
+bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns,
+                                 std::string_view schema) {
   // The query below uses the cached schema. This makes SQLite reload it if another connection changed it.
   query_value("SELECT 1 FROM main.sqlite_schema LIMIT 1", {});
   return std::all_of(columns.begin(), columns.end(), [&](const char* column) {
-    return sqlite3_table_column_metadata(handle(), "main", table.c_str(), column, nullptr, nullptr, nullptr, nullptr,
-                                         nullptr) == SQLITE_OK;
+    return sqlite3_table_column_metadata(handle(), std::string(schema).c_str(), table.c_str(), column, nullptr, nullptr,
+                                         nullptr, nullptr, nullptr) == SQLITE_OK;
   });
 }
 

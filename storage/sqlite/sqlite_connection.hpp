@@ -15,6 +15,10 @@
 
 namespace eindb {
 
+/// The schema of SQLite that is the database's file, and that of a connection's own temporary tables.
+inline constexpr std::string_view kMainSchema = "main";
+inline constexpr std::string_view kTemporarySchema = "temp";
+
 /// One statement of a user's text, and the position of the next one.
 struct UserStatement {
   std::optional<SqliteStatement> statement;  ///< nullopt if the text holds only spaces and comments
@@ -55,8 +59,9 @@ class SqliteConnection : public SqliteHandle {
   /// running.
   void add_function(SqlFunction function);
 
-  /// Whether the table (not a view) `table` of the main database has all of `columns`.
-  bool has_table(const std::string& table, std::initializer_list<const char*> columns);
+  /// Whether the table (not a view) `table` of the schema has all of `columns`.
+  bool has_table(const std::string& table, std::initializer_list<const char*> columns,
+                 std::string_view schema = kMainSchema);
 
   /// True while a write transaction is open, which keeps others from writing.
   bool has_written() const;

@@ -21,7 +21,7 @@ void pin(SqliteConnection& connection) {
 bool can_read_in_parallel(DatabaseFile& database) {
   auto& connection = database.connection();
   if (!database.has_parallel_readers()) return false;
-  return !connection.is_active() || connection.sees_committed_state();
+  return !connection.is_active() || (connection.has_written() && connection.sees_committed_state());
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ void ReadSnapshot::close(std::unique_ptr<SqliteConnection> reader) noexcept {
 }
 
 TilePtr ReadSnapshot::read(const TileStore& store, std::int64_t tile_id) {
-  if (!parallel_) return store.read(database_.connection(), tile_id);
+  if (!parallel_ || !store.is_in_file()) return store.read(database_.connection(), tile_id);
   Lease lease(*this);
   return store.read(lease.connection(), tile_id);
 }

@@ -19,12 +19,13 @@ namespace eindb {
 /// snapshot, then reads the catalog. Readers are connections of their own if they see the same state as
 /// DatabaseFile::connection(), that is
 /// - outside any transaction; a read transaction is then open on the connection as long as the snapshot exists;
-/// - inside a SqliteTransaction that has changed nothing yet.
+/// - inside a SqliteTransaction that has changed nothing yet and keeps others from writing.
 ///
 /// Otherwise (uncommitted changes, a database in memory, no write-ahead log) all tasks share the connection, one at a
-/// time. A reader joins when a task finds none idle, so a statement that reads no tile opens none. SQLite cannot open
-/// an old state. Therefore a reader can join only if nothing was committed since the snapshot was taken; otherwise the
-/// snapshot continues with the readers that it has, or with the connection if it has none.
+/// time; so they do for temporary tensors, which no other connection has. A reader joins when a task finds none idle,
+/// so a statement that reads no tile opens none. SQLite cannot open an old state. Therefore a reader can join only if
+/// nothing was committed since the snapshot was taken; otherwise the snapshot continues with the readers that it has,
+/// or with the connection if it has none.
 ///
 /// Threads: read() from any thread; constructed and destroyed on the thread that owns the connection, before its
 /// transaction ends.
@@ -39,7 +40,8 @@ class ReadSnapshot {
   /// The tile, or null if it is all zero; see TileStore::read.
   TilePtr read(const TileStore& store, std::int64_t tile_id);
 
-  /// Whether tiles are read as of the time of the snapshot, regardless of later writes by the database's connection.
+  /// Whether tiles of the file are read as of the time of the snapshot, regardless of later writes by the database's
+  /// connection.
   bool is_apart() const { return parallel_; }
 
   /// The number of reading connections beside the database's own; 0 if tasks share that one.

@@ -10,10 +10,11 @@
 
 namespace eindb {
 
-std::optional<SqliteBlob> SqliteBlob::open(SqliteConnection& connection, const std::string& table,
-                                           const std::string& column, std::int64_t rowid, Access access) {
+std::optional<SqliteBlob> SqliteBlob::open(SqliteConnection& connection, const std::string& schema,
+                                           const std::string& table, const std::string& column, std::int64_t rowid,
+                                           Access access) {
   sqlite3_blob* blob = nullptr;
-  const int code = sqlite3_blob_open(connection.handle(), "main", table.c_str(), column.c_str(), rowid,
+  const int code = sqlite3_blob_open(connection.handle(), schema.c_str(), table.c_str(), column.c_str(), rowid,
                                      access == Access::Write ? 1 : 0, &blob);
   if (code == SQLITE_OK) {
     if (access == Access::Write) connection.note_blob_write();

@@ -19,8 +19,9 @@ class SqliteBlob final : public ByteSource {
   enum class Access : std::uint8_t { Read, Write };
 
   /// nullopt if the row does not exist or its value is not a BLOB.
-  static std::optional<SqliteBlob> open(SqliteConnection& connection, const std::string& table,
-                                        const std::string& column, std::int64_t rowid, Access access);
+  static std::optional<SqliteBlob> open(SqliteConnection& connection, const std::string& schema,
+                                        const std::string& table, const std::string& column, std::int64_t rowid,
+                                        Access access);
   SqliteBlob(SqliteBlob&& other) noexcept;
   SqliteBlob& operator=(SqliteBlob&&) = delete;
   ~SqliteBlob() override;

@@ -84,8 +84,7 @@ std::int64_t next_tile(SqliteStatement& select, const TileStore& store, std::int
 }
 
 SqliteStatement select_from(SqliteConnection& connection, const TileStore& store, const char* columns) {
-  return connection.prepare(std::string("SELECT ") + columns + " FROM main." + quote_identifier(store.table()) +
-                            " ORDER BY tile_id");
+  return connection.prepare(std::string("SELECT ") + columns + " FROM " + store.quoted_table() + " ORDER BY tile_id");
 }
 
 }  // namespace

@@ -20,10 +20,8 @@ constexpr std::size_t kMaxTileBytes = 1'000'000'000 - 16 * (kMaxStoredRank + 4);
 
 constexpr std::array<std::string_view, 2> kOwnColumns{"tile_id", "tile"};
 
-std::string qualified(const std::string& table) { return "main." + quote_identifier(table); }
-
-std::string insert_sql(const std::string& table, std::size_t rank, bool sharded) {
-  std::string sql = "INSERT OR REPLACE INTO " + qualified(table) + " VALUES (?";
+std::string insert_sql(const std::string& quoted_table, std::size_t rank, bool sharded) {
+  std::string sql = "INSERT OR REPLACE INTO " + quoted_table + " VALUES (?";
   for (std::size_t d = 0; d < rank; ++d) sql += ", ?";
   return sql + (sharded ? ", ?)" : ", zeroblob(?))");
 }
@@ -48,10 +46,6 @@ void require_no_full(ShardAccess& access, const std::string& tensor, std::size_t
 }
 
 constexpr const char* kBetweenNames = "eindb_renamed";
-
-void rename_table(SqliteConnection& connection, const std::string& from, const std::string& to) {
-  connection.execute("ALTER TABLE " + qualified(from) + " RENAME TO " + quote_identifier(to));
-}
 
 /// Disables the check of views and triggers during a rename. Otherwise SQLite resolves all of them, and fails if a
 /// user's view or trigger names a table that no longer exists.
@@ -85,13 +79,15 @@ std::vector<std::string> column_names(const std::vector<std::string>& labels,
 }
 
 TileStore::TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid,
-                     int replicas)
+                     int replicas, std::string schema)
     : tensor_(std::move(tensor)),
       table_(table_of(tensor_)),
       columns_(column_names(labels, kOwnColumns)),
       dtype_(dtype),
       grid_(std::move(grid)),
-      replicas_(replicas) {
+      replicas_(replicas),
+      schema_(std::move(schema)) {
+  CHECK(is_in_file() || !is_sharded(), "only tensors of the database's file lie at workers");
   CHECK(labels.size() == grid_.rank(), "a tensor has one label per dimension");
   CHECK(replicas >= 0, "copies of a tile are counted");
   if (grid_.rank() > kMaxStoredRank) {
@@ -102,15 +98,19 @@ TileStore::TileStore(std::string tensor, const std::vector<std::string>& labels,
 
 std::string TileStore::table_of(const std::string& tensor) { return "eindb_tiles_" + tensor; }
 
+std::string TileStore::quoted(const std::string& table) const {
+  return quote_identifier(schema_) + "." + quote_identifier(table);
+}
+
 void TileStore::create(SqliteConnection& connection) const {
-  std::string sql = "CREATE TABLE " + qualified(table_) + " (tile_id INTEGER PRIMARY KEY";
+  std::string sql = "CREATE TABLE " + quoted_table() + " (tile_id INTEGER PRIMARY KEY";
   for (const auto& column : columns_) sql += ", " + quote_identifier(column) + " INTEGER";
   connection.execute(sql + ", tile BLOB)");
 }
 
 void TileStore::drop(SqliteConnection& connection) const {
   if (is_sharded()) discard_all(connection);
-  connection.execute("DROP TABLE " + qualified(table_));
+  connection.execute("DROP TABLE " + quoted_table());
 }
 
 // Runs without workers too: a later session with workers drops the garbage.
@@ -120,6 +120,10 @@ void TileStore::discard_all(SqliteConnection& connection) const {
   log.create();
   log.advance(random_identity());
   log.discard_all(table_);
+}
+
+void TileStore::rename_table(SqliteConnection& connection, const std::string& from, const std::string& to) const {
+  connection.execute("ALTER TABLE " + quoted(from) + " RENAME TO " + quote_identifier(to));
 }
 
 void TileStore::rename(SqliteConnection& connection, const std::string& new_tensor) const {
@@ -156,10 +160,10 @@ ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id) const {
 std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id) const {
   CHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is read lies in its grid");
   const std::lock_guard lock(connection.mutex());
-  if (const auto blob = SqliteBlob::open(connection, table_, "tile", tile_id, SqliteBlob::Access::Read))
+  if (const auto blob = SqliteBlob::open(connection, schema_, table_, "tile", tile_id, SqliteBlob::Access::Read))
     return value_of(*blob, connection, tile_id);
   // Either there is no such row, or its value is no blob; a query distinguishes the two.
-  auto select = connection.prepare("SELECT tile FROM " + qualified(table_) + " WHERE tile_id = ?");
+  auto select = connection.prepare("SELECT tile FROM " + quoted_table() + " WHERE tile_id = ?");
   select.bind(1, tile_id);
   if (!select.step()) return nullptr;
   return value_of(MemorySource(select.blob(0)), connection, tile_id);
@@ -177,11 +181,11 @@ TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
     : connection_(connection),
       store_(store),
       contents_(store.is_sharded() ? &contents_of(store, connection) : nullptr),
-      insert_(connection.prepare(insert_sql(store.table_, store.grid_.rank(), store.is_sharded()))),
-      remove_(connection.prepare("DELETE FROM " + qualified(store.table_) + " WHERE tile_id = ?")) {
+      insert_(connection.prepare(insert_sql(store.quoted_table(), store.grid_.rank(), store.is_sharded()))),
+      remove_(connection.prepare("DELETE FROM " + store.quoted_table() + " WHERE tile_id = ?")) {
   CHECK(connection.in_transaction(), "tiles are written inside a transaction");
   if (contents_ == nullptr) return;
-  select_ = connection.prepare("SELECT tile FROM " + qualified(store.table_) + " WHERE tile_id = ?");
+  select_ = connection.prepare("SELECT tile FROM " + store.quoted_table() + " WHERE tile_id = ?");
   workers_ = contents_->access().workers();
   const auto replicas = static_cast<std::size_t>(store.replicas_);
   if (workers_.size() < replicas) {
@@ -220,7 +224,7 @@ void TileWriter::insert(std::int64_t tile_id, const TileHeader& header, const Ti
   const std::lock_guard lock(connection_.mutex());
   bind_key(insert_, tile_id);
   insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, static_cast<std::int64_t>(encoded_size(tile))).run();
-  auto blob = SqliteBlob::open(connection_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
+  auto blob = SqliteBlob::open(connection_, store_.schema_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
   CHECK(blob.has_value(), "a row just written can be opened");
   fill(*blob, header, tile);
 }
@@ -237,7 +241,7 @@ void TileWriter::replace(std::int64_t tile_id, const Tile& tile) {
 // False if there is no row of that size. Frees and allocates no pages.
 bool TileWriter::overwrite(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
   const std::lock_guard lock(connection_.mutex());
-  auto blob = SqliteBlob::open(connection_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
+  auto blob = SqliteBlob::open(connection_, store_.schema_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
   if (!blob || blob->size() != encoded_size(tile)) return false;
   fill(*blob, header, tile);
   return true;
@@ -315,7 +319,7 @@ void TileWriter::remove(std::int64_t tile_id) {
 
 StoredTileIds::StoredTileIds(SqliteConnection& connection, const TileStore& store)
     : connection_(connection),
-      select_(connection.prepare("SELECT tile_id FROM " + qualified(store.table()) +
+      select_(connection.prepare("SELECT tile_id FROM " + store.quoted_table() +
                                  " WHERE tile_id >= ? AND tile_id < ? ORDER BY tile_id LIMIT 1")) {
   select_.bind(2, store.grid().tile_count());
 }

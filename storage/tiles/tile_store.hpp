@@ -21,18 +21,26 @@ class SqliteBlob;
 ///
 ///     eindb_tiles_A(tile_id INTEGER PRIMARY KEY, i INTEGER, j INTEGER, tile BLOB)      for A(i, j)
 ///
+/// in the schema of SQLite that the tensor belongs to: `main`, or `temp` for a temporary tensor, which only the
+/// session's own connection has.
+///
 /// tile_id is the row-major number of the key, so the table is clustered by key; i and j are tile coordinates. An
 /// all-zero tile has no row. The rows of a sharded tensor hold a TileReference in place of the tile, whose copies are
 /// at workers. They are read and written through the connection's ShardedContents; without it, access throws
 /// Error{Unsupported}. A value type without a connection: each call gets the connection to use.
 class TileStore {
  public:
-  /// `replicas` is the number of copies of each tile at workers; 0: the tensor is not sharded. Error{Unsupported}
-  /// beyond kMaxStoredRank.
-  TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid, int replicas = 0);
+  /// `tensor` is the name in its schema. `replicas` is the number of copies of each tile at workers; 0: the tensor is
+  /// not sharded. Error{Unsupported} beyond kMaxStoredRank.
+  TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid, int replicas = 0,
+            std::string schema = std::string(kMainSchema));
 
   const std::string& tensor() const { return tensor_; }
   const std::string& table() const { return table_; }
+  /// The table as SQL names it: main."eindb_tiles_A".
+  std::string quoted_table() const { return quoted(table_); }
+  /// Whether connections to the database's file find the tiles.
+  bool is_in_file() const { return schema_ == kMainSchema; }
   DType dtype() const { return dtype_; }
   const TileGrid& grid() const { return grid_; }
   bool is_sharded() const { return replicas_ > 0; }
@@ -58,6 +66,8 @@ class TileStore {
 
  private:
   friend class TileWriter;
+  std::string quoted(const std::string& table) const;
+  void rename_table(SqliteConnection& connection, const std::string& from, const std::string& to) const;
   void discard_all(SqliteConnection& connection) const;
   ShardedContents::Wanted wanted(std::int64_t tile_id) const;
   /// The row's value: the tile, or its location. Runs under the connection's mutex, which is not held while workers are
@@ -72,6 +82,7 @@ class TileStore {
   DType dtype_;
   TileGrid grid_;
   int replicas_;
+  std::string schema_;
 };
 
 /// A content that a worker has put by itself: a tile of a result, stored at the worker that computed it.

@@ -128,7 +128,8 @@ class ShardFile::OpenContent final : public ByteSource {
   OpenContent(DatabaseFile& file, StorageWatch& watch, ContentId content) : file_(file), watch_(watch) {
     const Operation operation(watch_);
     reader_ = file.borrow_reader();
-    if (auto blob = SqliteBlob::open(*reader_, "eindb_contents", "tile", number(content), SqliteBlob::Access::Read))
+    if (auto blob =
+            SqliteBlob::open(*reader_, "main", "eindb_contents", "tile", number(content), SqliteBlob::Access::Read))
       blob_.emplace(std::move(*blob));
   }
   ~OpenContent() override {
@@ -334,7 +335,7 @@ void ShardFile::insert(SqliteConnection& connection, std::int64_t transaction, c
   insert.bind(4, content.header.size() + content.values.size()).run();
   if (connection.changes() == 0)
     throw Error(ErrorKind::Corrupt, "content " + std::to_string(id) + " is at this worker already");
-  auto blob = SqliteBlob::open(connection, "eindb_contents", "tile", id, SqliteBlob::Access::Write);
+  auto blob = SqliteBlob::open(connection, "main", "eindb_contents", "tile", id, SqliteBlob::Access::Write);
   CHECK(blob.has_value(), "a row just written can be opened");
   CHECK(blob->size() == content.header.size() + content.values.size(), "a row just written has room for its content");
   write(*blob, 0, content.header, operation);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "catalog/tensor_tables.hpp"
 #include "storage/sqlite/schema_version.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/database_file.hpp"
@@ -258,6 +259,58 @@ TEST_F(CatalogTest, DamagedEntriesAreCorrupt) {
                 .find("more than 64 dimensions"),
             std::string::npos);
   EXPECT_TRUE(catalog.find("A").has_value());
+}
+
+TEST_F(CatalogTest, ATemporaryTensorHidesAnother) {
+  TensorTables tables(db, catalog);  // has the module of the virtual tables
+  create("A");
+  change([&] { catalog.create("a", DType::Int64, {"n"}, TileGrid(Shape({5}), {1}), 0, kTemporarySchema); });
+  const auto found = catalog.get("A");
+  EXPECT_TRUE(found.is_temporary());
+  EXPECT_EQ(found.name, "a");
+  const auto hidden = catalog.get("main.a");
+  EXPECT_FALSE(hidden.is_temporary());
+  EXPECT_EQ(hidden.name, "main.A");
+  EXPECT_EQ(hidden.own_name(), "A");
+  EXPECT_EQ(catalog.get(hidden.name).dtype, DType::Float32);
+  EXPECT_EQ(catalog.get("TEMP.a").name, "a");
+  EXPECT_EQ(catalog.names(), (Names{"a", "main.A"}));
+  EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM a"), 5);
+
+  change([&] { catalog.rename("A", "B"); });
+  EXPECT_EQ(catalog.get("A").name, "A");
+  EXPECT_EQ(catalog.get("main.A").name, "A");
+  EXPECT_EQ(catalog.names(), (Names{"A", "B"}));
+  EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM temp.B"), 5);
+
+  change([&] { catalog.publish(catalog.stage(DType::Int64, {"n"}, TileGrid(Shape({7}), {1}), 0, "temp"), "b"); });
+  EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM b"), 7);
+  change([&] { catalog.drop("B"); });
+  EXPECT_FALSE(catalog.find("B").has_value());
+  EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM temp.sqlite_schema WHERE tbl_name NOT LIKE 'eindb%'"), 0);
+}
+
+TEST_F(CatalogTest, TemporaryTensorsAreOfTheirConnectionAndTransaction) {
+  TensorTables tables(db, catalog);
+  try {
+    change([&] {
+      catalog.create("T", DType::Int64, {"n"}, TileGrid(Shape({5}), {1}), 0, kTemporarySchema);
+      EXPECT_TRUE(catalog.find("T").has_value());
+      throw std::runtime_error("undone");
+    });
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_FALSE(catalog.find("T").has_value());
+  EXPECT_EQ(error_of([&] { db.query_integer("SELECT COUNT(*) FROM T"); }).kind(), ErrorKind::Sql);
+}
+
+TEST_F(CatalogTest, ANameWithAPointIsNotConfused) {
+  TensorTables tables(db, catalog);
+  create("temp.T");
+  EXPECT_EQ(catalog.get("temp.T").name, "temp.T");
+  change([&] { catalog.create("T", DType::Int64, {}, TileGrid(), 0, kTemporarySchema); });
+  EXPECT_EQ(catalog.get("T").dtype, DType::Int64);
+  EXPECT_EQ(error_of([&] { catalog.find("temp.T"); }).kind(), ErrorKind::DuplicateName);
 }
 
 TEST_F(CatalogTest, TablesThatOnlyLookLikeTheCatalog) {

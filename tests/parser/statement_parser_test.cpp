@@ -256,6 +256,27 @@ TEST(StatementParser, NothingIsAStatementToo) {
     EXPECT_TRUE(std::holds_alternative<ast::Empty>(parse_statement(text).node)) << text;
 }
 
+TEST(StatementParser, TemporaryTensorsAndSchemas) {
+  const auto created = [](const char* text) { return std::get<ast::CreateTensor>(parse_statement(text).node); };
+  EXPECT_FALSE(created("CREATE TENSOR X (i 2)").temporary);
+  EXPECT_FALSE(created("CREATE TENSOR public.X (i 2)").temporary);
+  for (const char* text : {"CREATE TEMP TENSOR X (i 2)", "CREATE TEMPORARY TENSOR X (i 2)",
+                           "CREATE OR REPLACE TEMP TENSOR X (i 2)", "CREATE TENSOR temp.X (i 2)",
+                           "CREATE TEMP TENSOR pg_temp.X (i 2)", "CREATE TEMP TENSOR IF NOT EXISTS X (i 2)"}) {
+    EXPECT_TRUE(created(text).temporary) << text;
+    EXPECT_EQ(created(text).name.text, "X") << text;
+  }
+  EXPECT_TRUE(
+      std::get<ast::CreateTensors>(parse_statement("CREATE TEMP TENSOR (a, b) AS EINSUM (a, b)").node).temporary);
+
+  const auto named = [](const char* text) { return std::get<ast::Describe>(parse_statement(text).node).name; };
+  EXPECT_EQ(named("DESCRIBE public.X").text, "main.X");
+  EXPECT_EQ(named("DESCRIBE pg_temp.\"a b\"").text, "temp.a b");
+  EXPECT_TRUE(named("DESCRIBE temp.X").qualified);
+  EXPECT_FALSE(named("DESCRIBE \"temp.X\"").qualified);
+  EXPECT_FALSE(named("DESCRIBE temp").qualified);
+}
+
 TEST(StatementParser, OtherStatementsAreSqlites) {
   for (const char* text : {
            "SELECT 1",

@@ -14,9 +14,10 @@
 namespace eindb {
 namespace {
 
-/// Every table has these columns.
-std::optional<std::vector<dialect::Column>> columns(const std::string& /*schema*/, const std::string& /*table*/) {
+/// Every table has these columns; the session has one table of its own.
+std::optional<std::vector<dialect::Column>> columns(const std::string& schema, const std::string& table) {
   using enum dialect::SqlType;
+  if (schema == "temp" && table != "own") return std::nullopt;
   return std::vector<dialect::Column>{{.name = "a", .type = Integer, .declared = "bigint"},
                                       {.name = "s", .type = Text, .declared = "text"},
                                       {.name = "d", .type = Date, .declared = "date"}};
@@ -35,6 +36,12 @@ TEST(Dialect, StatementsOfEindbAndOfSqliteAreNotTouched) {
     EXPECT_FALSE(translation.text.has_value()) << statement << " -> " << *translation.text;
     EXPECT_FALSE(translation.uses_catalog) << statement;
   }
+}
+
+TEST(Dialect, SchemasAreThoseOfSqliteWhereTheyMatter) {
+  EXPECT_EQ(translated("SELECT a FROM public.t"), R"(SELECT "a" FROM "t")");
+  EXPECT_EQ(translated("SELECT a FROM public.own"), R"(SELECT "a" FROM "main"."own")");
+  EXPECT_EQ(translated("SELECT a FROM pg_temp.own"), R"(SELECT "a" FROM "temp"."own")");
 }
 
 TEST(Dialect, WithOfTensorsMayBeDeeperThanSql) {

@@ -113,6 +113,43 @@ TEST_F(ReadSnapshotTest, ReadersRunBesideAWriteThatHasChangedNothing) {
   EXPECT_EQ(snapshot.reader_count(), 1U);
 }
 
+TEST_F(ReadSnapshotTest, TemporaryTilesAreReadByTheirConnection) {
+  make_tensor(database, 1);
+  const TileStore temporary("A", {"i"}, DType::Int64, store().grid(), 0, "temp");
+  auto tile = Tile::zeros(DType::Int64, Shape({1}));
+  tile.mutable_data<std::int64_t>()[0] = 2;
+  {
+    SqliteTransaction transaction(database.connection());
+    temporary.create(database.connection());
+    for (std::int64_t id = 0; id < kTiles; ++id) TileWriter(database.connection(), temporary).write(id, tile);
+    transaction.commit();
+  }
+  ReadSnapshot snapshot(database, 4);
+  EXPECT_TRUE(snapshot.is_apart());
+  std::atomic<std::int64_t> sum = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (std::int64_t id = 0; id < kTiles; ++id)
+          sum += element(snapshot, id) + 10 * *snapshot.read(temporary, id)->data<std::int64_t>();
+      });
+    }
+  }
+  EXPECT_EQ(sum, 4 * kTiles * 21);
+}
+
+TEST_F(ReadSnapshotTest, ATransactionThatOnlyReadsHasNoReadersBesideIt) {
+  make_tensor(database, 1);
+  DatabaseFile reader(path, DatabaseFile::Access::ReadOnly);
+  SqliteTransaction transaction(reader.connection());
+  ReadSnapshot snapshot(reader, 4);
+  EXPECT_FALSE(snapshot.is_apart());
+  change_tensor(database, 2);
+  const auto first = element(snapshot, 0);
+  for (std::int64_t id = 1; id < kTiles; ++id) EXPECT_EQ(element(snapshot, id), first);
+}
+
 TEST_F(ReadSnapshotTest, UncommittedChangesAreSeen) {
   make_tensor(database, 1);
   SqliteTransaction transaction(database.connection());
