@@ -191,7 +191,7 @@ ResultPairs eliminated_pairs(const ContractionProblem& problem, const Eliminatio
 
 ResultPairs best_eliminated_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
                                   const SearchContext& context) {
-  constexpr std::uint64_t kUnitsPerStep = 300;  // to contract along an order, and to cost the path
+  constexpr std::uint64_t kUnitsPerStep = 100;  // to contract along an order, and to cost the path
   constexpr double kMostNoise = 0.5;
   std::mt19937_64 random(4);
   auto best = start;
@@ -203,7 +203,7 @@ ResultPairs best_eliminated_pairs(const ContractionProblem& problem, const Resul
   for (std::uint64_t round = 0;; ++round) {
     work += problem.operands.size() * kUnitsPerStep;
     if (work >= budget.units) return best;
-    const auto rate = round % 2 == 0 ? EliminationRule::Rate::Fill : EliminationRule::Rate::Width;
+    const auto rate = round % 2 == 0 ? EliminationRule::Rate::Width : EliminationRule::Rate::Fill;
     const double share = static_cast<double>(random() >> 11U) * 0x1p-53;
     auto pairs =
         eliminated_pairs(problem, {rate, round < 2 ? 0 : kMostNoise * share, random()}, work, budget.units, context);

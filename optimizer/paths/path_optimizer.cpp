@@ -18,6 +18,7 @@
 #include "optimizer/paths/random_greedy_path.hpp"
 #include "optimizer/paths/refined_path.hpp"
 #include "optimizer/paths/sliced_path.hpp"
+#include "optimizer/paths/swept_path.hpp"
 
 namespace eindb {
 namespace {
@@ -27,9 +28,10 @@ constexpr double kLeastSeconds = 0.01;
 // Planning may take a tenth of the path's time at 10^9 flops per second.
 constexpr double kPlanningSecondsPerFlop = 1e-10;
 // Shares of the budget; the rest is for annealing.
-constexpr double kShareOfRandomGreedy = 0.1;
+constexpr double kShareOfRandomGreedy = 0.05;
 constexpr double kShareOfBisection = 0.25;
 constexpr double kShareOfElimination = 0.1;
+constexpr double kShareOfSweeps = 0.1;
 constexpr double kShareOfRefinement = 0.1;  // both before and after annealing
 // Of the budget where a path needs slices; the rest is for paths of one slice, and for what finds slices.
 constexpr double kShareOfWhole = 0.5;
@@ -37,7 +39,7 @@ constexpr double kShareOfSlicing = 0.1;
 // Of the budget, for the smallest intermediates after the fewest flops.
 constexpr double kShareOfSize = 0.5;
 // With less budget than this, some twenty rotations each, annealing does not get below its start.
-constexpr std::uint64_t kFewestUnitsPerOperand = 1000;
+constexpr std::uint64_t kFewestUnitsPerOperand = 800;
 
 struct Found {
   ResultPairs pairs;
@@ -55,7 +57,7 @@ Found find_greedy(const Task&, ResultPairs start) { return {std::move(start), "g
 
 Found find_optimal(const Task& task, ResultPairs) { return {optimal_pairs(task.problem, task.context), "optimal"}; }
 
-// Refines the best start of random greedy, bisection and elimination, anneals it, and refines it once more.
+// Refines the best start of random greedy, bisection, elimination and sweeps, anneals it, and refines it once more.
 Found find_annealed(const Task& task, ResultPairs start) {
   const auto& problem = task.problem;
   Found found{std::move(start), "greedy"};
@@ -66,8 +68,10 @@ Found find_annealed(const Task& task, ResultPairs start) {
   improve(random_greedy_pairs(problem, found.pairs, share(kShareOfRandomGreedy), task.context), "random-greedy");
   improve(best_bisected_pairs(problem, found.pairs, share(kShareOfBisection), task.context), "bisection");
   improve(best_eliminated_pairs(problem, found.pairs, share(kShareOfElimination), task.context), "elimination");
+  improve(best_swept_pairs(problem, found.pairs, share(kShareOfSweeps), task.context), "sweep");
   improve(refined_pairs(problem, found.pairs, share(kShareOfRefinement), task.context), "refinement");
-  const auto left = share(1 - kShareOfRandomGreedy - kShareOfBisection - kShareOfElimination - 2 * kShareOfRefinement);
+  const auto left = share(1 - kShareOfRandomGreedy - kShareOfBisection - kShareOfElimination - kShareOfSweeps -
+                          2 * kShareOfRefinement);
   if (left.units < problem.operands.size() * kFewestUnitsPerOperand) return found;
   found = {annealed_pairs(problem, found.pairs, left, task.context), "anneal"};
   return {refined_pairs(problem, found.pairs, share(kShareOfRefinement), task.context), "anneal"};

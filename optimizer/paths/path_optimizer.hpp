@@ -16,8 +16,8 @@ enum class PathOptimizer {
   Auto,     ///< chosen by the number of operands and by the time that planning may take
   Greedy,   ///< optimizer/paths/greedy_path
   Optimal,  ///< optimizer/paths/optimal_path
-  Anneal,   ///< the better of optimizer/paths/random_greedy_path and optimizer/paths/bisected_path, then
-            ///< optimizer/paths/annealed_path, refined before and after (optimizer/paths/refined_path)
+  Anneal,   ///< the best of the random_greedy_path, bisected_path, eliminated_path and swept_path of optimizer/paths,
+            ///< then its annealed_path, refined before and after (refined_path)
 };
 
 /// "auto", "greedy", "optimal", "anneal".
@@ -28,7 +28,7 @@ PathOptimizer parse_path_optimizer(std::string_view name);
 /// Settings of a search for a path.
 struct PathOptions {
   PathOptimizer optimizer = PathOptimizer::Auto;
-  /// The budget of random-greedy, bisection, refinement and annealing for one contraction (SearchBudget counts work,
+  /// The budget of all searches together for one contraction (SearchBudget counts work,
   /// not time). Default: a tenth of a second; under Auto also at most a tenth of the time that greedy's path takes at
   /// 10^9 flops per second, but at least a hundredth of a second. Under a memory limit that slices are needed for, they
   /// are found within it; under Size half as much is spent again, after a search as under Flops.
@@ -45,8 +45,8 @@ struct PathOptions {
 /// Statistics of the searches for contraction paths in one graph.
 struct PathReport {
   PathOptimizer optimizer = PathOptimizer::Auto;
-  std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "refinement", "bisection",
-                                     ///< "random-greedy", "greedy"
+  std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "refinement", "sweep",
+                                     ///< "elimination", "bisection", "random-greedy", "greedy"
   double seconds = 0;
   PathObjective objective = PathObjective::Flops;
 };

@@ -64,4 +64,28 @@ inline ContractionProblem lattice(std::size_t rows, std::size_t columns) {
   return problem;
 }
 
+/// The queens on a board of n x n: every square has a label, which its row, column and both diagonals pass through.
+/// Each line hands on a label of its own from square to square.
+inline ContractionProblem queens(std::size_t n) {
+  ContractionProblem problem;
+  const auto add_label = [&] {
+    problem.extents.push_back(2);
+    return problem.extents.size() - 1;
+  };
+  std::vector<std::size_t> lines(2 * n + 2 * (2 * n - 1));  // rows, columns, diagonals, diagonals the other way
+  for (auto& label : lines) label = add_label();
+  for (std::size_t line = 0; line < lines.size(); ++line) problem.operands.push_back({lines[line]});
+  for (std::size_t row = 0; row < n; ++row) {
+    for (std::size_t column = 0; column < n; ++column) {
+      const auto square = add_label();
+      for (const auto line : {row, n + column, 2 * n + row + column, 5 * n - 2 + row - column}) {
+        const auto next = add_label();
+        problem.operands.push_back({lines[line], square, next});
+        lines[line] = next;
+      }
+    }
+  }
+  return problem;
+}
+
 }  // namespace eindb::testing
