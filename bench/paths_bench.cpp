@@ -27,14 +27,15 @@ struct Outcome {
   double seconds = 0;
 };
 
-Outcome run(const ContractionProblem& problem, PathOptimizer optimizer, double seconds, PathObjective objective) {
+Outcome run(const ContractionProblem& problem, PathOptimizer optimizer, double seconds,
+            const PathObjective& objective) {
   const Stopwatch watch;
   PathSearch search({.optimizer = optimizer, .seconds = seconds, .objective = objective});
   Outcome out;
   try {
     const auto path = search.find(problem);
     const auto value = eindb::value_of(path, objective);
-    out.log_value = std::log10(objective == PathObjective::Size ? value.largest : value.work);
+    out.log_value = std::log10(objective.by_size ? value.largest : value.work);
   } catch (const Error&) {
   }
   out.seconds = watch.seconds();
@@ -47,9 +48,9 @@ void print(const Outcome& outcome) {
 }
 
 // Returns whether the target holds: auto is never worse than greedy.
-bool print_networks(double seconds, PathObjective objective) {
-  std::printf("%-16s %17s %17s %17s %17s\n", ("log10(" + std::string(eindb::name_of(objective)) + "), s").c_str(),
-              "greedy", "auto", "anneal", "optimal");
+bool print_networks(double seconds, const PathObjective& objective) {
+  std::printf("%-16s %17s %17s %17s %17s\n", ("log10(" + eindb::name_of(objective) + "), s").c_str(), "greedy", "auto",
+              "anneal", "optimal");
   double gain = 0;
   int counted = 0;
   bool worse = false;
@@ -71,7 +72,7 @@ bool print_networks(double seconds, PathObjective objective) {
   return !worse;
 }
 
-void print_optimal(PathObjective objective) {
+void print_optimal(const PathObjective& objective) {
   double longest = 0;
   for (const auto& network : eindb::bench::networks_of_15())
     longest = std::max(longest, run(network.problem, PathOptimizer::Optimal, 0, objective).seconds);

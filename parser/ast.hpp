@@ -234,9 +234,11 @@ struct PathStep {
   SourceSpan span;
 };
 
-/// USING PATH ((0,1),(0,1)) or USING PATH 'greedy' (a string in lower case; the binder knows the names).
+/// USING PATH ((0,1),(0,1)) or USING PATH 'greedy' (a string in lower case; the binder knows the names), which WITH
+/// WEIGHT 5 may follow.
 struct PathClause {
   std::variant<std::vector<PathStep>, std::string> value;
+  std::optional<double> weight;  ///< the price of an element that a step reads or writes, in flops
   SourceSpan span;
 };
 

@@ -167,6 +167,12 @@ std::vector<ast::PathStep> parse_path_steps(TokenStream& tokens) {
   return steps;
 }
 
+double parse_weight(TokenStream& tokens) {
+  if (!tokens.peek().is_number())
+    tokens.fail_expected("the price of an element in flops after WEIGHT", "as in USING PATH 'auto' WITH WEIGHT 100");
+  return std::visit([](auto value) { return static_cast<double>(value); }, number_value(tokens.take()));
+}
+
 ast::PathClause parse_path(TokenStream& tokens) {
   ast::PathClause path;
   const auto begin = tokens.begin();
@@ -181,6 +187,10 @@ ast::PathClause parse_path(TokenStream& tokens) {
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
     path.value = std::move(name);
+  }
+  if (tokens.accept_word("WITH")) {
+    tokens.expect_word("WEIGHT", "after the path and WITH");
+    path.weight = parse_weight(tokens);
   }
   path.span = tokens.span_from(begin);
   return path;

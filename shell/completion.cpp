@@ -36,8 +36,8 @@ constexpr std::array kWords = {"ABS",           "ACOS",       "ADMIN",      "ALL
                                "SQRT",          "SUM",        "TABLE",      "TAN",      "TANH",        "TENSOR",
                                "TENSORS",       "TEXT",       "THEN",       "TO",       "TRANSACTION", "UNION",
                                "UNTIL",         "UPDATE",     "USER",       "USERS",    "USING",       "VALUES",
-                               "VIEW",          "WHEN",       "WHERE",      "WITH",     "WORKER",      "WORKERS",
-                               "WRITE",         "XOR"};
+                               "VIEW",          "WEIGHT",     "WHEN",       "WHERE",    "WITH",        "WORKER",
+                               "WORKERS",       "WRITE",      "XOR"};
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 

@@ -170,7 +170,7 @@ OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
 
 PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bool order_given) {
   PathDescription out{.optimizer = std::string(order_given ? "given" : name_of(path.search.optimizer)),
-                      .objective = std::string(name_of(path.search.objective)),
+                      .objective = name_of(path.search.objective),
                       .methods = path.search.methods,
                       .naive_flops = path.naive_flops,
                       .flops = path.flops,

@@ -91,7 +91,7 @@ struct PathDescription {
   };
 
   std::string optimizer;             ///< "given" if the statement fixes the order
-  std::string objective;             ///< "flops", ...
+  std::string objective;             ///< "flops", "weight 5", ...
   std::vector<std::string> methods;  ///< the methods that found the paths of n-ary contractions
   double naive_flops = 0;            ///< the operations of the statement as one nest of loops
   double flops = 0;

@@ -323,8 +323,10 @@ class KeyWriter {
   }
 
   void write(const ast::PathClause& path) {
-    const auto& [value, span] = path;
+    const auto& [value, weight, span] = path;
     std::visit([&](const auto& node) { write(node); }, tagged(value));
+    count(weight ? 1 : 0);
+    if (weight) number(*weight);
   }
 
   void write(const std::vector<ast::PathStep>& steps) { list(steps); }

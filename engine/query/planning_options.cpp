@@ -50,6 +50,7 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
     statement.report("contraction order", done, total);
   };
   if (!query.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(query.path_optimizer);
+  if (query.path_weight) options.path.objective = {.weight = *query.path_weight};
   if (request.for_workers) options.workers = settings.workers();
   options.strategy = settings.strategy();
   options.disabled_passes = settings.disabled_passes();

@@ -185,7 +185,7 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s) { s.path_.seconds.reset(); }},
       {"path_objective", "what makes an order of a contraction better: 'flops', 'size' or 'mix'",
        [](Settings& s, const Value& v) { s.path_.objective = parse_path_objective(text_of(v)); },
-       [](const Settings& s) { return std::string(name_of(s.path_.objective)); },
+       [](const Settings& s) { return name_of(s.path_.objective); },
        [](Settings& s) { s.path_.objective = PathObjective::Flops; }},
       {"path_optimizer", "how n-ary contractions are ordered: 'auto', 'greedy', 'optimal' or 'anneal'",
        [](Settings& s, const Value& v) { s.path_.optimizer = parse_path_optimizer(text_of(v)); },

@@ -49,7 +49,7 @@ class EliminationOrder {
   }
 
  private:
-  // For each variable of a table, an upper bound on its classes.
+  // For each variable of a table that has several classes, an upper bound on them.
   using Sizes = std::vector<std::pair<Variable, double>>;
   struct Table {
     Sizes sizes;
@@ -58,14 +58,16 @@ class EliminationOrder {
   // (sums, variable, version); outdated unless the version is the variable's newest.
   using Candidate = std::tuple<double, Variable, std::size_t>;
 
+  // A variable of one class adds no entries to any table, and is left out.
   void add(Sizes sizes) {
+    std::erase_if(sizes, [](const auto& entry) { return entry.second == 1; });
     for (const auto& [n, classes] : sizes) tables_of_[n].push_back(tables_.size());
     tables_.push_back({std::move(sizes)});
   }
 
   void schedule(Variable v) { queue_.emplace(sums_of(v), v, ++version_[v]); }
 
-  // The sizes of all tables of the variable joined, ascending; joint classes are bounded by the number of states. A
+  // The sizes of all tables of the variable joined; joint classes are bounded by the number of states. A
   // variable may be in thousands of tables: nullopt as soon as the join has more than `most` entries beside its
   // classes.
   std::optional<Sizes> joint_sizes(Variable v, double most) {
@@ -85,7 +87,6 @@ class EliminationOrder {
     }
     for (auto& [n, classes] : joint) classes = std::exchange(joint_[n], 0);
     if (entries > kMargin * most) return std::nullopt;
-    std::sort(joint.begin(), joint.end());
     return joint;
   }
 
@@ -105,6 +106,7 @@ class EliminationOrder {
     version_[v] = 0;
     auto rest = *joint_sizes(v, std::numeric_limits<double>::infinity());
     std::erase_if(rest, [&](const auto& entry) { return entry.first == v; });
+    std::sort(rest.begin(), rest.end());
     for (const auto t : std::exchange(tables_of_[v], {})) forget(t);
     if (rest.empty()) return;
     add(rest);

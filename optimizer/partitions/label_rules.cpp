@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -10,8 +14,13 @@
 namespace eindb {
 namespace {
 
-bool holds(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+// The place of each name in a list. A statement may have as many labels as operands.
+using Places = std::unordered_map<std::string_view, std::size_t>;
+
+Places places_of(const std::vector<std::string>& names) {
+  Places out;
+  for (const auto& name : names) out.emplace(name, out.size());
+  return out;
 }
 
 // Formats names as "b, s and a".
@@ -42,12 +51,15 @@ void check_names(const EinGraph& graph, const std::vector<std::string>& names) {
 }
 
 // The labels of the EinSum in the order of cutting: named labels first, in the order of their names.
-Labels in_order_of_cutting(const EinSum& einsum, const LabelTable& table, const std::vector<std::string>& names) {
-  Labels order;
+Labels in_order_of_cutting(const EinSum& einsum, const LabelTable& table, const Places& places) {
   const auto labels = einsum.labels();
-  for (const auto& name : names)
-    for (const auto label : labels)
-      if (table.name(label) == name) append_distinct(order, {label});
+  std::vector<std::pair<std::size_t, Label>> named;
+  for (const auto label : labels)
+    if (const auto place = places.find(table.name(label)); place != places.end())
+      named.emplace_back(place->second, label);
+  std::stable_sort(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Labels order;
+  for (const auto& [place, label] : named) append_distinct(order, {label});
   append_distinct(order, einsum.output);
   append_distinct(order, labels);
   return order;
@@ -88,11 +100,12 @@ std::size_t weight_operand(const EinGraph& graph, const Vertex& vertex) {
 std::vector<LabelPartition> cut_named_labels(const EinGraph& graph, const std::vector<std::string>& names,
                                              std::int64_t p) {
   check_names(graph, names);
+  const auto places = places_of(names);
   std::vector<LabelPartition> out;
   for (const auto& vertex : graph.vertices()) {
     auto& partition = out.emplace_back();
     if (vertex.is_input()) continue;
-    const auto order = in_order_of_cutting(vertex.einsum, graph.labels(), names);
+    const auto order = in_order_of_cutting(vertex.einsum, graph.labels(), places);
     partition = cut_in_order(vertex.einsum, graph.labels(), order, p);
   }
   return out;
@@ -100,16 +113,17 @@ std::vector<LabelPartition> cut_named_labels(const EinGraph& graph, const std::v
 
 std::vector<std::string> weight_labels(const EinGraph& graph) {
   std::vector<std::string> found;
+  std::unordered_set<std::string_view> known;  // views of the names in the table
   for (const auto& vertex : graph.vertices()) {
     if (vertex.is_input()) continue;
     const auto weight = weight_operand(graph, vertex);
     const auto by_rows = std::any_of(vertex.einsum.aggregated.begin(), vertex.einsum.aggregated.end(),
-                                     [&](Label l) { return holds(found, graph.labels().name(l)); });
+                                     [&](Label l) { return known.contains(graph.labels().name(l)); });
     if (weight == kNone || by_rows) continue;
     const auto columns = difference(vertex.einsum.inputs[weight], vertex.einsum.inputs[1 - weight]);
     if (columns.empty()) continue;
     const auto& name = graph.labels().name(columns.front());
-    if (!holds(found, name)) found.push_back(name);
+    if (known.insert(name).second) found.push_back(name);
   }
   if (!found.empty()) return found;
   throw Error(ErrorKind::Label, "the strategy megatron finds no product with a stored weight to cut", std::nullopt,

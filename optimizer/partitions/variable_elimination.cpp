@@ -333,13 +333,13 @@ class VariableEliminator {
   }
 
  private:
-  static FactorPtr factor(const ChoiceNetwork::Edge& edge) {
+  static Factor factor(const ChoiceNetwork::Edge& edge) {
     Factor out;
     const auto& table = *edge.costs;
     if (edge.a < edge.b) {
       out.axes = {{edge.a, edge.class_of_a, table.rows}, {edge.b, edge.class_of_b, table.columns}};
       out.values = std::shared_ptr<const std::vector<double>>(edge.costs, &table.values);
-      return std::make_shared<const Factor>(std::move(out));
+      return out;
     }
     out.axes = {{edge.b, edge.class_of_b, table.columns}, {edge.a, edge.class_of_a, table.rows}};
     std::vector<double> transposed(table.values.size());
@@ -347,11 +347,15 @@ class VariableEliminator {
       for (std::size_t c = 0; c < table.columns; ++c)
         transposed[c * table.rows + r] = table.values[r * table.columns + c];
     out.values = std::make_shared<const std::vector<double>>(std::move(transposed));
-    return std::make_shared<const Factor>(std::move(out));
+    return out;
   }
 
-  void add(const FactorPtr& factor) {
-    for (const auto& axis : factor->axes) factors_of_[axis.variable].push_back(factor);
+  // Without the axes of one class, on which nothing depends: a tensor that thousands of vertices read would otherwise
+  // join all of them.
+  void add(Factor factor) {
+    std::erase_if(factor.axes, [](const auto& axis) { return axis.classes == 1; });
+    const auto shared = std::make_shared<const Factor>(std::move(factor));
+    for (const auto& axis : shared->axes) factors_of_[axis.variable].push_back(shared);
   }
 
   // The variable's factors are kept for the assignment of states.
@@ -364,7 +368,7 @@ class VariableEliminator {
       list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& f) { return f->axis_of(v) != nullptr; }),
                  list.end());
     }
-    add(least);
+    add(*least);
   }
 
   // The variable eliminated last chooses first, so the neighbours of each variable have chosen before it.

@@ -18,7 +18,8 @@ constexpr std::uint8_t kParent = 8;
 
 }  // namespace
 
-ContractionTree::ContractionTree(const ContractionProblem& problem, const ResultPairs& pairs, PathObjective objective)
+ContractionTree::ContractionTree(const ContractionProblem& problem, const ResultPairs& pairs,
+                                 const PathObjective& objective)
     : leaf_count_(problem.operands.size()),
       objective_(objective),
       price_(objective),
@@ -50,7 +51,7 @@ double ContractionTree::cost() const {
 }
 
 PathValue ContractionTree::value() const {
-  if (objective_ != PathObjective::Size) return {0, cost()};
+  if (!objective_.by_size) return {0, cost()};
   return {*std::max_element(sizes_.begin(), sizes_.end()), std::accumulate(flops_.begin(), flops_.end(), 0.0)};
 }
 

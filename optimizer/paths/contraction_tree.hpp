@@ -37,7 +37,7 @@ class ContractionTree {
 
   /// The problem has two operands or more and must outlive the tree; sizes are capped at ContractionNetwork::kHugeSize.
   ContractionTree(const ContractionProblem& problem, const ResultPairs& pairs,
-                  PathObjective objective = PathObjective::Flops);
+                  const PathObjective& objective = PathObjective::Flops);
 
   std::size_t leaf_count() const { return leaf_count_; }
   std::size_t node_count() const { return children_.size(); }
@@ -50,7 +50,7 @@ class ContractionTree {
   double cost_of(Node node) const { return flops_[node] + price_(sizes_[node]); }
   /// The sum of flops and the price of intermediates (IntermediatePrice), recomputed.
   double cost() const;
-  /// Equals value_of(path, objective); under Mix, up to a constant of the problem.
+  /// Equals value_of(path, objective); with a weight, up to a constant of the problem.
   PathValue value() const;
   ResultPairs pairs() const;
 

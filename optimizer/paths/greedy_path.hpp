@@ -17,7 +17,7 @@ struct GreedyRule {
 /// operands of bounded rank: if more than a few dozen operands share a label, only some of their pairs are considered.
 ResultPairs greedy_pairs(const ContractionProblem& problem, const GreedyRule& rule, const SearchContext& context = {});
 
-/// The greedy path under the objective of `context`: for Flops by the plain rule; for Size and Mix the best of the
+/// The greedy path under the objective of `context`: for Flops by the plain rule; for others the best of the
 /// weights 1, 1/2 and 0, since the value of freeing an input depends on the objective.
 ResultPairs greedy_pairs_by_objective(const ContractionProblem& problem, const SearchContext& context);
 

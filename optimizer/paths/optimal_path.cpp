@@ -68,7 +68,7 @@ std::vector<std::size_t> output_of(const ContractionProblem& part) {
 // The price by which the dynamic program compares paths.
 IntermediatePrice price_of(const SearchContext& context) {
   // For Size the size is a bound, and the paths within it are compared by flops.
-  return IntermediatePrice(context.objective == PathObjective::Mix ? PathObjective::Mix : PathObjective::Flops);
+  return IntermediatePrice(context.objective.by_size ? PathObjective::Flops : context.objective);
 }
 
 // Finds the best tree of a component, given that no intermediate need be smaller than `size`.
@@ -183,7 +183,7 @@ ResultPairs optimal_pairs(const ContractionProblem& problem, const SearchContext
   }
   std::vector<PartSearch> parts;
   for (const auto& members : groups) parts.emplace_back(restricted(problem, members), context);
-  const bool by_size = context.objective == PathObjective::Size;
+  const bool by_size = context.objective.by_size;
   const double size =
       by_size ? std::max(least_largest(parts), output_size(problem)) : std::numeric_limits<double>::infinity();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -18,11 +19,14 @@ constexpr std::array<std::pair<PathObjective, std::string_view>, 3> kObjectives{
 
 }  // namespace
 
-std::string_view name_of(PathObjective objective) {
+std::string name_of(const PathObjective& objective) {
   const auto row =
       std::find_if(kObjectives.begin(), kObjectives.end(), [&](const auto& r) { return r.first == objective; });
-  CHECK(row != kObjectives.end(), "every path objective has a name");
-  return row->second;
+  if (row != kObjectives.end()) return std::string(row->second);
+  CHECK(!objective.by_size, "an objective by size has no weight");
+  char text[32];
+  std::snprintf(text, sizeof text, "weight %.6g", objective.weight);
+  return text;
 }
 
 PathObjective parse_path_objective(std::string_view name) {
@@ -35,13 +39,8 @@ PathObjective parse_path_objective(std::string_view name) {
               "use one of " + known);
 }
 
-PathValue value_of(const ContractionPath& path, PathObjective objective) {
-  switch (objective) {
-    case PathObjective::Size: return {path.largest_intermediate, path.flops};
-    case PathObjective::Mix: return {0, path.flops + kFlopsPerElement * path.elements_moved};
-    case PathObjective::Flops: break;
-  }
-  return {0, path.flops};
+PathValue value_of(const ContractionPath& path, const PathObjective& objective) {
+  return {objective.by_size ? path.largest_intermediate : 0, path.flops + objective.weight * path.elements_moved};
 }
 
 double priced_cost(const ContractionProblem& problem, const ResultPairs& pairs, const IntermediatePrice& price) {

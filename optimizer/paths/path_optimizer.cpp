@@ -135,7 +135,7 @@ double PathSearch::budget(const ContractionPath& greedy) const {
 
 ContractionPath PathSearch::find(const ContractionProblem& problem) {
   const Stopwatch watch;
-  const bool by_size = options_.objective == PathObjective::Size;
+  const bool by_size = options_.objective.by_size;
   const bool is_exact = options_.optimizer == PathOptimizer::Optimal ||
                         (options_.optimizer == PathOptimizer::Auto && problem.operands.size() <= kMostForAllSubsets);
   auto path = find_by(problem, by_size && !is_exact ? PathObjective::Flops : options_.objective);
@@ -158,7 +158,7 @@ ContractionPath PathSearch::smaller(const ContractionProblem& problem, Contracti
   return value(better).is_less(value(path)) ? better : path;
 }
 
-ContractionPath PathSearch::find_by(const ContractionProblem& problem, PathObjective objective) {
+ContractionPath PathSearch::find_by(const ContractionProblem& problem, const PathObjective& objective) {
   const SearchContext context{objective, options_.cancellation, by_hundredths(options_)};
   const auto limit = static_cast<double>(options_.memory_limit);
   const auto& row = row_of(options_.optimizer);

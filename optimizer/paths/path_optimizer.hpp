@@ -67,7 +67,7 @@ class PathSearch {
 
  private:
   double budget(const ContractionPath& greedy) const;
-  ContractionPath find_by(const ContractionProblem& problem, PathObjective objective);
+  ContractionPath find_by(const ContractionProblem& problem, const PathObjective& objective);
   ContractionPath smaller(const ContractionProblem& problem, ContractionPath path);
 
   PathOptions options_;

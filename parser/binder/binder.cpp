@@ -202,7 +202,12 @@ class QueryBinder {
       throw Error(ErrorKind::Value, "parentheses in the subscripts and USING PATH both give an order",
                   query_.path->span, "leave one of them out");
     }
-    if (name == nullptr || *name == "left") return;
+    if (name == nullptr || *name == "left") {
+      if (query_.path->weight)
+        throw Error(ErrorKind::Value, "WITH WEIGHT is for an order that eindb looks for", query_.path->span,
+                    "leave it out, or write USING PATH 'auto' WITH WEIGHT");
+      return;
+    }
     static constexpr std::array<std::string_view, 5> kNames{"left", "greedy", "optimal", "anneal", "auto"};
     if (std::find(kNames.begin(), kNames.end(), *name) == kNames.end()) {
       const auto nearest = nearest_name(*name, kNames);
@@ -211,6 +216,7 @@ class QueryBinder {
           nearest ? "did you mean '" + *nearest + "'?" : "use pairs, 'left', 'greedy', 'optimal', 'anneal' or 'auto'");
     }
     bound_.path_optimizer = *name;
+    bound_.path_weight = query_.path->weight;
   }
 
   bool gives_order() const { return query_.path && bound_.path_optimizer.empty(); }

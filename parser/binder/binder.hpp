@@ -19,8 +19,9 @@ struct BoundResult {
 /// A query with every name resolved.
 struct BoundQuery {
   EinGraph graph;
-  std::vector<BoundResult> results;  ///< result n is graph.outputs()[n]; at least one
-  std::string path_optimizer;        ///< of USING PATH 'greedy'; empty: the session's
+  std::vector<BoundResult> results;   ///< result n is graph.outputs()[n]; at least one
+  std::string path_optimizer;         ///< of USING PATH 'greedy'; empty: the session's
+  std::optional<double> path_weight;  ///< of USING PATH 'greedy' WITH WEIGHT 5; nullopt: the session's objective
 };
 
 /// Syntax tree to logical plan. The results of updates have the names, extents and types of the tensors that they

@@ -399,6 +399,8 @@ TEST(QueryKey, TellsQueriesApart) {
       "EINSUM 'ij,(jk,kl)->il' (X, X, X)",
       "EINSUM 'ij,jk,kl->il' (X, X, X) USING PATH 'greedy'",
       "EINSUM 'ij,jk,kl->il' (X, X, X) USING PATH 'auto'",
+      "EINSUM 'ij,jk,kl->il' (X, X, X) USING PATH 'auto' WITH WEIGHT 0",
+      "EINSUM 'ij,jk,kl->il' (X, X, X) USING PATH 'auto' WITH WEIGHT 5",
       "EINSUM 'ij,jk,kl->il' (X, X, X) USING PATH ((0,1),(0,1))",
       "EINSUM 'ij,jk,kl->il' (X, X, X) USING PATH ((1,2),(0,1))",
   };

@@ -1,12 +1,16 @@
 // Statements in several spellings: as one product in any order and any parentheses, as definitions, with subscripts,
 // distributed or factored, with a selection before or after. All are planned to about the same number of operations.
+// The same statements over smaller extents, and over tensors of more absent tiles, are predicted to move no more
+// elements.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -18,6 +22,8 @@ namespace {
 
 constexpr int kStatements = 2000;
 constexpr double kMostRatio = 3;
+constexpr double kRounding = 1 + 1e-9;
+constexpr const char* kFromLeft = " USING PATH 'left'";
 
 using Random = std::mt19937_64;
 using Labels = std::set<char>;
@@ -46,33 +52,67 @@ std::string tensor_of(const std::vector<int>& extents) {
   return name;
 }
 
+std::string thinned_out(const std::vector<int>& extents, int level) {
+  return tensor_of(extents) + "_S" + std::to_string(level);
+}
+
+std::vector<std::vector<int>> shapes() {
+  std::vector<std::vector<int>> out;
+  for (const auto a : kExtents) {
+    out.push_back({a});
+    for (const auto b : kExtents) {
+      out.push_back({a, b});
+      for (const auto c : kExtents)
+        if (a * b * c <= 2400) out.push_back({a, b, c});
+    }
+  }
+  return out;
+}
+
 class Spellings : public testing::Test {
  protected:
   void SetUp() override {
-    std::vector<std::vector<int>> shapes;
-    for (const auto a : kExtents) {
-      shapes.push_back({a});
-      for (const auto b : kExtents) {
-        shapes.push_back({a, b});
-        for (const auto c : kExtents)
-          if (a * b * c <= 2400) shapes.push_back({a, b, c});
-      }
-    }
-    for (const auto& shape : shapes) {
-      std::string head;
+    for (const auto& shape : shapes())
+      session.execute("CREATE TENSOR " + tensor_of(shape) + " AS EINSUM T[" + head_of(shape) + "] = 1 + i");
+  }
+
+  static std::string head_of(const std::vector<int>& shape) {
+    std::string head;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      head += (d == 0 ? "" : ", ") + std::string(1, static_cast<char>('i' + d)) + " " + std::to_string(shape[d]);
+    return head;
+  }
+
+  // A tensor of two tiles along each dimension. All are there at level 0, and more and more are absent after that.
+  void create_thinned_out(const std::vector<int>& shape, int level) {
+    const auto name = thinned_out(shape, level);
+    std::string parts;
+    for (std::size_t d = 0; d < shape.size(); ++d) parts += d == 0 ? "2" : ", 2";
+    std::string values;
+    for (unsigned tile = 0; tile < 1U << shape.size(); ++tile) {
+      if (tile != 0 && tile % 3 < static_cast<unsigned>(level)) continue;
+      values += values.empty() ? "(" : ", (";
       for (std::size_t d = 0; d < shape.size(); ++d)
-        head += (d == 0 ? "" : ", ") + std::string(1, static_cast<char>('i' + d)) + " " + std::to_string(shape[d]);
-      session.execute("CREATE TENSOR " + tensor_of(shape) + " AS EINSUM T[" + head + "] = 1 + i");
+        values += std::to_string((tile >> d) % 2 == 0 ? 0 : shape[d] - 1) + ", ";
+      values += "1)";
     }
+    session.execute("CREATE TENSOR " + name + " (" + head_of(shape) + ") PARTITION (" + parts + ")");
+    session.execute("INSERT INTO TENSOR " + name + " VALUES " + values);
   }
 
   // The number of operations of the plan.
-  double flops(const std::string& statement) {
+  double flops(const std::string& statement) { return explained(statement, " as planned"); }
+
+  // The elements that the plan is predicted to move.
+  double elements(const std::string& statement) { return explained(statement, " elements moved"); }
+
+  // The number before the first `words` of EXPLAIN.
+  double explained(const std::string& statement, const std::string& words) {
     auto result = session.execute("EXPLAIN " + statement);
     Row row;
     std::string text;
     while (result.rows != nullptr && result.rows->next(row)) text += std::get<std::string>(row[0]) + "\n";
-    const auto end = text.find(" as planned");
+    const auto end = text.find(words);
     EXPECT_NE(end, std::string::npos) << text;
     const auto begin = text.rfind(' ', end - 1);
     std::string digits = text.substr(begin + 1, end - begin - 1);
@@ -125,6 +165,36 @@ class Statement {
     if (output_.size() == present.size()) output_.pop_back();
   }
 
+  std::string plain() const { return one_product(texts()); }
+
+  bool is_product() const { return semiring_.join == " * "; }
+
+  // The labels that occur.
+  Labels labels() const {
+    Labels out;
+    for (const auto& factor : factors_) out.insert(factor.labels.begin(), factor.labels.end());
+    return out;
+  }
+  int extent(char label) const { return extents_[static_cast<std::size_t>(label - 'a')]; }
+
+  // Reads tensors in which this label has another extent.
+  void resize(char label, int extent) {
+    extents_[static_cast<std::size_t>(label - 'a')] = extent;
+    for (auto& factor : factors_) factor.name = tensor_of(shape_of(factor.labels));
+  }
+
+  // Reads tensors whose tiles are absent in part: `level` is 0 for none, then more and more.
+  void thin_out(std::size_t factor, int level) {
+    factors_[factor].name = thinned_out(shape_of(factors_[factor].labels), level);
+  }
+  std::size_t factor_count() const { return factors_.size(); }
+  // What a tensor gives twice is computed once, but not what two of different extents give.
+  bool repeats_a_tensor() const {
+    std::set<std::string> names;
+    for (const auto& factor : factors_) names.insert(factor.name);
+    return names.size() < factors_.size();
+  }
+
   std::vector<std::string> spellings() {
     std::vector<std::string> out{one_product(texts())};
     auto permuted = texts();
@@ -133,29 +203,27 @@ class Statement {
     out.push_back(einsum(aggregate(nested(texts()))));
     out.push_back(definitions());
     out.push_back(join_first());
-    if (semiring_.join == " * ") {
-      out.push_back(subscripts());
-    }
+    if (is_product()) out.push_back(subscripts());
     return out;
   }
 
  private:
-  int extent(char label) const { return extents_[static_cast<std::size_t>(label - 'a')]; }
+  std::vector<int> shape_of(const std::vector<char>& labels) const {
+    std::vector<int> shape;
+    for (const auto label : labels) shape.push_back(extent(label));
+    return shape;
+  }
 
   void add_factor() {
     for (;;) {
       std::vector<char> labels;
-      std::vector<int> shape;
       const auto rank = 1 + (draw(random_, 6) == 0 ? 2 : draw(random_, 4) == 0 ? 0 : 1);
       while (labels.size() < std::min<std::size_t>(rank, extents_.size())) {
         const auto label = static_cast<char>('a' + draw(random_, extents_.size()));
         if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
       }
-      int cells = 1;
-      for (const auto label : labels) {
-        shape.push_back(extent(label));
-        cells *= extent(label);
-      }
+      const auto shape = shape_of(labels);
+      const auto cells = std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
       if (labels.size() == 3 && cells > 2400) continue;
       factors_.push_back({tensor_of(shape), labels});
       return;
@@ -287,6 +355,64 @@ TEST_F(Spellings, HaveTheSameValues) {
     }
   }
   EXPECT_GT(compared, 1000);
+}
+
+TEST_F(Spellings, SmallerExtentsMoveNoMoreElements) {
+  // Orders are chosen by operations, so that fewer of them may move more elements.
+  constexpr int kMostByAnotherOrder = 6;
+  constexpr double kMostIncrease = 1.5;
+  session.execute("SET cost_model = 'transfers'");
+  session.execute("SET parallelism = 4");
+  int tried = 0;
+  int increases = 0;
+  for (unsigned seed = 0; seed < kStatements; ++seed) {
+    Statement statement(seed);
+    if (statement.repeats_a_tensor()) continue;
+    const auto text = statement.plain();
+    const double before = elements(text);
+    const double before_in_order = statement.is_product() ? elements(text + kFromLeft) : 0;
+    for (const auto label : statement.labels()) {
+      const auto extent = statement.extent(label);
+      if (extent == kExtents[0]) continue;
+      statement.resize(label, *(std::find(std::begin(kExtents), std::end(kExtents), extent) - 1));
+      const auto after = elements(statement.plain());
+      ++tried;
+      increases += after > before * kRounding ? 1 : 0;
+      EXPECT_LE(after, before * kMostIncrease) << text << "\n" << statement.plain();
+      if (statement.is_product()) {
+        EXPECT_LE(elements(statement.plain() + kFromLeft), before_in_order * kRounding) << text << "\n"
+                                                                                        << statement.plain();
+      }
+      statement.resize(label, extent);
+    }
+  }
+  EXPECT_GT(tried, 2000);
+  EXPECT_LE(increases, kMostByAnotherOrder) << "of " << tried;
+}
+
+TEST_F(Spellings, MoreAbsentTilesMoveNoMoreElements) {
+  constexpr int kLevels = 3;
+  for (const auto& shape : shapes())
+    for (int level = 0; level < kLevels; ++level) create_thinned_out(shape, level);
+  session.execute("SET cost_model = 'transfers'");
+  session.execute("SET parallelism = 4");
+  int tried = 0;
+  for (unsigned seed = 0; seed < kStatements; ++seed) {
+    Statement statement(seed);
+    if (statement.repeats_a_tensor()) continue;
+    for (std::size_t n = 0; n < statement.factor_count(); ++n) statement.thin_out(n, 0);
+    auto before = elements(statement.plain());
+    for (int level = 1; level < kLevels; ++level) {
+      for (std::size_t n = 0; n < statement.factor_count(); ++n) {
+        statement.thin_out(n, level);
+        const auto after = elements(statement.plain());
+        ++tried;
+        EXPECT_LE(after, before * kRounding) << statement.plain();
+        before = after;
+      }
+    }
+  }
+  EXPECT_GT(tried, 5000);
 }
 
 }  // namespace

@@ -117,6 +117,29 @@ TEST(ChoiceNetwork, AHubWithThousandsOfNeighbours) {
   EXPECT_EQ(network.cost_of(*states), 1) << "all take the second state";
 }
 
+// Four stored tensors that the links of a long chain read, none of which can be cut: without their one class the order
+// takes no work, and the links stay a chain.
+TEST(ChoiceNetwork, HubsOfOneClass) {
+  constexpr std::size_t kLinks = 3000;
+  ChoiceNetwork network;
+  const std::vector<std::uint32_t> own{0, 1};
+  std::vector<std::size_t> hubs;
+  for (int n = 0; n < 4; ++n) hubs.push_back(network.add_variable({2}));
+  for (std::size_t n = 0; n < kLinks; ++n) {
+    const auto link = network.add_variable({1, 0});
+    auto read = std::make_shared<ChoiceNetwork::Table>();
+    *read = {1, 2, {0, 5}};
+    network.add_edge({hubs[n % hubs.size()], link, {0}, own, std::move(read)});
+    if (n == 0) continue;
+    auto next = std::make_shared<ChoiceNetwork::Table>();
+    *next = {2, 2, {0, 9, 9, 0}};
+    network.add_edge({link - 1, link, own, own, std::move(next)});
+  }
+  const auto states = least_cost_states(network, kLinks * 1000);
+  ASSERT_TRUE(states.has_value());
+  EXPECT_EQ(network.cost_of(*states), 8 + static_cast<double>(kLinks)) << "all links take the first state";
+}
+
 TEST(ChoiceNetwork, PartsKeepWhatTheRestCosts) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {

@@ -18,7 +18,8 @@
 namespace eindb {
 namespace {
 
-constexpr PathObjective kAll[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix};
+constexpr PathObjective kNamed[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix};
+constexpr PathObjective kAll[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix, {.weight = 1000}};
 
 // The costs of every binary tree of every subset, by the plain definition of a step. Only the Pareto-optimal costs of a
 // subset are kept.
@@ -117,9 +118,12 @@ class EveryTree {
 };
 
 TEST(PathObjective, Names) {
-  for (const auto objective : kAll) EXPECT_EQ(parse_path_objective(name_of(objective)), objective);
+  for (const auto& objective : kNamed) EXPECT_EQ(parse_path_objective(name_of(objective)), objective);
   EXPECT_EQ(parse_path_objective("Mix"), PathObjective::Mix);
   EXPECT_THROW(parse_path_objective("time"), Error);
+  EXPECT_EQ(name_of(PathObjective{}), "flops");
+  EXPECT_EQ(name_of(PathObjective{.weight = kFlopsPerElement}), "mix");
+  EXPECT_EQ(name_of(PathObjective{.weight = 2.5}), "weight 2.5");
 }
 
 TEST(PathObjective, SizeComesBeforeWorkAndRoundingDecidesNothing) {

@@ -56,8 +56,10 @@ TEST(Strategy, DataCutsTheBatchAndWhatIsLeftOfTheResult) {
 TEST(Strategy, MegatronAlternatesColumnsAndRows) {
   Classifier c;
   EXPECT_EQ(weight_labels(c.graph), (std::vector<std::string>{"h"}));
-  EXPECT_EQ(parts(c.graph, {Kind::Megatron}, c.hidden), (Partition{1, 1, 8}));  // W1 by columns
-  EXPECT_EQ(parts(c.graph, {Kind::Megatron}, c.y), (Partition{1, 8, 1}));       // W2 by rows
+  EXPECT_EQ(parts(c.graph, {Kind::Megatron}, c.hidden), (Partition{1, 1, 8}));         // W1 by columns
+  EXPECT_EQ(parts(c.graph, {Kind::Megatron}, c.y), (Partition{1, 8, 1}));              // W2 by rows
+  EXPECT_EQ(parts(c.graph, {Kind::Megatron, {"h", "o"}}, c.y), (Partition{1, 8, 1}));  // by the first name
+  EXPECT_EQ(parts(c.graph, {Kind::Megatron, {"o", "h"}}, c.y), (Partition{1, 1, 8}));
 }
 
 TEST(Strategy, ALabelThatNoVertexHasIsAnError) {

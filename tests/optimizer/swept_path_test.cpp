@@ -59,5 +59,12 @@ TEST(SweptPath, CanBeCancelled) {
       Error);
 }
 
+// The work of a sweep is never nothing.
+TEST(SweptPath, EndsWithoutLabels) {
+  const ContractionProblem scalars{std::vector<std::vector<std::size_t>>(5), {}, {}};
+  const auto start = greedy_pairs(scalars, {});
+  EXPECT_EQ(best_swept_pairs(scalars, start, SearchBudget{200'000}), start);
+}
+
 }  // namespace
 }  // namespace eindb

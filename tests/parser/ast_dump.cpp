@@ -108,10 +108,11 @@ std::string dump_body(const Subscripts& subscripts) {
 }
 
 std::string dump_path(const PathClause& path) {
-  if (const auto* const name = std::get_if<std::string>(&path.value)) return " path '" + *name + "'";
+  const auto weight = path.weight ? " weight " + std::to_string(*path.weight) : "";
+  if (const auto* const name = std::get_if<std::string>(&path.value)) return " path '" + *name + "'" + weight;
   std::string out = " path (";
   for (const auto& step : std::get<std::vector<PathStep>>(path.value)) out += "(" + joined(step.positions, " ") + ")";
-  return out + ")";
+  return out + ")" + weight;
 }
 
 std::string dump_body(const ResultNames& results) { return "(results " + joined(results.names, ",") + ")"; }

@@ -174,6 +174,8 @@ TEST(StatementParser, Queries) {
       {"EINSUM 'i,i' (A, B) USING PATH ((0,), (0, 1),)", "(query (subscripts [i] [i] of A B) path ((0)(0 1)))"},
       {"EINSUM 'i' (A) USING PATH ()", "(query (subscripts [i] of A) path ())"},
       {"EINSUM 'i,i' (A, B) USING PATH 'Greedy'", "(query (subscripts [i] [i] of A B) path 'greedy')"},
+      {"EINSUM 'i,i' (A, B) USING PATH 'auto' WITH WEIGHT 2.5",
+       "(query (subscripts [i] [i] of A B) path 'auto' weight 2.500000)"},
       {"einsum Z[i] = 1 + /* one */ 2 -- three", "(query (Z[i] = (1 + 2)))"},
   });
 }
