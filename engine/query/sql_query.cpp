@@ -83,7 +83,8 @@ Error explained(const Error& of_sqlite, const RewrittenSql& text, OpenDatabase& 
     if (const auto nearest = nearest_name(without_schema(*missing), std::span<const std::string>(names)))
       hint = "did you mean the tensor " + *nearest + "?";
   }
-  if (hint.empty()) hint = hint_for_sql(error.message(), text.text, catalog, database.sql_names.names());
+  if (hint.empty())
+    hint = hint_for_sql(error.message(), text.text, catalog, database.macros, database.sql_names.names());
   if (missing && !error.span()) {
     if (const auto place = find_name(text.text, without_schema(*missing)))
       return {error.kind(), error.message(), text.in_statement(*place), hint};
@@ -142,6 +143,25 @@ std::optional<Error> misleading_bracket(const RewrittenSql& text, OpenDatabase& 
                            : "conditions choose rows: WHERE i = 1; another name stands after AS");
   }
   return std::nullopt;
+}
+
+/// Whether SQLite's schema, such as temp, has a table or view of this name; tensors of the database are in none.
+bool has_in_schema(const std::string& schema, const std::string& name, SqliteConnection& connection) {
+  if (!connection.has_schema(schema)) return false;
+  auto select = connection.prepare("SELECT 1 FROM " + quote_identifier(schema) +
+                                   ".sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE");
+  select.bind(1, name);
+  return select.step();
+}
+
+/// SQLite finds a tensor of the database under any schema: temp.X would be X where there is no temporary tensor X.
+void refuse_foreign_schema(const std::string& sql, OpenDatabase& database) {
+  for (const auto& [schema, name, span] : qualified_tables(sql)) {
+    if (equal_ignoring_case(schema, kMainSchema) || !database.find_tensor(name)) continue;
+    if (has_in_schema(schema, name, database.connection())) continue;
+    throw Error(ErrorKind::UnknownName, "no such table: " + schema + "." + name, span,
+                "the tensor " + name + " is in no such schema: leave out the schema, or write main." + name);
+  }
 }
 
 /// SQL that computes SELECT COUNT(*) of a tensor from its shape; nullopt for any other SQL.
@@ -266,6 +286,7 @@ void PreparedSql::compile(bool keep) {
       refuse_misread_parameter(*made, text_);
       const auto bracket = translated_ ? std::nullopt : misleading_bracket(text_, session_->database);
       if (bracket) throw Error(*bracket);
+      refuse_foreign_schema(text_for_sqlite(), session_->database);
       refuse_misused_complex();
       // A kept statement has no types of its columns: one that is translated and gives rows is not kept.
       const bool may_return = keep && snapshot_ == nullptr && (!translated_ || made->column_count() == 0);

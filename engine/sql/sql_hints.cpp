@@ -90,25 +90,27 @@ std::string hint_for_table(const std::string& table) {
   return "COPY X FROM '" + table + "' reads a file into a tensor";
 }
 
-std::string hint_for_function_of_ours(const std::string& function) {
+std::string hint_for_function_of_ours(const std::string& function, MacroCatalog& macros) {
   if (equal_ignoring_case(function, "einsum"))
     return "in SQL a query stands in parentheses: SELECT * FROM (EINSUM 'ij,jk->ik' (X, Y))";
   if (to_lower(function).starts_with("percentile"))
     return "percentile_cont(0.5) WITHIN GROUP (ORDER BY x), percentile_disc likewise, or median(x)";
-  if (!find_scalar_function(function) && find_builtin_macro(function, 0) == nullptr) return {};
+  if (!find_scalar_function(function) && find_builtin_macro(function, 0) == nullptr && !macros.find(function))
+    return {};
   return "a function of EINSUM: SELECT * FROM (EINSUM Z[i] = " + function + "(...))";
 }
 
 }  // namespace
 
-std::string hint_for_sql(std::string_view message, std::string_view sql, Catalog& catalog, const SqlNames& names) {
+std::string hint_for_sql(std::string_view message, std::string_view sql, Catalog& catalog, MacroCatalog& macros,
+                         const SqlNames& names) {
   const auto after = [&](std::string_view begin) { return std::string(message.substr(begin.size())); };
   constexpr std::string_view kColumn = "no such column: ";
   constexpr std::string_view kTable = "no such table: ";
   constexpr std::string_view kFunction = "no such function: ";
   if (message.starts_with("near \"")) return hint_for_syntax(sql);
   if (message.starts_with(kTable)) return hint_for_table(after(kTable));
-  if (message.starts_with(kFunction)) return hint_for_function_of_ours(after(kFunction));
+  if (message.starts_with(kFunction)) return hint_for_function_of_ours(after(kFunction), macros);
   if (!message.starts_with(kColumn)) return {};
   return hint_for_column(after(kColumn), sql, catalog, names);
 }

@@ -247,6 +247,22 @@ std::vector<BracketAfterName> brackets_after_names(std::string_view sql) {
   return found;
 }
 
+std::vector<QualifiedTable> qualified_tables(std::string_view sql) {
+  std::vector<QualifiedTable> found;
+  if (sql.find('.') == std::string_view::npos) return found;
+  TablePosition position;
+  Tokenizer tokenizer(sql);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    auto schema = position.takes_table() ? name_of(token) : std::nullopt;
+    position.see(token);
+    auto ahead = tokenizer;
+    if (!schema || !ahead.next().is_symbol('.')) continue;
+    if (auto name = name_of(ahead.next()))
+      found.push_back({std::move(schema->text), std::move(name->text), {token.span.begin, name->span.end}});
+  }
+  return found;
+}
+
 bool joins_rows(std::string_view sql) {
   constexpr std::array<std::string_view, 3> kJoins{"UNION", "INTERSECT", "EXCEPT"};
   Tokenizer tokenizer(sql);

@@ -106,6 +106,10 @@ bool SqliteConnection::has_table(const std::string& table, std::initializer_list
   });
 }
 
+bool SqliteConnection::has_schema(const std::string& schema) const {
+  return sqlite3_db_readonly(handle(), schema.c_str()) >= 0;
+}
+
 bool SqliteConnection::is_active() const {
   return in_transaction() || sqlite3_txn_state(handle(), "main") != SQLITE_TXN_NONE;
 }

@@ -62,6 +62,8 @@ class SqliteConnection : public SqliteHandle {
   /// Whether the table (not a view) `table` of the schema has all of `columns`.
   bool has_table(const std::string& table, std::initializer_list<const char*> columns,
                  std::string_view schema = kMainSchema);
+  /// Whether SQLite has this schema: main, temp, or an attached one, in any case.
+  bool has_schema(const std::string& schema) const;
 
   /// True while a write transaction is open, which keeps others from writing.
   bool has_written() const;
