@@ -21,12 +21,17 @@ if(EINDB_FUZZ)
 endif()
 
 # Several sources at a time, which reads the headers once for all of them: a third of the time from cold. So a name in an
-# anonymous namespace is unique in its library. -DEINDB_UNITY=OFF compiles each source by itself, as script/lint does.
+# anonymous namespace is unique in its library, or folder of tests. -DEINDB_UNITY=OFF compiles each source by itself, as script/lint does.
 option(EINDB_UNITY "Compile the libraries' sources in groups" ON)
 set(EINDB_UNITY_SOURCES 8)
 # In a group GCC takes the main file's classes for a header's, which must not have members of local types.
 target_compile_options(eindb_options INTERFACE
   $<$<AND:$<BOOL:${EINDB_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
+
+# eindb_unite(TARGET): compiles the target's sources in groups.
+function(eindb_unite TARGET)
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${EINDB_UNITY} UNITY_BUILD_BATCH_SIZE ${EINDB_UNITY_SOURCES})
+endfunction()
 
 function(eindb_library NAME)
   cmake_parse_arguments(ARG "" "" "ROOMS;DEPENDS;LINK" ${ARGN})
@@ -36,7 +41,7 @@ function(eindb_library NAME)
   endforeach()
   file(GLOB SOURCES CONFIGURE_DEPENDS ${PATTERNS})
   add_library(eindb_${NAME} STATIC ${SOURCES})
-  set_target_properties(eindb_${NAME} PROPERTIES UNITY_BUILD ${EINDB_UNITY} UNITY_BUILD_BATCH_SIZE ${EINDB_UNITY_SOURCES})
+  eindb_unite(eindb_${NAME})
   target_link_libraries(eindb_${NAME} PUBLIC eindb_options)
   foreach(FOLDER ${ARG_DEPENDS})
     target_link_libraries(eindb_${NAME} PUBLIC eindb_${FOLDER})

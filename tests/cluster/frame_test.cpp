@@ -13,14 +13,14 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Bytes bytes_of(std::string_view text) {
+Bytes frame_bytes(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 
 const Digest kKey = sha256("the key of a direction");
-const Bytes kHead = bytes_of("head");
-const Bytes kPayload = bytes_of("some payload");
+const Bytes kHead = frame_bytes("head");
+const Bytes kPayload = frame_bytes("some payload");
 constexpr FrameHeader kHeader{.kind = FrameKind::Piece, .stream = 77, .total = 1000};
 
 /// The message of the Error{Corrupt} thrown by `f`; empty if there is none.

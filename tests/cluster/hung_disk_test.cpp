@@ -21,13 +21,13 @@ constexpr milliseconds kHeartbeat{100};
 // Longer than a disk that is busy with other work needs for the tests' small requests.
 constexpr milliseconds kDiskTimeout{2000};
 // Less than a hang.
-constexpr milliseconds kSoon = std::chrono::minutes(4);
+constexpr milliseconds kWithin = std::chrono::minutes(4);
 constexpr ShardTransaction kTransaction{7};
 constexpr ContentId kContent{70};
 const std::vector<std::byte> kBytes(100, std::byte{1});
 
-bool comes_true(const std::function<bool()>& condition) {
-  const auto end = Clock::now() + kSoon;
+bool becomes_true(const std::function<bool()>& condition) {
+  const auto end = Clock::now() + kWithin;
   while (!condition()) {
     if (Clock::now() > end) return false;
     std::this_thread::sleep_for(milliseconds(5));
@@ -54,11 +54,11 @@ std::optional<Error> cancelled_failure_of(const std::function<void()>& f) {
   } catch (const Error& error) {
     failure = error;
   }
-  EXPECT_LT(Clock::now() - began, kSoon);
+  EXPECT_LT(Clock::now() - began, kWithin);
   return failure;
 }
 
-OwnPart whole_part(const ClusterStatement& statement, double* sum = nullptr) {
+OwnPart part_of_all(const ClusterStatement& statement, double* sum = nullptr) {
   return [&statement, sum](Exchange& exchange, const Cancellation& cancellation) {
     return run_own_part(statement, exchange, cancellation, sum);
   };
@@ -98,7 +98,7 @@ TEST(HungDisk, AStatementEndsWhenAWorkerOfItIsUnwell) {
   {
     const HungDisk disk(test.shards(0));
     try {
-      test.cluster().run(statement, {}, whole_part(statement));
+      test.cluster().run(statement, {}, part_of_all(statement));
       ADD_FAILURE() << "its tiles cannot be read";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
@@ -107,7 +107,7 @@ TEST(HungDisk, AStatementEndsWhenAWorkerOfItIsUnwell) {
   }
   ASSERT_TRUE(test.comes_to_be(0, WorkerState::Up));
   double sum = 0;
-  test.cluster().run(statement, {}, whole_part(statement, &sum));
+  test.cluster().run(statement, {}, part_of_all(statement, &sum));
   EXPECT_EQ(sum, 264);
 }
 
@@ -165,7 +165,7 @@ TEST(HungDisk, AStatementThatStoresThereCanBeCancelledAndStoresNothingLater) {
     Cancellation cancellation;
     cancellation.reset(milliseconds(100));
     try {
-      test.cluster().run(statement, cancellation, whole_part(statement));
+      test.cluster().run(statement, cancellation, part_of_all(statement));
       ADD_FAILURE() << "its disk hangs";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::Cancelled) << error.message();
@@ -180,7 +180,7 @@ TEST(HungDisk, AStatementThatStoresThereCanBeCancelledAndStoresNothingLater) {
   EXPECT_TRUE(test.stored(1).empty());
   double sum = 0;
   const auto gathering = test.gathering_statement();
-  test.cluster().run(gathering, {}, whole_part(gathering, &sum));
+  test.cluster().run(gathering, {}, part_of_all(gathering, &sum));
   EXPECT_EQ(sum, 264);
 }
 
@@ -201,7 +201,7 @@ TEST(HungDisk, APrepareThatWasGivenUpIsAborted) {
 TEST(HungDisk, ACommitThatWasNotWaitedForIsSettledLater) {
   TestCluster test(1, kHeartbeat);
   const auto access = test.cluster().shards();
-  ASSERT_TRUE(comes_true([&] { return test.times_settled() == 1; })) << "when it joined";
+  ASSERT_TRUE(becomes_true([&] { return test.times_settled() == 1; })) << "when it joined";
   access->put(worker_of(test, 0), kTransaction, {kContent, "A", kBytes, {}});
   prepare(test, 1);
   const ContentRange kept{kContent, kContent};
@@ -211,7 +211,7 @@ TEST(HungDisk, ACommitThatWasNotWaitedForIsSettledLater) {
     EXPECT_FALSE(cancelled_failure_of(
         [&] { EXPECT_FALSE(access->commit(worker_of(test, 0), kTransaction, std::span(&kept, 1))); }));
   }
-  EXPECT_TRUE(comes_true([&] { return test.times_settled() > 1; }));
+  EXPECT_TRUE(becomes_true([&] { return test.times_settled() > 1; }));
   EXPECT_TRUE(test.shards(0).undecided().empty());
   EXPECT_NE(test.shards(0).open(kContent), nullptr) << "what was committed is there";
 }

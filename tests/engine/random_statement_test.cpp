@@ -95,7 +95,7 @@ class Oracle {
   const RandomStatement& statement_;
 };
 
-std::complex<double> element(const DenseTensor& tensor, std::int64_t n) {
+std::complex<double> element_of(const DenseTensor& tensor, std::int64_t n) {
   return dispatch(tensor.dtype(), [&](auto t) -> std::complex<double> {
     const auto value = tensor.data<typename decltype(t)::type>()[n];
     if constexpr (std::is_arithmetic_v<decltype(value)>) return static_cast<double>(value);
@@ -158,10 +158,10 @@ class RandomStatements : public ::testing::Test {
       const auto [expected, magnitude] = oracle.at(n);
       if (magnitude > 1e15) return false;
       const double tolerance = 256 * epsilon * (magnitude + 1);
-      const auto found = element(*result, n);
-      if (std::abs(found - expected) <= tolerance && std::abs(found - element(reference, n)) <= tolerance) continue;
+      const auto found = element_of(*result, n);
+      if (std::abs(found - expected) <= tolerance && std::abs(found - element_of(reference, n)) <= tolerance) continue;
       ADD_FAILURE() << statement.text << "\n  cell " << n << ": " << found << ", directly " << expected
-                    << ", reference evaluator " << element(reference, n) << ", tolerance " << tolerance;
+                    << ", reference evaluator " << element_of(reference, n) << ", tolerance " << tolerance;
       return true;
     }
     return true;

@@ -13,7 +13,7 @@
 namespace eindb {
 namespace {
 
-class RepeatTest : public testing::Test {
+class RepeatTest : public ::testing::Test {
  protected:
   RepeatTest() {
     run("CREATE TABLE seen (round INTEGER UNIQUE)");

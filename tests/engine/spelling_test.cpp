@@ -69,7 +69,7 @@ std::vector<std::vector<int>> shapes() {
   return out;
 }
 
-class Spellings : public testing::Test {
+class Spellings : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const auto& shape : shapes())

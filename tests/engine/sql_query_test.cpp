@@ -17,7 +17,7 @@ namespace eindb {
 namespace {
 
 /// The remaining rows as numbers.
-std::vector<std::vector<double>> rows_of(Result result) {
+std::vector<std::vector<double>> numbers_of(Result result) {
   std::vector<std::vector<double>> rows;
   Row row;
   while (result.rows != nullptr && result.rows->next(row)) {
@@ -34,7 +34,7 @@ std::vector<std::vector<double>> rows_of(Result result) {
 class SqlQueryTest : public ::testing::TestWithParam<bool> {
  protected:
   using Rows = std::vector<std::vector<double>>;
-  Rows run(Session& session, const std::string& sql) { return rows_of(session.execute(sql)); }
+  Rows run(Session& session, const std::string& sql) { return numbers_of(session.execute(sql)); }
   Rows run(const std::string& sql) { return run(db, sql); }
 
   ScratchDirectory scratch;
@@ -52,9 +52,9 @@ TEST_P(SqlQueryTest, ResultsThatAreHalfReadDoNotDisturbEachOther) {
   // The catalog changes in between: tables are registered again, and those in use stay.
   run("CREATE TENSOR Y AS EINSUM Y[i] = X[i,0]");
   EXPECT_EQ(run("SELECT COUNT(*) FROM X, (EINSUM Z[k 2] = 1) WHERE X.j = 1"), (Rows{{200}}));
-  EXPECT_EQ(rows_of(std::move(query)).size(), 99U);
-  EXPECT_EQ(rows_of(std::move(scan)).size(), 1999U);
-  const auto left = rows_of(std::move(other));
+  EXPECT_EQ(numbers_of(std::move(query)).size(), 99U);
+  EXPECT_EQ(numbers_of(std::move(scan)).size(), 1999U);
+  const auto left = numbers_of(std::move(other));
   ASSERT_EQ(left.size(), 99U);
   EXPECT_EQ(left.back(), (std::vector<double>{9904}));
 }
@@ -69,15 +69,15 @@ TEST(SqlNames, ATensorThatHasTheNameOfATableOfSqliteIsNeverTakenForIt) {
         "UPDATE eindb_tensors SET name = 'json_each'; ALTER TABLE eindb_tiles_A RENAME TO eindb_tiles_json_each");
   }
   Session db(path);
-  EXPECT_EQ(rows_of(db.execute("EINSUM s[] = SUM(json_each[i])")), (std::vector<std::vector<double>>{{6}}));
+  EXPECT_EQ(numbers_of(db.execute("EINSUM s[] = SUM(json_each[i])")), (std::vector<std::vector<double>>{{6}}));
   for (const std::string sql : {"SELECT * FROM json_each", "SELECT value FROM JSON_EACH('[1]')",
                                 "SELECT 1 WHERE EXISTS (SELECT 1 FROM main.json_each)"}) {
     EXPECT_ERROR(db.execute(sql), ErrorKind::DuplicateName, "of its own beside the tensor json_each");
   }
-  EXPECT_EQ(rows_of(db.execute("SELECT value FROM json_tree('[7]') WHERE type = 'integer'")).size(), 1U);
+  EXPECT_EQ(numbers_of(db.execute("SELECT value FROM json_tree('[7]') WHERE type = 'integer'")).size(), 1U);
   db.execute("ALTER TENSOR json_each RENAME TO A");
-  EXPECT_EQ(rows_of(db.execute("SELECT SUM(val) FROM A")), (std::vector<std::vector<double>>{{6}}));
-  EXPECT_EQ(rows_of(db.execute("SELECT value FROM json_each('[7]')")), (std::vector<std::vector<double>>{{7}}));
+  EXPECT_EQ(numbers_of(db.execute("SELECT SUM(val) FROM A")), (std::vector<std::vector<double>>{{6}}));
+  EXPECT_EQ(numbers_of(db.execute("SELECT value FROM json_each('[7]')")), (std::vector<std::vector<double>>{{7}}));
 }
 
 TEST_P(SqlQueryTest, AHalfReadQueryHoldsNoTransactionOpen) {
@@ -88,7 +88,7 @@ TEST_P(SqlQueryTest, AHalfReadQueryHoldsNoTransactionOpen) {
   run("BEGIN");
   run("CREATE TENSOR Y AS EINSUM Y[i] = X[i]");
   run("COMMIT");
-  EXPECT_EQ(rows_of(std::move(query)).size(), 9U);
+  EXPECT_EQ(numbers_of(std::move(query)).size(), 9U);
   EXPECT_EQ(run("SELECT SUM(val) FROM Y"), (Rows{{45}}));
 }
 
@@ -142,11 +142,11 @@ TEST(SqlSessionsTest, ChangesOfAnotherSessionAreSeen) {
   Session two(scratch.file("a.db"));
   using Rows = std::vector<std::vector<double>>;
   two.execute("CREATE TENSOR A AS EINSUM A[i 2] = i + 1");
-  EXPECT_EQ(rows_of(one.execute("SELECT i, val FROM A")), (Rows{{0, 1}, {1, 2}}));
+  EXPECT_EQ(numbers_of(one.execute("SELECT i, val FROM A")), (Rows{{0, 1}, {1, 2}}));
   two.execute("DROP TENSOR A");
   EXPECT_ERROR(one.execute("SELECT i, val FROM A"), ErrorKind::Sql, "no such table: A");
   two.execute("CREATE TENSOR A PARTITION (1, 2) AS EINSUM A[r 1, s 2] = 7 + s");
-  EXPECT_EQ(rows_of(one.execute("SELECT r, s, val FROM A")), (Rows{{0, 0, 7}, {0, 1, 8}}));
+  EXPECT_EQ(numbers_of(one.execute("SELECT r, s, val FROM A")), (Rows{{0, 0, 7}, {0, 1, 8}}));
 
   // A scan in progress keeps its snapshot.
   auto half = one.execute("SELECT val FROM A");
@@ -154,8 +154,8 @@ TEST(SqlSessionsTest, ChangesOfAnotherSessionAreSeen) {
   ASSERT_TRUE(half.rows->next(row));
   two.execute("DROP TENSOR A");
   two.execute("CREATE TABLE A (x)");
-  EXPECT_EQ(rows_of(std::move(half)), (Rows{{8}}));
-  EXPECT_EQ(rows_of(one.execute("SELECT COUNT(*) FROM A")), (Rows{{0}}));
+  EXPECT_EQ(numbers_of(std::move(half)), (Rows{{8}}));
+  EXPECT_EQ(numbers_of(one.execute("SELECT COUNT(*) FROM A")), (Rows{{0}}));
 }
 
 TEST(SqlSessionsTest, ATensorChangedBetweenCompilingAndRunningIsNoticed) {
@@ -188,8 +188,8 @@ TEST(SqlSessionsTest, ADatabaseOpenedForReadingIsRead) {
   }
   Session reader(scratch.file("a.db"), {.read_only = true});
   using Rows = std::vector<std::vector<double>>;
-  EXPECT_EQ(rows_of(reader.execute("SELECT SUM(val) FROM A")), (Rows{{3}}));
-  EXPECT_EQ(rows_of(reader.execute("SELECT SUM(val) FROM (EINSUM Z[i] = A[i] * A[i])")), (Rows{{5}}));
+  EXPECT_EQ(numbers_of(reader.execute("SELECT SUM(val) FROM A")), (Rows{{3}}));
+  EXPECT_EQ(numbers_of(reader.execute("SELECT SUM(val) FROM (EINSUM Z[i] = A[i] * A[i])")), (Rows{{5}}));
 }
 
 TEST(SqlTextTest, QueriesGiveWayToTablesAndPlacesComeBack) {

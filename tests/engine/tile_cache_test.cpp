@@ -14,35 +14,35 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kElements = 8192;
-constexpr std::int64_t kTile = kElements * 8;
-constexpr std::int64_t kEntry = kTile + 1024;  // at most, including the cache's overhead
+constexpr std::int64_t kElementsOfTile = 8192;
+constexpr std::int64_t kTileBytes = kElementsOfTile * 8;
+constexpr std::int64_t kEntryBytes = kTileBytes + 1024;  // at most, including the cache's overhead
 
-TilePtr tile() { return std::make_shared<const Tile>(Tile::zeros(DType::Int64, Shape({kElements}))); }
+TilePtr tile() { return std::make_shared<const Tile>(Tile::zeros(DType::Int64, Shape({kElementsOfTile}))); }
 
 TEST(TileCache, GivesATileAgainInTheSameStatementAndTheNext) {
   TileCache cache;
   int reads = 0;
   for (int n = 0; n < 3; ++n) {
-    const auto memory = MemoryBudget::create(10 * kEntry);
-    const TileCache::Statement statement(cache, memory, 7, 10 * kEntry);
+    const auto memory = MemoryBudget::create(10 * kEntryBytes);
+    const TileCache::Statement statement(cache, memory, 7, 10 * kEntryBytes);
     cache.number_of("A");
     for (int again = 0; again < 2; ++again)
-      EXPECT_NE(cache.read(0, 4, kTile, [&] { return ++reads, tile(); }), nullptr);
-    EXPECT_EQ(cache.read(0, 5, kTile, [&] { return ++reads, nullptr; }), nullptr);
-    EXPECT_GE(memory->used(), kTile);
+      EXPECT_NE(cache.read(0, 4, kTileBytes, [&] { return ++reads, tile(); }), nullptr);
+    EXPECT_EQ(cache.read(0, 5, kTileBytes, [&] { return ++reads, nullptr; }), nullptr);
+    EXPECT_GE(memory->used(), kTileBytes);
     EXPECT_EQ(cache.idle_bytes(), 0);
   }
   EXPECT_EQ(reads, 2);
-  EXPECT_GE(cache.idle_bytes(), kTile);
+  EXPECT_GE(cache.idle_bytes(), kTileBytes);
 }
 
 TEST(TileCache, ForgetsAnotherStateOfTheDatabase) {
   TileCache cache;
   int reads = 0;
   for (const std::uint64_t version : {1, 1, 2, 1}) {
-    const TileCache::Statement statement(cache, MemoryBudget::create(10 * kEntry), version, 10 * kEntry);
-    cache.read(cache.number_of("A"), 0, kTile, [&] { return ++reads, tile(); });
+    const TileCache::Statement statement(cache, MemoryBudget::create(10 * kEntryBytes), version, 10 * kEntryBytes);
+    cache.read(cache.number_of("A"), 0, kTileBytes, [&] { return ++reads, tile(); });
   }
   EXPECT_EQ(reads, 3);
 }
@@ -50,62 +50,62 @@ TEST(TileCache, ForgetsAnotherStateOfTheDatabase) {
 TEST(TileCache, KeepsItsCapacityBetweenStatementsAndTheLimitWithin) {
   TileCache cache;
   {
-    const auto memory = MemoryBudget::create(4 * kEntry);
-    const TileCache::Statement statement(cache, memory, 1, 2 * kEntry);
+    const auto memory = MemoryBudget::create(4 * kEntryBytes);
+    const TileCache::Statement statement(cache, memory, 1, 2 * kEntryBytes);
     cache.number_of("A");
-    for (std::int64_t id = 0; id < 20; ++id) cache.read(0, id, kTile, tile);
-    EXPECT_GE(memory->used(), 3 * kTile);
-    EXPECT_LE(memory->peak(), 4 * kEntry);
+    for (std::int64_t id = 0; id < 20; ++id) cache.read(0, id, kTileBytes, tile);
+    EXPECT_GE(memory->used(), 3 * kTileBytes);
+    EXPECT_LE(memory->peak(), 4 * kEntryBytes);
   }
-  EXPECT_LE(cache.idle_bytes(), 2 * kEntry);
-  EXPECT_GE(cache.idle_bytes(), kTile);
+  EXPECT_LE(cache.idle_bytes(), 2 * kEntryBytes);
+  EXPECT_GE(cache.idle_bytes(), kTileBytes);
   // Idle tiles are evicted if a statement needs memory.
-  const auto memory = MemoryBudget::create(4 * kEntry);
+  const auto memory = MemoryBudget::create(4 * kEntryBytes);
   const TileCache::Statement statement(cache, memory, 1, 0);
-  const MemoryReservation all(memory, 4 * kEntry);
+  const MemoryReservation all(memory, 4 * kEntryBytes);
   EXPECT_EQ(cache.idle_bytes(), 0);
 }
 
 TEST(TileCache, AReadThatFailsIsTriedAgain) {
   TileCache cache;
-  const auto memory = MemoryBudget::create(4 * kEntry);
-  const TileCache::Statement statement(cache, memory, 1, kEntry);
+  const auto memory = MemoryBudget::create(4 * kEntryBytes);
+  const TileCache::Statement statement(cache, memory, 1, kEntryBytes);
   cache.number_of("A");
-  EXPECT_ERROR(cache.read(0, 0, kTile, []() -> TilePtr { throw Error(ErrorKind::Corrupt, "damaged"); }),
+  EXPECT_ERROR(cache.read(0, 0, kTileBytes, []() -> TilePtr { throw Error(ErrorKind::Corrupt, "damaged"); }),
                ErrorKind::Corrupt, "damaged");
   EXPECT_EQ(memory->used(), 0);
-  EXPECT_NE(cache.read(0, 0, kTile, tile), nullptr);
+  EXPECT_NE(cache.read(0, 0, kTileBytes, tile), nullptr);
 }
 
 // The reading task finds no room, since the other one keeps its memory until the tile is there: neither can continue.
 // The first gives up, and the other reads the tile.
 TEST(TileCache, WhoeverReadsForOthersDoesNotWaitForThemToMakeRoom) {
   TileCache cache;
-  const auto memory = MemoryBudget::create(4 * kEntry);
+  const auto memory = MemoryBudget::create(4 * kEntryBytes);
   const TileCache::Statement statement(cache, memory, 1, 0);
   cache.number_of("A");
   const MemoryBudget::Task task(*memory);
-  const MemoryReservation held(memory, 2 * kEntry);
+  const MemoryReservation held(memory, 2 * kEntryBytes);
   std::thread first([&] {
     const MemoryBudget::Task firsts_task(*memory);
-    const MemoryReservation held_by_first(memory, 2 * kEntry);
-    EXPECT_ERROR(cache.read(0, 0, kTile, tile), ErrorKind::MemoryLimit, "at least");
+    const MemoryReservation held_by_first(memory, 2 * kEntryBytes);
+    EXPECT_ERROR(cache.read(0, 0, kTileBytes, tile), ErrorKind::MemoryLimit, "at least");
   });
   while (cache.misses() == 0) std::this_thread::yield();
-  EXPECT_NE(cache.read(0, 0, kTile, tile), nullptr);
+  EXPECT_NE(cache.read(0, 0, kTileBytes, tile), nullptr);
   first.join();
 }
 
 TEST(TileCache, ManyThreadsReadEachTileOnce) {
   TileCache cache;
   std::atomic<int> reads{0};
-  const auto memory = MemoryBudget::create(100 * kEntry);
-  const TileCache::Statement statement(cache, memory, 1, 100 * kEntry);
+  const auto memory = MemoryBudget::create(100 * kEntryBytes);
+  const TileCache::Statement statement(cache, memory, 1, 100 * kEntryBytes);
   cache.number_of("A");
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
-      for (std::int64_t id = 0; id < 50; ++id) cache.read(0, id, kTile, [&] { return ++reads, tile(); });
+      for (std::int64_t id = 0; id < 50; ++id) cache.read(0, id, kTileBytes, [&] { return ++reads, tile(); });
     });
   }
   for (auto& thread : threads) thread.join();

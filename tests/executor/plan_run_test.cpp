@@ -54,7 +54,7 @@ class Ones final : public TileSource {
   std::map<std::string, TileGrid> grids_;
 };
 
-class Collect : public TileSink {
+class CollectFrom : public TileSink {
  public:
   void write(std::int64_t tile_id, TilePtr tile) override {
     EXPECT_EQ(tile_id, static_cast<std::int64_t>(tiles.size())) << "tiles come in order";
@@ -95,7 +95,7 @@ struct PlanRunTest : ::testing::Test {
       bool cancelled = false;
       double ended = 0;
       try {
-        Collect sink;
+        CollectFrom sink;
         run(plan, sink, threads);
       } catch (const Error& error) {
         ended = processor_seconds();
@@ -161,11 +161,11 @@ struct SixteenTiles : PlanRunTest {
 };
 
 TEST_F(SixteenTiles, ReachTheSinkWhileOthersAreMade) {
-  struct First final : Collect {
+  struct First final : CollectFrom {
     explicit First(Ones& source) : ones(source) {}
     void write(std::int64_t tile_id, TilePtr tile) override {
       if (tiles.empty()) reads_before = ones.reads;
-      Collect::write(tile_id, std::move(tile));
+      CollectFrom::write(tile_id, std::move(tile));
     }
     Ones& ones;
     std::int64_t reads_before = 0;
@@ -176,13 +176,13 @@ TEST_F(SixteenTiles, ReachTheSinkWhileOthersAreMade) {
 }
 
 TEST_F(SixteenTiles, AreMadeWhileTheSinkBlocks) {
-  struct Blocking final : Collect {
+  struct Blocking final : CollectFrom {
     explicit Blocking(Ones& source) : ones(source) {}
     void write(std::int64_t tile_id, TilePtr tile) override {
       const auto until = Clock::now() + 4min;
       while (ones.reads < 16 && Clock::now() < until) std::this_thread::sleep_for(1ms);
       EXPECT_EQ(ones.reads, 16);
-      Collect::write(tile_id, std::move(tile));
+      CollectFrom::write(tile_id, std::move(tile));
     }
     Ones& ones;
   } sink(ones);
@@ -194,7 +194,7 @@ TEST_F(SixteenTiles, GiveTheFirstErrorAndLeaveNothingBehind) {
   ones.corrupt_tile = 11;
   for (const int threads : {1, 2, 5}) {
     try {
-      Collect sink;
+      CollectFrom sink;
       run(plan(16), sink, threads);
       FAIL() << "a tile is corrupt";
     } catch (const Error& error) {
@@ -227,7 +227,7 @@ TEST_F(SixteenTiles, ReportProgressFromOneThreadAtATime) {
     reported.push_back(done);
     --inside;
   };
-  Collect sink;
+  CollectFrom sink;
   run(plan(16), sink, 3);
   ASSERT_FALSE(reported.empty());
   EXPECT_EQ(reported.front(), 0);
@@ -245,7 +245,7 @@ TEST_F(PlanRunTest, ConsumesTilesAsTheyAreMade) {
   builder.vertex("Z", {{a, {i, k}}}, {}, testing::op(0), Aggregate::Max);
   const auto with_64_calls = plan(64);
   for (const int threads : {1, 2, 4}) {
-    Collect sink;
+    CollectFrom sink;
     const auto profile = run(with_64_calls, sink, threads, std::int64_t{1} << 20);
     ASSERT_EQ(sink.tiles.size(), 1U);
     EXPECT_EQ(sink.tiles[0]->data<double>()[0], 64);
@@ -263,7 +263,7 @@ TEST_F(PlanRunTest, SharesTheCallsOfAGroup) {
   builder.contraction("Z", reads, {l[0], l[2]});
   for (const int threads : {1, 2, 4, 7})
     for (const std::int64_t calls : {8, 64}) {
-      Collect sink;
+      CollectFrom sink;
       run(plan(calls), sink, threads);
       for (const auto& tile : sink.tiles)
         for (std::int64_t n = 0; n < tile->shape().element_count(); ++n) ASSERT_EQ(tile->data<double>()[n], 256);
@@ -275,7 +275,7 @@ TEST_F(PlanRunTest, SaysWhatItNeedsWhenNothingElseCanEnd) {
   const auto x = ones.add(builder, "X", l, {1, 1});
   builder.vertex("Z", {x}, {l[1], l[0]}, testing::op(0), Aggregate::None);
   try {
-    Collect sink;
+    CollectFrom sink;
     run(plan(1), sink, 2, 1 << 20);
     FAIL() << "four megabytes fit into one";
   } catch (const Error& error) {

@@ -64,7 +64,7 @@ class Tensors final : public TileSource {
   std::map<std::string, Tile> dense_;
 };
 
-struct Outcome {
+struct SlicedOutcome {
   OptimizedPlan plan;
   DenseTensor result;
   ExecutionProfile profile;
@@ -72,8 +72,8 @@ struct Outcome {
   std::vector<std::int64_t> progress;
 };
 
-Outcome run(Tensors& tensors, const EinGraph& graph, std::int64_t limit, int threads = 2,
-            const Cancellation& cancellation = {}) {
+SlicedOutcome run(Tensors& tensors, const EinGraph& graph, std::int64_t limit, int threads = 2,
+                  const Cancellation& cancellation = {}) {
   OptimizerOptions options;
   options.parallelism = 4;
   options.memory_limit = limit;
@@ -114,7 +114,7 @@ void expect_equal(const DenseTensor& a, const DenseTensor& b, const std::string&
   }
 }
 
-constexpr DType kTypes[] = {DType::Int64, DType::Float64, DType::Float32, DType::Complex128};
+constexpr DType kSlicedTypes[] = {DType::Int64, DType::Float64, DType::Float32, DType::Complex128};
 
 // Networks of every kind over labels of extents 1 to 7, one n-ary vertex each, under limits far below their need.
 TEST(SlicedNetworks, AgreeWithTheReference) {
@@ -126,7 +126,7 @@ TEST(SlicedNetworks, AgreeWithTheReference) {
     Labels all;
     for (int l = 0; l < 7; ++l)
       all.push_back(builder.label("l" + std::to_string(l), static_cast<std::int64_t>(1 + random() % 7)));
-    const auto type = kTypes[random() % 4];
+    const auto type = kSlicedTypes[random() % 4];
     std::vector<GraphBuilder::Read> reads;
     bool any_attached = false;
     Labels used;
@@ -197,7 +197,7 @@ TEST_F(SlicedExecution, KeepsToTheLimitAndCountsWhatItDoes) {
   ASSERT_EQ(sliced.plan.fragment().loops.size(), 1U);
   expect_equal(sliced.result, expected, "sliced");
   EXPECT_LE(sliced.plan.peak_bytes, static_cast<double>(limit));
-  const auto tiles_of = [](const Outcome& outcome) {
+  const auto tiles_of = [](const SlicedOutcome& outcome) {
     return outcome.profile.peak_bytes - outcome.profile.workspace_bytes;
   };
   EXPECT_LE(tiles_of(sliced), limit);

@@ -16,9 +16,9 @@ namespace eindb {
 namespace {
 
 // Integers in random tiles, zeros in the others, NaN and infinities in some. Sums are exact in any order.
-class Tensors final : public TileSource {
+class SparseTensors final : public TileSource {
  public:
-  explicit Tensors(unsigned seed) : random_(seed) {}
+  explicit SparseTensors(unsigned seed) : random_(seed) {}
 
   void add(const std::string& name, const std::vector<std::int64_t>& extents, DType type, double density,
            bool special = false) {
@@ -84,7 +84,7 @@ class Tensors final : public TileSource {
   std::map<std::string, std::shared_ptr<const DenseTensor>> dense_;
 };
 
-class Collect final : public TileSink {
+class CollectSparse final : public TileSink {
  public:
   void write(std::int64_t, TilePtr tile) override {
     EXPECT_TRUE(tile == nullptr || !tile->is_all_zero()) << "tiles of zeros are absent";
@@ -93,14 +93,14 @@ class Collect final : public TileSink {
   std::vector<TilePtr> tiles;
 };
 
-struct Outcome {
+struct SparseOutcome {
   DenseTensor result;
   std::int64_t made = 0;
   std::int64_t skipped = 0;
 };
 
-Outcome run(Tensors& tensors, const EinGraph& graph, int threads, std::int64_t parallelism,
-            std::int64_t planned_limit = 0) {
+SparseOutcome run(SparseTensors& tensors, const EinGraph& graph, int threads, std::int64_t parallelism,
+                  std::int64_t planned_limit = 0) {
   OptimizerOptions options;
   options.parallelism = parallelism;
   options.memory_limit = planned_limit;
@@ -112,9 +112,9 @@ Outcome run(Tensors& tensors, const EinGraph& graph, int threads, std::int64_t p
                            .memory = MemoryBudget::create(std::int64_t{1} << 30),
                            .source = tensors,
                            .progress = {}};
-  Collect sink;
+  CollectSparse sink;
   const auto profile = run_fragment(plan.fragment(), context, sink);
-  Outcome outcome{assemble(sink.tiles, plan.fragment().sink(0).grid, plan.fragment().sink(0).dtype)};
+  SparseOutcome outcome{assemble(sink.tiles, plan.fragment().sink(0).grid, plan.fragment().sink(0).dtype)};
   for (const auto& node : profile.nodes) {
     outcome.made += node.kernel_calls;
     outcome.skipped += node.skipped_calls;
@@ -170,7 +170,7 @@ TEST(SparseExecution, AbsentTilesChangeNoResult) {
   std::int64_t skipped = 0;
   for (unsigned seed = 0; seed < 12; ++seed) {
     for (const auto type : {DType::Float64, DType::Float32, DType::Int64}) {
-      Tensors tensors(seed);
+      SparseTensors tensors(seed);
       const bool special = seed % 2 == 1;
       tensors.add("X", {19, 23}, type, 0.3);
       tensors.add("V", {19, 23}, type, 0.5, special);
@@ -192,7 +192,7 @@ TEST(SparseExecution, AbsentTilesChangeNoResult) {
 
 TEST(SparseExecution, SlicesOfZerosAddUpToZero) {
   for (unsigned seed = 0; seed < 8; ++seed) {
-    Tensors tensors(seed);
+    SparseTensors tensors(seed);
     for (const char* name : {"A", "B", "C"}) tensors.add(name, {32, 32}, DType::Float64, 0.15);
     for (const std::string query :
          {"EINSUM Z[i,l] = SUM(A[i,j] * B[j,k] * C[k,l])", "EINSUM Z[] = SUM(A[i,j] * B[j,k] * C[k,i])",
@@ -204,7 +204,7 @@ TEST(SparseExecution, SlicesOfZerosAddUpToZero) {
 }
 
 TEST(SparseExecution, OnlyNeededCallsAreMade) {
-  Tensors tensors(1);
+  SparseTensors tensors(1);
   tensors.add("X", {16, 16}, DType::Float64, 0);
   tensors.add("Y", {16, 16}, DType::Float64, 1);
   tensors.add("N", {16, 16}, DType::Float64, 1);

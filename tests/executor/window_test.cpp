@@ -35,8 +35,8 @@ Fragment plan_of(const EinGraph& graph, const LabelPartition& partition) {
   return plan;
 }
 
-struct Collect final : TileSink {
-  explicit Collect(std::int64_t count) : tiles(static_cast<std::size_t>(count)) {}
+struct CollectTiles final : TileSink {
+  explicit CollectTiles(std::int64_t count) : tiles(static_cast<std::size_t>(count)) {}
   void write(std::int64_t tile_id, TilePtr tile) override {
     EXPECT_GT(tile_id, last) << "tiles come in order";
     last = tile_id;
@@ -102,9 +102,9 @@ TEST_F(WindowTest, WindowsOfTheResultMakeUpTheWhole) {
     partition.parts = cuts.project(partition.labels);
     auto plan = plan_of(builder.graph, partition);
     const auto& grid = plan.nodes.back().grid;
-    Collect whole(grid.tile_count());
+    CollectTiles whole(grid.tile_count());
     const auto expected = run(plan, whole);
-    Collect parts(grid.tile_count());
+    CollectTiles parts(grid.tile_count());
     const auto join =
         plan.nodes.size() - (std::holds_alternative<GroupByNode>(plan.nodes[plan.nodes.size() - 2].op) ? 3 : 2);
     std::int64_t calls = 0;
@@ -135,12 +135,12 @@ TEST_F(WindowTest, WindowsOfAggregatedLabelsArePartialSums) {
   tensors.add("X", testing::random_tensor(random, grid, DType::Float64, 0), grid);
   builder.vertex("Z", {{builder.input("X", {64, 64}, {8, 8}), l}}, {l[0]}, testing::op(0));
   auto plan = plan_of(builder.graph, {l, {8, 8}});
-  Collect whole(8);
+  CollectTiles whole(8);
   run(plan, whole);
   auto sum = Tile::zeros(DType::Float64, Shape({64}));
   for (std::int64_t part = 0; part < 4; ++part) {
     plan.window = {{l[1], 4, part}};
-    Collect partial(8);
+    CollectTiles partial(8);
     run(plan, partial, 2, 16 << 10);
     const auto values = assemble(partial.tiles, plan.nodes.back().grid, DType::Float64);
     for (int n = 0; n < 64; ++n) sum.mutable_data<double>()[n] += values.data<double>()[n];

@@ -7,6 +7,7 @@
 
 #include "executor/kernels/instruction_set.hpp"
 #include "tensor/scalar_semantics.hpp"
+#include "tests/kernels/instruction_levels.hpp"
 
 namespace eindb {
 namespace {
@@ -19,9 +20,6 @@ class ElementwiseTest : public testing::TestWithParam<InstructionSet> {
   }
 };
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
-  return std::string(name_of(level.param));
-}
 INSTANTIATE_TEST_SUITE_P(AllLevels, ElementwiseTest,
                          testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
                          name_of_level);

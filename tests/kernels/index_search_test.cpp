@@ -5,7 +5,9 @@
 #include "executor/kernels/instruction_set.hpp"
 #include "tensor/reference_evaluator.hpp"
 #include "tensor/scalar_semantics.hpp"
+#include "tests/kernels/instruction_levels.hpp"
 #include "tests/kernels/random_einsum.hpp"
+#include "tests/tensor/scalar_builders.hpp"
 
 namespace eindb {
 namespace {
@@ -21,16 +23,9 @@ class IndexSearchTest : public testing::TestWithParam<InstructionSet> {
   }
 };
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
-  return std::string(name_of(level.param));
-}
 INSTANTIATE_TEST_SUITE_P(AllLevels, IndexSearchTest,
                          testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
                          name_of_level);
-
-ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
-  return ScalarExpression::call(op, std::move(arguments));
-}
 
 /// The first tensor's extents, of labels a, b, ..., and the one whose index is looked for.
 struct Searched {

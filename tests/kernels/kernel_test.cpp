@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tensor/reference_evaluator.hpp"
+#include "tests/kernels/instruction_levels.hpp"
 #include "tests/kernels/random_einsum.hpp"
 
 namespace eindb {
@@ -33,9 +34,6 @@ class KernelTest : public testing::TestWithParam<InstructionSet> {
   }
 };
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
-  return std::string(name_of(level.param));
-}
 INSTANTIATE_TEST_SUITE_P(AllLevels, KernelTest,
                          testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
                          name_of_level);

@@ -15,6 +15,7 @@
 #include "executor/kernels/tile_operations.hpp"
 #include "executor/kernels/workspace.hpp"
 #include "tensor/scalar_semantics.hpp"
+#include "tests/kernels/instruction_levels.hpp"
 #include "tests/kernels/random_einsum.hpp"
 
 namespace eindb {
@@ -171,9 +172,6 @@ void expect_product(const LevelTable& level, Sample sample) {
 
 class MatrixProductTest : public testing::TestWithParam<InstructionSet> {};
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
-  return std::string(name_of(level.param));
-}
 INSTANTIATE_TEST_SUITE_P(AllLevels, MatrixProductTest,
                          testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
                          name_of_level);

@@ -9,7 +9,9 @@
 
 #include "executor/kernels/kernel.hpp"
 #include "tensor/reference_evaluator.hpp"
+#include "tests/kernels/instruction_levels.hpp"
 #include "tests/kernels/random_einsum.hpp"
+#include "tests/tensor/scalar_builders.hpp"
 
 namespace eindb {
 namespace {
@@ -25,16 +27,9 @@ class PairKernelTest : public testing::TestWithParam<InstructionSet> {
   }
 };
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
-  return std::string(name_of(level.param));
-}
 INSTANTIATE_TEST_SUITE_P(AllLevels, PairKernelTest,
                          testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
                          name_of_level);
-
-ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
-  return ScalarExpression::call(op, std::move(arguments));
-}
 
 std::vector<ScalarPtr> functions() {
   const auto x = ScalarExpression::operand(0);

@@ -14,7 +14,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::array kTypes{DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64};
+constexpr std::array kElementTypes{DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64};
 
 template <class T>
 const T& pick(Random& random, const std::vector<T>& from) {
@@ -168,7 +168,7 @@ RandomEinSum random_general(Random& random, const RandomChoices& choices) {
   for (std::int64_t n = 0; n < inputs; ++n) {
     sample.einsum.inputs.push_back(
         random_labels(random, pool, draw(random, 0, std::min<std::int64_t>(5, choices.most_labels))));
-    const auto type = choices.integers ? DType::Int64 : kTypes[static_cast<std::size_t>(draw(random, 0, 4))];
+    const auto type = choices.integers ? DType::Int64 : kElementTypes[static_cast<std::size_t>(draw(random, 0, 4))];
     if (is_complex(type)) values = Domain::Complex;
     const bool specials = draw(random, 0, 7) == 0 && (choices.integers || type != DType::Int64);
     sample.tensors.push_back(

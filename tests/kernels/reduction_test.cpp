@@ -6,6 +6,7 @@
 #include "executor/kernels/instruction_set.hpp"
 #include "tensor/reference_evaluator.hpp"
 #include "tensor/scalar_semantics.hpp"
+#include "tests/kernels/instruction_levels.hpp"
 #include "tests/kernels/random_einsum.hpp"
 
 namespace eindb {
@@ -16,14 +17,11 @@ class ReductionTest : public testing::TestWithParam<InstructionSet> {
   const LevelTable& level() const { return level_table(GetParam()); }
 };
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
-  return std::string(name_of(level.param));
-}
 INSTANTIATE_TEST_SUITE_P(AllLevels, ReductionTest,
                          testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
                          name_of_level);
 
-constexpr std::array kTypes{DType::Float32, DType::Float64, DType::Int64, DType::Complex64, DType::Complex128};
+constexpr std::array kReducedTypes{DType::Float32, DType::Float64, DType::Int64, DType::Complex64, DType::Complex128};
 constexpr std::array kAggregates{Aggregate::Sum, Aggregate::Prod, Aggregate::Min, Aggregate::Max};
 
 bool has(Aggregate aggregate, DType type) {
@@ -87,7 +85,7 @@ TEST_P(ReductionTest, AgreesWithReferenceWhereverTheLabelsStand) {
   Random random(31);
   const std::vector<std::string_view> results{"",   "a",  "b",  "c",  "d",   "ab",  "ac",  "ad",  "bc",
                                               "bd", "cd", "ca", "db", "abc", "bcd", "abd", "acd", "dca"};
-  for (const auto type : kTypes)
+  for (const auto type : kReducedTypes)
     for (const auto aggregate : kAggregates)
       for (const auto result : results)
         for (const auto& extents : std::vector<std::vector<std::int64_t>>{{5, 4, 3, 70}, {3, 35, 6, 2}, {19, 1, 2, 17}})
@@ -98,7 +96,7 @@ TEST_P(ReductionTest, AgreesWithReferenceWhereverTheLabelsStand) {
 // Every length of rows and number of them about the vectors' sizes: whole vectors, tails, chains, and what is beside.
 TEST_P(ReductionTest, AgreesWithReferenceOnRowsOfEveryLength) {
   Random random(32);
-  for (const auto type : kTypes)
+  for (const auto type : kReducedTypes)
     for (const auto aggregate : kAggregates)
       for (const std::int64_t columns : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 130, 300})
         for (const std::int64_t rows : {1, 2, 3, 7, 8, 9, 16, 19, 33})
@@ -110,7 +108,7 @@ TEST_P(ReductionTest, AgreesWithReferenceOnRowsOfEveryLength) {
 // Beyond the accumulators and terms of one call.
 TEST_P(ReductionTest, AgreesWithReferenceOnLongRowsAndManyCells) {
   Random random(33);
-  for (const auto type : kTypes)
+  for (const auto type : kReducedTypes)
     for (const auto& extents : std::vector<std::vector<std::int64_t>>{{3, 20000}, {20000, 3}, {600, 40}})
       for (const auto result : {"", "a", "b"})
         if (!HasFatalFailure())
@@ -120,7 +118,7 @@ TEST_P(ReductionTest, AgreesWithReferenceOnLongRowsAndManyCells) {
 // Rows of pages, which are folded one by one, in several blocks of rows and of cells.
 TEST_P(ReductionTest, AgreesWithReferenceOnRowsOfPages) {
   Random random(35);
-  for (const auto type : kTypes)
+  for (const auto type : kReducedTypes)
     for (const auto& extents : std::vector<std::vector<std::int64_t>>{{500, 1100}, {70, 9001}}) {
       for (const auto aggregate : kAggregates)
         if (has(aggregate, type) && !HasFatalFailure())
@@ -133,7 +131,7 @@ TEST_P(ReductionTest, AgreesWithReferenceOnRowsOfPages) {
 
 TEST_P(ReductionTest, AddsUpProductsAndSquares) {
   Random random(34);
-  for (const auto type : kTypes) {
+  for (const auto type : kReducedTypes) {
     for (const std::int64_t columns : {1, 5, 16, 67, 1030}) {
       expect_reference(reduction(random, {"ab", "ab"}, "a", {9, columns}, Aggregate::Sum, type), level(), random);
       expect_reference(reduction(random, {"ab", "ab"}, "b", {9, columns}, Aggregate::Sum, type), level(), random);

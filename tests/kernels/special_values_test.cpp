@@ -7,6 +7,7 @@
 
 #include "executor/kernels/instruction_set.hpp"
 #include "tensor/reference_evaluator.hpp"
+#include "tests/kernels/instruction_levels.hpp"
 #include "tests/kernels/random_einsum.hpp"
 
 namespace eindb {
@@ -142,9 +143,6 @@ class SpecialValuesTest : public testing::TestWithParam<InstructionSet> {
   }
 };
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
-  return std::string(name_of(level.param));
-}
 INSTANTIATE_TEST_SUITE_P(AllLevels, SpecialValuesTest,
                          testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
                          name_of_level);

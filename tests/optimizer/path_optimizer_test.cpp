@@ -14,8 +14,8 @@
 namespace eindb {
 namespace {
 
-constexpr PathOptimizer kAll[] = {PathOptimizer::Auto, PathOptimizer::Greedy, PathOptimizer::Optimal,
-                                  PathOptimizer::Anneal};
+constexpr PathOptimizer kAllOptimizers[] = {PathOptimizer::Auto, PathOptimizer::Greedy, PathOptimizer::Optimal,
+                                            PathOptimizer::Anneal};
 
 ContractionPath find(const ContractionProblem& problem, PathOptions options) {
   PathSearch search(options);
@@ -23,7 +23,7 @@ ContractionPath find(const ContractionProblem& problem, PathOptions options) {
 }
 
 TEST(PathOptimizer, Names) {
-  for (const auto optimizer : kAll) EXPECT_EQ(parse_path_optimizer(name_of(optimizer)), optimizer);
+  for (const auto optimizer : kAllOptimizers) EXPECT_EQ(parse_path_optimizer(name_of(optimizer)), optimizer);
   EXPECT_EQ(parse_path_optimizer("Greedy"), PathOptimizer::Greedy);
   EXPECT_THROW(parse_path_optimizer("best"), Error);
 }
@@ -34,7 +34,7 @@ TEST(PathOptimizer, NeverWorseThanGreedyAndTheSameTwice) {
     const auto problem = testing::random_network(random, 2 + random() % 12, 3 + random() % 12, 3);
     const double greedy = greedy_path(problem).flops;
     const double least = find(problem, {PathOptimizer::Optimal, {}}).flops;
-    for (const auto optimizer : kAll) {
+    for (const auto optimizer : kAllOptimizers) {
       const PathOptions options{optimizer, 0.005};
       const auto path = find(problem, options);
       EXPECT_LE(path.flops, greedy);
@@ -47,7 +47,7 @@ TEST(PathOptimizer, NeverWorseThanGreedyAndTheSameTwice) {
 // Greedy's path wins ties, so that plans change only if they get better.
 TEST(PathOptimizer, KeepsGreedysPathWhereNoneIsBetter) {
   const ContractionProblem star{{{0}, {0}, {0}, {0}}, {0}, {10}};
-  for (const auto optimizer : kAll) EXPECT_EQ(find(star, {optimizer, {}}).steps, greedy_path(star).steps);
+  for (const auto optimizer : kAllOptimizers) EXPECT_EQ(find(star, {optimizer, {}}).steps, greedy_path(star).steps);
 }
 
 TEST(PathOptimizer, AutoPicksBySizeAndBudget) {

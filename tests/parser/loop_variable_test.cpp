@@ -21,17 +21,17 @@ std::string in_round(const std::string& text) {
   return ast::dump(with_loop_variable(std::move(loop.body.front()), kVariable));
 }
 
-struct Example {
+struct LoopExample {
   const char* text;
   const char* tree;
 };
 
-void expect_all(std::initializer_list<Example> examples) {
+void expect_loops(std::initializer_list<LoopExample> examples) {
   for (const auto& example : examples) EXPECT_EQ(in_round(example.text), example.tree) << example.text;
 }
 
 TEST(LoopVariable, IsAParameterInExpressionsAndIndicesAndAnIntegerInExtents) {
-  expect_all({
+  expect_loops({
       {"EINSUM Z[i] = X[t,i] * t + f(t, CASE WHEN t = 1 THEN -t ELSE CAST(t AS FLOAT32) END)",
        "(query (Z[i] = ((X[$3,i] * $3) + (f $3 (case (when ($3 = 1) (neg $3)) (else (cast $3 FLOAT32)))))))"},
       {"EINSUM Z[i t] = SUM[j](Y[i,j,t])", "(query (Z[i 7] = (SUM[j] Y[i,j,$3])))"},
@@ -48,14 +48,14 @@ TEST(LoopVariable, IsAParameterInExpressionsAndIndicesAndAnIntegerInExtents) {
 }
 
 TEST(LoopVariable, IsAnIntegerWhereThereIsNoPlan) {
-  expect_all({
+  expect_loops({
       {"INSERT INTO TENSOR X VALUES (t, t / 2)", "(insert X (7 (7 / 2)))"},
       {"EXECUTE p(t, 'x${t}', NULL)", "(execute p 7 'x7' NULL)"},
   });
 }
 
 TEST(LoopVariable, StandsInQuotedNamesAndStrings) {
-  expect_all({
+  expect_loops({
       {"EINSUM \"z${t}\"[\"l${t}\"] = \"w.${t}.${t}\"[\"l${t}\"] + \"s${t}\"",
        "(query (\"z7\"[\"l7\"] = (\"w.7.7\"[\"l7\"] + \"s7\")))"},
       {"EINSUM 'ij' (\"w${t}\")", "(query (subscripts [i,j] of \"w7\"))"},
@@ -72,7 +72,7 @@ TEST(LoopVariable, StandsInQuotedNamesAndStrings) {
 }
 
 TEST(LoopVariable, LeavesOtherNamesAlone) {
-  expect_all({
+  expect_loops({
       {"EINSUM Z[i] = T + \"t\" + t[i] + t(i)", "(query (Z[i] = (T + \"t\" + t[i] + (t i))))"},
       {"DROP TENSOR t", "(drop t)"},
       {"CREATE MACRO f(t) AS t + 1", "(macro f(t) (t + 1) 't + 1')"},

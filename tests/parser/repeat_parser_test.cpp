@@ -12,12 +12,12 @@
 namespace eindb {
 namespace {
 
-struct Example {
+struct RepeatExample {
   const char* text;
   const char* tree;
 };
 
-void expect_all(std::initializer_list<Example> examples) {
+void expect_repeats(std::initializer_list<RepeatExample> examples) {
   for (const auto& example : examples)
     EXPECT_EQ(ast::dump(parse_statement(example.text)), example.tree) << example.text;
 }
@@ -25,7 +25,7 @@ void expect_all(std::initializer_list<Example> examples) {
 const ast::Repeat& loop_of(const ast::Statement& statement) { return std::get<ast::Repeat>(statement.node); }
 
 TEST(RepeatParser, Clauses) {
-  expect_all({
+  expect_repeats({
       {"REPEAT 10 { SHOW TENSORS; }", "(repeat 10 (show-tensors))"},
       {"repeat 0 as t until loss < 0.1 * t commit every 5 { show tensors };",
        "(repeat 0 as t until (loss < (0.1 * t)) every 5 (show-tensors))"},
@@ -38,7 +38,7 @@ TEST(RepeatParser, Clauses) {
 }
 
 TEST(RepeatParser, StatementsEndAtSemicolonsAndBracesOfTheirOwn) {
-  expect_all({
+  expect_repeats({
       {"REPEAT 2 { ; SHOW TENSORS;; SHOW ALL; }", "(repeat 2 (show-tensors) (show ALL))"},
       {"REPEAT 2 { SELECT '}', \"{\" -- }\n /* } */ , [}]; SHOW ALL }",
        "(repeat 2 (sql 'SELECT '}', \"{\" -- }\n /* } */ , [}]') (show ALL))"},
@@ -69,7 +69,7 @@ TEST(RepeatParser, PlacesAreThoseOfTheWholeText) {
 }
 
 TEST(RepeatParser, TheVariableIsAnExtentAndQuotedNamesAreNot) {
-  expect_all({
+  expect_repeats({
       {"REPEAT 2 AS t { CREATE TENSOR X (i t, j 3) }", "(repeat 2 as t (create X(i t,j 3)))"},
       {"REPEAT 2 AS t { EINSUM Z[i t] = X[t,i] * t }", "(repeat 2 as t (query (Z[i t] = (X[t,i] * t))))"},
       {"REPEAT 2 AS t { EINSUM Z[\"t\"] = SUM[\"T\"](X[\"t\",\"T\"]) }",

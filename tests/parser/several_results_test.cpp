@@ -22,7 +22,7 @@ InputTensor tensor(std::string name, DType type, std::vector<std::int64_t> exten
 }
 
 // X (2 x 3) and W (3 x 4) are real, V (3) is integer, C (3) complex, s of rank 0, A attached.
-NameSource names() {
+NameSource tensor_names() {
   static const std::map<std::string, InputTensor> tensors = [] {
     std::map<std::string, InputTensor> all;
     for (auto t :
@@ -60,12 +60,12 @@ Texts results_of(const BoundQuery& bound) {
   return out;
 }
 
-Texts results(const std::string& text) { return results_of(bind_query(query_of(text), names())); }
+Texts results(const std::string& text) { return results_of(bind_query(query_of(text), tensor_names())); }
 
 Texts results(const std::string& text, const Texts& wanted) {
   std::vector<ast::Identifier> identifiers;
   for (const auto& name : wanted) identifiers.push_back({.text = name, .span = {0, 1}});
-  return results_of(bind_query(query_of(text), names(), identifiers));
+  return results_of(bind_query(query_of(text), tensor_names(), identifiers));
 }
 
 TEST(SeveralResults, OneIsNamedAfterItsHead) {
@@ -79,7 +79,7 @@ TEST(SeveralResults, DefinitionsByName) {
 }
 
 TEST(SeveralResults, TensorsThatAreStoredAreCopied) {
-  const auto bound = bind_query(query_of("WITH Q[a] = SUM(X[a,b]) EINSUM (X, Q, s)"), names());
+  const auto bound = bind_query(query_of("WITH Q[a] = SUM(X[a,b]) EINSUM (X, Q, s)"), tensor_names());
   EXPECT_EQ(results_of(bound), (Texts{"X(a,b) FLOAT32 [2, 3]", "Q(a) FLOAT32 [2]", "s() FLOAT64 []"}));
   EXPECT_EQ(bound.graph.describe(bound.graph.outputs()[0]), "X[a,b] = X[a,b]");
   EXPECT_EQ(results("EINSUM (W)"), (Texts{"W(d0,d1) FLOAT32 [3, 4]"})) << "nobody has named its labels";
@@ -94,7 +94,7 @@ TEST(SeveralResults, Wanted) {
 
 TEST(SeveralResults, ATypeIsThatOfEachButNotOfWhatReadsIt) {
   const auto bound =
-      bind_query(query_of("WITH Q[i] = SUM(X[i,j]), R[i] = 2 * Q[i] EINSUM (Q, R)"), names(), DType::Float64);
+      bind_query(query_of("WITH Q[i] = SUM(X[i,j]), R[i] = 2 * Q[i] EINSUM (Q, R)"), tensor_names(), DType::Float64);
   EXPECT_EQ(results_of(bound), (Texts{"Q(i) FLOAT64 [2]", "R(i) FLOAT64 [2]"}));
   const auto& r = bound.graph.vertex(bound.graph.outputs()[1]);
   EXPECT_EQ(bound.graph.vertex(r.inputs.front()).dtype, DType::Float32);
@@ -126,7 +126,7 @@ TEST(Derivatives, AlongDirections) {
 TEST(Derivatives, AnOrderIsThatOfTheDefinition) {
   const auto bound = bind_query(query_of("GRADIENT OF L = SUM(X[i,j] * W[j,k] * W[j,k]) WITH RESPECT TO (X) "
                                          "USING PATH ((1,2),(0,1))"),
-                                names());
+                                tensor_names());
   std::size_t loss = 0;
   while (bound.graph.vertices()[loss].name != "L") ++loss;
   EXPECT_EQ(bound.graph.vertices()[loss].inputs.size(), 2U);
@@ -138,7 +138,7 @@ TEST(Updates, HaveTheTypeAndExtentsOfTheirTensor) {
 }
 
 TEST(Updates, ReadWhatWasBefore) {
-  const auto bound = bind_query(query_of("UPDATE TENSOR V[i] = V[i] + 1, s = SUM(V[i])"), names());
+  const auto bound = bind_query(query_of("UPDATE TENSOR V[i] = V[i] + 1, s = SUM(V[i])"), tensor_names());
   const auto& sum = bound.graph.vertex(bound.graph.outputs()[1]);
   EXPECT_TRUE(bound.graph.vertex(sum.inputs.front()).is_input());
 }
@@ -148,7 +148,7 @@ TEST(Updates, AnOrderIsThatOfTheOneDefinition) {
             (Texts{"X(i,k) FLOAT32 [2, 3]"}));
 }
 
-struct Refusal {
+struct SeveralRefusal {
   const char* query;
   ErrorKind kind;
   const char* message;
@@ -156,7 +156,7 @@ struct Refusal {
 };
 
 TEST(SeveralResults, ErrorsHaveTheirPlace) {
-  const Refusal refusals[] = {
+  const SeveralRefusal refusals[] = {
       {"EINSUM (W, Q)", ErrorKind::UnknownName, "there is no tensor Q", "Q"},
       {"WITH Q = s, R = s EINSUM (Q, R) USING PATH ((0,1))", ErrorKind::Value, "the body has no one definition",
        "USING PATH ((0,1))"},
@@ -191,7 +191,7 @@ TEST(SeveralResults, ErrorsHaveTheirPlace) {
   for (const auto& refusal : refusals) {
     const std::string text(refusal.query);
     try {
-      bind_query(query_of(text), names());
+      bind_query(query_of(text), tensor_names());
       ADD_FAILURE() << text << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), refusal.kind) << text;

@@ -14,13 +14,13 @@ namespace {
 
 std::string parsed(const std::string& subscripts) { return ast::dump(parse_query("EINSUM '" + subscripts + "' (X)")); }
 
-struct Example {
+struct SubscriptExample {
   const char* text;
   const char* tree;
 };
 
 TEST(SubscriptParser, Forms) {
-  constexpr Example kExamples[] = {
+  constexpr SubscriptExample kExamples[] = {
       {"ij,jk->ik", "[i,j] [j,k] -> [i,k] of X"},
       {"ij,jk", "[i,j] [j,k] of X"},
       {" i j , j k -> i k ", "[i,j] [j,k] -> [i,k] of X"},

@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-std::string refused(std::string_view text) {
+std::string refused_mesh(std::string_view text) {
   try {
     Mesh::parse(text);
   } catch (const Error& error) {
@@ -29,15 +29,15 @@ TEST(Mesh, TextGoesBothWays) {
 }
 
 TEST(Mesh, MistakesAreSaidWithTheirPlace) {
-  EXPECT_NE(refused("{x:4").find("expected ',' or '}' after an axis, found the end"), std::string::npos);
-  EXPECT_NE(refused("{x}").find("expected ':' after the name of an axis, found '}'"), std::string::npos);
-  EXPECT_NE(refused("{4:x}").find("expected the name of an axis, found '4'"), std::string::npos);
-  EXPECT_NE(refused("{x:y}").find("expected the size of an axis, found 'y'"), std::string::npos);
-  EXPECT_NE(refused("{x:2} z").find("expected nothing more, found 'z'"), std::string::npos);
-  EXPECT_NE(refused("{x:2, x:2}").find("two axes named x"), std::string::npos);
-  EXPECT_NE(refused("{x:0}").find("axis x of a mesh has size 0"), std::string::npos);
-  EXPECT_NE(refused("{x:65536, y:2}").find("more than 65536 ranks"), std::string::npos);
-  EXPECT_NE(refused("{x:99999999999999999999}").find("expected the size"), std::string::npos);
+  EXPECT_NE(refused_mesh("{x:4").find("expected ',' or '}' after an axis, found the end"), std::string::npos);
+  EXPECT_NE(refused_mesh("{x}").find("expected ':' after the name of an axis, found '}'"), std::string::npos);
+  EXPECT_NE(refused_mesh("{4:x}").find("expected the name of an axis, found '4'"), std::string::npos);
+  EXPECT_NE(refused_mesh("{x:y}").find("expected the size of an axis, found 'y'"), std::string::npos);
+  EXPECT_NE(refused_mesh("{x:2} z").find("expected nothing more, found 'z'"), std::string::npos);
+  EXPECT_NE(refused_mesh("{x:2, x:2}").find("two axes named x"), std::string::npos);
+  EXPECT_NE(refused_mesh("{x:0}").find("axis x of a mesh has size 0"), std::string::npos);
+  EXPECT_NE(refused_mesh("{x:65536, y:2}").find("more than 65536 ranks"), std::string::npos);
+  EXPECT_NE(refused_mesh("{x:99999999999999999999}").find("expected the size"), std::string::npos);
 }
 
 TEST(Mesh, FactorsNumberTheSameRanks) {

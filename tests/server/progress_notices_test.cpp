@@ -54,7 +54,7 @@ void work(Session& session, F goes_on) {
   while (goes_on() && Clock::now() < end) session.execute("EINSUM Z[i,k] = SUM(X[i,j] * X[j,k])");
 }
 
-class ProgressNoticesTest : public testing::Test {
+class ProgressNoticesTest : public ::testing::Test {
  protected:
   ProgressNoticesTest() { session_.execute("CREATE TENSOR X AS EINSUM X[i 300, j 300] = i - j"); }
 

@@ -9,6 +9,7 @@
 #include "tensor/reference_evaluator.hpp"
 #include "tensor/scalar_semantics.hpp"
 #include "tensor/scalar_types.hpp"
+#include "tests/tensor/scalar_builders.hpp"
 
 namespace eindb {
 namespace {
@@ -16,10 +17,7 @@ namespace {
 using E = ScalarExpression;
 using enum ScalarOp;
 
-ScalarPtr x() { return E::operand(0); }
-ScalarPtr y() { return E::operand(1); }
 ScalarPtr number(int value) { return E::integer(value); }
-ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) { return E::call(op, std::move(arguments)); }
 
 constexpr OperandFacts kAbsent{.zero = true, .magnitude = 0};
 constexpr OperandFacts kSmall{.zero = false, .magnitude = 4};

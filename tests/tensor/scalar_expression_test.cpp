@@ -4,14 +4,12 @@
 
 #include "common/error.hpp"
 #include "tensor/scalar_types.hpp"
+#include "tests/tensor/scalar_builders.hpp"
 
 namespace eindb {
 namespace {
 
 using E = ScalarExpression;
-
-ScalarPtr x() { return E::operand(0); }
-ScalarPtr y() { return E::operand(1); }
 
 std::string text(const ScalarPtr& e) {
   return to_string(

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "tests/tensor/scalar_builders.hpp"
 
 namespace eindb {
 namespace {
@@ -10,14 +11,13 @@ namespace {
 using E = ScalarExpression;
 using enum ScalarOp;
 
-// Operands 0 to 3: n INT64, f FLOAT32, x FLOAT64, z COMPLEX64.
+// Operands 0 to 3: n INT64, f FLOAT32, d FLOAT64, z COMPLEX64.
 constexpr DType kTypes[] = {DType::Int64, DType::Float32, DType::Float64, DType::Complex64};
 ScalarPtr n() { return E::operand(0); }
 ScalarPtr f() { return E::operand(1); }
-ScalarPtr x() { return E::operand(2); }
+ScalarPtr d() { return E::operand(2); }
 ScalarPtr z() { return E::operand(3); }
 ScalarPtr whole(std::int64_t value) { return E::integer(value); }
-ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) { return E::call(op, std::move(arguments)); }
 
 std::string suffix(std::optional<DType> type) { return type ? ":" + std::string(name_of(*type)) : ""; }
 
@@ -52,19 +52,19 @@ class ScalarTypes : public ::testing::Test {
 };
 
 TEST_F(ScalarTypes, EachOperationComputesInTheTypeOfItsOwnOperands) {
-  EXPECT_EQ(typed(call(Multiply, {call(Modulo, {n(), whole(10)}), x()})), "*(FLOAT64(%(n 10:INT64)) x)");
+  EXPECT_EQ(typed(call(Multiply, {call(Modulo, {n(), whole(10)}), d()})), "*(FLOAT64(%(n 10:INT64)) x)");
   EXPECT_EQ(typed(call(Divide, {call(Multiply, {n(), n()}), whole(1)})), "/(FLOAT64(*(n n)) 1:FLOAT64)");
-  EXPECT_EQ(typed(call(Multiply, {call(Multiply, {f(), f()}), x()})), "*(FLOAT64(*(f f)) x)");
+  EXPECT_EQ(typed(call(Multiply, {call(Multiply, {f(), f()}), d()})), "*(FLOAT64(*(f f)) x)");
   EXPECT_EQ(typed(call(Multiply, {call(Abs, {z()}), f()})), "*(ABS(z) f)");
   EXPECT_EQ(typed(call(MakeComplex, {f(), whole(1)})), "COMPLEX(f 1:FLOAT32)");
 }
 
 TEST_F(ScalarTypes, SumsOfManyAreTakenFromTheLeft) {
-  EXPECT_EQ(typed(call(Add, {n(), n(), x(), n()})), "+(FLOAT64(+(n n)) x FLOAT64(n))");
+  EXPECT_EQ(typed(call(Add, {n(), n(), d(), n()})), "+(FLOAT64(+(n n)) x FLOAT64(n))");
   EXPECT_EQ(typed(call(Add, {n(), E::real(0.5)})), "+(FLOAT64(n) 0.5:FLOAT64)");
-  EXPECT_EQ(typed(call(Multiply, {whole(2), whole(3), f(), x()})), "*(FLOAT64(*(2:FLOAT32 3:FLOAT32 f)) x)")
+  EXPECT_EQ(typed(call(Multiply, {whole(2), whole(3), f(), d()})), "*(FLOAT64(*(2:FLOAT32 3:FLOAT32 f)) x)")
       << "both and their product are exact in FLOAT32";
-  EXPECT_EQ(typed(call(Multiply, {whole(2), whole(3), x()})), "*(2:FLOAT64 3:FLOAT64 x)");
+  EXPECT_EQ(typed(call(Multiply, {whole(2), whole(3), d()})), "*(2:FLOAT64 3:FLOAT64 x)");
 }
 
 TEST_F(ScalarTypes, NumbersAdaptToWhatTheyMeet) {
@@ -90,19 +90,19 @@ TEST_F(ScalarTypes, WholeNumbersAreExactInSinglePrecisionIfTheyAreShort) {
 }
 
 TEST_F(ScalarTypes, ComparisonsCompareInTheTypeOfTheirOperands) {
-  EXPECT_EQ(typed(call(Case, {call(Equal, {n(), whole(3)}), x(), whole(0)})), "CASE(=(n 3:INT64) x 0:FLOAT64)");
+  EXPECT_EQ(typed(call(Case, {call(Equal, {n(), whole(3)}), d(), whole(0)})), "CASE(=(n 3:INT64) x 0:FLOAT64)");
   EXPECT_EQ(typed(call(Greater, {f(), E::real(0.1)})), "FLOAT64(>(f 0.1:FLOAT32))");
   EXPECT_EQ(typed(call(Greater, {f(), f()})), ">(FLOAT64(f) FLOAT64(f))")
       << "elements change their type while they are read";
-  EXPECT_EQ(typed(call(Equal, {n(), x()})), "=(FLOAT64(n) x)");
-  EXPECT_EQ(typed(call(Modulo, {call(Less, {x(), whole(4)}), n()})), "%(INT64(<(x 4:FLOAT64)) n)");
+  EXPECT_EQ(typed(call(Equal, {n(), d()})), "=(FLOAT64(n) x)");
+  EXPECT_EQ(typed(call(Modulo, {call(Less, {d(), whole(4)}), n()})), "%(INT64(<(x 4:FLOAT64)) n)");
   EXPECT_EQ(typed(call(Equal, {short_label_, whole(9007199254740993)})),
             "FLOAT64(=(label:INT64 9007199254740993:INT64))");
 }
 
 TEST_F(ScalarTypes, LogicKeepsWhatIsNotZero) {
   EXPECT_EQ(typed(call(And, {f(), E::real(0.1)})), "AND(FLOAT64(f) 0.1:FLOAT64)") << "1e-300 is true";
-  EXPECT_EQ(typed(call(Or, {call(Less, {n(), whole(3)}), x()})), "OR(FLOAT64(<(n 3:INT64)) x)");
+  EXPECT_EQ(typed(call(Or, {call(Less, {n(), whole(3)}), d()})), "OR(FLOAT64(<(n 3:INT64)) x)");
   EXPECT_EQ(typed(call(Multiply, {call(Not, {n()}), f()})), "*(FLOAT32(NOT(n)) f)");
 }
 
