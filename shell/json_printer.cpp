@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string json_quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -25,7 +25,7 @@ void append_value(std::string& out, const Cell& cell) {
       [&](const auto& value) {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, std::string>) {
-          out += quoted(value);
+          out += json_quoted(value);
         } else if constexpr (std::is_floating_point_v<T>) {
           append_float(out, value);
         } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
@@ -45,7 +45,7 @@ void append_value(std::string& out, const Cell& cell) {
 
 void JsonPrinter::print(Result& result, Output& output) {
   std::vector<std::string> keys;  // `"i":`, quoted once
-  for (const auto& column : result.columns) keys.push_back(quoted(column.name) + ":");
+  for (const auto& column : result.columns) keys.push_back(json_quoted(column.name) + ":");
   const bool array = layout_ == Layout::Array;
   std::string text = array ? "[" : "";
   bool first = true;

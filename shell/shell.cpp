@@ -1,13 +1,13 @@
 #include "shell/shell.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <new>
 #include <utility>
 
 #include "common/caught_error.hpp"
 #include "common/letter_case.hpp"
+#include "common/stopwatch.hpp"
 #include "engine/results/cell_text.hpp"
 #include "shell/dot_commands.hpp"
 #include "shell/interrupts.hpp"
@@ -34,16 +34,6 @@ class InterruptibleRows : public RowSource {
 
  private:
   std::unique_ptr<RowSource> rows_;
-};
-
-/// The time since its construction.
-class Stopwatch {
- public:
-  double milliseconds() const { return std::chrono::duration<double, std::milli>(Clock::now() - start_).count(); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
 };
 
 /// Sends what a user's statement prints through the pager, and what a script prints past it, while it lives.
@@ -184,7 +174,7 @@ bool Shell::run_statement(const Chunk& chunk, const StatementText& statement) {
     last_statement_ = statement.text;
     const Stopwatch stopwatch;
     execute(chunk, statement);
-    const auto time = stopwatch.milliseconds();
+    const auto time = 1000 * stopwatch.seconds();
     output_.flush();  // so that the result precedes its time
     if (settings_.timer) std::fprintf(stderr, "Time: %.3f ms\n", time);
     output_.end_once();

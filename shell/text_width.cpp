@@ -9,13 +9,13 @@ namespace eindb {
 namespace {
 
 /// The code point at the start of `text` and its length in bytes; length 0 for invalid UTF-8.
-struct CodePoint {
+struct WideCharacter {
   wchar_t value = 0;
   std::size_t length = 0;
 };
 
-CodePoint first_code_point(std::string_view text) {
-  CodePoint point;
+WideCharacter first_code_point(std::string_view text) {
+  WideCharacter point;
   std::mbstate_t state{};
   const auto length = std::mbrtowc(&point.value, text.data(), text.size(), &state);
   if (text.front() == '\0') point.length = 1;
@@ -23,7 +23,7 @@ CodePoint first_code_point(std::string_view text) {
   return point;
 }
 
-std::size_t columns_of(const CodePoint& point) {
+std::size_t columns_of(const WideCharacter& point) {
   const int columns = point.length == 0 ? 1 : wcwidth(point.value);
   return columns < 0 ? 1 : static_cast<std::size_t>(columns);
 }
