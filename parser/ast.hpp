@@ -488,9 +488,11 @@ struct Deallocate {
   std::optional<Identifier> name;  ///< absent: DEALLOCATE ALL
 };
 
-/// CREATE [OR REPLACE] MACRO [IF NOT EXISTS] softmax(x, l) AS expression.
+/// CREATE [OR REPLACE] {MACRO | FUNCTION} [IF NOT EXISTS] softmax(x, l) AS expression. A function is a macro whose body
+/// depends on its parameters alone.
 struct CreateMacro {
   Identifier name;
+  bool is_function = false;
   bool or_replace = false;
   bool if_not_exists = false;
   std::vector<Identifier> parameters;
@@ -500,6 +502,7 @@ struct CreateMacro {
 
 struct DropMacro {
   Identifier name;
+  bool is_function = false;  ///< DROP FUNCTION, which drops the same as DROP MACRO
   bool if_exists = false;
 };
 

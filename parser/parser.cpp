@@ -102,6 +102,7 @@ constexpr std::array kOwnStatements = {
 constexpr std::array kCreateStatements = {
     OwnStatement{"TENSOR", statement_parsers::create_tensor},
     OwnStatement{"MACRO", statement_parsers::create_macro},
+    OwnStatement{"FUNCTION", statement_parsers::create_macro},
     OwnStatement{"OR", statement_parsers::create_or_replace},
     OwnStatement{"USER", statement_parsers::create_user},
     OwnStatement{"TABLE", nullptr},
@@ -116,6 +117,7 @@ constexpr std::array kCreateStatements = {
 constexpr std::array kDropStatements = {
     OwnStatement{"TENSOR", statement_parsers::drop_tensor},
     OwnStatement{"MACRO", statement_parsers::drop_macro},
+    OwnStatement{"FUNCTION", statement_parsers::drop_macro},
     OwnStatement{"USER", statement_parsers::drop_user},
     OwnStatement{"TABLE", nullptr},
     OwnStatement{"INDEX", nullptr},
@@ -189,8 +191,6 @@ StatementParser find_second(const Words& words, const std::array<OwnStatement, N
     candidates.push_back(entry.word);
     if (entry.word != "OR") listed += (listed.empty() ? "" : ", ") + std::string(entry.word);
   }
-  if (words[1].is_word("FUNCTION"))
-    fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), {}, "functions are macros: MACRO");
   if (words[1].is_word("ROLE"))
     fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), {},
                  "who may log in is a USER, and its role is READ ONLY or READ WRITE");

@@ -132,6 +132,7 @@ std::vector<ast::Identifier> parse_macro_parameters(TokenStream& tokens, std::st
   if (tokens.at_symbol("["))
     tokens.fail_expected("',' or ')' after a parameter",
                          "a parameter is a name alone; the body may give it labels: x[i,j]");
+  if (tokens.at_name()) tokens.fail_expected("',' or ')' after a parameter", "parameters have no types");
   tokens.expect_symbol(")", "after the parameters of", macro);
   return parameters;
 }
@@ -300,11 +301,17 @@ Node create_macro(TokenStream& tokens) {
     tokens.expect_word("REPLACE", "after OR");
     macro.or_replace = true;
   }
-  tokens.expect_word("MACRO", macro.or_replace ? "after REPLACE" : "after CREATE");
+  macro.is_function = tokens.accept_word("FUNCTION");
+  if (!macro.is_function) tokens.expect_word("MACRO", macro.or_replace ? "after REPLACE" : "after CREATE");
   macro.if_not_exists = accept_if_not_exists(tokens);
-  macro.name = tokens.expect_name("the name of the macro");
+  macro.name = tokens.expect_name(macro.is_function ? "the name of the function" : "the name of the macro");
   macro.parameters = parse_macro_parameters(tokens, macro.name.text);
+  if (macro.is_function && tokens.at_word("RETURNS"))
+    tokens.fail_expected("AS and an expression after the parameters",
+                         "the type follows from the arguments: CREATE FUNCTION f(x, y) AS x + 2 * y");
   tokens.expect_word("AS", "and an expression after the parameters");
+  if (macro.is_function && tokens.at(Token::Kind::String))
+    tokens.fail_expected("an expression", "the body stands without quotes: CREATE FUNCTION f(x, y) AS x + 2 * y");
   if (tokens.at_word("EINSUM") || tokens.at_word("WITH"))
     tokens.fail_expected("an expression", "a macro is an expression, not a query: AS SQRT(SUM(x[i]^2))");
   macro.body = parse_expression(tokens);
@@ -315,9 +322,13 @@ Node create_macro(TokenStream& tokens) {
 Node drop_macro(TokenStream& tokens) {
   ast::DropMacro drop;
   tokens.take();
-  tokens.expect_word("MACRO", "after DROP");
+  drop.is_function = tokens.accept_word("FUNCTION");
+  if (!drop.is_function) tokens.expect_word("MACRO", "after DROP");
   drop.if_exists = accept_if_exists(tokens);
-  drop.name = tokens.expect_name("the name of the macro");
+  drop.name = tokens.expect_name(drop.is_function ? "the name of the function" : "the name of the macro");
+  if (tokens.at_symbol("("))
+    tokens.fail_expected("the end of the statement",
+                         "there is one function of a name: DROP FUNCTION " + drop.name.text);
   return drop;
 }
 

@@ -275,9 +275,9 @@ Node create_or_replace(TokenStream& tokens) {
   ahead.expect_word("REPLACE", "after OR");
   accept_temporary(ahead);
   if (ahead.at_word("TENSOR")) return create_tensor(tokens);
-  if (ahead.at_word("MACRO")) return create_macro(tokens);
-  ahead.fail_expected("TENSOR, MACRO or VIEW after REPLACE",
-                      nearest_word_hint(ahead.peek().text, {"TENSOR", "MACRO", "VIEW"}));
+  if (ahead.at_word("MACRO") || ahead.at_word("FUNCTION")) return create_macro(tokens);
+  ahead.fail_expected("TENSOR, MACRO, FUNCTION or VIEW after REPLACE",
+                      nearest_word_hint(ahead.peek().text, {"TENSOR", "MACRO", "FUNCTION", "VIEW"}));
 }
 
 Node create_tensor(TokenStream& tokens) {

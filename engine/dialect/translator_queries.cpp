@@ -54,7 +54,8 @@ SqlText Translator::statement(const PgNode& node) {
     case PG_QUERY__NODE__NODE_CREATE_RANGE_STMT:
       refuse("0A000", "types of one's own are not supported", -1, "a column of type text with a CHECK");
     case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
-      refuse("0A000", "functions of one's own are not supported", -1, "CREATE MACRO names an expression for EINSUM");
+      refuse("0A000", "functions with types and languages are not supported", -1,
+             "a function of EINSUM is an expression: CREATE FUNCTION f(x, y) AS x + 2 * y");
     case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
       refuse("0A000", "extensions are not supported", -1, "what is there is there without them");
     case PG_QUERY__NODE__NODE_CREATEDB_STMT:

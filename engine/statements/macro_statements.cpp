@@ -70,6 +70,34 @@ void check_body(const ast::Expression& e, const ast::CreateMacro& create, MacroC
   for_each_child(e, [&](const ast::Expression& child) { check_body(child, create, macros); });
 }
 
+[[noreturn]] void refuse_in_function(const std::string& what, SourceSpan span) {
+  throw Error(ErrorKind::Value, what, span,
+              "a function depends on its parameters alone; CREATE MACRO takes any expression");
+}
+
+/// Refuses what makes a macro more than a function of the values of its parameters: tensors, labels, aggregates and
+/// random numbers, also in macros that it calls. `span` is the place of the errors; null: that of the part itself.
+void check_is_function(const ast::Expression& e, const std::vector<ast::Identifier>& parameters, OpenDatabase& database,
+                       const SourceSpan* span) {
+  const auto place = span == nullptr ? e.span : *span;
+  if (const auto* name = std::get_if<ast::Name>(&e.node)) {
+    const auto same = [&](const ast::Identifier& parameter) { return parameter.text == name->name.text; };
+    if (std::none_of(parameters.begin(), parameters.end(), same))
+      refuse_in_function(name->name.text + " is no parameter of the function", place);
+  }
+  if (const auto* reference = std::get_if<ast::Reference>(&e.node))
+    refuse_in_function("a function takes values, and cannot read the tensor " + reference->name.text, place);
+  if (std::holds_alternative<ast::Aggregate>(e.node)) refuse_in_function("a function cannot aggregate", place);
+  if (const auto* call = std::get_if<ast::Call>(&e.node)) {
+    const auto& name = call->function.text;
+    if (find_generator(name)) refuse_in_function("random numbers belong to labels, not to a function", place);
+    auto macro = database.macro(name);
+    if (!macro) macro = find_builtin_macro(name, call->arguments.size());
+    if (macro) check_is_function(macro->body, macro->parameters, database, &place);
+  }
+  for_each_child(e, [&](const ast::Expression& child) { check_is_function(child, parameters, database, span); });
+}
+
 std::string definition_text(const ast::CreateMacro& create) {
   std::string out = "(";
   for (const auto& parameter : create.parameters)
@@ -82,7 +110,8 @@ std::string definition_text(const ast::CreateMacro& create) {
 Result execute_statement(const ast::CreateMacro& create, OpenDatabase& database) {
   SqliteTransaction transaction(database.connection());
   const auto known = database.macros.find(create.name.text);
-  if (known && create.if_not_exists) return status_result("CREATE MACRO");
+  const auto tag = create.is_function ? "CREATE FUNCTION" : "CREATE MACRO";
+  if (known && create.if_not_exists) return status_result(tag);
   if (known && !create.or_replace) {
     throw Error(ErrorKind::DuplicateName, "macro " + known->name + " exists already", create.name.span,
                 "CREATE OR REPLACE MACRO, or drop it first");
@@ -90,9 +119,10 @@ Result execute_statement(const ast::CreateMacro& create, OpenDatabase& database)
   check_name(create);
   check_parameters(create.parameters);
   check_body(create.body, create, database.macros);
+  if (create.is_function) check_is_function(create.body, create.parameters, database, nullptr);
   database.macros.put({create.name.text, definition_text(create)});
   transaction.commit();
-  return status_result("CREATE MACRO");
+  return status_result(tag);
 }
 
 Result execute_statement(const ast::DropMacro& drop, OpenDatabase& database) {
@@ -107,7 +137,7 @@ Result execute_statement(const ast::DropMacro& drop, OpenDatabase& database) {
                 nearest ? "did you mean " + *nearest + "?" : "SHOW MACROS lists what there is");
   }
   transaction.commit();
-  return status_result("DROP MACRO");
+  return status_result(drop.is_function ? "DROP FUNCTION" : "DROP MACRO");
 }
 
 Result execute_statement(const ast::ShowMacros&, OpenDatabase& database) {

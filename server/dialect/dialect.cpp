@@ -27,6 +27,13 @@ bool inserts_into_tensor(Tokenizer behind_into) {
   return (name.is(Token::Kind::Word) || name.is_quoted()) && !is_one_of(name, kAfterTable);
 }
 
+/// Whether CREATE FUNCTION is PostgreSQL's, with types and a language; eindb's own has neither.
+bool is_postgres_function(Tokenizer behind_function) {
+  for (auto token = behind_function.next(); !token.is(Token::Kind::End); token = behind_function.next())
+    if (token.is_word("RETURNS") || token.is_word("LANGUAGE")) return true;
+  return false;
+}
+
 /// Whether SQLite runs `statement`, whose first word is `first`. Other statements are eindb's own.
 bool is_sql(std::string_view statement, const Token& first, Tokenizer& tokenizer) {
   constexpr std::array<std::string_view, 12> kVerbs{"ALTER",   "DELETE", "DO",    "DROP",   "INSERT", "NOTIFY",
@@ -37,6 +44,8 @@ bool is_sql(std::string_view statement, const Token& first, Tokenizer& tokenizer
   if (first.is_word("CREATE"))
     while (is_one_of(second, kBeforeKind)) second = tokenizer.next();
   if (first.is_word("INSERT") && second.is_word("INTO") && inserts_into_tensor(tokenizer)) return false;
+  if (second.is_word("FUNCTION") && (first.is_word("CREATE") || first.is_word("DROP")))
+    return is_postgres_function(tokenizer);
   const bool explains = first.is_word("EXPLAIN");
   if ((explains ? second : first).is_word("WITH")) return !outline_of(statement).defines_tensors;
   if (explains) return second.is_word("QUERY") || is_one_of(second, kVerbs);

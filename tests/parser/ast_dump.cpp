@@ -245,7 +245,7 @@ std::string dump_node(const Prepare& node) { return "(prepare " + text_of(node.n
 std::string dump_node(const Execute& node) { return "(execute " + text_of(node.name) + spaced(node.arguments) + ")"; }
 std::string dump_node(const Deallocate& node) { return "(deallocate " + or_all(node.name) + ")"; }
 std::string dump_node(const CreateMacro& node) {
-  return std::string("(macro") +
+  return std::string(node.is_function ? "(function" : "(macro") +
          (node.or_replace      ? "-or-replace "
           : node.if_not_exists ? "-if-not-exists "
                                : " ") +
@@ -253,7 +253,8 @@ std::string dump_node(const CreateMacro& node) {
          "')";
 }
 std::string dump_node(const DropMacro& node) {
-  return (node.if_exists ? "(drop-macro-if-exists " : "(drop-macro ") + text_of(node.name) + ")";
+  return std::string(node.is_function ? "(drop-function" : "(drop-macro") + (node.if_exists ? "-if-exists " : " ") +
+         text_of(node.name) + ")";
 }
 std::string dump_node(const CommentOn& node) {
   static constexpr const char* kWhat[] = {"table", "view", "index", "tensor", "column"};

@@ -239,6 +239,8 @@ TEST(StatementParser, Macros) {
        "(macro softmax(x,l) ((EXP (x - (MAX[l] x))) / (SUM[l] (EXP x))) 'EXP(x - MAX[l](x)) / SUM[l](EXP(x))')"},
       {"CREATE OR REPLACE MACRO two() AS (1 + 1)", "(macro-or-replace two() (1 + 1) '(1 + 1)')"},
       {"CREATE MACRO IF NOT EXISTS f(x) AS x", "(macro-if-not-exists f(x) x 'x')"},
+      {"CREATE OR REPLACE FUNCTION f(x, y) AS x + y", "(function-or-replace f(x,y) (x + y) 'x + y')"},
+      {"DROP FUNCTION IF EXISTS f", "(drop-function-if-exists f)"},
       {"DROP MACRO f", "(drop-macro f)"},
       {"DROP MACRO IF EXISTS f", "(drop-macro-if-exists f)"},
   });

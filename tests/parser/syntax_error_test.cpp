@@ -309,7 +309,7 @@ TEST(SyntaxError, SeveralResults) {
        "rows of SQL make one tensor: CREATE TENSOR X (...) AS"},
       {"CREATE OR REPLACE TENSOR IF NOT EXISTS X (i 3)", 1, 26, "expected the name of the tensor, found 'IF'",
        "OR REPLACE replaces what exists: leave out IF NOT EXISTS, or it"},
-      {"CREATE OR REPLACE TENSER X (i 3)", 1, 19, "expected TENSOR, MACRO or VIEW after REPLACE, found 'TENSER'",
+      {"CREATE OR REPLACE TENSER X (i 3)", 1, 19, "expected TENSOR, MACRO, FUNCTION or VIEW after REPLACE, found 'TENSER'",
        "did you mean TENSOR?"},
       {"CREATE OR TENSOR X (i 3)", 1, 11, "expected REPLACE after OR, found 'TENSOR'"},
   });
