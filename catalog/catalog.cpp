@@ -170,6 +170,10 @@ void Catalog::forget_if_changed() {
 
 std::optional<TensorInfo> Catalog::find(std::string_view name) {
   forget_if_changed();
+  return remembered(name);
+}
+
+std::optional<TensorInfo> Catalog::remembered(std::string_view name) {
   const auto key = to_lower(name);
   if (const auto known = memory_.tensors.find(key); known != memory_.tensors.end()) return known->second;
   auto found = look_up(name);
@@ -260,6 +264,22 @@ int Catalog::read_replicas(std::int64_t tensor_id, const std::string& name) {
 
 TensorInfo Catalog::get(std::string_view name) {
   if (auto info = find(name)) return std::move(*info);
+  refuse_unknown(name);
+}
+
+std::vector<TensorInfo> Catalog::get_all(const std::vector<std::string_view>& names) {
+  if (!names.empty()) forget_if_changed();
+  std::vector<TensorInfo> out;
+  out.reserve(names.size());
+  for (const auto name : names) {
+    auto info = remembered(name);
+    if (!info) refuse_unknown(name);
+    out.push_back(std::move(*info));
+  }
+  return out;
+}
+
+void Catalog::refuse_unknown(std::string_view name) {
   const auto known = names();
   const auto nearest = nearest_name(name, std::span<const std::string>(known));
   std::string hint = nearest ? "did you mean " + *nearest + "?" : "SHOW TENSORS lists those that exist";

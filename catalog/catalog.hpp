@@ -39,6 +39,8 @@ class Catalog {
   std::optional<TensorInfo> find_in(std::string_view schema, std::string_view own_name);
   /// Error{UnknownName} with the nearest name as a hint.
   TensorInfo get(std::string_view name);
+  /// Likewise of several, whose state SQLite is asked for only once.
+  std::vector<TensorInfo> get_all(const std::vector<std::string_view>& names);
   /// All names that find() takes in alphabetical order, ignoring case; those that temporary tensors hide as main.A.
   std::vector<std::string> names();
   /// All tensors in the order of names(), with their size on disk. Reads the head of every row, but no tiles.
@@ -83,6 +85,7 @@ class Catalog {
   };
 
   void forget_if_changed();
+  std::optional<TensorInfo> remembered(std::string_view name);
   std::optional<TensorInfo> look_up(std::string_view name);
   std::optional<TensorInfo> look_up_in(std::string_view schema, std::string_view own_name);
   bool exists(std::string_view schema);
@@ -99,6 +102,7 @@ class Catalog {
   void remove(const TensorInfo& info);
   void move(const TensorInfo& info, const std::string& new_name);
   void check_free(std::string_view schema, const std::string& own_name, std::optional<std::int64_t> except);
+  [[noreturn]] void refuse_unknown(std::string_view name);
   [[noreturn]] void corrupt(const std::string& tensor, const std::string& what) const;
 
   SqliteConnection& connection_;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/cancellation.hpp"
+#include "executor/kept_operators.hpp"
 #include "executor/memory_budget.hpp"
 #include "executor/scheduler.hpp"
 #include "executor/tile_exchange.hpp"
@@ -20,6 +21,8 @@ struct ExecutionContext {
   /// Receives the progress of the whole plan in thousandths of its work; may be empty. Called by one thread at a time,
   /// not always the same, at most some dozens of times per second.
   std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)> progress;
+  /// Of exactly the plan that is executed; null: its operators are not kept.
+  KeptOperators* operators = nullptr;
 };
 
 }  // namespace eindb

@@ -61,10 +61,12 @@ PlanRun::PlanRun(const Fragment& plan, ExecutionContext& context, std::span<Tile
       graph_(plan, [&] { return most_begun(plan, context.memory->limit()); }),
       nodes_(plan.nodes.size()),
       stages_(graph_.stages().size()),
-      joins_(graph_.stages().size()),
       workers_(worker_count(context, graph_)),
       workspace_bound_(std::max(
           kSmallWorkspace, context.memory->limit() / kWorkspaceShare / static_cast<std::int64_t>(workers_.size()))),
+      kept_(stages_.size() <= KeptOperators::kMostStages ? context.operators : nullptr),
+      kept_under_{workspace_bound_, context.memory->limit()},
+      joins_(kept_ == nullptr ? KeptOperators::Joins(stages_.size()) : kept_->take(kept_under_, stages_.size())),
       progress_(context, graph_.cost()) {
   CHECK(sinks.size() == plan.result_count(), "every result of a plan goes to a sink");
   CHECK(std::find(sinks.begin(), sinks.end(), nullptr) == sinks.end(), "a sink that results go to is there");
@@ -85,6 +87,7 @@ ExecutionProfile PlanRun::run() {
     work_on_region();
     end_region(region, true);
   }
+  if (kept_ != nullptr && workspace_bound_ == kept_under_.workspace_bound) kept_->give(kept_under_, std::move(joins_));
   collect_profile();
   profile_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   profile_.peak_bytes = context_.memory->peak();
@@ -200,7 +203,8 @@ void PlanRun::end_region(const TaskGraph::Region& region, bool last_slice) {
     if (!last_slice || graph_.last_reader(n) <= region.last_node) nodes_[n].relation.reset();
   if (!last_slice) return;
   for (auto s = region.begin; s < region.end; ++s) {
-    if (region.loop == nullptr || graph_.stages()[s].node != region.loop->result.index()) joins_[s].reset();
+    if (kept_ == nullptr && (region.loop == nullptr || graph_.stages()[s].node != region.loop->result.index()))
+      joins_[s].reset();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "executor/execution_context.hpp"
 #include "executor/execution_profile.hpp"
 #include "executor/join_operator.hpp"
+#include "executor/kept_operators.hpp"
 #include "executor/kernels/workspace.hpp"
 #include "executor/progress_report.hpp"
 #include "executor/ready_queue.hpp"
@@ -190,11 +191,13 @@ class PlanRun {
   const TaskGraph graph_;
   std::vector<NodeTiles> nodes_;
   std::vector<StageRun> stages_;
-  std::vector<std::unique_ptr<JoinOperator>> joins_;  // by stage; kept between slices
-  std::optional<SlicedResult> sliced_;                // of the current loop
+  std::optional<SlicedResult> sliced_;  // of the current loop
   std::size_t sliced_node_ = 0;
   std::vector<Worker> workers_;
   std::int64_t workspace_bound_;  // per worker; decreases if a stage needs the memory for its tiles
+  KeptOperators* kept_;           // null: this run's operators are not kept
+  const KeptOperators::Conditions kept_under_;
+  KeptOperators::Joins joins_;  // by stage; kept between slices
   ExecutionProfile profile_;
   ProgressReport progress_;
 

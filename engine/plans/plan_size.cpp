@@ -60,10 +60,12 @@ std::size_t plan_bytes(const PhysicalPlan& plan) {
 }  // namespace
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
-  const auto& [query, optimized, order_given, parameters, predicted_seconds] = plan;
+  const auto& [query, optimized, order_given, parameters, predicted_seconds, operators] = plan;
   auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) + plan_bytes(optimized.physical) +
                held_bytes(optimized.labelling.vertices);
   for (const auto& vertex : optimized.labelling.vertices) bytes += held_bytes(vertex.partition);
+  if (const auto* fragment = optimized.physical.fragment())
+    bytes += KeptOperators::approximate_bytes(fragment->nodes.size());
   return bytes;
 }
 

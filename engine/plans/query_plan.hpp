@@ -3,19 +3,22 @@
 #include <cstddef>
 #include <set>
 
+#include "executor/kept_operators.hpp"
 #include "optimizer/optimizer.hpp"
 #include "parser/binder/binder.hpp"
 #include "plan/physical_plan.hpp"
 
 namespace eindb {
 
-/// The complete result of planning a query. Immutable; shared by the cache and the running queries.
+/// The complete result of planning a query. Immutable but for the operators that executions keep; shared by the cache
+/// and the running queries.
 struct QueryPlan {
   BoundQuery query;
   OptimizedPlan plan;
   bool order_given = false;          ///< by USING PATH with pairs or 'left', or by nested subscripts
   std::set<std::size_t> parameters;  ///< the numbers of the parameters whose values are filled in at execution
   double predicted_seconds = 0;      ///< on this machine; computed if an admission gate is asked before queries run
+  mutable KeptOperators operators;   ///< of executions of `plan` that have no parameters to fill in
 };
 
 /// Whether the values of index parameters lie within the extents.

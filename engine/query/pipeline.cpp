@@ -56,7 +56,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   OptimizedPlan plan = optimization.take();
   const bool order_given = gives_order(query, bound);
   const auto seconds = seconds_here(plan, session.user);
-  return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds};
+  return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds, {}};
 }
 
 CachedPlan plan_and_keep(const ast::Query& query, SessionState& session, const ResultRequest& request, PlanKey key,

@@ -52,6 +52,7 @@ ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session
     }
   };
   const auto& plan = planned.plan.physical;
+  context.operators = planned.shared->parameters.empty() ? &planned.shared->operators : nullptr;
   return planned.shared->parameters.empty() ? run(plan) : run(with_values(plan, session.statement.parameters()));
 }
 

@@ -9,8 +9,12 @@ namespace eindb {
 StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors,
                          TileCache& cache, const UnwrittenTensors& unwritten)
     : snapshot_(snapshot), cache_(cache) {
-  for (const auto& tensor : tensors) {
-    const auto info = catalog.get(tensor.name);
+  std::vector<std::string_view> names;
+  for (const auto& tensor : tensors) names.push_back(tensor.name);
+  const auto found = catalog.get_all(names);
+  for (std::size_t n = 0; n < tensors.size(); ++n) {
+    const auto& tensor = tensors[n];
+    const auto& info = found[n];
     const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
     CHECK(info.grid == grid && info.dtype == tensor.dtype, "a plan is of the catalog's state in its snapshot");
     stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name), unwritten.find(info)});

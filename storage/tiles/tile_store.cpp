@@ -78,17 +78,17 @@ std::vector<std::string> column_names(const std::vector<std::string>& labels,
   return out;
 }
 
-TileStore::TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid,
-                     int replicas, std::string schema)
+TileStore::TileStore(std::string tensor, std::vector<std::string> labels, DType dtype, TileGrid grid, int replicas,
+                     std::string schema)
     : tensor_(std::move(tensor)),
       table_(table_of(tensor_)),
-      columns_(column_names(labels, kOwnColumns)),
+      labels_(std::move(labels)),
       dtype_(dtype),
       grid_(std::move(grid)),
       replicas_(replicas),
       schema_(std::move(schema)) {
   CHECK(is_in_file() || !is_sharded(), "only tensors of the database's file lie at workers");
-  CHECK(labels.size() == grid_.rank(), "a tensor has one label per dimension");
+  CHECK(labels_.size() == grid_.rank(), "a tensor has one label per dimension");
   CHECK(replicas >= 0, "copies of a tile are counted");
   if (grid_.rank() > kMaxStoredRank) {
     throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(grid_.rank()) + " dimensions cannot be stored",
@@ -104,7 +104,7 @@ std::string TileStore::quoted(const std::string& table) const {
 
 void TileStore::create(SqliteConnection& connection) const {
   std::string sql = "CREATE TABLE " + quoted_table() + " (tile_id INTEGER PRIMARY KEY";
-  for (const auto& column : columns_) sql += ", " + quote_identifier(column) + " INTEGER";
+  for (const auto& column : column_names(labels_, kOwnColumns)) sql += ", " + quote_identifier(column) + " INTEGER";
   connection.execute(sql + ", tile BLOB)");
 }
 

@@ -32,7 +32,7 @@ class TileStore {
  public:
   /// `tensor` is the name in its schema. `replicas` is the number of copies of each tile at workers; 0: the tensor is
   /// not sharded. Error{Unsupported} beyond kMaxStoredRank.
-  TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid, int replicas = 0,
+  TileStore(std::string tensor, std::vector<std::string> labels, DType dtype, TileGrid grid, int replicas = 0,
             std::string schema = std::string(kMainSchema));
 
   const std::string& tensor() const { return tensor_; }
@@ -78,7 +78,7 @@ class TileStore {
 
   std::string tensor_;
   std::string table_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> labels_;
   DType dtype_;
   TileGrid grid_;
   int replicas_;
