@@ -29,8 +29,8 @@ class KeptOperators {
   /// A plan with more stages than this has tiles enough that making operators takes no time beside computing.
   static constexpr std::size_t kMostStages = 64;
 
-  /// Of the operators of a plan, which has at most as many stages as nodes.
-  static std::size_t approximate_bytes(std::size_t nodes) { return nodes > kMostStages ? 0 : nodes * 4096; }
+  /// Of the operators of a plan with so many joins.
+  static std::size_t approximate_bytes(std::size_t joins) { return joins > kMostStages ? 0 : joins * 2048; }
 
   KeptOperators() = default;
   KeptOperators(const KeptOperators& /*other*/) : KeptOperators() {}

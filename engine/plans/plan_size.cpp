@@ -1,5 +1,7 @@
 #include "engine/plans/plan_size.hpp"
 
+#include <algorithm>
+#include <variant>
 #include <vector>
 
 #include "engine/plans/cluster_plan.hpp"
@@ -64,8 +66,11 @@ std::size_t approximate_bytes(const QueryPlan& plan) {
   auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) + plan_bytes(optimized.physical) +
                held_bytes(optimized.labelling.vertices);
   for (const auto& vertex : optimized.labelling.vertices) bytes += held_bytes(vertex.partition);
-  if (const auto* fragment = optimized.physical.fragment())
-    bytes += KeptOperators::approximate_bytes(fragment->nodes.size());
+  if (const auto* fragment = optimized.physical.fragment()) {
+    const auto is_join = [](const FragmentNode& node) { return std::holds_alternative<JoinNode>(node.op); };
+    const auto joins = std::count_if(fragment->nodes.begin(), fragment->nodes.end(), is_join);
+    bytes += KeptOperators::approximate_bytes(static_cast<std::size_t>(joins));
+  }
   return bytes;
 }
 

@@ -123,7 +123,7 @@ TEST(SyntaxError, FirstWords) {
       {"CREATE TENOSR Z (i 3)", 1, 8, "expected the kind of object after CREATE, found 'TENOSR'",
        "did you mean TENSOR?"},
       {"DROP", 1, 5, "expected the kind of object after DROP, found the end of the statement",
-       "one of TENSOR, MACRO, USER, TABLE, INDEX, VIEW, TRIGGER"},
+       "one of TENSOR, MACRO, FUNCTION, USER, TABLE, INDEX, VIEW, TRIGGER"},
       {"ALTER TENSER X RENAME TO Y", 1, 7, "expected the kind of object after ALTER, found 'TENSER'",
        "did you mean TENSOR?"},
       {"SELECT 1; SELECT 2", 1, 11, "one statement at a time: another follows the semicolon"},
@@ -309,8 +309,8 @@ TEST(SyntaxError, SeveralResults) {
        "rows of SQL make one tensor: CREATE TENSOR X (...) AS"},
       {"CREATE OR REPLACE TENSOR IF NOT EXISTS X (i 3)", 1, 26, "expected the name of the tensor, found 'IF'",
        "OR REPLACE replaces what exists: leave out IF NOT EXISTS, or it"},
-      {"CREATE OR REPLACE TENSER X (i 3)", 1, 19, "expected TENSOR, MACRO, FUNCTION or VIEW after REPLACE, found 'TENSER'",
-       "did you mean TENSOR?"},
+      {"CREATE OR REPLACE TENSER X (i 3)", 1, 19,
+       "expected TENSOR, MACRO, FUNCTION or VIEW after REPLACE, found 'TENSER'", "did you mean TENSOR?"},
       {"CREATE OR TENSOR X (i 3)", 1, 11, "expected REPLACE after OR, found 'TENSOR'"},
   });
 }
