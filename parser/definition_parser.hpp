@@ -12,7 +12,7 @@ namespace eindb {
 /// Whether the next tokens begin the head of a definition: a name followed by '[' or '='.
 bool starts_head(Tokenizer ahead);
 
-/// What a definition names: a result, or a tensor that is stored, whose schema may stand before it.
+/// The kind of name that a definition gives: that of a result, or that of a stored tensor, which may begin with a schema.
 enum class DefinedName : std::uint8_t { OfResult, OfTensor };
 
 /// Z[i,k] = expression.

@@ -62,7 +62,7 @@ class TemporaryTables {
   TemporaryTables(const TemporaryTables&) = delete;
   TemporaryTables& operator=(const TemporaryTables&) = delete;
 
-  /// What SQLite's callbacks use.
+  /// The state that SQLite's callbacks are given.
   struct Source {
     SqliteConnection& connection;
     std::function<TensorTable(const std::string&)> describe;

@@ -188,7 +188,7 @@ class Statement {
     factors_[factor].name = thinned_out(shape_of(factors_[factor].labels), level);
   }
   std::size_t factor_count() const { return factors_.size(); }
-  // What a tensor gives twice is computed once, but not what two of different extents give.
+  // Equal parts over one tensor are computed once; they are two computations when the tensors have different extents.
   bool repeats_a_tensor() const {
     std::set<std::string> names;
     for (const auto& factor : factors_) names.insert(factor.name);
