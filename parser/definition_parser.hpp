@@ -12,7 +12,8 @@ namespace eindb {
 /// Whether the next tokens begin the head of a definition: a name followed by '[' or '='.
 bool starts_head(Tokenizer ahead);
 
-/// The kind of name that a definition gives: that of a result, or that of a stored tensor, which may begin with a schema.
+/// The kind of name that a definition gives: that of a result, or that of a stored tensor, which may begin with a
+/// schema.
 enum class DefinedName : std::uint8_t { OfResult, OfTensor };
 
 /// Z[i,k] = expression.
