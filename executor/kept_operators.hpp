@@ -26,11 +26,12 @@ class KeptOperators {
     friend bool operator==(const Conditions&, const Conditions&) = default;
   };
 
-  /// A plan with more stages than this has tiles enough that making operators takes no time beside computing.
-  static constexpr std::size_t kMostStages = 64;
+  /// Whether operators are kept of a plan with so many stages. Where there are more, computing takes much longer than
+  /// making them.
+  static bool keeps(std::size_t stages) { return stages <= 64; }
 
   /// Of the operators of a plan with so many joins.
-  static std::size_t approximate_bytes(std::size_t joins) { return joins > kMostStages ? 0 : joins * 2048; }
+  static std::size_t approximate_bytes(std::size_t joins) { return keeps(joins) ? joins * 2048 : 0; }
 
   KeptOperators() = default;
   KeptOperators(const KeptOperators& /*other*/) : KeptOperators() {}

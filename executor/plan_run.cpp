@@ -64,7 +64,7 @@ PlanRun::PlanRun(const Fragment& plan, ExecutionContext& context, std::span<Tile
       workers_(worker_count(context, graph_)),
       workspace_bound_(std::max(
           kSmallWorkspace, context.memory->limit() / kWorkspaceShare / static_cast<std::int64_t>(workers_.size()))),
-      kept_(stages_.size() <= KeptOperators::kMostStages ? context.operators : nullptr),
+      kept_(KeptOperators::keeps(stages_.size()) ? context.operators : nullptr),
       kept_under_{workspace_bound_, context.memory->limit()},
       joins_(kept_ == nullptr ? KeptOperators::Joins(stages_.size()) : kept_->take(kept_under_, stages_.size())),
       progress_(context, graph_.cost()) {

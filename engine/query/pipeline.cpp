@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/check.hpp"
 #include "engine/plans/cluster_plan.hpp"
@@ -76,9 +78,10 @@ namespace {
 // A plan may be in the cache from when its tensors could be read.
 void check_reads(const QueryPlan& plan, SessionState& session) {
   if (!session.user.permissions.is_restricted()) return;
+  std::vector<std::string_view> names;
   for (const auto& vertex : plan.query.graph.vertices())
-    if (vertex.stored && !vertex.stored->attached)
-      session.check_right(session.database.catalog.get(vertex.stored->name), Right::Select);
+    if (vertex.stored && !vertex.stored->attached) names.push_back(vertex.stored->name);
+  for (const auto& tensor : session.database.catalog.get_all(names)) session.check_right(tensor, Right::Select);
 }
 
 }  // namespace

@@ -27,14 +27,14 @@ struct TensorType {
   }
 };
 
-std::string_view schema_of(bool temporary) { return temporary ? kTemporarySchema : kMainSchema; }
+std::string_view schema_for(bool temporary) { return temporary ? kTemporarySchema : kMainSchema; }
 
 int replicas_of(const auto& create, OpenDatabase& database) {
   return create.temporary ? 0 : database.replicas(create.replicas);
 }
 
 bool exists_already(const ast::Identifier& name, const auto& create, OpenDatabase& database) {
-  return create.if_not_exists && database.catalog.find_in(schema_of(create.temporary), name.text).has_value();
+  return create.if_not_exists && database.catalog.find_in(schema_for(create.temporary), name.text).has_value();
 }
 
 // A tensor that a statement creates or replaces. A replacement, or what hides another tensor, is staged until the
@@ -44,7 +44,7 @@ class NewTensor {
  public:
   NewTensor(const ast::Identifier& name, bool temporary, bool or_replace, OpenDatabase& database)
       : name_(name),
-        schema_(schema_of(temporary)),
+        schema_(schema_for(temporary)),
         database_(database),
         before_(database.catalog.find_in(schema_, name.text)) {
     database.may_have_temporary = database.may_have_temporary || temporary;

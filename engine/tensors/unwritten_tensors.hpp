@@ -51,7 +51,12 @@ class UnwrittenTensors final : public TileKeeper {
   /// Replaces the unwritten tiles of these tensors: of all of them or, if it throws, of none.
   void put(std::vector<NewTiles> all);
   /// Call when the tensor is dropped, or when its table is newer.
-  void drop(const TensorInfo& tensor) { contents_.tensors.erase(key_of(tensor)); }
+  void drop(const TensorInfo& tensor) noexcept {
+    // Without a key, which would be allocated: this is called after a commit.
+    std::erase_if(contents_.tensors, [&](const auto& entry) {
+      return entry.first.first == tensor.schema && entry.first.second == tensor.id;
+    });
+  }
   /// Writes all tiles to their tables. If it throws, the object is unchanged, unless SQLite has rolled the transaction
   /// back: tiles that were changed in it are forgotten, also where that happened before.
   void write(SqliteConnection& connection);
