@@ -41,9 +41,10 @@ std::string create_tables(std::string_view schema) {
 
 /// `sql` with the schema in the place of each $.
 std::string in_schema(std::string_view schema, std::string_view sql) {
+  const auto quoted = quote_identifier(schema);
   std::string out;
   for (const char c : sql) {
-    if (c == '$') out += schema;
+    if (c == '$') out += quoted;
     else out += c;
   }
   return out;
@@ -56,12 +57,21 @@ std::optional<std::string_view> behind_schema(std::string_view name, std::string
   return name.substr(schema.size() + 1);
 }
 
+/// The schemas of the session and of the database, in the order in which SQLite looks for names.
 constexpr std::array kSchemas{kTemporarySchema, kMainSchema};
+bool is_attached(std::string_view schema) { return schema != kTemporarySchema && schema != kMainSchema; }
 
 TensorInfo qualified(TensorInfo info) {
   info.name = info.schema + "." + info.name;
   info.is_qualified = true;
   return info;
+}
+
+[[noreturn]] void refuse_sharded(const TensorInfo& tensor) {
+  throw Error(ErrorKind::Unsupported,
+              "tensor " + tensor.name + " lies at the workers of its own database, which is only attached here",
+              std::nullopt,
+              "open that database with its workers, and COPY " + tensor.own_name() + " TO a file that COPY reads here");
 }
 
 constexpr std::size_t kRememberedTensors = 10'000;
@@ -128,10 +138,12 @@ std::string fault_of(const std::vector<DimensionRow>& rows, DType dtype) {
 
 }  // namespace
 
-void Catalog::corrupt(const std::string& tensor, const std::string& what) const {
+void Catalog::corrupt(std::string_view schema, const std::string& tensor, const std::string& what) const {
   throw Error(ErrorKind::Corrupt,
-              connection_.name() + ": the catalog's entry of tensor " + tensor + " is damaged: " + what, std::nullopt,
-              "restore the database from a copy");
+              connection_.file_of(schema) + ": the catalog's entry of tensor " + tensor + " is damaged: " + what,
+              std::nullopt,
+              is_attached(schema) ? "restore that database from a copy, or DETACH " + std::string(schema)
+                                  : "restore the database from a copy");
 }
 
 bool Catalog::exists(std::string_view schema) {
@@ -139,9 +151,16 @@ bool Catalog::exists(std::string_view schema) {
          connection_.has_table("eindb_dimensions", {"tensor_id", "position", "label", "extent", "parts"}, schema);
 }
 
-bool Catalog::has_temporary() {
-  if (!memory_.has_temporary) memory_.has_temporary = exists(kTemporarySchema);
-  return *memory_.has_temporary;
+bool Catalog::known_to_exist(std::string_view schema) {
+  auto known = memory_.exists.find(schema);
+  if (known == memory_.exists.end()) known = memory_.exists.emplace(schema, exists(schema)).first;
+  return known->second;
+}
+
+Catalog::Schemas Catalog::schemas() const {
+  Schemas out(kSchemas.begin(), kSchemas.end());
+  for (auto& database : connection_.attached()) out.push_back(std::move(database.schema));
+  return out;
 }
 
 void Catalog::require_tables(std::string_view schema) {
@@ -165,7 +184,7 @@ void Catalog::forget_if_changed() {
   const auto now = version();
   const auto others = connection_.commits_of_others();
   const bool same = memory_.version == now && memory_.commits_of_others == others;
-  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}, {}, {}, {}};
+  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}, {}, {}};
 }
 
 std::optional<TensorInfo> Catalog::find(std::string_view name) {
@@ -176,9 +195,15 @@ std::optional<TensorInfo> Catalog::find(std::string_view name) {
 std::optional<TensorInfo> Catalog::remembered(std::string_view name) {
   const auto key = to_lower(name);
   if (const auto known = memory_.tensors.find(key); known != memory_.tensors.end()) return known->second;
-  auto found = look_up(name);
+  auto found = look_up(name, schemas());
+  if (found && found->is_foreign() && found->is_sharded()) refuse_sharded(*found);
   if (found) memory_.tensors.emplace(key, *found);
   return found;
+}
+
+std::optional<TensorInfo> Catalog::find_own(std::string_view name) {
+  forget_if_changed();
+  return look_up(name, Schemas(kSchemas.begin(), kSchemas.end()));
 }
 
 std::optional<TensorInfo> Catalog::find_in(std::string_view schema, std::string_view own_name) {
@@ -188,10 +213,10 @@ std::optional<TensorInfo> Catalog::find_in(std::string_view schema, std::string_
   return found;
 }
 
-std::optional<TensorInfo> Catalog::look_up(std::string_view name) {
-  auto found = look_up_in(kTemporarySchema, name);
-  if (!found) found = look_up_in(kMainSchema, name);
-  for (const auto schema : kSchemas) {
+std::optional<TensorInfo> Catalog::look_up(std::string_view name, const Schemas& schemas) {
+  std::optional<TensorInfo> found;
+  for (auto schema = schemas.begin(); !found && schema != schemas.end(); ++schema) found = look_up_in(*schema, name);
+  for (const auto& schema : schemas) {
     const auto own_name = behind_schema(name, schema);
     auto other = own_name ? find_in(schema, *own_name) : std::nullopt;
     if (found && other) {
@@ -207,31 +232,27 @@ std::optional<TensorInfo> Catalog::look_up(std::string_view name) {
 
 // SQLite takes time in the number of all tables to find one by its name, so each question is asked once.
 std::optional<TensorInfo> Catalog::look_up_in(std::string_view schema, std::string_view own_name) {
-  if (schema == kTemporarySchema) {
-    if (!has_temporary()) return std::nullopt;
-  } else {
-    if (!memory_.exists) memory_.exists = exists(schema);
-    if (!*memory_.exists) return std::nullopt;
-  }
+  if (!known_to_exist(schema)) return std::nullopt;
   const KeptQuery select(
       connection_,
       in_schema(schema, "SELECT tensor_id, name, dtype FROM $.eindb_tensors WHERE name = ? COLLATE NOCASE LIMIT 1"));
   select->bind(1, own_name);
   if (!select->step()) return std::nullopt;
-  return read(schema, select->integer(0), select->text(1), select->text(2));
+  auto info = read(schema, select->integer(0), select->text(1), select->text(2));
+  return is_attached(schema) ? qualified(std::move(info)) : std::move(info);
 }
 
 TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string name, const std::string& dtype_name) {
   if (name.empty() || name.size() > kMaxNameLength || name.find('\0') != std::string::npos)
-    corrupt("number " + std::to_string(id), "it has no proper name");
+    corrupt(schema, "number " + std::to_string(id), "it has no proper name");
   const auto dtype = parse_dtype(dtype_name);
-  if (!dtype) corrupt(name, "its type is unknown");
+  if (!dtype) corrupt(schema, name, "its type is unknown");
   const auto rows = read_dimensions(connection_, schema, id);
-  if (const auto fault = fault_of(rows, *dtype); !fault.empty()) corrupt(name, fault);
+  if (const auto fault = fault_of(rows, *dtype); !fault.empty()) corrupt(schema, name, fault);
   if (!connection_.has_table(TileStore::table_of(name), {"tile_id", "tile"}, schema))
-    corrupt(name, "its table of tiles is missing");
+    corrupt(schema, name, "its table of tiles is missing");
 
-  const auto replicas = schema == kMainSchema ? read_replicas(id, name) : 0;
+  const auto replicas = schema == kTemporarySchema ? 0 : read_replicas(schema, id, name);
   std::vector<std::string> labels;
   std::vector<std::int64_t> extents;
   Partition parts;
@@ -249,16 +270,23 @@ TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string n
           .schema = std::string(schema)};
 }
 
-int Catalog::read_replicas(std::int64_t tensor_id, const std::string& name) {
-  if (!memory_.has_shardings)
-    memory_.has_shardings = connection_.has_table("eindb_shardings", {"tensor_id", "replicas"});
-  if (!*memory_.has_shardings) return 0;
-  auto select = connection_.prepare("SELECT replicas FROM main.eindb_shardings WHERE tensor_id = ?");
+bool Catalog::has_shardings(std::string_view schema) {
+  auto known = memory_.has_shardings.find(schema);
+  if (known == memory_.has_shardings.end()) {
+    const bool has = connection_.has_table("eindb_shardings", {"tensor_id", "replicas"}, schema);
+    known = memory_.has_shardings.emplace(schema, has).first;
+  }
+  return known->second;
+}
+
+int Catalog::read_replicas(std::string_view schema, std::int64_t tensor_id, const std::string& name) {
+  if (!has_shardings(schema)) return 0;
+  auto select = connection_.prepare(in_schema(schema, "SELECT replicas FROM $.eindb_shardings WHERE tensor_id = ?"));
   select.bind(1, tensor_id);
   if (!select.step()) return 0;
   const auto replicas = select.integer(0);
   if (replicas < 1 || replicas > static_cast<std::int64_t>(TileReference::kMaxWorkers))
-    corrupt(name, "it has " + std::to_string(replicas) + " copies at workers");
+    corrupt(schema, name, "it has " + std::to_string(replicas) + " copies at workers");
   return static_cast<int>(replicas);
 }
 
@@ -284,22 +312,46 @@ void Catalog::refuse_unknown(std::string_view name) {
   const auto nearest = nearest_name(name, std::span<const std::string>(known));
   std::string hint = nearest ? "did you mean " + *nearest + "?" : "SHOW TENSORS lists those that exist";
   if (known.empty()) hint = "the database holds no tensors yet; CREATE TENSOR or COPY makes one";
+  const auto schema = name.substr(0, std::min(name.find('.'), name.size()));
+  if (!nearest && schema.size() < name.size() && !connection_.has_schema(std::string(schema)))
+    hint = "no database is attached as " + std::string(schema) + ": ATTACH 'file' AS " + std::string(schema);
   throw Error(ErrorKind::UnknownName, "there is no tensor " + std::string(name), std::nullopt, std::move(hint));
 }
 
-std::vector<std::string> Catalog::own_names(std::string_view schema) {
+std::vector<std::string> Catalog::names_in(std::string_view schema) {
+  forget_if_changed();
   std::vector<std::string> out;
-  if (!exists(schema)) return out;
+  if (!known_to_exist(schema)) return out;
   auto select = connection_.prepare(in_schema(schema, "SELECT name FROM $.eindb_tensors") + kVisible);
   while (select.step()) out.push_back(select.text(0));
   return out;
 }
 
 std::vector<std::string> Catalog::names() {
+  auto out = own_names();
+  for (const auto& [schema, path] : connection_.attached())
+    for (const auto& name : readable_names(schema)) out.push_back(schema + "." + name);
+  return out;
+}
+
+// Reads no entries, of which one may be damaged: names are asked for in order to tell of another error.
+std::vector<std::string> Catalog::readable_names(std::string_view schema) {
   forget_if_changed();
-  auto out = own_names(kMainSchema);
-  if (!has_temporary()) return out;
-  auto temporary = own_names(kTemporarySchema);
+  if (!known_to_exist(schema) || !has_shardings(schema)) return names_in(schema);
+  std::vector<std::string> out;
+  auto select =
+      connection_.prepare(in_schema(schema,
+                                    "SELECT name FROM (SELECT name FROM $.eindb_tensors WHERE tensor_id NOT IN"
+                                    " (SELECT tensor_id FROM $.eindb_shardings))") +
+                          kVisible);
+  while (select.step()) out.push_back(select.text(0));
+  return out;
+}
+
+std::vector<std::string> Catalog::own_names() {
+  auto out = names_in(kMainSchema);
+  auto temporary = names_in(kTemporarySchema);
+  if (temporary.empty()) return out;
   const auto before = [](const std::string& a, const std::string& b) { return to_lower(a) < to_lower(b); };
   for (auto& name : out)
     if (std::binary_search(temporary.begin(), temporary.end(), name, before)) name = "main." + name;
@@ -310,8 +362,11 @@ std::vector<std::string> Catalog::names() {
 
 std::vector<TensorSummary> Catalog::list() {
   std::vector<TensorSummary> out;
-  for (const auto& name : names())
+  for (const auto& name : own_names())
     if (const auto info = find(name)) out.push_back(summarize(*info));
+  for (const auto& [schema, path] : connection_.attached())
+    for (const auto& name : names_in(schema))
+      if (const auto info = find_in(schema, name)) out.push_back(summarize(*info));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,18 +24,25 @@ namespace eindb {
 /// `temp`. Each is also a virtual table there (catalog/tensor_tables.hpp), so that SQL finds it as the catalog does:
 /// A is the temporary tensor if there is one, else that of the database, which main.A always is.
 ///
+/// A database that is attached as `other` has these tables, too, in SQLite's schema `other`. Its tensors are named
+/// other.A, and found as A where neither the session nor the database has an A, in the order of attachment. They are
+/// only read, and those whose tiles are at workers are not: the workers are those of another database.
+///
 /// Names of tensors ignore the case of ASCII letters, and keep the case in which they were given; labels are
 /// case-sensitive. A database file may come from anywhere, so each row is verified when it is read, and an invalid one
-/// is Error{Corrupt}. Entries are cached until a tensor or table is created, altered or dropped, or another connection
-/// commits. Changes happen inside the caller's SqliteTransaction, so that several can be atomic. Threads: like its
-/// connection, which must outlive it.
+/// is Error{Corrupt}. Entries are cached until a tensor or table is created, altered or dropped, another connection
+/// commits, or a database is attached or detached. Changes happen inside the caller's SqliteTransaction, so that
+/// several can be atomic. Threads: like its connection, which must outlive it.
 class Catalog {
  public:
   explicit Catalog(SqliteConnection& connection) : connection_(connection) {}
 
-  /// The tensor that statements call so: A, main.A or temp.A. nullopt if there is none. Error{DuplicateName} if a
-  /// tensor of the database is itself called "main.A", and the other one could not be told from it.
+  /// The tensor that statements call so: A, main.A, temp.A or other.A. nullopt if there is none. Error{DuplicateName}
+  /// if a tensor of the database is itself called "main.A", and the other one could not be told from it.
+  /// Error{Unsupported} for a tensor of an attached database that is at workers.
   std::optional<TensorInfo> find(std::string_view name);
+  /// The same among the tensors of the session and of the database, which statements may change.
+  std::optional<TensorInfo> find_own(std::string_view name);
   /// The tensor of this name in one schema.
   std::optional<TensorInfo> find_in(std::string_view schema, std::string_view own_name);
   /// Error{UnknownName} with the nearest name as a hint.
@@ -42,9 +50,13 @@ class Catalog {
   /// Likewise of several, whose state SQLite is asked for only once.
   std::vector<TensorInfo> get_all(const std::vector<std::string_view>& names);
   /// All names that find() takes in alphabetical order, ignoring case; those that temporary tensors hide as main.A.
+  /// Behind them those of attached databases, one after the other.
   std::vector<std::string> names();
-  /// All tensors in the order of names(), with their size on disk. Reads the head of every row, but no tiles.
+  /// All tensors in the order of names(), with their size on disk, and those of attached databases at workers. Reads
+  /// the head of every row, but no tiles.
   std::vector<TensorSummary> list();
+  /// The names of tensors in one schema, including those at workers.
+  std::vector<std::string> names_in(std::string_view schema);
   TensorSummary summarize(const TensorInfo& info);
   /// The share of tiles that are stored, rounded to about a tenth, so that few writes change it. Large grids are
   /// sampled; no tile is read. 1 for a tensor of one tile.
@@ -79,23 +91,27 @@ class Catalog {
     std::uint64_t version = 0;
     std::uint32_t commits_of_others = 0;
     std::map<std::string, TensorInfo> tensors;
-    std::optional<bool> exists;
-    std::optional<bool> has_shardings;
-    std::optional<bool> has_temporary;
+    std::map<std::string, bool, std::less<>> exists = {};  // by schema
+    std::map<std::string, bool, std::less<>> has_shardings = {};
   };
+  using Schemas = std::vector<std::string>;
 
   void forget_if_changed();
   std::optional<TensorInfo> remembered(std::string_view name);
-  std::optional<TensorInfo> look_up(std::string_view name);
+  Schemas schemas() const;
+  std::optional<TensorInfo> look_up(std::string_view name, const Schemas& schemas);
+  /// A tensor of an attached database may be at workers.
   std::optional<TensorInfo> look_up_in(std::string_view schema, std::string_view own_name);
   bool exists(std::string_view schema);
-  bool has_temporary();
+  bool known_to_exist(std::string_view schema);
   void require_tables(std::string_view schema);
-  std::vector<std::string> own_names(std::string_view schema);
+  std::vector<std::string> own_names();
+  std::vector<std::string> readable_names(std::string_view schema);
   TensorInfo insert(const std::string& own_name, DType dtype, const std::vector<std::string>& labels,
                     const TileGrid& grid, int replicas, std::string_view schema);
   void insert_sharding(const TensorInfo& info);
-  int read_replicas(std::int64_t tensor_id, const std::string& name);
+  bool has_shardings(std::string_view schema);
+  int read_replicas(std::string_view schema, std::int64_t tensor_id, const std::string& name);
   TensorInfo read(std::string_view schema, std::int64_t id, std::string own_name, const std::string& dtype);
   void show_in_sql(const TensorInfo& info);
   void hide_in_sql(const TensorInfo& info);
@@ -103,7 +119,7 @@ class Catalog {
   void move(const TensorInfo& info, const std::string& new_name);
   void check_free(std::string_view schema, const std::string& own_name, std::optional<std::int64_t> except);
   [[noreturn]] void refuse_unknown(std::string_view name);
-  [[noreturn]] void corrupt(const std::string& tensor, const std::string& what) const;
+  [[noreturn]] void corrupt(std::string_view schema, const std::string& tensor, const std::string& what) const;
 
   SqliteConnection& connection_;
   Memory memory_;

@@ -14,7 +14,9 @@ namespace eindb {
 /// The catalog's entry of one tensor: a value that is valid for the catalog version at which it was read.
 struct TensorInfo {
   std::int64_t id = 0;  ///< in its schema
-  std::string name;     ///< by which statements find it, in the case given at creation: A, or main.A where A is hidden
+  /// By which statements find it, in the case given at creation: A, main.A where A is hidden, or other.A in the
+  /// database that is attached as other.
+  std::string name;
   DType dtype = DType::Float64;
   std::vector<std::string> labels;  ///< one per dimension
   TileGrid grid;
@@ -26,6 +28,8 @@ struct TensorInfo {
   std::string own_name() const { return is_qualified ? name.substr(schema.size() + 1) : name; }
   /// Whether the tensor is this session's alone, and ends with it.
   bool is_temporary() const { return schema == kTemporarySchema; }
+  /// Whether the tensor is of an attached database, which statements only read.
+  bool is_foreign() const { return schema != kMainSchema && !is_temporary(); }
   bool is_sharded() const { return replicas > 0; }
   const Shape& shape() const { return grid.shape(); }
   /// Bytes of all elements, including zeros.

@@ -47,13 +47,14 @@ bool TensorTables::show(std::string_view name) {
   if (tables_.contains(written) || written.starts_with("eindb_") || names_module(written)) return false;
   const auto info = catalog_.find(name);
   if (!info || info->is_temporary()) return false;
-  const auto own_name = info->own_name();
-  auto key = to_lower(own_name);
+  const auto sql_name = info->is_foreign() ? info->name : info->own_name();
+  auto key = to_lower(sql_name);
+  if (info->is_foreign() && key != written) return false;
   if (tables_.contains(key)) return false;
   shows_complex_ = shows_complex_ || is_complex(info->dtype);
   auto tiles = std::make_shared<StoredTileReader>(connection_, info->store(), kept_bytes_,
                                                   [this, info = *info] { verify(info); });
-  tables_.emplace(std::move(key), VisibleTable(connection_, {.name = own_name,
+  tables_.emplace(std::move(key), VisibleTable(connection_, {.name = sql_name,
                                                              .labels = info->labels,
                                                              .dtype = info->dtype,
                                                              .grid = info->grid,
@@ -63,7 +64,7 @@ bool TensorTables::show(std::string_view name) {
 
 void TensorTables::verify(const TensorInfo& info) {
   if (catalog_.version() == version_) return;
-  const auto now = catalog_.find_in(kMainSchema, info.own_name());
+  const auto now = catalog_.find_in(info.schema, info.own_name());
   if (now && same_tensor(*now, info)) return;
   throw Error(ErrorKind::Busy, "tensor " + info.name + " was changed by another session while the statement began",
               std::nullopt, "run the statement again");

@@ -21,7 +21,9 @@ namespace eindb {
 ///     SELECT * FROM A   ->  no such table: A   ->  show("A")   ->  SELECT * FROM A
 ///
 /// This also finds tensors named in views and triggers. Temporary tensors need no call: the catalog makes virtual
-/// tables of them in SQLite's schema `temp`, whose module is registered here. Threads: like the connection, which must
+/// tables of them in SQLite's schema `temp`, whose module is registered here. SQLite finds the tables shown here in any
+/// schema, so those of attached databases have the names "other.A", which take the place of other.A in SQL
+/// (engine/sql/attached_tables). Threads: like the connection, which must
 /// outlive it.
 class TensorTables {
  public:
@@ -35,7 +37,8 @@ class TensorTables {
   void refresh();
   /// Changes whenever tables are dropped: statements compiled before may refer to dropped tables.
   std::uint64_t generation() const { return generation_; }
-  /// Makes the tensor visible. False if it does not exist or is visible already.
+  /// Makes the tensor visible; that of an attached database by its name with the schema alone. False if it does not
+  /// exist or is visible already.
   bool show(std::string_view name);
   /// Whether a tensor of complex numbers has been made visible.
   bool shows_complex() const { return shows_complex_ || temporary_complex_; }

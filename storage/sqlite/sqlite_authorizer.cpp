@@ -195,13 +195,13 @@ int SqliteAuthorizer::decide_for_user(SqliteHandle& connection, int action, cons
   if (connection.rights_ != nullptr && !is_granted(connection, action, first, database)) return SQLITE_DENY;
   const bool compiles = connection.origin_ == SqliteHandle::Origin::UserPrepare;
   if (compiles && (action == SQLITE_DETACH || changes_attached(action, first, database)))
-    return deny(connection, "the schemas beside the database's own are read-only", "");
+    return deny(connection, "the schemas beside the database's own are read-only",
+                connection.for_clients_ ? "" : "open the file of an attached database by itself to change it");
   if (action == SQLITE_ALTER_TABLE) connection.altered_table_ = true;
   if (action == SQLITE_SAVEPOINT && first != nullptr && std::strcmp(first, "ROLLBACK") == 0) ++connection.rollbacks_;
 
   if (action == SQLITE_ATTACH && compiles)
-    return forbid(connection, "ATTACH is not allowed: a session works on one database",
-                  "open the other file by itself; COPY X TO 'x.npy' there and COPY X FROM 'x.npy' here bring a tensor");
+    return forbid(connection, "ATTACH is not allowed inside of SQL", "it is a statement of its own");
   // At step time ATTACH can only come from VACUUM, which copies every table INTO a file, or into one without a name.
   if (action == SQLITE_ATTACH && connection.for_clients_ && first != nullptr && *first != '\0')
     return forbid(connection, "VACUUM INTO would write a file of the server", "COPY writes tensors and rows");

@@ -3,9 +3,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "common/check.hpp"
+#include "common/letter_case.hpp"
+#include "common/open_databases.hpp"
 #include "storage/sqlite/sqlite_authorizer.hpp"
 
 namespace eindb {
@@ -18,6 +21,27 @@ bool mentions_reserved_name(std::string_view sql) {
 }
 
 }  // namespace
+
+// A file counts as open before SQLite locks it, and until SQLite has closed it.
+class SqliteConnection::AttachedFile {
+ public:
+  AttachedFile(std::string schema, std::string path) : named_{std::move(schema), std::move(path)} {
+    database_opened(this, named_.path);
+  }
+  ~AttachedFile() { database_closed(this); }
+  AttachedFile(const AttachedFile&) = delete;
+  AttachedFile& operator=(const AttachedFile&) = delete;
+
+  const AttachedDatabase& named() const { return named_; }
+  /// Whether the version differs from the last one seen.
+  bool notes_cookie(std::uint32_t cookie) { return std::exchange(cookie_, cookie) != cookie; }
+  bool notes_commits(std::uint32_t commits) { return std::exchange(commits_, commits) != commits; }
+
+ private:
+  AttachedDatabase named_;
+  std::uint32_t cookie_ = 0;   // of its schema
+  std::uint32_t commits_ = 0;  // as SQLite counts those of others
+};
 
 SqliteConnection::SqliteConnection(const std::string& location, Access access) : SqliteHandle(location, access) {
   SqliteAuthorizer::install(*this);
@@ -99,7 +123,8 @@ UserStatement SqliteConnection::prepare_user(std::string_view sql) {
 bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns,
                                  std::string_view schema) {
   // The query below uses the cached schema. This makes SQLite reload it if another connection changed it.
-  query_value("SELECT 1 FROM main.sqlite_schema LIMIT 1", {});
+  const auto read = schema == kTemporarySchema ? kMainSchema : schema;
+  query_value("SELECT 1 FROM " + quote_identifier(read) + ".sqlite_schema LIMIT 1", {});
   return std::all_of(columns.begin(), columns.end(), [&](const char* column) {
     return sqlite3_table_column_metadata(handle(), std::string(schema).c_str(), table.c_str(), column, nullptr, nullptr,
                                          nullptr, nullptr, nullptr) == SQLITE_OK;
@@ -108,6 +133,76 @@ bool SqliteConnection::has_table(const std::string& table, std::initializer_list
 
 bool SqliteConnection::has_schema(const std::string& schema) const {
   return sqlite3_db_readonly(handle(), schema.c_str()) >= 0;
+}
+
+// ---- Attached databases
+
+void SqliteConnection::attach(const std::string& schema, const std::string& path, Attached how) {
+  CHECK(!in_transaction(), "databases are attached outside of transactions");
+  refuse_as_database(path);
+  auto file = std::make_unique<AttachedFile>(schema, std::filesystem::canonical(path).string());
+  attached_.reserve(attached_.size() + 1);
+  prepare("ATTACH ? AS ?")
+      .bind(1, file_uri(file->named().path, how == Attached::Locked ? "mode=ro" : "immutable=1"))
+      .bind(2, schema)
+      .run();
+  attached_.push_back(std::move(file));
+  ++attached_changes_;
+}
+
+void SqliteConnection::detach(std::string_view schema) {
+  CHECK(!in_transaction(), "databases are detached outside of transactions");
+  const auto* file = find_attached(schema);
+  CHECK(file != nullptr, "what is detached was attached");
+  if (sqlite3_txn_state(handle(), file->named().schema.c_str()) != SQLITE_TXN_NONE) {
+    throw Error(ErrorKind::Busy, "the database " + file->named().schema + " is in use: a statement still reads it",
+                std::nullopt, "read the rows of that statement to their end, or close them");
+  }
+  prepare("DETACH ?").bind(1, file->named().schema).run();
+  std::erase_if(attached_, [&](const auto& each) { return each.get() == file; });
+  ++attached_changes_;
+}
+
+std::vector<AttachedDatabase> SqliteConnection::attached() const {
+  std::vector<AttachedDatabase> out;
+  for (const auto& file : attached_) out.push_back(file->named());
+  return out;
+}
+
+SqliteConnection::AttachedFile* SqliteConnection::find_attached(std::string_view schema) const {
+  const auto found = std::find_if(attached_.begin(), attached_.end(),
+                                  [&](const auto& file) { return equal_ignoring_case(file->named().schema, schema); });
+  return found == attached_.end() ? nullptr : found->get();
+}
+
+std::optional<std::string> SqliteConnection::attached_schema(std::string_view name) const {
+  const auto* file = find_attached(name);
+  return file == nullptr ? std::nullopt : std::optional(file->named().schema);
+}
+
+std::string SqliteConnection::file_of(std::string_view schema) const {
+  const auto* file = find_attached(schema);
+  return file == nullptr ? name() : file->named().path;
+}
+
+std::string SqliteConnection::attached_pragma(const AttachedFile& file, std::string_view pragma) const {
+  return "PRAGMA " + quote_identifier(file.named().schema) + "." + std::string(pragma);
+}
+
+// Reading makes SQLite notice the commits of others, and within a transaction keeps the state that it read.
+void SqliteConnection::look_at_attached() {
+  for (const auto& file : attached_)
+    if (file->notes_cookie(static_cast<std::uint32_t>(query_integer(attached_pragma(*file, "schema_version")))))
+      ++attached_changes_;
+  note_attached();
+}
+
+void SqliteConnection::note_attached() {
+  for (const auto& file : attached_) {
+    std::uint32_t commits = 0;
+    sqlite3_file_control(handle(), file->named().schema.c_str(), SQLITE_FCNTL_DATA_VERSION, &commits);
+    if (file->notes_commits(commits)) ++attached_changes_;
+  }
 }
 
 bool SqliteConnection::is_active() const {
@@ -141,7 +236,8 @@ std::uint64_t SqliteConnection::schema_version() {
   const auto cookie = static_cast<std::uint32_t>(query_integer("PRAGMA main.schema_version"));
   // Temporary tables are this connection's own. All parts only grow.
   const auto temporary = static_cast<std::uint32_t>(query_integer("PRAGMA temp.schema_version"));
-  return (std::uint64_t{rollbacks_} << 32U) + cookie + temporary;
+  look_at_attached();
+  return (std::uint64_t{rollbacks_} << 32U) + cookie + temporary + attached_changes_;
 }
 
 std::uint32_t SqliteConnection::commits_of_others() {
@@ -151,14 +247,18 @@ std::uint32_t SqliteConnection::commits_of_others() {
 std::uint64_t SqliteConnection::data_version() {
   std::uint32_t commits = 0;
   sqlite3_file_control(handle(), "main", SQLITE_FCNTL_DATA_VERSION, &commits);
+  note_attached();
   // The sum of counters that only grow, in small steps, so that it never repeats.
   return (std::uint64_t{commits} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle())) + rollbacks_ +
-         blobs_written_;
+         blobs_written_ + attached_changes_;
 }
 
 std::uint64_t SqliteConnection::current_data_version() {
   // BEGIN alone reads nothing. Any read makes SQLite notice the commits of others.
   if (sqlite3_txn_state(handle(), "main") == SQLITE_TXN_NONE) query_integer("PRAGMA main.schema_version");
+  for (const auto& file : attached_)
+    if (sqlite3_txn_state(handle(), file->named().schema.c_str()) == SQLITE_TXN_NONE)
+      query_integer(attached_pragma(*file, "schema_version"));
   return data_version();
 }
 

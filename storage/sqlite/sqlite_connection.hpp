@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/sqlite/sql_function.hpp"
 #include "storage/sqlite/sqlite_handle.hpp"
@@ -23,6 +25,12 @@ inline constexpr std::string_view kTemporarySchema = "temp";
 struct UserStatement {
   std::optional<SqliteStatement> statement;  ///< nullopt if the text holds only spaces and comments
   std::size_t tail = 0;                      ///< offset of the first byte after the statement
+};
+
+/// A database of another file, which a connection reads under the name of a schema of SQLite beside its own.
+struct AttachedDatabase {
+  std::string schema;
+  std::string path;  ///< absolute, without symbolic links
 };
 
 /// A connection to SQLite. SQLite's errors become eindb::Error, with the database's name in the message.
@@ -65,6 +73,21 @@ class SqliteConnection : public SqliteHandle {
   /// Whether SQLite has this schema: main, temp, or an attached one, in any case.
   bool has_schema(const std::string& schema) const;
 
+  /// How the file of another database is read: as long as nobody can write it, or with its locks.
+  enum class Attached : std::uint8_t { Locked, Immutable };
+  /// Attaches the database in the file, read-only, so that no transaction of this connection locks it for writing.
+  /// Outside of transactions. Error{Permission} as refuse_as_database(), others as SQLite's.
+  void attach(const std::string& schema, const std::string& path, Attached how);
+  /// Error{Busy} while a statement reads it.
+  void detach(std::string_view schema);
+  /// In the order in which they were attached, which is that in which SQLite looks for names.
+  std::vector<AttachedDatabase> attached() const;
+  bool has_attached() const { return !attached_.empty(); }
+  /// The schema in the case given when it was attached; nullopt if no database is attached by this name.
+  std::optional<std::string> attached_schema(std::string_view name) const;
+  /// The file of the schema as messages name it.
+  std::string file_of(std::string_view schema) const;
+
   /// True while a write transaction is open, which keeps others from writing.
   bool has_written() const;
   /// Inside a transaction: acquires the write lock before there is anything to write. Error{Busy}, Error{Conflict} or
@@ -79,8 +102,9 @@ class SqliteConnection : public SqliteHandle {
   std::int64_t last_insert_rowid() const;
   bool is_read_only() const;
 
-  /// Changes with every change of the schema that this connection sees, its own rollbacks included. For caches of the
-  /// catalog.
+  /// Changes with every change of the schema that this connection sees, its own rollbacks included, and with every
+  /// change of what is attached. Inside a transaction this pins the state of the databases that are attached. For
+  /// caches of the catalog.
   std::uint64_t schema_version();
 
   /// Changes with every change to rows that this connection may see: its own, rolled back or not, and those of others
@@ -127,10 +151,19 @@ class SqliteConnection : public SqliteHandle {
   };
   ChangePoint change_point();
 
+  /// A database that is attached, as this connection last saw it.
+  class AttachedFile;
+  AttachedFile* find_attached(std::string_view schema) const;
+  std::string attached_pragma(const AttachedFile& file, std::string_view pragma) const;
+  void note_attached();
+  void look_at_attached();
+
   std::mutex mutex_;
   std::uint64_t blobs_written_ = 0;
   std::optional<ChangePoint> clean_point_;                    // at the beginning of the outermost SqliteTransaction
   std::map<std::string, SqliteStatement, std::less<>> kept_;  // compiled and reset
+  std::vector<std::unique_ptr<AttachedFile>> attached_;
+  std::uint64_t attached_changes_ = 0;  // seen in what is attached, or in which files are
 };
 
 /// "name" with quotes doubled: an identifier as SQL reads it.

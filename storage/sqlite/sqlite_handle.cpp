@@ -22,22 +22,12 @@ std::string literal_path(const std::string& location) {
   return location.starts_with("file:") ? "./" + location : location;
 }
 
-std::string immutable_uri(const std::string& path) {
-  constexpr char kHex[] = "0123456789ABCDEF";
-  std::string uri = "file:";
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '/' || c == '.' || c == '-' || c == '_') uri += c;
-    else uri += std::string{'%', kHex[byte >> 4], kHex[byte & 15]};
-  }
-  return uri + "?immutable=1";
-}
-
-// Databases attached to a read-only connection are read-only too, except in-memory ones named by a URI.
+// Databases attached to a read-only connection are read-only too, except in-memory ones named by a URI. All others are
+// attached by a URI that says so.
 int open_flags(SqliteHandle::Access access) {
   switch (access) {
-    case SqliteHandle::Access::Create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    case SqliteHandle::Access::ReadWrite: return SQLITE_OPEN_READWRITE;
+    case SqliteHandle::Access::Create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+    case SqliteHandle::Access::ReadWrite: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI;
     case SqliteHandle::Access::ReadOnly:
     case SqliteHandle::Access::Immutable: return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   }
@@ -179,10 +169,21 @@ void configure_sqlite() {
 
 }  // namespace
 
+std::string file_uri(const std::string& path, std::string_view parameter) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '/' || c == '.' || c == '-' || c == '_') uri += c;
+    else uri += std::string{'%', kHex[byte >> 4], kHex[byte & 15]};
+  }
+  return uri + "?" + std::string(parameter);
+}
+
 SqliteHandle::SqliteHandle(const std::string& location, Access access) : name_(location) {
   configure_sqlite();
   if (location != ":memory:") refuse_as_database(location);
-  const auto path = access == Access::Immutable ? immutable_uri(location) : literal_path(location);
+  const auto path = access == Access::Immutable ? file_uri(location, "immutable=1") : literal_path(location);
   const int code = sqlite3_open_v2(path.c_str(), &handle_, open_flags(access) | SQLITE_OPEN_NOMUTEX, nullptr);
   try {
     if (handle_ == nullptr) throw out_of_memory(name_);

@@ -34,6 +34,9 @@ class CommitHooks {
   virtual void after_rollback() noexcept = 0;
 };
 
+/// The file as a URI that SQLite opens with a parameter: file:/data/x.db?mode=ro.
+std::string file_uri(const std::string& path, std::string_view parameter);
+
 /// An open SQLite database as seen by all code that calls SQLite for a connection: the handle, the origin of the SQL
 /// being compiled or run, the translation of errors to eindb::Error, and the CommitHooks. SqliteConnection adds the
 /// preparation of statements; statements, blobs and the authorizer only use this base.

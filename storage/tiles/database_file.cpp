@@ -90,6 +90,21 @@ void require_writable(const std::string& path) {
   }
 }
 
+/// Rethrows a failure to attach a file, which SQLite tells of as one of the session's own.
+[[noreturn]] void explain_attached(const Error& error, const std::string& path, const std::string& own_path) {
+  auto why = error.message();
+  if (why.starts_with("cannot ")) throw error;
+  if (why.starts_with(own_path + ": ")) why.erase(0, own_path.size() + 2);
+  auto hint = error.hint();
+  if (error.kind() == ErrorKind::Corrupt)
+    hint =
+        why == kNotADatabase ? "give the path of a database; COPY reads other files" : "restore the file from a copy";
+  if (error.kind() == ErrorKind::Io || error.kind() == ErrorKind::ReadOnly)
+    hint = "check that the file and its directory can be read; opening it by itself completes what a crash left behind";
+  if (why.starts_with("too many attached databases")) hint = "DETACH one of them first";
+  throw Error(error.kind(), "cannot attach " + path + ": " + why, std::nullopt, std::move(hint));
+}
+
 /// Rethrows a failure to open or create a file with SQLite's message, the path and a remedy.
 [[noreturn]] void explain(const Error& error, const std::string& path) {
   auto why = error.message();
@@ -184,10 +199,11 @@ void DatabaseFile::configure(SqliteConnection& connection) const {
 
 void DatabaseFile::configure_memory(SqliteConnection& connection, std::int64_t cache_kib) const {
   survive_unreadable_pages();
-  connection.execute("PRAGMA mmap_size = " + std::to_string(mapped_bytes_));
-  connection.execute("PRAGMA cache_size = -" + std::to_string(cache_kib));
+  connection.execute("PRAGMA main.mmap_size = " + std::to_string(mapped_bytes_));
+  connection.execute("PRAGMA main.cache_size = -" + std::to_string(cache_kib));
 }
 
+// What is attached is not mapped: a page of it that cannot be read fails as a system call.
 // A file that cannot be mapped as a whole is not mapped, but read by pread, which takes up to twice as long.
 void DatabaseFile::limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes) {
   if (in_memory_) return;
@@ -252,23 +268,65 @@ void DatabaseFile::open_existing(FreePages free_pages) {
     cannot_open(ErrorKind::ReadOnly, path_, "the file cannot be written",
                 "open it read-only, or change its permissions");
   if (!read_only_ && is_blank(*connection_)) return open_new(free_pages);
-  verify_versions();
+  verify_versions(path_, kMainSchema);
   write_ahead_log_ = connection_->query_text("PRAGMA journal_mode") == "wal";
 }
 
-void DatabaseFile::verify_versions() {
+void DatabaseFile::verify_versions(const std::string& path, std::string_view schema) {
+  const auto quoted = quote_identifier(schema);
   std::int64_t version = 0;
-  if (connection_->query_integer("PRAGMA application_id") == kApplicationId)
-    version = connection_->query_integer("PRAGMA user_version");
-  if (connection_->has_table("eindb_settings", {"name", "value"})) {
-    auto query = connection_->prepare("SELECT value FROM main.eindb_settings WHERE name = 'schema_version'");
+  if (connection_->query_integer("PRAGMA " + quoted + ".application_id") == kApplicationId)
+    version = connection_->query_integer("PRAGMA " + quoted + ".user_version");
+  if (connection_->has_table("eindb_settings", {"name", "value"}, schema)) {
+    auto query = connection_->prepare("SELECT value FROM " + quoted + ".eindb_settings WHERE name = 'schema_version'");
     if (query.step()) version = std::max(version, query.integer(0));
   }
   if (version <= kShardedSchemaVersion) return;
   throw Error(ErrorKind::Unsupported,
-              "cannot open " + path_ + ": a later eindb made it (schema version " + std::to_string(version) +
+              "cannot open " + path + ": a later eindb made it (schema version " + std::to_string(version) +
                   ", this one knows " + std::to_string(kShardedSchemaVersion) + ")",
               std::nullopt, "install a later eindb");
+}
+
+void DatabaseFile::attach(const std::string& path, const std::string& schema) {
+  if (path == ":memory:" || !is_file(path))
+    throw Error(ErrorKind::Io, "cannot attach " + path + ": there is no such file", std::nullopt,
+                "ATTACH makes no file: check the path, or make a database of it first, as by eindb " + path);
+  require_other_file(path);
+  try {
+    attach_existing(path, schema);
+  } catch (const Error& error) {
+    explain_attached(error, path, connection_->name());
+  }
+  try {
+    verify_versions(path, schema);
+  } catch (...) {
+    connection_->detach(schema);
+    throw;
+  }
+}
+
+void DatabaseFile::require_other_file(const std::string& path) const {
+  std::error_code ignored;
+  if (!in_memory_ && fs::equivalent(path, path_, ignored))
+    throw Error(ErrorKind::DuplicateName, "cannot attach " + path + ": it is the session's own database", std::nullopt,
+                "its tensors need no schema, or main: EINSUM Z[i] = main.X[i]");
+  for (const auto& each : connection_->attached())
+    if (fs::equivalent(path, each.path, ignored))
+      throw Error(ErrorKind::DuplicateName, "cannot attach " + path + ": it is attached already, as " + each.schema,
+                  std::nullopt, "use that name, or DETACH " + each.schema + " first");
+}
+
+// As in open_existing(): without a log a file needs no index of it, which its directory may not take.
+void DatabaseFile::attach_existing(const std::string& path, const std::string& schema) {
+  using Attached = SqliteConnection::Attached;
+  try {
+    connection_->attach(schema, path, Attached::Locked);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Io && error.kind() != ErrorKind::ReadOnly) throw;
+    if (has_bytes(path + "-journal") || has_bytes(path + "-wal")) throw;
+    connection_->attach(schema, path, Attached::Immutable);
+  }
 }
 
 void DatabaseFile::use_shards(std::shared_ptr<ShardAccess> access) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/shards/shard_access.hpp"
@@ -62,6 +63,10 @@ class DatabaseFile {
   /// Frees cached pages that no statement uses, and idle readers. Nothing may be running.
   void release_pages() noexcept;
 
+  /// Attaches another file, of eindb or of SQLite alone, as a schema of connection(): it is only read. It is never
+  /// created, nor attached twice. Errors name the path, as those of the constructor do.
+  void attach(const std::string& path, const std::string& schema);
+
   /// Stops the SQL running on connection(). Safe from any thread and from signal handlers.
   void interrupt() noexcept { connection_->interrupt(); }
 
@@ -72,7 +77,9 @@ class DatabaseFile {
   void open_new(FreePages free_pages);
   void configure(SqliteConnection& connection) const;
   void configure_memory(SqliteConnection& connection, std::int64_t cache_kib) const;
-  void verify_versions();
+  void verify_versions(const std::string& path, std::string_view schema);
+  void require_other_file(const std::string& path) const;
+  void attach_existing(const std::string& path, const std::string& schema);
 
   std::string path_;
   bool in_memory_;

@@ -11,10 +11,11 @@ namespace {
 /// The number of retries if another program commits while the snapshot is taken.
 constexpr int kAttempts = 100;
 
-/// Opens a read transaction and fixes its state. BEGIN alone reads nothing yet.
+/// Opens a read transaction and fixes its state, and that of what is attached. BEGIN alone reads nothing yet.
 void pin(SqliteConnection& connection) {
   connection.execute_kept("BEGIN");
   connection.query_integer("PRAGMA main.schema_version");
+  if (connection.has_attached()) connection.schema_version();
   CHECK(connection.in_transaction(), "a state of the database is held by a transaction");
 }
 
@@ -43,9 +44,10 @@ class ReadSnapshot::Lease {
 ReadSnapshot::ReadSnapshot(DatabaseFile& database, std::size_t max_readers)
     : database_(database), parallel_(can_read_in_parallel(database)), max_readers_(max_readers) {
   CHECK(max_readers > 0, "a snapshot has a reader");
-  if (!parallel_) return;
+  if (!parallel_ && !database_.connection().has_attached()) return;
   try {
-    open();
+    if (parallel_) open();
+    else begin_transaction();
   } catch (...) {
     release();
     throw;

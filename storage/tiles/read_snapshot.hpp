@@ -22,10 +22,11 @@ namespace eindb {
 /// - inside a SqliteTransaction that has changed nothing yet and keeps others from writing.
 ///
 /// Otherwise (uncommitted changes, a database in memory, no write-ahead log) all tasks share the connection, one at a
-/// time; so they do for temporary tensors, which no other connection has. A reader joins when a task finds none idle,
-/// so a statement that reads no tile opens none. SQLite cannot open an old state. Therefore a reader can join only if
-/// nothing was committed since the snapshot was taken; otherwise the snapshot continues with the readers that it has,
-/// or with the connection if it has none.
+/// time; so they do for temporary tensors and for those of attached databases, which no other connection has. Attached
+/// databases are read in one state, too: others may write them meanwhile, whatever the database itself is. A reader
+/// joins when a task finds none idle, so a statement that reads no tile opens none. SQLite cannot open an old state.
+/// Therefore a reader can join only if nothing was committed since the snapshot was taken; otherwise the snapshot
+/// continues with the readers that it has, or with the connection if it has none.
 ///
 /// Threads: read() from any thread; constructed and destroyed on the thread that owns the connection, before its
 /// transaction ends.

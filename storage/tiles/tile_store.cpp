@@ -87,7 +87,7 @@ TileStore::TileStore(std::string tensor, std::vector<std::string> labels, DType 
       grid_(std::move(grid)),
       replicas_(replicas),
       schema_(std::move(schema)) {
-  CHECK(is_in_file() || !is_sharded(), "only tensors of the database's file lie at workers");
+  CHECK(schema_ != kTemporarySchema || !is_sharded(), "only tensors of a database's file lie at workers");
   CHECK(labels_.size() == grid_.rank(), "a tensor has one label per dimension");
   CHECK(replicas >= 0, "copies of a tile are counted");
   if (grid_.rank() > kMaxStoredRank) {
@@ -171,8 +171,13 @@ std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connecti
 
 std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row, SqliteConnection& connection,
                                                           std::int64_t tile_id) const {
-  if (const auto reference = reference_bytes(row))
+  if (const auto reference = reference_bytes(row)) {
+    // The session's workers are those of its own database.
+    if (!is_in_file())
+      throw Error(ErrorKind::Corrupt, describe(tile_id) + " of " + schema_ + " is damaged: it refers to a worker",
+                  std::nullopt, "restore that database from a copy");
     return contents_of(*this, connection).locate(decode_reference(*reference, describe(tile_id)));
+  }
   const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
   return std::make_shared<const Tile>(decode_tile(row, dtype_, shape, describe(tile_id)));
 }

@@ -21,8 +21,8 @@ class SqliteBlob;
 ///
 ///     eindb_tiles_A(tile_id INTEGER PRIMARY KEY, i INTEGER, j INTEGER, tile BLOB)      for A(i, j)
 ///
-/// in the schema of SQLite that the tensor belongs to: `main`, or `temp` for a temporary tensor, which only the
-/// session's own connection has.
+/// in the schema of SQLite that the tensor belongs to: `main`, or `temp` for a temporary tensor, or that of an attached
+/// database; the latter two only the session's own connection has.
 ///
 /// tile_id is the row-major number of the key, so the table is clustered by key; i and j are tile coordinates. An
 /// all-zero tile has no row. The rows of a sharded tensor hold a TileReference in place of the tile, whose copies are
