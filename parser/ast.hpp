@@ -29,7 +29,7 @@ struct Identifier {
   SourceSpan span;
   bool quoted = false;
   std::uint32_t scope = 0;  ///< 0: the statement's own; otherwise the number of the macro call whose body has it
-  bool qualified = false;   ///< the text begins with the schema of a tensor and a point: temp.X
+  bool qualified = false;   ///< the text begins with the schema of a tensor and a point: temp.X, other.X
 };
 
 struct Integer {
@@ -406,6 +406,18 @@ struct Backup {
   SourceSpan path_span;
 };
 
+/// ATTACH [DATABASE] 'other.db' AS other: from then on statements of the session read that database, too.
+struct AttachDatabase {
+  std::string path;
+  SourceSpan path_span;
+  Identifier name;
+};
+
+/// DETACH [DATABASE] other
+struct DetachDatabase {
+  Identifier name;
+};
+
 /// (0, 3, 1.5): one number per dimension, then the value; constant expressions.
 struct InsertRow {
   std::vector<Expression> values;
@@ -579,9 +591,10 @@ struct Repeat {
 
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
-               Backup, InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit,
-               Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CommentOn,
-               CreateUser, AlterUser, DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, Sql>
+               Backup, AttachDatabase, DetachDatabase, InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain,
+               Set, Show, Reset, Begin, Commit, Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate,
+               CreateMacro, DropMacro, CommentOn, CreateUser, AlterUser, DropUser, Grant, ShowUsers, ShowWorkers,
+               DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

@@ -87,7 +87,7 @@ constexpr std::array kStatements = std::to_array<ForeignWord>({
     {"SAVE", "write COPY X TO 'x.npy'; tensors are stored as they are made"},
     {"TRUNCATE", "DROP TENSOR drops a tensor; DELETE FROM empties a table"},
     {"UNLOAD", "write COPY X TO 'x.npy'"},
-    {"USE", "name the database when the program starts, or ATTACH one for SQL"},
+    {"USE", "name the database when the program starts, or read another one: ATTACH 'other.db' AS other"},
     {"WHILE", "a loop is REPEAT 10 UNTIL loss < 0.1 { ...; ...; }"},
 });
 

@@ -37,6 +37,7 @@ class Replacement {
   void rewrite(ast::UpdateTensor& update) { rewrite(update.query); }
   void rewrite(ast::DropTensor& drop) { all(drop.names); }
   void rewrite(ast::Backup& backup) { rewrite(backup.path); }
+  void rewrite(ast::AttachDatabase& attach) { rewrite(attach.path); }
   void rewrite(ast::AlterTensor& alter) {
     rewrite(alter.name);
     std::visit([&](auto& change) { rewrite(change); }, alter.change);

@@ -83,6 +83,8 @@ constexpr std::array kOwnStatements = {
     OwnStatement{"COPY", statement_parsers::copy},
     OwnStatement{"COMMENT", statement_parsers::comment_on},
     OwnStatement{"BACKUP", statement_parsers::backup},
+    OwnStatement{"ATTACH", statement_parsers::attach_database},
+    OwnStatement{"DETACH", statement_parsers::detach_database},
     OwnStatement{"GRANT", statement_parsers::grant},
     OwnStatement{"REVOKE", statement_parsers::revoke},
     OwnStatement{"SET", statement_parsers::set},
@@ -130,9 +132,9 @@ constexpr std::array kAlterStatements = {
     OwnStatement{"TABLE", nullptr},
 };
 
-constexpr std::array<std::string_view, 14> kSqlStatements = {
-    "SELECT", "INSERT", "UPDATE",  "DELETE",  "REPLACE", "VALUES", "PRAGMA",
-    "ATTACH", "DETACH", "ANALYZE", "REINDEX", "VACUUM",  "WITH",   "TABLE",
+constexpr std::array<std::string_view, 12> kSqlStatements = {
+    "SELECT", "INSERT",  "UPDATE",  "DELETE", "REPLACE", "VALUES",
+    "PRAGMA", "ANALYZE", "REINDEX", "VACUUM", "WITH",    "TABLE",
 };
 /// First words shared by eindb and SQL; they are neither in kOwnStatements nor in kSqlStatements.
 constexpr std::array<std::string_view, 6> kSharedWords = {"CREATE", "DROP", "ALTER", "EXPLAIN", "PREPARE", "REPEAT"};

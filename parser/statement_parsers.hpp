@@ -18,6 +18,8 @@ Node alter_tensor(TokenStream& tokens);
 Node describe(TokenStream& tokens);
 Node copy(TokenStream& tokens);
 Node backup(TokenStream& tokens);
+Node attach_database(TokenStream& tokens);
+Node detach_database(TokenStream& tokens);
 Node insert_into_tensor(TokenStream& tokens);
 
 // session_statements.cpp

@@ -144,8 +144,10 @@ ast::Identifier parse_new_name(TokenStream& tokens, bool& temporary) {
   if (!tokens.accept_symbol(".")) return schema;
   const bool of_session = schema_of(schema.text) == "temp";
   if (schema_of(schema.text).empty()) {
-    throw Error(ErrorKind::Syntax, "tensors cannot be created in the schema " + schema.text, schema.span,
-                "those of the database have no schema before their names, temporary ones temp");
+    throw Error(
+        ErrorKind::Syntax, "tensors cannot be created in the schema " + schema.text, schema.span,
+        "those of the database have no schema before their names, temporary ones temp; to make one in the file of"
+        " an attached database, open that file");
   }
   if (temporary && !of_session) {
     throw Error(ErrorKind::Syntax, "a temporary tensor cannot be in the schema " + schema.text, schema.span,
@@ -310,6 +312,25 @@ Node drop_tensor(TokenStream& tokens) {
   if (tokens.accept_word("CASCADE")) drop.behavior = ast::DropBehavior::Cascade;
   else if (tokens.accept_word("RESTRICT")) drop.behavior = ast::DropBehavior::Restrict;
   return drop;
+}
+
+Node attach_database(TokenStream& tokens) {
+  ast::AttachDatabase attach;
+  tokens.take();
+  tokens.accept_word("DATABASE");
+  const auto begin = tokens.begin();
+  attach.path = tokens.expect_string("the path of a database", "a path stands in plain quotes: 'other.db'");
+  attach.path_span = tokens.span_from(begin);
+  tokens.expect_word("AS", "and a name for the database after its path");
+  attach.name = tokens.expect_name("a name for the database");
+  return attach;
+}
+
+Node detach_database(TokenStream& tokens) {
+  tokens.take();
+  auto word = tokens;
+  if (word.accept_word("DATABASE") && word.at_name()) tokens = word;
+  return ast::DetachDatabase{tokens.expect_name("the name of an attached database")};
 }
 
 Node backup(TokenStream& tokens) {

@@ -116,10 +116,19 @@ std::string_view schema_of(std::string_view name) {
 ast::Identifier TokenStream::expect_tensor(std::string_view what) { return qualified(expect_name(what)); }
 
 ast::Identifier TokenStream::qualified(ast::Identifier name) {
-  const auto schema = schema_of(name.text);
-  if (schema.empty() || !accept_symbol(".")) return name;
+  if (!at_symbol(".")) return name;
+  auto schema = std::string(schema_of(name.text));
+  if (schema.empty()) {
+    auto ahead = *this;
+    ahead.take();
+    if (!ahead.at_name()) return name;
+    ahead.take();
+    if (ahead.at_symbol("(")) return name;
+    schema = name.text;
+  }
+  take();
   const auto behind = expect_name("the name of a tensor after '" + name.text + ".'");
-  return {std::string(schema) + "." + behind.text, {name.span.begin, behind.span.end}, true, 0, true};
+  return {schema + "." + behind.text, {name.span.begin, behind.span.end}, true, 0, true};
 }
 
 ast::Identifier TokenStream::expect_label(std::string_view what) {

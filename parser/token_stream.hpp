@@ -54,10 +54,11 @@ class TokenStream {
   std::size_t expect_one_of(std::initializer_list<std::string_view> words, std::string_view what);
   /// Takes a name, quoted or not.
   ast::Identifier expect_name(std::string_view what);
-  /// Takes the name of a tensor, which may begin with its schema: temp.X. Its text is then that of both with a point
-  /// between; PostgreSQL's names of schemas, public and pg_temp, become SQLite's.
+  /// Takes the name of a tensor, which may begin with its schema: temp.X, or other.X in the database that is attached
+  /// as other. Its text is then that of both with a point between; PostgreSQL's names of schemas, public and pg_temp,
+  /// become SQLite's.
   ast::Identifier expect_tensor(std::string_view what);
-  /// Takes the rest of such a name, if it begins with a schema and a point follows.
+  /// Takes the rest of such a name, if a point and another name follow. A call, as np.exp(x), is none.
   ast::Identifier qualified(ast::Identifier name);
   /// Takes the name of a label; the variable of a loop is not allowed.
   ast::Identifier expect_label(std::string_view what);

@@ -31,6 +31,8 @@ struct NameSource {
   std::function<std::vector<std::string>()> macro_names = [] { return std::vector<std::string>(); };
   /// Whether an ordinary table or view has this name, for a better error message.
   std::function<bool(const std::string&)> is_table = [](const std::string&) { return false; };
+  /// Whether there is a schema of this name, such as an attached database, for a better error message.
+  std::function<bool(const std::string&)> is_schema = [](const std::string&) { return false; };
   /// Entry n is the value of parameter $n + 1.
   std::vector<ParameterValue> parameters = {};
   /// Numbers of the parameters that stay in the graph's expressions, as ScalarExpression::Kind::Parameter, so that one

@@ -6,6 +6,7 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "parser/foreign_words.hpp"
 
 namespace eindb {
 
@@ -54,7 +55,14 @@ void TensorScope::fail_unknown(const ast::Identifier& name) const {
   }
   const auto nearest = nearest_name(name.text, known_names());
   throw Error(ErrorKind::UnknownName, "there is no tensor " + name.text, name.span,
-              nearest ? "did you mean " + *nearest + "?" : "SHOW TENSORS lists what there is");
+              nearest ? "did you mean " + *nearest + "?" : hint_for_unknown(name));
+}
+
+std::string TensorScope::hint_for_unknown(const ast::Identifier& name) const {
+  const auto schema = name.text.substr(0, std::min(name.text.find('.'), name.text.size()));
+  if (!name.qualified || names_.is_schema(schema)) return "SHOW TENSORS lists what there is";
+  const bool is_tensor = find_definition({.text = schema, .span = name.span}) || names_.find_tensor(schema);
+  return is_tensor ? hint_for_operator(".") : "no database is attached as " + schema + ": ATTACH 'file' AS " + schema;
 }
 
 std::vector<std::string> TensorScope::known_names() const {

@@ -34,6 +34,7 @@ class TensorScope {
 
  private:
   [[noreturn]] void fail_unknown(const ast::Identifier& name) const;
+  std::string hint_for_unknown(const ast::Identifier& name) const;
 
   EinGraph& graph_;
   const NameSource& names_;
