@@ -82,6 +82,8 @@ class Catalog {
   /// Gives a staged tensor its name, replacing the tensor of its schema that had it, if any.
   TensorInfo publish(const TensorInfo& staged, const std::string& own_name);
 
+  /// Whether SQLite has this schema: main, temp, or that of an attached database.
+  bool has_schema(const std::string& schema) const { return connection_.has_schema(schema); }
   /// Changes whenever a tensor or table may have been created, altered or dropped, by any connection. For caches.
   std::uint64_t version() { return connection_.schema_version(); }
 

@@ -171,7 +171,8 @@ bool Session::has_state() {
         state.database.connection().query_integer(
             "SELECT COUNT(*) FROM temp.sqlite_schema WHERE tbl_name NOT LIKE 'eindb\\_%' ESCAPE '\\'") > 0;
   }
-  return state.database.may_have_temporary || !state.user.prepared.empty() || !state.database.attached.empty();
+  return state.database.may_have_temporary || !state.user.prepared.empty() || !state.database.attached.empty() ||
+         state.database.connection().has_attached();
 }
 
 const Settings& Session::settings() const { return impl_->state.user.settings; }

@@ -82,8 +82,8 @@ class Session {
   /// True between BEGIN and COMMIT or ROLLBACK.
   bool in_transaction() const;
   /// Whether later statements may depend on state of this session other than the database and the settings: a
-  /// transaction, prepared statements, temporary tables, attached tensors. If not, any session of the database can take
-  /// its place.
+  /// transaction, prepared statements, temporary tables, attached tensors, attached databases. If not, any session of
+  /// the database can take its place.
   bool has_state();
   /// Frees the database pages that are cached for the next statement. Call while no statement runs.
   void release_pages() noexcept;

@@ -263,7 +263,7 @@ std::unique_ptr<RowLoader> load_rows(const LoadTarget& target, SessionState& ses
     }
     auto& catalog = session.database.catalog;
     const auto tensor = of_main || of_session ? catalog.find_in(of_main ? kMainSchema : kTemporarySchema, target.name)
-                                              : catalog.find(target.name);
+                                              : catalog.find_own(target.name);
     if (tensor) {
       session.check_right(*tensor, Right::Update);
       return std::make_unique<TensorLoader>(target, *tensor, session);

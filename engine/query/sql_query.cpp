@@ -15,6 +15,7 @@
 #include "engine/query/stored_query.hpp"
 #include "engine/results/column_types.hpp"
 #include "engine/session/cell_count.hpp"
+#include "engine/sql/attached_tables.hpp"
 #include "engine/sql/missing_table.hpp"
 #include "engine/sql/sql_hints.hpp"
 #include "parser/statement_outline.hpp"
@@ -105,13 +106,15 @@ bool is_ordinary(const std::string& name, SqliteConnection& connection) {
 
 /// Refuses to create a table with the name of a tensor, and to alter or drop a tensor as if it were a table.
 void check_schema_targets(const ast::Sql& sql, OpenDatabase& database) {
-  for (const auto& [use, name, span] : schema_targets(sql.text)) {
+  for (const auto& [use, schema, name, span] : schema_targets(sql.text)) {
     const SourceSpan place{span.begin + sql.span.begin, span.end + sql.span.begin};
+    if (const auto attached = database.connection().attached_schema(schema))
+      throw refused_as_attached(*attached + "." + name, place);
     if (const auto* attached = database.attached.find(name)) {
       throw Error(ErrorKind::DuplicateName, attached->name() + " is an attached tensor", place,
                   "use another name, or detach it first");
     }
-    const auto tensor = database.catalog.find(name);
+    const auto tensor = database.catalog.find_own(name);
     if (!tensor) continue;
     if (use == SchemaTarget::Use::Create) {
       throw Error(ErrorKind::DuplicateName, "a tensor " + tensor->name + " exists already", place,
@@ -145,13 +148,18 @@ std::optional<Error> misleading_bracket(const RewrittenSql& text, OpenDatabase& 
   return std::nullopt;
 }
 
-/// Whether SQLite's schema, such as temp, has a table or view of this name; tensors of the database are in none.
+/// Whether SQLite's schema, such as temp, has a table or view of this name; tensors of databases are in none.
 bool has_in_schema(const std::string& schema, const std::string& name, SqliteConnection& connection) {
-  if (!connection.has_schema(schema)) return false;
-  auto select = connection.prepare("SELECT 1 FROM " + quote_identifier(schema) +
-                                   ".sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE");
-  select.bind(1, name);
-  return select.step();
+  return connection.has_schema(schema) && !kind_of_object(schema, name, connection).empty();
+}
+
+/// The names that SQLite would not find as they are meant, because databases are attached.
+std::vector<NameForSqlite> attached_names_in(const ast::Sql& sql, OpenDatabase& database) {
+  return names_for_sqlite(
+      sql, {.catalog = database.catalog,
+            .connection = database.connection(),
+            .is_of_program = [&](const std::string& name) { return database.attached.find(name) != nullptr; },
+            .is_of_sqlite = [&](const std::string& name) { return database.tensor_tables.names_module(name); }});
 }
 
 /// SQLite finds a tensor of the database under any schema: temp.X would be X where there is no temporary tensor X.
@@ -504,7 +512,7 @@ void PreparedSql::make(const ast::Sql& sql) {
   auto names = table_names(sql.queries.size() + files.size(), session_->database);
   if (outline_of(sql.text).stores_text)
     for (std::size_t n = 0; n < sql.queries.size(); ++n) names[n] = stored_query_name(sql, sql.queries[n]);
-  text_ = rewrite_queries(sql, names, files);
+  text_ = rewrite_queries(sql, names, files, attached_names_in(sql, session_->database));
   const std::vector<std::string> of_queries(names.begin(), names.end() - static_cast<std::ptrdiff_t>(files.size()));
   show_files(sql, files, std::span(names).subspan(sql.queries.size()));
   if (!sql.queries.empty()) show_queries(sql, of_queries);
@@ -512,10 +520,21 @@ void PreparedSql::make(const ast::Sql& sql) {
   compile(shared);
 }
 
+// A view of the database is there for other sessions, too, and for this one without what it has attached.
+void PreparedSql::check_stored_query(const PlannedQuery& planned, const ast::Sql& sql,
+                                     const ast::EmbeddedQuery& embedded) {
+  if (makes_temporary(sql.text)) return;
+  for (const auto& vertex : planned.query.graph.vertices()) {
+    if (!vertex.stored || vertex.stored->attached) continue;
+    if (!session_->database.catalog.get(vertex.stored->name).is_foreign()) continue;
+    throw refused_in_view(vertex.stored->name, embedded.span);
+  }
+}
+
 void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::string>& names) {
   const auto outline = outline_of(sql.text);
   if (outline.stores_text) {
-    for (const auto& embedded : sql.queries) plan_query(embedded.query, *session_);
+    for (const auto& embedded : sql.queries) check_stored_query(plan_query(embedded.query, *session_), sql, embedded);
     return;
   }
   CHECK(names.size() == sql.queries.size(), "every query inside SQL has a table of its own");
@@ -553,7 +572,7 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) 
   prepared.key_ = key_of(sql.text, session);
   if (sql.queries.empty() && !session.user.permissions.is_restricted())
     prepared.compiled_ = session.database.compiled.take(prepared.key_);
-  if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});
+  if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {}, {}, attached_names_in(sql, session.database));
   else prepared.make(sql);
   if (use == SqlUse::Run) prepared.bind_parameters();
   return prepared;

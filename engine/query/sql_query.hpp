@@ -64,6 +64,7 @@ class PreparedSql {
   void make(const ast::Sql& sql);
   void open(bool writes);
   void show_queries(const ast::Sql& sql, const std::vector<std::string>& names);
+  void check_stored_query(const PlannedQuery& planned, const ast::Sql& sql, const ast::EmbeddedQuery& embedded);
   std::vector<FileInSql> file_tables(const ast::Sql& sql);
   void show_files(const ast::Sql& sql, const std::vector<FileInSql>& files, std::span<const std::string> names);
   void show_query(const ast::Query& query, const std::string& name, bool run);

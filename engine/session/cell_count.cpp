@@ -57,6 +57,7 @@ std::optional<CellCount> cell_count(std::string_view sql) {
   if (!token.is_word("FROM")) return std::nullopt;
   const auto table = name_at(tokenizer.next());
   auto end = tokenizer.next();
+  if (end.is_word("AS") && name_at(tokenizer.next())) end = tokenizer.next();
   if (end.is_symbol(';')) end = tokenizer.next();
   if (!table || !end.is(Token::Kind::End)) return std::nullopt;
   out.table = *table;

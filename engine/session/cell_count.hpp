@@ -8,8 +8,8 @@ namespace eindb {
 
 struct OpenDatabase;
 
-/// SELECT COUNT(*) FROM A and nothing else. For a tensor the answer follows from its shape, while a scan of 10^18 zero
-/// cells would never end.
+/// SELECT COUNT(*) FROM A, perhaps AS b, and nothing else. For a tensor the answer follows from its shape, while a scan
+/// of 10^18 zero cells would never end.
 struct CellCount {
   std::string table;   ///< as written, without quotes
   std::string column;  ///< name of the result's column

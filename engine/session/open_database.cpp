@@ -8,6 +8,7 @@
 #include "cluster/database_cluster.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/sql/attached_tables.hpp"
 #include "engine/sql/missing_table.hpp"
 #include "parser/parser.hpp"
 #include "storage/shards/sharded_contents.hpp"
@@ -135,10 +136,9 @@ TensorInfo OpenDatabase::tensor(const ast::Identifier& name) {
 }
 
 bool OpenDatabase::is_table(const std::string& name) {
-  auto select = connection().prepare(
-      "SELECT 1 FROM main.sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')");
-  select.bind(1, name);
-  return select.step();
+  const auto attached = attached_name(name, connection());
+  return !kind_of_object(attached ? attached->schema : kMainSchema, attached ? attached->name : name, connection())
+              .empty();
 }
 
 std::optional<InputTensor> OpenDatabase::find_tensor(const std::string& name) {
@@ -169,6 +169,7 @@ NameSource OpenDatabase::names(std::vector<ParameterValue> parameters) {
                 return all;
               },
           .is_table = [this](const std::string& name) { return is_table(name); },
+          .is_schema = [this](const std::string& name) { return connection().has_schema(name); },
           .parameters = std::move(parameters)};
 }
 

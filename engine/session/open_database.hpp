@@ -40,7 +40,7 @@ struct OpenDatabase {
 
   /// The tensor of that name. Error{UnknownName} suggests the nearest name; Error{Type} if it is a table.
   TensorInfo tensor(const ast::Identifier& name);
-  /// Whether there is an ordinary table or view of this name.
+  /// Whether there is an ordinary table or view of this name, in the database or as other.t in an attached one.
   bool is_table(const std::string& name);
   /// The tensor as a plan sees it, attached or of the catalog; nullopt if there is none.
   std::optional<InputTensor> find_tensor(const std::string& name);

@@ -9,6 +9,7 @@
 #include "common/nearest_name.hpp"
 #include "engine/sql/sql_text.hpp"
 #include "parser/macro.hpp"
+#include "parser/table_position.hpp"
 #include "parser/token_value.hpp"
 #include "parser/tokenizer.hpp"
 #include "tensor/scalar_expression.hpp"
@@ -81,12 +82,15 @@ std::string hint_for_column(const std::string& written, std::string_view sql, Ca
   return hint + (hint.empty() ? "" : nearest ? " " : "; ") + "a text stands in single quotes: " + quote_string(written);
 }
 
-std::string hint_for_table(const std::string& table) {
+std::string hint_for_table(const std::string& table, Catalog& catalog) {
   const auto dot = table.rfind('.');
-  if (dot == std::string::npos || table.starts_with("main.") || table.starts_with("temp.")) return {};
+  if (dot == std::string::npos) return {};
   for (const std::string_view schema : {"pg_catalog.", "information_schema."})
     if (to_lower(table).starts_with(schema))
       return "it has tables that clients of the server ask for: SHOW TENSORS and sqlite_schema list the database's own";
+  if (catalog.has_schema(table.substr(0, table.find('.')))) return {};
+  if (!has_file_extension(table) && table.find('/') == std::string::npos)
+    return "no database is attached as " + table.substr(0, dot) + ": ATTACH 'file' AS " + table.substr(0, dot);
   return "COPY X FROM '" + table + "' reads a file into a tensor";
 }
 
@@ -109,7 +113,7 @@ std::string hint_for_sql(std::string_view message, std::string_view sql, Catalog
   constexpr std::string_view kTable = "no such table: ";
   constexpr std::string_view kFunction = "no such function: ";
   if (message.starts_with("near \"")) return hint_for_syntax(sql);
-  if (message.starts_with(kTable)) return hint_for_table(after(kTable));
+  if (message.starts_with(kTable)) return hint_for_table(after(kTable), catalog);
   if (message.starts_with(kFunction)) return hint_for_function_of_ours(after(kFunction), macros);
   if (!message.starts_with(kColumn)) return {};
   return hint_for_column(after(kColumn), sql, catalog, names);

@@ -80,8 +80,7 @@ KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::st
 }
 
 bool KnownNames::definition_has(const std::string& schema, const std::string& table, std::string_view part) {
-  const bool is_temporary = equal_ignoring_case(schema, "temp");
-  auto select = connection_.prepare("SELECT 1 FROM " + std::string(is_temporary ? "temp" : "main") +
+  auto select = connection_.prepare("SELECT 1 FROM " + quote_identifier(schema.empty() ? kMainSchema : schema) +
                                     ".sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE"
                                     " AND instr(sql, ?2) > 0");
   select.bind(1, table);

@@ -57,19 +57,29 @@ std::string stem_of(std::string_view path) {
 struct Replaced {
   SourceSpan place;  ///< in the statement
   std::string table;
-  std::string alias;  ///< unless the user gives one
+  std::string alias;      ///< unless the user gives one; empty: none
+  bool is_result = true;  ///< the table holds the result of a query or file, which may stand for an expression
 };
 
+/// What stands in the place of the part, in a list of tables or elsewhere.
+std::string replacement_for(const Replaced& part, bool takes_table, const Tokenizer& after) {
+  if (!takes_table && part.is_result) return "(SELECT * FROM " + part.table + ")";
+  if (!takes_table || part.alias.empty() || has_alias(after)) return part.table;
+  return part.table + " AS " + quote_identifier(part.alias);
+}
+
 std::vector<Replaced> replaced_parts(const ast::Sql& sql, const std::vector<std::string>& tables,
-                                     const std::vector<FileInSql>& files) {
+                                     const std::vector<FileInSql>& files, const std::vector<NameForSqlite>& names) {
   CHECK(tables.size() == sql.queries.size() + files.size(), "every query and file gives way to a table");
   std::vector<Replaced> parts;
+  const auto in_statement = [&](SourceSpan span) {
+    return SourceSpan{span.begin + sql.span.begin, span.end + sql.span.begin};
+  };
+  for (const auto& name : names) parts.push_back({in_statement(name.span), name.text, name.alias, false});
   for (std::size_t n = 0; n < sql.queries.size(); ++n)
     parts.push_back({sql.queries[n].span, tables[n], result_names(sql.queries[n].query).front()});
   for (std::size_t n = 0; n < files.size(); ++n)
-    parts.push_back({{files[n].span.begin + sql.span.begin, files[n].span.end + sql.span.begin},
-                     tables[sql.queries.size() + n],
-                     stem_of(files[n].path)});
+    parts.push_back({in_statement(files[n].span), tables[sql.queries.size() + n], stem_of(files[n].path)});
   std::sort(parts.begin(), parts.end(),
             [](const Replaced& a, const Replaced& b) { return a.place.begin < b.place.begin; });
   return parts;
@@ -79,6 +89,7 @@ std::vector<Replaced> replaced_parts(const ast::Sql& sql, const std::vector<std:
 struct Name {
   std::string text;
   SourceSpan span;
+  std::string schema = {};  ///< before it
 };
 
 std::optional<Name> name_of(const Token& token) {
@@ -87,13 +98,15 @@ std::optional<Name> name_of(const Token& token) {
   return std::nullopt;
 }
 
-/// Reads the name at the start of `tokenizer`, skipping a schema before it; nullopt if there is none.
+/// Reads the name at the start of `tokenizer`, with a schema before it; nullopt if there is none.
 std::optional<Name> take_name(Tokenizer& tokenizer) {
   auto name = name_of(tokenizer.next());
   auto ahead = tokenizer;
   if (!name || !ahead.next().is_symbol('.')) return name;
   tokenizer = ahead;
-  return name_of(tokenizer.next());
+  auto behind = name_of(tokenizer.next());
+  if (behind) behind->schema = std::move(name->text);
+  return behind;
 }
 
 void skip_words(Tokenizer& tokenizer, std::span<const std::string_view> words) {
@@ -119,7 +132,8 @@ Tokenizer behind_explain(std::string_view sql) {
 }
 
 void add_target(std::vector<SchemaTarget>& targets, SchemaTarget::Use use, Tokenizer& tokenizer) {
-  if (auto name = take_name(tokenizer)) targets.push_back({use, std::move(name->text), name->span});
+  if (auto name = take_name(tokenizer))
+    targets.push_back({use, std::move(name->schema), std::move(name->text), name->span});
 }
 
 void add_created(std::vector<SchemaTarget>& targets, Tokenizer& tokenizer) {
@@ -188,9 +202,9 @@ std::vector<FileInSql> files_in(const ast::Sql& sql) {
 }
 
 RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables,
-                             const std::vector<FileInSql>& files) {
+                             const std::vector<FileInSql>& files, const std::vector<NameForSqlite>& names) {
   RewrittenSql out{.text = {}, .pieces = {}, .offset = sql.span.begin, .original = sql.text};
-  const auto replaced = replaced_parts(sql, tables, files);
+  const auto replaced = replaced_parts(sql, tables, files, names);
   TablePosition position;
   Tokenizer tokenizer(sql.text);
   std::size_t copied = 0;
@@ -206,11 +220,7 @@ RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>
     out.text.append(sql.text, copied, token.span.begin - copied);
     copied = place.end - out.offset;
     tokenizer.skip_to(copied);
-    auto replacement = "(SELECT * FROM " + replaced[n].table + ")";
-    if (position.takes_table()) {
-      replacement = replaced[n].table;
-      if (!has_alias(tokenizer)) replacement += " AS " + quote_identifier(replaced[n].alias);
-    }
+    const auto replacement = replacement_for(replaced[n], position.takes_table(), tokenizer);
     out.pieces.push_back({{out.text.size(), out.text.size() + replacement.size()}, place});
     out.text += replacement;
     position.see({Token::Kind::QuotedName, "\"\"", token.span});

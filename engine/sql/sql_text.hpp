@@ -43,10 +43,17 @@ struct FileInSql {
 /// The files in the SQL, by their extensions; a name in plain quotes without one is a table's.
 std::vector<FileInSql> files_in(const ast::Sql& sql);
 
+/// A name in the SQL that another one takes the place of (engine/sql/attached_tables.hpp).
+struct NameForSqlite {
+  SourceSpan span;  ///< within the SQL
+  std::string text;
+  std::string alias = {};  ///< of a table, unless the user gives one; empty: none
+};
+
 /// tables[n] is the name of the table for sql.queries[n], and further ones those for `files`. The alias of a file's
 /// table is the file's name without its extension.
 RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables,
-                             const std::vector<FileInSql>& files = {});
+                             const std::vector<FileInSql>& files = {}, const std::vector<NameForSqlite>& names = {});
 
 /// A name in brackets that reads as a subscript: the [1,j] in FROM X[1,j]. For SQLite it is an alias.
 struct BracketAfterName {
@@ -73,6 +80,7 @@ bool joins_rows(std::string_view sql);
 struct SchemaTarget {
   enum class Use : std::uint8_t { Create, Drop, Alter, Index, Trigger };
   Use use = Use::Create;
+  std::string schema;  ///< empty: none is written
   std::string name;
   SourceSpan span;  ///< within the SQL
 };

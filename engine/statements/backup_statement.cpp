@@ -16,7 +16,8 @@ namespace {
 bool has_workers(OpenDatabase& database) {
   if (ShardedContents::of(database.connection()) != nullptr) return true;
   const auto tensors = database.catalog.list();
-  return std::any_of(tensors.begin(), tensors.end(), [](const auto& each) { return each.info.replicas > 0; });
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const auto& each) { return each.info.is_sharded() && !each.info.is_foreign(); });
 }
 
 std::string in_quotes(const std::string& text) {

@@ -26,10 +26,12 @@ std::optional<std::string> find_in_schema(const std::string& name, const char* t
 
 std::string tensor_of_database(const ast::Identifier& name, OpenDatabase& database) {
   if (const auto tensor = database.catalog.find_in(kMainSchema, name.text)) return tensor->own_name();
-  if (database.catalog.find(name.text))
+  if (database.catalog.find_own(name.text))
     throw Error(ErrorKind::Unsupported, name.text + " is a temporary tensor, and comments are for all sessions",
                 name.span);
-  return database.tensor(name).name;  // throws
+  const auto tensor = database.tensor(name);
+  throw Error(ErrorKind::ReadOnly, tensor.name + " is in an attached database, which statements only read", name.span,
+              "open that file by itself to comment on it");
 }
 
 std::string object_of(const ast::CommentOn& comment, OpenDatabase& database) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -14,6 +15,7 @@
 #include "engine/files/tensor_import.hpp"
 #include "engine/query/pipeline.hpp"
 #include "engine/results/rows.hpp"
+#include "engine/sql/attached_tables.hpp"
 #include "engine/statements/statements.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "parser/parser.hpp"
@@ -193,15 +195,25 @@ void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOpti
 }
 
 /// Where a table of COPY lies; those that a server shows are elsewhere.
-constexpr std::array kOwnSchemas{"temp", "main"};
+constexpr std::array kOwnSchemas{kTemporarySchema, kMainSchema};
 
 /// Whether the name is that of an ordinary table, or a view, and of no tensor.
 bool is_table(const std::string& name, OpenDatabase& database) {
   database.tensor_tables.refresh();
-  if (database.attached.find(name) != nullptr || database.catalog.find(name)) return false;
-  return std::any_of(kOwnSchemas.begin(), kOwnSchemas.end(), [&](const char* schema) {
-    return !columns_of_table({.schema = schema, .name = name, .columns = {}}, database.connection()).empty();
+  if (database.attached.find(name) != nullptr || database.catalog.find_own(name)) return false;
+  return std::any_of(kOwnSchemas.begin(), kOwnSchemas.end(), [&](std::string_view schema) {
+    return !columns_of_table({.schema = std::string(schema), .name = name, .columns = {}}, database.connection())
+                .empty();
   });
+}
+
+/// The table of an attached database that the name is of, as SQL writes it; empty if it is that of a tensor, or of
+/// none.
+std::string table_of_attached(const std::string& name, OpenDatabase& database) {
+  const auto attached = attached_name(name, database.connection());
+  if (!attached || database.catalog.find(name)) return {};
+  if (kind_of_object(attached->schema, attached->name, database.connection()).empty()) return {};
+  return quote_identifier(attached->schema) + "." + quote_identifier(attached->name);
 }
 
 /// A name that nothing has is told of where it is read.
@@ -210,8 +222,9 @@ void check_reads(const ast::Identifier& name, SessionState& session) {
   else session.user.permissions.check_right(name.text, Right::Select);
 }
 
-void export_table(const FilePath& path, const CopyOptions& options, const std::string& table, SessionState& session) {
-  const auto select = parse_statement("SELECT * FROM " + quote_identifier(table));
+void export_table(const FilePath& path, const CopyOptions& options, const std::string& quoted_table,
+                  SessionState& session) {
+  const auto select = parse_statement("SELECT * FROM " + quoted_table);
   try {
     export_rows(path, options, std::get<ast::Sql>(select.node), session);
   } catch (const Error& error) {  // its place is one in the text above
@@ -230,7 +243,7 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
     return status_result("COPY");
   }
   SqliteTransaction transaction(session.database.connection());
-  const auto existing = session.database.catalog.find(copy.tensor.text);
+  const auto existing = session.database.catalog.find_own(copy.tensor.text);
   if (!existing && copy.tensor.qualified)
     throw Error(ErrorKind::UnknownName, "there is no tensor " + copy.tensor.text, copy.tensor.span,
                 "CREATE TEMP TENSOR makes a temporary one, to which COPY writes");
@@ -254,7 +267,11 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   }
   const auto* name = std::get_if<ast::Identifier>(&copy.source);
   if (name != nullptr && is_table(name->text, session.database)) {
-    with_place(copy.path_span, [&] { export_table(path, options, name->text, session); });
+    with_place(copy.path_span, [&] { export_table(path, options, quote_identifier(name->text), session); });
+    return status_result("COPY");
+  }
+  if (const auto table = name == nullptr ? "" : table_of_attached(name->text, session.database); !table.empty()) {
+    with_place(copy.path_span, [&] { export_table(path, options, table, session); });
     return status_result("COPY");
   }
   if (name != nullptr) check_reads(*name, session);

@@ -6,6 +6,7 @@
 
 #include "common/check.hpp"
 #include "engine/session/statement_scopes.hpp"
+#include "engine/statements/attached_targets.hpp"
 #include "engine/statements/statements.hpp"
 #include "tensor/tile_memory.hpp"
 
@@ -158,6 +159,7 @@ class StatementScope {
 Result run_statement(const ast::Statement& statement, SessionState& session) {
   check_allowed(statement, session);
   session.database.attached.check_targets(statement);
+  refuse_attached_targets(statement, session.database);
   const bool is_inner_loop = session.statement.is_in_loop() && std::holds_alternative<ast::Repeat>(statement.node);
   if (!session.database.unwritten.empty() && !is_inner_loop &&
       !std::visit([](const auto& node) { return knows_unwritten(node); }, statement.node))

@@ -32,6 +32,10 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session);
 // engine/statements/backup_statement.cpp
 Result execute_statement(const ast::Backup& backup, SessionState& session);
 
+// engine/statements/attach_statements.cpp
+Result execute_statement(const ast::AttachDatabase& attach, SessionState& session);
+Result execute_statement(const ast::DetachDatabase& detach, OpenDatabase& database);
+
 // engine/statements/insert_statement.cpp
 Result execute_statement(const ast::InsertInto& insert, SessionState& session);
 

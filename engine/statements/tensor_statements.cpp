@@ -5,8 +5,10 @@
 #include "common/error.hpp"
 #include "engine/query/stored_query.hpp"
 #include "engine/results/rows.hpp"
+#include "engine/sql/attached_tables.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/views_of_dropped.hpp"
+#include "storage/sqlite/sqlite_authorizer.hpp"
 #include "storage/sqlite/sqlite_statement.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
@@ -30,6 +32,8 @@ Result description(const std::vector<std::string>& labels, const TileGrid& grid,
 
 // "table" or "view"; empty if SQL has none of that name, or it is one of eindb's own.
 std::string kind_of_table(const std::string& name, SqliteConnection& connection) {
+  if (const auto attached = attached_name(name, connection))
+    return is_reserved_name(attached->name.c_str()) ? "" : kind_of_object(attached->schema, attached->name, connection);
   auto select = connection.prepare(
       "SELECT type FROM (SELECT type, name FROM main.sqlite_schema UNION ALL SELECT type, name FROM temp.sqlite_schema)"
       " WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE AND name NOT LIKE 'eindb\\_%' ESCAPE '\\'");
@@ -45,11 +49,13 @@ std::optional<Result> table_description(const std::string& name, SessionState& s
   if (kind.empty()) return std::nullopt;
   // SQLite compiles a view in order to tell its columns.
   std::vector<VisibleTable> queries;
-  if (kind == "view") check_readable(quote_identifier(name), session, queries);
+  const auto attached = attached_name(name, database.connection());
+  if (kind == "view" && !attached) check_readable(quote_identifier(name), session, queries);
   auto select = database.connection().prepare(
       "SELECT name, type, \"notnull\" OR (pk > 0 AND type = 'INTEGER' COLLATE NOCASE), dflt_value, nullif(pk, 0)"
-      " FROM pragma_table_xinfo(?1) WHERE hidden <> 1");
-  select.bind(1, name);
+      " FROM pragma_table_xinfo(?1, ?2) WHERE hidden <> 1");
+  select.bind(1, attached ? attached->name : name);
+  if (attached) select.bind(2, attached->schema);
   std::vector<Row> rows;
   while (select.step()) {
     rows.push_back({select.text(0), select.text(1), std::string(select.integer(2) != 0 ? "no" : "yes"),

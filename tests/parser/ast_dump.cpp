@@ -196,6 +196,10 @@ std::string dump_node(const DropTensor& node) {
   return out + ")";
 }
 std::string dump_node(const Backup& node) { return "(backup '" + node.path + "')"; }
+std::string dump_node(const AttachDatabase& node) {
+  return "(attach-database '" + node.path + "' " + text_of(node.name) + ")";
+}
+std::string dump_node(const DetachDatabase& node) { return "(detach-database " + text_of(node.name) + ")"; }
 std::string dump_node(const AlterTensor& node) {
   std::string change;
   if (const auto* name = std::get_if<Identifier>(&node.change)) change = " rename " + text_of(*name);

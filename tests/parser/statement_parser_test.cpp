@@ -305,7 +305,6 @@ TEST(StatementParser, OtherStatementsAreSqlites) {
            "PRAGMA page_size",
            "VACUUM",
            "ANALYZE t",
-           "ATTACH 'x' AS y",
            "REPLACE INTO t VALUES (1)",
            "VALUES (1)",
            "DELETE FROM t",

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <regex>
 #include <stdexcept>
 
@@ -93,8 +94,10 @@ void TestRun::run_record(const Record& record) {
 void TestRun::execute(const Record& record, const StatementCase& statement) {
   ++cases_;
   const auto sql = substituted(statement.sql);
+  std::optional<Session> elsewhere;
   try {
-    auto result = session_->execute(sql);
+    if (!statement.elsewhere.empty()) elsewhere.emplace((folder_.path() / statement.elsewhere).string());
+    auto result = (elsewhere ? *elsewhere : *session_).execute(sql);
     QueryResult::read(result, SortMode::None);  // an error may occur only in a late row
   } catch (const Error& error) {
     return check_error(record, statement, error);

@@ -45,6 +45,7 @@ class Reader {
   void read_directive(const std::string& line, const std::vector<std::string>& words) {
     const auto& name = words.front();
     if (name == "statement") return add(read_statement(line, words));
+    if (name == "elsewhere") return read_elsewhere(words);
     if (name == "query") return add(read_query(words));
     if (name == "database" || name == "reopen") return read_opening(words);
     if (name == "onlyif" || name == "skipif") return read_condition(words);
@@ -69,6 +70,11 @@ class Reader {
     if (words[0] == "reopen") return add(Reopen{});
     need(words.size() == 2 && words[1] == "file", "database file");
     add(OpenFile{});
+  }
+
+  void read_elsewhere(const std::vector<std::string>& words) {
+    need(words.size() == 2, "elsewhere FILE");
+    elsewhere_ = words[1];
   }
 
   void read_condition(const std::vector<std::string>& words) {
@@ -106,6 +112,7 @@ class Reader {
   StatementCase read_statement(const std::string& line, const std::vector<std::string>& words) {
     need(words.size() >= 2 && (words[1] == "ok" || words[1] == "error"), "statement ok, or statement error [REGEX]");
     StatementCase result{.sql = {}, .fails = words[1] == "error", .pattern = {}, .text = {}};
+    result.elsewhere = std::exchange(elsewhere_, {});
     if (result.fails && words.size() > 2) result.pattern = line.substr(line.find(words[2], line.find("error") + 5));
     need(result.fails || words.size() == 2, "statement ok");
     result.sql = read_sql();
@@ -159,7 +166,8 @@ class Reader {
   TestScript& script_;
   std::size_t next_ = 0;  // index of the line to read next
   std::size_t line_number_ = 1;
-  Record pending_;  // conditions for the next record
+  Record pending_;         // conditions for the next record
+  std::string elsewhere_;  // the file of the next statement
   Tolerance tolerance_;
   std::size_t hash_threshold_ = 0;
   bool halted_ = false;

@@ -20,6 +20,7 @@ struct StatementCase {
   bool fails = false;
   std::string pattern;
   std::string text;
+  std::string elsewhere = {};  ///< the file of ${TMP} on which a session of its own runs it, without workers
 };
 
 /// `query TYPES [SORTMODE] [LABEL]`. Queries with the same label must have equal results; the second and later ones may
