@@ -349,6 +349,7 @@ std::vector<std::string> Catalog::readable_names(std::string_view schema) {
 }
 
 std::vector<std::string> Catalog::own_names() {
+  forget_if_changed();
   auto out = names_in(kMainSchema);
   auto temporary = names_in(kTemporarySchema);
   if (temporary.empty()) return out;

@@ -52,6 +52,8 @@ class Catalog {
   /// All names that find() takes in alphabetical order, ignoring case; those that temporary tensors hide as main.A.
   /// Behind them those of attached databases, one after the other.
   std::vector<std::string> names();
+  /// Those of the session and of the database.
+  std::vector<std::string> own_names();
   /// All tensors in the order of names(), with their size on disk, and those of attached databases at workers. Reads
   /// the head of every row, but no tiles.
   std::vector<TensorSummary> list();
@@ -107,7 +109,6 @@ class Catalog {
   bool exists(std::string_view schema);
   bool known_to_exist(std::string_view schema);
   void require_tables(std::string_view schema);
-  std::vector<std::string> own_names();
   std::vector<std::string> readable_names(std::string_view schema);
   TensorInfo insert(const std::string& own_name, DType dtype, const std::vector<std::string>& labels,
                     const TileGrid& grid, int replicas, std::string_view schema);

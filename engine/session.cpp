@@ -235,7 +235,7 @@ void Session::on_progress(ProgressCallback callback) { impl_->state.user.progres
 
 void Session::on_notice(NoticeCallback callback) { impl_->state.user.notices = std::move(callback); }
 
-std::vector<std::string> Session::tensor_names() { return impl_->state.database.catalog.names(); }
+std::vector<std::string> Session::tensor_names() { return impl_->state.database.catalog.own_names(); }
 
 std::optional<std::vector<TypedColumn>> Session::columns_of(const std::string& schema, const std::string& table) {
   impl_->limit_to_grants();
