@@ -120,7 +120,7 @@ class Session {
   void on_progress(ProgressCallback callback);
   void on_notice(NoticeCallback callback);
 
-  /// The names of all tensors in alphabetical order, for completion and for .tables.
+  /// The names of all tensors of the session and of its own database in alphabetical order, for .tables and the like.
   std::vector<std::string> tensor_names();
   /// The columns of a table, view or tensor as SQL sees it; nullopt if there is none. The schema may be empty. Names
   /// are case-insensitive.

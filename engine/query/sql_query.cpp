@@ -167,8 +167,10 @@ void refuse_foreign_schema(const std::string& sql, OpenDatabase& database) {
   for (const auto& [schema, name, span] : qualified_tables(sql)) {
     if (equal_ignoring_case(schema, kMainSchema) || !database.find_tensor(name)) continue;
     if (has_in_schema(schema, name, database.connection())) continue;
+    const bool is_schema = database.connection().has_schema(schema);
     throw Error(ErrorKind::UnknownName, "no such table: " + schema + "." + name, span,
-                "the tensor " + name + " is in no such schema: leave out the schema, or write main." + name);
+                is_schema ? "the tensor " + name + " is in no such schema: leave out the schema, or write main." + name
+                          : "no database is attached as " + schema + ": ATTACH 'file' AS " + schema);
   }
 }
 

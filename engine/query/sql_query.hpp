@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/check.hpp"
+#include "engine/plans/planned_query.hpp"
 #include "engine/query/postgres_sql.hpp"
 #include "engine/results/statement_description.hpp"
 #include "engine/session/session_state.hpp"

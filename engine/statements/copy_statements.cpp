@@ -201,6 +201,7 @@ constexpr std::array kOwnSchemas{kTemporarySchema, kMainSchema};
 bool is_table(const std::string& name, OpenDatabase& database) {
   database.tensor_tables.refresh();
   if (database.attached.find(name) != nullptr || database.catalog.find_own(name)) return false;
+  if (attached_name(name, database.connection())) return false;
   return std::any_of(kOwnSchemas.begin(), kOwnSchemas.end(), [&](std::string_view schema) {
     return !columns_of_table({.schema = std::string(schema), .name = name, .columns = {}}, database.connection())
                 .empty();
