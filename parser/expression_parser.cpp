@@ -150,6 +150,7 @@ class ExpressionParser {
   Expression parenthesised();
   Expression number();
   Expression parameter();
+  bool at_transpose();
   ast::Case case_after_word();
   ast::Cast cast_after_word();
   ast::Aggregate aggregate_after_word(const Token& word, ast::AggregateOp op);
@@ -288,7 +289,7 @@ Expression ExpressionParser::word() {
                           "a name that is a keyword stands in quotes: \"" + std::string(tokens_.peek().text) + "\"");
   const auto token = tokens_.peek();
   const auto begin = token.span.begin;
-  auto name = tokens_.expect_tensor("a name");
+  auto name = at_transpose() ? tokens_.expect_name("a name") : tokens_.expect_tensor("a name");
   const bool bare = !tokens_.at_symbol("[") && !tokens_.at_symbol("(");
   if (!name.quoted) {
     if (equal_ignoring_case(token.text, "CASE")) return made(case_after_word(), begin);
@@ -306,6 +307,14 @@ Expression ExpressionParser::word() {
   if (!tokens_.accept_symbol("(")) return made(ast::Name{std::move(name)}, begin);
   auto list = arguments(token.text);
   return made(ast::Call{std::move(name), std::move(list)}, begin);
+}
+
+// X.T, as NumPy has it; the scalar T of an attached database is other.T[].
+bool ExpressionParser::at_transpose() {
+  auto ahead = tokens_;
+  if (!schema_of(ahead.take().text).empty()) return false;
+  if (!ahead.accept_symbol(".") || !ahead.accept_word("T")) return false;
+  return !ahead.at_symbol("[");
 }
 
 ast::Case ExpressionParser::case_after_word() {
