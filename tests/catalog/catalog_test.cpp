@@ -313,6 +313,48 @@ TEST_F(CatalogTest, ANameWithAPointIsNotConfused) {
   EXPECT_EQ(error_of([&] { catalog.find("temp.T"); }).kind(), ErrorKind::DuplicateName);
 }
 
+TEST_F(CatalogTest, TensorsOfAttachedDatabasesHaveTheirSchema) {
+  const ScratchDirectory scratch;
+  const auto make = [&](const std::string& file, const std::vector<std::string>& names) {
+    DatabaseFile other(scratch.file(file));
+    Catalog its(other.connection());
+    SqliteTransaction transaction(other.connection());
+    for (const auto& name : names) its.create(name, DType::Int64, {"n"}, TileGrid(Shape({5}), {1}));
+    transaction.commit();
+  };
+  make("one.db", {"A", "B"});
+  make("two.db", {"B", "C"});
+  create("A");
+  const auto before = catalog.version();
+  database.attach(scratch.file("one.db"), "One");
+  database.attach(scratch.file("two.db"), "two");
+  EXPECT_NE(catalog.version(), before);
+  EXPECT_EQ(catalog.names(), (Names{"A", "One.A", "One.B", "two.B", "two.C"}));
+  EXPECT_EQ(catalog.own_names(), Names{"A"});
+  EXPECT_EQ(catalog.list().size(), 5U);
+  EXPECT_EQ(catalog.get("A").schema, "main");
+  EXPECT_EQ(catalog.get("one.a").name, "One.A");
+  EXPECT_TRUE(catalog.get("one.a").is_foreign());
+  EXPECT_EQ(catalog.get("one.a").own_name(), "A");
+  EXPECT_EQ(catalog.get("B").name, "One.B");
+  EXPECT_EQ(catalog.get("C").name, "two.C");
+  EXPECT_FALSE(catalog.find_own("B").has_value());
+  EXPECT_FALSE(catalog.find("one.C").has_value());
+  EXPECT_EQ(catalog.get("two.C").store().read(db, 0), nullptr);
+
+  make("one.db", {"D"});
+  EXPECT_EQ(catalog.get("D").name, "One.D");
+  create("B");
+  EXPECT_EQ(catalog.get("B").name, "B");
+  database.connection().detach("ONE");
+  EXPECT_FALSE(catalog.find("D").has_value());
+  EXPECT_EQ(catalog.names(), (Names{"A", "B", "two.B", "two.C"}));
+  EXPECT_NE(error_of([&] { catalog.get("one.A"); }).hint().find("no database is attached as one"), std::string::npos);
+
+  create("two.C");
+  EXPECT_EQ(error_of([&] { catalog.find("two.C"); }).kind(), ErrorKind::DuplicateName);
+}
+
 TEST_F(CatalogTest, TablesThatOnlyLookLikeTheCatalog) {
   db.execute("CREATE TABLE eindb_tensors(other)");
   EXPECT_FALSE(catalog.find("A").has_value());

@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-class CompiledStatementsTest : public testing::Test {
+class CompiledStatementsTest : public ::testing::Test {
  protected:
   CompiledStatements::Lent make(const std::string& text) {
     return kept_.lend(compiled_sql(text, std::move(*connection_.prepare_user(text).statement)));

@@ -14,7 +14,7 @@
 namespace eindb {
 namespace {
 
-class StatementContextTest : public testing::Test {
+class StatementContextTest : public ::testing::Test {
  protected:
   StatementContextTest() {
     user_.progress = [this](const Progress& progress) { stages_.emplace_back(progress.stage); };

@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-class StatementDescriptionTest : public testing::Test {
+class StatementDescriptionTest : public ::testing::Test {
  protected:
   StatementDescriptionTest() {
     session_.execute("CREATE TENSOR X AS EINSUM X[i 3, j 4] = CAST(i + j AS FLOAT32)");

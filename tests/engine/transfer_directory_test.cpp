@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class TransferDirectoryTest : public testing::Test {
+class TransferDirectoryTest : public ::testing::Test {
  protected:
   TransferDirectoryTest() {
     auto name = (fs::temp_directory_path() / "transfer-test-XXXXXX").string();

@@ -17,7 +17,7 @@
 namespace eindb {
 namespace {
 
-class UnwrittenTensorsTest : public testing::Test {
+class UnwrittenTensorsTest : public ::testing::Test {
  protected:
   UnwrittenTensorsTest() { run("CREATE TENSOR W PARTITION (2) AS EINSUM W[i 8] = 1.0"); }
 

@@ -279,6 +279,25 @@ TEST(StatementParser, TemporaryTensorsAndSchemas) {
   EXPECT_TRUE(named("DESCRIBE temp.X").qualified);
   EXPECT_FALSE(named("DESCRIBE \"temp.X\"").qualified);
   EXPECT_FALSE(named("DESCRIBE temp").qualified);
+  EXPECT_EQ(named("DESCRIBE other.X").text, "other.X");
+  EXPECT_TRUE(named("DESCRIBE other.\"a b\"").qualified);
+}
+
+TEST(StatementParser, AttachedDatabases) {
+  for (const char* text : {"ATTACH 'a b.db' AS other", "attach database 'a b.db' as \"other\";"}) {
+    const auto attach = std::get<ast::AttachDatabase>(parse_statement(text).node);
+    EXPECT_EQ(attach.path, "a b.db");
+    EXPECT_EQ(attach.name.text, "other");
+  }
+  const auto detached = [](const char* text) {
+    return std::get<ast::DetachDatabase>(parse_statement(text).node).name.text;
+  };
+  EXPECT_EQ(detached("DETACH other"), "other");
+  EXPECT_EQ(detached("DETACH DATABASE other"), "other");
+  EXPECT_EQ(detached("DETACH database"), "database");
+  for (const char* text : {"ATTACH", "ATTACH other AS x", "ATTACH 'x.db'", "ATTACH 'x.db' AS", "ATTACH 'x.db' AS x y",
+                           "DETACH", "DETACH 'x'", "DETACH a b"})
+    EXPECT_THROW(parse_statement(text), Error) << text;
 }
 
 TEST(StatementParser, OtherStatementsAreSqlites) {

@@ -50,7 +50,7 @@ struct Folder {
   const std::string path = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid());
 };
 
-class HandshakeTest : public testing::Test {
+class HandshakeTest : public ::testing::Test {
  protected:
   Next first(ClientHandshake& handshake, const std::string& body, std::size_t pending = 0) {
     return handshake.receive({'\0', body}, pending, out_);

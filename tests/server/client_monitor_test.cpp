@@ -25,7 +25,7 @@ void begin(ClientMonitor& client, std::string_view text, std::int64_t rows = 0) 
   client.begin_statement(text, outline_of(text).kind, rows);
 }
 
-class ClientMonitorTest : public testing::Test {
+class ClientMonitorTest : public ::testing::Test {
  protected:
   explicit ClientMonitorTest(LogOptions options = everything()) : server_(std::move(options), stream_) {
     server_.clients.use([this](const ClientRegistry::StopRequest& request) { stopped_.push_back(request); });

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-class ClientQuotaTest : public testing::Test {
+class ClientQuotaTest : public ::testing::Test {
  protected:
   // The code of the error for one more item; nullopt if it is accepted.
   std::optional<std::string> refusal(std::size_t bytes) {

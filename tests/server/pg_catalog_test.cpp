@@ -37,7 +37,7 @@ std::vector<std::vector<std::string>> rows_of(Result result) {
 }
 
 /// A database with tensors, tables, views and macros, as a client of PostgreSQL sees it.
-class PgCatalogTest : public testing::Test {
+class PgCatalogTest : public ::testing::Test {
  protected:
   PgCatalogTest() : session_(":memory:"), catalog_(session_) {
     for (const char* statement :

@@ -41,7 +41,7 @@ std::string written(RowStream& stream) {
   return bytes;
 }
 
-class TensorStreams : public testing::Test {
+class TensorStreams : public ::testing::Test {
  protected:
   std::string array(const std::string& query, ResultFormat result_format, Format format) {
     const auto result = session_.execute(query);

@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-class TextWidth : public testing::Test {
+class TextWidth : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr); }
 };

@@ -30,7 +30,7 @@ class WritingHooks final : public CommitHooks {
   const bool& refuses_;
 };
 
-class CommitHooksTest : public testing::Test {
+class CommitHooksTest : public ::testing::Test {
  protected:
   CommitHooksTest() {
     connection_->execute("CREATE TABLE t (x)");

@@ -32,7 +32,7 @@ class MemoryShortage {
   }};
 };
 
-class Transaction : public testing::TestWithParam<bool> {};
+class Transaction : public ::testing::TestWithParam<bool> {};
 
 TEST_P(Transaction, IsUndoneAsSoonAsThereIsMemoryForThat) {
   const bool nested = GetParam();
