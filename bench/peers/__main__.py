@@ -1,10 +1,12 @@
 """Measures eindb beside NumPy, PyTorch, ScaLAPACK and SQLite, which take turns. See bench/README.md.
 
 Usage: script/bench peers [GROUP...] [--quick] [--rounds N] [--cases REGEX] [--threads N] [--json FILE] [--report FILE]
-       [--build FOLDER] [--against FOLDER]
+       [--build FOLDER] [--against FOLDER] [--calibrate] [--choices]
 
 With --against an earlier build of eindb takes a turn in each round, too. The figure "over earlier" is its time divided
-by that of this build.
+by that of this build. The figure "of prediction" is the time of a statement divided by that which its plan predicts: by
+figures that are built in, or with --calibrate by those of this machine. With --choices each statement also runs at every
+parallelism that its plan was chosen from; "over best p" is its time divided by the shortest of them.
 """
 
 import argparse
@@ -31,6 +33,8 @@ def arguments():
     parser.add_argument("--report", metavar="FILE", help="measures nothing, prints what stands in FILE")
     parser.add_argument("--build", default=BUILD, metavar="FOLDER", help="where eindb was built (build)")
     parser.add_argument("--against", metavar="FOLDER", help="an earlier build of eindb that takes turns with it")
+    parser.add_argument("--calibrate", action="store_true", help="measures this machine for predictions first")
+    parser.add_argument("--choices", action="store_true", help="tries every parallelism of each statement, too")
     return parser.parse_args()
 
 
@@ -72,10 +76,18 @@ def print_group(group, outcomes):
         printed.append(outcome)
     if group == "patterns" and printed:
         print(report.line_of(patterns.totals(printed)))
-    ratios = [figure.value for outcome in printed for figure in outcome.figures if figure.name == "over earlier"]
-    if ratios:
-        print(f"{group}: {statistics.geometric_mean(ratios):.3f} over earlier, the geometric mean of {len(ratios)} cases")
+    for name in ("over earlier", "of prediction", "over best p"):
+        print_spread(group, name, [outcome.value(name) for outcome in printed if outcome.value(name) is not None])
     return printed
+
+
+def print_spread(group, name, ratios):
+    """The geometric mean of ratios and of their distances from 1 to either side, and the ends."""
+    if not ratios:
+        return
+    mean, distance = statistics.geometric_mean(ratios), statistics.geometric_mean([max(r, 1 / r) for r in ratios])
+    ends = f"from {min(ratios):.3f} to {max(ratios):.3f}"
+    print(f"{group}: {mean:.3f} {name}, the geometric mean of {len(ratios)} cases, {ends}; {distance:.3f} off")
 
 
 def kept(options, outcomes, machine):
@@ -105,6 +117,8 @@ def run_groups(options, groups):
             os.mkdir(os.path.join(folder, "earlier"))
             earlier = Eindb(os.path.join(options.against, "eindb"), os.path.join(folder, "earlier"), arguments)
         eindb = Eindb(os.path.join(options.build, "eindb"), folder, arguments, earlier)
+        if options.calibrate:
+            eindb.calibrate(arguments)
         context = Context(eindb, machine, options.threads, options, options.build)
         for group in groups:
             print_group(group, kept(options, runners()[group](context), machine))

@@ -11,11 +11,21 @@ class Statement:
         self._eindb = eindb
         self._query = query
         self._before = before  # a setting that is made before the query, such as SET threads
+        self.plan = None  # of the last turn
 
     def seconds(self):
         if self._before:
             self._eindb.execute(self._before)
-        return self._eindb.seconds(self._query)
+        self.plan = self._eindb.analyze(self._query)
+        return self.plan["execution_seconds"]
+
+    def choices(self):
+        """The same statement at each parallelism that its plan was chosen from, by the name of the choice."""
+        if self.plan is None:
+            self.seconds()
+        tried = [candidate["parallelism"] for candidate in self.plan.get("parallelism_candidates", [])]
+        chosen = {"chosen p": Statement(self._eindb, self._query, "RESET parallelism")}
+        return chosen | {f"p {p}": Statement(self._eindb, self._query, f"SET parallelism = {p}") for p in tried}
 
     def of_earlier_build(self):
         """The same statement in the earlier build, or None if there is no such build."""

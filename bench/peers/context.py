@@ -20,6 +20,7 @@ class Context:
         self.threads = threads
         self.rounds = 3 if options.quick else options.rounds
         self.quick = options.quick
+        self._tries_choices = options.choices
         self.build_folder = build_folder
         self._selected = re.compile(options.cases)
         self._random = np.random.default_rng(20)
@@ -53,7 +54,23 @@ class Context:
             outcome.add(f"over {name}", ratio)
         if earlier:
             outcome.add("over earlier", median_ratio(times["earlier"], times["eindb"]))
+        self._compare_plan(outcome, contestants["eindb"])
         return min(ratios.values()), times
+
+    def _compare_plan(self, outcome, statement):
+        """Adds the time beside the one that the plan predicts, and beside that of the best parallelism."""
+        plan = getattr(statement, "plan", None)
+        if not plan:
+            return
+        if plan.get("predicted_seconds"):
+            outcome.add("of prediction", outcome.seconds["eindb"] / plan["predicted_seconds"])
+        if self._tries_choices:
+            times = measure(statement.choices(), self.rounds)
+            self.eindb.execute("RESET parallelism")
+            medians = {name: statistics.median(seconds) for name, seconds in times.items()}
+            best = min(medians, key=medians.get)
+            outcome.add("over best p", median_ratio(times["chosen p"], times[best]))
+            outcome.notes["best p"] = best
 
     def add_roofline(self, outcome, dtype, flops, bytes_read, bytes_written):
         bound = self.machine.bound_seconds(flops, dtype, bytes_read, bytes_written)

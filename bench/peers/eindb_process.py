@@ -70,6 +70,12 @@ class Eindb:
         """Runs a query, and returns its plan as a dict, which includes `execution_seconds`."""
         return json.loads(self.execute_here(f"EXPLAIN (ANALYZE, FORMAT json) {query}"))
 
+    def calibrate(self, options):
+        """Measures the machine for the plans of this build, and lets them predict by these figures."""
+        path = os.path.join(self.folder, "machine.json")
+        subprocess.run([self.program, *options, "calibrate", path], check=True, stdout=subprocess.DEVNULL)
+        self.execute_here(f"SET machine_file = '{path}'")
+
     def seconds(self, query):
         return self.analyze(query)["execution_seconds"]
 
