@@ -1,6 +1,5 @@
 #include "engine/statements/calibration.hpp"
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +31,7 @@ using Clock = std::chrono::steady_clock;
 constexpr DType kTypes[] = {DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64};
 constexpr std::int64_t kShort = 1 << 16;  // elements that fit in a cache
 constexpr std::int64_t kMiddle = 1 << 18;
+constexpr int kFewestRuns = 3;           // of one measurement
 constexpr std::int64_t kLong = 1 << 22;  // elements that fit in no cache
 constexpr std::int64_t kFunctionElements = 1 << 15;
 
@@ -157,21 +157,19 @@ class Calibration {
 
   // The state before each run of a measurement.
   enum class State : std::uint8_t {
-    Warm,   // as the previous run left it
-    Fresh,  // memory returned to the system, since a statement's tiles are mostly new memory
-    Idle,   // threads asleep, as between statements
+    Warm,  // as the previous run left it: a statement finds the memory of earlier ones again (TileMemory)
+    Idle,  // threads asleep, as between statements
   };
 
-  // The least time of several runs within the slot of one measurement.
+  // The least time of several runs within the slot of one measurement, of which the first gets fresh memory.
   double least(State state, const std::function<double()>& run) const {
     double best = std::numeric_limits<double>::infinity();
     const auto start = Clock::now();
-    do {
+    for (int runs = 0; runs < kFewestRuns || seconds_since(start) < slot_; ++runs) {
       statement_.cancellation().check();
-      if (state == State::Fresh) ::malloc_trim(0);
       if (state == State::Idle) std::this_thread::sleep_for(std::chrono::milliseconds(2));
       best = std::min(best, run());
-    } while (seconds_since(start) < slot_);
+    }
     return best;
   }
 
@@ -252,8 +250,7 @@ class Calibration {
 
   // Sums access almost no memory for writing; the additional time of a copy is that of writing.
   Throughput memory_seconds(const std::string& text) {
-    return {query_seconds(text, 1, 1, State::Fresh),
-            query_seconds(text, threads_, power_of_two_from(threads_), State::Fresh)};
+    return {query_seconds(text), query_seconds(text, threads_, power_of_two_from(threads_))};
   }
 
   void measure_memory() {
@@ -287,7 +284,7 @@ class Calibration {
     for (std::int64_t n = 0; n < parts; ++n)
       source.put(n, memory->track(Tile::zeros(DType::Float64, rows.tile_shape(rows.key_of(n)))));
     Scheduler scheduler(threads);
-    return least(State::Fresh, [&] {
+    return least(State::Warm, [&] {
       std::vector<TilePtr> made(static_cast<std::size_t>(parts));
       return wall_seconds([&] {
         scheduler.for_each(parts, [&](std::int64_t id) {
@@ -335,21 +332,23 @@ class Calibration {
     };
     StorageTimes times;
     times.write = least(State::Warm, [&] { return wall_seconds(write); });
+    database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)");
     times.read_one = read_seconds(database, grid, 1);
     times.read_all = read_seconds(database, grid, threads_);
     return times;
   }
 
-  // Reads all tiles, which are kept in memory. Each run has a snapshot of its own, as each statement has.
+  // Reads all tiles, one after the other: most operators give a tile back before they take the next. Each run has a
+  // snapshot of its own, as each statement has.
   double read_seconds(OpenDatabase& database, const TileGrid& grid, int threads) {
     const auto store = database.catalog.get("S").store();
     Scheduler scheduler(threads);
-    return least(State::Fresh, [&] {
-      std::vector<TilePtr> tiles(static_cast<std::size_t>(grid.tile_count()));
+    return least(State::Warm, [&] {
       ReadSnapshot snapshot(database.file, static_cast<std::size_t>(threads));
       return wall_seconds([&] {
-        scheduler.for_each(grid.tile_count(),
-                           [&](std::int64_t id) { tiles[static_cast<std::size_t>(id)] = snapshot.read(store, id); });
+        scheduler.for_each(grid.tile_count(), [&](std::int64_t id) {
+          CHECK(snapshot.read(store, id) != nullptr, "every tile of the measured tensor is stored");
+        });
       });
     });
   }

@@ -62,7 +62,7 @@ MachineFigures built_in_figures() {
           .load = {2e10, 6e10},
           .store = {1.2e10, 2.4e10},
           .repartition = {1.2e10, 2.4e10},
-          .read = {3.5e9, 1.4e10},
+          .read = {1.2e10, 3.6e10},
           .read_tile_seconds = 4e-6,
           .write = 5e8,
           .write_tile_seconds = 5e-6,
