@@ -9,6 +9,12 @@
 
 namespace eindb {
 
+/// What some programs write at the beginning of a text file in UTF-8.
+inline constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF"};
+
+/// Whether the character separates words within a line.
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
 /// The lines of a text file, front to back, in bounded memory. Lines end in LF or CR LF; a byte order mark is skipped.
 /// The file must outlive it. Not thread-safe.
 class TextLines {
