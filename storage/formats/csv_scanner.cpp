@@ -4,9 +4,9 @@
 #include <span>
 #include <utility>
 
+#include "common/byte_order_mark.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "storage/formats/text_lines.hpp"
 
 namespace eindb {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "common/byte_order_mark.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
 

@@ -9,9 +9,6 @@
 
 namespace eindb {
 
-/// What some programs write at the beginning of a text file in UTF-8.
-inline constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF"};
-
 /// Whether the character separates words within a line.
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
