@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/median.hpp"
 #include "executor/kernels/kernel.hpp"
 #include "tensor/random.hpp"
 
@@ -22,11 +23,6 @@ namespace {
 using Op = ScalarOp;
 
 constexpr int kTiles = 8;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void in_parallel(int threads, const std::function<void(int)>& tile) {
   std::atomic<int> next{0};
@@ -54,7 +50,7 @@ ScalarPtr x(std::size_t n = 0) { return ScalarExpression::operand(n); }
 ScalarPtr call(Op op, std::vector<ScalarPtr> arguments) { return ScalarExpression::call(op, std::move(arguments)); }
 ScalarPtr real(double value) { return ScalarExpression::real(value); }
 
-struct Case {
+struct ElementwiseCase {
   std::string name;
   std::vector<std::string> inputs;  // one letter per label
   std::string output;
@@ -67,7 +63,7 @@ struct Case {
 
 class Bench {
  public:
-  Bench(Case what, int threads, int runs) : what_(std::move(what)), threads_(threads), runs_(runs) {}
+  Bench(ElementwiseCase what, int threads, int runs) : what_(std::move(what)), threads_(threads), runs_(runs) {}
 
   void run(double read_bandwidth, double copy_bandwidth) {
     LabelTable labels;
@@ -127,7 +123,7 @@ class Bench {
     return convert(tile, what_.type);
   }
 
-  Case what_;
+  ElementwiseCase what_;
   int threads_;
   int runs_;
 };
@@ -169,12 +165,12 @@ double copy_bandwidth(int threads, int runs) {
   return 2 * kTiles * 8.0 * (1 << 20) / time;
 }
 
-std::vector<Case> cases() {
+std::vector<ElementwiseCase> elementwise_cases() {
   constexpr auto f32 = DType::Float32;
   constexpr auto f64 = DType::Float64;
   constexpr auto i64 = DType::Int64;
   using enum Aggregate;
-  std::vector<Case> out;
+  std::vector<ElementwiseCase> out;
   const std::vector<std::pair<std::string, DType>> types{
       {"float32", f32}, {"float64", f64}, {"int64", i64}, {"complex64", DType::Complex64}};
   for (const auto& named : types) {
@@ -266,14 +262,14 @@ std::vector<Case> cases() {
   return out;
 }
 
-int run(int argc, char** argv) {
+int run_elementwise(int argc, char** argv) {
   const std::string filter = argc > 1 ? argv[1] : "";
   const int runs = argc > 2 ? std::atoi(argv[2]) : 7;
   const auto threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const auto read = read_bandwidth(threads, 15);
   const auto copy = copy_bandwidth(threads, 15);
   std::printf("%d threads: reading %.1f GB/s, copying %.1f GB/s\n", threads, read * 1e-9, copy * 1e-9);
-  for (auto& one : cases())
+  for (auto& one : elementwise_cases())
     if (one.name.find(filter) != std::string::npos) Bench(one, threads, runs).run(read, copy);
   return 0;
 }
@@ -281,4 +277,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace eindb
 
-int main(int argc, char** argv) { return eindb::run(argc, argv); }
+int main(int argc, char** argv) { return eindb::run_elementwise(argc, argv); }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 
+#include "bench/median.hpp"
 #include "common/check.hpp"
 #include "executor/executor.hpp"
 #include "plan/index_box.hpp"
@@ -127,11 +128,6 @@ double slowest(Exchange& exchange, double mine) {
   std::vector<double> all(exchange.size());
   exchange.all_gather(everyone, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
   return *std::max_element(all.begin(), all.end());
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 ExchangeRound run_round(const testing::RedistributionProblem& problem, const TransportCosts& costs,

@@ -3,7 +3,6 @@
 // [RUNS]
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/median.hpp"
 #include "engine/session.hpp"
 
 namespace {
@@ -38,11 +38,6 @@ double eigen_seconds(const Matrix& x, const Matrix& y, Matrix& z) {
   const auto start = std::chrono::steady_clock::now();
   z.noalias() = x * y;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 }  // namespace
@@ -76,9 +71,9 @@ int main(int argc, char** argv) {
     const double gflop = 2e-9 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
     std::printf("product of two stored %ld x %ld FLOAT32 tensors, %d threads, median of %d\n", size, size, threads,
                 runs);
-    std::printf("  eindb  %8.4f s  %7.1f GFLOP/s\n", median(ours), gflop / median(ours));
-    std::printf("  Eigen  %8.4f s  %7.1f GFLOP/s\n", median(theirs), gflop / median(theirs));
-    std::printf("  ratio of speeds, eindb / Eigen: %.3f (0.75 wanted)\n", median(theirs) / median(ours));
+    std::printf("  eindb  %8.4f s  %7.1f GFLOP/s\n", eindb::median(ours), gflop / eindb::median(ours));
+    std::printf("  Eigen  %8.4f s  %7.1f GFLOP/s\n", eindb::median(theirs), gflop / eindb::median(theirs));
+    std::printf("  ratio of speeds, eindb / Eigen: %.3f (0.75 wanted)\n", eindb::median(theirs) / eindb::median(ours));
   }
   std::filesystem::remove_all(folder);
   return 0;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "bench/median.hpp"
 #include "common/check.hpp"
 #include "executor/block_copy.hpp"
 #include "executor/redistribution_run.hpp"
@@ -51,11 +52,6 @@ bool is_same(const RedistributionPlan& a, const RedistributionPlan& b) {
   return a.source == b.source && std::ranges::equal(a.steps, b.steps, [](const auto& x, const auto& y) {
            return x.collective == y.collective && x.result == y.result;
          });
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 std::optional<Tile> block_of(const RedistributionPlan& plan, const BlockPlacement& placement, Rank rank) {

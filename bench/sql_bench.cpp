@@ -4,7 +4,6 @@
 //   a join of look-ups: a table of 100,000 random cells with the tensor of the scan.
 // Runs alternate; the figures are medians. Usage: sql [CELLS] [RUNS]
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/median.hpp"
 #include "catalog/catalog.hpp"
 #include "engine/session.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
@@ -48,11 +48,6 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 eindb::Row run(eindb::Session& session, const std::string& statement) {
   auto result = session.execute(statement);
   eindb::Row row;
@@ -73,7 +68,7 @@ Pair compare(eindb::Session& session, int runs, const std::function<std::string(
     tensor.push_back(seconds_of([&] { run(session, statement(n, "A")); }));
     table.push_back(seconds_of([&] { run(session, statement(n, "T")); }));
   }
-  return {median(tensor), median(table)};
+  return {eindb::median(tensor), eindb::median(table)};
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kKindOffset = 2;
-constexpr std::size_t kSizeOffset = 3;
+constexpr std::size_t kErrorKindOffset = 2;
+constexpr std::size_t kMessageSizeOffset = 3;
 constexpr std::size_t kTextOffset = 5;
 constexpr std::size_t kMostMessage = 380;
 constexpr std::size_t kMostHint = kMostFrameHead - kTextOffset - kMostMessage;
@@ -36,8 +36,8 @@ std::vector<std::byte> write_abort_head(const AbortCause& cause) {
   const auto hint = cause.error.hint().substr(0, kMostHint);
   std::vector<std::byte> head(kTextOffset + message.size() + hint.size());
   store_number(head, 0, cause.origin);
-  store_number(head, kKindOffset, static_cast<std::uint8_t>(kind));
-  store_number(head, kSizeOffset, static_cast<std::uint16_t>(message.size()));
+  store_number(head, kErrorKindOffset, static_cast<std::uint8_t>(kind));
+  store_number(head, kMessageSizeOffset, static_cast<std::uint16_t>(message.size()));
   const auto rest = std::ranges::copy(std::as_bytes(std::span(message)), head.begin() + kTextOffset).out;
   std::ranges::copy(std::as_bytes(std::span(hint)), rest);
   return head;
@@ -45,8 +45,8 @@ std::vector<std::byte> write_abort_head(const AbortCause& cause) {
 
 std::optional<AbortCause> read_abort_head(std::span<const std::byte> head) {
   if (head.size() < kTextOffset) return std::nullopt;
-  const auto kind = load_number<std::uint8_t>(head, kKindOffset);
-  const auto size = load_number<std::uint16_t>(head, kSizeOffset);
+  const auto kind = load_number<std::uint8_t>(head, kErrorKindOffset);
+  const auto size = load_number<std::uint16_t>(head, kMessageSizeOffset);
   const auto texts = head.subspan(kTextOffset);
   if (kind >= kErrorKinds.size() || size > texts.size()) return std::nullopt;
   return AbortCause{load_number<Rank>(head, 0), Error(kErrorKinds[kind], std::string(as_text(texts.first(size))),

@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPoll{5};
+constexpr milliseconds kTurnPoll{5};
 // The longest time that the user of a cancelled statement waits for workers to end it.
 constexpr milliseconds kPatienceOfCancelled{1000};
 // The interval between probes of a broken pair.
@@ -37,7 +37,7 @@ using Turns = std::counting_semaphore<kMostStatements>;
 class Turn {
  public:
   Turn(Turns& turns, const Cancellation& cancellation) : turns_(turns) {
-    while (!turns_.try_acquire_for(kPoll)) cancellation.check();
+    while (!turns_.try_acquire_for(kTurnPoll)) cancellation.check();
   }
   ~Turn() { turns_.release(); }
   Turn(const Turn&) = delete;

@@ -33,7 +33,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x464E4945;  // "EINF"
+constexpr std::uint32_t kFrameMagic = 0x464E4945;  // "EINF"
 constexpr std::size_t kVersionOffset = 4;
 constexpr std::size_t kKindOffset = 6;
 constexpr std::size_t kZeroOffset = 7;
@@ -91,7 +91,7 @@ FrameHeaderBytes FrameSealer::seal(FrameHeader header, std::span<const std::byte
                                    std::span<const std::byte> payload) {
   CHECK(head.size() <= kMostFrameHead && payload.size() <= kMostFramePayload, "a frame is within its limits");
   FrameHeaderBytes bytes{};
-  store_number(bytes, 0, kMagic);
+  store_number(bytes, 0, kFrameMagic);
   store_number(bytes, kVersionOffset, kClusterProtocolVersion);
   store_number(bytes, kKindOffset, static_cast<std::uint8_t>(header.kind));
   store_number(bytes, kStreamOffset, header.stream);
@@ -108,7 +108,7 @@ FrameHeaderBytes FrameSealer::seal(FrameHeader header, std::span<const std::byte
 FrameOpener::FrameOpener(const Digest& key) : key_(key), checksum_seed_(seed_of(key)) {}
 
 std::size_t FrameOpener::head_size(const FrameHeaderBytes& bytes) {
-  if (load_number<std::uint32_t>(bytes, 0) != kMagic) fail("does not begin as frames do");
+  if (load_number<std::uint32_t>(bytes, 0) != kFrameMagic) fail("does not begin as frames do");
   const auto version = load_number<std::uint16_t>(bytes, kVersionOffset);
   if (version != kClusterProtocolVersion) fail("is of version " + std::to_string(version));
   const auto size = load_number<std::uint32_t>(bytes, kHeadSizeOffset);

@@ -25,12 +25,12 @@
 namespace eindb {
 namespace {
 
-constexpr std::string_view kMagic = "EINH";
+constexpr std::string_view kHandshakeMagic = "EINH";
 constexpr std::string_view kTls = "\x16\x03";  // a handshake's record, of any version
-constexpr std::size_t kVersionOffset = 4;
-constexpr std::size_t kTypeOffset = 6;
-constexpr std::size_t kZeroOffset = 7;
-constexpr std::size_t kSizeOffset = 8;
+constexpr std::size_t kHandshakeVersionOffset = 4;
+constexpr std::size_t kHandshakeTypeOffset = 6;
+constexpr std::size_t kHandshakeZeroOffset = 7;
+constexpr std::size_t kHandshakeSizeOffset = 8;
 constexpr std::size_t kNonceBytes = 32;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -70,10 +70,10 @@ std::string Handshake::message(Type type, std::string_view body) const {
   CHECK(body.size() <= kMostMessage - kHeadBytes, "a message of a handshake is small");
   std::string bytes(kHeadBytes, '\0');
   const auto head = std::as_writable_bytes(std::span(bytes));
-  std::copy(kMagic.begin(), kMagic.end(), bytes.begin());
-  store_number(head, kVersionOffset, version_);
-  store_number(head, kTypeOffset, static_cast<std::uint8_t>(type));
-  store_number(head, kSizeOffset, static_cast<std::uint32_t>(body.size()));
+  std::copy(kHandshakeMagic.begin(), kHandshakeMagic.end(), bytes.begin());
+  store_number(head, kHandshakeVersionOffset, version_);
+  store_number(head, kHandshakeTypeOffset, static_cast<std::uint8_t>(type));
+  store_number(head, kHandshakeSizeOffset, static_cast<std::uint32_t>(body.size()));
   return bytes += body;
 }
 
@@ -95,11 +95,13 @@ void Handshake::read_head() {
   const auto head = bytes_of(received_);
   if (received_.starts_with(kTls))
     throw Error(ErrorKind::Corrupt, "the other side begins with TLS, for which this node was given no certificate");
-  if (!received_.starts_with(kMagic)) throw Error(ErrorKind::Corrupt, "the other side is no node of a cluster");
-  const bool is_refusal = side_ == Side::Connects && static_cast<Type>(received_[kTypeOffset]) == Type::Refusal;
-  if (!is_refusal) check_version(load_number<std::uint16_t>(head, kVersionOffset));
-  const auto size = load_number<std::uint32_t>(head, kSizeOffset);
-  if (size > kMostMessage - kHeadBytes || head[kZeroOffset] != std::byte{0})
+  if (!received_.starts_with(kHandshakeMagic))
+    throw Error(ErrorKind::Corrupt, "the other side is no node of a cluster");
+  const bool is_refusal =
+      side_ == Side::Connects && static_cast<Type>(received_[kHandshakeTypeOffset]) == Type::Refusal;
+  if (!is_refusal) check_version(load_number<std::uint16_t>(head, kHandshakeVersionOffset));
+  const auto size = load_number<std::uint32_t>(head, kHandshakeSizeOffset);
+  if (size > kMostMessage - kHeadBytes || head[kHandshakeZeroOffset] != std::byte{0})
     refuse(Reason::Malformed, "a message of the handshake is malformed");
   needed_ = kHeadBytes + size;
 }
@@ -115,7 +117,7 @@ void Handshake::read_message() {
   CHECK(bytes.size() >= kHeadBytes, "a message of a handshake has a head");
   const auto body = bytes_of(bytes).subspan(kHeadBytes);
   needed_ = kHeadBytes;
-  const auto type = static_cast<Type>(bytes[kTypeOffset]);
+  const auto type = static_cast<Type>(bytes[kHandshakeTypeOffset]);
   if (type == Type::Refusal && side_ == Side::Connects) read_refusal(body);
   switch (stage_) {
     case Stage::Hello:

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr Rank kCoordinator = 0;  // as an MPI rank
-constexpr milliseconds kPoll{5};
+constexpr milliseconds kMpiTurnPoll{5};
 // MPI itself detects dead ranks, so a busy rank may be silent for long.
 constexpr milliseconds kHeartbeat = std::chrono::seconds(10);
 
@@ -86,7 +86,7 @@ std::unique_ptr<Exchange> MpiTransport::open(const ExchangeRequest& request, con
   if (ranks != world_.size() || request.coordinator + std::size_t{1} != ranks)
     throw Error(ErrorKind::Unsupported, "a statement over MPI takes all " + std::to_string(world_.size()) + " ranks");
   std::unique_lock turn(turn_, std::defer_lock);
-  while (!turn.try_lock_for(kPoll)) cancellation.check();
+  while (!turn.try_lock_for(kMpiTurnPoll)) cancellation.check();
   auto exchange = std::make_unique<ExchangeInTurn>(std::move(turn), world_.exchange(request.statement), ranks);
   CHECK(exchange->rank() == request.rank, "workers over MPI are in the order of cluster_options()");
   return exchange;

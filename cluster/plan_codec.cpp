@@ -47,11 +47,6 @@ enum class Operation : std::uint8_t { Scan, Redistribute, Compute, Reduce };
 enum class Placing : std::uint8_t { Blocks, Holders };
 enum class CollectiveKind : std::uint8_t { DynSlice, AllGather, AllToAll, AllPermute };
 
-// The grid of a scan's holder list: that of the whole stored tensor.
-const TileGrid& stored_grid(const InputTensor& tensor) {
-  return tensor.selection ? tensor.selection->stored : tensor.grid;
-}
-
 // ---- To bytes ------------------------------------------------------------------------------------------------------
 
 class Encoder {
@@ -495,7 +490,7 @@ class Decoder {
       if (const auto* placed = std::get_if<std::size_t>(&step.placement); placed != nullptr && scan == nullptr)
         require(holders[*placed].tile_count() == step.grid.tile_count(), "a relation has holders of all its tiles");
       if (scan != nullptr)
-        require(holders[scan->holders].tile_count() == stored_grid(scan->tensor).tile_count(),
+        require(holders[scan->holders].tile_count() == scan->tensor.stored_grid().tile_count(),
                 "a stored tensor has holders of all its tiles");
     }
   }

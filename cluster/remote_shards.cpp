@@ -11,7 +11,7 @@ namespace eindb {
 namespace {
 
 // Larger contents are sent alone. Heartbeats are sent between messages.
-constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMessageBatchBytes = std::size_t{1} << 20U;
 
 class FetchedContent final : public ByteSource {
  public:
@@ -82,7 +82,7 @@ void RemoteShards::put(const ShardWorker& worker, ShardTransaction transaction, 
     batch.bytes += content.header.size() + content.values.size();
     batch.contents.push_back({content.content, std::string(content.tensor), joined(content.header, content.values)});
     DCHECK(batched_bytes(batch.contents) == batch.bytes, "a batch counts the bytes of its contents");
-    if (batch.bytes < kBatchBytes) return;
+    if (batch.bytes < kMessageBatchBytes) return;
     full = std::exchange(batch, {}).contents;
   }
   connection.put(transaction, std::move(full));

@@ -10,11 +10,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kBatchBytes = std::size_t{4} << 20U;
-
-const TileGrid& stored_grid(const InputTensor& tensor) {
-  return tensor.selection ? tensor.selection->stored : tensor.grid;
-}
+constexpr std::size_t kWrittenBatchBytes = std::size_t{4} << 20U;
 
 // Maps the tiles that the rank holds, in ascending order, to their contents.
 std::map<std::int64_t, ContentId> contents_of(const TileHolders& holders, Rank rank,
@@ -44,7 +40,7 @@ WorkerTiles::WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
     if (scan == nullptr) continue;
     CHECK(scan->holders < placed.holders.size(), "a scan names a list of holders that is there");
     const auto& tensor = scan->tensor;
-    tensors_[tensor.name] = {tensor.dtype, stored_grid(tensor),
+    tensors_[tensor.name] = {tensor.dtype, tensor.stored_grid(),
                              contents_of(placed.holders[scan->holders], rank, contents[scan->holders])};
   }
 }
@@ -134,7 +130,7 @@ void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {
   const auto bytes = encoded_size(*waiting.tile);
   stored_.push_back({tile_id, bytes, waiting.header.checksum()});
   waiting_bytes_ += bytes;
-  if (waiting_bytes_ >= kBatchBytes) flush();
+  if (waiting_bytes_ >= kWrittenBatchBytes) flush();
 }
 
 std::vector<StoredTile> WorkerSink::finish() {

@@ -23,14 +23,19 @@ endif()
 # Several sources at a time, which reads the headers once for all of them: a third of the time from cold. So a name in an
 # anonymous namespace is unique in its library, or folder of tests. -DEINDB_UNITY=OFF compiles each source by itself, as script/lint does.
 option(EINDB_UNITY "Compile the libraries' sources in groups" ON)
-set(EINDB_UNITY_SOURCES 8)
+set(EINDB_UNITY_SOURCES 8)  # in a folder of tests, and in a program
+set(EINDB_UNITY_SOURCES_OF_LIBRARY 16)
 # In a group GCC takes the main file's classes for a header's, which must not have members of local types.
 target_compile_options(eindb_options INTERFACE
   $<$<AND:$<BOOL:${EINDB_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 
-# eindb_unite(TARGET): compiles the target's sources in groups.
+# eindb_unite(TARGET [SOURCES]): compiles the target's sources in groups, of as many as SOURCES says.
 function(eindb_unite TARGET)
-  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${EINDB_UNITY} UNITY_BUILD_BATCH_SIZE ${EINDB_UNITY_SOURCES})
+  set(SOURCES ${EINDB_UNITY_SOURCES})
+  if(ARGC GREATER 1)
+    set(SOURCES ${ARGV1})
+  endif()
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${EINDB_UNITY} UNITY_BUILD_BATCH_SIZE ${SOURCES})
 endfunction()
 
 function(eindb_library NAME)
@@ -41,7 +46,7 @@ function(eindb_library NAME)
   endforeach()
   file(GLOB SOURCES CONFIGURE_DEPENDS ${PATTERNS})
   add_library(eindb_${NAME} STATIC ${SOURCES})
-  eindb_unite(eindb_${NAME})
+  eindb_unite(eindb_${NAME} ${EINDB_UNITY_SOURCES_OF_LIBRARY})
   target_link_libraries(eindb_${NAME} PUBLIC eindb_options)
   foreach(FOLDER ${ARG_DEPENDS})
     target_link_libraries(eindb_${NAME} PUBLIC eindb_${FOLDER})

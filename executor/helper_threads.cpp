@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// The time that a thread looks for work before it sleeps, as the regions of a plan follow each other closely.
-constexpr std::chrono::microseconds kLookOut{50};
+constexpr std::chrono::microseconds kHelperLookOut{50};
 
 }  // namespace
 
@@ -123,7 +123,7 @@ void HelperThreads::help_with(Call& call, std::unique_lock<std::mutex>& lock) {
 void HelperThreads::rest(std::unique_lock<std::mutex>& lock) {
   const auto seen = announced_.load(std::memory_order_relaxed);
   lock.unlock();
-  const auto until = Clock::now() + kLookOut;
+  const auto until = Clock::now() + kHelperLookOut;
   while (announced_.load(std::memory_order_relaxed) == seen && Clock::now() < until) std::this_thread::yield();
   lock.lock();
   if (first_ != nullptr || ends_) return;

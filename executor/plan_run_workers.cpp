@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 // The most tasks that are examined when memory is short.
 constexpr std::size_t kMostDeferred = 64;
 // The time that a worker looks for work before it sleeps: about the time of a wake-up.
-constexpr std::chrono::microseconds kLookOut{30};
+constexpr std::chrono::microseconds kWorkerLookOut{30};
 
 }  // namespace
 
@@ -235,7 +235,7 @@ void PlanRun::wait(Worker& worker, std::unique_lock<std::mutex>& lock, bool is_c
   let_go_of_workspace(worker);
   const auto seen = changes_.load(std::memory_order_relaxed);
   lock.unlock();
-  const auto until = Clock::now() + kLookOut;
+  const auto until = Clock::now() + kWorkerLookOut;
   while (changes_.load(std::memory_order_relaxed) == seen && Clock::now() < until) std::this_thread::yield();
   lock.lock();
   if (changes_.load(std::memory_order_relaxed) != seen || is_done(is_caller)) return;

@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-void copy_block(std::span<const std::byte> from, std::span<std::byte> to) {
+void copy_own_block(std::span<const std::byte> from, std::span<std::byte> to) {
   CHECK(from.size() == to.size(), "the only member of a group has its only block");
   if (from.data() != to.data()) std::copy(from.begin(), from.end(), to.begin());
 }
@@ -18,17 +18,17 @@ class SingleRankExchange final : public Exchange {
   std::size_t size() const override { return 1; }
   void all_to_all(OutgoingStreams& /*out*/, IncomingStreams& /*in*/) override {}
   void all_gather(const Group& /*group*/, std::span<const std::byte> mine, std::span<std::byte> all) override {
-    copy_block(mine, all);
+    copy_own_block(mine, all);
   }
   void all_to_all(const Group& /*group*/, std::span<const std::byte> out, std::span<std::byte> in) override {
-    copy_block(out, in);
+    copy_own_block(out, in);
   }
   void reduce_scatter(const Group& /*group*/, Aggregate /*aggregate*/, DType /*type*/, std::span<const std::byte> in,
                       std::span<std::byte> mine) override {
-    copy_block(in, mine);
+    copy_own_block(in, mine);
   }
   void permute(Rank /*to*/, Rank /*from*/, std::span<const std::byte> out, std::span<std::byte> in) override {
-    copy_block(out, in);
+    copy_own_block(out, in);
   }
   void barrier(const Group& /*group*/) override {}
   // The error ends the one rank that there is.

@@ -24,7 +24,7 @@ constexpr std::int64_t kCallsPerThread = 64;
 constexpr std::int64_t kMostCalls = 4096;
 constexpr std::int64_t kMostCallsOfOne = 65536;  // where vertices choose their own numbers of calls
 // Upper bound on the pairs of partition vectors of neighbours that one decomposition compares, over all vertices.
-constexpr double kMostPairs = 4e6;
+constexpr double kMostAffordablePairs = 4e6;
 constexpr double kMostPairsOfOwn = 1e6;
 
 // The choice may take this share of the seconds that the statement is predicted to take in single calls, and always as
@@ -141,7 +141,7 @@ class Chooser {
   double seconds_of(double pairs) const {
     return kSecondsPerPair * pairs + kSecondsPerVertex * static_cast<double>(graph_.size());
   }
-  bool is_affordable(double pairs) const { return pairs <= kMostPairs && seconds_of(pairs) <= seconds_left_; }
+  bool is_affordable(double pairs) const { return pairs <= kMostAffordablePairs && seconds_of(pairs) <= seconds_left_; }
 
   std::int64_t most_calls() const { return std::min(kMostCalls, kCallsPerThread * machine_.threads); }
 

@@ -16,7 +16,7 @@
 namespace eindb {
 namespace {
 
-std::size_t place_of(const Labels& labels, Label label) {
+std::size_t place_in_partition(const Labels& labels, Label label) {
   const auto place = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
   CHECK(place < labels.size(), "a unit's labels are those of its partition vector");
   return place;
@@ -26,7 +26,7 @@ std::size_t place_of(const Labels& labels, Label label) {
 BlockPlacement projected(const BlockPlacement& space, const Labels& all, const Labels& labels) {
   BlockPlacement out;
   std::vector<std::size_t> places;
-  for (const auto label : labels) places.push_back(place_of(all, label));
+  for (const auto label : labels) places.push_back(place_in_partition(all, label));
   for (const auto place : places) out.parts.push_back(space.parts[place]);
   for (const auto& at : space.at) {
     auto& key = out.at.emplace_back();
@@ -58,9 +58,9 @@ std::int64_t product_of(const Partition& parts) {
 }
 
 // How finely a rank works within its block: the partition vector of one vertex or chain, a multiple of the blocks.
-class Refinement {
+class CallRefinement {
  public:
-  Refinement(const LabelTable& labels, const JoinNode& join, const ClusterShape& cluster, Partition blocks)
+  CallRefinement(const LabelTable& labels, const JoinNode& join, const ClusterShape& cluster, Partition blocks)
       : labels_(labels), join_(join), cluster_(cluster), blocks_(std::move(blocks)), parts_(blocks_) {}
 
   // Cuts `label` into at least `parts` parts, as far as its extent allows.
@@ -112,7 +112,7 @@ class Refinement {
  private:
   static constexpr double kFewestPoints = 1 << 16;  // the least label space points of a call of its own
 
-  std::size_t place(Label label) const { return place_of(join_.partition.labels, label); }
+  std::size_t place(Label label) const { return place_in_partition(join_.partition.labels, label); }
 
   // A chain is cut along its rows only.
   bool may_cut(Label label) const { return join_.steps.empty() || contains(join_.rows, label); }
@@ -267,7 +267,7 @@ class DistributedPlanner {
   }
 
   Partition refined(VertexId id, const JoinNode& join, const BlockPlacement& blocks) const {
-    Refinement refinement(graph_.labels(), join, cluster_, blocks.parts);
+    CallRefinement refinement(graph_.labels(), join, cluster_, blocks.parts);
     const auto scattered = placement_.vertices[id.index()].result.parts();
     for (std::size_t d = 0; d < join.einsum.output.size(); ++d) refinement.raise(join.einsum.output[d], scattered[d]);
     std::vector<std::size_t> order(join.inputs.size());

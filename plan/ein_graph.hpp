@@ -54,6 +54,9 @@ struct InputTensor {
   bool attached = false;                    ///< in the program's memory: the whole tensor can be read in any partition
   double present = 1;                       ///< the approximate share of its tiles that are stored
 
+  /// The grid of the whole tensor, as it is stored.
+  const TileGrid& stored_grid() const { return selection ? selection->stored : grid; }
+
   friend bool operator==(const InputTensor&, const InputTensor&) = default;
 };
 

@@ -19,7 +19,7 @@ using Clock = ClientConnection::Clock;
 // The most bytes that are written to one client before other clients have their turn.
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10U;
 // Buffer space kept for the next answer; a larger buffer is freed.
-constexpr std::size_t kKeptBytes = 1024;
+constexpr std::size_t kKeptAnswerBytes = 1024;
 constexpr std::chrono::seconds kRefusalDelay{1};
 
 // Zero means no limit.
@@ -196,7 +196,7 @@ void ClientConnection::forget_written() {
   auto& buffer = out_.buffer();
   buffer.clear();
   written_ = 0;
-  if (buffer.capacity() > kKeptBytes && next_ != Backend::Next::Output) std::string().swap(buffer);
+  if (buffer.capacity() > kKeptAnswerBytes && next_ != Backend::Next::Output) std::string().swap(buffer);
 }
 
 void ClientConnection::go_on() {

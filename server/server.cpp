@@ -70,7 +70,7 @@ std::string fatal_message(std::string_view sqlstate, std::string_view message) {
   return std::exchange(out.buffer(), {});
 }
 
-std::string text_of(const tcp::endpoint& endpoint) {
+std::string endpoint_text(const tcp::endpoint& endpoint) {
   std::ostringstream text;
   text << endpoint;
   return text.str();
@@ -252,7 +252,7 @@ void Server::Impl::begin_waits() {
 
 void Server::Impl::tell_of_start() {
   monitor_.log.write(LogLevel::Info, "listening",
-                     {{"address", text_of(acceptor_.local_endpoint())},
+                     {{"address", endpoint_text(acceptor_.local_endpoint())},
                       {"database", options_.database},
                       {"workers", static_cast<std::int64_t>(worker_count(options_.workers))},
                       {"tls", tls_ ? (sessions_.rules.requires_tls ? "required" : "offered") : "none"},
@@ -298,7 +298,7 @@ void Server::Impl::welcome(tcp::socket& socket) {
   if (half_open_.is_full() && !drop_silent()) return;
   const CancelKey key{++last_process_, random_secret()};
   auto client = std::make_shared<ClientConnection>(static_cast<ConnectionOwner&>(*this), shared_, socket,
-                                                   text_of(place), address, key);
+                                                   endpoint_text(place), address, key);
   half_open_.add(address);
   try {
     const bool is_new = clients_.emplace(key.process, client).second;

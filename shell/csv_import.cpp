@@ -22,7 +22,7 @@
 namespace eindb {
 namespace {
 
-using Values = std::vector<SeparatedValues::Value>;
+using CsvValues = std::vector<SeparatedValues::Value>;
 
 bool is_null(const SeparatedValues::Value& value) { return value.text.empty() && !value.quoted; }
 
@@ -68,13 +68,13 @@ struct ColumnKind {
 struct CsvFile {
   const CsvImport& request;
 
-  std::vector<std::string> read(const std::function<void(const Values&)>& row) const {
+  std::vector<std::string> read(const std::function<void(const CsvValues&)>& row) const {
     FileStream stream(request.file);
     if (!stream) throw Error(ErrorKind::Io, "cannot read '" + request.file + "': " + std::strerror(errno));
     SeparatedValues reader(stream, request.file, request.separator);
     std::vector<std::string> names;
     std::size_t columns = 0;
-    for (Values values; reader.next(values);) {
+    for (CsvValues values; reader.next(values);) {
       Interrupts::check("the import");
       if (columns == 0) columns = values.size();
       if (values.size() != columns) {
@@ -90,7 +90,7 @@ struct CsvFile {
   }
 
  private:
-  static std::vector<std::string> names_of(const SeparatedValues& reader, const Values& values) {
+  static std::vector<std::string> names_of(const SeparatedValues& reader, const CsvValues& values) {
     std::vector<std::string> names;
     for (const auto& value : values) {
       if (value.text.empty()) reader.fail("a column has no name", ".import --noheader takes the first line as values");
@@ -106,7 +106,7 @@ bool has_table(Shell& shell, const std::string& name) {
 
 void create_table(Shell& shell, const CsvFile& file) {
   std::vector<ColumnKind> kinds;
-  const auto names = file.read([&](const Values& values) {
+  const auto names = file.read([&](const CsvValues& values) {
     kinds.resize(values.size());
     for (std::size_t n = 0; n < values.size(); ++n) kinds[n].see(values[n]);
   });
@@ -130,7 +130,7 @@ std::int64_t add_rows(Shell& shell, const CsvFile& file, const std::vector<std::
   const auto loader = begin_load(shell.session(), {.schema = {}, .name = file.request.table, .columns = columns});
   const auto width = loader->columns().size();
   Row row;
-  file.read([&](const Values& values) {
+  file.read([&](const CsvValues& values) {
     if (values.size() != width) {
       throw Error(ErrorKind::Value, "the rows of '" + file.request.file + "' have " + std::to_string(values.size()) +
                                         " values, and " + file.request.table + " has " + std::to_string(width) +
@@ -149,7 +149,7 @@ std::vector<std::string> header_of(const CsvImport& request) {
   FileStream stream(request.file);
   if (!stream) throw Error(ErrorKind::Io, "cannot read '" + request.file + "': " + std::strerror(errno));
   SeparatedValues reader(stream, request.file, request.separator);
-  Values values;
+  CsvValues values;
   std::vector<std::string> names;
   if (!reader.next(values)) throw Error(ErrorKind::Value, "'" + request.file + "' has no rows");
   for (const auto& value : values) names.push_back(value.text);

@@ -7,13 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include "common/byte_order_mark.hpp"
 #include "common/caught_error.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
 namespace {
-
-constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF"};
 
 LineSource::Event next_line(std::istream& stream, std::string& line) {
   errno = 0;

@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "common/byte_order_mark.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
 
 SeparatedValues::SeparatedValues(std::istream& stream, std::string name, char separator)
     : stream_(stream), name_(std::move(name)), separator_(separator) {
-  constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF"};
   for (std::size_t n = 0; n < kByteOrderMark.size(); ++n) {
     if (stream_.peek() != static_cast<unsigned char>(kByteOrderMark[n])) break;
     stream_.get();

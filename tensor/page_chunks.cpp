@@ -12,10 +12,9 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
 // Huge pages begin at multiples of their size.
 std::byte* map_chunk(std::size_t bytes, bool huge) {
+  constexpr auto kHugePage = PageChunks::kHugePage;
   void* p = ::mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   auto* raw = static_cast<std::byte*>(p);

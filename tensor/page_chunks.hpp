@@ -15,6 +15,7 @@ namespace eindb {
 class PageChunks {
  public:
   static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t kHugePage = std::size_t{2} << 20U;
   static constexpr std::size_t kChunk = std::size_t{64} << 20U;
 
   PageChunks() = default;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = PageChunks::kPage;
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+constexpr std::size_t kHugePage = PageChunks::kHugePage;
 constexpr std::size_t kMostRecut = 8;  // bytes given up to recut a block, as a multiple of its size
 constexpr std::int64_t kMallocBytes = std::int64_t{1} << 20U;  // that malloc may keep in any case
 

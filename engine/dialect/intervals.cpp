@@ -15,7 +15,6 @@ namespace eindb::dialect {
 namespace {
 
 constexpr std::int64_t kMonthsOfYear = 12;
-constexpr std::int64_t kDaysOfMonth = 30;
 constexpr std::int64_t kDaysOfWeek = 7;
 
 enum class IntervalUnit : std::uint8_t {

@@ -23,6 +23,7 @@ struct Interval {
 
 inline constexpr std::int64_t kSecond = 1000000;
 inline constexpr std::int64_t kDay = 86400 * kSecond;
+inline constexpr std::int64_t kDaysOfMonth = 30;  // where months are converted to days
 
 std::int64_t days_of(const CivilDate& date);
 CivilDate civil_of(std::int64_t days);

@@ -57,10 +57,4 @@ bool Scope::has_source(const std::string& source) const {
   return outer_ != nullptr && outer_->has_source(source);
 }
 
-std::string quoted(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 }  // namespace eindb::dialect

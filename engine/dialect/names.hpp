@@ -74,7 +74,4 @@ class Scope {
   std::vector<Source> sources_;
 };
 
-/// A name in double quotes, since each dialect reserves other words.
-std::string quoted(std::string_view name);
-
 }  // namespace eindb::dialect

@@ -6,6 +6,7 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/names.hpp"
 
 namespace eindb::dialect {
@@ -58,7 +59,7 @@ void quote_names(std::string_view statement, std::size_t place, std::vector<Text
   for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
        token = tokenizer.next()) {
     if (is_reserved_by_sqlite(token) && !is_of_action(before, token) && !is_edited(token.span.begin, made))
-      edits.push_back({token.span.begin, token.span.end, quoted(to_lower(token.text))});
+      edits.push_back({token.span.begin, token.span.end, quote_identifier(to_lower(token.text))});
     before = token;
   }
 }

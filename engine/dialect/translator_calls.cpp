@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/token_value.hpp"
 
@@ -285,7 +286,7 @@ Value Translator::foreign_call(const std::string& name, const PgQuery__FuncCall&
     value = value.type == SqlType::Unknown ? settle(std::move(value), SqlType::Text) : checked(std::move(value));
     texts.push_back(value.text);
   }
-  auto text = SqlText(quoted(name) + "(", node.location);
+  auto text = SqlText(quote_identifier(name) + "(", node.location);
   if (node.agg_distinct) text += "DISTINCT ";
   text += node.agg_star ? SqlText("*") : joined(texts);
   text += ")";
@@ -438,9 +439,9 @@ SqlText Translator::window(const PgQuery__WindowDef& node, const Scope& scope) {
   const auto options = static_cast<std::uint32_t>(node.frame_options);
   if (node.name != nullptr && node.name[0] != '\0' && node.n_partition_clause == 0 && node.n_order_clause == 0 &&
       (options & kNotDefault) == 0)
-    return quoted(node.name);
+    return quote_identifier(node.name);
   SqlText out = "(";
-  if (node.refname != nullptr && node.refname[0] != '\0') out += SqlText(quoted(node.refname) + " ");
+  if (node.refname != nullptr && node.refname[0] != '\0') out += SqlText(quote_identifier(node.refname) + " ");
   std::vector<SqlText> keys;
   for (const auto* key : nodes(node.n_partition_clause, node.partition_clause))
     keys.push_back(checked(expression(*key, scope)).text);

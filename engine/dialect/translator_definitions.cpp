@@ -7,6 +7,7 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/originals.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/tokenizer.hpp"
@@ -79,7 +80,7 @@ SqlText Translator::name_of_new(const PgQuery__RangeVar& relation) const {
   if (schema != "public" && schema != "pg_temp" && schema != "temp" && schema != "main")
     refuse("3F000", "schema \"" + schema + "\" does not exist", relation.location,
            "all tables and tensors are in the schema public");
-  return {quoted(relation.relname), relation.location};
+  return {quote_identifier(relation.relname), relation.location};
 }
 
 bool Translator::is_temporary(const PgQuery__RangeVar& relation) {
@@ -131,7 +132,8 @@ SqlText Translator::create_table_as(const PgQuery__CreateTableAsStmt& node) {
         refuse("42804", "column \"" + column.name + "\" has complex numbers, which no column of a table holds",
                table.location, hint_for(SqlType::Complex));
       const auto type = declared_type(column);
-      columns.emplace_back(quoted(n < names.size() ? names[n] : column.name) + (type.empty() ? "" : " ") + type);
+      columns.emplace_back(quote_identifier(n < names.size() ? names[n] : column.name) + (type.empty() ? "" : " ") +
+                           type);
     }
     out += SqlText(" (") + joined(columns) + ")";
   }

@@ -2,6 +2,7 @@
 
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/token_value.hpp"
 #include "parser/tokenizer.hpp"
@@ -163,7 +164,9 @@ Value Translator::column(const PgQuery__ColumnRef& column, const Scope& scope) {
            column.location, scope.hint_for(name));
   if (found->ambiguous) refuse("42702", "column reference \"" + name + "\" is ambiguous", column.location);
   note_use(name, *found, column.location, scope);
-  auto text = !found->sql.empty() ? found->sql : source.empty() ? quoted(name) : quoted(source) + "." + quoted(name);
+  auto text = !found->sql.empty() ? found->sql
+              : source.empty()    ? quote_identifier(name)
+                                  : quote_identifier(source) + "." + quote_identifier(name);
   return {.text = SqlText(text, column.location),
           .type = found->type,
           .location = column.location,

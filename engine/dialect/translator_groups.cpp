@@ -11,6 +11,7 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
 
 namespace eindb::dialect {
@@ -128,7 +129,7 @@ SqlText Translator::grouping(const PgQuery__SelectStmt& node, const Scope& scope
                   "write a SELECT for each set, joined by UNION ALL");
     const auto name = bare_name(*key);
     if (is_position(*key)) keys.emplace_back(std::to_string(key->a_const->ival->ival));
-    else if (!name.empty() && !scope.find("", name)) keys.emplace_back(quoted(name));
+    else if (!name.empty() && !scope.find("", name)) keys.emplace_back(quote_identifier(name));
     else keys.push_back(checked(expression(*key, scope)).text);
   }
   return SqlText(" GROUP BY ") + joined(keys);

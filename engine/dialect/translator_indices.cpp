@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/tokenizer.hpp"
 
@@ -75,7 +76,7 @@ SqlText Translator::create_index(const PgQuery__IndexStmt& node) {
     if (behind_verb == 0 && token.is_word("index")) behind_verb = token.span.end;
     if (is_before_place && token.is_word("concurrently")) edits.push_back({token.span.begin, token.span.end, ""});
     if (is_before_place && !is_set(node.idxname) && token.is_word("on"))
-      edits.push_back({token.span.begin, token.span.begin, quoted(default_name(node)) + " "});
+      edits.push_back({token.span.begin, token.span.begin, quote_identifier(default_name(node)) + " "});
     if (is_before_place || is_edited(token.span.begin, made)) continue;
     if (before.is_word("using") && token.is_word("btree")) edits.push_back({before.span.begin, token.span.end, ""});
     if (token.is(Token::Kind::Word) && to_lower(token.text).ends_with("_ops") && !before.is_symbol('(') &&

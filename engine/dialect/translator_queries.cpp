@@ -4,6 +4,7 @@
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
 
 namespace eindb::dialect {
@@ -25,7 +26,7 @@ std::vector<std::string> names_of(std::span<PgNode* const> nodes) {
 
 SqlText name_list(const std::vector<std::string>& names) {
   SqlText out = "(";
-  for (std::size_t n = 0; n < names.size(); ++n) out += SqlText((n == 0 ? "" : ", ") + quoted(names[n]));
+  for (std::size_t n = 0; n < names.size(); ++n) out += SqlText((n == 0 ? "" : ", ") + quote_identifier(names[n]));
   return out + ")";
 }
 
@@ -131,7 +132,7 @@ SqlText Translator::with(const PgQuery__WithClause& node, const Scope* outer) {
     for (const auto& column : inner.columns) names.push_back(column.name);
     with_queries_[key] = {inner.columns, inner.known};
     if (!std::exchange(first, false)) out += ", ";
-    out += SqlText(quoted(cte.ctename), cte.location) + (inner.known ? name_list(names) : SqlText()) + " AS ";
+    out += SqlText(quote_identifier(cte.ctename), cte.location) + (inner.known ? name_list(names) : SqlText()) + " AS ";
     if (cte.ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeAlways) out += "MATERIALIZED ";
     if (cte.ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeNever) out += "NOT MATERIALIZED ";
     out += SqlText("(") + inner.text + ")";
@@ -185,7 +186,7 @@ void Translator::close_results(Query& query, const std::vector<Column>& other) {
     const auto type = column < other.size() ? other[column].type : SqlType::Unknown;
     value = type == SqlType::Unknown ? as_result(std::move(value)) : settle(std::move(value), type);
     made.type = value.type;
-    query.list[place] = value.text + SqlText(" AS " + quoted(made.name));
+    query.list[place] = value.text + SqlText(" AS " + quote_identifier(made.name));
   }
   query.text = query.head + joined(query.list) + query.tail;
   query.open.clear();
@@ -238,7 +239,7 @@ Translator::Query Translator::compound(const PgQuery__SelectStmt& node, const Sc
     std::vector<std::string> names;
     for (std::size_t n = 0; n < out.columns.size(); ++n) {
       names.push_back("c" + std::to_string(n));
-      Value value{.text = quoted(names.back()), .type = out.columns[n].type};
+      Value value{.text = quote_identifier(names.back()), .type = out.columns[n].type};
       if (n < targets->size()) value = stored(std::move(value), (*targets)[n]);
       converted.push_back(value.text);
     }
@@ -304,7 +305,7 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
       CHECK(each->node_case == PG_QUERY__NODE__NODE_WINDOW_DEF, "WINDOW has definitions");
       auto definition = *each->window_def;
       definition.name = nullptr;
-      windows.push_back(SqlText(quoted(each->window_def->name) + " AS ") + window(definition, scope));
+      windows.push_back(SqlText(quote_identifier(each->window_def->name) + " AS ") + window(definition, scope));
     }
     out.text += SqlText(" WINDOW ") + joined(windows);
   }
@@ -326,7 +327,7 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
                                     [&](const Column& other) { return equal_ignoring_case(other.name, column.name); });
     if (same > 1)
       unsupported("DISTINCT ON with two columns of one name", -1, "give the columns names of their own: AS");
-    if (!column.hidden) names.emplace_back(quoted(column.name));
+    if (!column.hidden) names.emplace_back(quote_identifier(column.name));
   }
   out.text =
       SqlText("SELECT ") + joined(names) + " FROM (" + out.text + ") WHERE pg_row = 1 ORDER BY pg_place" + limit(node);
@@ -383,9 +384,9 @@ void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, bool c
       if (column.hidden || merged) continue;
       uses_.push_back({.scope = &scope, .source = n, .name = column.name, .location = node.location});
       renamed = renamed || !column.sql.empty();
-      const auto own = (source.name.empty() ? "" : quoted(source.name) + ".") + quoted(column.name);
+      const auto own = (source.name.empty() ? "" : quote_identifier(source.name) + ".") + quote_identifier(column.name);
       auto text = SqlText(column.sql.empty() ? own : column.sql, node.location);
-      if (!column.sql.empty() && !convert) text += SqlText(" AS " + quoted(column.name));
+      if (!column.sql.empty() && !convert) text += SqlText(" AS " + quote_identifier(column.name));
       each_text.push_back(std::move(text));
       column.sql.clear();
       column.key = false;
@@ -402,7 +403,7 @@ void Translator::star(const PgQuery__ColumnRef& node, const Scope& scope, bool c
     return;
   }
   // Left to SQLite, so that it is found out if the tables have other columns by the time that it runs.
-  texts.emplace_back((of.empty() ? "" : quoted(of) + ".") + "*", node.location);
+  texts.emplace_back((of.empty() ? "" : quote_identifier(of) + ".") + "*", node.location);
 }
 
 // A parameter has the type that the client states when the statement is there, and is a text otherwise.
@@ -432,8 +433,8 @@ void Translator::results(std::span<PgNode* const> targets, const Scope& scope, c
       out.open.push_back({.column = out.columns.size(), .place = index, .value = value});
     else if (value.type == SqlType::Unknown) value = as_result(std::move(value));
     const bool own_name = target.val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && name == value.name &&
-                          value.text.str().ends_with(quoted(name));
-    texts.push_back(own_name ? value.text : value.text + SqlText(" AS " + quoted(name)));
+                          value.text.str().ends_with(quote_identifier(name));
+    texts.push_back(own_name ? value.text : value.text + SqlText(" AS " + quote_identifier(name)));
     // Intervals are sorted by their length, so that a key needs their text.
     out.columns.push_back({.name = name,
                            .type = value.type,
@@ -483,11 +484,11 @@ SqlText Translator::sorting(std::span<PgNode* const> keys, const Scope& scope, c
       if (column != nullptr && column->type == SqlType::Interval) {
         if (of_compound)
           unsupported("ORDER BY an interval behind UNION", node.a_const->location, "put the UNION in FROM (...) AS s");
-        const auto text = column->sql.empty() ? quoted(column->name) : column->sql;
+        const auto text = column->sql.empty() ? quote_identifier(column->name) : column->sql;
         key = SqlText("pg_interval_span(" + text + ")", node.a_const->location);
       }
     } else if (of_result) {
-      key = SqlText(quoted(name), node.column_ref->location);
+      key = SqlText(quote_identifier(name), node.column_ref->location);
       const auto column = std::find_if(rows->columns.begin(), rows->columns.end(),
                                        [&](const Column& c) { return equal_ignoring_case(c.name, name); });
       refuse_complex(column->type, sort.location);

@@ -6,6 +6,7 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/token_value.hpp"
 #include "parser/tokenizer.hpp"
@@ -249,7 +250,8 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
   if (name == "string_to_array") {  // one row
     auto value = expression(*list.list->items[0], scope);
     const auto column = names.empty() ? alias : names[0];
-    auto text = SqlText("(SELECT ", call.location) + value.text + " AS " + quoted(column) + ") AS " + quoted(alias);
+    auto text = SqlText("(SELECT ", call.location) + value.text + " AS " + quote_identifier(column) + ") AS " +
+                quote_identifier(alias);
     scope.add({.name = alias, .columns = {{.name = column, .type = value.type, .declared = value.declared}}});
     return text;
   }
@@ -257,7 +259,8 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
     scope.add(
         {.name = alias,
          .columns = {{.name = "option_name", .type = SqlType::Text}, {.name = "option_value", .type = SqlType::Text}}});
-    return SqlText("(SELECT '' AS option_name, '' AS option_value WHERE FALSE) AS " + quoted(alias), call.location);
+    return SqlText("(SELECT '' AS option_name, '' AS option_value WHERE FALSE) AS " + quote_identifier(alias),
+                   call.location);
   }
   if (!found) {
     // Functions of SQLite that give rows, such as json_each, and those of the catalog.
@@ -272,9 +275,9 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
     }
     scope.add({.name = alias, .columns = {}, .known = false, .is_function = true});
     // Tables of the catalog that PostgreSQL has as functions.
-    if (name == "pg_get_keywords") return SqlText("pg_keywords AS " + quoted(alias), call.location);
-    if (name == "pg_show_all_settings") return SqlText("pg_settings AS " + quoted(alias), call.location);
-    return SqlText(quoted(name) + "(", call.location) + joined(arguments) + ") AS " + quoted(alias);
+    if (name == "pg_get_keywords") return SqlText("pg_keywords AS " + quote_identifier(alias), call.location);
+    if (name == "pg_show_all_settings") return SqlText("pg_settings AS " + quote_identifier(alias), call.location);
+    return SqlText(quote_identifier(name) + "(", call.location) + joined(arguments) + ") AS " + quote_identifier(alias);
   }
   if (names.size() > (node.ordinality ? 2U : 1U))
     refuse("42P10", "table \"" + alias + "\" has fewer columns available than specified", call.location);
@@ -284,15 +287,15 @@ SqlText Translator::table_function(const PgQuery__RangeFunction& node, Scope& sc
                                                          : alias,
                      .type = found->type,
                      .declared = found->declared,
-                     .sql = quoted(alias) + ".\"value\""});
+                     .sql = quote_identifier(alias) + ".\"value\""});
   if (node.ordinality || name == "_pg_expandarray")
     columns.push_back({.name = names.size() > 1            ? names[1]
                                : name == "_pg_expandarray" ? std::string("n")
                                                            : std::string("ordinality"),
                        .type = SqlType::Integer,
-                       .sql = "(" + quoted(alias) + ".\"key\" + 1)"});
+                       .sql = "(" + quote_identifier(alias) + ".\"key\" + 1)"});
   scope.add({.name = alias, .columns = std::move(columns)});
-  return SqlText("json_each(") + found->json + ") AS " + quoted(alias);
+  return SqlText("json_each(") + found->json + ") AS " + quote_identifier(alias);
 }
 
 std::size_t end_of_group(std::string_view statement, std::size_t begin) {
@@ -348,7 +351,7 @@ SqlText Translator::einsum(const PgQuery__RangeVar& node, Scope& scope) {
     if (node.alias->n_colnames > 0)
       unsupported("a list of names for the columns of EINSUM", node.location, "name its labels: EINSUM Z[a,b] = ...");
     out.name = node.alias->aliasname;
-    text += SqlText(" AS " + quoted(out.name));
+    text += SqlText(" AS " + quote_identifier(out.name));
   }
   scope.add(std::move(out));
   return text;
@@ -376,7 +379,7 @@ SqlText Translator::lateral(const PgQuery__RangeSubselect& node, Scope& scope) {
     columns.push_back({.name = name, .type = value.type, .declared = value.declared, .sql = value.text.str()});
   }
   scope.add({.name = alias, .columns = std::move(columns)});
-  return SqlText("(SELECT 1) AS " + quoted(alias));
+  return SqlText("(SELECT 1) AS " + quote_identifier(alias));
 }
 
 }  // namespace eindb::dialect

@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/token_value.hpp"
 
@@ -45,7 +46,7 @@ SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
   if (with != with_queries_.end()) {
     out.columns = with->second.columns;
     out.known = with->second.known;
-    text = SqlText(quoted(name), node.location);
+    text = SqlText(quote_identifier(name), node.location);
   } else {
     const bool of_catalog = of_information || equal_ignoring_case(schema, "pg_catalog");
     const auto own_schema = of_catalog ? std::string() : schema_for_sqlite(schema, name);
@@ -55,11 +56,12 @@ SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
       const auto table = of_information ? "information_schema_" + to_lower(name) : to_lower(name);
       columns = columns_of("pg_catalog", table);
       uses_catalog_ = uses_catalog_ || of_catalog || columns.has_value();
-      text = SqlText("\"pg_catalog\"." + quoted(table), node.location);
+      text = SqlText("\"pg_catalog\"." + quote_identifier(table), node.location);
     }
     if (!columns && !of_catalog) {
       columns = columns_of(own_schema, name);
-      text = SqlText((own_schema.empty() ? "" : quoted(own_schema) + ".") + quoted(name), node.location);
+      text = SqlText((own_schema.empty() ? "" : quote_identifier(own_schema) + ".") + quote_identifier(name),
+                     node.location);
     }
     if (!columns && is_file(node)) {
       text = SqlText(quote_string(name), node.location);
@@ -73,15 +75,16 @@ SqlText Translator::table(const PgQuery__RangeVar& node, Scope& scope) {
   }
   if (node.alias == nullptr) {
     // A table of the catalog has another name for SQLite.
-    if (!text.str().ends_with(quoted(name)) && !is_file(node)) text += SqlText(" AS " + quoted(name));
+    if (!text.str().ends_with(quote_identifier(name)) && !is_file(node))
+      text += SqlText(" AS " + quote_identifier(name));
   } else {
     out.name = node.alias->aliasname;
-    text += SqlText(" AS " + quoted(out.name));
+    text += SqlText(" AS " + quote_identifier(out.name));
     const auto names = names_of(nodes(node.alias->n_colnames, node.alias->colnames));
     if (!names.empty() && (!out.known || names.size() > out.columns.size()))
       refuse("42P10", "table \"" + out.name + "\" has fewer columns available than specified", node.location);
     for (std::size_t n = 0; n < names.size(); ++n) {
-      out.columns[n].sql = quoted(out.name) + "." + quoted(out.columns[n].name);
+      out.columns[n].sql = quote_identifier(out.name) + "." + quote_identifier(out.columns[n].name);
       out.columns[n].name = names[n];
     }
   }
@@ -120,10 +123,10 @@ SqlText Translator::derived(const PgQuery__RangeSubselect& node, Scope& scope) {
   auto text = inner.text;
   const bool is_values = text.str().starts_with("VALUES ");
   if (!names.empty() || is_values)
-    text = SqlText("WITH ") + SqlText(quoted(alias)) + name_list(all) + " AS (" + inner.text + ") SELECT * FROM " +
-           quoted(alias);
+    text = SqlText("WITH ") + SqlText(quote_identifier(alias)) + name_list(all) + " AS (" + inner.text +
+           ") SELECT * FROM " + quote_identifier(alias);
   scope.add({.name = alias, .columns = std::move(inner.columns), .known = inner.known});
-  return SqlText("(") + text + ") AS " + quoted(alias);
+  return SqlText("(") + text + ") AS " + quote_identifier(alias);
 }
 
 // Columns of USING are in both sides of a join, whose sources begin at `first` and `middle`.

@@ -8,6 +8,7 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/literals.hpp"
 #include "engine/dialect/translator.hpp"
 #include "parser/tokenizer.hpp"
@@ -304,7 +305,7 @@ void Translator::translate_column(const PgQuery__ColumnDef& definition, const Pg
   move_digits(statement_, definition.type_name->location, edits);
   const auto begin = static_cast<std::size_t>(definition.type_name->location);
   if (const auto dimensions = definition.type_name->n_array_bounds; dimensions > 0) {
-    edits.push_back({begin, end_of_array_type(statement_, begin, dimensions), quoted(type + "[]")});
+    edits.push_back({begin, end_of_array_type(statement_, begin, dimensions), quote_identifier(type + "[]")});
   } else if (type_named(type) == SqlType::Json) {
     // SQLite would store the numbers among the values of a type json as numbers, and lose how they are written.
     const auto end = token_at(statement_, begin).span.end;
@@ -454,7 +455,8 @@ SqlText Translator::alter_table(const PgQuery__AlterTableStmt& node) {
     if (definition == nullptr || definition->node_case != PG_QUERY__NODE__NODE_COLUMN_DEF) continue;
     const auto& column = *definition->column_def;
     const auto name = token_at(statement_, static_cast<std::size_t>(column.location));
-    if (is_reserved_by_sqlite(name)) edits.push_back({name.span.begin, name.span.end, quoted(column.colname)});
+    if (is_reserved_by_sqlite(name))
+      edits.push_back({name.span.begin, name.span.end, quote_identifier(column.colname)});
     scope.sources().back().columns.push_back(column_of(column));
     translate_column(column, *node.relation, scope, edits);
     if (is_serial(type_text(column)))

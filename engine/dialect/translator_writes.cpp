@@ -3,6 +3,7 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
 
 namespace eindb::dialect {
@@ -159,7 +160,7 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
       seen.emplace_back(target.name);
       if (!defaults.empty() && defaults[seen.size() - 1]) continue;
       columns.push_back(column != nullptr ? *column : Column{.name = target.name});
-      names.emplace_back(quoted(columns.back().name), target.location);
+      names.emplace_back(quote_identifier(columns.back().name), target.location);
     }
     if (!names.empty()) out += SqlText(" (") + joined(names) + ")";
   } else {
@@ -187,7 +188,7 @@ SqlText Translator::insert(const PgQuery__InsertStmt& node) {
     if (countable && node.n_cols == 0 && (rows.columns.size() < columns.size() || !defaults.empty())) {
       // Without a list the first columns are meant, where SQLite demands a value for each.
       std::vector<SqlText> names;
-      for (std::size_t n = 0; n < rows.columns.size(); ++n) names.emplace_back(quoted(columns[n].name));
+      for (std::size_t n = 0; n < rows.columns.size(); ++n) names.emplace_back(quote_identifier(columns[n].name));
       out += SqlText(" (") + joined(names) + ")";
     }
     // SQLite would read ON CONFLICT behind a SELECT as the condition of a join.
@@ -211,7 +212,7 @@ SqlText Translator::conflict(const PgQuery__OnConflictClause& node, const Scope&
     for (const auto* each : nodes(node.infer->n_index_elems, node.infer->index_elems)) {
       if (each->node_case != PG_QUERY__NODE__NODE_INDEX_ELEM || each->index_elem->expr != nullptr)
         unsupported("ON CONFLICT of an expression", node.location, "name columns that are UNIQUE");
-      keys.emplace_back(quoted(each->index_elem->name));
+      keys.emplace_back(quote_identifier(each->index_elem->name));
     }
     out += SqlText(" (") + joined(keys) + ")";
     if (node.infer->where_clause != nullptr)
@@ -258,7 +259,7 @@ SqlText Translator::assignments(std::span<PgNode* const> targets, const Scope& s
       refuse("428C9", "column \"" + column->name + "\" can only be updated to DEFAULT", target.location,
              "the column is GENERATED ALWAYS AS IDENTITY");
     auto value = stored(checked(expression(*source, scope)), *column);
-    out.push_back(SqlText(quoted(column->name) + " = ", target.location) + value.text);
+    out.push_back(SqlText(quote_identifier(column->name) + " = ", target.location) + value.text);
   }
   return joined(out);
 }

@@ -58,7 +58,7 @@ std::int64_t count_cells(const TileProvider& tensor) {
   return count;
 }
 
-std::vector<std::int64_t> key_of(std::int64_t number, const std::vector<std::int64_t>& strides) {
+std::vector<std::int64_t> cell_key(std::int64_t number, const std::vector<std::int64_t>& strides) {
   std::vector<std::int64_t> key(strides.size());
   for (std::size_t d = 0; d < key.size(); ++d) {
     key[d] = number / strides[d];
@@ -80,7 +80,7 @@ void write_cells(CellListWriter& writer, const TileProvider& tensor, bool as_col
         visit_cells<T>(*tile, tensor.grid, *id, [&](std::int64_t number, const T& v) { sorter.add({number, v}); });
     sorter.finish();
     for (NumberedCell<T> cell; sorter.next(cell);) {
-      auto key = key_of(cell.number, strides);
+      auto key = cell_key(cell.number, strides);
       if (as_column) key.push_back(0);
       writer.add(key, cell.value);
     }

@@ -65,7 +65,7 @@ std::optional<FileFormat> format_of_ending(const std::string& path) {
   return std::nullopt;
 }
 
-std::string text_of(const ast::Option& option) {
+std::string option_text(const ast::Option& option) {
   if (!option.value) return "on";
   if (const auto* text = std::get_if<std::string>(&option.value->value)) return *text;
   if (const auto* integer = std::get_if<std::int64_t>(&option.value->value)) return std::to_string(*integer);
@@ -74,12 +74,12 @@ std::string text_of(const ast::Option& option) {
 
 [[noreturn]] void refuse(const ast::Option& option, const std::string& takes) {
   const auto name = to_lower(option.name.text);
-  throw Error(ErrorKind::Value, name + (option.value ? " cannot be '" + text_of(option) + "'" : " needs a value"),
+  throw Error(ErrorKind::Value, name + (option.value ? " cannot be '" + option_text(option) + "'" : " needs a value"),
               option.value ? option.value->span : option.name.span, name + " takes " + takes);
 }
 
 bool switch_of(const ast::Option& option) {
-  const auto value = to_lower(text_of(option));
+  const auto value = to_lower(option_text(option));
   const bool on = value == "on" || value == "true" || value == "1";
   if (!on && value != "off" && value != "false" && value != "0") refuse(option, "on or off");
   return on;
@@ -88,7 +88,7 @@ bool switch_of(const ast::Option& option) {
 void apply_format(const ast::Option& /*option*/, CopyOptions& /*out*/) {}  // chosen_format has read it already
 
 void apply_delimiter(const ast::Option& option, CopyOptions& out) {
-  const auto text = text_of(option) == "\\t" ? "\t" : text_of(option);
+  const auto text = option_text(option) == "\\t" ? "\t" : option_text(option);
   if (text.size() != 1 || text == "\n" || text == "\"") refuse(option, "one character");
   out.csv.delimiter = text[0];
 }
@@ -98,20 +98,20 @@ void apply_header(const ast::Option& option, CopyOptions& out) {
 }
 
 void apply_layout(const ast::Option& option, CopyOptions& out) {
-  const auto value = to_lower(text_of(option));
+  const auto value = to_lower(option_text(option));
   if (value != "dense" && value != "coordinates") refuse(option, "dense or coordinates");
   out.cells.chosen = value == "coordinates";
 }
 
 void apply_base(const ast::Option& option, CopyOptions& out) {
-  const auto value = text_of(option);
+  const auto value = option_text(option);
   if (value != "0" && value != "1") refuse(option, "0 or 1");
   out.cells.base = value == "1" ? 1 : 0;
 }
 
 /// Parses "1000,2000"; an empty text is the shape of a scalar.
 void apply_shape(const ast::Option& option, CopyOptions& out) {
-  const auto text = text_of(option);
+  const auto text = option_text(option);
   std::vector<std::int64_t> extents;
   const char* at = text.data();
   const char* end = at + text.size();
@@ -130,18 +130,18 @@ void apply_shape(const ast::Option& option, CopyOptions& out) {
 }
 
 void apply_array_name(const ast::Option& option, CopyOptions& out) {
-  if (!option.value || text_of(option).empty()) refuse(option, "a name");
-  out.array.name = text_of(option);
+  if (!option.value || option_text(option).empty()) refuse(option, "a name");
+  out.array.name = option_text(option);
 }
 
 void apply_compression(const ast::Option& option, CopyOptions& out) {
-  const auto value = to_lower(text_of(option));
+  const auto value = to_lower(option_text(option));
   if (value != "deflate" && value != "none") refuse(option, "deflate or none");
   out.array.compression = value == "deflate" ? Compression::Deflate : Compression::None;
 }
 
 void apply_dtype(const ast::Option& option, CopyOptions& out) {
-  out.array.type = parse_safetensors_type(text_of(option));
+  out.array.type = parse_safetensors_type(option_text(option));
   if (!out.array.type) refuse(option, "F16, BF16, F32, F64 or I64");
 }
 
@@ -241,8 +241,8 @@ void refuse_columnar(std::string_view format, SourceSpan place) {
 FileFormat chosen_format(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options) {
   for (const auto& option : options) {
     if (to_lower(option.name.text) != "format") continue;
-    const auto format = format_named(to_lower(text_of(option)));
-    if (!format) refuse_columnar(to_lower(text_of(option)), option.value->span);
+    const auto format = format_named(to_lower(option_text(option)));
+    if (!format) refuse_columnar(to_lower(option_text(option)), option.value->span);
     if (!format) refuse(option, format_names());
     return *format;
   }

@@ -3,13 +3,13 @@
 #include <span>
 #include <string>
 
+#include "common/byte_order_mark.hpp"
 #include "parser/utf8.hpp"
 
 namespace eindb {
 namespace {
 
 constexpr std::size_t kBytesAtOnce = 1 << 20;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 void check_file_text(std::string_view text) {
   if (is_utf8(text)) return;

@@ -11,6 +11,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/hexadecimal.hpp"
 #include "common/letter_case.hpp"
 #include "engine/files/file_rows.hpp"
 #include "engine/files/load_rows.hpp"
@@ -44,13 +45,6 @@ std::optional<Cell> truth_in(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<int> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
 /// Bytes as COPY TO writes them.
 std::optional<Cell> bytes_in(std::string_view text) {
   if (text.size() % 2 != 0) return std::nullopt;
@@ -59,7 +53,7 @@ std::optional<Cell> bytes_in(std::string_view text) {
     const auto high = hex_digit(text[n]);
     const auto low = hex_digit(text[n + 1]);
     if (!high || !low) return std::nullopt;
-    out += static_cast<char>(*high * 16 + *low);
+    out += static_cast<char>(*high << 4U | *low);
   }
   return Cell(std::move(out));
 }

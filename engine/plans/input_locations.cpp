@@ -52,7 +52,7 @@ class Locator {
     auto& holders = out_.holders.emplace_back();
     auto& contents = out_.contents.emplace_back();
     if (tensor.attached) {
-      const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
+      const auto& grid = tensor.stored_grid();
       holders = all_at(coordinator, grid.tile_count());
       return;
     }

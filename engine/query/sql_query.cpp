@@ -227,7 +227,7 @@ void refuse_misread_parameter(const SqliteStatement& statement, const RewrittenS
 // ----------------------------------------------------------------------------------------
 
 /// The text, and what else the translation of SQL inside of another statement depends on.
-std::string key_of(const std::string& text, SessionState& session) {
+std::string kept_key(const std::string& text, SessionState& session) {
   if (!runs_inner_sql(session)) return text;
   auto key = std::string(1, '\0') + std::to_string(session.database.schema_version());
   for (const auto& type : session.statement.stated_types()) key += ',' + type;
@@ -571,7 +571,7 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) 
   session.database.tensor_tables.keep(std::min(kKeptBytes, memory_of(session.user) / kMemoryShare));
   session.database.forget_compiled_if_changed();
   PreparedSql prepared(session, use);
-  prepared.key_ = key_of(sql.text, session);
+  prepared.key_ = kept_key(sql.text, session);
   if (sql.queries.empty() && !session.user.permissions.is_restricted())
     prepared.compiled_ = session.database.compiled.take(prepared.key_);
   if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {}, {}, attached_names_in(sql, session.database));

@@ -38,14 +38,15 @@ int available_threads() {
 // Four fifths of the memory of the machine or of the process's control group.
 std::int64_t default_memory_limit() { return available_memory() / 5 * 4; }
 
-std::string text_of(const Value& value) {
+std::string setting_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
   return std::to_string(std::get<double>(value));
 }
 
 [[noreturn]] void refuse(const std::string& name, const Value& value, const std::string& takes) {
-  throw Error(ErrorKind::Value, name + " cannot be '" + text_of(value) + "'", std::nullopt, name + " takes " + takes);
+  throw Error(ErrorKind::Value, name + " cannot be '" + setting_text(value) + "'", std::nullopt,
+              name + " takes " + takes);
 }
 
 struct Unit {
@@ -75,7 +76,7 @@ std::int64_t integer_in(const std::string& name, const Value& value, std::int64_
 }
 
 bool switch_of(const std::string& name, const Value& value) {
-  const auto text = to_lower(text_of(value));
+  const auto text = to_lower(setting_text(value));
   if (text != "on" && text != "off" && text != "1" && text != "0" && text != "true" && text != "false")
     refuse(name, value, "on or off");
   return text == "on" || text == "1" || text == "true";
@@ -85,7 +86,7 @@ constexpr double kMaxPathBudget = 60;
 
 // nullopt for 'auto'.
 std::optional<double> path_budget(const Value& value) {
-  if (to_lower(text_of(value)) == "auto") return std::nullopt;
+  if (to_lower(setting_text(value)) == "auto") return std::nullopt;
   double seconds = -1;
   if (const auto* integer = std::get_if<std::int64_t>(&value)) seconds = static_cast<double>(*integer);
   if (const auto* real = std::get_if<double>(&value)) seconds = *real;
@@ -143,7 +144,7 @@ std::span<const SettingRow> SettingRow::all() {
        "what plans are to save: 'transfers' (elements moved), 'calibrated' (seconds on this machine) or 'auto': "
        "transfers between workers, seconds without",
        [](Settings& s, const Value& v) {
-         const auto text = to_lower(text_of(v));
+         const auto text = to_lower(setting_text(v));
          if (text != "auto" && text != "transfers" && text != "calibrated")
            refuse("cost_model", v, "'auto', 'transfers' or 'calibrated'");
          s.calibrated_ = text == "auto" ? std::nullopt : std::optional(text == "calibrated");
@@ -154,15 +155,15 @@ std::span<const SettingRow> SettingRow::all() {
        },
        [](Settings& s) { s.calibrated_.reset(); }},
       {"disabled_passes", "optimizer passes to leave out, as in 'common_subexpressions,early_summation'",
-       [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(to_lower(text_of(v))); },
+       [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(to_lower(setting_text(v))); },
        [](const Settings& s) { return join_names(s.disabled_passes_); },
        [](Settings& s) { s.disabled_passes_.clear(); }},
       {"machine_file", "file of this machine's figures for cost_model 'calibrated'; '' for that of eindb calibrate",
-       [](Settings& s, const Value& v) { s.machine_file_ = text_of(v); },
+       [](Settings& s, const Value& v) { s.machine_file_ = setting_text(v); },
        [](const Settings& s) { return s.machine_file_; }, [](Settings& s) { s.machine_file_.clear(); }},
       {"memory_limit", "bytes that the tiles of a statement may take, as in '2GB'",
        [](Settings& s, const Value& v) {
-         const auto bytes = parse_byte_size(text_of(v));
+         const auto bytes = parse_byte_size(setting_text(v));
          if (!bytes || *bytes < 1 << 20) refuse("memory_limit", v, "a size of at least 1 MiB, as in '2GB'");
          if (*bytes > s.bounds_.most_memory_limit) {
            refuse("memory_limit", v,
@@ -184,11 +185,11 @@ std::span<const SettingRow> SettingRow::all() {
        [](const Settings& s) { return s.path_.seconds ? short_number(*s.path_.seconds) : "auto"; },
        [](Settings& s) { s.path_.seconds.reset(); }},
       {"path_objective", "what makes an order of a contraction better: 'flops', 'size' or 'mix'",
-       [](Settings& s, const Value& v) { s.path_.objective = parse_path_objective(text_of(v)); },
+       [](Settings& s, const Value& v) { s.path_.objective = parse_path_objective(setting_text(v)); },
        [](const Settings& s) { return name_of(s.path_.objective); },
        [](Settings& s) { s.path_.objective = PathObjective::Flops; }},
       {"path_optimizer", "how n-ary contractions are ordered: 'auto', 'greedy', 'optimal' or 'anneal'",
-       [](Settings& s, const Value& v) { s.path_.optimizer = parse_path_optimizer(text_of(v)); },
+       [](Settings& s, const Value& v) { s.path_.optimizer = parse_path_optimizer(setting_text(v)); },
        [](const Settings& s) { return std::string(name_of(s.path_.optimizer)); },
        [](Settings& s) { s.path_.optimizer = PathOptimizer::Auto; }},
       {"plan_cache_size", "plans of queries that the session keeps to use again, 0 for none",
@@ -203,7 +204,7 @@ std::span<const SettingRow> SettingRow::all() {
        "how relations move between blocks of workers: 'pieces' (one exchange in which each receives what it lacks), "
        "'collectives' (a sequence of all-gathers, all-to-alls and permutations) or 'auto' (what takes less time)",
        [](Settings& s, const Value& v) {
-         const auto way = exchange_way_of(to_lower(text_of(v)));
+         const auto way = exchange_way_of(to_lower(setting_text(v)));
          if (!way) refuse("redistribution", v, "'auto', 'pieces' or 'collectives'");
          s.redistribution_ = *way;
        },
@@ -219,7 +220,7 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s) { s.slicing_ = true; }},
       {"statement_timeout", "milliseconds after which a statement is cancelled, 0 for never; '30s' also works",
        [](Settings& s, const Value& v) {
-         const auto ms = parse_duration_ms(text_of(v));
+         const auto ms = parse_duration_ms(setting_text(v));
          if (!ms || *ms > kMaxTimeoutMs)
            refuse("statement_timeout", v, "milliseconds up to 2147483647, or a duration as in '30s'");
          s.statement_timeout_ms_ = *ms;
@@ -228,7 +229,7 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s) { s.statement_timeout_ms_ = s.default_statement_timeout_ms_; }, false},
       {"strategy",
        "how partition vectors are chosen: 'eindecomp', 'sqrt', 'data(label)', 'sequence', 'attention', 'megatron'",
-       [](Settings& s, const Value& v) { s.strategy_ = parse_strategy(text_of(v)); },
+       [](Settings& s, const Value& v) { s.strategy_ = parse_strategy(setting_text(v)); },
        [](const Settings& s) { return s.strategy_.to_string(); }, [](Settings& s) { s.strategy_ = {}; }},
       {"threads", "threads that work on tiles",
        [](Settings& s, const Value& v) {
@@ -238,7 +239,7 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s) { s.threads_ = s.bounds_.threads; }},
       {"tile_bytes", "size of the tiles that tensors are stored in when no PARTITION is given",
        [](Settings& s, const Value& v) {
-         const auto bytes = parse_byte_size(text_of(v));
+         const auto bytes = parse_byte_size(setting_text(v));
          if (!bytes || *bytes < 1 || *bytes > kMaxTileBytes) refuse("tile_bytes", v, "a size from 1 byte to 900 MiB");
          s.tile_bytes_ = *bytes;
        },
@@ -246,7 +247,7 @@ std::span<const SettingRow> SettingRow::all() {
       {"tile_cache_size",
        "bytes of tiles that the session keeps as they were read, to use again; at most memory_limit; 0 for none",
        [](Settings& s, const Value& v) {
-         const auto bytes = parse_byte_size(text_of(v));
+         const auto bytes = parse_byte_size(setting_text(v));
          if (!bytes || *bytes < 0) refuse("tile_cache_size", v, "a size as in '2GB', or 0");
          s.tile_cache_size_ = *bytes;
        },

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "common/check.hpp"
 #include "parser/statement_outline.hpp"
+#include "parser/token_value.hpp"
 
 namespace eindb {
 namespace {
@@ -16,13 +16,10 @@ constexpr std::size_t kMostStatements = 100;
 constexpr std::size_t kMostBytes = std::size_t{2} << 20U;
 constexpr std::size_t kMostShare = 4;
 
-/// Returns 3 for "$3".
-std::optional<std::size_t> parameter_number(std::string_view name) {
-  std::size_t number = 0;
-  if (!name.starts_with('$')) return std::nullopt;
-  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size() || number == 0) return std::nullopt;
-  return number;
+/// Returns 3 for "$3", and nothing for a parameter of another form.
+std::optional<std::size_t> number_in_name(std::string_view name) {
+  const auto number = parameter_number(name);
+  return number == 0 ? std::nullopt : std::optional(number);
 }
 
 }  // namespace
@@ -85,7 +82,7 @@ void CompiledStatements::drop_oldest() {
 CompiledSql compiled_sql(std::string text, SqliteStatement statement) {
   CompiledSql compiled{.text = std::move(text), .statement = std::move(statement)};
   for (int n = 1; n <= compiled.statement.parameter_count(); ++n)
-    compiled.parameters.push_back(parameter_number(compiled.statement.parameter_name(n)));
+    compiled.parameters.push_back(number_in_name(compiled.statement.parameter_name(n)));
   compiled.bytes = sizeof compiled + compiled.text.size() + compiled.statement.memory_used();
   return compiled;
 }

@@ -30,7 +30,7 @@ SqliteValue given_back(const KeptValue& value) {
   return std::monostate();
 }
 
-bool is_null(const KeptValue& value) { return std::holds_alternative<std::monostate>(value); }
+bool is_null_value(const KeptValue& value) { return std::holds_alternative<std::monostate>(value); }
 
 double real_of(const KeptValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
@@ -60,7 +60,8 @@ struct Direction {
 };
 
 bool is_before(const KeptValue& a, const KeptValue& b, Direction direction) {
-  if (is_null(a) || is_null(b)) return is_null(a) != is_null(b) && is_null(direction.nulls_first ? a : b);
+  if (is_null_value(a) || is_null_value(b))
+    return is_null_value(a) != is_null_value(b) && is_null_value(direction.nulls_first ? a : b);
   return direction.descends ? compare(b, a) < 0 : compare(a, b) < 0;
 }
 

@@ -21,7 +21,7 @@ bool is_one_of(const Token& token, std::span<const std::string_view> words) {
 }
 
 /// Words that may follow a table; any other word is its alias.
-constexpr std::array<std::string_view, 21> kFollowsTable{
+constexpr std::array<std::string_view, 21> kNoTableAlias{
     "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "NATURAL",  "LEFT",
     "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "NOT",    "RETURNING"};
 
@@ -43,7 +43,7 @@ bool holds_indices(std::string_view bracketed) {
 bool has_alias(Tokenizer after) {
   const auto next = after.next();
   if (next.is_quoted()) return true;
-  return next.is(Token::Kind::Word) && !is_one_of(next, kFollowsTable);
+  return next.is(Token::Kind::Word) && !is_one_of(next, kNoTableAlias);
 }
 
 /// sales for data/sales.csv.
@@ -92,7 +92,7 @@ struct Name {
   std::string schema = {};  ///< before it
 };
 
-std::optional<Name> name_of(const Token& token) {
+std::optional<Name> name_in(const Token& token) {
   if (token.is(Token::Kind::Word)) return Name{std::string(token.text), token.span};
   if (token.is_quoted()) return Name{unquote(token), token.span};
   return std::nullopt;
@@ -100,11 +100,11 @@ std::optional<Name> name_of(const Token& token) {
 
 /// Reads the name at the start of `tokenizer`, with a schema before it; nullopt if there is none.
 std::optional<Name> take_name(Tokenizer& tokenizer) {
-  auto name = name_of(tokenizer.next());
+  auto name = name_in(tokenizer.next());
   auto ahead = tokenizer;
   if (!name || !ahead.next().is_symbol('.')) return name;
   tokenizer = ahead;
-  auto behind = name_of(tokenizer.next());
+  auto behind = name_in(tokenizer.next());
   if (behind) behind->schema = std::move(name->text);
   return behind;
 }
@@ -244,7 +244,7 @@ std::vector<BracketAfterName> brackets_after_names(std::string_view sql) {
       const bool close = last.span.end == token.span.begin;
       const bool indices = holds_indices(bracket);
       if ((is_table && named) || (close && indices)) {
-        const auto name = name_of(last);
+        const auto name = name_in(last);
         const SourceSpan span{token.span.begin, token.span.begin + bracket.size()};
         found.push_back({name ? name->text : "", span, close || indices});
       }
@@ -263,11 +263,11 @@ std::vector<QualifiedTable> qualified_tables(std::string_view sql) {
   TablePosition position;
   Tokenizer tokenizer(sql);
   for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
-    auto schema = position.takes_table() ? name_of(token) : std::nullopt;
+    auto schema = position.takes_table() ? name_in(token) : std::nullopt;
     position.see(token);
     auto ahead = tokenizer;
     if (!schema || !ahead.next().is_symbol('.')) continue;
-    if (auto name = name_of(ahead.next()))
+    if (auto name = name_in(ahead.next()))
       found.push_back({std::move(schema->text), std::move(name->text), {token.span.begin, name->span.end}});
   }
   return found;
@@ -298,7 +298,7 @@ std::vector<SchemaTarget> schema_targets(std::string_view sql) {
 std::optional<SourceSpan> find_name(std::string_view sql, std::string_view name) {
   Tokenizer tokenizer(sql);
   for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
-    const auto found = name_of(token);
+    const auto found = name_in(token);
     if (found && equal_ignoring_case(found->text, name)) return found->span;
   }
   return std::nullopt;
@@ -308,7 +308,7 @@ std::vector<std::string> names_in(std::string_view sql, std::size_t limit) {
   std::vector<std::string> names;
   Tokenizer tokenizer(sql);
   for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && names.size() < limit; token = tokenizer.next())
-    if (auto name = name_of(token)) names.push_back(std::move(name->text));
+    if (auto name = name_in(token)) names.push_back(std::move(name->text));
   return names;
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/hexadecimal.hpp"
 
 namespace eindb {
 namespace {
@@ -13,10 +14,8 @@ namespace {
   throw Error(ErrorKind::Value, what, std::nullopt, "bytes are written as hexadecimal digits behind \\x");
 }
 
-unsigned hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10U;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10U;
+unsigned digit_of_bytea(char c) {
+  if (const auto digit = hex_digit(c)) return *digit;
   fail_bytea("a bytea has a byte that is no hexadecimal digit");
 }
 
@@ -25,7 +24,7 @@ std::string read_hexadecimal(std::string_view digits) {
   std::string bytes;
   bytes.reserve(digits.size() / 2);
   for (std::size_t n = 0; n < digits.size(); n += 2)
-    bytes += static_cast<char>(hex_digit(digits[n]) << 4U | hex_digit(digits[n + 1]));
+    bytes += static_cast<char>(digit_of_bytea(digits[n]) << 4U | digit_of_bytea(digits[n + 1]));
   return bytes;
 }
 

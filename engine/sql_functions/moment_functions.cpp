@@ -17,6 +17,7 @@ namespace pg_moments {  // names that other groups of functions have, too
 namespace {
 
 using dialect::kDay;
+using dialect::kDaysOfMonth;
 using dialect::kSecond;
 
 [[noreturn]] void refuse(std::string_view sqlstate, std::string message) {
@@ -166,8 +167,6 @@ SqliteValue interval_sum(PgValues values, int sign) {
 }
 SqliteValue interval_plus(PgValues values) { return interval_sum(values, 1); }
 SqliteValue interval_minus(PgValues values) { return interval_sum(values, -1); }
-
-constexpr std::int64_t kDaysOfMonth = 30;
 
 /// The length by which PostgreSQL compares intervals: months have thirty days. In microseconds.
 SqliteValue interval_span(PgValues values) {

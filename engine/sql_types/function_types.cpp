@@ -56,7 +56,7 @@ struct Function {
 };
 
 /// In alphabetical order.
-constexpr std::array kFunctions{
+constexpr std::array kTypedFunctions{
     Function{"abs", same_number},
     Function{"acos", real},
     Function{"acosh", real},
@@ -192,15 +192,15 @@ constexpr std::array kFunctions{
     Function{"variance", real},
     Function{"zeroblob", blob},
 };
-static_assert(std::is_sorted(kFunctions.begin(), kFunctions.end(),
+static_assert(std::is_sorted(kTypedFunctions.begin(), kTypedFunctions.end(),
                              [](const Function& a, const Function& b) { return a.name < b.name; }));
 
 const Function* find_function(std::string_view name) {
   const auto lower = to_lower(name);
   const auto* const found =
-      std::lower_bound(kFunctions.begin(), kFunctions.end(), lower,
+      std::lower_bound(kTypedFunctions.begin(), kTypedFunctions.end(), lower,
                        [](const Function& a, std::string_view wanted) { return a.name < wanted; });
-  return found == kFunctions.end() || found->name != lower ? nullptr : found;
+  return found == kTypedFunctions.end() || found->name != lower ? nullptr : found;
 }
 
 }  // namespace

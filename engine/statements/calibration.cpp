@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr DType kTypes[] = {DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64};
+constexpr DType kMeasuredTypes[] = {DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64};
 constexpr std::int64_t kShort = 1 << 16;  // elements that fit in a cache
 constexpr std::int64_t kMiddle = 1 << 18;
 constexpr int kFewestRuns = 3;           // of one measurement
@@ -40,7 +40,7 @@ struct MeasuredFunction {
   const char* text;
   bool is_complex_too = false;
 };
-constexpr MeasuredFunction kFunctions[] = {
+constexpr MeasuredFunction kMeasuredFunctions[] = {
     {Operation::Divide, "1 / X[i]", true},
     {Operation::Sqrt, "SQRT(X[i])", true},
     {Operation::Uniform, "RANDOM(1) + X[i]", true},
@@ -143,7 +143,7 @@ class Calibration {
     steps_.emplace_back([this] { measure_scaling(); });
     steps_.emplace_back([this] { measure_repartition(); });
     steps_.emplace_back([this] { measure_storage(); });
-    for (const auto type : kTypes) {
+    for (const auto type : kMeasuredTypes) {
       if (type != DType::Int64)
         for (std::size_t n = 0; n < kMatrixSides; ++n) steps_.emplace_back([=, this] { measure_product(type, n); });
       steps_.emplace_back([=, this] { measure_vector(type); });
@@ -417,7 +417,7 @@ class Calibration {
     }
     with_tensors(type, {kFunctionElements}, {1}, [&] {
       const double plain = query_seconds("EINSUM Z[i] = X[i] + 1");
-      for (const auto& [operation, text, is_complex_too] : kFunctions)
+      for (const auto& [operation, text, is_complex_too] : kMeasuredFunctions)
         if (is_complex_too || !is_complex(type)) measure_function(type, operation, text, plain);
     });
     if (is_complex(type)) fill_complex(type);

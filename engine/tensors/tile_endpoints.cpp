@@ -15,7 +15,7 @@ StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::ve
   for (std::size_t n = 0; n < tensors.size(); ++n) {
     const auto& tensor = tensors[n];
     const auto& info = found[n];
-    const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
+    const auto& grid = tensor.stored_grid();
     CHECK(info.grid == grid && info.dtype == tensor.dtype, "a plan is of the catalog's state in its snapshot");
     stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name), unwritten.find(info)});
   }

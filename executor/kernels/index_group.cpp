@@ -4,11 +4,10 @@
 #include <array>
 
 #include "common/check.hpp"
+#include "common/checked_math.hpp"
 
 namespace eindb {
 namespace {
-
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 IndexGroup merged(const IndexGroup& sorted) {
   IndexGroup out;
@@ -89,9 +88,9 @@ std::vector<std::int64_t> box_sides(const IndexGroup& group, std::int64_t limit,
   const auto extend = [&](std::size_t n, std::int64_t most) {
     const auto extent = group[n].extent;
     const auto wanted = std::clamp<std::int64_t>(most, 1, extent);
-    const auto even = divided_up(extent, divided_up(extent, wanted));
+    const auto even = ceil_divide(extent, ceil_divide(extent, wanted));
     const bool innermost = n + 1 == group.size();
-    const auto rounded = innermost && even < extent ? divided_up(even, multiple) * multiple : even;
+    const auto rounded = innermost && even < extent ? ceil_divide(even, multiple) * multiple : even;
     sides[n] = std::min(extent, rounded <= std::max(wanted, multiple) ? rounded : even);
     left = std::max<std::int64_t>(1, left / sides[n]);
   };
@@ -121,7 +120,7 @@ GroupBoxes::GroupBoxes(const IndexGroup& group, std::vector<std::int64_t> sides)
   for (std::size_t n = 0; n < group.size(); ++n) {
     CHECK(sides_[n] > 0 && group[n].extent > 0, "a box has indices along each loop");
     room_ *= sides_[n];
-    box_count_ *= divided_up(group[n].extent, sides_[n]);
+    box_count_ *= ceil_divide(group[n].extent, sides_[n]);
   }
   go_to(0);
 }
@@ -130,7 +129,7 @@ void GroupBoxes::go_to(std::int64_t number) {
   DCHECK(number >= 0 && number < box_count_, "a box is one of its group");
   count_ = 1;
   for (auto n = group_.size(); n-- > 0;) {
-    const auto boxes = divided_up(group_[n].extent, sides_[n]);
+    const auto boxes = ceil_divide(group_[n].extent, sides_[n]);
     begins_[n] = number % boxes * sides_[n];
     number /= boxes;
     extents_[n] = std::min(sides_[n], group_[n].extent - begins_[n]);

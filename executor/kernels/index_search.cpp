@@ -78,13 +78,13 @@ std::int64_t exact_up_to(DType type) {
 
 // The loops that a search steps through at once: that of the index, and one over cells. Values are contiguous along one
 // of them.
-struct Sides {
+struct SearchedSides {
   Loop index;
   Loop cells;
   bool along = true;  // contiguous along the index
 };
 
-std::optional<Sides> take_sides(std::vector<Loop>& loops, const Search& search) {
+std::optional<SearchedSides> take_sides(std::vector<Loop>& loops, const Search& search) {
   const auto aggregated = [](const Loop& loop) { return loop.aggregated; };
   const auto values = search.values.stream;
   const auto wanted = search.wanted.stream;
@@ -93,7 +93,7 @@ std::optional<Sides> take_sides(std::vector<Loop>& loops, const Search& search) 
   if (index == loops.end() || std::count_if(loops.begin(), loops.end(), aggregated) != 1 ||
       index->strides[search.index_stream] != 1 || index->strides[wanted] != 0)
     return std::nullopt;
-  Sides sides{*index, single, index->strides[values] == 1};
+  SearchedSides sides{*index, single, index->strides[values] == 1};
   loops.erase(index);
   const auto moves_index = [&](const Loop& loop) { return loop.strides[search.index_stream] != 0; };
   if (std::any_of(loops.begin(), loops.end(), moves_index)) return std::nullopt;
@@ -147,7 +147,7 @@ class Cells {
 
 class IndexSearch {
  public:
-  IndexSearch(const ElementTable& table, const Search& search, Sides sides, bool first)
+  IndexSearch(const ElementTable& table, const Search& search, SearchedSides sides, bool first)
       : table_(table), search_(search), sides_(std::move(sides)), first_(first) {}
 
   template <class T>
@@ -185,7 +185,7 @@ class IndexSearch {
 
   const ElementTable& table_;
   Search search_;
-  Sides sides_;
+  SearchedSides sides_;
   bool first_;
 };
 

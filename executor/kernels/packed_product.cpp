@@ -6,6 +6,7 @@
 
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
+#include "common/checked_math.hpp"
 #include "executor/kernels/cache_sizes.hpp"
 #include "executor/kernels/panel_packer.hpp"
 #include "executor/kernels/workspace.hpp"
@@ -32,7 +33,7 @@ struct Limits {
 constexpr std::int64_t kDeepestPanel = 512;
 constexpr std::int64_t kDeepestBox = 4096;
 constexpr std::int64_t kDeepestInPlace = 64;  // most rows prefetched at a time
-constexpr std::int64_t kMostRows = 16384;
+constexpr std::int64_t kMostPackedRows = 16384;
 constexpr std::int64_t kMostColumns = 2048;
 
 Limits limits_of(const PanelTable& table, DType compute, std::int64_t depth) {
@@ -41,7 +42,7 @@ Limits limits_of(const PanelTable& table, DType compute, std::int64_t depth) {
   const auto deepest = std::min(kDeepestPanel, static_cast<std::int64_t>(caches.first) * 4 / 3 / (table.rows * size));
   const auto bytes = depth * size;
   return {deepest, rounded_down(std::min(kMostColumns, most_of_columns() / bytes), table.columns),
-          rounded_down(std::min(kMostRows, most_of_rows() / bytes), table.rows)};
+          rounded_down(std::min(kMostPackedRows, most_of_rows() / bytes), table.rows)};
 }
 
 // `width` and `depth`: positions of the contiguous loop in these groups, or -1.
@@ -55,7 +56,8 @@ Contiguity contiguity_of(int width, std::size_t width_loops, int depth) {
 // the runs.
 std::int64_t deepest_box(const ProductGroups& groups, DType compute, std::int64_t depth) {
   if (groups.contracted.size() < 2) return depth;
-  const auto width = std::min(kMostRows, count_of(groups.rows)) + std::min(kMostRows, count_of(groups.columns));
+  const auto width =
+      std::min(kMostPackedRows, count_of(groups.rows)) + std::min(kMostPackedRows, count_of(groups.columns));
   const auto bytes = static_cast<std::int64_t>(cache_sizes().second) / 4 * 3;
   return std::clamp(bytes / (width * static_cast<std::int64_t>(size_of(compute))), depth, kDeepestBox);
 }
@@ -66,10 +68,8 @@ std::int64_t room_of(const std::vector<std::int64_t>& sides) {
   return room;
 }
 
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // Divides `count` into the fewest parts of at most `most`, as equal as possible.
-std::int64_t even_part(std::int64_t count, std::int64_t most) { return divided_up(count, divided_up(count, most)); }
+std::int64_t even_part(std::int64_t count, std::int64_t most) { return ceil_divide(count, ceil_divide(count, most)); }
 
 // The layout of a panel's columns in the result: all contiguous, contiguous within each vector, or in runs.
 enum class ColumnLayout : std::uint8_t { SideBySide, InVectors, InRuns };
@@ -174,7 +174,7 @@ class PackedProduct {
            Workspace::rounded(static_cast<std::size_t>(panels_of_columns()) * sizeof(ColumnLayout)) +
            Workspace::rounded(static_cast<std::size_t>(columns_.boxes().room()));
   }
-  std::int64_t panels_of_columns() const { return divided_up(columns_.boxes().room(), table_.columns); }
+  std::int64_t panels_of_columns() const { return ceil_divide(columns_.boxes().room(), table_.columns); }
 
   void run_batch(std::size_t loop, std::int64_t s, std::int64_t v, std::int64_t result) {
     if (loop == groups_.batch.size()) return run_matrix(s, v, result);
@@ -399,7 +399,7 @@ std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, const
   const auto deepest = size.one_contracted ? limits_of(table, compute, kDeepestPanel).depth : kDeepestBox;
   const auto depth = std::min(size.k, deepest);
   const auto edges = table.rows + table.columns;
-  const auto width = std::min(size.m, kMostRows) + std::min(size.n, kMostRows);
+  const auto width = std::min(size.m, kMostPackedRows) + std::min(size.n, kMostPackedRows);
   const auto most = std::max(most_of_rows() / element, table.rows * depth) +
                     std::max(most_of_columns() / element, table.columns * depth);
   const auto blocks = std::min(width * depth, most);

@@ -13,7 +13,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kDepth = 128;           // of packed panels: one of each operand fits the first-level cache
+constexpr std::int64_t kPanelDepth = 128;      // of packed panels: one of each operand fits the first-level cache
 constexpr std::int64_t kMostRowsPacked = 128;  // of the left operand at a time
 constexpr std::int64_t kPackedBytes = 256 * 1024;
 
@@ -81,13 +81,13 @@ class PairRun {
   void plan_panels() {
     const auto panel = table_.pair_columns;
     columns_packed_ =
-        std::min(rounded_up(matrices_.columns(), panel), std::max(panel, kPackedBytes / kDepth / element_));
+        std::min(rounded_up(matrices_.columns(), panel), std::max(panel, kPackedBytes / kPanelDepth / element_));
     columns_packed_ = rounded_up(columns_packed_, panel);
     CHECK(columns_packed_ > 0 && columns_packed_ % panel == 0, "whole panels are packed at a time");
     rows_packed_ = kMostRowsPacked / table_.pair_rows * table_.pair_rows;
   }
-  std::int64_t left_panel_bytes() const { return rows_packed_ * kDepth * element_; }
-  std::int64_t right_panel_bytes() const { return columns_packed_ * kDepth * element_; }
+  std::int64_t left_panel_bytes() const { return rows_packed_ * kPanelDepth * element_; }
+  std::int64_t right_panel_bytes() const { return columns_packed_ * kPanelDepth * element_; }
 
   // Multiplies one matrix of the batch in blocks of columns, then of depth. The right operand's block stays in the
   // second-level cache, one of its panels in the first.
@@ -97,8 +97,8 @@ class PairRun {
     auto* out = matrices_.at(c, batch);
     for (std::int64_t column = 0; column < matrices_.columns(); column += columns_packed_) {
       const auto columns = std::min(columns_packed_, matrices_.columns() - column);
-      for (std::int64_t p = 0; p < matrices_.depth(); p += kDepth) {
-        const auto depth = std::min(kDepth, matrices_.depth() - p);
+      for (std::int64_t p = 0; p < matrices_.depth(); p += kPanelDepth) {
+        const auto depth = std::min(kPanelDepth, matrices_.depth() - p);
         pack(*right_panels_, table_.pair_columns, right, b, column, columns, p, depth);
         for (std::int64_t row = 0; row < matrices_.rows(); row += rows_packed_) {
           const auto rows = std::min(rows_packed_, matrices_.rows() - row);

@@ -73,17 +73,17 @@ Loop taken(std::vector<Loop>& loops, std::vector<Loop>::iterator at) {
 
 // The longest loop along which elements are contiguous, and the loop of the other kind with the smallest strides. One
 // of the two is aggregated.
-struct Sides {
+struct FoldedSides {
   Loop columns;
   Loop rows;
 };
 
-std::optional<Sides> take_sides(std::vector<Loop>& loops) {
+std::optional<FoldedSides> take_sides(std::vector<Loop>& loops) {
   auto columns = loops.end();
   for (auto loop = loops.begin(); loop != loops.end(); ++loop)
     if (side_by_side(*loop) && (columns == loops.end() || loop->size > columns->size)) columns = loop;
   if (columns == loops.end() || columns->size < (columns->aggregated ? kFewestAlong : kFewestDown)) return std::nullopt;
-  Sides sides{taken(loops, columns), {}};
+  FoldedSides sides{taken(loops, columns), {}};
   auto rows = loops.end();
   for (auto loop = loops.begin(); loop != loops.end(); ++loop)
     if (loop->aggregated != sides.columns.aggregated && (rows == loops.end() || farthest(*loop) < farthest(*rows)))
@@ -102,7 +102,7 @@ struct Block {
   bool row_by_row = false;
 };
 
-Block block_of(const Sides& sides, DType compute) {
+Block block_of(const FoldedSides& sides, DType compute) {
   if (sides.columns.aggregated) return {kCellsAlong, kElementsAlong};
   const auto size = static_cast<std::int64_t>(size_of(compute));
   if (farthest(sides.rows) * size < kFarBytes) return {kCellsDown, kRowsDown};
@@ -113,8 +113,8 @@ Block block_of(const Sides& sides, DType compute) {
 class RowReduction {
  public:
   // `part`: accumulators for one call, needed if rows are folded one at a time.
-  RowReduction(const ElementTable& table, Aggregate aggregate, const Factors& factors, Sides sides, bool row_by_row,
-               void* part)
+  RowReduction(const ElementTable& table, Aggregate aggregate, const Factors& factors, FoldedSides sides,
+               bool row_by_row, void* part)
       : table_(table),
         aggregate_(aggregate),
         factors_(factors),
@@ -156,7 +156,7 @@ class RowReduction {
   const ElementTable& table_;
   Aggregate aggregate_;
   Factors factors_;
-  Sides sides_;
+  FoldedSides sides_;
   bool row_by_row_;
   void* part_;
 };

@@ -9,10 +9,10 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kBits = 64;             // of a word
-constexpr std::int64_t kDepth = 64 * 128;      // of packed rows: a panel of each operand fits the first-level cache
-constexpr std::int64_t kRowsPacked = 512;      // of the left operand at a time
-constexpr std::int64_t kColumnsPacked = 1024;  // of the right operand
+constexpr std::int64_t kBits = 64;              // of a word
+constexpr std::int64_t kTruthDepth = 64 * 128;  // of packed rows: a panel of each operand fits the first-level cache
+constexpr std::int64_t kRowsPacked = 512;       // of the left operand at a time
+constexpr std::int64_t kColumnsPacked = 1024;   // of the right operand
 
 std::int64_t in_panels(std::int64_t rows, std::int64_t width) { return ceil_divide(rows, width) * width; }
 
@@ -48,12 +48,12 @@ std::int64_t TruthRun::panel_bytes() const {
 
 std::int64_t TruthRun::words_of_left() const {
   return in_panels(std::min(matrices_.rows(), kRowsPacked), table_.truth_rows) *
-         ceil_divide(std::min(matrices_.depth(), kDepth), kBits);
+         ceil_divide(std::min(matrices_.depth(), kTruthDepth), kBits);
 }
 
 std::int64_t TruthRun::words_of_right() const {
   return in_panels(std::min(matrices_.columns(), kColumnsPacked), table_.truth_columns) *
-         ceil_divide(std::min(matrices_.depth(), kDepth), kBits);
+         ceil_divide(std::min(matrices_.depth(), kTruthDepth), kBits);
 }
 
 void TruthRun::multiply(const PairMatrix& a, const PairMatrix& b, const PairMatrix& c, std::int64_t batch,
@@ -68,8 +68,8 @@ void TruthRun::multiply(const PairMatrix& a, const PairMatrix& b, const PairMatr
         data + (row * matrix.row_stride + p * matrix.column_stride) * static_cast<std::int64_t>(size_of(matrix.dtype));
     level_.of(matrix.dtype).pack_truths({from, matrix.row_stride, matrix.column_stride}, rows, depth, flip, width, to);
   };
-  for (std::int64_t p = 0; p < matrices_.depth(); p += kDepth) {
-    const auto depth = std::min(kDepth, matrices_.depth() - p);
+  for (std::int64_t p = 0; p < matrices_.depth(); p += kTruthDepth) {
+    const auto depth = std::min(kTruthDepth, matrices_.depth() - p);
     for (std::int64_t column = 0; column < matrices_.columns(); column += kColumnsPacked) {
       const auto columns = std::min(kColumnsPacked, matrices_.columns() - column);
       pack(b, right, column, columns, p, depth, table_.truth_columns, right_bits);

@@ -13,7 +13,7 @@ namespace eindb {
 namespace {
 
 constexpr std::int64_t kLongestDot = 4096;  // elements of the vector per dot product
-constexpr std::int64_t kMostRows = 1024;    // of v, for dot products
+constexpr std::int64_t kMostDots = 1024;    // of v, for dot products
 constexpr std::int64_t kStrip = 2048;       // columns of v that are summed at a time
 constexpr std::int64_t kLongestColumn = 512;
 constexpr std::int64_t kShortestRun = 16;
@@ -127,15 +127,15 @@ class DotProducts : VectorProduct {
   template <class... Arguments>
   explicit DotProducts(Arguments&&... arguments)
       : VectorProduct(std::forward<Arguments>(arguments)...),
-        boxes_(columns_, box_sides(columns_, kMostRows, 1, {})),
+        boxes_(columns_, box_sides(columns_, kMostDots, 1, {})),
         runs_(contracted_, rows_of(contracted_, kLongestDot)),
-        v_offsets_(offsets(kMostRows)),
-        result_offsets_(offsets(kMostRows)),
+        v_offsets_(offsets(kMostDots)),
+        result_offsets_(offsets(kMostDots)),
         s_offsets_(offsets(kLongestDot)),
-        rows_(workspace_.take_array<const void*>(kMostRows)),
-        sums_(workspace_.take(kMostRows * 8)),
+        rows_(workspace_.take_array<const void*>(kMostDots)),
+        sums_(workspace_.take(kMostDots * 8)),
         vector_(workspace_.take(kLongestDot * 8)) {
-    CHECK(boxes_.room() <= kMostRows && runs_.room() <= kLongestDot, "the rows of a box and a run of them have room");
+    CHECK(boxes_.room() <= kMostDots && runs_.room() <= kLongestDot, "the rows of a box and a run of them have room");
   }
 
   void run(const Begin& at) {
@@ -276,7 +276,7 @@ void multiply_vector(const LevelTable& level, DType compute, double factor, cons
 }
 
 std::size_t vector_workspace_bytes() {
-  return static_cast<std::size_t>(4 * kMostRows + 2 * kLongestDot + 4 * kLongestColumn + 3 * kStrip) * 8 + 1024;
+  return static_cast<std::size_t>(4 * kMostDots + 2 * kLongestDot + 4 * kLongestColumn + 3 * kStrip) * 8 + 1024;
 }
 
 }  // namespace eindb

@@ -11,14 +11,14 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kUnbounded = std::size_t{1} << 40U;
+constexpr std::size_t kMostWithoutLimit = std::size_t{1} << 40U;
 
 /// Has no destructor: glibc aborts the process if it lacks memory to register one for a thread_local object.
 struct ThreadMemory {
   Scratch* data = nullptr;  // owning
   std::size_t size = 0;
   bool in_use = false;
-  std::size_t most = kUnbounded;
+  std::size_t most = kMostWithoutLimit;
 
   void release() {
     delete std::exchange(data, nullptr);

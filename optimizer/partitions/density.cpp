@@ -10,7 +10,7 @@ namespace eindb {
 namespace {
 
 // Sets of operands are bit masks; more operands than this are treated as dense.
-constexpr std::size_t kMostOperands = 6;
+constexpr std::size_t kMostOperandsWeighed = 6;
 
 double at_least_one_of(double probability, double tries) { return 1 - std::pow(1 - probability, tries); }
 
@@ -66,7 +66,7 @@ void estimate_densities(EinGraph& graph) {
 SparseWork sparse_work_of(const EinGraph& graph, const Vertex& vertex) {
   SparseWork work;
   const auto count = vertex.inputs.size();
-  if (count > kMostOperands) return work;
+  if (count > kMostOperandsWeighed) return work;
   for (const auto input : vertex.inputs) work.operands.push_back(graph.vertex(input).density);
   if (std::none_of(work.operands.begin(), work.operands.end(), [](const auto& o) { return o.is_sparse(); })) return {};
   std::vector<DType> types;

@@ -14,7 +14,7 @@ namespace {
 
 using States = ChoiceNetwork::States;
 
-constexpr auto kNone = PartitionNetwork::kNone;
+constexpr auto kNoVertex = PartitionNetwork::kNone;
 
 // Finds the longest chains of readers among the remaining vertices, one after the other.
 class Linearisation {
@@ -24,7 +24,7 @@ class Linearisation {
         readers_(graph.size()),
         left_(graph.size()),
         length_(graph.size(), 0),
-        before_(graph.size(), kNone) {
+        before_(graph.size(), kNoVertex) {
     for (std::size_t v = 0; v < graph.size(); ++v) left_[v] = !graph.vertex(VertexId(v)).is_input();
     for (std::size_t v = 0; v < graph.size(); ++v) {
       for (const auto input : graph.vertex(VertexId(v)).inputs) readers_[input.index()].push_back(v);
@@ -36,7 +36,7 @@ class Linearisation {
     std::vector<std::vector<std::size_t>> paths;
     while (!by_length_.empty()) {
       std::vector<std::size_t> path;
-      for (auto v = by_length_.rbegin()->second; v != kNone; v = before_[v]) path.push_back(v);
+      for (auto v = by_length_.rbegin()->second; v != kNoVertex; v = before_[v]) path.push_back(v);
       std::reverse(path.begin(), path.end());
       remove(path);
       paths.push_back(std::move(path));
@@ -49,7 +49,7 @@ class Linearisation {
   bool measure(std::size_t v) {
     const auto old = length_[v];
     length_[v] = 1;
-    before_[v] = kNone;
+    before_[v] = kNoVertex;
     for (const auto input : graph_.vertex(VertexId(v)).inputs) {
       const auto u = input.index();
       DCHECK(u < v, "a path goes on from inputs to their readers");
@@ -96,7 +96,7 @@ class Linearisation {
 ChoiceNetwork path_network(const PartitionNetwork& network, const std::vector<std::size_t>& path) {
   ChoiceNetwork out;
   for (const auto v : path) {
-    CHECK(network.variable_of[v] != kNone, "the vertices of a path have variables");
+    CHECK(network.variable_of[v] != kNoVertex, "the vertices of a path have variables");
     out.add_variable(network.choices.costs(network.variable_of[v]));
   }
   for (std::size_t n = 0; n + 1 < path.size(); ++n) {

@@ -15,10 +15,10 @@ namespace eindb {
 namespace {
 
 // The place of each name in a list. A statement may have as many labels as operands.
-using Places = std::unordered_map<std::string_view, std::size_t>;
+using PlacesOfNames = std::unordered_map<std::string_view, std::size_t>;
 
-Places places_of(const std::vector<std::string>& names) {
-  Places out;
+PlacesOfNames places_of(const std::vector<std::string>& names) {
+  PlacesOfNames out;
   for (const auto& name : names) out.emplace(name, out.size());
   return out;
 }
@@ -51,7 +51,7 @@ void check_names(const EinGraph& graph, const std::vector<std::string>& names) {
 }
 
 // The labels of the EinSum in the order of cutting: named labels first, in the order of their names.
-Labels in_order_of_cutting(const EinSum& einsum, const LabelTable& table, const Places& places) {
+Labels in_order_of_cutting(const EinSum& einsum, const LabelTable& table, const PlacesOfNames& places) {
   const auto labels = einsum.labels();
   std::vector<std::pair<std::size_t, Label>> named;
   for (const auto label : labels)
@@ -80,19 +80,19 @@ LabelPartition cut_in_order(const EinSum& einsum, const LabelTable& table, const
   return out;
 }
 
-// The stored operand of a product in which every label that both operands have is summed; kNone if there is none. If
-// both are stored, the second is the weight, since activations stand left.
-constexpr std::size_t kNone = 2;
+// The stored operand of a product in which every label that both operands have is summed; kNoOperand if there is none.
+// If both are stored, the second is the weight, since activations stand left.
+constexpr std::size_t kNoOperand = 2;
 std::size_t weight_operand(const EinGraph& graph, const Vertex& vertex) {
   const auto& einsum = vertex.einsum;
   if (vertex.inputs.size() != 2 || einsum.aggregate != Aggregate::Sum ||
       !einsum.expression->is_call(ScalarOp::Multiply))
-    return kNone;
+    return kNoOperand;
   const auto is_stored = [&](std::size_t n) { return graph.vertex(vertex.inputs[n]).is_input(); };
   for (const auto label : einsum.inputs[0])
-    if (contains(einsum.inputs[1], label) && contains(einsum.output, label)) return kNone;
+    if (contains(einsum.inputs[1], label) && contains(einsum.output, label)) return kNoOperand;
   if (is_stored(1)) return 1;
-  return is_stored(0) ? 0 : kNone;
+  return is_stored(0) ? 0 : kNoOperand;
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::vector<std::string> weight_labels(const EinGraph& graph) {
     const auto weight = weight_operand(graph, vertex);
     const auto by_rows = std::any_of(vertex.einsum.aggregated.begin(), vertex.einsum.aggregated.end(),
                                      [&](Label l) { return known.contains(graph.labels().name(l)); });
-    if (weight == kNone || by_rows) continue;
+    if (weight == kNoOperand || by_rows) continue;
     const auto columns = difference(vertex.einsum.inputs[weight], vertex.einsum.inputs[1 - weight]);
     if (columns.empty()) continue;
     const auto& name = graph.labels().name(columns.front());

@@ -17,13 +17,13 @@ namespace {
 
 // Bounds the work, which is quadratic in the vectors of a vertex. 2^10 kernel calls over 6 labels (3003 vectors) are
 // enumerated in full in graphs of up to a hundred vertices. Beyond this the smallest labels stay uncut.
-constexpr double kMostPairs = 1e9;
+constexpr double kMostComparedPairs = 1e9;
 constexpr double kFewestVectors = 200;
-constexpr double kMostVectors = 3200;
+constexpr double kMostVectorsPerVertex = 3200;
 
 std::size_t vectors_per_vertex(const EinGraph& graph) {
-  const double affordable = std::sqrt(kMostPairs / static_cast<double>(std::max<std::size_t>(1, graph.size())));
-  return static_cast<std::size_t>(std::clamp(affordable, kFewestVectors, kMostVectors));
+  const double affordable = std::sqrt(kMostComparedPairs / static_cast<double>(std::max<std::size_t>(1, graph.size())));
+  return static_cast<std::size_t>(std::clamp(affordable, kFewestVectors, kMostVectorsPerVertex));
 }
 
 struct PartitionHash {

@@ -20,7 +20,7 @@ using Variable = ChoiceNetwork::Variable;
 using Classes = std::vector<std::uint32_t>;  // of each state
 
 // A table of costs over some variables, indexed by classes of their states.
-struct Factor {
+struct CostFactor {
   struct Axis {
     Variable variable;
     Classes class_of;
@@ -34,7 +34,7 @@ struct Factor {
     return found == axes.end() ? nullptr : &*found;
   }
 };
-using FactorPtr = std::shared_ptr<const Factor>;
+using FactorPtr = std::shared_ptr<const CostFactor>;
 
 // The coarsest classes of a variable's states that all given factors can distinguish.
 struct JointClasses {
@@ -44,7 +44,7 @@ struct JointClasses {
   std::size_t count() const { return first.size(); }
 };
 
-JointClasses joint_classes(std::size_t states, const std::vector<const Factor::Axis*>& axes) {
+JointClasses joint_classes(std::size_t states, const std::vector<const CostFactor::Axis*>& axes) {
   JointClasses joint{Classes(states, 0), {0}};
   for (const auto* axis : axes) {
     DCHECK(axis->class_of.size() == states, "an axis has a class for every state of its variable");
@@ -74,9 +74,9 @@ double least_sum(const double* row, const std::vector<double>& costs) {
 }
 
 // Eliminates one variable: computes its least cost for every combination of its neighbours' classes.
-class Elimination {
+class VariableElimination {
  public:
-  Elimination(const ChoiceNetwork& network, Variable v, const std::vector<FactorPtr>& factors)
+  VariableElimination(const ChoiceNetwork& network, Variable v, const std::vector<FactorPtr>& factors)
       : network_(network), v_(v), factors_(factors) {
     own_ = joint_classes(network.costs(v).size(), axes_of(v));
     add_up_own_costs();
@@ -105,11 +105,11 @@ class Elimination {
     CHECK(least_.size() == entries, "there is a least cost for every combination of classes");
     DCHECK(std::all_of(terms_.begin(), terms_.end(), [](const Term& term) { return term.at == 0; }),
            "terms are back where they began");
-    Factor out;
+    CostFactor out;
     for (std::size_t n = 0; n < neighbours_.size(); ++n)
       out.axes.push_back({neighbours_[n], std::move(joint_[n].class_of), joint_[n].count()});
     out.values = std::make_shared<const std::vector<double>>(std::move(least_));
-    return std::make_shared<const Factor>(std::move(out));
+    return std::make_shared<const CostFactor>(std::move(out));
   }
 
  private:
@@ -121,8 +121,8 @@ class Elimination {
     std::size_t at = 0;                            // offset of the combination being visited
   };
 
-  std::vector<const Factor::Axis*> axes_of(Variable n) const {
-    std::vector<const Factor::Axis*> axes;
+  std::vector<const CostFactor::Axis*> axes_of(Variable n) const {
+    std::vector<const CostFactor::Axis*> axes;
     for (const auto& factor : factors_)
       if (const auto* axis = factor->axis_of(n)) axes.push_back(axis);
     return axes;
@@ -137,7 +137,7 @@ class Elimination {
     }
   }
 
-  Term make_term(const Factor& factor) const {
+  Term make_term(const CostFactor& factor) const {
     Term out;
     std::size_t own_stride = 0;
     std::vector<std::size_t> strides;
@@ -160,7 +160,7 @@ class Elimination {
   }
 
   // Lays the factor's values out with the variable last.
-  void fill(Term& out, const Factor& factor, const std::vector<std::size_t>& strides,
+  void fill(Term& out, const CostFactor& factor, const std::vector<std::size_t>& strides,
             const std::vector<std::size_t>& sizes, std::size_t own_stride) const {
     const auto* own_axis = factor.axis_of(v_);
     CHECK(own_axis != nullptr, "a variable is eliminated from factors that depend on it");
@@ -179,7 +179,7 @@ class Elimination {
   }
 
   // Adds the offsets of the n-th axis other than the variable's own.
-  void add_offsets(Term& out, const Factor& factor, std::size_t n, std::size_t stride) const {
+  void add_offsets(Term& out, const CostFactor& factor, std::size_t n, std::size_t stride) const {
     std::size_t other = 0;
     for (const auto& axis : factor.axes) {
       if (axis.variable == v_ || other++ != n) continue;
@@ -261,7 +261,7 @@ class VectorElimination {
 
   // Null if the factors do not have this form.
   FactorPtr run() const {
-    const Factor* pair = nullptr;
+    const CostFactor* pair = nullptr;
     for (const auto& factor : factors_) {
       if (factor->axes.size() == 1) continue;
       if (pair != nullptr || factor->axes.size() > 2) return nullptr;
@@ -273,15 +273,15 @@ class VectorElimination {
     const bool own_first = pair->axes[0].variable == v_;
     const auto own = own_costs(pair->axes[own_first ? 0 : 1]);
     const auto& other = pair->axes[own_first ? 1 : 0];
-    Factor out;
+    CostFactor out;
     out.values = std::make_shared<const std::vector<double>>(own_first ? least_of_rows(*pair, own, other.classes)
                                                                        : least_in_rows(*pair, own, other.classes));
     out.axes = {other};
-    return std::make_shared<const Factor>(std::move(out));
+    return std::make_shared<const CostFactor>(std::move(out));
   }
 
  private:
-  std::vector<double> own_costs(const Factor::Axis& axis) const {
+  std::vector<double> own_costs(const CostFactor::Axis& axis) const {
     auto costs = network_.costs(v_);
     for (const auto& factor : factors_) {
       if (factor->axes.size() > 1) continue;
@@ -293,7 +293,8 @@ class VectorElimination {
     return least;
   }
 
-  static std::vector<double> least_of_rows(const Factor& pair, const std::vector<double>& own, std::size_t columns) {
+  static std::vector<double> least_of_rows(const CostFactor& pair, const std::vector<double>& own,
+                                           std::size_t columns) {
     std::vector<double> least(columns, std::numeric_limits<double>::infinity());
     for (std::size_t r = 0; r < own.size(); ++r) {
       const double* row = pair.values->data() + r * columns;
@@ -302,7 +303,7 @@ class VectorElimination {
     return least;
   }
 
-  static std::vector<double> least_in_rows(const Factor& pair, const std::vector<double>& own, std::size_t rows) {
+  static std::vector<double> least_in_rows(const CostFactor& pair, const std::vector<double>& own, std::size_t rows) {
     std::vector<double> least;
     least.reserve(rows);
     for (std::size_t r = 0; r < rows; ++r) least.push_back(least_sum(pair.values->data() + r * own.size(), own));
@@ -316,7 +317,7 @@ class VectorElimination {
 
 FactorPtr eliminated(const ChoiceNetwork& network, Variable v, const std::vector<FactorPtr>& factors) {
   if (auto vector = VectorElimination(network, v, factors).run()) return vector;
-  return Elimination(network, v, factors).run();
+  return VariableElimination(network, v, factors).run();
 }
 
 // Eliminates all variables in a given order, then assigns the states in reverse order.
@@ -333,8 +334,8 @@ class VariableEliminator {
   }
 
  private:
-  static Factor factor(const ChoiceNetwork::Edge& edge) {
-    Factor out;
+  static CostFactor factor(const ChoiceNetwork::Edge& edge) {
+    CostFactor out;
     const auto& table = *edge.costs;
     if (edge.a < edge.b) {
       out.axes = {{edge.a, edge.class_of_a, table.rows}, {edge.b, edge.class_of_b, table.columns}};
@@ -352,9 +353,9 @@ class VariableEliminator {
 
   // Without the axes of one class, on which nothing depends: a tensor that thousands of vertices read would otherwise
   // join all of them.
-  void add(Factor factor) {
+  void add(CostFactor factor) {
     std::erase_if(factor.axes, [](const auto& axis) { return axis.classes == 1; });
-    const auto shared = std::make_shared<const Factor>(std::move(factor));
+    const auto shared = std::make_shared<const CostFactor>(std::move(factor));
     for (const auto& axis : shared->axes) factors_of_[axis.variable].push_back(shared);
   }
 
@@ -382,7 +383,7 @@ class VariableEliminator {
     return out;
   }
 
-  static void add_costs(const Factor& factor, Variable v, const States& states, std::vector<double>& costs) {
+  static void add_costs(const CostFactor& factor, Variable v, const States& states, std::vector<double>& costs) {
     std::size_t base = 0;
     std::size_t stride = 1;
     std::size_t own_stride = 0;

@@ -17,7 +17,7 @@ namespace {
 
 // Limit on vertices times workers visited by all placements together: some tenths of a second.
 constexpr double kMostVisits = 1 << 19;
-constexpr std::size_t kMostVectors = 64;
+constexpr std::size_t kMostVectorsInSlices = 64;
 
 std::vector<LabelPartition> partitions_of(const Labelling& labelling) {
   std::vector<LabelPartition> out;
@@ -131,7 +131,7 @@ class Choice {
     std::vector<std::int64_t> extents;
     for (const auto label : best_->vertices[v].partition.labels) extents.push_back(graph_.labels().extent(label));
     for (const auto& parts :
-         viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectors)) {
+         viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectorsInSlices)) {
       if (parts == best_->vertices[v].partition.parts || !is_within_work()) continue;
       auto partitions = partitions_of(*best_);
       for (const auto member : group) partitions[member].parts = parts;

@@ -21,8 +21,8 @@ namespace {
 // Up to this many operands are contracted in the best of all orders; 3^8 / 2 splits.
 constexpr std::size_t kFew = 8;
 constexpr std::uint64_t kUnitsForFew = 4000;
-constexpr double kMostLog2 = 960;
-constexpr std::size_t kOperandsPerPoll = 256;
+constexpr double kMostLog2Priced = 960;
+constexpr std::size_t kMembersPerPoll = 256;
 // The usual upper bound on the work of a path. Only after the first path is the work known better.
 constexpr std::uint64_t kUnitsPerLabelAtFirst = 500;
 
@@ -98,7 +98,8 @@ class BisectedPath {
 
   // The cost of a step whose join and result have the given sizes.
   double cost_of(double log2_cells, double log2_size) const {
-    return 2 * std::exp2(std::min(log2_cells, kMostLog2)) + price_(std::exp2(std::min(log2_size, kMostLog2)));
+    return 2 * std::exp2(std::min(log2_cells, kMostLog2Priced)) +
+           price_(std::exp2(std::min(log2_size, kMostLog2Priced)));
   }
 
   // Returns the cost of the step that joins the parts.
@@ -147,7 +148,7 @@ class BisectedPath {
       const auto [growth, touched, member] = next.top();
       next.pop();
       if (!present_[member] || growth != growth_[member]) continue;
-      if (out.order.size() % kOperandsPerPoll == 0) context_.poll();
+      if (out.order.size() % kMembersPerPoll == 0) context_.poll();
       present_[member] = false;
       out.order.push_back(member);
       ++time;

@@ -14,8 +14,8 @@
 namespace eindb {
 namespace {
 
-using Vertex = std::uint32_t;
-using Sides = std::vector<std::uint8_t>;
+using VertexNumber = std::uint32_t;
+using VertexSides = std::vector<std::uint8_t>;
 using Random = std::mt19937_64;
 
 constexpr std::size_t kCoarsest = 32;
@@ -42,7 +42,7 @@ class Limits {
 // Improves a cut by moves of single vertices.
 class MovePass {
  public:
-  MovePass(const Hypergraph& graph, const Limits& limits, Sides& side, const SearchContext& context)
+  MovePass(const Hypergraph& graph, const Limits& limits, VertexSides& side, const SearchContext& context)
       : graph_(graph),
         limits_(limits),
         side_(side),
@@ -51,14 +51,14 @@ class MovePass {
         moved_(graph.vertex_count(), false),
         on_side_(graph.edge_count(), {0, 0}) {
     CHECK(side_.size() == graph_.vertex_count(), "every vertex is on a side");
-    for (Vertex v = 0; v < graph_.vertex_count(); ++v) {
+    for (VertexNumber v = 0; v < graph_.vertex_count(); ++v) {
       weight_[side_[v]] += graph_.vertex_weight(v);
       heaviest_ = std::max(heaviest_, static_cast<double>(graph_.vertex_weight(v)));
       ++count_[side_[v]];
       for (const auto e : graph_.edges_of(v)) ++on_side_[e][side_[v]];
     }
     CHECK(count_[0] > 0 && count_[1] > 0, "both sides of a cut have a vertex");
-    for (Vertex v = 0; v < graph_.vertex_count(); ++v) {
+    for (VertexNumber v = 0; v < graph_.vertex_count(); ++v) {
       for (const auto e : graph_.edges_of(v)) gain_[v] += gain_of(e, side_[v]);
       waiting_.push({gain_[v], v});
     }
@@ -89,7 +89,7 @@ class MovePass {
  private:
   struct Move {
     double gain = 0;
-    Vertex vertex = 0;
+    VertexNumber vertex = 0;
     auto operator<=>(const Move&) const = default;
   };
   static constexpr double kNothing = 1e-9;
@@ -97,7 +97,7 @@ class MovePass {
   bool balanced() const { return limits_.allow(std::max(weight_[0], weight_[1])); }
 
   // The limit may be exceeded by one vertex: if the sides are even, every improvement takes two moves.
-  bool may_move(Vertex v) const {
+  bool may_move(VertexNumber v) const {
     const auto from = side_[v];
     const double there = weight_[1 - from] + graph_.vertex_weight(v);
     return count_[from] > 1 && (limits_.allow(there - heaviest_) || there <= weight_[from]);
@@ -109,7 +109,7 @@ class MovePass {
     return ((on[from] == 1 ? 1 : 0) - (on[1 - from] == 0 ? 1 : 0)) * graph_.edge_weight(edge);
   }
 
-  void move(Vertex v) {
+  void move(VertexNumber v) {
     if (moves_.size() % kVerticesPerPoll == 0) context_.poll();
     const auto from = side_[v];
     const auto to = static_cast<std::uint8_t>(1 - from);
@@ -151,7 +151,7 @@ class MovePass {
 
   const Hypergraph& graph_;
   const Limits& limits_;
-  Sides& side_;
+  VertexSides& side_;
   const SearchContext& context_;
   std::vector<double> gain_;
   std::vector<bool> moved_;
@@ -160,7 +160,7 @@ class MovePass {
   double heaviest_ = 0;  // weight of the heaviest vertex
   std::array<std::size_t, 2> count_{0, 0};
   std::priority_queue<Move> waiting_;  // may contain outdated gains
-  std::vector<Vertex> moves_;
+  std::vector<VertexNumber> moves_;
   std::uint64_t work_ = 0;
 };
 
@@ -169,10 +169,10 @@ class Multilevel {
   Multilevel(const BisectionRule& rule, std::uint64_t& work, const SearchContext& context)
       : rule_(rule), work_(work), context_(context), random_(rule.seed) {}
 
-  Sides run(const Hypergraph& finest) {
+  VertexSides run(const Hypergraph& finest) {
     CHECK(finest.vertex_count() > 1, "a graph that is cut has two vertices or more");
     std::vector<Hypergraph> coarser;
-    std::vector<std::vector<Vertex>> clusters;
+    std::vector<std::vector<VertexNumber>> clusters;
     const Hypergraph* graph = &finest;
     coarser.reserve(64);
     while (graph->vertex_count() > kCoarsest && coarser.size() < 64) {
@@ -187,8 +187,8 @@ class Multilevel {
     for (auto level = coarser.size(); level > 0; --level) {
       const auto& cluster = clusters[level - 1];
       DCHECK(side.size() == coarser[level - 1].vertex_count(), "every vertex of a coarser graph is on a side");
-      Sides finer(cluster.size());
-      for (Vertex v = 0; v < cluster.size(); ++v) finer[v] = side[cluster[v]];
+      VertexSides finer(cluster.size());
+      for (VertexNumber v = 0; v < cluster.size(); ++v) finer[v] = side[cluster[v]];
       side = std::move(finer);
       improve(level == 1 ? finest : coarser[level - 2], side);
     }
@@ -197,12 +197,12 @@ class Multilevel {
 
  private:
   // Merges each vertex with the neighbour that shares the most edge weight with it, relative to its weight.
-  std::pair<std::vector<Vertex>, std::size_t> match(const Hypergraph& graph) {
-    constexpr auto kFree = std::numeric_limits<Vertex>::max();
+  std::pair<std::vector<VertexNumber>, std::size_t> match(const Hypergraph& graph) {
+    constexpr auto kFree = std::numeric_limits<VertexNumber>::max();
     const double most = std::max(2.0, 1.5 * static_cast<double>(graph.total_weight()) / kCoarsest);
-    std::vector<Vertex> cluster(graph.vertex_count(), kFree);
+    std::vector<VertexNumber> cluster(graph.vertex_count(), kFree);
     std::vector<double> shared(graph.vertex_count(), 0);
-    std::vector<Vertex> near;
+    std::vector<VertexNumber> near;
     std::size_t count = 0;
     for (const auto v : shuffled(graph.vertex_count())) {
       if (cluster[v] != kFree) continue;
@@ -218,27 +218,27 @@ class Multilevel {
           shared[u] += graph.edge_weight(e) / static_cast<double>(vertices.size() - 1);
         }
       }
-      Vertex best = v;
+      VertexNumber best = v;
       double best_rating = 0;
       for (const auto u : near) {
         const double rating = std::exchange(shared[u], 0) / graph.vertex_weight(u);
         if (rating > best_rating) best = u, best_rating = rating;
       }
-      cluster[v] = cluster[best] = static_cast<Vertex>(count++);
+      cluster[v] = cluster[best] = static_cast<VertexNumber>(count++);
     }
     DCHECK(std::find(cluster.begin(), cluster.end(), kFree) == cluster.end(), "every vertex is in a cluster");
     return {std::move(cluster), count};
   }
 
-  std::vector<Vertex> shuffled(std::size_t count) {
-    std::vector<Vertex> order(count);
-    std::iota(order.begin(), order.end(), Vertex{0});
+  std::vector<VertexNumber> shuffled(std::size_t count) {
+    std::vector<VertexNumber> order(count);
+    std::iota(order.begin(), order.end(), VertexNumber{0});
     for (auto n = count; n > 1; --n) std::swap(order[n - 1], order[random_() % n]);
     return order;
   }
 
-  Sides cut_coarsest(const Hypergraph& graph) {
-    Sides best;
+  VertexSides cut_coarsest(const Hypergraph& graph) {
+    VertexSides best;
     double best_cut = std::numeric_limits<double>::infinity();
     for (int n = 0; n < kTriesAtCoarsest; ++n) {
       auto side = grown(graph);
@@ -252,12 +252,12 @@ class Multilevel {
   }
 
   // Side 0 grows from a random vertex, nearest vertices first, to half of the weight.
-  Sides grown(const Hypergraph& graph) {
-    Sides side(graph.vertex_count(), 1);
+  VertexSides grown(const Hypergraph& graph) {
+    VertexSides side(graph.vertex_count(), 1);
     std::vector<double> shared(graph.vertex_count(), 0);
     std::vector<bool> reached(graph.edge_count(), false);
     const auto half = static_cast<double>(graph.total_weight()) / 2;
-    auto next = static_cast<Vertex>(random_() % graph.vertex_count());
+    auto next = static_cast<VertexNumber>(random_() % graph.vertex_count());
     std::size_t left = graph.vertex_count();
     for (double weight = graph.vertex_weight(next); left > 1;) {
       side[next] = 0;
@@ -269,7 +269,7 @@ class Multilevel {
         for (const auto u : graph.vertices_of(e)) shared[u] += graph.edge_weight(e);
       }
       double best = -1;
-      for (Vertex v = 0; v < graph.vertex_count(); ++v)
+      for (VertexNumber v = 0; v < graph.vertex_count(); ++v)
         if (side[v] == 1 && shared[v] > best) next = v, best = shared[v];
       weight += graph.vertex_weight(next);
       if (weight > half) break;
@@ -277,7 +277,7 @@ class Multilevel {
     return side;
   }
 
-  void improve(const Hypergraph& graph, Sides& side) {
+  void improve(const Hypergraph& graph, VertexSides& side) {
     const Limits limits(graph, rule_.imbalance);
     for (int pass = 0; pass < kMostPasses; ++pass) {
       MovePass moves(graph, limits, side, context_);
@@ -305,7 +305,7 @@ double cut_weight(const Hypergraph& graph, const std::vector<std::uint8_t>& side
   double cut = 0;
   for (std::uint32_t e = 0; e < graph.edge_count(); ++e) {
     const auto vertices = graph.vertices_of(e);
-    const auto elsewhere = [&](Vertex v) { return side[v] != side[vertices.front()]; };
+    const auto elsewhere = [&](VertexNumber v) { return side[v] != side[vertices.front()]; };
     if (std::any_of(vertices.begin(), vertices.end(), elsewhere)) cut += graph.edge_weight(e);
   }
   return cut;

@@ -135,9 +135,9 @@ class LabelGraph {
 };
 
 // Contracts along an order of labels.
-class Elimination {
+class LabelElimination {
  public:
-  explicit Elimination(const ContractionProblem& problem) : network_(problem), holders_(problem.extents.size()) {
+  explicit LabelElimination(const ContractionProblem& problem) : network_(problem), holders_(problem.extents.size()) {
     for (std::size_t n = 0; n < problem.operands.size(); ++n) note(n);
   }
 
@@ -185,7 +185,7 @@ ResultPairs eliminated_pairs(const ContractionProblem& problem, const Eliminatio
                              std::uint64_t most_work, const SearchContext& context) {
   std::vector<Number> order;
   if (problem.operands.size() < 2 || !LabelGraph(problem, rule, work, most_work, context).run(order)) return {};
-  auto pairs = Elimination(problem).run(order, context);
+  auto pairs = LabelElimination(problem).run(order, context);
   CHECK(pairs.size() + 1 == problem.operands.size(), "an elimination contracts all operands");
   return pairs;
 }

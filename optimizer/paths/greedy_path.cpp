@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kPartnersPerLabel = 32;
 // Sizes from 2^900 on are compared by their logarithms. Their ratings lie beyond all others, in steps that doubles can
 // distinguish.
-constexpr double kMostLog2 = 900;
+constexpr double kMostLog2Rated = 900;
 constexpr double kBeyondAll = 1e290;
 constexpr double kBeyondStep = 1e280;
 
@@ -78,7 +78,8 @@ class Greedy {
     const double taken = network_.size(a) + network_.size(b);
     const double rating = kept.elements - rule_.weight * taken;
     const double log2_taken = std::max(network_.log2_size(a), network_.log2_size(b));
-    if (std::max(kept.log2, log2_taken) < kMostLog2) return rule_.temperature > 0 ? noisy(signed_log(rating)) : rating;
+    if (std::max(kept.log2, log2_taken) < kMostLog2Rated)
+      return rule_.temperature > 0 ? noisy(signed_log(rating)) : rating;
     // Beyond the range of doubles the larger of the two sizes decides: the rating gets its sign and its logarithm.
     const double log2 = kept.log2 >= log2_taken ? kept.log2 : -log2_taken;
     return rule_.temperature > 0 ? noisy(log2 * std::numbers::ln2)

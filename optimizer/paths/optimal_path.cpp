@@ -18,7 +18,7 @@ namespace eindb {
 namespace {
 
 constexpr std::size_t kMostConnected = 64;
-constexpr std::uint64_t kMostPairs = 120'000'000;
+constexpr std::uint64_t kMostSubsetPairs = 120'000'000;
 // Seconds spent on the path that bounds the search: the closer it is to the best one, the fewer subsets are kept.
 constexpr double kSecondsForBound = 0.1;
 
@@ -88,7 +88,7 @@ class PartSearch {
   double least_largest() {
     const double known = path_of_results(part_, known_).largest_intermediate;
     if (is_small()) return least_largest_over_all_subsets(part_, known, context_);
-    auto search = least_largest_over_connected_subsets(part_, {.size = known}, kMostPairs, context_);
+    auto search = least_largest_over_connected_subsets(part_, {.size = known}, kMostSubsetPairs, context_);
     if (!search.finished && is_feasible()) return least_largest_over_all_subsets(part_, known, context_);
     if (!search.finished) give_up(operands());
     if (search.pairs.empty()) return known;
@@ -104,7 +104,7 @@ class PartSearch {
     PathBound bound{.size = size};
     if (fits) bound.cost = priced_cost(part_, known_, price);
     if (is_small()) return best_of_all(price, bound);
-    auto search = best_over_connected_subsets(part_, price, bound, kMostPairs, context_);
+    auto search = best_over_connected_subsets(part_, price, bound, kMostSubsetPairs, context_);
     if (!search.finished && is_feasible()) return best_of_all(price, bound);
     if (!search.finished) give_up(operands());
     return search.pairs.empty() ? std::move(known_) : std::move(search.pairs);

@@ -24,9 +24,9 @@ constexpr std::uint64_t kUnitsPerOperand = 100;
 // Rounds stop once one gains less than this.
 constexpr double kLeastGain = 1e-3;
 
-class Refinement {
+class PathRefinement {
  public:
-  Refinement(const ContractionProblem& problem, const ResultPairs& start, const SearchContext& context)
+  PathRefinement(const ContractionProblem& problem, const ResultPairs& start, const SearchContext& context)
       : problem_(problem),
         context_(context),
         price_(context.objective),
@@ -137,7 +137,7 @@ ResultPairs refined_pairs(const ContractionProblem& problem, const ResultPairs& 
                           const SearchContext& context) {
   const auto operands = problem.operands.size();
   if (operands < 3 || budget.units < operands * kUnitsPerOperand) return start;
-  return Refinement(problem, start, context).run(budget.units);
+  return PathRefinement(problem, start, context).run(budget.units);
 }
 
 }  // namespace eindb

@@ -21,7 +21,7 @@ namespace {
 using Index = std::uint32_t;  // of an operand
 using Mode = std::vector<double>;
 
-constexpr std::size_t kOperandsPerPoll = 256;
+constexpr std::size_t kPairsPerPoll = 256;
 // Steps of the walk by which the modes are found, if the budget allows, and the fewest that are worth it.
 constexpr std::uint64_t kMostSteps = 3000;
 constexpr std::uint64_t kFewestSteps = 20;
@@ -183,7 +183,7 @@ class Sweep {
     std::size_t result = by_place.front();
     take(by_place.front());
     for (auto first_left = by_place.begin(); pairs.size() + 1 < by_place.size();) {
-      if (pairs.size() % kOperandsPerPoll == 0) context_.poll();
+      if (pairs.size() % kPairsPerPoll == 0) context_.poll();
       auto operand = next();
       if (operand == kNone) {  // the network is not connected
         first_left = std::find_if(first_left, by_place.end(), [&](Index n) { return !is_taken_[n]; });

@@ -8,13 +8,13 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoChoice = static_cast<std::size_t>(-1);
 
 // A maximum matching of items to choices with room for `capacity` items each.
 class Matching {
  public:
   Matching(const std::vector<Wishes>& wishes, std::size_t choices)
-      : wishes_(wishes), capacity_(wishes.size() / choices), given_(wishes.size(), kNone), holders_(choices) {}
+      : wishes_(wishes), capacity_(wishes.size() / choices), given_(wishes.size(), kNoChoice), holders_(choices) {}
 
   // Items with the fewest allowed choices go first.
   void match() {
@@ -32,7 +32,7 @@ class Matching {
   std::vector<std::size_t> fill() {
     std::size_t next = 0;
     for (std::size_t item = 0; item < given_.size(); ++item) {
-      if (given_[item] != kNone) continue;
+      if (given_[item] != kNoChoice) continue;
       if (has_room(wishes_[item].preferred)) {
         give(item, wishes_[item].preferred);
         continue;

@@ -16,7 +16,7 @@ namespace eindb {
 namespace {
 
 using Kind = ScalarExpression::Kind;
-using Places = std::vector<std::size_t>;
+using Numbers = std::vector<std::size_t>;
 
 // Limit on the orders that are tried if several operands read the same vertex; 4 such operands have 24 orders.
 constexpr std::size_t kMostOrders = 24;
@@ -65,7 +65,7 @@ class KnownTexts {
 class Writing {
  public:
   // `operands` is the order: position n has operand operands[n].
-  Writing(const Vertex& vertex, const LabelTable& table, KnownTexts& texts, const Places& operands)
+  Writing(const Vertex& vertex, const LabelTable& table, KnownTexts& texts, const Numbers& operands)
       : vertex_(vertex), table_(table), texts_(texts), place_of_(operands.size()) {
     CHECK(operands.size() == vertex.inputs.size(), "an order of operands has all of them");
     for (std::size_t n = 0; n < operands.size(); ++n) place_of_[operands[n]] = n;
@@ -78,7 +78,7 @@ class Writing {
 
   const std::string& key() const { return key_; }
   // The numbers of the labels of the head.
-  const Places& head() const { return head_; }
+  const Numbers& head() const { return head_; }
 
  private:
   void number(const Labels& labels) {
@@ -93,23 +93,23 @@ class Writing {
     number(labels);
   }
 
-  Places numbers(const Labels& labels) const {
-    Places out;
+  Numbers numbers(const Labels& labels) const {
+    Numbers out;
     for (const auto label : labels) out.push_back(number_.at(label));
     return out;
   }
 
-  static void add(Key& key, const Places& numbers) {
+  static void add(Key& key, const Numbers& numbers) {
     key.add(numbers.size());
     for (const auto n : numbers) key.add(n);
   }
 
-  static Places sorted(Places places) {
+  static Numbers sorted(Numbers places) {
     std::sort(places.begin(), places.end());
     return places;
   }
 
-  void write(const Places& operands) {
+  void write(const Numbers& operands) {
     Key key;
     key.add(static_cast<std::uint64_t>(vertex_.dtype));
     key.add(static_cast<std::uint64_t>(vertex_.compute_dtype));
@@ -184,17 +184,17 @@ class Writing {
   const Vertex& vertex_;
   const LabelTable& table_;
   KnownTexts& texts_;
-  Places place_of_;
+  Numbers place_of_;
   std::unordered_map<Label, std::size_t> number_;
   std::unordered_map<const ScalarExpression*, std::uint64_t> number_of_node_;
   std::vector<std::int64_t> extents_;
   std::string key_;
-  Places head_;
+  Numbers head_;
 };
 
 // All orders of operands that keep equal inputs adjacent; a single order if there are too many.
-std::vector<Places> orders_of(const Vertex& vertex) {
-  Places order(vertex.inputs.size());
+std::vector<Numbers> orders_of(const Vertex& vertex) {
+  Numbers order(vertex.inputs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return vertex.inputs[a] < vertex.inputs[b]; });
   std::vector<std::pair<std::size_t, std::size_t>> runs;  // ranges of equal inputs
@@ -204,7 +204,7 @@ std::vector<Places> orders_of(const Vertex& vertex) {
       if (count <= kMostOrders) count *= end - begin + 1;
     runs.emplace_back(begin, end);
   }
-  std::vector<Places> out{order};
+  std::vector<Numbers> out{order};
   if (count > kMostOrders) return out;
   for (const auto& [begin, end] : runs) {
     const auto known = out.size();
@@ -222,13 +222,13 @@ std::vector<Places> orders_of(const Vertex& vertex) {
 // label number of the head.
 struct CanonicalVertex {
   std::string key;
-  Places rank;
+  Numbers rank;
 };
 
-Places ranks(const Places& numbers) {
+Numbers ranks(const Numbers& numbers) {
   auto sorted = numbers;
   std::sort(sorted.begin(), sorted.end());
-  Places out;
+  Numbers out;
   for (const auto n : numbers)
     out.push_back(static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), n) - sorted.begin()));
   return out;
@@ -240,14 +240,14 @@ CanonicalVertex canonical_input(const Vertex& vertex) {
   key.add(vertex.stored->name);
   key.add(vertex.stored->selection ? vertex.stored->selection->to_string() : std::string());
   for (const auto parts : vertex.stored->grid.partition()) key.add(static_cast<std::uint64_t>(parts));
-  Places rank(vertex.bound.rank());
+  Numbers rank(vertex.bound.rank());
   std::iota(rank.begin(), rank.end(), std::size_t{0});
   return {key.take(), std::move(rank)};
 }
 
 CanonicalVertex canonical(const Vertex& vertex, const LabelTable& table, KnownTexts& texts) {
   if (vertex.is_input()) return canonical_input(vertex);
-  std::optional<std::pair<std::string, Places>> least;
+  std::optional<std::pair<std::string, Numbers>> least;
   for (const auto& order : orders_of(vertex)) {
     Writing writing(vertex, table, texts, order);
     std::pair written{writing.key(), writing.head()};
@@ -258,13 +258,13 @@ CanonicalVertex canonical(const Vertex& vertex, const LabelTable& table, KnownTe
 }
 
 // Permutes the labels of a reader from the dimension order of `rank` to the canonical order, or back.
-Labels to_canonical(const Labels& labels, const Places& rank) {
+Labels to_canonical(const Labels& labels, const Numbers& rank) {
   CHECK(labels.size() == rank.size(), "a vertex is read with a label for each dimension");
   Labels out(labels.size());
   for (std::size_t d = 0; d < labels.size(); ++d) out[rank[d]] = labels[d];
   return out;
 }
-Labels from_canonical(const Labels& labels, const Places& rank) {
+Labels from_canonical(const Labels& labels, const Numbers& rank) {
   CHECK(labels.size() == rank.size(), "a representative has as many dimensions as what it stands for");
   Labels out;
   for (const auto r : rank) out.push_back(labels[r]);
@@ -276,7 +276,7 @@ Labels from_canonical(const Labels& labels, const Places& rank) {
 struct Representatives {
   std::vector<Vertex> vertices;
   std::vector<std::size_t> of;
-  std::vector<Places> rank;
+  std::vector<Numbers> rank;
 };
 
 Representatives find_representatives(const EinGraph& graph) {
@@ -301,7 +301,7 @@ Representatives find_representatives(const EinGraph& graph) {
 }
 
 // A copy of an output's representative, with the head and name that the statement gave this output.
-Vertex copy_of(const EinGraph& graph, const Vertex& output, std::size_t representative, const Places& rank) {
+Vertex copy_of(const EinGraph& graph, const Vertex& output, std::size_t representative, const Numbers& rank) {
   EinSum einsum;
   einsum.output = output.einsum.output;
   einsum.inputs = {to_canonical(einsum.output, rank)};

@@ -13,8 +13,8 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kLongestExpression = 64;  // of an expression that is written into another
-constexpr std::size_t kMostOperands = 256;      // of a contraction that definitions are written into
+constexpr std::size_t kLongestExpression = 64;     // of an expression that is written into another
+constexpr std::size_t kMostOperandsInlined = 256;  // of a contraction that definitions are written into
 
 // Whether it has more cells than each of several operands.
 bool joins_operands(const LabelTable& table, const Vertex& vertex) {
@@ -85,8 +85,8 @@ class Inlining {
     if (part.einsum.aggregate == Aggregate::None)
       return (alone || may_repeat(part)) && (alone || reader.inputs.size() == 1 || is_factor(reader, operand)) &&
              is_short(reader, operand);
-    return alone && part.inputs.size() + reader.inputs.size() <= kMostOperands && distributes(reader, operand, part) &&
-           may_improve(reader, operand, part);
+    return alone && part.inputs.size() + reader.inputs.size() <= kMostOperandsInlined &&
+           distributes(reader, operand, part) && may_improve(reader, operand, part);
   }
 
   // Whether it joins operands, or is a function of a definition that only it reads and that can be written in after it.

@@ -14,7 +14,7 @@
 namespace eindb {
 namespace {
 
-struct Group {
+struct FactorGroup {
   std::vector<std::size_t> factors;  // ascending
   Labels labels;
   bool has_operand = false;
@@ -37,7 +37,7 @@ void attach_label_values(const std::vector<Factor>& factors, const VertexSplitte
   }
 }
 
-std::vector<Group> group_factors(const std::vector<Factor>& factors, const VertexSplitter& splitter) {
+std::vector<FactorGroup> group_factors(const std::vector<Factor>& factors, const VertexSplitter& splitter) {
   DisjointSets sets(factors.size());
   std::unordered_map<std::size_t, std::size_t> first_reader;
   for (std::size_t f = 0; f < factors.size(); ++f)
@@ -45,7 +45,7 @@ std::vector<Group> group_factors(const std::vector<Factor>& factors, const Verte
       sets.unite(first_reader.try_emplace(operand, f).first->second, f);
   attach_label_values(factors, splitter, sets);
 
-  std::vector<Group> groups;
+  std::vector<FactorGroup> groups;
   std::unordered_map<std::size_t, std::size_t> group_of;
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const auto [entry, is_new] = group_of.try_emplace(sets.find(f), groups.size());
@@ -59,20 +59,20 @@ std::vector<Group> group_factors(const std::vector<Factor>& factors, const Verte
 }
 
 // Whether there is a join: more than one group that is no constant.
-bool joins(const std::vector<Group>& groups) {
+bool joins(const std::vector<FactorGroup>& groups) {
   std::size_t count = 0;
   for (const auto& group : groups) count += group.has_operand || !group.labels.empty() ? 1 : 0;
   return count > 1;
 }
 
-std::vector<Factor> factors_in(const Group& group, const std::vector<Factor>& factors) {
+std::vector<Factor> factors_in(const FactorGroup& group, const std::vector<Factor>& factors) {
   std::vector<Factor> out;
   for (const auto f : group.factors) out.push_back(factors[f]);
   return out;
 }
 
 // The aggregated labels that exactly one group has and can sum. Label values alone make no vertex.
-std::unordered_set<Label> local_labels(const std::vector<Group>& groups, const Labels& aggregated) {
+std::unordered_set<Label> local_labels(const std::vector<FactorGroup>& groups, const Labels& aggregated) {
   std::unordered_map<Label, std::size_t> occurrences;
   for (const auto& group : groups)
     for (const auto label : group.labels) occurrences[label] += group.has_operand ? 1 : 2;
@@ -82,7 +82,7 @@ std::unordered_set<Label> local_labels(const std::vector<Group>& groups, const L
   return out;
 }
 
-VertexId aggregate_groups(VertexSplitter& splitter, const JoinedFactors& joint, const std::vector<Group>& groups,
+VertexId aggregate_groups(VertexSplitter& splitter, const JoinedFactors& joint, const std::vector<FactorGroup>& groups,
                           const std::unordered_set<Label>& local) {
   const auto join = joint.semiring->join;
   std::vector<Factor> kept;

@@ -70,9 +70,9 @@ Shape free_shape(const Shape& shape, const Held& at) {
 }
 
 // One sweep from the outputs to the inputs. All readers of a vertex are final when it is visited.
-class Sweep {
+class PushdownSweep {
  public:
-  explicit Sweep(const EinGraph& graph)
+  explicit PushdownSweep(const EinGraph& graph)
       : labels_(graph.labels()), vertices_(graph.vertices()), outputs_(graph.outputs()), is_output_(graph.size()) {
     readers_.resize(vertices_.size());
     for (const auto output : outputs_) is_output_[output.index()] = true;
@@ -329,7 +329,7 @@ EinGraph push_selections(const EinGraph& graph) {
   EinGraph out = graph;
   // A vertex added by one sweep is examined by the next. Each sweep that changes something gets further down.
   for (std::size_t sweeps = 0; sweeps <= graph.size(); ++sweeps) {
-    Sweep sweep(out);
+    PushdownSweep sweep(out);
     sweep.run();
     if (!sweep.changed()) break;
     out = sweep.graph();

@@ -43,7 +43,7 @@ void check_names(const std::vector<CopyOption>& options) {
   }
 }
 
-const std::string& text_of(const CopyOption& option) {
+const std::string& option_text(const CopyOption& option) {
   if (!option.text) throw Error(ErrorKind::Syntax, "the option " + option.name + " needs a value", option.span);
   return *option.text;
 }
@@ -59,7 +59,7 @@ std::optional<bool> truth_of(const CopyOption& option) {
 CopyFormat format_of(const std::vector<CopyOption>& options) {
   const auto* const option = find(options, "format");
   if (option == nullptr) return CopyFormat::Text;
-  const auto name = to_lower(text_of(*option));
+  const auto name = to_lower(option_text(*option));
   if (name == "text") return CopyFormat::Text;
   if (name == "csv") return CopyFormat::Csv;
   if (name == "binary") return CopyFormat::Binary;
@@ -68,7 +68,7 @@ CopyFormat format_of(const std::vector<CopyOption>& options) {
 }
 
 char byte_of(const CopyOption& option) {
-  const auto& text = text_of(option);
+  const auto& text = option_text(option);
   if (text.size() != 1) refuse(option, "the " + option.name + " of COPY is a single one-byte character");
   return text[0];
 }
@@ -84,7 +84,7 @@ CopyHeader header_of(const CopyOption& option, CopySide side) {
 }
 
 void check_encoding(const CopyOption& option) {
-  const auto name = to_lower(text_of(option));
+  const auto name = to_lower(option_text(option));
   if (name != "utf8" && name != "utf-8" && name != "unicode")
     throw Error(ErrorKind::Unsupported, "the encoding " + *option.text + " is not there", option.span,
                 "rows are text in UTF8");
@@ -112,7 +112,7 @@ void apply(const CopyOption& option, CopySide side, CopyFormatOptions& out) {
   check_fits(option, out.format, side);
   const auto& name = option.name;
   if (name == "delimiter") out.delimiter = byte_of(option);
-  else if (name == "null") out.null = text_of(option);
+  else if (name == "null") out.null = option_text(option);
   else if (name == "header") out.header = header_of(option, side);
   else if (name == "quote") out.quote = byte_of(option);
   else if (name == "escape") out.escape = byte_of(option);

@@ -4,16 +4,11 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/quote_identifier.hpp"
 #include "server/values/row_writer.hpp"
 
 namespace eindb {
 namespace {
-
-std::string quoted_name(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out.append(c == '"' ? 2 : 1, c);
-  return out + '"';
-}
 
 std::vector<CopyColumn> copy_columns(const std::vector<Column>& columns) {
   using Part = CopyColumn::Part;
@@ -42,7 +37,7 @@ std::string rows_of_copy(std::string_view statement, const CopyStatement& copy) 
   std::string source(statement.substr(copy.source.begin, copy.source.end - copy.source.begin));
   if (copy.table.empty()) return source;
   std::string columns;
-  for (const auto& name : copy.columns) columns += (columns.empty() ? "" : ", ") + quoted_name(name);
+  for (const auto& name : copy.columns) columns += (columns.empty() ? "" : ", ") + quote_identifier(name);
   return "SELECT " + (columns.empty() ? "*" : columns) + " FROM " + source;
 }
 

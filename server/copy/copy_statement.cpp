@@ -12,9 +12,9 @@ namespace eindb {
 namespace {
 
 /// Parses one statement from left to right; `token_` is the next token.
-class Reader {
+class CopyReader {
  public:
-  explicit Reader(std::string_view text) : text_(text), tokenizer_(text, kPostgresRules) { advance(); }
+  explicit CopyReader(std::string_view text) : text_(text), tokenizer_(text, kPostgresRules) { advance(); }
 
   std::optional<CopyStatement> read() {
     if (!take_word("COPY")) return std::nullopt;
@@ -259,7 +259,7 @@ class Reader {
 
 }  // namespace
 
-std::optional<CopyStatement> parse_copy_statement(std::string_view statement) { return Reader(statement).read(); }
+std::optional<CopyStatement> parse_copy_statement(std::string_view statement) { return CopyReader(statement).read(); }
 
 std::string copy_of_file(std::string_view statement, const CopyStatement::File& file, std::string_view path) {
   CHECK(file.place.begin <= statement.size() && file.options.begin <= file.options.end &&

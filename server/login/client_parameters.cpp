@@ -34,9 +34,6 @@ struct Parameter {
   std::array<std::string_view, 3> words = {};
 };
 
-constexpr std::string_view kTransactionReadOnly = "transaction_read_only";
-constexpr std::string_view kTransactionDeferrable = "transaction_deferrable";
-constexpr std::string_view kTransactionIsolation = "transaction_isolation";
 constexpr std::string_view kDefaultReadOnly = "default_transaction_read_only";
 
 // The parameters that drivers set or read when they connect.
@@ -128,7 +125,7 @@ std::string encoding_name(std::string_view value) {
   return name;
 }
 
-bool is_utf8(std::string_view value) {
+bool names_utf8(std::string_view value) {
   const auto name = encoding_name(value);
   return name == "utf8" || name == "unicode";
 }
@@ -173,7 +170,7 @@ void check(const Parameter& parameter, std::string_view value) {
   if (parameter.takes == Takes::Words) return check_word(parameter, value);
   if (parameter.takes == Takes::Switch) return static_cast<void>(parse_switch(name, value));
   if (parameter.takes == Takes::Level) return static_cast<void>(parse_isolation(name, value));
-  if (parameter.takes == Takes::Encoding && (is_utf8(value) || is_sql_ascii(value))) return;
+  if (parameter.takes == Takes::Encoding && (names_utf8(value) || is_sql_ascii(value))) return;
   throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt,
               name + " is always " + std::string(parameter.value));
 }

@@ -12,6 +12,11 @@
 
 namespace eindb {
 
+/// The names of the parameters that are the modes of the current transaction.
+inline constexpr std::string_view kTransactionReadOnly = "transaction_read_only";
+inline constexpr std::string_view kTransactionDeferrable = "transaction_deferrable";
+inline constexpr std::string_view kTransactionIsolation = "transaction_isolation";
+
 /// The modes that a transaction is begun with; nullopt: as the parameters for all transactions say. All levels of
 /// isolation are kept by the one that eindb has, and a transaction that may be deferred need not be.
 struct TransactionModes {

@@ -41,7 +41,7 @@ constexpr std::chrono::seconds kRequestTime{10};
 constexpr std::chrono::seconds kLingerTime{1};
 constexpr std::size_t kMostLingerBytes = std::size_t{64} << 10U;
 // The delay before the next attempt if no connection can be accepted, for example for lack of descriptors.
-constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr std::chrono::milliseconds kPageAcceptPause{100};
 
 HttpAnswer refusal(http::status status) {
   return {static_cast<unsigned>(status), kPlainText, std::string(http::obsolete_reason(status)) + "\n"};
@@ -204,7 +204,7 @@ void HttpEndpoint::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) {
-      pause_.expires_after(kAcceptPause);
+      pause_.expires_after(kPageAcceptPause);
       pause_.async_wait([this](const error_code& aborted) {
         if (!aborted) accept();
       });
@@ -224,7 +224,7 @@ void HttpEndpoint::Impl::run() noexcept {
       return;
     } catch (const std::exception&) {
       is_well = false;
-      std::this_thread::sleep_for(kAcceptPause);
+      std::this_thread::sleep_for(kPageAcceptPause);
     }
   }
 }

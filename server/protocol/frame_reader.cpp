@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 // A buffer larger than this is freed when nothing is pending.
-constexpr std::size_t kKeptBytes = 1024;
+constexpr std::size_t kKeptRequestBytes = 1024;
 // The types of small messages: Describe, Execute, Close, Sync, Flush, Terminate, CopyDone, CopyFail.
 constexpr std::string_view kSmallTypes = "DECSHXcf";
 
@@ -99,7 +99,7 @@ void FrameReader::drop_read() {
   CHECK(begin_ <= buffer_.size(), "no more is read than has come");
   buffer_.erase(0, begin_);
   begin_ = 0;
-  if (buffer_.empty() && buffer_.capacity() > kKeptBytes) std::string().swap(buffer_);
+  if (buffer_.empty() && buffer_.capacity() > kKeptRequestBytes) std::string().swap(buffer_);
 }
 
 }  // namespace eindb

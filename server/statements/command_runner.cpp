@@ -20,9 +20,6 @@ namespace eindb {
 namespace {
 
 constexpr std::string_view kApplicationName = "application_name";
-constexpr std::string_view kTransactionReadOnly = "transaction_read_only";
-constexpr std::string_view kTransactionDeferrable = "transaction_deferrable";
-constexpr std::string_view kTransactionIsolation = "transaction_isolation";
 
 // The value as a literal for SET. The command's value has no quotes, and numbers need none.
 std::string setting_literal(const std::string& value) {

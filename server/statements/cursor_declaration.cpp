@@ -7,9 +7,9 @@ namespace eindb {
 namespace {
 
 /// Reads the words before the query; `token_` is the next token.
-class Reader {
+class CursorReader {
  public:
-  explicit Reader(std::string_view text) : text_(text), tokenizer_(text, kPostgresRules) { advance(); }
+  explicit CursorReader(std::string_view text) : text_(text), tokenizer_(text, kPostgresRules) { advance(); }
 
   std::optional<CursorDeclaration> read() {
     CursorDeclaration declaration;
@@ -68,7 +68,7 @@ class Reader {
 }  // namespace
 
 std::optional<CursorDeclaration> parse_cursor_declaration(std::string_view statement) {
-  return Reader(statement).read();
+  return CursorReader(statement).read();
 }
 
 }  // namespace eindb

@@ -129,7 +129,7 @@ std::string_view root_of(const ExplainedQuery& explained) {
   }
 }
 
-std::string rounded(double milliseconds) {
+std::string milliseconds_text(double milliseconds) {
   std::array<char, 64> text{};
   const auto size = std::snprintf(text.data(), text.size(), "%.3f", milliseconds);
   return {text.data(), static_cast<std::size_t>(size)};
@@ -187,7 +187,7 @@ Result plan_result(const ExplainedQuery& explained, std::span<const SqlPlanStep>
     if (run) root += " (actual rows=" + std::to_string(run->rows) + ")";
     rows.push_back({std::move(root)});
     add_lines(rows, steps, 0, 0);
-    if (run) rows.push_back({"Execution Time: " + rounded(run->milliseconds) + " ms"});
+    if (run) rows.push_back({"Execution Time: " + milliseconds_text(run->milliseconds) + " ms"});
   }
   return listed_result(plan_columns(explained), std::move(rows));
 }

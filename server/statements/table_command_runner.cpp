@@ -10,6 +10,7 @@
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statement_text.hpp"
 #include "server/dialect/dialect.hpp"
@@ -20,15 +21,6 @@ namespace {
 
 constexpr std::string_view kUnknownTable = "42P01";
 constexpr std::string_view kDependentObjects = "2BP01";
-
-std::string quoted_name(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
 
 std::string text_at(const Row& row, std::size_t column) {
   const auto* text = std::get_if<std::string>(&row.at(column));
@@ -69,7 +61,7 @@ std::set<std::string> views_that_work(Session& session) {
   std::set<std::string> names;
   for (const auto& name : texts_of(session, "SELECT name FROM sqlite_schema WHERE type = 'view'")) {
     try {
-      rows_of(session, "SELECT * FROM " + quoted_name(name) + " LIMIT 0");
+      rows_of(session, "SELECT * FROM " + quote_identifier(name) + " LIMIT 0");
       names.insert(name);
     } catch (const Error&) {  // it was broken before
     }
@@ -136,7 +128,7 @@ std::vector<std::string> comments_on(Session& session, const std::string& table)
                "= c.object COLLATE NOCASE WHERE s.type IN ('table', 'index') AND s.tbl_name = " +
                    quote_string(table) + " COLLATE NOCASE")) {
     const auto column = text_at(row, 1);
-    const auto name = quoted_name(text_at(row, 0)) + (column.empty() ? "" : "." + quoted_name(column));
+    const auto name = quote_identifier(text_at(row, 0)) + (column.empty() ? "" : "." + quote_identifier(column));
     statements.push_back("COMMENT ON " + (column.empty() ? to_upper(text_at(row, 3)) : "COLUMN") + " " + name + " IS " +
                          quote_string(text_at(row, 2)));
   }
@@ -145,8 +137,8 @@ std::vector<std::string> comments_on(Session& session, const std::string& table)
 
 /// Copies a table's rows into a new table of the same name that `definition` creates, with its indices and triggers.
 void make_anew(Session& session, const std::string& table, const std::string& definition) {
-  const auto name = quoted_name(table);
-  const auto kept = quoted_name(table + " (rows)");
+  const auto name = quote_identifier(table);
+  const auto kept = quote_identifier(table + " (rows)");
   const auto parts = texts_of(session,
                               "SELECT sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL "
                               "AND tbl_name = " +
@@ -155,7 +147,7 @@ void make_anew(Session& session, const std::string& table, const std::string& de
   const auto grants = session.grants_on(table);
   std::string columns;
   for (const auto& column : texts_of(session, "SELECT name FROM pragma_table_info(" + quote_string(table) + ")"))
-    columns += (columns.empty() ? "" : ", ") + quoted_name(column);
+    columns += (columns.empty() ? "" : ", ") + quote_identifier(column);
   session.execute("CREATE TABLE " + kept + " AS SELECT " + columns + " FROM " + name);
   session.execute("DROP TABLE " + name);
   session.execute(definition);
@@ -196,7 +188,7 @@ void check_references(Session& session, const std::string& table) {
 
 /// The definition of a column behind `ALTER TABLE name ADD`, as SQLite takes it.
 std::string translated_addition(ClientState& client, const std::string& table, const std::string& definition) {
-  const auto head = "ALTER TABLE " + quoted_name(table) + " ADD ";
+  const auto head = "ALTER TABLE " + quote_identifier(table) + " ADD ";
   const auto translated = client.translate(head + definition).text;
   return translated && translated->starts_with(head) ? translated->substr(head.size()) : definition;
 }
@@ -220,7 +212,7 @@ void add_column(ClientState& client, const std::string& table, const command::Ad
   if (column.is_key) refuse_second_key(session, table);
   const auto definition = translated_addition(client, table, column.definition);
   if (column.is_simple) {
-    session.execute("ALTER TABLE " + quoted_name(table) + " ADD " + definition);
+    session.execute("ALTER TABLE " + quote_identifier(table) + " ADD " + definition);
   } else {
     refuse_referred(session, table);
     make_anew(session, table,
@@ -230,7 +222,7 @@ void add_column(ClientState& client, const std::string& table, const command::Ad
 }
 
 void delete_rows(Session& session, const std::string& table, bool restarts) {
-  session.execute("DELETE FROM " + quoted_name(table));
+  session.execute("DELETE FROM " + quote_identifier(table));
   if (!restarts) return;
   if (!rows_of(session, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").empty())
     session.execute("DELETE FROM sqlite_sequence WHERE name = " + quote_string(table) + " COLLATE NOCASE");
@@ -243,8 +235,9 @@ Result run_table_command(const command::DropTables& drop, ClientState& client) {
   const bool tables = drop.kind == "TABLE";
   const auto views = views_that_work(session);
   for (const auto& name : tables ? referring_first(session, drop) : drop.names)
-    without_place(
-        [&] { session.execute("DROP " + drop.kind + (drop.if_exists ? " IF EXISTS " : " ") + quoted_name(name)); });
+    without_place([&] {
+      session.execute("DROP " + drop.kind + (drop.if_exists ? " IF EXISTS " : " ") + quote_identifier(name));
+    });
   const auto left = views.empty() ? views : views_that_work(session);
   for (const auto& view : views) {
     if (left.contains(view) || (!tables && is_among(view, drop.names))) continue;
@@ -252,7 +245,7 @@ Result run_table_command(const command::DropTables& drop, ClientState& client) {
       throw CodedError(kDependentObjects, ErrorKind::Value,
                        "cannot drop " + to_lower(drop.kind) + " " + drop.names.front() + ": view " + view + " reads it",
                        "DROP ... CASCADE drops the view too");
-    session.execute("DROP VIEW IF EXISTS " + quoted_name(view));
+    session.execute("DROP VIEW IF EXISTS " + quote_identifier(view));
   }
   return status_result("DROP " + drop.kind);
 }
@@ -283,7 +276,7 @@ Result run_table_command(const command::Vacuum& vacuum, ClientState& client) {
     enter_writing(client);
     if (vacuum.tables.empty()) session.execute("ANALYZE main");
     for (const auto& table : vacuum.tables)
-      if (!definition_of(session, table).empty()) session.execute("ANALYZE " + quoted_name(table));
+      if (!definition_of(session, table).empty()) session.execute("ANALYZE " + quote_identifier(table));
   }
   return status_result(vacuum.vacuums ? "VACUUM" : "ANALYZE");
 }
@@ -296,7 +289,7 @@ Result run_table_command(const command::LockTables& lock, ClientState& client) {
   auto& session = client.session();
   for (const auto& table : lock.tables) {
     require_table(session, table);
-    if (entered && !lock.admits_writers) session.execute("DELETE FROM " + quoted_name(table) + " WHERE 0");
+    if (entered && !lock.admits_writers) session.execute("DELETE FROM " + quote_identifier(table) + " WHERE 0");
   }
   return status_result("LOCK TABLE");
 }

@@ -15,14 +15,14 @@ namespace eindb {
 namespace {
 
 /// A column, or a constraint of the table: the tokens between two commas of the definition.
-struct Part {
+struct DefinitionPart {
   std::size_t first = 0;
   std::size_t end = 0;
 };
 
 struct Definition {
   std::vector<Token> tokens;
-  std::vector<Part> parts;
+  std::vector<DefinitionPart> parts;
   std::size_t close = 0;  // the parenthesis behind the parts
 };
 
@@ -51,7 +51,7 @@ bool is_named(const Token& token, std::string_view name) {
   return token.is_name() && equal_ignoring_case(token.is(Token::Kind::QuotedName) ? unquote(token) : token.text, name);
 }
 
-bool is_required(const Definition& table, const Part& part) {
+bool is_required(const Definition& table, const DefinitionPart& part) {
   for (auto n = part.first; n + 1 < part.end; ++n)
     if (table.tokens[n].is_word("NOT") && table.tokens[n + 1].is_word("NULL")) return true;
   return false;
@@ -59,7 +59,7 @@ bool is_required(const Definition& table, const Part& part) {
 
 /// The byte behind the column's definition where NOT NULL is missing; nullopt if it is there.
 std::optional<std::size_t> missing_not_null(const Definition& table, const std::string& column) {
-  const auto part = std::find_if(table.parts.begin(), table.parts.end(), [&](const Part& one) {
+  const auto part = std::find_if(table.parts.begin(), table.parts.end(), [&](const DefinitionPart& one) {
     return one.first < one.end && is_named(table.tokens[one.first], column);
   });
   if (part == table.parts.end())
@@ -90,7 +90,7 @@ std::string with_constraint(std::string_view created, std::string_view constrain
 
 std::string with_new_column(std::string_view created, std::string_view column) {
   const auto table = take_apart(created);
-  const auto is_constraint = [&](const Part& part) {
+  const auto is_constraint = [&](const DefinitionPart& part) {
     constexpr std::array<std::string_view, 5> kBegins{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"};
     return part.first < part.end && std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view word) {
              return table.tokens[part.first].is_word(word);
@@ -106,7 +106,7 @@ std::string with_new_column(std::string_view created, std::string_view column) {
 std::string with_column(std::string_view created, const std::string& column, bool of_default,
                         const std::optional<std::string>& value) {
   const auto table = take_apart(created);
-  const auto part = std::find_if(table.parts.begin(), table.parts.end(), [&](const Part& one) {
+  const auto part = std::find_if(table.parts.begin(), table.parts.end(), [&](const DefinitionPart& one) {
     return one.first < one.end && is_named(table.tokens[one.first], column);
   });
   if (part == table.parts.end())

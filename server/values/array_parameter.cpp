@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-std::string text_of(const ParameterInput& value) {
+std::string parameter_text(const ParameterInput& value) {
   std::string text;
   if (const auto* integer = std::get_if<std::int64_t>(&value)) append_sql_number(text, *integer);
   else if (const auto* real = std::get_if<double>(&value)) append_sql_number(text, *real);
@@ -38,7 +38,7 @@ ArrayElements read_elements(BodyReader& reader, DataType element, std::int32_t c
   ArrayElements elements;
   for (std::int32_t n = 0; n < count; ++n) {
     if (const auto value = reader.value())
-      elements.emplace_back(text_of(read_value(*value, element, frontend::Format::Binary)));
+      elements.emplace_back(parameter_text(read_value(*value, element, frontend::Format::Binary)));
     else elements.emplace_back();
   }
   return elements;

@@ -137,7 +137,7 @@ double real_of(const Cell& cell, DataType type) {
   return *number;
 }
 
-bool is_utf8(std::string_view text) {
+bool is_client_text(std::string_view text) {
   try {
     check_client_text(text);
     return true;
@@ -149,7 +149,7 @@ bool is_utf8(std::string_view text) {
 // Appends the cell as text. Invalid UTF-8, as from a blob in a column without a type, is written like bytea.
 void append_characters(std::string& out, const Cell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
-  if (text == nullptr || is_utf8(*text)) append_text(out, cell);
+  if (text == nullptr || is_client_text(*text)) append_text(out, cell);
   else append_bytea(out, *text);
 }
 

@@ -256,7 +256,7 @@ int next(sqlite3_vtab_cursor* base) {
 int at_end(sqlite3_vtab_cursor* base) { return static_cast<const Cursor*>(base)->left == 0 ? 1 : 0; }
 
 template <class T>
-const T& value_of(const Cursor& cursor) {
+const T& value_under(const Cursor& cursor) {
   return reinterpret_cast<const T*>(cursor.values)[cursor.offset];
 }
 
@@ -277,15 +277,15 @@ int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
     return SQLITE_OK;
   }
   switch (cursor.dtype) {
-    case DType::Float32: sqlite3_result_double(context, static_cast<double>(value_of<float>(cursor))); break;
-    case DType::Float64: sqlite3_result_double(context, value_of<double>(cursor)); break;
-    case DType::Int64: sqlite3_result_int64(context, value_of<std::int64_t>(cursor)); break;
+    case DType::Float32: sqlite3_result_double(context, static_cast<double>(value_under<float>(cursor))); break;
+    case DType::Float64: sqlite3_result_double(context, value_under<double>(cursor)); break;
+    case DType::Int64: sqlite3_result_int64(context, value_under<std::int64_t>(cursor)); break;
     case DType::Complex64:
       return guarded(cursor.definition->connection,
-                     [&] { give_complex(context, value_of<std::complex<float>>(cursor), number - cursor.rank); });
+                     [&] { give_complex(context, value_under<std::complex<float>>(cursor), number - cursor.rank); });
     case DType::Complex128:
       return guarded(cursor.definition->connection,
-                     [&] { give_complex(context, value_of<std::complex<double>>(cursor), number - cursor.rank); });
+                     [&] { give_complex(context, value_under<std::complex<double>>(cursor), number - cursor.rank); });
   }
   return SQLITE_OK;
 }

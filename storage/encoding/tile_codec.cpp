@@ -36,7 +36,7 @@ static_assert(std::endian::native == std::endian::little, "tiles are stored as t
 
 constexpr std::size_t kFixedSize = 24;
 constexpr std::size_t kChecksumOffset = 16;
-constexpr std::array<char, 4> kMagic{'E', 'I', 'N', 'T'};
+constexpr std::array<char, 4> kTileMagic{'E', 'I', 'N', 'T'};
 constexpr std::uint16_t kVersion = 1;
 constexpr std::uint8_t kRawCodec = 0;
 
@@ -66,7 +66,8 @@ void require(bool holds, std::string_view context, const std::string& what) {
 }
 
 void verify_fixed_fields(std::span<const std::byte> header, DType type, std::size_t rank, std::string_view context) {
-  require(std::memcmp(header.data(), kMagic.data(), kMagic.size()) == 0, context, "it does not begin as a tile");
+  require(std::memcmp(header.data(), kTileMagic.data(), kTileMagic.size()) == 0, context,
+          "it does not begin as a tile");
   const auto version = load_number<std::uint16_t>(header, 4);
   require(version == kVersion, context, "its format version is " + std::to_string(version) + ", known is 1");
   const auto stored_type = dtype_from_code(load_number<std::uint8_t>(header, 6));
@@ -109,7 +110,7 @@ TileHeader::TileHeader(const Tile& tile) : size_(header_size(tile.shape().rank()
   }
   CHECK(size_ <= bytes_.size(), "a header has room for all extents");
   const std::span<std::byte> out(bytes_.data(), size_);
-  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  std::memcpy(out.data(), kTileMagic.data(), kTileMagic.size());
   store_number(out, 4, kVersion);
   store_number(out, 6, static_cast<std::uint8_t>(tile.dtype()));
   store_number(out, 7, kRawCodec);

@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kLongestName = 60;
+constexpr std::size_t kLongestShownName = 60;
 constexpr std::size_t kNamesListed = 10;
 
 /// Bytes of the UTF-8 character at the front of `text`, 0 if it is invalid. Overlong forms and surrogates are not
@@ -46,7 +46,7 @@ std::string printable(std::string_view text, std::size_t longest) {
   return out;
 }
 
-std::string quoted_name(std::string_view name) { return "'" + printable(name, kLongestName) + "'"; }
+std::string quoted_name(std::string_view name) { return "'" + printable(name, kLongestShownName) + "'"; }
 
 std::string name_list(const std::vector<std::string>& names) {
   std::string out;

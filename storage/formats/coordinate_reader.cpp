@@ -25,8 +25,6 @@ namespace {
 /// Lines between two polls for cancellation.
 constexpr std::int64_t kLinesPerCheck = 16384;
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);

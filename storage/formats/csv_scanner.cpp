@@ -4,19 +4,19 @@
 #include <span>
 #include <utility>
 
+#include "common/byte_order_mark.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::size_t kBufferBytes = 1 << 20;
-constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF"};
+constexpr std::size_t kCsvBufferBytes = 1 << 20;
 
 }  // namespace
 
 CsvScanner::CsvScanner(const InputFile& file, char delimiter)
-    : file_(file), delimiter_(delimiter), buffer_(kBufferBytes) {
+    : file_(file), delimiter_(delimiter), buffer_(kCsvBufferBytes) {
   skip_byte_order_mark();
 }
 
@@ -74,7 +74,7 @@ void CsvScanner::scan_quoted(CsvField& field) {
     }
     if (c == '\n') ++line_;
     unquoted_ += c;
-    if (unquoted_.size() > kBufferBytes) fail(field.line, "a field of more than 1 MiB");
+    if (unquoted_.size() > kCsvBufferBytes) fail(field.line, "a field of more than 1 MiB");
   }
   const bool ends = at_end() || buffer_[begin_] == delimiter_ || buffer_[begin_] == '\n' || buffer_[begin_] == '\r';
   if (!ends) fail(line_, "text after a closing quote");

@@ -31,8 +31,6 @@ namespace {
 
 constexpr std::string_view kBanner = "%%matrixmarket";
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 void skip_blanks(std::string_view& line) {
   while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
 }

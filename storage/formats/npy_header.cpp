@@ -20,7 +20,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::string_view kMagic{"\x93NUMPY", 6};
+constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
 /// The longest accepted header. NumPy itself reads at most 10,000 bytes; only structured types need more.
 constexpr std::int64_t kMaxHeader = kNpyPrefix - 12;
 constexpr std::size_t kAlignment = 64;
@@ -190,7 +190,7 @@ struct Preamble {
 };
 
 Preamble read_preamble(const std::string& name, std::string_view prefix, std::int64_t file_size) {
-  if (!prefix.starts_with(kMagic)) corrupt(name, 0, "the magic \\x93NUMPY is missing");
+  if (!prefix.starts_with(kNpyMagic)) corrupt(name, 0, "the magic \\x93NUMPY is missing");
   const int major = prefix.size() < 8 ? 0 : prefix[6];
   if (major < 1 || major > 3) corrupt(name, 6, "an unknown format version");
   const std::size_t digits = major == 1 ? 2 : 4;
@@ -271,7 +271,7 @@ std::string make_npy_header(DType type, const Shape& shape) {
   text += '\n';
   CHECK((kPrefix + text.size()) % kAlignment == 0, "the values begin aligned");
   CHECK(text.size() <= 0xFFFF, "a header of version 1 has a length of two bytes");
-  std::string out(kMagic);
+  std::string out(kNpyMagic);
   out += std::string{'\x01', '\x00', static_cast<char>(text.size() & 0xFF), static_cast<char>(text.size() >> 8U)};
   return out + text;
 }

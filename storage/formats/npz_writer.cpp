@@ -21,8 +21,7 @@ namespace eindb {
 namespace {
 
 constexpr std::size_t kCopyBytes = 512 << 10;
-constexpr std::size_t kLongestName = 4096;
-constexpr std::uint32_t kInZip64 = 0xFFFFFFFF;
+constexpr std::size_t kLongestMemberName = 4096;
 /// 1 January 1980, the beginning of the format's calendar, so that equal tensors give identical files.
 constexpr std::uint16_t kDate = 0x0021;
 constexpr std::uint16_t kUtf8Name = 0x0800;
@@ -36,8 +35,9 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 const Bytef* zlib_bytes(std::span<const std::byte> bytes) { return reinterpret_cast<const Bytef*>(bytes.data()); }
 
 std::string member_name(const std::string& member) {
-  if (member.empty() || member.size() > kLongestName)
-    throw Error(ErrorKind::Value, "the name of a member has between 1 and " + std::to_string(kLongestName) + " bytes");
+  if (member.empty() || member.size() > kLongestMemberName)
+    throw Error(ErrorKind::Value,
+                "the name of a member has between 1 and " + std::to_string(kLongestMemberName) + " bytes");
   return member.ends_with(".npy") ? member : member + ".npy";
 }
 

@@ -4,22 +4,22 @@
 #include <cstring>
 #include <span>
 
+#include "common/byte_order_mark.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::size_t kBufferBytes = 1 << 20;
+constexpr std::size_t kLineBufferBytes = 1 << 20;
 constexpr std::size_t kMaxLine = 64 << 10;
 constexpr std::size_t kShownText = 40;
-constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF"};
 
 }  // namespace
 
 TextLines::TextLines(const InputFile& file)
     : file_(file),
-      buffer_(static_cast<std::size_t>(std::clamp<std::int64_t>(file.size() + 1, kMaxLine + 2, kBufferBytes))) {
+      buffer_(static_cast<std::size_t>(std::clamp<std::int64_t>(file.size() + 1, kMaxLine + 2, kLineBufferBytes))) {
   rewind();
 }
 

@@ -9,6 +9,9 @@
 
 namespace eindb {
 
+/// Whether the character separates words within a line.
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
 /// The lines of a text file, front to back, in bounded memory. Lines end in LF or CR LF; a byte order mark is skipped.
 /// The file must outlive it. Not thread-safe.
 class TextLines {

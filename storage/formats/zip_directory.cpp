@@ -45,7 +45,6 @@ constexpr std::int64_t kZip64Locator = 20;
 constexpr std::int64_t kZip64EndRecord = 56;
 constexpr std::int64_t kLongestComment = 65535;
 constexpr std::int64_t kLargestDirectory = 4 << 20;
-constexpr std::uint32_t kInZip64 = 0xFFFFFFFF;
 /// Flags: bit 0 encrypted, bit 3 sizes after the data, bit 6 strongly encrypted, bit 13 encrypted directory.
 constexpr unsigned kEncrypted = 0x0001U | 0x0040U | 0x2000U;
 constexpr unsigned kSizesBehind = 0x0008U;

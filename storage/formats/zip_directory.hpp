@@ -8,6 +8,9 @@
 
 namespace eindb {
 
+/// A size or offset of 32 bits whose value is in the ZIP64 fields.
+inline constexpr std::uint32_t kInZip64 = 0xFFFFFFFF;
+
 /// One member of a ZIP archive, from its central directory. The name is only compared and shown, never used as a path.
 struct ZipEntry {
   std::string name;

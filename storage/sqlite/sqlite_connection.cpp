@@ -279,10 +279,4 @@ bool SqliteConnection::all_read_the_last_commit() {
   return code == SQLITE_OK && frames == moved;
 }
 
-std::string quote_identifier(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 }  // namespace eindb

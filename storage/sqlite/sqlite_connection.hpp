@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/quote_identifier.hpp"  // IWYU pragma: export
 #include "storage/sqlite/sql_function.hpp"
 #include "storage/sqlite/sqlite_handle.hpp"
 #include "storage/sqlite/sqlite_statement.hpp"
@@ -165,8 +166,5 @@ class SqliteConnection : public SqliteHandle {
   std::vector<std::unique_ptr<AttachedFile>> attached_;
   std::uint64_t attached_changes_ = 0;  // seen in what is attached, or in which files are
 };
-
-/// "name" with quotes doubled: an identifier as SQL reads it.
-std::string quote_identifier(std::string_view name);
 
 }  // namespace eindb

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> message_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 std::string text_of(const std::optional<std::vector<std::byte>>& message) {
   if (!message) return "(nothing)";
@@ -42,9 +42,9 @@ TEST(CallLine, CarriesWhatIsSaidBothWays) {
   const auto call = lines.answering->answer();
   ASSERT_TRUE(call.has_value());
   EXPECT_EQ(call->subject, "a database");
-  calling->send(bytes_of("hello"));
+  calling->send(message_bytes("hello"));
   calling->send({});
-  call->channel->send(bytes_of("welcome"));
+  call->channel->send(message_bytes("welcome"));
   EXPECT_EQ(text_of(call->channel->receive(4min)), "hello");
   EXPECT_EQ(text_of(call->channel->receive(4min)), "");
   EXPECT_EQ(text_of(calling->receive(4min)), "welcome");
@@ -55,7 +55,7 @@ TEST(CallLine, CloseEndsTheCallAtBothSidesAfterWhatWasSaid) {
   Lines lines;
   const auto calling = lines.caller->call("");
   const auto call = lines.answering->answer();
-  calling->send(bytes_of("the last words"));
+  calling->send(message_bytes("the last words"));
   calling->close();
   EXPECT_THROW(calling->send({}), Error);
   EXPECT_THROW(static_cast<void>(calling->receive(4min)), Error);
@@ -79,11 +79,11 @@ TEST(CallLine, CallsDoNotHearOfEachOther) {
   Lines lines;
   auto first = lines.caller->call("first");
   auto first_answer = lines.answering->answer();
-  first->send(bytes_of("too late to be heard"));
-  first_answer->channel->send(bytes_of("so is this"));
+  first->send(message_bytes("too late to be heard"));
+  first_answer->channel->send(message_bytes("so is this"));
   first.reset();
   const auto second = lines.caller->call("second");
-  second->send(bytes_of("of the second"));
+  second->send(message_bytes("of the second"));
   EXPECT_EQ(text_of(first_answer->channel->receive(4min)), "too late to be heard");
   EXPECT_THROW(static_cast<void>(first_answer->channel->receive(4min)), Error);
   first_answer.reset();
@@ -91,14 +91,14 @@ TEST(CallLine, CallsDoNotHearOfEachOther) {
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->subject, "second");
   EXPECT_EQ(text_of(answer->channel->receive(4min)), "of the second");
-  answer->channel->send(bytes_of("to the second"));
+  answer->channel->send(message_bytes("to the second"));
   EXPECT_EQ(text_of(second->receive(4min)), "to the second");
 }
 
 // After a call that was not answered in time, the next one is answered.
 TEST(CallLine, CallsThatHaveEndedAreAnsweredInTheirOrder) {
   Lines lines;
-  lines.caller->call("first")->send(bytes_of("is anybody there?"));
+  lines.caller->call("first")->send(message_bytes("is anybody there?"));
   const auto second = lines.caller->call("second");
   auto answer = lines.answering->answer();
   EXPECT_EQ(answer->subject, "first");
@@ -127,7 +127,7 @@ TEST(CallLine, RefusesWhatIsNoMessageOfACall) {
     network.listen("answering", [&](std::unique_ptr<Channel> channel) { other = std::move(channel); });
     const auto raw = network.connect("answering", 1s);
     CallLine line(std::move(other));
-    raw->send(bytes_of(message));
+    raw->send(message_bytes(message));
     try {
       line.answer();
       FAIL() << "a message of " << message.size() << " bytes";

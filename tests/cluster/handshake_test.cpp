@@ -12,7 +12,7 @@ namespace {
 
 using Side = Handshake::Side;
 
-const ClusterSecret kSecret = ClusterSecret::of("sixteen bytes or more");
+const ClusterSecret kSharedSecret = ClusterSecret::of("sixteen bytes or more");
 
 /// Both sides of a handshake, and the errors they threw.
 struct Pair {
@@ -54,7 +54,7 @@ void run(Pair& pair, std::size_t piece = 1000) {
 
 TEST(Handshake, NodesWithTheSameSecretKnowEachOtherAndShareKeys) {
   for (const std::size_t piece : {1, 2, 13, 1000}) {
-    auto pair = pair_of(kSecret, kSecret);
+    auto pair = pair_of(kSharedSecret, kSharedSecret);
     run(pair, piece);
     ASSERT_TRUE(pair.connecting.is_done() && pair.accepting.is_done());
     EXPECT_EQ(pair.accepting.peer().node, "ada");
@@ -69,15 +69,15 @@ TEST(Handshake, NodesWithTheSameSecretKnowEachOtherAndShareKeys) {
 }
 
 TEST(Handshake, EachConnectionHasKeysOfItsOwn) {
-  auto one = pair_of(kSecret, kSecret);
-  auto other = pair_of(kSecret, kSecret);
+  auto one = pair_of(kSharedSecret, kSharedSecret);
+  auto other = pair_of(kSharedSecret, kSharedSecret);
   run(one);
   run(other);
   EXPECT_NE(one.connecting.keys().sending.bytes, other.connecting.keys().sending.bytes);
 }
 
 TEST(Handshake, AnotherSecretIsRefusedByBothSides) {
-  auto pair = pair_of(kSecret, ClusterSecret());
+  auto pair = pair_of(kSharedSecret, ClusterSecret());
   run(pair);
   ASSERT_TRUE(pair.accepting_error && pair.connecting_error);
   EXPECT_EQ(pair.accepting_error->kind(), ErrorKind::Permission);
@@ -88,7 +88,7 @@ TEST(Handshake, AnotherSecretIsRefusedByBothSides) {
 
 // A stranger that listens in place of a node must prove the secret too, even if it accepts without knowing it.
 TEST(Handshake, SideThatAcceptsHasToProveTheSecretToo) {
-  auto pair = pair_of(kSecret, kSecret);
+  auto pair = pair_of(kSharedSecret, kSharedSecret);
   carry(pair.connecting, pair.accepting, pair.accepting_error, 1000);
   carry(pair.accepting, pair.connecting, pair.connecting_error, 1000);
   carry(pair.connecting, pair.accepting, pair.accepting_error, 1000);
@@ -100,7 +100,7 @@ TEST(Handshake, SideThatAcceptsHasToProveTheSecretToo) {
 }
 
 TEST(Handshake, AnotherVersionIsToldBothVersions) {
-  auto pair = pair_of(kSecret, kSecret, 2);
+  auto pair = pair_of(kSharedSecret, kSharedSecret, 2);
   run(pair);
   ASSERT_TRUE(pair.accepting_error && pair.connecting_error);
   EXPECT_EQ(pair.connecting_error->kind(), ErrorKind::Unsupported);
@@ -110,15 +110,15 @@ TEST(Handshake, AnotherVersionIsToldBothVersions) {
 
 // With TLS, a proof is valid only on its own connection.
 TEST(Handshake, ProofIsBoundToTheChannel) {
-  Pair pair{.connecting = {Side::Connects, kSecret, {}, "certificate"},
-            .accepting = {Side::Accepts, kSecret, {}, "other"}};
+  Pair pair{.connecting = {Side::Connects, kSharedSecret, {}, "certificate"},
+            .accepting = {Side::Accepts, kSharedSecret, {}, "other"}};
   run(pair);
   ASSERT_TRUE(pair.accepting_error);
   EXPECT_EQ(pair.accepting_error->kind(), ErrorKind::Permission);
 }
 
 TEST(Handshake, RecordedProofIsOfNoUseLater) {
-  auto recorded = pair_of(kSecret, kSecret);
+  auto recorded = pair_of(kSharedSecret, kSharedSecret);
   const auto hello = recorded.connecting.take_output();
   std::optional<Error> error;
   const auto receive = [&](Handshake& to, const std::string& bytes) {
@@ -133,7 +133,7 @@ TEST(Handshake, RecordedProofIsOfNoUseLater) {
   receive(recorded.connecting, recorded.accepting.take_output());
   const auto proof = recorded.connecting.take_output();
 
-  Handshake later(Side::Accepts, kSecret, {.node = "bob"});
+  Handshake later(Side::Accepts, kSharedSecret, {.node = "bob"});
   receive(later, hello);
   later.take_output();
   EXPECT_THROW(receive(later, proof), Error);
@@ -143,7 +143,7 @@ TEST(Handshake, RecordedProofIsOfNoUseLater) {
 // Every byte sent by the connecting side is changed in one bit: the handshake never succeeds.
 TEST(Handshake, AlteredBytesLetNobodyIn) {
   for (std::size_t at = 0; at < 200; ++at) {
-    auto pair = pair_of(kSecret, kSecret);
+    auto pair = pair_of(kSharedSecret, kSharedSecret);
     std::size_t sent = 0;
     bool altered = false;
     for (int message = 0; message < 2 && !pair.accepting_error; ++message) {
@@ -172,14 +172,14 @@ TEST(Handshake, AlteredBytesLetNobodyIn) {
 }
 
 TEST(Handshake, LengthBeyondAnyMessageIsRefusedAtOnce) {
-  Handshake accepting(Side::Accepts, kSecret, {});
+  Handshake accepting(Side::Accepts, kSharedSecret, {});
   const std::string head("EINH\1\0\1\0\xFF\xFF\xFF\x7F", 12);
   EXPECT_THROW(accepting.receive(std::as_bytes(std::span(head))), Error);
 }
 
 TEST(Handshake, NamesAreMadePrintable) {
-  Pair pair{.connecting = {Side::Connects, kSecret, {.node = "a\nb\x1b[31m"}},
-            .accepting = {Side::Accepts, kSecret, {}}};
+  Pair pair{.connecting = {Side::Connects, kSharedSecret, {.node = "a\nb\x1b[31m"}},
+            .accepting = {Side::Accepts, kSharedSecret, {}}};
   run(pair);
   EXPECT_EQ(pair.accepting.peer().node, "a?b?[31m");
 }

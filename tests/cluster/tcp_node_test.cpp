@@ -29,11 +29,11 @@ using namespace std::chrono_literals;
 using Bytes = std::vector<std::byte>;
 
 constexpr const char* kSecretText = "a secret of the cluster";
-const ClusterSecret kSecret = ClusterSecret::of(kSecretText);
+const ClusterSecret kClusterSecret = ClusterSecret::of(kSecretText);
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-std::string text_of(const std::optional<Bytes>& bytes) {
+std::string text_in_bytes(const std::optional<Bytes>& bytes) {
   return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : "nothing";
 }
 
@@ -77,7 +77,7 @@ class Listener {
     const auto theirs = next_channel();
     ASSERT_NE(theirs, nullptr);
     ours->send(bytes_of("hello"));
-    EXPECT_EQ(text_of(theirs->receive(4min)), "hello");
+    EXPECT_EQ(text_in_bytes(theirs->receive(4min)), "hello");
   }
 
   LoggedLines log;
@@ -134,7 +134,7 @@ TEST(ClusterSecret, IsTheFirstLineOfAPrivateFile) {
   write_file(path, std::string(kSecretText) + "\nwhat follows is no part of it\n");
   namespace fs = std::filesystem;
   fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(ClusterSecret::from_file(path).key().bytes, kSecret.key().bytes);
+  EXPECT_EQ(ClusterSecret::from_file(path).key().bytes, kClusterSecret.key().bytes);
   EXPECT_TRUE(ClusterSecret::from_file(path).is_given());
   fs::permissions(path, fs::perms::others_read, fs::perm_options::add);
   EXPECT_EQ(error_of([&] { ClusterSecret::from_file(path); }).kind(), ErrorKind::Value);
@@ -174,7 +174,7 @@ TEST(TcpNode, SilenceIsNotWaitedForLong) {
 TEST(TcpNode, AnotherVersionIsToldWhy) {
   Listener listener;
   RawPeer other(listener.node->port());
-  Handshake newer(Handshake::Side::Connects, kSecret, {}, "", 2);
+  Handshake newer(Handshake::Side::Connects, kClusterSecret, {}, "", 2);
   other.send(newer.take_output());
   EXPECT_TRUE(other.is_closed());
   EXPECT_TRUE(listener.log.has("one node speaks version 1 of the cluster's protocol, the other version 2"));
@@ -195,7 +195,7 @@ constexpr FrameHeader kMessage{.kind = FrameKind::Message, .total = 5};
 /// A peer after the handshake, and the node's channel to it.
 struct RawChannel {
   explicit RawChannel(Listener& listener, std::size_t piece = 1000) : peer(listener.node->port()) {
-    peer.authenticate(kSecret, ConnectionPurpose::Control, piece);
+    peer.authenticate(kClusterSecret, ConnectionPurpose::Control, piece);
     channel = listener.next_channel();
   }
 
@@ -214,7 +214,7 @@ TEST(TcpNode, FramesMayComeByteByByte) {
   RawChannel raw(listener, 1);
   ASSERT_NE(raw.channel, nullptr);
   EXPECT_TRUE(raw.peer.send_bytewise(raw.peer.frame(kMessage, {}, "hello")));
-  EXPECT_EQ(text_of(raw.channel->receive(4min)), "hello");
+  EXPECT_EQ(text_in_bytes(raw.channel->receive(4min)), "hello");
 }
 
 TEST(TcpNode, RepeatedFrameClosesTheConnection) {
@@ -222,7 +222,7 @@ TEST(TcpNode, RepeatedFrameClosesTheConnection) {
   RawChannel raw(listener);
   const auto frame = raw.peer.frame(kMessage, {}, "hello");
   raw.peer.send(frame + frame);
-  EXPECT_EQ(text_of(raw.channel->receive(4min)), "hello");
+  EXPECT_EQ(text_in_bytes(raw.channel->receive(4min)), "hello");
   raw.expect_closed(listener, "closed: a frame is not the next one");
   listener.expect_to_go_on();
 }
@@ -283,7 +283,7 @@ TEST(TcpNode, MessagesThatDoNotEndTakeNoMoreThanTheirPart) {
     return peer.send(peer.frame({.kind = FrameKind::Message, .total = kMessage}, {}, piece));
   };
   for (int n = 0; n < 40; ++n) {
-    peers.emplace_back(listener.node->port()).authenticate(kSecret, ConnectionPurpose::Control);
+    peers.emplace_back(listener.node->port()).authenticate(kClusterSecret, ConnectionPurpose::Control);
     send_piece(peers.back());
   }
   const auto comes_to_hold = [&](std::int64_t bytes) {
@@ -302,7 +302,7 @@ TEST(TcpNode, MessagesThatDoNotEndTakeNoMoreThanTheirPart) {
 TEST(TcpNode, DataBetweenStatementsClosesTheConnection) {
   Listener listener;
   RawPeer raw(listener.node->port());
-  raw.authenticate(kSecret, ConnectionPurpose::Data);
+  raw.authenticate(kClusterSecret, ConnectionPurpose::Data);
   raw.send(raw.frame({.kind = FrameKind::Piece, .stream = 1, .total = 5}, {}, "hello"));
   EXPECT_TRUE(raw.is_closed());
   EXPECT_TRUE(listener.log.has("closed: a frame does not bind the connection to a statement"));
@@ -332,7 +332,7 @@ TEST_F(ChannelTest, MessagesComeWholeAndInOrder) {
   for (std::size_t n = 0; n < sizes.size(); ++n)
     EXPECT_TRUE(theirs_->receive(4min) == Bytes(sizes[n], static_cast<std::byte>(n))) << n;
   theirs_->send(bytes_of("and back"));
-  EXPECT_EQ(text_of(ours_->receive(4min)), "and back");
+  EXPECT_EQ(text_in_bytes(ours_->receive(4min)), "and back");
   EXPECT_EQ(ours_->receive(1ms), std::nullopt);
 }
 
@@ -358,7 +358,7 @@ TEST_F(ChannelTest, CloseWakesBothSides) {
 
 TEST_F(ChannelTest, WhatCameBeforeTheEndIsReceived) {
   ours_->send(bytes_of("last words"));
-  EXPECT_EQ(text_of(theirs_->receive(4min)), "last words");
+  EXPECT_EQ(text_in_bytes(theirs_->receive(4min)), "last words");
   ours_->send(bytes_of("more"));
   while (!theirs_->receive(0ms)) std::this_thread::sleep_for(1ms);
   other_.reset();
@@ -472,7 +472,7 @@ TEST(Statements, AlteredTileEndsTheStatementAndIsLogged) {
   LoggedLines log;
   TcpNode node(local_options(kSecretText, &log));
   RawPeer raw(node.port());
-  raw.authenticate(kSecret, ConnectionPurpose::Data);
+  raw.authenticate(kClusterSecret, ConnectionPurpose::Data);
   raw.send(raw.frame({.kind = FrameKind::Bind, .stream = 5}, std::string("\1\0\0\0", 4)));
   EXPECT_EQ(raw.receive_frame().kind, FrameKind::Bound);
   const auto exchange = node.open_exchange({.statement = 5, .rank = 0, .addresses = {address_of(node), ""}});
@@ -494,7 +494,7 @@ TEST(Statements, FramesOfAnotherOperationOrStatementEndIt) {
                              FrameHeader{.kind = FrameKind::Bind, .stream = 5, .total = 5}}) {
     TcpNode node(local_options(kSecretText));
     RawPeer raw(node.port());
-    raw.authenticate(kSecret, ConnectionPurpose::Data);
+    raw.authenticate(kClusterSecret, ConnectionPurpose::Data);
     raw.send(raw.frame({.kind = FrameKind::Bind, .stream = 5}, std::string("\1\0\0\0", 4)));
     const auto exchange = node.open_exchange({.statement = 5, .rank = 0, .addresses = {address_of(node), ""}});
     raw.send(raw.frame(header, {}, "hello"));
@@ -522,7 +522,7 @@ TEST(Statements, SilentRankIsFoundThoughItsConnectionIsOpen) {
   options.data_silence = 1500ms;
   TcpNode node(options);
   RawPeer raw(node.port());
-  raw.authenticate(kSecret, ConnectionPurpose::Data);
+  raw.authenticate(kClusterSecret, ConnectionPurpose::Data);
   raw.send(raw.frame({.kind = FrameKind::Bind, .stream = 5}, std::string("\1\0\0\0", 4)));
   const auto exchange = node.open_exchange({.statement = 5, .rank = 0, .addresses = {address_of(node), ""}});
   Bytes in(5);
@@ -535,7 +535,7 @@ TEST(Statements, SlowRankIsNotTakenForSilent) {
   options.data_silence = 2000ms;
   TcpNode node(options);
   RawPeer raw(node.port());
-  raw.authenticate(kSecret, ConnectionPurpose::Data);
+  raw.authenticate(kClusterSecret, ConnectionPurpose::Data);
   raw.send(raw.frame({.kind = FrameKind::Bind, .stream = 5}, std::string("\1\0\0\0", 4)));
   const auto exchange = node.open_exchange({.statement = 5, .rank = 0, .addresses = {address_of(node), ""}});
   const auto frame = raw.frame({.kind = FrameKind::Block, .stream = 5, .total = 5}, {}, "hello");

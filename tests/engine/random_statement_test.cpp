@@ -20,7 +20,7 @@
 namespace eindb::testing {
 namespace {
 
-constexpr std::size_t kStatements = 2000;
+constexpr std::size_t kRandomStatements = 2000;
 constexpr std::int64_t kMostCells = 20000;
 
 std::shared_ptr<const DenseTensor> dense(Session& session, const std::string& statement) {
@@ -182,7 +182,7 @@ TEST_F(RandomStatements, EqualTheReference) {
   const auto tensors = make_tensors(session);
   std::map<std::string, const KnownTensor*> by_name;
   for (const auto& tensor : tensors) by_name[tensor.name] = &tensor;
-  const auto wanted = number_from_environment("EINDB_RANDOM_STATEMENTS", kStatements);
+  const auto wanted = number_from_environment("EINDB_RANDOM_STATEMENTS", kRandomStatements);
   const auto seed = static_cast<unsigned>(number_from_environment("EINDB_RANDOM_SEED", 3));
   StatementGenerator generator(tensors, 17 + seed);
   std::mt19937 random(seed);

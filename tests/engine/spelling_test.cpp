@@ -20,7 +20,7 @@
 namespace eindb {
 namespace {
 
-constexpr int kStatements = 2000;
+constexpr int kSpelledStatements = 2000;
 constexpr double kMostRatio = 3;
 constexpr double kRounding = 1 + 1e-9;
 constexpr const char* kFromLeft = " USING PATH 'left'";
@@ -320,7 +320,7 @@ class Statement {
 TEST_F(Spellings, ArePlannedAlike) {
   int worse = 0;
   double worst = 1;
-  for (unsigned seed = 0; seed < kStatements; ++seed) {
+  for (unsigned seed = 0; seed < kSpelledStatements; ++seed) {
     const auto spellings = Statement(seed).spellings();
     std::vector<double> found;
     for (const auto& spelling : spellings) found.push_back(flops(spelling));
@@ -335,14 +335,14 @@ TEST_F(Spellings, ArePlannedAlike) {
   }
   // Where MAX leaves a sum without an aggregate, the sum is rounded in the order in which it is written.
   constexpr int kMostSums = 1;
-  EXPECT_LE(worse, kMostSums) << "of " << kStatements << " statements";
+  EXPECT_LE(worse, kMostSums) << "of " << kSpelledStatements << " statements";
   RecordProperty("worst_ratio", std::to_string(worst));
 }
 
 TEST_F(Spellings, HaveTheSameValues) {
   constexpr double kMostOperations = 2e6;
   int compared = 0;
-  for (unsigned seed = 0; seed < kStatements; seed += 5) {
+  for (unsigned seed = 0; seed < kSpelledStatements; seed += 5) {
     const auto spellings = Statement(seed).spellings();
     if (flops(spellings.front()) > kMostOperations) continue;
     const auto expected = values(spellings.front());
@@ -365,7 +365,7 @@ TEST_F(Spellings, SmallerExtentsMoveNoMoreElements) {
   session.execute("SET parallelism = 4");
   int tried = 0;
   int increases = 0;
-  for (unsigned seed = 0; seed < kStatements; ++seed) {
+  for (unsigned seed = 0; seed < kSpelledStatements; ++seed) {
     Statement statement(seed);
     if (statement.repeats_a_tensor()) continue;
     const auto text = statement.plain();
@@ -397,7 +397,7 @@ TEST_F(Spellings, MoreAbsentTilesMoveNoMoreElements) {
   session.execute("SET cost_model = 'transfers'");
   session.execute("SET parallelism = 4");
   int tried = 0;
-  for (unsigned seed = 0; seed < kStatements; ++seed) {
+  for (unsigned seed = 0; seed < kSpelledStatements; ++seed) {
     Statement statement(seed);
     if (statement.repeats_a_tensor()) continue;
     for (std::size_t n = 0; n < statement.factor_count(); ++n) statement.thin_out(n, 0);

@@ -20,7 +20,7 @@ using testing::op;
 using testing::RandomStatement;
 using testing::StoredTensors;
 
-struct Collect final : TileSink {
+struct CollectResult final : TileSink {
   void write(std::int64_t tile_id, TilePtr tile) override {
     EXPECT_EQ(tile_id, static_cast<std::int64_t>(tiles.size())) << "tiles of a result come in order";
     tiles.push_back(std::move(tile));
@@ -28,13 +28,14 @@ struct Collect final : TileSink {
   std::vector<TilePtr> tiles;
 };
 
-struct Outcome {
+struct ResultsOutcome {
   std::vector<DenseTensor> results;
   ExecutionProfile profile;
   std::int64_t spilled = 0;
 };
 
-Outcome run(const Fragment& plan, StoredTensors& tensors, int threads, std::int64_t limit = std::int64_t{1} << 40) {
+ResultsOutcome run(const Fragment& plan, StoredTensors& tensors, int threads,
+                   std::int64_t limit = std::int64_t{1} << 40) {
   Scheduler scheduler(threads);
   const Cancellation never;
   ExecutionContext context{.scheduler = scheduler,
@@ -42,10 +43,10 @@ Outcome run(const Fragment& plan, StoredTensors& tensors, int threads, std::int6
                            .memory = MemoryBudget::create(limit),
                            .source = tensors,
                            .progress = {}};
-  std::vector<Collect> collected(plan.result_count());
+  std::vector<CollectResult> collected(plan.result_count());
   std::vector<TileSink*> sinks;
   for (auto& sink : collected) sinks.push_back(&sink);
-  Outcome out{{}, run_fragment(plan, context, sinks), context.memory->written_bytes()};
+  ResultsOutcome out{{}, run_fragment(plan, context, sinks), context.memory->written_bytes()};
   for (std::size_t n = 0; n < collected.size(); ++n) {
     EXPECT_EQ(static_cast<std::int64_t>(collected[n].tiles.size()), plan.sink(n).grid.tile_count());
     out.results.push_back(assemble(collected[n].tiles, plan.sink(n).grid, plan.sink(n).dtype));
@@ -178,7 +179,7 @@ TEST_F(Softmax, AnErrorOfOneSinkEndsAll) {
   struct Refuse final : TileSink {
     void write(std::int64_t, TilePtr) override { throw Error(ErrorKind::Value, "no room"); }
   } refuse;
-  Collect collect;
+  CollectResult collect;
   Scheduler scheduler(2);
   const Cancellation never;
   ExecutionContext context{.scheduler = scheduler,

@@ -19,7 +19,7 @@ namespace {
 using testing::GraphBuilder;
 
 // Integer values, so that sums in any order are equal; tiles of stored tensors by name.
-class Tensors final : public TileSource {
+class SlicedTensors final : public TileSource {
  public:
   VertexId add(GraphBuilder& builder, const std::string& name, const std::vector<std::int64_t>& extents,
                const Partition& partition, DType type, bool attached = false) {
@@ -72,7 +72,7 @@ struct SlicedOutcome {
   std::vector<std::int64_t> progress;
 };
 
-SlicedOutcome run(Tensors& tensors, const EinGraph& graph, std::int64_t limit, int threads = 2,
+SlicedOutcome run(SlicedTensors& tensors, const EinGraph& graph, std::int64_t limit, int threads = 2,
                   const Cancellation& cancellation = {}) {
   OptimizerOptions options;
   options.parallelism = 4;
@@ -122,7 +122,7 @@ TEST(SlicedNetworks, AgreeWithTheReference) {
   int sliced = 0;
   for (int round = 0; round < 100; ++round) {
     GraphBuilder builder;
-    Tensors tensors;
+    SlicedTensors tensors;
     Labels all;
     for (int l = 0; l < 7; ++l)
       all.push_back(builder.label("l" + std::to_string(l), static_cast<std::int64_t>(1 + random() % 7)));
@@ -185,7 +185,7 @@ struct SlicedExecution : ::testing::Test {
     builder.contraction("Z", reads, {});
   }
   GraphBuilder builder;
-  Tensors tensors;
+  SlicedTensors tensors;
 };
 
 TEST_F(SlicedExecution, KeepsToTheLimitAndCountsWhatItDoes) {

@@ -12,7 +12,7 @@ namespace {
 
 using testing::GraphBuilder;
 
-EinGraph product(std::int64_t extent) {
+EinGraph square_product(std::int64_t extent) {
   GraphBuilder g;
   const auto l = g.labels("ijk", extent);
   const auto a = g.input("X", {extent, extent});
@@ -29,14 +29,14 @@ OptimizerOptions on_threads(int threads, std::int64_t memory = std::int64_t{1} <
 }
 
 TEST(CalibratedChoice, SmallWorkIsNotCut) {
-  const auto plan = optimize(product(8), on_threads(4));
+  const auto plan = optimize(square_product(8), on_threads(4));
   EXPECT_EQ(plan.parallelism, 1);
   ASSERT_EQ(plan.parallelism_candidates.size(), 1) << "it takes some microseconds";
   EXPECT_EQ(plan.parallelism_candidates[0].parallelism, 1);
 }
 
 TEST(CalibratedChoice, LargeWorkIsCutForAllThreads) {
-  const auto plan = optimize(product(4096), on_threads(4));
+  const auto plan = optimize(square_product(4096), on_threads(4));
   EXPECT_GE(plan.parallelism, 4);
   const auto fastest = std::min_element(plan.parallelism_candidates.begin(), plan.parallelism_candidates.end(),
                                         [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
@@ -84,7 +84,7 @@ TEST(CalibratedChoice, AParallelismThatIsGivenStays) {
   auto options = on_threads(4);
   options.machine->choose_parallelism = false;
   options.parallelism = 32;
-  const auto plan = optimize(product(8), options);
+  const auto plan = optimize(square_product(8), options);
   EXPECT_EQ(plan.parallelism, 32);
   EXPECT_EQ(plan.parallelism_candidates.size(), 1);
 }
@@ -145,7 +145,7 @@ TEST(StorableTiles, HaveHalfAMebibyteToFour) {
 TEST(CalibratedChoice, StoredTilesFollowTheLastVertex) {
   auto options = on_threads(4);
   options.machine->stored_partitions = {Partition{64, 64}};
-  const auto plan = optimize(product(2048), options);
+  const auto plan = optimize(square_product(2048), options);
   const auto& grid = plan.fragment().sink(0).grid;
   double bytes = 8;
   for (std::size_t d = 0; d < 2; ++d) bytes *= static_cast<double>(largest_part(2048, grid.partition()[d]));

@@ -20,8 +20,8 @@ using enum ScalarOp;
 using Texts = std::vector<std::string>;
 
 // A[i,j], B[j,k] and C[k,l].
-struct Matrices : GraphBuilder {
-  explicit Matrices(std::int64_t extent)
+struct SquareMatrices : GraphBuilder {
+  explicit SquareMatrices(std::int64_t extent)
       : i(label("i", extent)),
         j(label("j", extent)),
         k(label("k", extent)),
@@ -52,7 +52,7 @@ Texts repeated(const EinGraph& graph) { return rewritten(graph, repeat_joins); }
 
 TEST(DefinitionInlining, ContractionsOfOneSemiring) {
   for (const auto& [aggregate, join] : {std::pair(Aggregate::Sum, Multiply), {Aggregate::Max, Add}}) {
-    Matrices g(3);
+    SquareMatrices g(3);
     const auto y = g.y(call(join, {op(0), op(1)}), {g.i, g.k}, aggregate);
     // The second product has a vector's head: another order takes fewer operations.
     g.vertex("Z", {{y, {g.i, g.k}}, {g.c, {g.k, g.l}}}, {g.i}, call(join, {op(0), op(1)}), aggregate);
@@ -64,7 +64,7 @@ TEST(DefinitionInlining, ContractionsOfOneSemiring) {
 }
 
 TEST(DefinitionInlining, JoinsGoIntoTheirAggregate) {
-  Matrices g(3);
+  SquareMatrices g(3);
   const auto y = g.y(product(2), {g.i, g.j, g.k}, Aggregate::None);
   g.vertex("Z", {{g.c, {g.k, g.l}}, {y, {g.i, g.j, g.k}}}, {g.i, g.l}, product(2), Aggregate::Sum);
   EXPECT_EQ(inlined(g.graph), (Texts{"Z[i,l] = SUM(C[k,l] * (A[i,j] * B[j,k]))"}));
@@ -72,32 +72,32 @@ TEST(DefinitionInlining, JoinsGoIntoTheirAggregate) {
 
 TEST(DefinitionInlining, WhatStays) {
   {  // no other order takes fewer operations
-    Matrices g(3);
+    SquareMatrices g(3);
     const auto y = g.y(product(2), {g.i, g.k}, Aggregate::Sum);
     g.vertex("Z", {{y, {g.i, g.k}}, {g.c, {g.k, g.l}}}, {g.i, g.l}, product(2), Aggregate::Sum);
     EXPECT_EQ(inlined(g.graph).size(), 2U);
   }
   {  // read twice
-    Matrices g(3);
+    SquareMatrices g(3);
     const auto y = g.y(product(2), {g.i, g.k}, Aggregate::Sum);
     g.vertex("Z", {{y, {g.i, g.k}}, {y, {g.k, g.l}}}, {g.i}, product(2), Aggregate::Sum);
     EXPECT_EQ(inlined(g.graph).size(), 2U);
   }
   {  // another aggregate
-    Matrices g(3);
+    SquareMatrices g(3);
     const auto y = g.y(product(2), {g.i, g.k}, Aggregate::Sum);
     g.vertex("Z", {{y, {g.i, g.k}}, {g.c, {g.k, g.l}}}, {g.i}, call(Add, {op(0), op(1)}), Aggregate::Max);
     EXPECT_EQ(inlined(g.graph).size(), 2U);
   }
   {  // a function of the sum
-    Matrices g(3);
+    SquareMatrices g(3);
     const auto y = g.y(product(2), {g.i, g.k}, Aggregate::Sum);
     g.vertex("Z", {{y, {g.i, g.k}}, {g.c, {g.k, g.l}}}, {g.i}, call(Multiply, {call(Exp, {op(0)}), op(1)}),
              Aggregate::Sum);
     EXPECT_EQ(inlined(g.graph).size(), 2U);
   }
   {  // an order that the statement gives
-    Matrices g(3);
+    SquareMatrices g(3);
     const auto y = g.y(product(2), {g.i, g.k}, Aggregate::Sum);
     const auto z = g.vertex("Z", {{y, {g.i, g.k}}, {g.c, {g.k, g.l}}}, {g.i}, product(2), Aggregate::Sum);
     auto ordered = rewrite_each(g.graph, [](EinGraph& out, Vertex vertex) {
@@ -110,7 +110,7 @@ TEST(DefinitionInlining, WhatStays) {
 }
 
 TEST(RepeatedJoins, EachAggregateComputesTheJoin) {
-  Matrices g(40);
+  SquareMatrices g(40);
   const auto y = g.y(call(Add, {op(0), op(1)}), {g.i, g.j, g.k}, Aggregate::None);
   const auto most = g.vertex("M", {{y, {g.i, g.j, g.k}}}, {g.i, g.k}, op(0), Aggregate::Max);
   const auto same = g.vertex("S", {{y, {g.i, g.j, g.k}}, {most, {g.i, g.k}}}, {g.i, g.j, g.k},
@@ -123,14 +123,14 @@ TEST(RepeatedJoins, EachAggregateComputesTheJoin) {
 
 TEST(RepeatedJoins, WhatStays) {
   {  // costly functions
-    Matrices g(40);
+    SquareMatrices g(40);
     const auto y = g.y(call(Exp, {call(Add, {op(0), op(1)})}), {g.i, g.j, g.k}, Aggregate::None);
     const auto most = g.vertex("M", {{y, {g.i, g.j, g.k}}}, {g.i, g.k}, op(0), Aggregate::Max);
     g.vertex("Z", {{y, {g.i, g.j, g.k}}, {most, {g.i, g.k}}}, {g.i, g.k}, call(Divide, {op(0), op(1)}), Aggregate::Sum);
     EXPECT_EQ(repeated(g.graph).size(), 3U);
   }
   {  // small values, which stay in the caches
-    Matrices g(12);
+    SquareMatrices g(12);
     const auto y = g.y(call(Add, {op(0), op(1)}), {g.i, g.j, g.k}, Aggregate::None);
     const auto most = g.vertex("M", {{y, {g.i, g.j, g.k}}}, {g.i, g.k}, op(0), Aggregate::Max);
     g.vertex("Z", {{y, {g.i, g.j, g.k}}, {most, {g.i, g.k}}}, {g.i, g.k}, call(Subtract, {op(0), op(1)}),
@@ -138,7 +138,7 @@ TEST(RepeatedJoins, WhatStays) {
     EXPECT_EQ(repeated(g.graph).size(), 3U);
   }
   {  // values that something else keeps
-    Matrices g(40);
+    SquareMatrices g(40);
     const auto y = g.y(call(Add, {op(0), op(1)}), {g.i, g.j, g.k}, Aggregate::None);
     const auto most = g.vertex("M", {{y, {g.i, g.j, g.k}}}, {g.i, g.k}, op(0), Aggregate::Max);
     g.vertex("Z", {{y, {g.i, g.j, g.k}}, {most, {g.i, g.k}}}, {g.i, g.j, g.k}, call(Subtract, {op(0), op(1)}),

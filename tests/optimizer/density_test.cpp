@@ -20,8 +20,8 @@ VertexId sparse_input(GraphBuilder& g, const std::string& name, const std::vecto
   return g.graph.add(std::move(v));
 }
 
-struct Product {
-  explicit Product(double of_x, double of_y = 1, Aggregate aggregate = Aggregate::Sum) {
+struct SparseProduct {
+  explicit SparseProduct(double of_x, double of_y = 1, Aggregate aggregate = Aggregate::Sum) {
     const auto l = g.labels("ijk", 64);
     const auto x = sparse_input(g, "X", {64, 64}, {16, 16}, of_x);
     const auto y = sparse_input(g, "Y", {64, 64}, {16, 16}, of_y);
@@ -35,25 +35,25 @@ struct Product {
 };
 
 TEST(Density, OfAProductIsThatOfIndependentTiles) {
-  const Product one(0.1);
+  const SparseProduct one(0.1);
   EXPECT_NEAR(share_of_calls(one.shape, {16, 16, 16}), 0.1, 1e-12);
   EXPECT_NEAR(one.g.graph.vertex(one.z).density.present, 1 - std::pow(0.9, 16), 1e-12);
   EXPECT_EQ(one.g.graph.vertex(one.z).density.parts, (Partition{16, 16}));
-  const Product both(0.1, 0.5);
+  const SparseProduct both(0.1, 0.5);
   EXPECT_NEAR(share_of_calls(both.shape, {16, 16, 16}), 0.05, 1e-12);
 }
 
 TEST(Density, CoarserTilesAreRarelyAbsent) {
-  const Product z(0.1);
+  const SparseProduct z(0.1);
   EXPECT_NEAR(share_of_calls(z.shape, {8, 8, 8}), 1 - std::pow(0.9, 4), 1e-12);
   EXPECT_NEAR(share_of_calls(z.shape, {32, 16, 1}), 0.1, 1e-12) << "finer ones as often";
   EXPECT_NEAR(share_of_calls(z.shape, {1, 1, 1}), 1, 1e-9);
 }
 
 TEST(Density, WhatZeroDoesNotSaveIsDense) {
-  EXPECT_EQ(share_of_calls(Product(0.1, 1, Aggregate::Max).shape, {16, 16, 16}), 1);
-  EXPECT_EQ(share_of_calls(Product(1).shape, {16, 16, 16}), 1);
-  EXPECT_TRUE(Product(1).shape.sparse.operands.empty());
+  EXPECT_EQ(share_of_calls(SparseProduct(0.1, 1, Aggregate::Max).shape, {16, 16, 16}), 1);
+  EXPECT_EQ(share_of_calls(SparseProduct(1).shape, {16, 16, 16}), 1);
+  EXPECT_TRUE(SparseProduct(1).shape.sparse.operands.empty());
 
   // A sum is present where one of its terms is.
   GraphBuilder g;

@@ -14,7 +14,7 @@ namespace {
 using testing::GraphBuilder;
 
 // Z[i,k] = SUM(X[i,j] * Y[j,k]) on 64 x 64, stored as given.
-EinGraph product(Partition x, Partition y) {
+EinGraph stored_product(Partition x, Partition y) {
   GraphBuilder g;
   const auto l = g.labels("ijk", 64);
   const auto a = g.input("X", {64, 64}, std::move(x));
@@ -39,13 +39,13 @@ Labelling labelled(const EinGraph& graph, const std::vector<Partition>& vectors)
 }
 
 TEST(FragmentPlanner, RepartitionsOnlyWhatDoesNotFit) {
-  const auto graph = product({4, 1}, {2, 2});
+  const auto graph = stored_product({4, 1}, {2, 2});
   EXPECT_EQ(operators(plan_fragment(graph, labelled(graph, {{}, {}, {4, 1, 4}}))),
             (Operators{"scan [4, 1]", "scan [2, 2]", "repartition [1, 4]", "join [4, 4]", "sink [4, 4]"}));
 }
 
 TEST(FragmentPlanner, GroupsExactlyWhereAnAggregatedLabelIsCut) {
-  const auto graph = product({4, 2}, {2, 2});
+  const auto graph = stored_product({4, 2}, {2, 2});
   EXPECT_EQ(operators(plan_fragment(graph, labelled(graph, {{}, {}, {4, 2, 2}}))),
             (Operators{"scan [4, 2]", "scan [2, 2]", "join [4, 2]", "group-by [4, 2]", "sink [4, 2]"}));
 }
@@ -61,7 +61,7 @@ TEST(FragmentPlanner, ReadersShareARepartition) {
 }
 
 TEST(FragmentPlanner, TheResultIsCutAsWanted) {
-  const auto graph = product({4, 1}, {1, 4});
+  const auto graph = stored_product({4, 1}, {1, 4});
   const auto labelling = labelled(graph, {{}, {}, {4, 1, 4}});
   EXPECT_EQ(operators(plan_fragment(graph, labelling, {Partition{3, 1}})),
             (Operators{"scan [4, 1]", "scan [1, 4]", "join [4, 4]", "repartition [3, 1]", "sink [3, 1]"}));
@@ -69,7 +69,7 @@ TEST(FragmentPlanner, TheResultIsCutAsWanted) {
 }
 
 TEST(Optimizer, GivesEveryStage) {
-  const auto plan = optimize(product({8, 1}, {1, 8}), {16, {}, {}, false, {}});
+  const auto plan = optimize(stored_product({8, 1}, {1, 8}), {16, {}, {}, false, {}});
   EXPECT_EQ(plan.labelling.vertices[2].partition.kernel_calls(), 16);
   EXPECT_EQ(plan.stages.size(), all_passes().size() + 2);
   EXPECT_GT(plan.planning_seconds, 0);
@@ -102,7 +102,7 @@ TEST(Optimizer, ScalarsEmptyTensorsAndGenerators) {
 }
 
 TEST(Optimizer, WrongOptionsAreErrors) {
-  const auto graph = product({1, 1}, {1, 1});
+  const auto graph = stored_product({1, 1}, {1, 1});
   const auto kind = [&](const OptimizerOptions& options) {
     try {
       optimize(graph, options);

@@ -147,7 +147,7 @@ class RandomStatement {
 };
 
 // Small integers keep every sum and product exact, so that CASE and MAX cannot change by rounding.
-DenseTensor value_of(const Vertex& vertex) {
+DenseTensor small_integers_of(const Vertex& vertex) {
   auto tensor = DenseTensor::uninitialized(vertex.dtype, testing::stored_shape(vertex));
   std::mt19937 random(static_cast<unsigned>(std::hash<std::string>{}(vertex.stored->name)));
   dispatch(vertex.dtype, [&](auto t) {
@@ -218,13 +218,13 @@ TEST_P(PassesPreserveResults, EachPassAloneAndAllTogether) {
     const RandomStatement statement(seed, GetParam());
     const auto graph = seed % 3 == 0 ? with_several_outputs(statement.builder.graph, seed) : statement.builder.graph;
     ASSERT_NO_THROW(validate(graph));
-    const auto expected = evaluate_outputs(graph, value_of);
+    const auto expected = evaluate_outputs(graph, small_integers_of);
     for (const auto& pass : all_passes()) {
       PathSearch paths;
       const auto rewritten = pass.run(graph, paths);
       ASSERT_NO_THROW(validate(rewritten)) << joined(graph) << pass.name << "\n" << joined(rewritten);
       expect_same_heads(graph, rewritten);
-      expect_close(expected, evaluate_outputs(rewritten, value_of),
+      expect_close(expected, evaluate_outputs(rewritten, small_integers_of),
                    joined(graph) + std::string(pass.name) + "\n" + joined(rewritten));
       const bool same = joined(rewritten) == joined(graph) && rewritten.chains().empty();
       changed[pass.name] += same ? 0 : 1;
@@ -236,7 +236,8 @@ TEST_P(PassesPreserveResults, EachPassAloneAndAllTogether) {
       std::vector<StageTiming> timings;
       PathSearch paths;
       const auto rewritten = run_passes(graph, disabled, timings, paths);
-      expect_close(expected, evaluate_outputs(rewritten, value_of), joined(graph) + "all\n" + joined(rewritten));
+      expect_close(expected, evaluate_outputs(rewritten, small_integers_of),
+                   joined(graph) + "all\n" + joined(rewritten));
       expect_same_heads(graph, rewritten);
       EXPECT_EQ(timings.size(), all_passes().size() - disabled.size());
     }
@@ -281,7 +282,7 @@ TEST(Passes, NamesAreUniqueAndReasonsGiven) {
 }
 
 // A chain of matrices, each of its own.
-EinGraph long_chain(std::size_t n) {
+EinGraph long_contraction(std::size_t n) {
   GraphBuilder g;
   std::vector<GraphBuilder::Read> reads;
   Labels bonds;
@@ -306,7 +307,7 @@ TEST(Passes, EveryStageLooksForCancellation) {
     }
     return false;
   };
-  auto graph = long_chain(4000);
+  auto graph = long_contraction(4000);
   PathSearch paths({PathOptimizer::Greedy, {}});
   for (const auto& pass : all_passes()) {
     EXPECT_TRUE(stops([&] { validate(pass.run(graph, paths)); })) << pass.name;

@@ -19,13 +19,14 @@ namespace eindb {
 namespace {
 
 constexpr PathObjective kNamed[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix};
-constexpr PathObjective kAll[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix, {.weight = 1000}};
+constexpr PathObjective kAllObjectives[] = {
+    PathObjective::Flops, PathObjective::Size, PathObjective::Mix, {.weight = 1000}};
 
 // The costs of every binary tree of every subset, by the plain definition of a step. Only the Pareto-optimal costs of a
 // subset are kept.
-class EveryTree {
+class EveryParetoTree {
  public:
-  explicit EveryTree(const ContractionProblem& problem, bool outer_products = true)
+  explicit EveryParetoTree(const ContractionProblem& problem, bool outer_products = true)
       : problem_(problem), outer_products_(outer_products) {}
 
   // Infinite if there is no tree.
@@ -149,8 +150,8 @@ TEST(PathObjective, OptimalIsTheBestOfEveryTree) {
   int differ = 0;
   for (int round = 0; round < 400; ++round) {
     const auto problem = testing::random_network(random, 2 + random() % 7, 2 + random() % 11, 2 + random() % 3);
-    EveryTree every(problem);
-    for (const auto objective : kAll) {
+    EveryParetoTree every(problem);
+    for (const auto objective : kAllObjectives) {
       const auto path = path_of_results(problem, optimal_pairs(problem, {objective}));
       const auto expected = every.best(objective);
       ASSERT_DOUBLE_EQ(value_of(path, objective).largest, expected.largest) << name_of(objective) << " " << round;
@@ -167,7 +168,7 @@ TEST(PathObjective, ConnectedSubsetsGiveTheBestTreeWithoutOuterProducts) {
   const IntermediatePrice mixed(PathObjective::Mix);
   for (int round = 0; round < 300; ++round) {
     const auto problem = testing::random_network(random, 3 + random() % 6, 3 + random() % 8, 2 + random() % 3);
-    EveryTree every(problem, false);
+    EveryParetoTree every(problem, false);
     const auto expected = every.best(PathObjective::Size);
     const auto smallest = least_largest_over_connected_subsets(problem, {}, 1'000'000'000);
     ASSERT_EQ(smallest.pairs.empty(), std::isinf(expected.work));
@@ -187,7 +188,7 @@ TEST(PathObjective, NeverWorseThanGreedyAndTheSameTwice) {
   for (int round = 0; round < 8; ++round) {
     const auto problem = round % 2 == 0 ? testing::random_network(random, 20 + random() % 20, 40, 8)
                                         : testing::regular_network(random, 40, 3, 2);
-    for (const auto objective : kAll) {
+    for (const auto objective : kAllObjectives) {
       const auto greedy = value_of(greedy_path(problem), objective);
       for (const auto optimizer : {PathOptimizer::Auto, PathOptimizer::Greedy, PathOptimizer::Anneal}) {
         const PathOptions options{.optimizer = optimizer, .seconds = 0.01, .objective = objective};
@@ -230,7 +231,7 @@ TEST(PathObjective, OptimalOfPartsStaysWithinTheLargestOfAll) {
     problem.extents.insert(problem.extents.end(), other.extents.begin(), other.extents.end());
     problem.output.clear();
     const auto by_size = path_of_results(problem, optimal_pairs(problem, {PathObjective::Size}));
-    for (const auto objective : kAll) {
+    for (const auto objective : kAllObjectives) {
       const auto path = path_of_results(problem, optimal_pairs(problem, {objective}));
       EXPECT_GE(path.largest_intermediate, by_size.largest_intermediate * (1 - 1e-9));
       EXPECT_FALSE(value_of(greedy_path(problem), objective).is_less(value_of(path, objective)));

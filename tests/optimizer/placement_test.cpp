@@ -10,7 +10,7 @@ namespace {
 using testing::GraphBuilder;
 
 // Z[i,k] = SUM(X[i,j] Y[j,k]) on 8 x 8, then its square; partition vectors are given.
-struct Chain : GraphBuilder {
+struct SquaredProduct : GraphBuilder {
   Label i = label("i", 8);
   Label j = label("j", 8);
   Label k = label("k", 8);
@@ -26,7 +26,7 @@ struct Chain : GraphBuilder {
 };
 
 TEST(Placement, WhatIsCutAlikeStays) {
-  const auto p = Chain().placed({4, 1, 1}, {4, 1}, 4);
+  const auto p = SquaredProduct().placed({4, 1, 1}, {4, 1}, 4);
   EXPECT_EQ(p.vertices[0].result.to_string(), "[2{x1,x0}8, 8]");
   EXPECT_EQ(p.vertices[2].result.to_string(), "[2{x1,x0}8, 8]");
   EXPECT_EQ(p.vertices[3].result.to_string(), "[2{x1,x0}8, 8]");
@@ -35,7 +35,7 @@ TEST(Placement, WhatIsCutAlikeStays) {
 }
 
 TEST(Placement, CountsWhatEachWorkerLacks) {
-  const auto p = Chain().placed({4, 1, 1}, {1, 4}, 4);
+  const auto p = SquaredProduct().placed({4, 1, 1}, {1, 4}, 4);
   EXPECT_EQ(p.vertices[3].result.to_string(), "[8, 2{x1,x0}8]");
   // Each wants 8 x 2, and has 2 x 2 of it.
   EXPECT_EQ(p.vertices[3].received, 4 * 12);
@@ -43,7 +43,7 @@ TEST(Placement, CountsWhatEachWorkerLacks) {
 }
 
 TEST(Placement, PartialResultsAreReducedAndScattered) {
-  const auto p = Chain().placed({1, 4, 1}, {4, 1}, 4);
+  const auto p = SquaredProduct().placed({1, 4, 1}, {4, 1}, 4);
   // The result is cut as the reader wants it, although the other dimension comes first.
   EXPECT_EQ(p.vertices[2].result.to_string(), "[2{x1,x0}8, 8]");
   // X[i,j]: 8 x 2 wanted, 2 x 2 present; Y is in place; of 2 x 8 of the result, three partial results of others.
@@ -52,10 +52,10 @@ TEST(Placement, PartialResultsAreReducedAndScattered) {
 }
 
 TEST(Placement, OneCallGoesToOneWorkerUnlessAllHaveWhatItReads) {
-  const auto p = Chain().placed({1, 4, 1}, {1, 1}, 4);
+  const auto p = SquaredProduct().placed({1, 4, 1}, {1, 1}, 4);
   EXPECT_EQ(p.vertices[3].calls.to_string(), "[8, 8] at x0=0,x1=0");
   EXPECT_EQ(p.vertices[3].received, 48);
-  Chain scalar;
+  SquaredProduct scalar;
   const auto s = scalar.contraction("S", {{scalar.z, {scalar.i, scalar.k}}}, {});
   const auto t = scalar.vertex("T", {{s, {}}}, {}, testing::call(ScalarOp::Multiply, {testing::op(0), testing::op(0)}));
   const auto q = place(scalar.graph,
@@ -88,10 +88,11 @@ TEST(Placement, AxesAreGivenOutSoThatWorkersReceiveTheLeast) {
 }
 
 TEST(Placement, MoreCallsThanWorkersAndFewer) {
-  EXPECT_EQ(Chain().placed({4, 1, 2}, {8, 1}, 2).vertices[2].result.to_string(), "[4{x0}8, 8]");
-  EXPECT_EQ(Chain().placed({2, 1, 1}, {2, 1}, 16).vertices[3].result.to_string(), "[4{x0}8, 8] at x1=0,x2=0,x3=0");
-  EXPECT_EQ(Chain().placed({2, 1, 1}, {2, 1}, 3).mesh_axes, 1);
-  EXPECT_EQ(Chain().placed({2, 1, 1}, {2, 1}, 1).received, 0);
+  EXPECT_EQ(SquaredProduct().placed({4, 1, 2}, {8, 1}, 2).vertices[2].result.to_string(), "[4{x0}8, 8]");
+  EXPECT_EQ(SquaredProduct().placed({2, 1, 1}, {2, 1}, 16).vertices[3].result.to_string(),
+            "[4{x0}8, 8] at x1=0,x2=0,x3=0");
+  EXPECT_EQ(SquaredProduct().placed({2, 1, 1}, {2, 1}, 3).mesh_axes, 1);
+  EXPECT_EQ(SquaredProduct().placed({2, 1, 1}, {2, 1}, 1).received, 0);
 }
 
 }  // namespace

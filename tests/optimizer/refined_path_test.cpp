@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-constexpr PathObjective kAll[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix};
+constexpr PathObjective kRefinedObjectives[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix};
 constexpr SearchBudget kMuch{1'000'000'000};
 
 // Eight operands are one piece, which gets the best tree.
@@ -31,7 +31,7 @@ TEST(RefinedPath, NeverWorseAndTheSameTwice) {
   for (int round = 0; round < 20; ++round) {
     const auto problem = testing::random_network(random, 60, 20 + random() % 80, 5 + random() % 20);
     const auto start = greedy_pairs(problem, {});
-    for (const auto objective : kAll) {
+    for (const auto objective : kRefinedObjectives) {
       const SearchContext context{objective};
       const auto refined = refined_pairs(problem, start, kMuch, context);
       const auto value = [&](const ResultPairs& pairs) { return value_of(path_of_results(problem, pairs), objective); };

@@ -13,12 +13,12 @@
 namespace eindb {
 namespace {
 
-struct Example {
+struct StatementExample {
   const char* text;
   const char* tree;
 };
 
-void expect_all(std::initializer_list<Example> examples) {
+void expect_statements(std::initializer_list<StatementExample> examples) {
   for (const auto& example : examples)
     EXPECT_EQ(ast::dump(parse_statement(example.text)), example.tree) << example.text;
 }
@@ -26,7 +26,7 @@ void expect_all(std::initializer_list<Example> examples) {
 bool is_sql(const std::string& text) { return std::holds_alternative<ast::Sql>(parse_statement(text).node); }
 
 TEST(StatementParser, Tensors) {
-  expect_all({
+  expect_statements({
       {"CREATE TENSOR X (i 1000, j 2000);", "(create X(i 1000,j 2000))"},
       {"create tensor if not exists X (i 10) float32 partition (4)",
        "(create-if-not-exists X(i 10) float32 partition (4))"},
@@ -63,7 +63,7 @@ TEST(StatementParser, Tensors) {
 }
 
 TEST(StatementParser, SeveralTensors) {
-  expect_all({
+  expect_statements({
       {"CREATE OR REPLACE TENSOR X (i 10)", "(create-or-replace X(i 10))"},
       {"CREATE OR REPLACE TENSOR Z AS EINSUM Z[i] = X[i]", "(create-or-replace Z (query (Z[i] = X[i])))"},
       {"CREATE TENSOR (a, \"b c\") AS WITH a[i] = X[i] EINSUM b[i] = a[i]",
@@ -77,7 +77,7 @@ TEST(StatementParser, SeveralTensors) {
 }
 
 TEST(StatementParser, Derivatives) {
-  expect_all({
+  expect_statements({
       {"GRADIENT OF L[] = SUM(X[i] * W[i]) WITH RESPECT TO (W AS dW, X)",
        "(query (gradient (L[] = (SUM (X[i] * W[i]))) W:dW X))"},
       {"WITH L = SUM(W[i]) gradient of L with respect to (W);", "(query (L[] = (SUM W[i])) (gradient L W))"},
@@ -97,7 +97,7 @@ TEST(StatementParser, Derivatives) {
 }
 
 TEST(StatementParser, Updates) {
-  expect_all({
+  expect_statements({
       {"UPDATE TENSOR W[a,h] = W[a,h] - $1 * dW[a,h]",
        "(update (query (updates (W[a,h] = (W[a,h] - ($1 * dW[a,h]))))))"},
       {"update tensor s = s + 1, V[i] = 0;", "(update (query (updates (s[] = (s + 1)) (V[i] = 0))))"},
@@ -113,7 +113,7 @@ TEST(StatementParser, Updates) {
 }
 
 TEST(StatementParser, WordsOfDerivativesAndLoopsAreNames) {
-  expect_all({
+  expect_statements({
       {"EINSUM gradient[i] = repeat[i] * until[i]", "(query (gradient[i] = (repeat[i] * until[i])))"},
       {"WITH gradient[i] = X[i], jvp = 1, update[i] = X[i] EINSUM of[i] = gradient[i] + jvp + update[i]",
        "(query (gradient[i] = X[i]) (jvp[] = 1) (update[i] = X[i]) (of[i] = (gradient[i] + jvp + update[i])))"},
@@ -126,7 +126,7 @@ TEST(StatementParser, WordsOfDerivativesAndLoopsAreNames) {
 }
 
 TEST(StatementParser, Users) {
-  expect_all({
+  expect_statements({
       {"CREATE USER ann PASSWORD 'it''s'", "(user ann 'it's' read-write)"},
       {"create user \"Ann B\" with password 'x' read only;", "(user \"Ann B\" 'x' read-only)"},
       {"CREATE USER ann READ WRITE PASSWORD 'x'", "(user ann 'x' read-write)"},
@@ -149,7 +149,7 @@ TEST(StatementParser, Users) {
 }
 
 TEST(StatementParser, Copy) {
-  expect_all({
+  expect_statements({
       {"COPY X FROM 'x.npy'", "(copy-from X 'x.npy')"},
       {"COPY X FROM 'it''s.csv' (FORMAT csv, HEADER, DELIMITER ';', skip=3, scale -1.5)",
        "(copy-from X 'it's.csv' (FORMAT='csv', HEADER, DELIMITER=';', skip=3, scale=-1.5))"},
@@ -160,7 +160,7 @@ TEST(StatementParser, Copy) {
 }
 
 TEST(StatementParser, Queries) {
-  expect_all({
+  expect_statements({
       {"EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k]);", "(query (Z[i,k] = (SUM (X[i,j] * Y[j,k]))))"},
       {"EINSUM s = SUM(X[i])", "(query (s[] = (SUM X[i])))"},
       {"EINSUM s[] = 1", "(query (s[] = 1))"},
@@ -181,7 +181,7 @@ TEST(StatementParser, Queries) {
 }
 
 TEST(StatementParser, Explain) {
-  expect_all({
+  expect_statements({
       {"EXPLAIN EINSUM Z[i] = X[i]", "(explain text (query (Z[i] = X[i])))"},
       {"EXPLAIN ANALYZE WITH A[i] = X[i] EINSUM Z[i] = A[i]",
        "(explain analyze text (query (A[i] = X[i]) (Z[i] = A[i])))"},
@@ -193,7 +193,7 @@ TEST(StatementParser, Explain) {
 }
 
 TEST(StatementParser, Session) {
-  expect_all({
+  expect_statements({
       {"SET memory_limit = '2GB'", "(set memory_limit '2GB')"},
       {"SET threads TO 4", "(set threads 4)"},
       {"SET progress = on", "(set progress 'on')"},
@@ -234,7 +234,7 @@ TEST(StatementParser, Session) {
 }
 
 TEST(StatementParser, Macros) {
-  expect_all({
+  expect_statements({
       {"CREATE MACRO softmax(x, l) AS EXP(x - MAX[l](x)) / SUM[l](EXP(x));",
        "(macro softmax(x,l) ((EXP (x - (MAX[l] x))) / (SUM[l] (EXP x))) 'EXP(x - MAX[l](x)) / SUM[l](EXP(x))')"},
       {"CREATE OR REPLACE MACRO two() AS (1 + 1)", "(macro-or-replace two() (1 + 1) '(1 + 1)')"},
@@ -247,7 +247,7 @@ TEST(StatementParser, Macros) {
 }
 
 TEST(StatementParser, Comments) {
-  expect_all({
+  expect_statements({
       {"COMMENT ON TABLE t IS 'it''s'", "(comment table t 'it's')"},
       {"COMMENT ON TENSOR public.X IS NULL", "(comment tensor X)"},
       {"comment on column t.c is ''", "(comment column t.c '')"},

@@ -12,7 +12,9 @@
 namespace eindb {
 namespace {
 
-std::string parsed(const std::string& subscripts) { return ast::dump(parse_query("EINSUM '" + subscripts + "' (X)")); }
+std::string parsed_subscript(const std::string& subscripts) {
+  return ast::dump(parse_query("EINSUM '" + subscripts + "' (X)"));
+}
 
 struct SubscriptExample {
   const char* text;
@@ -40,7 +42,7 @@ TEST(SubscriptParser, Forms) {
       {"([a],[b]),[c]", "[a] [b] [c] of X nested ((0 1) 2)"},
   };
   for (const auto& example : kExamples)
-    EXPECT_EQ(parsed(example.text), "(query (subscripts " + std::string(example.tree) + "))") << example.text;
+    EXPECT_EQ(parsed_subscript(example.text), "(query (subscripts " + std::string(example.tree) + "))") << example.text;
 }
 
 TEST(SubscriptParser, Operands) {
@@ -89,7 +91,7 @@ TEST(SubscriptParser, Mistakes) {
   };
   for (const auto& mistake : kMistakes) {
     try {
-      parsed(mistake.text);
+      parsed_subscript(mistake.text);
       ADD_FAILURE() << mistake.text;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::Syntax);
@@ -101,9 +103,9 @@ TEST(SubscriptParser, Mistakes) {
 
 TEST(SubscriptParser, NestingIsBounded) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '(') + "i" + std::string(depth, ')'); };
-  EXPECT_NO_THROW(parsed(nested(kMaxNesting)));
-  EXPECT_THROW(parsed(nested(kMaxNesting + 1)), Error);
-  EXPECT_THROW(parsed(nested(1'000'000)), Error);
+  EXPECT_NO_THROW(parsed_subscript(nested(kMaxNesting)));
+  EXPECT_THROW(parsed_subscript(nested(kMaxNesting + 1)), Error);
+  EXPECT_THROW(parsed_subscript(nested(1'000'000)), Error);
 }
 
 }  // namespace

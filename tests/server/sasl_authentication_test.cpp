@@ -19,8 +19,8 @@ ScramExchange exchange() {
           "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"};
 }
 
-constexpr const char* kClientFirst = "n,,n=user,r=rOprNGfwEbeRWgbNEkqO";
-constexpr const char* kClientFinal =
+constexpr const char* kSaslClientFirst = "n,,n=user,r=rOprNGfwEbeRWgbNEkqO";
+constexpr const char* kSaslClientFinal =
     "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=";
 
 std::string initial(std::string_view mechanism, std::string_view response) {
@@ -48,21 +48,21 @@ TEST(SaslAuthentication, OffersChannelBindingWithTls) {
 TEST(SaslAuthentication, TheRightPasswordSucceeds) {
   SaslAuthentication authentication(exchange());
   MessageWriter challenge;
-  EXPECT_EQ(authentication.receive(initial("SCRAM-SHA-256", kClientFirst), challenge), Outcome::Continues);
+  EXPECT_EQ(authentication.receive(initial("SCRAM-SHA-256", kSaslClientFirst), challenge), Outcome::Continues);
   EXPECT_EQ(sent(challenge),
             "\0\0\0\x0br=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"s);
   MessageWriter last;
-  EXPECT_EQ(authentication.receive(kClientFinal, last), Outcome::Succeeded);
+  EXPECT_EQ(authentication.receive(kSaslClientFinal, last), Outcome::Succeeded);
   EXPECT_EQ(sent(last), "\0\0\0\x0cv=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="s);
-  EXPECT_ANY_THROW(authentication.receive(kClientFinal, last)) << "it is over";
+  EXPECT_ANY_THROW(authentication.receive(kSaslClientFinal, last)) << "it is over";
 }
 
 TEST(SaslAuthentication, AnotherOneFailsWithoutAnAnswer) {
   SaslAuthentication authentication(ScramExchange(decoy_verifier("secret", "user"), "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"));
   MessageWriter challenge;
-  authentication.receive(initial("SCRAM-SHA-256", kClientFirst), challenge);
+  authentication.receive(initial("SCRAM-SHA-256", kSaslClientFirst), challenge);
   MessageWriter last;
-  EXPECT_EQ(authentication.receive(kClientFinal, last), Outcome::WrongPassword);
+  EXPECT_EQ(authentication.receive(kSaslClientFinal, last), Outcome::WrongPassword);
   EXPECT_EQ(last.size(), 0U);
 }
 
@@ -72,17 +72,17 @@ TEST(SaslAuthentication, TheFirstMessageMayComeLate) {
   EXPECT_EQ(authentication.receive("SCRAM-SHA-256\0\xff\xff\xff\xff"sv, empty), Outcome::Continues);
   EXPECT_EQ(sent(empty), "\0\0\0\x0b"s);
   MessageWriter challenge;
-  EXPECT_EQ(authentication.receive(kClientFirst, challenge), Outcome::Continues);
+  EXPECT_EQ(authentication.receive(kSaslClientFirst, challenge), Outcome::Continues);
   MessageWriter last;
-  EXPECT_EQ(authentication.receive(kClientFinal, last), Outcome::Succeeded);
+  EXPECT_EQ(authentication.receive(kSaslClientFinal, last), Outcome::Succeeded);
 }
 
 TEST(SaslAuthentication, MalformedMessages) {
-  for (const auto& body :
-       {""s, "SCRAM-SHA-256"s, "SCRAM-SHA-256\0"s, initial("SCRAM-SHA-1", kClientFirst), initial("", kClientFirst),
-        initial("scram-sha-256", kClientFirst), initial("SCRAM-SHA-256-PLUS", kClientFirst),
-        initial("SCRAM-SHA-256", kClientFirst) + "x", "SCRAM-SHA-256\0\xff\xff\xff\xfe"s,
-        "SCRAM-SHA-256\0\x7f\xff\xff\xffn,,n=,r=a"s, "SCRAM-SHA-256\0\xff\xff\xff\xffn,,n=,r=a"s}) {
+  for (const auto& body : {""s, "SCRAM-SHA-256"s, "SCRAM-SHA-256\0"s, initial("SCRAM-SHA-1", kSaslClientFirst),
+                           initial("", kSaslClientFirst), initial("scram-sha-256", kSaslClientFirst),
+                           initial("SCRAM-SHA-256-PLUS", kSaslClientFirst),
+                           initial("SCRAM-SHA-256", kSaslClientFirst) + "x", "SCRAM-SHA-256\0\xff\xff\xff\xfe"s,
+                           "SCRAM-SHA-256\0\x7f\xff\xff\xffn,,n=,r=a"s, "SCRAM-SHA-256\0\xff\xff\xff\xffn,,n=,r=a"s}) {
     SaslAuthentication authentication(exchange());
     MessageWriter out;
     EXPECT_THROW(authentication.receive(body, out), ProtocolError) << body;

@@ -13,11 +13,11 @@ namespace {
 using namespace std::literals;
 
 // RFC 7677, section 3.
-constexpr const char* kClientFirst = "n,,n=user,r=rOprNGfwEbeRWgbNEkqO";
+constexpr const char* kScramClientFirst = "n,,n=user,r=rOprNGfwEbeRWgbNEkqO";
 constexpr const char* kServerNonce = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
 constexpr const char* kServerFirst =
     "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
-constexpr const char* kClientFinal =
+constexpr const char* kScramClientFinal =
     "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=";
 constexpr const char* kServerFinal = "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
 
@@ -26,7 +26,7 @@ ScramVerifier pencil() { return make_verifier("pencil", base64_decode("W22ZaJ0SN
 /// An exchange after the client's first message.
 ScramExchange challenged() {
   ScramExchange exchange(pencil(), kServerNonce);
-  exchange.start(kClientFirst);
+  exchange.start(kScramClientFirst);
   return exchange;
 }
 
@@ -58,21 +58,21 @@ std::string client_final(std::string_view client_first_bare, std::string_view se
 
 TEST(ScramExchange, IsThatOfRfc7677) {
   ScramExchange exchange(pencil(), kServerNonce);
-  EXPECT_EQ(exchange.start(kClientFirst), kServerFirst);
-  EXPECT_EQ(exchange.finish(kClientFinal), kServerFinal);
+  EXPECT_EQ(exchange.start(kScramClientFirst), kServerFirst);
+  EXPECT_EQ(exchange.finish(kScramClientFinal), kServerFinal);
 }
 
 TEST(ScramExchange, WrongPasswordsAndUnknownUsersFail) {
   for (const auto& verifier : {make_verifier("pencils", pencil().salt, 4096), decoy_verifier("secret", "user")}) {
     ScramExchange exchange(verifier, kServerNonce);
-    exchange.start(kClientFirst);
-    EXPECT_EQ(exchange.finish(kClientFinal), std::nullopt);
+    exchange.start(kScramClientFirst);
+    EXPECT_EQ(exchange.finish(kScramClientFinal), std::nullopt);
   }
 }
 
 TEST(ScramExchange, NoncesAreNotRepeated) {
-  const auto a = ScramExchange(pencil()).start(kClientFirst);
-  const auto b = ScramExchange(pencil()).start(kClientFirst);
+  const auto a = ScramExchange(pencil()).start(kScramClientFirst);
+  const auto b = ScramExchange(pencil()).start(kScramClientFirst);
   EXPECT_NE(a, b);
   EXPECT_EQ(a.substr(0, 22), "r=rOprNGfwEbeRWgbNEkqO");
   EXPECT_EQ(a.find(",s="), 22U + 24U);
@@ -165,7 +165,7 @@ TEST(ScramExchange, MalformedFirstMessages) {
 }
 
 TEST(ScramExchange, MalformedFinalMessages) {
-  const std::string good = kClientFinal;
+  const std::string good = kScramClientFinal;
   const auto proof = good.substr(good.find(",p="));
   const auto nonce = good.substr(7, good.size() - proof.size() - 7);
   ASSERT_EQ("c=biws," + nonce + proof, good);

@@ -1,6 +1,5 @@
 // The C library's functions for sockets, and for waiting for them, in a program with a virtual network
 // (virtual_network.hpp). Files are real.
-#include <dlfcn.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -16,16 +15,12 @@
 #include <cstdarg>
 #include <cstring>
 
+#include "tests/simulation/libc_function.hpp"
 #include "tests/simulation/virtual_network.hpp"
 
 namespace sim = eindb::simulation;
 
 namespace {
-
-template <class F>
-F* real(F*, const char* name) {
-  return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
-}
 
 bool is_virtual(int file) { return sim::is_virtual() && sim::is_known(file); }
 

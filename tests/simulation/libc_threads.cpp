@@ -1,7 +1,6 @@
 // The C library's functions for threads, clocks and random numbers, in a program with virtual threads
 // (virtual_threads.hpp). The linker uses these definitions in place of the C library's. Threads outside the simulation
 // behave as usual.
-#include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +15,7 @@
 #include <cstring>
 #include <random>
 
+#include "tests/simulation/libc_function.hpp"
 #include "tests/simulation/virtual_threads.hpp"
 
 namespace sim = eindb::simulation;
@@ -35,11 +35,6 @@ int waiting_for_mutexes = 0;
 timespec timespec_of(sim::Time time) { return {time / sim::kSecond, time % sim::kSecond}; }
 sim::Time time_of(const timespec& time) { return time.tv_sec * sim::kSecond + time.tv_nsec; }
 
-template <class F>
-F* real(F*, const char* name) {
-  return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
-}
-
 sim::Time look() {
   sim::pass(kLook);
   return kEpoch + sim::now();
@@ -54,7 +49,7 @@ void lock(pthread_mutex_t* mutex) {
 }
 
 int unlock(pthread_mutex_t* mutex) {
-  static auto* const next = real(&::pthread_mutex_unlock, "pthread_mutex_unlock");
+  static auto* const next = sim::libc_function(&::pthread_mutex_unlock, "pthread_mutex_unlock");
   const int result = next(mutex);
   if (waiting_for_mutexes > 0 && sim::is_virtual()) sim::wake_all(mutex);
   return result;
@@ -79,18 +74,18 @@ int sleep(sim::Time time) {
 extern "C" {
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
-  static auto* const next = real(&::pthread_create, "pthread_create");
+  static auto* const next = sim::libc_function(&::pthread_create, "pthread_create");
   if (!sim::is_virtual()) return next(thread, attributes, start, argument);
   return sim::create_thread(thread, attributes, start, argument);
 }
 
 int pthread_join(pthread_t thread, void** result) {
-  static auto* const next = real(&::pthread_join, "pthread_join");
+  static auto* const next = sim::libc_function(&::pthread_join, "pthread_join");
   return sim::is_virtual() ? sim::join_thread(thread, result) : next(thread, result);
 }
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) {
-  static auto* const next = real(&::pthread_mutex_lock, "pthread_mutex_lock");
+  static auto* const next = sim::libc_function(&::pthread_mutex_lock, "pthread_mutex_lock");
   if (!sim::is_virtual()) return next(mutex);
   if (sim::draw_once_in(kPreemption)) sim::yield();
   lock(mutex);
@@ -100,29 +95,29 @@ int pthread_mutex_lock(pthread_mutex_t* mutex) {
 int pthread_mutex_unlock(pthread_mutex_t* mutex) { return unlock(mutex); }
 
 int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  static auto* const next = real(&::pthread_cond_wait, "pthread_cond_wait");
+  static auto* const next = sim::libc_function(&::pthread_cond_wait, "pthread_cond_wait");
   return sim::is_virtual() ? wait_until(condition, mutex, sim::kNever) : next(condition, mutex);
 }
 
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
-  static auto* const next = real(&::pthread_cond_timedwait, "pthread_cond_timedwait");
+  static auto* const next = sim::libc_function(&::pthread_cond_timedwait, "pthread_cond_timedwait");
   return sim::is_virtual() ? wait_until(condition, mutex, deadline_of(time)) : next(condition, mutex, time);
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
-  static auto* const next = real(&::pthread_cond_clockwait, "pthread_cond_clockwait");
+  static auto* const next = sim::libc_function(&::pthread_cond_clockwait, "pthread_cond_clockwait");
   return sim::is_virtual() ? wait_until(condition, mutex, deadline_of(time)) : next(condition, mutex, clock, time);
 }
 
 int pthread_cond_signal(pthread_cond_t* condition) {
-  static auto* const next = real(&::pthread_cond_signal, "pthread_cond_signal");
+  static auto* const next = sim::libc_function(&::pthread_cond_signal, "pthread_cond_signal");
   if (!sim::is_virtual()) return next(condition);
   sim::wake_one(condition);
   return 0;
 }
 
 int pthread_cond_broadcast(pthread_cond_t* condition) {
-  static auto* const next = real(&::pthread_cond_broadcast, "pthread_cond_broadcast");
+  static auto* const next = sim::libc_function(&::pthread_cond_broadcast, "pthread_cond_broadcast");
   if (!sim::is_virtual()) return next(condition);
   sim::wake_all(condition);
   return 0;
@@ -157,18 +152,18 @@ int sched_yield() noexcept {
 }
 
 int nanosleep(const timespec* time, timespec* left) {
-  static auto* const next = real(&::nanosleep, "nanosleep");
+  static auto* const next = sim::libc_function(&::nanosleep, "nanosleep");
   return sim::is_virtual() ? sleep(time_of(*time)) : next(time, left);
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
-  static auto* const next = real(&::clock_nanosleep, "clock_nanosleep");
+  static auto* const next = sim::libc_function(&::clock_nanosleep, "clock_nanosleep");
   if (!sim::is_virtual()) return next(clock, flags, time, left);
   return sleep((flags & TIMER_ABSTIME) != 0 ? deadline_of(time) - sim::now() : time_of(*time));
 }
 
 int usleep(useconds_t time) {
-  static auto* const next = real(&::usleep, "usleep");
+  static auto* const next = sim::libc_function(&::usleep, "usleep");
   return sim::is_virtual() ? sleep(time * sim::kMicrosecond) : next(time);
 }
 
@@ -212,12 +207,12 @@ ssize_t getrandom(void* bytes, size_t count, unsigned flags) {
 
 // Nothing is lost with a machine here: a restarted process finds all written data.
 int fsync(int file) {
-  static auto* const next = real(&::fsync, "fsync");
+  static auto* const next = sim::libc_function(&::fsync, "fsync");
   return sim::is_virtual() ? 0 : next(file);
 }
 
 int fdatasync(int file) {
-  static auto* const next = real(&::fdatasync, "fdatasync");
+  static auto* const next = sim::libc_function(&::fdatasync, "fdatasync");
   return sim::is_virtual() ? 0 : next(file);
 }
 

@@ -1,6 +1,5 @@
 #include "tests/simulation/virtual_threads.hpp"
 
-#include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -17,6 +16,8 @@
 #include <set>
 #include <sstream>
 #include <utility>
+
+#include "tests/simulation/libc_function.hpp"
 
 namespace eindb::simulation {
 namespace {
@@ -142,11 +143,6 @@ void* run_thread(void* place) {
   return thread.result;
 }
 
-template <class F>
-F* real(const char* name) {
-  return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
 
 long system_call(long number, long a, long b, long c, long d, long e, long f) {
@@ -220,7 +216,7 @@ Host* own_host() { return self->host; }
 void set_own_host(Host* host) { self->host = host; }
 
 int create_thread(unsigned long* thread, const void* attributes, void* (*start)(void*), void* argument) {
-  static auto* const create = real<decltype(::pthread_create)>("pthread_create");
+  static auto* const create = libc_function(&::pthread_create, "pthread_create");
   auto made = std::make_unique<Thread>();
   made->number = static_cast<int>(threads->all.size());
   made->host = self->host;
@@ -235,7 +231,7 @@ int create_thread(unsigned long* thread, const void* attributes, void* (*start)(
 }
 
 int join_thread(unsigned long thread, void** result) {
-  static auto* const join = real<decltype(::pthread_join)>("pthread_join");
+  static auto* const join = libc_function(&::pthread_join, "pthread_join");
   auto* const joined = threads->by_handle.at(thread);
   while (joined->state != Thread::State::Ended) wait(joined, kNever, "joins");
   threads->by_handle.erase(thread);

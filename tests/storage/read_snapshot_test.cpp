@@ -13,16 +13,16 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kTiles = 16;
+constexpr std::int64_t kSnapshotTiles = 16;
 
-TileStore store() { return {"A", {"i"}, DType::Int64, TileGrid(Shape({kTiles}), {kTiles})}; }
+TileStore store() { return {"A", {"i"}, DType::Int64, TileGrid(Shape({kSnapshotTiles}), {kSnapshotTiles})}; }
 
 /// Sets every element to `value`.
 void write_all(SqliteConnection& db, std::int64_t value) {
   auto tile = Tile::zeros(DType::Int64, Shape({1}));
   tile.mutable_data<std::int64_t>()[0] = value;
   TileWriter writer(db, store());
-  for (std::int64_t id = 0; id < kTiles; ++id) writer.write(id, tile);
+  for (std::int64_t id = 0; id < kSnapshotTiles; ++id) writer.write(id, tile);
 }
 
 void make_tensor(DatabaseFile& database, std::int64_t value) {
@@ -60,10 +60,10 @@ TEST_F(ReadSnapshotTest, ManyThreadsRead) {
       std::vector<std::jthread> threads;
       for (int t = 0; t < 8; ++t)
         threads.emplace_back([&] {
-          for (std::int64_t id = 0; id < kTiles; ++id) sum += element(snapshot, id);
+          for (std::int64_t id = 0; id < kSnapshotTiles; ++id) sum += element(snapshot, id);
         });
     }
-    EXPECT_EQ(sum, 8 * kTiles * 7);
+    EXPECT_EQ(sum, 8 * kSnapshotTiles * 7);
     EXPECT_LE(snapshot.reader_count(), in_memory ? 0U : 4U);
   }
 }
@@ -97,7 +97,7 @@ TEST_F(ReadSnapshotTest, LateReadersJoinOnlyTheSameState) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 8; ++t)
       threads.emplace_back([&] {
-        for (int n = 0; n < 200; ++n) wrong += element(snapshot, n % kTiles) != 1;
+        for (int n = 0; n < 200; ++n) wrong += element(snapshot, n % kSnapshotTiles) != 1;
       });
   }
   EXPECT_EQ(wrong, 0);
@@ -121,7 +121,7 @@ TEST_F(ReadSnapshotTest, TemporaryTilesAreReadByTheirConnection) {
   {
     SqliteTransaction transaction(database.connection());
     temporary.create(database.connection());
-    for (std::int64_t id = 0; id < kTiles; ++id) TileWriter(database.connection(), temporary).write(id, tile);
+    for (std::int64_t id = 0; id < kSnapshotTiles; ++id) TileWriter(database.connection(), temporary).write(id, tile);
     transaction.commit();
   }
   ReadSnapshot snapshot(database, 4);
@@ -131,12 +131,12 @@ TEST_F(ReadSnapshotTest, TemporaryTilesAreReadByTheirConnection) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
-        for (std::int64_t id = 0; id < kTiles; ++id)
+        for (std::int64_t id = 0; id < kSnapshotTiles; ++id)
           sum += element(snapshot, id) + 10 * *snapshot.read(temporary, id)->data<std::int64_t>();
       });
     }
   }
-  EXPECT_EQ(sum, 4 * kTiles * 21);
+  EXPECT_EQ(sum, 4 * kSnapshotTiles * 21);
 }
 
 TEST_F(ReadSnapshotTest, ATransactionThatOnlyReadsHasNoReadersBesideIt) {
@@ -147,7 +147,7 @@ TEST_F(ReadSnapshotTest, ATransactionThatOnlyReadsHasNoReadersBesideIt) {
   EXPECT_FALSE(snapshot.is_apart());
   change_tensor(database, 2);
   const auto first = element(snapshot, 0);
-  for (std::int64_t id = 1; id < kTiles; ++id) EXPECT_EQ(element(snapshot, id), first);
+  for (std::int64_t id = 1; id < kSnapshotTiles; ++id) EXPECT_EQ(element(snapshot, id), first);
 }
 
 TEST_F(ReadSnapshotTest, UncommittedChangesAreSeen) {
@@ -182,7 +182,7 @@ TEST_F(ReadSnapshotTest, ConcurrentCommitsNeverMix) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 3; ++t)
       threads.emplace_back([&] {
-        for (std::int64_t id = 0; id < kTiles; ++id) EXPECT_EQ(element(snapshot, id), first);
+        for (std::int64_t id = 0; id < kSnapshotTiles; ++id) EXPECT_EQ(element(snapshot, id), first);
       });
     threads.clear();
     EXPECT_EQ(*store().read(database.connection(), 5)->data<std::int64_t>(), first);

@@ -18,10 +18,10 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kTiles = 8;
+constexpr std::int64_t kShardedTiles = 8;
 
 TileStore store_of(const std::string& name, int replicas = 1) {
-  return {name, {"i"}, DType::Int64, TileGrid(Shape({2 * kTiles}), {kTiles}), replicas};
+  return {name, {"i"}, DType::Int64, TileGrid(Shape({2 * kShardedTiles}), {kShardedTiles}), replicas};
 }
 
 Tile tile_of(std::int64_t value) {
@@ -50,7 +50,7 @@ class ShardedContentsTest : public ::testing::Test {
 
   SqliteConnection& db() { return database->connection(); }
 
-  void write(const TileStore& store, std::int64_t value, std::int64_t tiles = kTiles) {
+  void write(const TileStore& store, std::int64_t value, std::int64_t tiles = kShardedTiles) {
     TileWriter writer(db(), store);
     for (std::int64_t id = 0; id < tiles; ++id) writer.write(id, tile_of(value));
   }
@@ -61,7 +61,7 @@ class ShardedContentsTest : public ::testing::Test {
     transaction.commit();
     database->settle_shards();
   }
-  void change(const TileStore& store, std::int64_t value, std::int64_t tiles = kTiles) {
+  void change(const TileStore& store, std::int64_t value, std::int64_t tiles = kShardedTiles) {
     SqliteTransaction transaction(db());
     write(store, value, tiles);
     transaction.commit();
@@ -73,7 +73,7 @@ class ShardedContentsTest : public ::testing::Test {
   }
   /// The common value of all tiles; -1 if they differ.
   std::int64_t value(const TileStore& store) {
-    for (std::int64_t id = 1; id < kTiles; ++id)
+    for (std::int64_t id = 1; id < kShardedTiles; ++id)
       if (value(store, id) != value(store, 0)) return -1;
     return value(store, 0);
   }
@@ -94,8 +94,8 @@ class ShardedContentsTest : public ::testing::Test {
 TEST_F(ShardedContentsTest, TilesLieAtWorkersAndReferencesInTheFile) {
   make(a, 7);
   EXPECT_EQ(value(a), 7);
-  EXPECT_EQ(shards->contents(), kTiles);
-  EXPECT_EQ(shards->worker(0).usage().contents, kTiles / 2);  // a mesh of two of the three workers
+  EXPECT_EQ(shards->contents(), kShardedTiles);
+  EXPECT_EQ(shards->worker(0).usage().contents, kShardedTiles / 2);  // a mesh of two of the three workers
   EXPECT_LT(db().query_integer("SELECT MAX(LENGTH(tile)) FROM eindb_tiles_A"), 100);
   expect_nothing_pending();
   restart();
@@ -122,9 +122,9 @@ TEST_F(ShardedContentsTest, WhatIsReplacedIsDropped) {
   change(a, 2, 3);
   EXPECT_EQ(value(a, 0), 2);
   EXPECT_EQ(value(a, 3), 1);
-  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(shards->contents(), kShardedTiles);
   change(a, 0, 3);  // all zero: no content at all
-  EXPECT_EQ(shards->contents(), kTiles - 3);
+  EXPECT_EQ(shards->contents(), kShardedTiles - 3);
   SqliteTransaction transaction(db());
   a.drop(db());
   transaction.commit();
@@ -141,7 +141,7 @@ TEST_F(ShardedContentsTest, ARollbackLeavesTheOldState) {
     EXPECT_EQ(value(a), 2);  // a transaction sees its own writes
   }
   EXPECT_EQ(value(a), 1);
-  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(shards->contents(), kShardedTiles);
   change(a, 3);
   EXPECT_EQ(value(a), 3);
   expect_nothing_pending();
@@ -163,7 +163,7 @@ TEST_F(ShardedContentsTest, SavepointsTakeBackTheirPart) {
   EXPECT_EQ(value(a, 0), 4);
   EXPECT_EQ(value(a, 1), 2);
   EXPECT_EQ(value(a, 2), 1);
-  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(shards->contents(), kShardedTiles);
   expect_nothing_pending();
 }
 
@@ -178,7 +178,7 @@ TEST_F(ShardedContentsTest, ATransactionOfWhichASavepointLeftNothingEnds) {
   transaction.commit();
   database->settle_shards();
   EXPECT_EQ(value(a), 1);
-  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(shards->contents(), kShardedTiles);
   expect_nothing_pending();
 }
 
@@ -195,7 +195,7 @@ TEST_F(ShardedContentsTest, AnySqlThatCommitsCommitsTheWorkers) {
   restart();
   EXPECT_EQ(value(a, 0), 3);
   EXPECT_EQ(value(a, 1), 2);
-  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(shards->contents(), kShardedTiles);
   expect_nothing_pending();
 }
 
@@ -209,11 +209,11 @@ TEST_F(ShardedContentsTest, ASnapshotKeepsWhatItReads) {
     change(a, 2);
     EXPECT_EQ(value(a), 2);
     EXPECT_EQ(*snapshot.read(a, 5)->data<std::int64_t>(), 1);
-    EXPECT_EQ(shards->contents(), 2 * kTiles);
+    EXPECT_EQ(shards->contents(), 2 * kShardedTiles);
     EXPECT_TRUE(ShardedContents::of(db())->is_unsettled());
   }
   database->settle_shards();
-  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(shards->contents(), kShardedTiles);
   EXPECT_EQ(value(a), 2);
   expect_nothing_pending();
 }
@@ -221,7 +221,7 @@ TEST_F(ShardedContentsTest, ASnapshotKeepsWhatItReads) {
 TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
   const auto b = store_of("B", 2);
   make(b, 5);
-  EXPECT_EQ(shards->contents(), 2 * kTiles);
+  EXPECT_EQ(shards->contents(), 2 * kShardedTiles);
   for (std::size_t lost = 0; lost < 3; ++lost) {
     shards->lose(lost);
     EXPECT_EQ(value(b), 5);
@@ -231,9 +231,9 @@ TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
   shards->worker(0).drop(all);
-  EXPECT_EQ(shards->contents(), 2 * kTiles - kTiles / 2);
+  EXPECT_EQ(shards->contents(), 2 * kShardedTiles - kShardedTiles / 2);
   EXPECT_EQ(value(b), 5);
-  EXPECT_EQ(shards->contents(), 2 * kTiles) << "what was read is there again";
+  EXPECT_EQ(shards->contents(), 2 * kShardedTiles) << "what was read is there again";
   EXPECT_GT(shards->noticed(), 0);
   const auto noticed = shards->noticed();
   EXPECT_EQ(value(b), 5);
@@ -256,9 +256,9 @@ TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
   for (std::size_t n = 0; n < 3; ++n) {
     shards->worker(n).drop(all);
     const auto left = shards->contents();
-    for (std::int64_t tile = 0; tile < kTiles; ++tile) b.mend(db(), tile);
+    for (std::int64_t tile = 0; tile < kShardedTiles; ++tile) b.mend(db(), tile);
     EXPECT_LE(left, shards->contents());
-    EXPECT_EQ(shards->contents(), 2 * kTiles) << "worker " << n;
+    EXPECT_EQ(shards->contents(), 2 * kShardedTiles) << "worker " << n;
   }
   // The transaction that writes copies fails if one of them is lost; it is not repaired.
   {
@@ -291,7 +291,7 @@ TEST_F(ShardedContentsTest, AWorkerThatIsAwayIsToldLater) {
   shards->find_again(1);
   ShardedContents::of(db())->settle();
   EXPECT_EQ(value(a), 2);
-  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(shards->contents(), kShardedTiles);
   expect_nothing_pending();
 }
 
@@ -333,11 +333,11 @@ TEST_F(ShardedContentsTest, StoppedAnywhereThereIsTheOldStateOrTheNew) {
     ASSERT_TRUE(found == now || found == now + 1) << step;
     ++(found == now ? old_states : new_states);
     now = found;
-    ASSERT_EQ(shards->contents(), 2 * kTiles) << step;
+    ASSERT_EQ(shards->contents(), 2 * kShardedTiles) << step;
     expect_nothing_pending();
     if (!stopped) break;
   }
-  EXPECT_GT(old_states, 2 * 2 * kTiles);
+  EXPECT_GT(old_states, 2 * 2 * kShardedTiles);
   EXPECT_GT(new_states, 6);
 }
 
@@ -369,8 +369,8 @@ TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
   auto& contents = *ShardedContents::of(db());
   {
     TileWriter writer(db(), a);
-    const auto first = contents.announce(kTiles, workers);
-    for (std::int64_t id = 0; id < kTiles; id += 2) {
+    const auto first = contents.announce(kShardedTiles, workers);
+    for (std::int64_t id = 0; id < kShardedTiles; id += 2) {
       const auto tile = tile_of(id + 1);
       const TileHeader header(tile);
       const ContentId content{number(first) + id};
@@ -383,8 +383,8 @@ TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
   transaction.commit();
   database->settle_shards();
   restart();
-  for (std::int64_t id = 0; id < kTiles; ++id) EXPECT_EQ(value(a, id), id % 2 == 0 ? id + 1 : 0);
-  EXPECT_EQ(shards->contents(), kTiles / 2);
+  for (std::int64_t id = 0; id < kShardedTiles; ++id) EXPECT_EQ(value(a, id), id % 2 == 0 ? id + 1 : 0);
+  EXPECT_EQ(shards->contents(), kShardedTiles / 2);
   expect_nothing_pending();
 }
 
@@ -432,7 +432,7 @@ TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
     return static_cast<Rank>(address.back() - '0');
   };
   const auto holders = holders_of(db(), b, references, {.rank_of = rank_of, .is_damaged = {}, .is_needed = {}});
-  ASSERT_EQ(holders.tile_count(), kTiles);
+  ASSERT_EQ(holders.tile_count(), kShardedTiles);
   EXPECT_EQ(std::vector<Rank>(holders.of(0).begin(), holders.of(0).end()), (std::vector<Rank>{0, 1}));
   EXPECT_TRUE(holders.of(3).empty());
   EXPECT_EQ(std::vector<Rank>(holders.of(7).begin(), holders.of(7).end()), (std::vector<Rank>{1}));
@@ -459,7 +459,7 @@ TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
   own.create(db());
   TileWriter(db(), own).write(2, tile_of(4));
   const auto of_own = holders_of_own(db(), own, 9);
-  EXPECT_EQ(of_own.tile_count(), kTiles);
+  EXPECT_EQ(of_own.tile_count(), kShardedTiles);
   EXPECT_EQ(of_own.ranks, std::vector<Rank>{9});
   EXPECT_EQ(of_own.of(2)[0], 9);
 }
@@ -484,7 +484,7 @@ TEST_F(ShardedContentsTest, ADamagedReferenceIsToldAsATileIs) {
 }
 
 TEST_F(ShardedContentsTest, ATileThatIsThereTwiceIsDamage) {
-  const TileStore own("B", {"i"}, DType::Int64, TileGrid(Shape({2 * kTiles}), {kTiles}));
+  const TileStore own("B", {"i"}, DType::Int64, TileGrid(Shape({2 * kShardedTiles}), {kShardedTiles}));
   db().execute("CREATE TABLE " + own.table() + " (tile_id INTEGER, tile BLOB)");
   db().execute("INSERT INTO " + own.table() + " VALUES (3, x'00'), (5, x'00')");
   EXPECT_NO_THROW(holders_of_own(db(), own, 9));
