@@ -63,7 +63,7 @@ class CalibrateTest(unittest.TestCase):
     def check_explanations(self, model, path):
         for query in QUERIES:
             status, output, message = self.run_eindb(
-                "--list", "--noheader", "-c", "CREATE TENSOR X AS EINSUM X[i 40, j 40] = RANDOM(1)",
+                "--list", "--noheader", "-c", "CREATE TENSOR X AS EINSUM X[i 1000, j 1000] = RANDOM(1)",
                 "-c", f"SET cost_model = '{model}'", "-c", f"EXPLAIN (ANALYZE, FORMAT json) {query}")
             self.assertEqual((status, message), (0, ""))
             plan = json.loads(output)
