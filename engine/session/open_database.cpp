@@ -136,8 +136,8 @@ TensorInfo OpenDatabase::tensor(const ast::Identifier& name) {
 }
 
 bool OpenDatabase::is_table(const std::string& name) {
-  const auto attached = attached_name(name, connection());
-  return !kind_of_object(attached ? attached->schema : kMainSchema, attached ? attached->name : name, connection())
+  const auto elsewhere = attached_name(name, connection());
+  return !kind_of_object(elsewhere ? elsewhere->schema : kMainSchema, elsewhere ? elsewhere->name : name, connection())
               .empty();
 }
 
