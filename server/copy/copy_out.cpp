@@ -11,18 +11,18 @@ namespace eindb {
 namespace {
 
 std::vector<CopyColumn> copy_columns(const std::vector<Column>& columns) {
-  using Part = CopyColumn::Part;
+  using ColumnPart = CopyColumn::Part;
   const auto seen = client_columns(columns);
   std::vector<CopyColumn> out;
-  const auto add = [&](Part part) {
+  const auto add = [&](ColumnPart part) {
     out.push_back({seen[out.size()].name, seen[out.size()].type, part, seen[out.size()].modifier});
   };
   for (const auto& column : columns) {
     if (is_complex(column.type)) {
-      add(Part::Real);
-      add(Part::Imaginary);
+      add(ColumnPart::Real);
+      add(ColumnPart::Imaginary);
     } else {
-      add(Part::Whole);
+      add(ColumnPart::Whole);
     }
   }
   CHECK(out.size() == seen.size(), "a COPY sends the columns that clients see");
