@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// What some programs write at the beginning of a text file in UTF-8.
+/// The bytes with which some programs begin a text file in UTF-8.
 inline constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF"};
 
 }  // namespace eindb

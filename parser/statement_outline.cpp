@@ -95,8 +95,10 @@ StatementOutline outline_of(std::string_view text) {
   }
   if (is_one_of(verb, {"CREATE", "DROP", "ALTER"})) {
     auto object = tokenizer.next();
-    while (is_one_of(object, {"TEMP", "TEMPORARY", "UNLOGGED", "VIRTUAL", "UNIQUE", "OR", "REPLACE"}))
+    while (is_one_of(object, {"TEMP", "TEMPORARY", "UNLOGGED", "VIRTUAL", "UNIQUE", "OR", "REPLACE"})) {
+      outline.temporary |= verb.is_word("CREATE") && is_one_of(object, {"TEMP", "TEMPORARY"});
       object = tokenizer.next();
+    }
     outline.stores_text = verb.is_word("CREATE") && is_one_of(object, {"VIEW", "TRIGGER"});
     if (object.is(Token::Kind::Word)) outline.tag += " " + to_upper(object.text);
   }

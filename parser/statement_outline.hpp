@@ -39,6 +39,7 @@ struct StatementOutline {
   bool writes = false;           ///< its first words change the database; false for EXECUTE and EXPLAIN
   bool defines_tensors = false;  ///< its WITH, behind EXPLAIN or not, defines tensors: WITH P[i] = ...
   bool stores_text = false;      ///< CREATE VIEW or TRIGGER: its text is stored, and compiled in every later session
+  bool temporary = false;        ///< CREATE TEMP: what it makes is the session's alone
 };
 
 /// Throws only if out of memory; `text` may have any bytes. Reads up to the statement's verb, and a few words more for

@@ -17,7 +17,9 @@
 #include "engine/session/cell_count.hpp"
 #include "engine/sql/attached_tables.hpp"
 #include "engine/sql/missing_table.hpp"
+#include "engine/sql/schema_objects.hpp"
 #include "engine/sql/sql_hints.hpp"
+#include "engine/sql/table_names.hpp"
 #include "parser/statement_outline.hpp"
 #include "parser/token.hpp"
 
@@ -164,8 +166,11 @@ std::vector<NameForSqlite> attached_names_in(const ast::Sql& sql, OpenDatabase& 
 
 /// SQLite finds a tensor of the database under any schema: temp.X would be X where there is no temporary tensor X.
 void refuse_foreign_schema(const std::string& sql, OpenDatabase& database) {
-  for (const auto& [schema, name, span] : qualified_tables(sql)) {
-    if (equal_ignoring_case(schema, kMainSchema) || !database.find_tensor(name)) continue;
+  if (sql.find('.') == std::string::npos) return;
+  const ast::Sql text{sql, {}, {0, 0}};
+  const TableNames names(text);
+  for (const auto& [schema, name, span, is_listed] : names.tables()) {
+    if (schema.empty() || equal_ignoring_case(schema, kMainSchema) || !database.find_tensor(name)) continue;
     if (has_in_schema(schema, name, database.connection())) continue;
     const bool is_schema = database.connection().has_schema(schema);
     throw Error(ErrorKind::UnknownName, "no such table: " + schema + "." + name, span,
@@ -525,7 +530,7 @@ void PreparedSql::make(const ast::Sql& sql) {
 // A view of the database is there for other sessions, too, and for this one without what it has attached.
 void PreparedSql::check_stored_query(const PlannedQuery& planned, const ast::Sql& sql,
                                      const ast::EmbeddedQuery& embedded) {
-  if (makes_temporary(sql.text)) return;
+  if (outline_of(sql.text).temporary) return;
   for (const auto& vertex : planned.query.graph.vertices()) {
     if (!vertex.stored || vertex.stored->attached) continue;
     if (!session_->database.catalog.get(vertex.stored->name).is_foreign()) continue;

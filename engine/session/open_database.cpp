@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "engine/sql/attached_tables.hpp"
 #include "engine/sql/missing_table.hpp"
+#include "engine/sql/schema_objects.hpp"
 #include "parser/parser.hpp"
 #include "storage/shards/sharded_contents.hpp"
 

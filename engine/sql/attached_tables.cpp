@@ -1,15 +1,12 @@
 #include "engine/sql/attached_tables.hpp"
 
 #include <algorithm>
-#include <array>
-#include <set>
 #include <utility>
 
 #include "common/letter_case.hpp"
+#include "engine/sql/schema_objects.hpp"
+#include "engine/sql/table_names.hpp"
 #include "parser/statement_outline.hpp"
-#include "parser/table_position.hpp"
-#include "parser/token_value.hpp"
-#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -17,145 +14,16 @@ namespace {
 /// The most levels of views in views of an attached database.
 constexpr int kDeepestAttachedView = 20;
 
-// ---- Names in the text
-
-/// A token of SQL, and whether a table stands there. A query in parentheses is one token, which is no name.
-struct PlacedToken {
-  Token token;
-  bool takes_table = false;
-};
-
-std::vector<PlacedToken> placed_tokens(const ast::Sql& sql) {
-  std::vector<PlacedToken> tokens;
-  TablePosition position;
-  Tokenizer tokenizer(sql.text);
-  std::size_t query = 0;
-  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated);
-       token = tokenizer.next()) {
-    if (query < sql.queries.size() && token.span.begin == sql.queries[query].span.begin - sql.span.begin) {
-      tokenizer.skip_to(sql.queries[query].span.end - sql.span.begin);
-      ++query;
-      token = {Token::Kind::QuotedName, "\"\"", token.span};
-    }
-    tokens.push_back({token, position.takes_table()});
-    position.see(token);
-  }
-  return tokens;
+/// Whether the statement makes a view or trigger that other sessions read, too.
+bool stores_for_others(std::string_view sql) {
+  const auto outline = outline_of(sql);
+  return outline.stores_text && !outline.temporary;
 }
-
-/// What SQL says of tables: other.X in a list of tables or behind IN, and the other.X of other.X.val.
-struct TableName {
-  std::string schema;  ///< empty: none is written
-  std::string name;
-  SourceSpan span;  ///< of both
-  bool is_listed = true;
-};
-
-class TableNames {
- public:
-  explicit TableNames(const ast::Sql& sql) : tokens_(placed_tokens(sql)) {
-    for (std::size_t n = 0; n < tokens_.size(); ++n) read(n);
-  }
-
-  const std::vector<TableName>& tables() const { return tables_; }
-  const std::vector<TableName>& of_columns() const { return of_columns_; }
-  /// Whether a WITH of the statement defines a table of this name.
-  bool is_common(const std::string& name) const { return common_.contains(to_lower(name)); }
-  /// The table that an INSERT, UPDATE or DELETE writes.
-  std::optional<TableName> written() const;
-
- private:
-  bool is_symbol(std::size_t n, std::string_view symbol) const {
-    return n < tokens_.size() && tokens_[n].token.is_symbol(symbol);
-  }
-  bool is_word(std::size_t n, std::string_view word) const {
-    return n < tokens_.size() && tokens_[n].token.is_word(word);
-  }
-  /// Empty if there is no name.
-  std::string name_at(std::size_t n) const {
-    if (n >= tokens_.size()) return {};
-    const auto& token = tokens_[n].token;
-    if (token.is(Token::Kind::Word)) return std::string(token.text);
-    return token.is_quoted() ? unquote(token) : std::string();
-  }
-  bool begins_query(std::size_t n) const { return is_word(n, "SELECT") || is_word(n, "VALUES") || is_word(n, "WITH"); }
-
-  void read(std::size_t n);
-  bool begins_common(std::size_t n) const;
-  std::size_t behind_parenthesis(std::size_t n) const;
-  TableName table_at(std::size_t n) const;
-
-  std::vector<PlacedToken> tokens_;
-  std::vector<TableName> tables_;
-  std::vector<TableName> of_columns_;
-  std::set<std::string> common_;  // in lower case
-};
-
-TableName TableNames::table_at(std::size_t n) const {
-  const bool has_schema = is_symbol(n + 1, ".") && !name_at(n + 2).empty();
-  if (!has_schema) return {{}, name_at(n), tokens_[n].token.span};
-  return {name_at(n), name_at(n + 2), {tokens_[n].token.span.begin, tokens_[n + 2].token.span.end}};
-}
-
-void TableNames::read(std::size_t n) {
-  if (name_at(n).empty() || (n > 0 && is_symbol(n - 1, "."))) return;
-  if (begins_common(n)) {
-    common_.insert(to_lower(name_at(n)));
-    return;
-  }
-  auto table = table_at(n);
-  const auto behind = n + (table.schema.empty() ? 1 : 3);
-  const bool behind_in = n > 0 && is_word(n - 1, "IN");
-  if (tokens_[n].takes_table || behind_in) {
-    table.is_listed = !behind_in;
-    if (!begins_query(n) && !is_symbol(behind, "(")) tables_.push_back(std::move(table));
-  } else if (!table.schema.empty() && is_symbol(behind, ".")) {
-    of_columns_.push_back(std::move(table));
-  }
-}
-
-// WITH a AS (...), b(x) AS NOT MATERIALIZED (...)
-bool TableNames::begins_common(std::size_t n) const {
-  if (n == 0 || !(is_word(n - 1, "WITH") || is_word(n - 1, "RECURSIVE") || is_symbol(n - 1, ","))) return false;
-  auto next = is_symbol(n + 1, "(") ? behind_parenthesis(n + 1) : n + 1;
-  if (!is_word(next++, "AS")) return false;
-  if (is_word(next, "NOT")) ++next;
-  if (is_word(next, "MATERIALIZED")) ++next;
-  return is_symbol(next, "(") || (next < tokens_.size() && tokens_[next].token.text == "\"\"");
-}
-
-std::size_t TableNames::behind_parenthesis(std::size_t n) const {
-  for (int depth = 0; n < tokens_.size(); ++n) {
-    if (is_symbol(n, "(")) ++depth;
-    if (is_symbol(n, ")") && --depth == 0) return n + 1;
-  }
-  return n;
-}
-
-std::optional<TableName> TableNames::written() const {
-  std::size_t n = 0;
-  while (is_word(n, "EXPLAIN") || is_word(n, "QUERY") || is_word(n, "PLAN")) ++n;
-  const auto is_verb = [&] {
-    return is_word(n, "INSERT") || is_word(n, "REPLACE") || is_word(n, "UPDATE") || is_word(n, "DELETE");
-  };
-  if (is_word(n, "WITH"))
-    while (n < tokens_.size() && !is_verb() && !is_word(n, "SELECT"))
-      n = is_symbol(n, "(") ? behind_parenthesis(n) : n + 1;
-  if (!is_verb()) return std::nullopt;
-  if (is_word(++n, "OR")) n += 2;
-  if (is_word(n, "INTO") || is_word(n, "FROM")) ++n;
-  return name_at(n).empty() ? std::nullopt : std::optional(table_at(n));
-}
-
-// ---- What they mean
 
 class Resolver {
  public:
   Resolver(const ast::Sql& sql, const NamesBesideAttached& names)
-      : sql_(sql),
-        names_(names),
-        written_(sql),
-        is_stored_(outline_of(sql.text).stores_text && !makes_temporary(sql.text)) {}
+      : sql_(sql), names_(names), written_(sql), is_stored_(stores_for_others(sql.text)) {}
 
   std::vector<NameForSqlite> run() {
     refuse_writing();
@@ -297,26 +165,10 @@ std::optional<AttachedName> attached_name(std::string_view name, const SqliteCon
   return AttachedName{std::move(*schema), std::string(name.substr(point + 1))};
 }
 
-std::string kind_of_object(std::string_view schema, std::string_view name, SqliteConnection& connection) {
-  auto select = connection.prepare("SELECT type FROM " + quote_identifier(schema) +
-                                   ".sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE");
-  select.bind(1, name);
-  return select.step() ? select.text(0) : std::string();
-}
-
 Error refused_as_attached(const std::string& what, std::optional<SourceSpan> place) {
   return {ErrorKind::ReadOnly, what + " is in an attached database, which statements only read", place,
           "open that file by itself to change it, or copy what it has: CREATE TENSOR X AS EINSUM X[i] = other.X[i], or "
           "CREATE TABLE t AS SELECT * FROM other.t"};
-}
-
-bool makes_temporary(std::string_view sql) {
-  constexpr std::array<std::string_view, 3> kBefore{"CREATE", "OR", "REPLACE"};
-  Tokenizer tokenizer(sql);
-  auto token = tokenizer.next();
-  while (std::any_of(kBefore.begin(), kBefore.end(), [&](auto word) { return token.is_word(word); }))
-    token = tokenizer.next();
-  return token.is_word("TEMP") || token.is_word("TEMPORARY");
 }
 
 Error refused_in_view(const std::string& tensor, SourceSpan place) {

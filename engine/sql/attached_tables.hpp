@@ -21,19 +21,13 @@ struct AttachedName {
 };
 std::optional<AttachedName> attached_name(std::string_view name, const SqliteConnection& connection);
 
-/// "table" or "view"; empty if the schema of SQLite has neither of this name.
-std::string kind_of_object(std::string_view schema, std::string_view name, SqliteConnection& connection);
-
 /// The error of a statement that would change an attached database; `what` is named in it: other.X.
 Error refused_as_attached(const std::string& what, std::optional<SourceSpan> place);
-
-/// Whether CREATE VIEW or TRIGGER makes one of the session alone, which reads what the session sees.
-bool makes_temporary(std::string_view sql);
 
 /// The error of a view or trigger of the database that would read an attached one.
 Error refused_in_view(const std::string& tensor, SourceSpan place);
 
-/// What names in SQL mean where databases are attached.
+/// Where a name in SQL is looked up if databases are attached.
 struct NamesBesideAttached {
   Catalog& catalog;
   SqliteConnection& connection;

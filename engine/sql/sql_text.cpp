@@ -61,7 +61,7 @@ struct Replaced {
   bool is_result = true;  ///< the table holds the result of a query or file, which may stand for an expression
 };
 
-/// What stands in the place of the part, in a list of tables or elsewhere.
+/// The SQL that replaces the part, in a list of tables or elsewhere.
 std::string replacement_for(const Replaced& part, bool takes_table, const Tokenizer& after) {
   if (!takes_table && part.is_result) return "(SELECT * FROM " + part.table + ")";
   if (!takes_table || part.alias.empty() || has_alias(after)) return part.table;
@@ -253,22 +253,6 @@ std::vector<BracketAfterName> brackets_after_names(std::string_view sql) {
     is_table = continues || (position.takes_table() && !TablePosition::ends_tables(token));
     position.see(token);
     last = token;
-  }
-  return found;
-}
-
-std::vector<QualifiedTable> qualified_tables(std::string_view sql) {
-  std::vector<QualifiedTable> found;
-  if (sql.find('.') == std::string_view::npos) return found;
-  TablePosition position;
-  Tokenizer tokenizer(sql);
-  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
-    auto schema = position.takes_table() ? name_in(token) : std::nullopt;
-    position.see(token);
-    auto ahead = tokenizer;
-    if (!schema || !ahead.next().is_symbol('.')) continue;
-    if (auto name = name_in(ahead.next()))
-      found.push_back({std::move(schema->text), std::move(name->text), {token.span.begin, name->span.end}});
   }
   return found;
 }

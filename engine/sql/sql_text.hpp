@@ -64,15 +64,6 @@ struct BracketAfterName {
 /// The brackets after tables, and those after anything else that could hold nothing but indices.
 std::vector<BracketAfterName> brackets_after_names(std::string_view sql);
 
-/// A table with its schema: temp.X.
-struct QualifiedTable {
-  std::string schema;
-  std::string name;
-  SourceSpan span;  ///< of both, within the SQL
-};
-/// The tables of FROM and JOIN that have a schema before their names.
-std::vector<QualifiedTable> qualified_tables(std::string_view sql);
-
 /// Whether the SQL has UNION, INTERSECT or EXCEPT anywhere.
 bool joins_rows(std::string_view sql);
 

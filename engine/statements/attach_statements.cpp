@@ -49,7 +49,7 @@ void refuse_in_transaction(const std::string& words, const ast::Identifier& name
 
 }  // namespace
 
-// What is attached would be a file of the server's, whatever its rights, for whoever has the session.
+// A client of a server would otherwise read any file that the server can read.
 Result execute_statement(const ast::AttachDatabase& attach, SessionState& session) {
   if (session.user.permissions.policy() != nullptr) {
     throw Error(ErrorKind::Permission, "ATTACH is not allowed on a server, whose sessions work on one database",

@@ -16,6 +16,7 @@
 #include "engine/query/pipeline.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/sql/attached_tables.hpp"
+#include "engine/sql/schema_objects.hpp"
 #include "engine/statements/statements.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "parser/parser.hpp"

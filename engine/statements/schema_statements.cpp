@@ -13,6 +13,7 @@
 #include "engine/query/stored_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/sql/schema_change.hpp"
+#include "engine/sql/schema_objects.hpp"
 #include "engine/statements/views_of_dropped.hpp"
 #include "parser/parser.hpp"
 #include "parser/statement_outline.hpp"
@@ -44,18 +45,10 @@ std::vector<std::string> triggers_of(const std::string& schema, const std::strin
   return texts;
 }
 
-/// "table" or "view"; empty if there is none of the name.
-std::string kind_in_schema(const std::string& schema, const std::string& name, SqliteConnection& connection) {
-  auto select = connection.prepare("SELECT type FROM " + quote_identifier(schema) +
-                                   ".sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE");
-  select.bind(1, name);
-  return select.step() ? select.text(0) : std::string();
-}
-
 void replace_view(const ReplacedView& view, const ast::Sql& sql, SessionState& session) {
   auto& connection = session.database.connection();
   const SourceSpan place{sql.span.begin + view.span.begin, sql.span.begin + view.span.end};
-  const auto kind = kind_in_schema(view.schema, view.name, connection);
+  const auto kind = kind_of_object(view.schema, view.name, connection);
   if (kind == "table")
     throw CodedError("42809", ErrorKind::Type, view.name + " is a table, not a view", "DROP TABLE it first", place);
   const auto name = quote_identifier(view.schema) + "." + quote_identifier(view.name);
@@ -73,7 +66,7 @@ void replace_view(const ReplacedView& view, const ast::Sql& sql, SessionState& s
 
 /// The number of rows that the table has now; none if it was there before.
 std::int64_t create_of_query(const TableOfQuery& table, const ast::Sql& sql, SessionState& session) {
-  if (table.if_not_exists && !kind_in_schema(table.schema, table.name, session.database.connection()).empty()) return 0;
+  if (table.if_not_exists && !kind_of_object(table.schema, table.name, session.database.connection()).empty()) return 0;
   run_in_place(table.create, sql, session);
   auto insert = sql;
   insert.text = table.insert;

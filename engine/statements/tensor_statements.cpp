@@ -6,6 +6,7 @@
 #include "engine/query/stored_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/sql/attached_tables.hpp"
+#include "engine/sql/schema_objects.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/views_of_dropped.hpp"
 #include "storage/sqlite/sqlite_authorizer.hpp"
@@ -32,13 +33,12 @@ Result description(const std::vector<std::string>& labels, const TileGrid& grid,
 
 // "table" or "view"; empty if SQL has none of that name, or it is one of eindb's own.
 std::string kind_of_table(const std::string& name, SqliteConnection& connection) {
-  if (const auto attached = attached_name(name, connection))
-    return is_reserved_name(attached->name.c_str()) ? "" : kind_of_object(attached->schema, attached->name, connection);
-  auto select = connection.prepare(
-      "SELECT type FROM (SELECT type, name FROM main.sqlite_schema UNION ALL SELECT type, name FROM temp.sqlite_schema)"
-      " WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE AND name NOT LIKE 'eindb\\_%' ESCAPE '\\'");
-  select.bind(1, name);
-  return select.step() ? select.text(0) : std::string();
+  const auto attached = attached_name(name, connection);
+  const auto& own_name = attached ? attached->name : name;
+  if (is_reserved_name(own_name.c_str())) return {};
+  if (attached) return kind_of_object(attached->schema, own_name, connection);
+  auto kind = kind_of_object(kMainSchema, own_name, connection);
+  return kind.empty() ? kind_of_object(kTemporarySchema, own_name, connection) : kind;
 }
 
 // The columns of an ordinary table or view; nullopt if there is none of that name. `key` is the place in the primary

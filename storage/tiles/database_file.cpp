@@ -203,7 +203,7 @@ void DatabaseFile::configure_memory(SqliteConnection& connection, std::int64_t c
   connection.execute("PRAGMA main.cache_size = -" + std::to_string(cache_kib));
 }
 
-// What is attached is not mapped: a page of it that cannot be read fails as a system call.
+// Attached files are not mapped into memory: an unreadable page of theirs fails as a system call, with an error.
 // A file that cannot be mapped as a whole is not mapped, but read by pread, which takes up to twice as long.
 void DatabaseFile::limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes) {
   if (in_memory_) return;

@@ -67,6 +67,9 @@ TEST(StatementOutline, TheWordsTellWhatAStatementDoes) {
   EXPECT_FALSE(outline_of("EXPLAIN QUERY PLAN DELETE FROM t").writes);
   EXPECT_TRUE(outline_of("EXPLAIN DELETE FROM t").explains);
   EXPECT_TRUE(outline_of("CREATE TEMPORARY VIEW v AS SELECT 1").stores_text);
+  EXPECT_TRUE(outline_of("CREATE OR REPLACE TEMP VIEW v AS SELECT 1").temporary);
+  EXPECT_FALSE(outline_of("CREATE VIEW temp.v AS SELECT 1").temporary);
+  EXPECT_FALSE(outline_of("DROP VIEW temp").temporary);
   EXPECT_FALSE(outline_of("CREATE TABLE view AS SELECT 1").stores_text);
 }
 
