@@ -1,13 +1,18 @@
 #include "tensor/tile_memory.hpp"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <new>
+
+#include "common/check.hpp"
+#include "common/sanitizers.hpp"
 
 namespace eindb {
 namespace {
@@ -18,18 +23,7 @@ constexpr std::size_t kHugePage = PageChunks::kHugePage;
 constexpr std::size_t kMostRecut = 8;  // bytes given up to recut a block, as a multiple of its size
 constexpr std::int64_t kMallocBytes = std::int64_t{1} << 20U;  // that malloc may keep in any case
 
-// Sanitizers only understand malloc: kept blocks would hide uses after free.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kKeeps = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-constexpr bool kKeeps = false;
-#else
-constexpr bool kKeeps = true;
-#endif
-#else
-constexpr bool kKeeps = true;
-#endif
+constexpr bool kKeeps = !kSanitized;  // kept blocks would hide uses after free
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -71,7 +65,14 @@ std::byte* map_aligned(std::size_t bytes, bool huge) {
 
 TileMemory& TileMemory::instance() {
   // Never destroyed: objects with static lifetime may return tiles after any destructor.
-  static auto* const memory = new TileMemory;
+  static auto* const memory = [] {
+    auto* const made = new TileMemory;
+    // A child that is forked while another thread holds the mutex would wait for it forever.
+    const int failed = ::pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+                                        [] { instance().mutex_.unlock(); });
+    CHECK(failed == 0 || failed == ENOMEM, "handlers of forks can be registered as long as there is memory");
+    return made;
+  }();
   return *memory;
 }
 

@@ -1,4 +1,5 @@
-// The messages on the socket, in this machine's byte order. The child answers the fork and each request:
+// The messages on the socket, in this machine's byte order. With a sanitizer, a byte says first that the child's
+// allocator works. The child answers the fork and each request:
 //
 //     1 byte    0: done, 1: an error
 //      done:     the result follows
@@ -19,15 +20,40 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "common/check.hpp"
+#include "common/sanitizers.hpp"
 
 namespace eindb {
 namespace {
 
 constexpr std::uint32_t kLongestText = 1 << 20;
 constexpr int kPollMilliseconds = 50;
+constexpr int kForks = 10;                    // with a sanitizer, until one has an allocator without locked locks
+constexpr int kAllocatorMilliseconds = 5000;  // in which a child with a usable allocator has long answered
+
+/// Allocates more blocks of each size than a thread may keep for itself, so that every lock of the allocator is taken.
+void use_allocator() {
+  for (std::size_t size = 16; size <= std::size_t{1} << 18U; size += std::max<std::size_t>(16, size / 4)) {
+    std::vector<std::unique_ptr<std::byte[]>> blocks;
+    for (std::size_t bytes = 0; bytes < std::size_t{1} << 18U; bytes += size) {
+      blocks.push_back(std::make_unique<std::byte[]>(size));
+    }
+  }
+}
+
+/// Whether the child says that its allocator works. glibc's malloc is unlocked in a child. The allocators of sanitizers
+/// stay as another thread of the parent held them at the fork; such a child waits forever, and a new one is needed.
+bool allocator_works(int socket) {
+  struct pollfd waited {
+    .fd = socket, .events = POLLIN, .revents = 0
+  };
+  std::byte said{};
+  return ::poll(&waited, 1, kAllocatorMilliseconds) > 0 && ::recv(socket, &said, 1, 0) == 1;
+}
 
 /// Touches none of the parent's resources except the socket: closes no files, runs no destructors.
 [[noreturn]] void run_child(int socket, pid_t parent, const IsolatedProcess::Serve& serve) noexcept {
@@ -41,6 +67,10 @@ constexpr int kPollMilliseconds = 50;
   struct rlimit no_core {};
   ::setrlimit(RLIMIT_CORE, &no_core);
   IsolatedChild child(socket);
+  if constexpr (kSanitized) {
+    use_allocator();
+    child.send_value<std::uint8_t>(0);
+  }
   serve(child);
   ::_exit(0);
 }
@@ -97,6 +127,15 @@ IsolatedProcess::~IsolatedProcess() { stop(); }
 
 void IsolatedProcess::start(std::mutex& library, const Serve& serve) {
   CHECK(serve != nullptr, "a process is started to serve");
+  for (int n = 0; n < kForks; ++n) {
+    fork_child(library, serve);
+    if (!kSanitized || allocator_works(socket_)) return;
+    stop();
+  }
+  throw no_process(EAGAIN);
+}
+
+void IsolatedProcess::fork_child(std::mutex& library, const Serve& serve) {
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) throw no_process(errno);
   const auto parent = ::getpid();

@@ -53,7 +53,8 @@ class IsolatedChild {
 ///
 /// The child has a single thread, and writes only to its socket and to the files that are open for it. Any lock that
 /// another thread holds at the fork stays locked in it forever. Therefore the child takes no lock but `library`, which
-/// is held while forking. Used by one thread at a time; the thread that creates it must outlive it.
+/// is held while forking, and those of the allocators, which prepare for forks. Used by one thread at a time; the
+/// thread that creates it must outlive it.
 class IsolatedProcess {
  public:
   using Serve = std::function<void(IsolatedChild&)>;
@@ -83,6 +84,7 @@ class IsolatedProcess {
 
  private:
   void start(std::mutex& library, const Serve& serve);
+  void fork_child(std::mutex& library, const Serve& serve);
   void stop();
   void wait_for(short events);
   std::string receive_text();

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "common/checked_math.hpp"
+#include "common/sanitizers.hpp"
 
 namespace eindb {
 namespace {
@@ -16,17 +17,7 @@ namespace {
 constexpr std::int64_t kOpeningBytes = 24 << 20;
 constexpr rlim_t kOpeningSeconds = 2;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimitsMemory = false;  // sanitizers reserve unlimited memory
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-constexpr bool kLimitsMemory = false;
-#else
-constexpr bool kLimitsMemory = true;
-#endif
-#else
-constexpr bool kLimitsMemory = true;
-#endif
+constexpr bool kLimitsMemory = !kSanitized;
 
 /// The memory of this process that RLIMIT_DATA limits: the sixth number of statm, in pages. Avoids stdio, whose locks
 /// other threads of the parent may hold.

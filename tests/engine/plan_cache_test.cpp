@@ -9,6 +9,7 @@
 #include <random>
 
 #include "common/error.hpp"
+#include "common/sanitizers.hpp"
 #include "engine/plans/cluster_plan.hpp"
 #include "engine/plans/plan_size.hpp"
 #include "engine/plans/query_key.hpp"
@@ -322,9 +323,7 @@ TEST(PlanCacheBounds, LargePlansMakeRoomAndTheLargestAreNotKept) {
 
 // The recorded size of a plan is close to its memory use.
 TEST(PlanCacheBounds, BytesOfPlansAreAboutRight) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's allocator does not say";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator does not say";
   SessionState session(":memory:", {});
   run_statement(parse_statement("CREATE TENSOR X AS EINSUM X[i 4, j 4] = i + j"), session);
   for (const int operands : {10, 300}) {

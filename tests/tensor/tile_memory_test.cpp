@@ -1,13 +1,17 @@
 #include "tensor/tile_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "common/sanitizers.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -147,6 +151,36 @@ TEST_F(TileMemoryTest, ManyThreads) {
     });
   }
   for (auto& thread : threads) thread.join();
+}
+
+// A child that waits for a lock of a thread that it does not have is ended by its alarm.
+TEST_F(TileMemoryTest, AForkedChildTakesBlocksWhileThreadsOfItsParentDo) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 2; ++n) {
+    threads.emplace_back([this, &stop] {
+      while (!stop) {
+        const auto block = memory_.take(TileMemory::kLargeBytes);
+        memory_.give_back(block.data, block.mapped);
+      }
+    });
+  }
+  int failed = 0;
+  for (int n = 0; n < 200 && !kSanitized; ++n) {
+    const auto child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      const auto block = memory_.take(TileMemory::kLargeBytes);
+      ::_exit(block.data == nullptr ? 1 : 0);
+    }
+    int status = 1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    failed += status != 0 ? 1 : 0;
+    if (failed > 0) break;
+  }
+  stop = true;
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0);
 }
 
 }  // namespace
