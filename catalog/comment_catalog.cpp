@@ -48,7 +48,8 @@ void CommentCatalog::forget(const std::string& object) {
   connection_.prepare("DELETE FROM main.eindb_comments WHERE object = ?").bind(1, object).run();
 }
 
-// Tensors are dropped by the catalog, which forgets their comments itself.
+// Tensors are dropped by the catalog, which forgets their comments itself. Views keep their columns as long as they are
+// there; to ask for them would compile the view, which may read what is dropped, or a tensor that SQL does not see yet.
 void CommentCatalog::forget_missing() {
   if (!exists()) return;
   const bool has_tensors = connection_.has_table("eindb_tensors", {"name"});
@@ -58,8 +59,9 @@ void CommentCatalog::forget_missing() {
       "DELETE FROM main.eindb_comments WHERE object NOT IN (SELECT name COLLATE NOCASE FROM main.sqlite_schema)" +
       of_tensor);
   connection_.execute(
-      "DELETE FROM main.eindb_comments WHERE \"column\" <> '' AND NOT EXISTS (SELECT 1 FROM"
-      " pragma_table_xinfo(object, 'main') AS c WHERE c.name = \"column\" COLLATE NOCASE)" +
+      "DELETE FROM main.eindb_comments WHERE \"column\" <> '' AND CASE WHEN object IN (SELECT name COLLATE NOCASE"
+      " FROM main.sqlite_schema WHERE type = 'view') THEN FALSE ELSE NOT EXISTS (SELECT 1 FROM"
+      " pragma_table_xinfo(object, 'main') AS c WHERE c.name = \"column\" COLLATE NOCASE) END" +
       of_tensor);
 }
 

@@ -59,7 +59,7 @@ std::string column_of(const ast::CommentOn& comment, const std::string& object, 
       if (equal_ignoring_case(name, comment.column->text) && (name == "val" || is_complex(tensor->dtype)))
         return std::string(name);
   }
-  const auto columns = database.sql_names.names().columns("", object);
+  const auto columns = database.columns_in_sql(std::string(kMainSchema), object);
   if (columns)
     for (const auto& column : *columns)
       if (equal_ignoring_case(column.name, comment.column->text)) return column.name;

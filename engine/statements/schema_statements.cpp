@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "catalog/comment_catalog.hpp"
+#include "catalog/grant_catalog.hpp"
 #include "common/coded_error.hpp"
 #include "engine/query/postgres_sql.hpp"
 #include "engine/query/sql_query.hpp"
@@ -98,6 +100,11 @@ bool takes_several_statements(const ast::Sql& sql) {
          table_of_query(sql.text).has_value();
 }
 
+void forget_what_is_missing(SqliteConnection& connection) {
+  GrantCatalog(connection).forget_missing();
+  CommentCatalog(connection).forget_missing();
+}
+
 std::optional<Result> execute_schema_statement(const ast::Sql& sql, SessionState& session) {
   const auto several = drop_of_several(sql.text);
   const auto view = several ? std::nullopt : replaced_view(sql.text);
@@ -106,8 +113,10 @@ std::optional<Result> execute_schema_statement(const ast::Sql& sql, SessionState
   session.database.check_writable();
   SqliteTransaction transaction(session.database.connection());
   auto result = status_result("OK");
-  if (several) drop_all(*several, sql, session);
-  else if (table) result.rows_changed = create_of_query(*table, sql, session);
+  if (several) {
+    drop_all(*several, sql, session);
+    forget_what_is_missing(session.database.connection());
+  } else if (table) result.rows_changed = create_of_query(*table, sql, session);
   else replace_view(*view, sql, session);
   transaction.commit();
   return result;

@@ -17,4 +17,8 @@ bool takes_several_statements(const ast::Sql& sql);
 /// Runs such a statement: all of it or, with an error, nothing. nullopt for other SQL.
 std::optional<Result> execute_schema_statement(const ast::Sql& sql, SessionState& session);
 
+/// Forgets the comments and the grants on tables, views and indices that are no more. Call in the transaction that has
+/// dropped some.
+void forget_what_is_missing(SqliteConnection& connection);
+
 }  // namespace eindb

@@ -7,6 +7,7 @@
 #include "engine/results/rows.hpp"
 #include "engine/sql/attached_tables.hpp"
 #include "engine/sql/schema_objects.hpp"
+#include "engine/statements/schema_statements.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/views_of_dropped.hpp"
 #include "storage/sqlite/sqlite_authorizer.hpp"
@@ -92,6 +93,7 @@ void drop_tensors(const ast::DropTensor& drop, SessionState& session) {
   ViewsOfDropped views(session, drop.behavior);
   for (const auto& tensor : tensors_of(drop, database)) database.catalog.drop(tensor);
   views.settle(drop.names.front().span);
+  if (drop.behavior == ast::DropBehavior::Cascade) forget_what_is_missing(database.connection());
   transaction.commit();
 }
 

@@ -549,6 +549,31 @@ CREATE TENSOR W AS EINSUM W[i 2] = i + 7;
         self.refused(self.connect(user="tom", password="t"), "SELECT * FROM open")
         self.root.execute("DROP USER tom")
 
+    def test_new_names_of_temporary_tables_move_no_grants(self):
+        self.root.execute("GRANT SELECT ON open TO eve")
+        for renames in ("ALTER TABLE open RENAME TO secrets", "ALTER TABLE temp.open RENAME TO secrets",
+                        'ALTER TABLE "TEMP".open RENAME TO secrets'):  # fmt: skip
+            eve = self.connect(user="eve", password="e")
+            eve.execute("CREATE TEMP TABLE open (a INTEGER)")
+            eve.execute(renames)
+            eve.execute("DROP TABLE temp.secrets")
+            self.refused(eve, "SELECT * FROM secrets", "secrets")
+            self.assertEqual(eve.execute("SELECT word FROM open").fetchone(), ("hello",))
+
+    def test_grants_go_with_several_objects(self):
+        objects = ("g", "h", "view_of_g")
+        makes = ("CREATE TABLE g (a INTEGER)", "CREATE TABLE h (a INTEGER)", "CREATE VIEW view_of_g AS SELECT a FROM g")
+        for drops in ("DROP TABLE g, h CASCADE", "REPEAT 1 { DROP TABLE h, g CASCADE }"):
+            for make in makes:
+                self.root.execute(make)
+            self.root.execute("GRANT SELECT ON g, h, view_of_g TO eve")
+            self.root.execute(drops)
+            for make in makes:
+                self.root.execute(make)
+            for name in objects:
+                self.refused(self.eve, f"SELECT * FROM {name}")
+            self.root.execute("DROP TABLE g, h CASCADE")
+
     def test_who_grants_what_to_whom(self):
         self.refused(self.connect(user="ada", password="a"), "GRANT SELECT ON open TO eve", "ADMIN")
         self.assertIn("ALTER USER guest RESTRICTED", self.refused(
