@@ -9,6 +9,7 @@
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "common/quote_identifier.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statement_text.hpp"
 #include "server/login/client_parameters.hpp"
@@ -152,7 +153,7 @@ struct CommandRunner::Visitor {
       statements.clear();
       client.session().execute("DEALLOCATE ALL");
     } else if (statements.erase(*deallocate.name) == 0) {
-      client.session().execute("DEALLOCATE " + *deallocate.name);
+      client.session().execute("DEALLOCATE " + quote_identifier(*deallocate.name));
     }
     return status_result(deallocate.name ? "DEALLOCATE" : "DEALLOCATE ALL");
   }

@@ -45,6 +45,9 @@ class InnerSql(WithServer):
         self.refused("PREPARE q AS SELECT 1", "42P05")
         self.rows("PREPARE t AS SELECT * FROM p WHERE v = 5")
         self.refused("EXECUTE t", "42883")
+        self.rows('PREPARE "of mine; and" AS SELECT 1')
+        self.rows('DEALLOCATE "of mine; and"')
+        self.refused('DEALLOCATE "of mine; and"', "26000")
 
     def test_prepared_writes(self):
         self.rows("CREATE TABLE w (a int, b varchar(2), d date)")
