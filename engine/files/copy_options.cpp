@@ -242,7 +242,7 @@ FileFormat chosen_format(const std::string& path, SourceSpan path_span, const st
   for (const auto& option : options) {
     if (to_lower(option.name.text) != "format") continue;
     const auto format = format_named(to_lower(option_text(option)));
-    if (!format) refuse_columnar(to_lower(option_text(option)), option.value->span);
+    if (!format && option.value) refuse_columnar(to_lower(option_text(option)), option.value->span);
     if (!format) refuse(option, format_names());
     return *format;
   }

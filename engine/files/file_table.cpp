@@ -57,12 +57,18 @@ class ColumnKind {
   const char* type() const { return !seen_ || !reals_ ? "TEXT" : integers_ ? "INTEGER" : "REAL"; }
   KeptValue value(const CopyField& field) const {
     if (!field) return std::monostate();
-    if (seen_ && integers_) return integer_written(*field).value();
-    if (seen_ && reals_) return real_written(*field).value();
+    if (seen_ && integers_) return number(integer_written(*field));
+    if (seen_ && reals_) return number(real_written(*field));
     return KeptText(field->begin(), field->end());
   }
 
  private:
+  template <class Number>
+  static Number number(std::optional<Number> read) {
+    if (read) return *read;
+    throw Error(ErrorKind::Busy, "it was changed while it was read", std::nullopt, "run the statement again");
+  }
+
   bool seen_ = false;
   bool integers_ = true;
   bool reals_ = true;

@@ -102,7 +102,7 @@ class TensorLoader final : public RowLoader {
       if (places_[n] < cell_.key.size()) cell_.key[places_[n]] = index(row[n], n);
       else values_[places_[n] - cell_.key.size()] = number(row[n], n);
     }
-    if (in_parts_) cell_.value = std::complex<double>(real(values_[1]), real(values_[2]));
+    if (in_parts_) cell_.value = std::complex<double>(real(1), real(2));
     else cell_.value = values_[0];
     cells_->add(cell_);
   }
@@ -150,9 +150,12 @@ class TensorLoader final : public RowLoader {
     fail(column, std::holds_alternative<std::monostate>(cell) ? "NULL: cells of tensors are numbers" : "no number");
   }
 
-  static double real(const CellValue& value) {
-    const auto* integer = std::get_if<std::int64_t>(&value);
-    return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+  /// The real or the imaginary part.
+  double real(std::size_t part) const {
+    if (const auto* integer = std::get_if<std::int64_t>(&values_[part])) return static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(&values_[part])) return *real;
+    const auto place = std::find(places_.begin(), places_.end(), cell_.key.size() + part);
+    fail(static_cast<std::size_t>(place - places_.begin()), "no real number");
   }
 
   SessionState& session_;

@@ -232,5 +232,21 @@ TEST(SqlTextTest, SchemaStatementsNameTheirTargets) {
   EXPECT_EQ(names("SELECT 1"), "");
 }
 
+// Clients and files give numbers of the types of their columns; a program may give a text.
+TEST(LoadRowsTest, TheRealAndTheImaginaryPartAreRealNumbers) {
+  const ScratchDirectory scratch;
+  Session session(scratch.file("a.db"));
+  session.execute("CREATE TENSOR C (i 2) COMPLEX64");
+  const auto loader = session.load({.schema = {}, .name = "C", .columns = {"im", "i", "re"}});
+  loader->add({Cell(std::string("2")), Cell(std::int64_t{1}), Cell(0.5)});
+  try {
+    loader->add({Cell(1.5), Cell(std::int64_t{0}), Cell(std::string("1+2j"))});
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Value);
+    EXPECT_EQ(error.message(), "re in row 2 is no real number");
+  }
+}
+
 }  // namespace
 }  // namespace eindb
