@@ -466,6 +466,7 @@ TensorInfo Catalog::insert(const std::string& name, DType dtype, const std::vect
 }
 
 void Catalog::insert_sharding(const TensorInfo& info) {
+  CHECK(info.schema == kMainSchema, "only tensors of the database itself lie at workers");
   ShardLog(connection_).create();
   connection_.execute(
       "CREATE TABLE IF NOT EXISTS main.eindb_shardings (tensor_id INTEGER PRIMARY KEY, replicas INTEGER NOT NULL)");
@@ -484,6 +485,7 @@ void Catalog::drop(const TensorInfo& info) {
 // Tensors of the database become visible to SQL when a statement names them.
 void Catalog::show_in_sql(const TensorInfo& info) {
   if (!info.is_temporary()) return;
+  CHECK(!info.name.starts_with(kStagedPrefix), "a tensor is shown once it has its name");
   connection_.execute("CREATE VIRTUAL TABLE temp." + quote_identifier(info.own_name()) + " USING " +
                       std::string(kTemporaryModule));
 }
@@ -537,6 +539,8 @@ TensorInfo Catalog::stage(DType dtype, const std::vector<std::string>& labels, c
 }
 
 TensorInfo Catalog::publish(const TensorInfo& staged, const std::string& name) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  CHECK(staged.name.starts_with(kStagedPrefix), "what takes the place of a tensor was staged");
   if (const auto old = find_in(staged.schema, name)) remove(*old);
   check_free(staged.schema, name, std::nullopt);
   move(staged, name);

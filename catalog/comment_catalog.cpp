@@ -27,6 +27,7 @@ void CommentCatalog::put(const std::string& object, const std::string& column, c
 }
 
 void CommentCatalog::rename(const std::string& object, const std::string& new_name) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   if (!exists()) return;
   connection_.prepare("UPDATE main.eindb_comments SET object = ? WHERE object = ?")
       .bind(1, new_name)
@@ -35,6 +36,7 @@ void CommentCatalog::rename(const std::string& object, const std::string& new_na
 }
 
 void CommentCatalog::rename_column(const std::string& object, const std::string& column, const std::string& new_name) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   if (!exists()) return;
   connection_.prepare("UPDATE main.eindb_comments SET \"column\" = ? WHERE object = ? AND \"column\" = ?")
       .bind(1, new_name)
@@ -51,6 +53,7 @@ void CommentCatalog::forget(const std::string& object) {
 // Tensors are dropped by the catalog, which forgets their comments itself. Views keep their columns as long as they are
 // there; to ask for them would compile the view, which may read what is dropped, or a tensor that SQL does not see yet.
 void CommentCatalog::forget_missing() {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   if (!exists()) return;
   const bool has_tensors = connection_.has_table("eindb_tensors", {"name"});
   const std::string of_tensor =

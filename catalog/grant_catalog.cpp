@@ -16,6 +16,7 @@ Rights GrantCatalog::find(const std::string& object, const std::string& user) {
 
 void GrantCatalog::put(const std::string& object, const std::string& user, Rights rights) {
   CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  CHECK((rights & ~kAllRights) == 0, "no rights are kept but those that there are");
   connection_.execute(
       "CREATE TABLE IF NOT EXISTS main.eindb_grants (object TEXT NOT NULL COLLATE NOCASE,"
       " grantee TEXT NOT NULL COLLATE NOCASE, rights INTEGER NOT NULL, PRIMARY KEY (object, grantee))");
@@ -80,6 +81,7 @@ std::vector<std::string> GrantCatalog::tensors() {
 }
 
 void GrantCatalog::rename(const std::string& object, const std::string& new_name) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   if (!exists()) return;
   connection_.prepare("UPDATE main.eindb_grants SET object = ? WHERE object = ?")
       .bind(1, new_name)
@@ -92,11 +94,13 @@ void GrantCatalog::forget(const std::string& object) {
 }
 
 void GrantCatalog::forget_user(const std::string& user) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   if (exists()) connection_.prepare("DELETE FROM main.eindb_grants WHERE grantee = ?").bind(1, user).run();
 }
 
 // Tensors are dropped by the catalog, which forgets their grants itself.
 void GrantCatalog::forget_missing() {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   if (!exists()) return;
   connection_.execute(
       "DELETE FROM main.eindb_grants WHERE object NOT IN (SELECT name COLLATE NOCASE FROM main.sqlite_schema)" +

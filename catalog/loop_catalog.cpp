@@ -20,6 +20,7 @@ std::optional<UnfinishedLoop> LoopCatalog::find(std::string_view loop) {
 
 void LoopCatalog::put(std::string_view loop, const UnfinishedLoop& state) {
   CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  CHECK(state.done > 0, "a loop that is kept has a round behind it");
   if (!exists()) {
     connection_.execute(
         "CREATE TABLE main.eindb_loops ("

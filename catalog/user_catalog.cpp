@@ -87,6 +87,7 @@ std::optional<std::string> UserCatalog::secret() {
 }
 
 void UserCatalog::set_secret(std::string_view secret) {
+  CHECK(!secret.empty(), "the salts of unknown users are derived from what nobody knows");
   make_tables();
   connection_.prepare("INSERT OR REPLACE INTO main.eindb_secrets VALUES ('unknown users', ?)")
       .bind(1, std::as_bytes(std::span(secret)))
