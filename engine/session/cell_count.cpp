@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/session/open_database.hpp"
 #include "parser/token_value.hpp"
@@ -68,6 +69,7 @@ void add_cell_count(OpenDatabase& database) {
   database.connection().add_function({.name = kFunction,
                                       .arguments = 1,
                                       .body = [&database](std::span<const SqliteValue> arguments) -> SqliteValue {
+                                        DCHECK(arguments.size() == 1, "a function gets the arguments that it takes");
                                         const auto* name = std::get_if<std::string>(&arguments[0]);
                                         if (name == nullptr) return std::monostate();
                                         return count_cells(*name, database);

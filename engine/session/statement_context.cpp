@@ -13,6 +13,7 @@ FilePath StatementContext::file_to_write(const std::string& path) const {
 }
 
 void StatementContext::report(std::string_view stage, std::int64_t done, std::int64_t total) const {
+  DCHECK(!stage.empty() && done >= 0, "progress is that of a stage, and counts what is done");
   if (loop_depth_ == 0) show_progress(stage, done, total);
 }
 
