@@ -24,6 +24,7 @@ TileHolders all_at(Rank rank, std::int64_t tiles) {
 }
 
 std::function<bool(WorkerNumber, ContentId)> damage_known_to(const StoredTensors& stored) {
+  CHECK(stored.cluster != nullptr, "copies at workers are those of a cluster");
   return [cluster = stored.cluster, workers = ShardLog(stored.connection).workers()](WorkerNumber worker,
                                                                                      ContentId content) {
     const auto known = workers.find(worker);

@@ -35,6 +35,7 @@ const CachedPlan* PlanCache::find(std::string_view key, const std::function<bool
 }
 
 void PlanCache::insert(std::string key, CachedPlan plan) {
+  CHECK(plan.plan != nullptr && plan.for_cluster != nullptr, "a plan that is kept has a place for that of a cluster");
   Entry entry{std::move(key), std::move(plan), 0};
   if (capacity_ == 0 || entry.bytes() > most_bytes_ / 4) return;
   entries_.push_front(std::move(entry));

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 #include "tensor/scalar_expression.hpp"
 
@@ -257,6 +258,7 @@ class KeyWriter {
 
   void write(const ast::Infix& infix) {
     const auto& [operators, operands] = infix;
+    DCHECK(operands.size() == operators.size() + 1, "an operator stands between each two operands");
     count(operators.size());
     for (const auto op : operators) count(static_cast<std::size_t>(op));
     for (std::size_t n = 0; n < operands.size(); ++n) {

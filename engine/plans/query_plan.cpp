@@ -11,11 +11,12 @@ namespace eindb {
 namespace {
 
 Substitution substitution_of(const std::vector<ParameterValue>& values) {
-  const auto constant = [&values](std::size_t number) {
+  const auto value_of = [&values](std::size_t number) -> const ParameterValue& {
     CHECK(number < values.size(), "a plan runs with a value for each parameter");
-    return constant_of(values[number]);
+    return values[number];
   };
-  return {constant, [&values](std::size_t number) { return std::get<std::int64_t>(values[number]); }};
+  return {[value_of](std::size_t number) { return constant_of(value_of(number)); },
+          [value_of](std::size_t number) { return std::get<std::int64_t>(value_of(number)); }};
 }
 
 }  // namespace
@@ -25,6 +26,7 @@ bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& va
     if (!vertex.stored || !vertex.stored->selection) return true;
     const auto& selection = *vertex.stored->selection;
     return std::all_of(selection.parameters.begin(), selection.parameters.end(), [&](const auto& held) {
+      CHECK(held.second < values.size(), "a plan is looked for with a value for each parameter");
       const auto index = std::get<std::int64_t>(values[held.second]);
       return index >= 0 && index < selection.stored.shape()[held.first];
     });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cluster/broken_pairs.hpp"
+#include "common/check.hpp"
 
 namespace eindb {
 namespace {
@@ -61,6 +62,7 @@ std::vector<Workers> that_reach_each_other(Workers reached, const std::vector<Br
     return choices;
   }
   for (const auto& left_out : ways_without_pairs(reached.size(), pairs)) {
+    DCHECK(std::is_sorted(left_out.begin(), left_out.end()), "who is left out is listed in order");
     auto& choice = choices.emplace_back();
     for (std::size_t n = 0; n < reached.size(); ++n)
       if (!std::binary_search(left_out.begin(), left_out.end(), n)) choice.push_back(reached[n]);
