@@ -424,6 +424,7 @@ class Calibration {
   }
 
   void measure_function(DType type, Operation operation, const std::string& text, double plain) {
+    CHECK(static_cast<std::size_t>(operation) < figures_.of(type).operations.size(), "what is measured has a rate");
     auto& rate = figures_.of(type).operations[static_cast<std::size_t>(operation)];
     const double least = kFunctionElements / figures_.of(type).operations[0];  // no function is faster than an addition
     rate = kFunctionElements / std::max(query_seconds("EINSUM Z[i] = " + text) - plain, least);

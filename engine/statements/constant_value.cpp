@@ -44,6 +44,8 @@ ParameterValue constant_value(const ast::Expression& expression, const NameSourc
     }
     values.push_back(evaluate_reference(vertex.einsum, graph.labels(), inputs, vertex.compute_dtype, vertex.dtype));
   }
+  CHECK(graph.output().index() < values.size() && values[graph.output().index()].shape().element_count() == 1,
+        "a constant is one number");
   return dispatch(values[graph.output().index()].dtype(), [&](auto t) -> ParameterValue {
     using T = typename decltype(t)::type;
     const auto value = values[graph.output().index()].template data<T>()[0];

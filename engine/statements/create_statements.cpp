@@ -132,6 +132,7 @@ TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::Crea
 
 TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, OpenDatabase& database,
                          const Settings& settings) {
+  CHECK(create.dimensions.has_value(), "a tensor that no query gives is declared with its dimensions");
   const auto type = type_of(create.type).value_or(DType::Float64);
   auto [labels, shape] = declared(*create.dimensions, create.name.span);
   const auto partition = partition_of(create).value_or(default_partition(shape, type, settings.tile_bytes()));

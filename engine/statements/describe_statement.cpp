@@ -125,7 +125,10 @@ StatementDescription describe_statement(const PreparedStatement& statement, std:
   CHECK(statement.statement != nullptr, "a statement that is described was parsed");
   Parameters given(parameters.begin(), parameters.end());
   given.resize(statement.parameter_count, ColumnType::Any);
-  return std::visit([&](const auto& node) { return describe(node, session, given); }, statement.statement->node);
+  auto description =
+      std::visit([&](const auto& node) { return describe(node, session, given); }, statement.statement->node);
+  CHECK(description.parameters.size() == given.size(), "a description has a type for each parameter");
+  return description;
 }
 
 }  // namespace eindb

@@ -116,6 +116,7 @@ std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const Te
 }
 
 void require_inside(const KeyedCell& cell, const TensorInfo& tensor, const SqlCells& cells) {
+  DCHECK(cell.key.size() == tensor.shape().rank(), "a cell has an index for each dimension");
   for (std::size_t d = 0; d < cell.key.size(); ++d) {
     if (cell.key[d] >= 0 && cell.key[d] < tensor.shape()[d]) continue;
     fail_in_row(cells, cell.line, "the key " + key_text(cell.key, 0) + " lies outside of " + tensor.name,

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
@@ -99,6 +100,7 @@ void check_is_function(const ast::Expression& e, const std::vector<ast::Identifi
 }
 
 std::string definition_text(const ast::CreateMacro& create) {
+  CHECK(!create.body_text.empty(), "a macro that is kept has the text of its body");
   std::string out = "(";
   for (const auto& parameter : create.parameters)
     out += (&parameter == &create.parameters.front() ? "" : ", ") + quote_identifier(parameter.text);

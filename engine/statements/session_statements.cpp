@@ -233,6 +233,7 @@ Result execute_statement(const ast::Commit&, OpenDatabase& database, const State
   refuse_in_loop(statement);
   if (!database.connection().in_transaction())
     throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
+  CHECK(database.unwritten.empty(), "what a transaction has computed is written before it ends");
   database.connection().execute("COMMIT");
   return status_result("COMMIT");
 }
@@ -264,6 +265,8 @@ Result execute_statement(const ast::Savepoint& savepoint, SessionState& session)
   const std::string words = use == Use::Set ? "SAVEPOINT" : use == Use::Release ? "RELEASE" : "ROLLBACK TO";
   if (!session.database.connection().in_transaction())
     throw Error(ErrorKind::Value, words + " can only be used in a transaction", savepoint.span, "BEGIN opens one");
+  CHECK(use != Use::Set || session.database.unwritten.empty(),
+        "what was computed before a savepoint is written before");
   execute_statement(ast::Sql{words + " " + quote_identifier(savepoint.name.text), {}, savepoint.span}, session);
   // SAVEPOINT has written all tensors that were unwritten at that point, so only later ones are forgotten.
   if (use == Use::RollBackTo) session.database.unwritten.forget();

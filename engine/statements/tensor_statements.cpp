@@ -88,6 +88,7 @@ std::vector<TensorInfo> tensors_of(const ast::DropTensor& drop, OpenDatabase& da
 }
 
 void drop_tensors(const ast::DropTensor& drop, SessionState& session) {
+  CHECK(!drop.names.empty(), "a DROP names what it drops");
   auto& database = session.database;
   SqliteTransaction transaction(database.connection());
   ViewsOfDropped views(session, drop.behavior);

@@ -1,5 +1,6 @@
 #include "engine/statements/views_of_dropped.hpp"
 
+#include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "engine/query/stored_query.hpp"
 #include "storage/sqlite/sqlite_statement.hpp"
@@ -32,6 +33,7 @@ std::set<std::string> broken_views(SessionState& session) {
 ViewsOfDropped::ViewsOfDropped(SessionState& session, ast::DropBehavior behavior)
     : session_(session), behavior_(behavior) {
   if (behavior_ == ast::DropBehavior::Plain) return;
+  CHECK(session_.database.connection().in_transaction(), "views are looked at in the transaction of the DROP");
   session_.database.tensor_tables.refresh();
   broken_before_ = broken_views(session_);
 }
