@@ -61,6 +61,7 @@ std::int64_t count_cells(const TileProvider& tensor) {
 std::vector<std::int64_t> cell_key(std::int64_t number, const std::vector<std::int64_t>& strides) {
   std::vector<std::int64_t> key(strides.size());
   for (std::size_t d = 0; d < key.size(); ++d) {
+    DCHECK(strides[d] > 0, "a cell is one of a tensor that has some");
     key[d] = number / strides[d];
     number %= strides[d];
   }

@@ -75,6 +75,8 @@ std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptio
 
 void load_cells(CellSource& cells, const TensorInfo& tensor, OpenDatabase& database, const Settings& settings,
                 const StatementContext& statement) {
+  CHECK(database.connection().in_transaction(), "a list of cells is read into a tensor in a transaction");
+  CHECK(cells.shape() == tensor.shape(), "a list of cells fills a tensor of its own shape");
   CellLoader loader(database.connection(), tensor.store(), statement.cancellation(),
                     {.memory = settings.memory_limit(),
                      .spill_directory = database.file.scratch_directory(),

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "common/check.hpp"
 #include "engine/files/copy_buffer.hpp"
 #include "engine/files/copy_format.hpp"
 
@@ -61,7 +62,10 @@ class CopyLineReader {
 
   std::optional<char> peek(std::size_t offset) const;
   bool waits_for(std::size_t offset) const { return offset >= buffer_.rest().size() && !buffer_.finished(); }
-  char here() const { return buffer_.rest()[at_]; }
+  char here() const {
+    DCHECK(at_ < buffer_.rest().size(), "the byte that is looked at has come");
+    return buffer_.rest()[at_];
+  }
 
   CopyBuffer buffer_;
   CheckText check_;

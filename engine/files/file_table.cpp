@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catalog/tensor_info.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/files/file_rows.hpp"
@@ -134,6 +135,7 @@ std::shared_ptr<void> show_rows(const FilePath& path, char delimiter, const std:
   if (each_row(path, delimiter, cancellation, keep) != names)
     throw Error(ErrorKind::Busy, path.text() + " was changed while it was read", std::nullopt,
                 "run the statement again");
+  CHECK(table.values.size() % names.size() == 0, "a table has whole rows");
   return std::make_shared<VisibleRows>(session.database.connection(), std::move(table));
 }
 
@@ -154,7 +156,10 @@ std::shared_ptr<void> show_array(BlockSource& file, const FilePath& path, const 
     const auto key = grid.key_of(id);
     tiles->push_back(std::make_shared<const Tile>(file.read_block(grid.tile_begin(key), grid.tile_shape(key))));
   }
-  auto held = [tiles](std::int64_t id) { return (*tiles)[static_cast<std::size_t>(id)]; };
+  auto held = [tiles](std::int64_t id) {
+    DCHECK(id >= 0 && std::cmp_less(id, tiles->size()), "a tile that is read is one of the array");
+    return (*tiles)[static_cast<std::size_t>(id)];
+  };
   return std::make_shared<VisibleTable>(session.database.connection(),
                                         TensorTable{.name = name,
                                                     .labels = default_labels(file.shape().rank()),

@@ -213,6 +213,7 @@ class TableLoader final : public RowLoader {
   }
 
   std::int64_t finish() override {
+    CHECK(insert_.has_value(), "the rows of a table are finished once");
     insert_.reset();
     transaction_.commit();
     return rows_;
