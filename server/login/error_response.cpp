@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "common/check.hpp"
 #include "engine/statement_text.hpp"
 #include "server/copy/copy_error.hpp"
 #include "server/login/sqlstate.hpp"
@@ -21,6 +22,7 @@ MessageWriter& begin(MessageWriter& out, std::string_view severity, std::string_
 }  // namespace
 
 void write_error(MessageWriter& out, const Error& error, std::string_view text, std::size_t offset) {
+  CHECK(offset <= text.size(), "a statement begins in the message that it came in");
   begin(out, "ERROR", sqlstate_of(error), error.message(), error.hint());
   if (const auto* copied = dynamic_cast<const CopyError*>(&error))
     out.bytes("W").text(replace_invalid_utf8(copied->context()));

@@ -27,6 +27,7 @@ class HalfOpenCounts {
   /// The address must have been added.
   void remove(const std::string& address) {
     const auto found = of_address_.find(address);
+    CHECK(found != of_address_.end(), "who is counted no more was counted");
     if (--found->second == 0) of_address_.erase(found);
     --total_;
   }
