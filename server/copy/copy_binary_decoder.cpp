@@ -40,6 +40,7 @@ const std::vector<CopyField>* CopyBinaryDecoder::next() {
 }
 
 CopyError CopyBinaryDecoder::error_in(std::size_t column, const Error& cause) const {
+  CHECK(column < target_.columns.size(), "an error in a field is one in a column that rows have");
   return {cause, "COPY " + target_.table + ", line " + std::to_string(line_) + ", column " + target_.columns[column]};
 }
 

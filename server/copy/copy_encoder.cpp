@@ -73,6 +73,7 @@ CopyEncoder::CopyEncoder(CopyFormatOptions options, std::vector<CopyColumn> colu
   if (columns_.size() > static_cast<std::size_t>(std::numeric_limits<std::int16_t>::max()))
     throw Error(ErrorKind::Unsupported, "COPY of " + std::to_string(columns_.size()) + " columns");
   CHECK(force_quote_.size() == columns_.size(), "it is known of each column whether it is always in quotes");
+  CHECK(options_.header != CopyHeader::Match, "a header is matched where rows come, not where they go");
   plain_.fill(true);
   const auto special = [&](char c) { plain_[static_cast<unsigned char>(c)] = false; };
   for (const char c : {'\n', '\r', options_.delimiter}) special(c);

@@ -98,6 +98,8 @@ std::string CopyLineDecoder::context() const {
 }
 
 CopyError CopyLineDecoder::error_in(std::size_t column, const Error& cause) const {
+  CHECK(column < row_.size() && column < target_.columns.size(),
+        "an error in a field is one in the row that was given");
   return {cause, "COPY " + target_.table + ", line " + std::to_string(lines_.line()) + ", column " +
                      target_.columns[column] + ": " + (row_[column] ? shown(*row_[column]) : "null input")};
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
@@ -166,8 +167,10 @@ CopyFormatOptions read_copy_format(const std::vector<CopyOption>& options, CopyS
   for (const auto& option : options) apply(option, side, out);
   if (const auto* quote = find(options, "quote"); quote != nullptr && find(options, "escape") == nullptr)
     out.escape = out.quote;
-  if (auto clash = clash_of(out); !clash.empty())
+  if (auto clash = clash_of(out); !clash.empty()) {
+    CHECK(!options.empty(), "the options that nobody has given go together");
     throw Error(ErrorKind::Value, std::move(clash), cover(options.front().span, options.back().span));
+  }
   return out;
 }
 

@@ -18,6 +18,7 @@ bool CopyRowStream::write(MessageWriter& out) {
 }
 
 void CopyRowStream::advance() {
+  DCHECK(next_.has_value(), "no row is read behind the last one");
   if (!rows_.next(*next_)) next_.reset();
 }
 
