@@ -237,6 +237,7 @@ class CommandParser {
 
   // A count of rows: of Forward and Backward it is not negative.
   static void turn(Fetch& fetch, Fetch::Direction direction, std::int64_t count) {
+    DCHECK(count >= -Fetch::kAll, "every number of rows has its opposite");
     const bool back = direction == Fetch::Direction::Backward;
     fetch.direction = (count < 0) == back ? Fetch::Direction::Forward : Fetch::Direction::Backward;
     fetch.count = count < 0 ? -count : count;

@@ -339,6 +339,7 @@ void ClientState::require_transaction(const std::string& statement) const {
 
 void ClientState::set_savepoint(const std::string& name) {
   require_transaction("SAVEPOINT");
+  CHECK(!implicit_, "only a transaction that the client has begun has savepoints");
   auto share = savepoint_quota_.take(sizeof(Savepoint) + name.size());
   if (entered_) session().execute("SAVEPOINT " + savepoint_name(savepoints_.size()));
   savepoints_.push_back({.name = name, .cursors = declared_, .share = std::move(share)});
@@ -367,6 +368,7 @@ void ClientState::roll_back_to_savepoint(const std::string& name) {
   }
   savepoints_.resize(number + 1);
   transaction_ = Transaction::Open;
+  CHECK(is_valid(), "a transaction that goes on from a savepoint is the client's");
 }
 
 // The number of the last savepoint with this name.
@@ -387,6 +389,7 @@ void ClientState::check_declaration(const CursorDeclaration& declaration) const 
 }
 
 void ClientState::open_cursor(const CursorDeclaration& declaration, std::string text, Result result) {
+  CHECK(!has_cursor(declaration.name), "a cursor is opened for a declaration that was checked");
   OpenCursor open{.cursor = std::make_shared<Cursor>(declaration, std::move(text), std::move(result), cursor_quota),
                   .number = declared_++,
                   .outlives = transaction_ == Transaction::None && !implicit_};
@@ -436,6 +439,7 @@ void ClientState::keep_rows_of_held_cursors() {
 }
 
 void ClientState::discard() {
+  CHECK(transaction_ == Transaction::None && !entered_, "nothing is discarded inside a transaction");
   portals.clear();
   cursors_.clear();
   statements.clear();

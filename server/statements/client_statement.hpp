@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/check.hpp"
 #include "engine/session.hpp"
 #include "engine/statement_text.hpp"
 #include "server/copy/copy_statement.hpp"
@@ -27,6 +28,7 @@ struct ClientStatement {
   /// The text of the statement that is prepared, with spaces before it, so that places in it are those in the whole.
   std::string query() const {
     const auto begin = cursor ? cursor->query : explained ? explained->query : 0;
+    CHECK(begin <= text.size(), "a query stands in the statement that it is a part of");
     return std::string(begin, ' ') + text.substr(begin);
   }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
@@ -250,6 +251,7 @@ void CommandRunner::tell_parameter(const std::string& name, MessageWriter& out) 
 
 void CommandRunner::tell_changes(const std::vector<ClientParameters::Entry>& before, MessageWriter& out) {
   const auto now = client_.parameters.reported();
+  CHECK(now.size() == before.size(), "clients are told of the same parameters at any time");
   for (std::size_t n = 0; n < now.size(); ++n)
     if (now[n] != before[n]) tell_parameter(std::string(now[n].first), out);
 }

@@ -146,6 +146,7 @@ bool Cursor::next_of_run(Run& run, Row& row) {
     run.count = 0;
     return false;
   }
+  CHECK(run.count > 0, "a run counts the rows that are left of it");
   position_ = run.first;
   run.first += run.step;
   if (run.count != Fetch::kAll) --run.count;

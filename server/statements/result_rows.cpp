@@ -50,6 +50,7 @@ std::vector<ClientColumn> described_columns(const StatementDescription& descript
 
 std::unique_ptr<RowStream> open_rows(Portal& portal, Session& session) {
   CHECK(portal.result && portal.result->rows != nullptr, "rows are opened of a statement that gave some");
+  CHECK(portal.stream == nullptr, "the rows of a portal are opened once");
   const auto& result = *portal.result;
   if (result.tensor != nullptr && portal.format != ResultFormat::Rows) return open_array(portal, session);
   auto columns = client_columns(result.columns);

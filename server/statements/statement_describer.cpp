@@ -27,6 +27,7 @@ void StatementDescriber::find_parameter_types(ClientStatement& statement, const 
     throw CodedError("54023", ErrorKind::Value,
                      "a statement has at most " + std::to_string(kMostParameters) + " parameters");
   auto& types = statement.parameter_types;
+  CHECK(types.empty(), "the types of a statement's parameters are found once");
   for (const auto type : stated) types.push_back(static_cast<DataType>(type));
   types.resize(statement.prepared->parameter_count, DataType::Unspecified);
   for (const auto& [number, type] : statement.translation.parameter_types)
@@ -49,6 +50,7 @@ const std::vector<ClientColumn>& StatementDescriber::columns_of(ClientStatement&
 
 const std::vector<ClientColumn>& StatementDescriber::keep_columns(ClientStatement& statement,
                                                                   const StatementDescription& description) const {
+  CHECK(!statement.columns, "the columns of a statement stay as they were described");
   statement.format = client_.parameters.result_format();
   if (statement.cursor) return statement.columns.emplace();  // the rows come by FETCH
   if (statement.explained) return statement.columns.emplace(client_columns(plan_columns(*statement.explained)));

@@ -143,6 +143,7 @@ std::unique_ptr<CopyIn> StatementRunner::copy_from_client(const ClientStatement&
 }
 
 void StatementRunner::copy_file_out(Portal& portal, MessageWriter& out) {
+  CHECK(portal.statement->copied->prepared != nullptr, "the engine writes the file that a COPY sends");
   const auto progress = tell_progress(out);
   auto file = transfers_.make();
   run_file_copy(*portal.statement->copied->prepared, *file, client_.session());

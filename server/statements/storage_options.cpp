@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 #include "engine/statement_text.hpp"
 
@@ -53,6 +54,7 @@ std::size_t behind_columns(const std::vector<Token>& tokens, std::size_t n) {
 }
 
 void blank(std::string& text, const Token& first, const Token& last) {
+  CHECK(first.span.begin <= last.span.end && last.span.end <= text.size(), "what is left out is a part of the text");
   std::fill(text.begin() + static_cast<std::ptrdiff_t>(first.span.begin),
             text.begin() + static_cast<std::ptrdiff_t>(last.span.end), ' ');
 }

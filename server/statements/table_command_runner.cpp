@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
@@ -52,6 +53,7 @@ void require_table(Session& session, const std::string& table) {
 Session& enter_writing(ClientState& client) {
   client.begin_implicit();
   client.enter_transaction(true);
+  CHECK(client.in_transaction(), "the parts of a command are in one transaction");
   client.keep_rows();
   return client.session();
 }
@@ -137,6 +139,7 @@ std::vector<std::string> comments_on(Session& session, const std::string& table)
 
 /// Copies a table's rows into a new table of the same name that `definition` creates, with its indices and triggers.
 void make_anew(Session& session, const std::string& table, const std::string& definition) {
+  CHECK(session.in_transaction() && !definition.empty(), "a table is made anew in a transaction, with a definition");
   const auto name = quote_identifier(table);
   const auto kept = quote_identifier(table + " (rows)");
   const auto parts = texts_of(session,
@@ -231,6 +234,7 @@ void delete_rows(Session& session, const std::string& table, bool restarts) {
 }  // namespace
 
 Result run_table_command(const command::DropTables& drop, ClientState& client) {
+  CHECK(!drop.names.empty(), "a DROP names what it drops");
   auto& session = enter_writing(client);
   const bool tables = drop.kind == "TABLE";
   const auto views = views_that_work(session);
@@ -321,6 +325,7 @@ Result run_table_command(const command::AddConstraint& add, ClientState& client)
 
 /// The DEFAULT as CREATE TABLE would have it for the column, which must hold it.
 std::string default_for(Session& session, const command::AlterColumn& alter) {
+  CHECK(alter.of_default && alter.value, "a DEFAULT that is set has a value");
   const auto types = texts_of(session, "SELECT type FROM pragma_table_info(" + quote_string(alter.table) +
                                            ") WHERE name = " + quote_string(alter.column) + " COLLATE NOCASE");
   return default_for_column(types.empty() ? std::string() : types.front(), *alter.value);

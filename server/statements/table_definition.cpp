@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
@@ -44,6 +45,7 @@ Definition take_apart(std::string_view created) {
     first = n + 1;
     if (depth == 0) out.close = n;
   }
+  CHECK(!out.parts.empty() && tokens[out.close].is_symbol(')'), "the parts of a definition end with its parenthesis");
   return out;
 }
 
@@ -84,6 +86,7 @@ std::string with_constraint(std::string_view created, std::string_view constrain
     copied = place;
   }
   const auto close = table.tokens[table.close].span.begin;
+  CHECK(copied <= close, "the columns of a definition stand before its end");
   out += created.substr(copied, close - copied);
   return out + ", " + std::string(constraint) + std::string(created.substr(close));
 }
@@ -129,6 +132,7 @@ std::string with_column(std::string_view created, const std::string& column, boo
     } else if (of_default && (tokens[last].is_symbol('-') || tokens[last].is_symbol('+'))) {
       ++last;
     }
+    CHECK(tokens[last].span.end <= behind, "a clause of a column ends where the column does, or before");
     out.erase(tokens[n].span.begin, tokens[last].span.end - tokens[n].span.begin);
     break;
   }
