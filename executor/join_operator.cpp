@@ -91,8 +91,14 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
                                                Buffers& buffers) const {
   CHECK(inputs.size() == operands_.size() && key.size() >= grid_.rank(), "a call has its inputs and a key");
   buffers.broke_off = false;
+  find_ranges(key, buffers.ranges);
+  const auto* access = fused_ ? nullptr : kernel_.access();
+  if (access != nullptr && access->is_empty(buffers.ranges)) return std::nullopt;
   find_tiles(key, buffers.tiles);
-  if (is_needless(inputs, buffers.tiles)) return std::nullopt;
+  if (is_needless(inputs, buffers.tiles)) {
+    if (access != nullptr) check_indices(*access, inputs, buffers);
+    return std::nullopt;
+  }
   struct LetGo {
     std::vector<TilePtr>& tiles;
     ~LetGo() { tiles.clear(); }
@@ -105,7 +111,6 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
     elements += buffers.operands.back()->shape().element_count();
   }
   take_workspace(memory, buffers);
-  find_ranges(key, buffers.ranges);
   const bool first = !partial.has_value();
   Partial made;  // becomes the partial result once the kernel has filled it
   if (first) {
@@ -120,6 +125,12 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.broke_off = false;
   if (first) partial = std::move(made);
   return elements;
+}
+
+// Indices out of bounds are an error, though the tile that they point to is absent.
+void JoinOperator::check_indices(const AccessKernel& access, const Inputs& inputs, const Buffers& buffers) const {
+  for (std::size_t n = 0; n < inputs.size(); ++n)
+    if (access.has_indices(n)) access.check_indices(n, *inputs[n]->dense_tile(buffers.tiles[n]), buffers.ranges);
 }
 
 std::int64_t JoinOperator::bytes_of_partial(const Tile& partial) const {

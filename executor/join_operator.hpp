@@ -78,6 +78,7 @@ class JoinOperator {
   void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
   void find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const;
+  void check_indices(const AccessKernel& access, const Inputs& inputs, const Buffers& buffers) const;
   bool is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const;
 
   const JoinNode& join_;

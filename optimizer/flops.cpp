@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tensor/access_form.hpp"
 #include "tensor/partition.hpp"
 
 namespace eindb {
@@ -50,6 +51,14 @@ double cells_of(const Labels& labels, const LabelTable& table) {
   return cells;
 }
 
+// The labels over which a vertex computes something: those of its join, of an access the free ones.
+Labels computed_labels(const EinSum& einsum) {
+  auto labels = einsum.labels();
+  if (const auto access = access_form(einsum))
+    std::erase_if(labels, [&](Label label) { return access->determines(label); });
+  return labels;
+}
+
 double epilogue_operations(const EinGraph& graph, const Vertex& vertex) {
   if (vertex.einsum.epilogue == nullptr) return 0;
   return operations_of(*vertex.einsum.epilogue) * cells_of(vertex.einsum.output, graph.labels());
@@ -65,7 +74,7 @@ GraphFlops flops_of(const EinGraph& graph) {
     const double operations =
         operations_of(*vertex.einsum.expression) + (vertex.einsum.aggregate == Aggregate::None ? 0 : 1);
     const double once =
-        operations * cells_of(vertex.einsum.labels(), graph.labels()) + epilogue_operations(graph, vertex);
+        operations * cells_of(computed_labels(vertex.einsum), graph.labels()) + epilogue_operations(graph, vertex);
     out.flops = finite(out.flops + once * repetitions_of(graph, VertexId(v)));
     out.largest_result = std::max(out.largest_result, largest_slice(graph, VertexId(v)));
   }

@@ -45,6 +45,7 @@ RoleSizes role_sizes(const std::vector<ContractionRole>& roles, std::span<const 
 }
 
 KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes) {
+  if (form.best == KernelKind::Access) return KernelKind::Access;
   const bool pays = form.best == KernelKind::Matrices
                         ? pays_as_matrices(sizes)
                         : form.best == KernelKind::Pairs && pays_as_pairs(sizes, form.rounds_sums);
@@ -52,13 +53,16 @@ KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes) {
 }
 
 KernelChoice::KernelChoice(const EinSum& typed, DType compute)
-    : contraction_(contraction_form(typed, compute)), pair_(contraction_ ? std::nullopt : pair_form(typed, compute)) {
-  form_.best = contraction_ ? KernelKind::Matrices : pair_ ? KernelKind::Pairs : KernelKind::Loops;
+    : access_(access_form(typed)),
+      contraction_(access_ ? std::nullopt : contraction_form(typed, compute)),
+      pair_(access_ || contraction_ ? std::nullopt : pair_form(typed, compute)) {
+  if (access_) form_.best = KernelKind::Access;
+  else form_.best = contraction_ ? KernelKind::Matrices : pair_ ? KernelKind::Pairs : KernelKind::Loops;
   form_.rounds_sums = typed.aggregate == Aggregate::Sum && compute != DType::Int64;
 }
 
 KernelKind KernelChoice::kind(std::span<const std::int64_t> sizes) const {
-  if (form_.best == KernelKind::Loops) return KernelKind::Loops;
+  if (form_.best == KernelKind::Loops || form_.best == KernelKind::Access) return form_.best;
   return kernel_for(form_, role_sizes(contraction_ ? contraction_->roles : pair_->roles, sizes));
 }
 

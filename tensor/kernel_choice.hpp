@@ -6,16 +6,18 @@
 #include <span>
 #include <vector>
 
+#include "tensor/access_form.hpp"
 #include "tensor/contraction_form.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/pair_form.hpp"
 
 namespace eindb {
 
-/// The kernels among which a call's sizes decide.
+/// The kernels of an EinSum. A call's sizes decide between Matrices or Pairs and Loops.
 enum class KernelKind : std::uint8_t {
   Matrices,  ///< matrix products
   Pairs,     ///< blocks of a function of two operands, aggregated as a matrix product adds up
+  Access,    ///< cells at computed indices
   Loops,     ///< loops over the cells of the join
 };
 
@@ -53,12 +55,15 @@ class KernelChoice {
   const std::optional<ContractionForm>& contraction() const { return contraction_; }
   /// Set where pair blocks can, and matrix products cannot.
   const std::optional<PairForm>& pair() const { return pair_; }
+  /// Set where it is an access, whatever the sizes.
+  const std::optional<AccessForm>& access() const { return access_; }
   const KernelForm& form() const { return form_; }
 
   /// The kernel that a call on labels of these sizes takes.
   KernelKind kind(std::span<const std::int64_t> sizes) const;
 
  private:
+  std::optional<AccessForm> access_;
   std::optional<ContractionForm> contraction_;
   std::optional<PairForm> pair_;
   KernelForm form_;

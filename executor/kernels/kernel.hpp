@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/kernels/access_kernel.hpp"
 #include "executor/kernels/contraction_kernel.hpp"
 #include "executor/kernels/expression_kernel.hpp"
 #include "executor/kernels/instruction_set.hpp"
@@ -20,8 +21,8 @@ namespace eindb {
 /// that of tensor/reference_evaluator up to floating-point reassociation.
 ///
 /// SUM over a product of two operands uses matrix products if its matrices are more than thin strips, other aggregates
-/// of two operands use register blocks like theirs (LOGSUMEXP the products of exponentials), and all other expressions
-/// use the general kernel.
+/// of two operands use register blocks like theirs (LOGSUMEXP the products of exponentials), accesses by computed
+/// indices visit only the cells that they reach, and all other expressions use the general kernel.
 ///
 /// Immutable after construction, thread-safe: all tasks of a join share one.
 class Kernel {
@@ -43,14 +44,17 @@ class Kernel {
   void run(std::span<const LabelView> operands, std::span<const PartRange> label_ranges,
            const MutableLabelView& accumulator, bool first) const;
 
+  /// The kernel of an access; null for other EinSums.
+  const AccessKernel* access() const { return access_ ? &*access_ : nullptr; }
+
   /// The most bytes beside operands and accumulator for a call on tiles with ranges of at most these sizes, one per
   /// label of einsum.labels(), not counting the general kernel's few blocks in the fastest cache. The calling thread
   /// keeps most of them for its next call, until Workspace::release_this_thread.
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
   /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" ("in place", "by vector", "in lanes": see
-  /// matrix_product.hpp), "pairs MIN of sums m=8 n=8 k=8 batch=1", or "expression (7 operations)". It is how a call
-  /// on tiles with ranges of these sizes is computed, one per label of einsum.labels(), none of them zero.
+  /// matrix_product.hpp), "pairs MIN of sums m=8 n=8 k=8 batch=1", "gather", or "expression (7 operations)". It is how
+  /// a call on tiles with ranges of these sizes is computed, one per label of einsum.labels(), none of them zero.
   std::string describe(std::span<const std::int64_t> label_sizes) const;
   /// The same for a call on the whole tensors.
   std::string describe() const { return describe(whole_extents_); }
@@ -75,6 +79,7 @@ class Kernel {
   const LevelTable& level_;
   ExpressionKernel general_;
   KernelChoice choice_;
+  std::optional<AccessKernel> access_;            // where the choice is Access
   std::optional<ContractionKernel> contraction_;  // where the choice may be Matrices
   std::optional<PairKernel> pairs_;               // and where it may be Pairs
   std::optional<LogSumExpKernel> log_sum_exp_;    // likewise, instead of pairs_ where that is the aggregate

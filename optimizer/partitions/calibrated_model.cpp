@@ -15,13 +15,6 @@ constexpr double kRunSeconds = 3e-9;     // to begin each contiguous run of a re
 // At the end all threads wait for the slowest of the last calls: its excess, relative to a call's time.
 constexpr double kUnevenness = 0.03;
 
-// Cells of the join that one kernel call visits.
-double cells(const VertexShape& shape, const Partition& d) {
-  double count = 1;
-  for (std::size_t n = 0; n < d.size(); ++n) count *= part_extent(shape.extents[n], d[n]);
-  return count;
-}
-
 double bytes_of_input(const VertexShape& shape, std::size_t input) {
   const auto& known = shape.work.input_bytes;
   return static_cast<double>(input < known.size() ? known[input] : size_of(shape.work.compute));
@@ -170,10 +163,20 @@ double CalibratedModel::loops(const VertexShape& shape, const Partition& d) cons
   double per_cell = work.crosswise / rates.crosswise + seconds_of(work.operations, rates);
   if (work.folds) per_cell += 1 / (work.folds_product ? rates.product_fold : rates.fold);
 
-  return per_cell * cells(shape, d);
+  return per_cell * visited_cells(shape, d);
+}
+
+// Cells are copied like those of a repartition; calls on the other parts of a determined label find the others.
+CalibratedModel::CallCost CalibratedModel::access(const VertexShape& shape, const Partition& d) const {
+  const double cells = visited_cells(shape, d) / reached_parts(shape, d);
+  const double bytes = cells * static_cast<double>(size_of(shape.work.compute));
+  const double rows = cells / std::max(1.0, part_extent(shape.extents[shape.output.empty() ? 0 : shape.output.back()],
+                                                        d[shape.output.empty() ? 0 : shape.output.back()]));
+  return {bytes / figures_.repartition.one + rows * kRunSeconds, bytes, stored(shape, d)};
 }
 
 CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
+  if (shape.work.kernel.best == KernelKind::Access) return access(shape, d);
   const auto sizes = shape.work.matrix ? sizes_of(shape, d) : RoleSizes{};
   const auto kind = shape.work.matrix ? kernel_for(shape.work.kernel, sizes) : KernelKind::Loops;
   if (kind == KernelKind::Loops) return {loops(shape, d), loaded(shape, d), stored(shape, d)};

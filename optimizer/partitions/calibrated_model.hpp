@@ -67,6 +67,7 @@ class CalibratedModel final : public CostModel {
     double read = 1;
   };
 
+  CallCost access(const VertexShape& shape, const Partition& d) const;
   CallCost call(const VertexShape& shape, const Partition& d) const;
   double loops(const VertexShape& shape, const Partition& d) const;
   double matrices(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const;

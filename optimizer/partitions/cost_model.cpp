@@ -1,10 +1,12 @@
 #include "optimizer/partitions/cost_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "common/check.hpp"
 #include "optimizer/partitions/density.hpp"
+#include "tensor/access_form.hpp"
 
 namespace eindb {
 namespace {
@@ -44,6 +46,14 @@ VertexShape places_of(const EinSum& einsum, const LabelTable& table) {
   };
   VertexShape shape{table.extents(labels), {}, places(einsum.output), places(einsum.aggregated)};
   for (const auto& input : einsum.inputs) shape.inputs.push_back(places(input));
+  const auto access = einsum.expression != nullptr ? access_form(einsum) : std::nullopt;
+  if (!access) return shape;
+  for (const auto& determined : access->determined) {
+    DeterminedPlace at{.place = number.at(determined.label), .gathered = determined.operand.has_value()};
+    for (const auto& [label, coefficient] : determined.coefficients)
+      at.behind.emplace_back(number.at(label), coefficient);
+    shape.determined.push_back(std::move(at));
+  }
   return shape;
 }
 
@@ -91,6 +101,33 @@ Partition project(const Partition& d, const std::vector<std::size_t>& places) {
   out.reserve(places.size());
   for (const auto n : places) out.push_back(d[n]);
   return out;
+}
+
+double reached_parts(const VertexShape& shape, const Partition& d) {
+  double reached = 1;
+  for (const auto& determined : shape.determined) {
+    const auto parts = static_cast<double>(d[determined.place]);
+    double span = 1;  // of the indices that one part of the other labels determines
+    for (const auto& [place, coefficient] : determined.behind)
+      span += std::abs(static_cast<double>(coefficient)) * (part_extent(shape.extents[place], d[place]) - 1);
+    const auto size = std::max(1.0, part_extent(shape.extents[determined.place], d[determined.place]));
+    reached *= determined.gathered ? parts : std::min(parts, std::floor(span / size) + (parts > 1 ? 1 : 0));
+  }
+  return std::max(1.0, reached);
+}
+
+double reached_share(const VertexShape& shape, const Partition& d) {
+  double all = 1;
+  for (const auto& determined : shape.determined) all *= static_cast<double>(d[determined.place]);
+  return std::min(1.0, reached_parts(shape, d) / all);
+}
+
+double visited_cells(const VertexShape& shape, const Partition& d) {
+  double cells = 1;
+  for (std::size_t n = 0; n < d.size(); ++n) cells *= part_extent(shape.extents[n], d[n]);
+  for (const auto& determined : shape.determined)
+    cells /= std::max(1.0, part_extent(shape.extents[determined.place], d[determined.place]));
+  return cells;
 }
 
 double part_extent(std::int64_t extent, std::int64_t parts) {

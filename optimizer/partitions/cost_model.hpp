@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "optimizer/partitions/kernel_work.hpp"
@@ -21,6 +22,15 @@ struct SparseWork {
   friend auto operator<=>(const SparseWork&, const SparseWork&) = default;
 };
 
+/// A label of an access whose index other labels determine (tensor/access_form).
+struct DeterminedPlace {
+  std::size_t place = 0;
+  bool gathered = false;                                          ///< an operand has the index
+  std::vector<std::pair<std::size_t, std::int64_t>> behind = {};  ///< otherwise: the places and their coefficients
+
+  friend auto operator<=>(const DeterminedPlace&, const DeterminedPlace&) = default;
+};
+
 /// The extents of an EinSum and the positions of its labels, as plain numbers. Entry n of `extents`, and of a partition
 /// vector d, belongs to the n-th distinct label of the EinSum; the other members hold such positions n.
 struct VertexShape {
@@ -28,7 +38,8 @@ struct VertexShape {
   std::vector<std::vector<std::size_t>> inputs;
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
-  KernelWork work = {};  ///< for models that predict seconds
+  std::vector<DeterminedPlace> determined = {};  ///< of an access; empty otherwise
+  KernelWork work = {};                          ///< for models that predict seconds
   SparseWork sparse = {};
   std::vector<bool> made = {};     ///< for each input, whether another vertex makes it; empty: none
   bool is_read = false;            ///< whether another vertex reads the result
@@ -46,6 +57,13 @@ bool is_at_hand(const VertexShape& shape, std::size_t input);
 
 /// d[wanted; all]: the entries of a partition vector at the given places.
 Partition project(const Partition& d, const std::vector<std::size_t>& places);
+
+/// Of the parts into which d cuts the determined labels of an access, the number that a part of the other labels
+/// reaches, and its share of all; 1 without such labels. Where an operand has the indices, any part may be reached.
+double reached_parts(const VertexShape& shape, const Partition& d);
+double reached_share(const VertexShape& shape, const Partition& d);
+/// The cells that a kernel call visits: of an access those of its free labels, otherwise all of the join.
+double visited_cells(const VertexShape& shape, const Partition& d);
 
 /// ceil(extent / parts), the size of the largest part along one dimension, as costs count it.
 double part_extent(std::int64_t extent, std::int64_t parts);

@@ -91,12 +91,13 @@ double present_in(const TileDensity& density, const Partition& parts) {
 }
 
 double share_of_calls(const VertexShape& shape, const Partition& d) {
-  if (shape.sparse.operands.empty()) return 1;
+  const double reached = reached_share(shape, d);
+  if (shape.sparse.operands.empty()) return reached;
   CHECK(shape.sparse.operands.size() == shape.inputs.size(), "the density of every operand is known");
   std::vector<double> present;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n)
     present.push_back(present_in(shape.sparse.operands[n], project(d, shape.inputs[n])));
-  return share_made(shape.sparse, present);
+  return reached * share_made(shape.sparse, present);
 }
 
 double share_of_groups(const VertexShape& shape, const Partition& d) {

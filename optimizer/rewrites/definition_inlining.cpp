@@ -9,6 +9,7 @@
 #include "optimizer/rewrites/truth_product.hpp"
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/access_form.hpp"
 
 namespace eindb {
 namespace {
@@ -80,6 +81,7 @@ class Inlining {
     if (reader.einsum.aggregate == Aggregate::None || reader.einsum.epilogue != nullptr || reader.keeps_order)
       return false;
     if (!is_plain(part) || part.keeps_order || part.compute_dtype != reader.compute_dtype) return false;
+    if (access_form(reader.einsum) || access_form(part.einsum)) return false;  // they have a kernel of their own
     if (!leads_to_join(part, reader.einsum.aggregate)) return false;
     const bool alone = vertices_.uses(reader.inputs[operand]) == 1;
     if (part.einsum.aggregate == Aggregate::None)

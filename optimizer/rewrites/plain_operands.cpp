@@ -132,7 +132,9 @@ class Preparation {
   // nullopt, and nothing changed, where nothing is gained.
   std::optional<VertexId> run() {
     if (vertex_.inputs.size() != 2 || vertex_.einsum.aggregate == Aggregate::None) return std::nullopt;
-    if (kernel_of(graph_, vertex_) != KernelKind::Loops && vertex_.compute_dtype != DType::Int64) return std::nullopt;
+    const auto kernel = kernel_of(graph_, vertex_);
+    if (kernel == KernelKind::Access) return std::nullopt;
+    if (kernel != KernelKind::Loops && vertex_.compute_dtype != DType::Int64) return std::nullopt;
     auto counted = vertex_;
     const auto type = counting_type(graph_, vertex_);
     if (type) counted.compute_dtype = *type;

@@ -1,0 +1,434 @@
+#include "executor/kernels/access_kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstring>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/error.hpp"
+#include "common/poll_steps.hpp"
+#include "executor/kernels/strided_copy.hpp"
+
+namespace eindb {
+namespace {
+
+// A complex element that is moved, but not computed with.
+struct Moved16 {
+  std::array<std::uint64_t, 2> bits;
+};
+
+constexpr std::int64_t kGreatestIndex = std::int64_t{1} << 61U;
+
+// Offsets of elements are modulo 2^64: those of cells that are not reached may exceed any tile.
+std::int64_t wrapping_product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+void add_wrapping(std::int64_t& offset, std::int64_t more) {
+  offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(more));
+}
+
+// The least i >= 0 with value + step * i >= bound, for a positive step.
+std::int64_t steps_to(std::int64_t bound, std::int64_t value, std::int64_t step) {
+  return bound <= value ? 0 : (bound - value + step - 1) / step;
+}
+
+}  // namespace
+
+// One call: its loops over the free labels, and the tiles as they move through them.
+class AccessKernel::Call {
+ public:
+  Call(const AccessKernel& kernel, std::span<const LabelView> operands, std::span<const PartRange> ranges,
+       const MutableLabelView& output, bool first)
+      : kernel_(kernel), ranges_(ranges), output_(output), is_first_(first) {
+    const auto& source = operands[kernel.form_.source];
+    source_ = source.data;
+    for (std::size_t n = 0; n < kernel.form_.determined.size(); ++n) add_index(n, operands);
+    for (std::size_t l = 0; l < ranges.size(); ++l)
+      if (!kernel.form_.determines(kernel.labels_[l])) add_loop(l, source.strides[l], output.strides[l]);
+    for (auto& index : indices_) fold(index, source);
+    order_loops();
+    merge_loops();
+  }
+
+  void run() {
+    const bool assigns = is_first_ && kernel_.writes_once_ && kernel_.writes_all_;
+    if (is_first_ && !assigns) clear();
+    switch (kernel_.compute_) {
+      case DType::Float32: return kernel_.writes_once_ ? pass<std::uint32_t, false>(assigns) : pass<float, true>(false);
+      case DType::Float64:
+        return kernel_.writes_once_ ? pass<std::uint64_t, false>(assigns) : pass<double, true>(false);
+      case DType::Int64:
+        return kernel_.writes_once_ ? pass<std::uint64_t, false>(assigns) : pass<std::uint64_t, true>(false);
+      case DType::Complex64:
+        return kernel_.writes_once_ ? pass<std::uint64_t, false>(assigns) : pass<std::complex<float>, true>(false);
+      case DType::Complex128:
+        return kernel_.writes_once_ ? pass<Moved16, false>(assigns) : pass<std::complex<double>, true>(false);
+    }
+  }
+
+ private:
+  // A determined label. Its affine index has become part of the loops' steps in both tiles.
+  struct Index {
+    std::size_t label = 0;
+    std::int64_t begin = 0;  // of the label's range
+    std::int64_t end = 0;
+    std::int64_t value = 0;                  // affine: the index at the loops' first indices
+    const std::int64_t* elements = nullptr;  // of an index operand
+    std::int64_t in_source = 0;  // the strides of an index operand's label, which each row multiplies by its index
+    std::int64_t in_output = 0;
+  };
+
+  struct Loop {
+    std::size_t label = 0;
+    std::int64_t size = 1;
+    std::int64_t source = 0;  // elements per index
+    std::int64_t output = 0;
+    std::vector<std::int64_t> indices;  // by determined label: the step of its value, or of its element
+  };
+
+  void add_index(std::size_t n, std::span<const LabelView> operands) {
+    const auto& determined = kernel_.form_.determined[n];
+    const auto label = kernel_.determined_[n];
+    Index index{.label = label, .begin = ranges_[label].begin, .end = ranges_[label].end()};
+    if (determined.operand) {
+      CHECK(operands[*determined.operand].dtype == DType::Int64, "an index is a whole number");
+      index.elements = static_cast<const std::int64_t*>(operands[*determined.operand].data);
+      for (std::size_t l = 0; l < ranges_.size(); ++l) steps_of_.push_back(operands[*determined.operand].strides[l]);
+    } else {
+      index.value = determined.offset;
+      for (std::size_t l = 0; l < ranges_.size(); ++l) {
+        std::int64_t step = 0;
+        for (const auto& [behind, coefficient] : determined.coefficients)
+          if (behind == kernel_.labels_[l]) step = coefficient;
+        index.value += step * ranges_[l].begin;
+        steps_of_.push_back(step);
+      }
+    }
+    indices_.push_back(index);
+  }
+
+  void add_loop(std::size_t label, std::int64_t in_source, std::int64_t in_output) {
+    Loop loop{.label = label, .size = ranges_[label].size, .source = in_source, .output = in_output, .indices = {}};
+    for (std::size_t n = 0; n < indices_.size(); ++n) loop.indices.push_back(steps_of_[n * ranges_.size() + label]);
+    loops_.push_back(std::move(loop));
+  }
+
+  // Writes an affine index into the loops' steps; an index operand's label keeps its strides.
+  void fold(Index& index, const LabelView& source) {
+    const auto in_source = source.strides[index.label];
+    const auto in_output = output_.strides[index.label];
+    if (index.elements != nullptr) {
+      index.in_source = in_source;
+      index.in_output = in_output;
+      return;
+    }
+    const auto n = static_cast<std::size_t>(&index - indices_.data());
+    add_wrapping(source_begin_, wrapping_product(index.value - index.begin, in_source));
+    add_wrapping(output_begin_, wrapping_product(index.value - index.begin, in_output));
+    for (auto& loop : loops_) {
+      add_wrapping(loop.source, wrapping_product(loop.indices[n], in_source));
+      add_wrapping(loop.output, wrapping_product(loop.indices[n], in_output));
+    }
+  }
+
+  bool takes_index(const Loop& loop) const {
+    for (std::size_t n = 0; n < indices_.size(); ++n)
+      if (indices_[n].elements != nullptr && loop.indices[n] != 0) return true;
+    return false;
+  }
+
+  // The innermost loop is the one with the longest contiguous rows; the others follow the result.
+  void order_loops() {
+    if (loops_.empty()) loops_.push_back({0, 1, 0, 0, std::vector<std::int64_t>(indices_.size(), 0)});
+    const auto distance = [](const Loop& loop) { return loop.output < 0 ? -(loop.output + 1) : loop.output; };
+    std::stable_sort(loops_.begin(), loops_.end(),
+                     [&](const Loop& a, const Loop& b) { return distance(a) > distance(b); });
+    const auto quality = [&](const Loop& loop) {
+      const int contiguous = (loop.output == 1 ? 1 : 0) + (loop.source == 1 ? 1 : 0);
+      const double weight = takes_index(loop) ? 0.5 : contiguous == 2 ? 8 : contiguous == 1 ? 2 : 1;
+      return weight * static_cast<double>(loop.size);
+    };
+    const auto best = std::max_element(loops_.begin(), loops_.end(),
+                                       [&](const Loop& a, const Loop& b) { return quality(a) < quality(b); });
+    std::rotate(best, best + 1, loops_.end());
+  }
+
+  // Pairs of loops on which no index depends, and which nest in both tiles, become one.
+  void merge_loops() {
+    const auto is_free = [](const Loop& loop) {
+      return std::all_of(loop.indices.begin(), loop.indices.end(), [](auto step) { return step == 0; });
+    };
+    for (std::size_t n = loops_.size(); n-- > 1;) {
+      auto& outer = loops_[n - 1];
+      const auto& inner = loops_[n];
+      if (!is_free(outer) || !is_free(inner)) continue;
+      if (outer.source != wrapping_product(inner.source, inner.size)) continue;
+      if (outer.output != wrapping_product(inner.output, inner.size)) continue;
+      outer.size *= inner.size;
+      outer.source = inner.source;
+      outer.output = inner.output;
+      loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(n));
+    }
+  }
+
+  void clear() {
+    static constexpr std::array<std::byte, 16> kZero{};
+    std::vector<std::int64_t> strides;
+    std::vector<std::int64_t> extents;
+    for (std::size_t l = 0; l < ranges_.size(); ++l) {
+      if (!kernel_.in_output_[l]) continue;
+      strides.push_back(output_.strides[l]);
+      extents.push_back(ranges_[l].size);
+    }
+    const std::vector<std::int64_t> none(strides.size(), 0);
+    copy_strided({output_.dtype, output_.data, strides}, {output_.dtype, kZero.data(), none}, extents);
+  }
+
+  // The place of a row: the first element of either tile, and the indices there.
+  struct Place {
+    std::int64_t source = 0;
+    std::int64_t output = 0;
+    std::vector<std::int64_t> indices;  // the value of an affine index, or the place of an element
+  };
+
+  // Visits the rows. `assigns`: cells whose index is out of range become zero.
+  template <class T, bool kAdds>
+  void pass(bool assigns) {
+    const auto* source = static_cast<const T*>(source_);
+    auto* output = static_cast<T*>(output_.data);
+    Place place{source_begin_, output_begin_, {}};
+    for (const auto& index : indices_) place.indices.push_back(index.elements != nullptr ? 0 : index.value);
+    const auto outer = loops_.size() - 1;
+    const auto length = static_cast<std::size_t>(loops_.back().size);
+    row_takes_index_ = takes_index(loops_.back());
+    counters_.assign(outer, 0);
+    for (;;) {
+      poll_cancellation_after(length / 4 + 1);
+      row<T, kAdds>(source, output, place, assigns);
+      std::size_t n = outer;
+      for (; n-- > 0;) {
+        move(place, loops_[n], 1);
+        if (++counters_[n] < loops_[n].size) break;
+        move(place, loops_[n], -loops_[n].size);
+        counters_[n] = 0;
+      }
+      if (n == static_cast<std::size_t>(-1)) return;
+    }
+  }
+
+  static void move(Place& place, const Loop& loop, std::int64_t steps) {
+    add_wrapping(place.source, wrapping_product(steps, loop.source));
+    add_wrapping(place.output, wrapping_product(steps, loop.output));
+    for (std::size_t n = 0; n < loop.indices.size(); ++n) place.indices[n] += steps * loop.indices[n];
+  }
+
+  template <class T, bool kAdds>
+  void row(const T* source, T* output, const Place& place, bool assigns) {
+    const auto& loop = loops_.back();
+    std::int64_t begin = 0;
+    std::int64_t end = loop.size;
+    auto from = place.source;
+    auto to = place.output;
+    for (std::size_t n = 0; n < indices_.size(); ++n) {
+      const auto& index = indices_[n];
+      const auto step = loop.indices[n];
+      if (index.elements == nullptr) {
+        clip(index, place.indices[n], step, begin, end);
+      } else if (step == 0) {
+        const auto value = checked(n, index.elements[place.indices[n]], 0);
+        if (value < index.begin || value >= index.end) {
+          end = begin;
+        } else {
+          add_wrapping(from, wrapping_product(value - index.begin, index.in_source));
+          add_wrapping(to, wrapping_product(value - index.begin, index.in_output));
+        }
+      }
+    }
+    end = std::max(begin, end);
+    if (assigns) {
+      fill(output + to, 0, begin, loop.output);
+      fill(output + to, end, loop.size, loop.output);
+    }
+    if (begin == end) return;
+    if (row_takes_index_) return elements<T, kAdds>(source + from, output + to, place, begin, end, assigns);
+    run<T, kAdds>(source + from + begin * loop.source, output + to + begin * loop.output, end - begin);
+  }
+
+  static void clip(const Index& index, std::int64_t value, std::int64_t step, std::int64_t& begin, std::int64_t& end) {
+    if (step == 0) {
+      if (value < index.begin || value >= index.end) end = begin;
+    } else if (step > 0) {
+      begin = std::max(begin, steps_to(index.begin, value, step));
+      end = std::min(end, steps_to(index.end, value, step));
+    } else {
+      begin = std::max(begin, steps_to(-index.end + 1, -value, -step));
+      end = std::min(end, steps_to(-index.begin + 1, -value, -step));
+    }
+  }
+
+  template <class T>
+  static void fill(T* output, std::int64_t begin, std::int64_t end, std::int64_t step) {
+    for (auto i = begin; i < end; ++i) output[i * step] = T{};
+  }
+
+  template <class T, bool kAdds>
+  static void put(T& output, const T& value) {
+    if constexpr (kAdds) output += value;
+    else output = value;
+  }
+
+  template <class T, bool kAdds>
+  void run(const T* source, T* output, std::int64_t count) const {
+    const auto& loop = loops_.back();
+    if (loop.source == 1 && loop.output == 1) {
+      if constexpr (kAdds) {
+        for (std::int64_t i = 0; i < count; ++i) output[i] += source[i];
+      } else {
+        std::memcpy(output, source, static_cast<std::size_t>(count) * sizeof(T));
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) put<T, kAdds>(output[i * loop.output], source[i * loop.source]);
+  }
+
+  // A row along which index operands change.
+  template <class T, bool kAdds>
+  void elements(const T* source, T* output, const Place& place, std::int64_t begin, std::int64_t end, bool assigns) {
+    const auto& loop = loops_.back();
+    for (auto i = begin; i < end; ++i) {
+      auto from = i * loop.source;
+      auto to = i * loop.output;
+      bool reached = true;
+      for (std::size_t n = 0; n < indices_.size() && reached; ++n) {
+        const auto& index = indices_[n];
+        if (index.elements == nullptr || loop.indices[n] == 0) continue;
+        const auto value = checked(n, index.elements[place.indices[n] + i * loop.indices[n]], i);
+        reached = value >= index.begin && value < index.end;
+        from += (value - index.begin) * index.in_source;
+        to += (value - index.begin) * index.in_output;
+      }
+      if (reached) put<T, kAdds>(output[to], source[from]);
+      else if (assigns) output[i * loop.output] = T{};
+    }
+  }
+
+  std::int64_t checked(std::size_t index, std::int64_t value, std::int64_t in_row) const {
+    if (value == kIndexOutOfBounds) fail(index, in_row);
+    return value;
+  }
+
+  [[noreturn]] void fail(std::size_t n, std::int64_t in_row) const {
+    std::string place;
+    const auto add = [&](const Loop& loop, std::int64_t at) {
+      if (loop.indices[n] != 0) kernel_.add_place(loop.label, ranges_[loop.label].begin + at, place);
+    };
+    for (std::size_t l = 0; l + 1 < loops_.size(); ++l) add(loops_[l], counters_[l]);
+    add(loops_.back(), in_row);
+    throw kernel_.out_of_bounds(n, place);
+  }
+
+  const AccessKernel& kernel_;
+  std::span<const PartRange> ranges_;
+  MutableLabelView output_;
+  bool is_first_;
+  const void* source_ = nullptr;
+  std::int64_t source_begin_ = 0;
+  std::int64_t output_begin_ = 0;
+  std::vector<Index> indices_;
+  std::vector<std::int64_t> steps_of_;  // by index and label
+  std::vector<Loop> loops_;             // innermost last
+  std::vector<std::int64_t> counters_;  // of all loops but the innermost
+  bool row_takes_index_ = false;
+};
+
+AccessKernel::AccessKernel(AccessForm form, const EinSum& einsum, const LabelTable& labels, DType compute)
+    : form_(std::move(form)),
+      inputs_(einsum.inputs),
+      labels_(einsum.labels()),
+      extents_(labels.extents(labels_)),
+      compute_(compute) {
+  std::vector<PartRange> whole;
+  for (const auto label : labels_) {
+    names_.push_back(labels.name(label));
+    whole.push_back({0, labels.extent(label)});
+    in_output_.push_back(contains(einsum.output, label));
+  }
+  for (const auto& determined : form_.determined) {
+    determined_.push_back(place_of(determined.label));
+    if (determined.operand) continue;
+    const auto bounds = determined.bounds(labels_, whole);
+    if (!bounds || bounds->first < -kGreatestIndex || bounds->second > kGreatestIndex)
+      throw Error(ErrorKind::Shape, "an index of " + names_[determined_.back()] + " is beyond all extents");
+  }
+  writes_once_ = std::all_of(einsum.aggregated.begin(), einsum.aggregated.end(),
+                             [&](Label label) { return form_.determines(label); });
+  writes_all_ =
+      std::none_of(einsum.output.begin(), einsum.output.end(), [&](Label label) { return form_.determines(label); });
+}
+
+void AccessKernel::run(std::span<const LabelView> operands, std::span<const PartRange> ranges,
+                       const MutableLabelView& accumulator, bool first) const {
+  CHECK(operands[form_.source].dtype == compute_ && accumulator.dtype == compute_,
+        "an access moves elements of one type");
+  Call(*this, operands, ranges, accumulator, first).run();
+}
+
+bool AccessKernel::is_empty(std::span<const PartRange> ranges) const {
+  for (std::size_t n = 0; n < form_.determined.size(); ++n) {
+    if (form_.determined[n].operand) continue;
+    const auto bounds = form_.determined[n].bounds(labels_, ranges);
+    const auto& range = ranges[determined_[n]];
+    if (bounds && (bounds->second < range.begin || bounds->first >= range.end())) return true;
+  }
+  return false;
+}
+
+bool AccessKernel::has_indices(std::size_t operand) const {
+  return std::any_of(form_.determined.begin(), form_.determined.end(),
+                     [&](const auto& determined) { return determined.operand == operand; });
+}
+
+void AccessKernel::check_indices(std::size_t operand, const Tile& tile, std::span<const PartRange> ranges) const {
+  CHECK(tile.dtype() == DType::Int64, "an index is a whole number");
+  const auto* elements = reinterpret_cast<const std::int64_t*>(tile.bytes().data());
+  const auto count = tile.shape().element_count();
+  const auto at = std::find(elements, elements + count, kIndexOutOfBounds) - elements;
+  if (at == count) return;
+  std::string place;
+  const auto strides = tile.shape().row_major_strides();
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    const auto label = place_of(inputs_[operand][d]);
+    add_place(label, ranges[label].begin + at / strides[d] % tile.shape()[d], place);
+  }
+  for (std::size_t n = 0; n < form_.determined.size(); ++n)
+    if (form_.determined[n].operand == operand) throw out_of_bounds(n, place);
+}
+
+std::size_t AccessKernel::place_of(Label label) const {
+  const auto place = static_cast<std::size_t>(std::find(labels_.begin(), labels_.end(), label) - labels_.begin());
+  CHECK(place < labels_.size(), "a label of an access has a place");
+  return place;
+}
+
+void AccessKernel::add_place(std::size_t label, std::int64_t index, std::string& place) const {
+  place += (place.empty() ? ", at " : ", ") + names_[label] + " = " + std::to_string(index);
+}
+
+Error AccessKernel::out_of_bounds(std::size_t n, const std::string& place) const {
+  const auto label = determined_[n];
+  return {ErrorKind::Value,
+          "an index of " + names_[label] + " lies outside its extent of " + std::to_string(extents_[label]) + place,
+          std::nullopt,
+          extents_[label] > 0 ? "indices go from 0 to " + std::to_string(extents_[label] - 1) +
+                                    "; with PAD 0 before the bracket closes, there are zeros outside"
+                              : "no index is inside"};
+}
+
+std::string AccessKernel::describe() const {
+  if (form_.gathers()) return writes_all_ ? "gather" : "scatter";
+  return writes_once_ ? "strided copy" : "strided sum";
+}
+
+}  // namespace eindb

@@ -1,0 +1,181 @@
+#include "tensor/access_form.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+
+// An affine function of label values with whole coefficients.
+struct Affine {
+  std::vector<std::pair<Label, std::int64_t>> coefficients;
+  std::int64_t offset = 0;
+};
+
+std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+}
+
+std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+}
+
+// a + factor * b
+std::optional<Affine> combined(Affine a, const Affine& b, std::int64_t factor) {
+  const auto offset = product(b.offset, factor);
+  const auto total = offset ? sum(a.offset, *offset) : std::nullopt;
+  if (!total) return std::nullopt;
+  a.offset = *total;
+  for (const auto& [label, coefficient] : b.coefficients) {
+    const auto more = product(coefficient, factor);
+    if (!more) return std::nullopt;
+    const auto known = std::find_if(a.coefficients.begin(), a.coefficients.end(),
+                                    [label = label](const auto& entry) { return entry.first == label; });
+    if (known == a.coefficients.end()) {
+      a.coefficients.emplace_back(label, *more);
+      continue;
+    }
+    const auto both = sum(known->second, *more);
+    if (!both) return std::nullopt;
+    known->second = *both;
+  }
+  return a;
+}
+
+std::optional<Affine> affine_of(const ScalarExpression& e);
+
+std::optional<Affine> affine_sum(const ScalarExpression& e, std::int64_t sign_of_others) {
+  Affine total;
+  for (std::size_t n = 0; n < e.arguments().size(); ++n) {
+    const auto part = affine_of(*e.arguments()[n]);
+    auto next = part ? combined(std::move(total), *part, n == 0 ? 1 : sign_of_others) : std::nullopt;
+    if (!next) return std::nullopt;
+    total = *std::move(next);
+  }
+  return total;
+}
+
+// At most one factor has labels.
+std::optional<Affine> affine_product(const ScalarExpression& e) {
+  Affine total{{}, 1};
+  for (const auto& argument : e.arguments()) {
+    const auto part = affine_of(*argument);
+    if (!part || (!part->coefficients.empty() && !total.coefficients.empty())) return std::nullopt;
+    auto next = part->coefficients.empty() ? combined({}, total, part->offset) : combined({}, *part, total.offset);
+    if (!next) return std::nullopt;
+    total = *std::move(next);
+  }
+  return total;
+}
+
+std::optional<Affine> affine_of(const ScalarExpression& e) {
+  if (e.kind() == Kind::Integer) return Affine{{}, e.integer_value()};
+  if (e.kind() == Kind::LabelIndex) return Affine{{{e.label(), 1}}, 0};
+  if (e.is_call(ScalarOp::Add)) return affine_sum(e, 1);
+  if (e.is_call(ScalarOp::Subtract)) return affine_sum(e, -1);
+  if (e.is_call(ScalarOp::Multiply)) return affine_product(e);
+  if (e.is_call(ScalarOp::Negate)) {
+    const auto part = affine_of(*e.arguments()[0]);
+    return part ? combined({}, *part, -1) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool is_zero_constant(const ScalarExpression& e) { return e.is_constant() && e.real_value() == 0; }
+
+// Collects the conditions of a conjunction.
+void collect_conditions(const ScalarExpression& e, std::vector<const ScalarExpression*>& out) {
+  if (!e.is_call(ScalarOp::And)) return out.push_back(&e);
+  for (const auto& argument : e.arguments()) collect_conditions(*argument, out);
+}
+
+// The label that label = index determines, one way or the other.
+std::optional<DeterminedLabel> determined_by(const ScalarExpression& label, const ScalarExpression& index) {
+  if (label.kind() != Kind::LabelIndex) return std::nullopt;
+  if (index.kind() == Kind::Operand) return DeterminedLabel{.label = label.label(), .operand = index.operand()};
+  auto affine = affine_of(index);
+  if (!affine) return std::nullopt;
+  std::erase_if(affine->coefficients, [](const auto& entry) { return entry.second == 0; });
+  return DeterminedLabel{label.label(), std::nullopt, std::move(affine->coefficients), affine->offset};
+}
+
+// Of two labels that determine each other, the one that is aggregated is taken: the result is then written in order.
+std::optional<DeterminedLabel> determined_by(const EinSum& einsum, const ScalarExpression& equation) {
+  const auto& sides = equation.arguments();
+  auto first = determined_by(*sides[0], *sides[1]);
+  if (first && contains(einsum.aggregated, first->label)) return first;
+  auto second = determined_by(*sides[1], *sides[0]);
+  if (second && contains(einsum.aggregated, second->label)) return second;
+  return first ? first : second;
+}
+
+// The labels from which an index follows.
+Labels labels_behind(const EinSum& einsum, const DeterminedLabel& determined) {
+  if (determined.operand) return einsum.inputs[*determined.operand];
+  Labels labels;
+  for (const auto& [label, coefficient] : determined.coefficients) labels.push_back(label);
+  return labels;
+}
+
+}  // namespace
+
+std::optional<std::pair<std::int64_t, std::int64_t>> DeterminedLabel::bounds(const Labels& labels,
+                                                                             std::span<const PartRange> ranges) const {
+  CHECK(!operand, "the bounds of an index that an operand has are not known");
+  CHECK(labels.size() == ranges.size(), "every label has a range");
+  std::optional<std::int64_t> least = offset;
+  std::optional<std::int64_t> most = offset;
+  for (const auto& [behind, coefficient] : coefficients) {
+    const auto place = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), behind) - labels.begin());
+    CHECK(place < labels.size(), "the labels that determine an index have ranges");
+    const auto& range = ranges[place];
+    const auto first = product(coefficient, range.begin);
+    const auto last = product(coefficient, range.begin + std::max<std::int64_t>(range.size, 1) - 1);
+    if (!first || !last || !least || !most) return std::nullopt;
+    least = sum(*least, std::min(*first, *last));
+    most = sum(*most, std::max(*first, *last));
+  }
+  if (!least || !most) return std::nullopt;
+  return std::pair(*least, *most);
+}
+
+bool AccessForm::determines(Label label) const {
+  return std::any_of(determined.begin(), determined.end(), [&](const auto& index) { return index.label == label; });
+}
+
+bool AccessForm::gathers() const {
+  return std::any_of(determined.begin(), determined.end(), [](const auto& index) { return index.operand.has_value(); });
+}
+
+std::optional<AccessForm> access_form(const EinSum& einsum) {
+  if (einsum.aggregate != Aggregate::Sum || !einsum.expression->is_call(ScalarOp::Case)) return std::nullopt;
+  const auto& arguments = einsum.expression->arguments();
+  if (arguments.size() != 3 || arguments[1]->kind() != Kind::Operand || !is_zero_constant(*arguments[2]))
+    return std::nullopt;
+  AccessForm form{.source = arguments[1]->operand(), .determined = {}};
+  std::vector<const ScalarExpression*> conditions;
+  collect_conditions(*arguments[0], conditions);
+  for (const auto* condition : conditions) {
+    if (!condition->is_call(ScalarOp::Equal)) return std::nullopt;
+    auto determined = determined_by(einsum, *condition);
+    if (!determined || form.determines(determined->label) || determined->operand == form.source) return std::nullopt;
+    form.determined.push_back(*std::move(determined));
+  }
+  for (const auto& determined : form.determined)
+    for (const auto label : labels_behind(einsum, determined))
+      if (form.determines(label)) return std::nullopt;
+  for (std::size_t n = 0; n < einsum.inputs.size(); ++n) {
+    const bool is_index = std::any_of(form.determined.begin(), form.determined.end(),
+                                      [&](const auto& determined) { return determined.operand == n; });
+    if (n != form.source && !is_index) return std::nullopt;
+  }
+  return form;
+}
+
+}  // namespace eindb

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tensor/einsum.hpp"
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+/// The value of an index operand that stands for an index out of bounds: a call that meets it throws.
+inline constexpr std::int64_t kIndexOutOfBounds = std::numeric_limits<std::int64_t>::min();
+
+/// A label whose index other labels determine: by an affine function of theirs, or by an element of an INT64 operand.
+struct DeterminedLabel {
+  Label label;
+  std::optional<std::size_t> operand = {};                        ///< the operand that has the index
+  std::vector<std::pair<Label, std::int64_t>> coefficients = {};  ///< otherwise: distinct labels, none zero
+  std::int64_t offset = 0;
+
+  /// The least and the greatest index that labels with these ranges determine, by an affine function; nullopt beyond
+  /// 64 bits.
+  std::optional<std::pair<std::int64_t, std::int64_t>> bounds(const Labels& labels,
+                                                              std::span<const PartRange> ranges) const;
+};
+
+/// SUM over cells of an operand, of those alone in which some labels have the index that the others determine. In each
+/// such cell the operand is read, or added, at computed indices. The other labels are free.
+///
+///     Z[i,j] = SUM[a](CASE WHEN a = 2 * i + 1 THEN X[a,j] ELSE 0 END)     X[2 * i + 1, j]
+///     Z[b,d] = SUM[a](CASE WHEN a = T[b] THEN E[a,d] ELSE 0 END)         a gather, E[T[b], d]
+///     Z[a,d] = SUM[b](CASE WHEN a = T[b] THEN G[b,d] ELSE 0 END)         its derivative, a scatter
+struct AccessForm {
+  std::size_t source = 0;  ///< the number of the operand that is read
+  std::vector<DeterminedLabel> determined;
+
+  bool determines(Label label) const;
+  /// Whether an operand has some of the indices.
+  bool gathers() const;
+};
+
+/// nullopt for any other EinSum.
+std::optional<AccessForm> access_form(const EinSum& einsum);
+
+}  // namespace eindb
