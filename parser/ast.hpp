@@ -82,9 +82,34 @@ struct Name {
   Identifier name;
 };
 
-/// One index of X[i, 3, $1]. The binder rejects negative integers.
+/// 2:10:3 in X[2:10:3,j], as in Python: every third index from 2 to 9. Numbers may be negative, and any may be left out.
+struct IndexRange {
+  std::optional<Extent> begin;
+  std::optional<Extent> end;
+  std::optional<Extent> step;
+};
+
+/// i + 1 in X[i + 1,j], or T[b] in E[T[b],d]: a computed index.
+struct ComputedIndex {
+  std::vector<Expression> index;  ///< exactly one
+};
+
+/// One index of X[i, 3, $1, 2:5, j + 1]. A negative integer counts from the end.
 struct IndexTerm {
-  std::variant<Identifier, Integer, Parameter> value;
+  std::variant<Identifier, Integer, Parameter, IndexRange, ComputedIndex> value;
+  SourceSpan span;
+};
+
+/// The cells that a reference reads where a computed index is outside of the tensor: X[i - 1 PAD 0].
+struct Padding {
+  enum class Kind : std::uint8_t {
+    Value,    ///< a number
+    Edge,     ///< the nearest cell
+    Reflect,  ///< the cells before the edge, in reverse
+    Wrap,     ///< the cells at the other end
+  };
+  Kind kind = Kind::Value;
+  std::vector<Expression> value;  ///< one for Value, otherwise none
   SourceSpan span;
 };
 
@@ -92,6 +117,7 @@ struct IndexTerm {
 struct Reference {
   Identifier name;
   std::vector<IndexTerm> terms;
+  std::optional<Padding> padding = {};
 };
 
 enum class AggregateOp : std::uint8_t {
@@ -109,12 +135,12 @@ enum class AggregateOp : std::uint8_t {
   CountNonzero,  ///< cells that are not 0
 };
 
-/// SUM(e) or SUM[j,k](e).
+/// SUM(e), SUM[j,k](e), or SUM[k 3](e) where nothing else gives k an extent.
 struct Aggregate {
   AggregateOp op = AggregateOp::Sum;
-  SourceSpan op_span;                             ///< of the word SUM
-  std::optional<std::vector<Identifier>> labels;  ///< nullopt: the labels of the argument that the head lacks
-  std::vector<Expression> argument;               ///< exactly one
+  SourceSpan op_span;                            ///< of the word SUM
+  std::optional<std::vector<Dimension>> labels;  ///< nullopt: the labels of the argument that the head lacks
+  std::vector<Expression> argument;              ///< exactly one
 };
 
 /// f(a, b, ...): a function, a generator such as RANDOM, or a macro.

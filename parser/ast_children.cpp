@@ -9,6 +9,12 @@ void walk(Expression& e, const Visit& visit) {
   const auto all = [&](auto& expressions) {
     for (auto& expression : expressions) visit(expression);
   };
+  if (auto* reference = std::get_if<ast::Reference>(&e.node)) {
+    for (auto& term : reference->terms)
+      if (auto* computed = std::get_if<ast::ComputedIndex>(&term.value)) all(computed->index);
+    if (reference->padding) all(reference->padding->value);
+    return;
+  }
   if (auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) return all(aggregate->argument);
   if (auto* call = std::get_if<ast::Call>(&e.node)) return all(call->arguments);
   if (auto* prefix = std::get_if<ast::Prefix>(&e.node)) return all(prefix->operand);

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "parser/expression_parser.hpp"
+#include "parser/extent_parser.hpp"
 
 namespace eindb {
 namespace {
@@ -71,31 +72,6 @@ ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule) {
   else if (rule == ExtentRule::Required) tokens.fail_expected(what + ", a whole number from 0 on", kForm);
   dimension.span = tokens.span_from(begin);
   return dimension;
-}
-
-bool at_extent(TokenStream& tokens) {
-  return tokens.at(Token::Kind::Parameter) || tokens.at(Token::Kind::Integer) || tokens.at_loop_variable();
-}
-
-ast::Extent parse_extent(TokenStream& tokens, std::string_view what, std::int64_t least) {
-  ast::Extent extent;
-  const auto begin = tokens.begin();
-  if (tokens.at(Token::Kind::Parameter)) extent.value = parse_parameter(tokens);
-  else if (tokens.at_loop_variable()) extent.value = tokens.expect_name(what);
-  else extent.value = ast::Integer{parse_whole(tokens, what, least)};
-  extent.span = tokens.span_from(begin);
-  return extent;
-}
-
-std::int64_t parse_whole(TokenStream& tokens, std::string_view what, std::int64_t least) {
-  const auto expected = std::string(what) + ", a whole number from " + std::to_string(least) + " on";
-  if (!tokens.at(Token::Kind::Integer)) tokens.fail_expected(expected);
-  const auto value = number_value(tokens.peek());
-  const auto* const integer = std::get_if<std::int64_t>(&value);
-  if (integer == nullptr) throw Error(ErrorKind::Syntax, std::string(what) + " is beyond 64 bits", tokens.peek().span);
-  if (*integer < least) tokens.fail_expected(expected);
-  tokens.take();
-  return *integer;
 }
 
 }  // namespace eindb

@@ -19,17 +19,9 @@ enum class DefinedName : std::uint8_t { OfResult, OfTensor };
 /// Z[i,k] = expression.
 ast::Definition parse_definition(TokenStream& tokens, DefinedName rule = DefinedName::OfResult);
 
-/// Whether the next token is a whole number, $1, or the variable of an enclosing loop.
-bool at_extent(TokenStream& tokens);
-/// Parses an extent; a number must be from `least` to 2^63-1.
-ast::Extent parse_extent(TokenStream& tokens, std::string_view what, std::int64_t least);
-
 /// "i 1000"; the extent is optional in the head of a definition.
 enum class ExtentRule : std::uint8_t { Optional, Required };
 ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule);
-
-/// A whole number from `least` to 2^63-1.
-std::int64_t parse_whole(TokenStream& tokens, std::string_view what, std::int64_t least);
 
 /// The hint if no definition's name is found: EINSUM('ij,jk', X, Y) and EINSUM ij,jk->ik (X, Y) are NumPy habits.
 inline constexpr const char* kSubscriptForm = "subscripts stand in plain quotes: EINSUM 'ij,jk->ik' (X, Y)";

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <type_traits>
 #include <utility>
 
 #include "common/error.hpp"
 #include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
+#include "parser/extent_parser.hpp"
 #include "parser/foreign_words.hpp"
 #include "parser/limits.hpp"
 
@@ -155,8 +157,15 @@ class ExpressionParser {
   ast::Cast cast_after_word();
   ast::Aggregate aggregate_after_word(const Token& word, ast::AggregateOp op);
   ast::Reference reference_after_bracket(ast::Identifier name);
-  std::vector<ast::Identifier> aggregate_labels(const Token& word);
+  std::vector<ast::Dimension> aggregate_labels(const Token& word);
   ast::IndexTerm index_term(const ast::Identifier& name);
+  ast::IndexTerm single_index(const ast::Identifier& name);
+  ast::IndexTerm computed_index();
+  ast::IndexRange range_after(std::optional<ast::Extent> begin);
+  std::optional<ast::Extent> range_bound();
+  ast::Padding padding_after_word();
+  bool at_index_end();
+  bool at_single_index() const;
   bool at_aggregate_labels() const;
   bool at_plain_name();
   void require_same_on_bits(const ast::Infix& before, const Operator& next);
@@ -388,30 +397,125 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
   return node;
 }
 
-std::vector<ast::Identifier> ExpressionParser::aggregate_labels(const Token& word) {
-  std::vector<ast::Identifier> labels;
+std::vector<ast::Dimension> ExpressionParser::aggregate_labels(const Token& word) {
+  std::vector<ast::Dimension> labels;
   if (tokens_.accept_symbol("]")) return labels;
   do {
-    labels.push_back(tokens_.expect_label("a label to aggregate over"));
+    const auto begin = tokens_.begin();
+    ast::Dimension dimension{tokens_.expect_label("a label to aggregate over"), std::nullopt, {}};
+    if (at_extent(tokens_)) dimension.extent = parse_extent(tokens_, "the extent of a label", 0);
+    dimension.span = tokens_.span_from(begin);
+    labels.push_back(std::move(dimension));
   } while (tokens_.accept_symbol(","));
   tokens_.expect_symbol("]", "after the labels of", word.text);
   return labels;
 }
 
 ast::Reference ExpressionParser::reference_after_bracket(ast::Identifier name) {
-  ast::Reference node{std::move(name), {}};
-  if (tokens_.accept_symbol("]")) return node;
+  ast::Reference node{std::move(name), {}, {}};
+  const auto symbols = tokens_.allow_symbols(":");
+  if (tokens_.at_symbol("]")) {
+    tokens_.allow_symbols(symbols);
+    tokens_.take();
+    return node;
+  }
   do {
     node.terms.push_back(index_term(node.name));
   } while (tokens_.accept_symbol(","));
+  tokens_.allow_symbols(symbols);
+  if (tokens_.accept_word("PAD")) node.padding = padding_after_word();
   if (tokens_.accept_symbol("]")) return node;
-  const bool arithmetic = find_operator(tokens_.peek()) != nullptr || tokens_.at_symbol("(");
-  const auto* const otherwise = tokens_.at_name() ? "labels have commas between them" : "";
   tokens_.fail_expected("']' after the labels of " + node.name.text,
-                        arithmetic ? "a place holds one label, constant or parameter" : otherwise);
+                        tokens_.at_name() ? "labels have commas between them" : "");
+}
+
+// After PAD: a number, or a word for the cell that is read instead.
+ast::Padding ExpressionParser::padding_after_word() {
+  const auto begin = tokens_.begin();
+  ast::Padding padding;
+  if (tokens_.accept_word("EDGE")) padding.kind = ast::Padding::Kind::Edge;
+  else if (tokens_.accept_word("REFLECT")) padding.kind = ast::Padding::Kind::Reflect;
+  else if (tokens_.accept_word("WRAP")) padding.kind = ast::Padding::Kind::Wrap;
+  else if (tokens_.at_symbol("]")) tokens_.fail_expected("a number, EDGE, REFLECT or WRAP after PAD");
+  else padding.value.push_back(infix(Level::Loosest));
+  padding.span = tokens_.span_from(begin);
+  return padding;
+}
+
+bool ExpressionParser::at_index_end() {
+  return tokens_.at_symbol(",") || tokens_.at_symbol("]") || tokens_.at_word("PAD");
+}
+
+// Whether the next term is one label, number or parameter, or has none of them.
+bool ExpressionParser::at_single_index() const {
+  auto ahead = tokens_;
+  if (ahead.at_symbol("(") || ahead.at_word("CASE") || ahead.at_word("CAST")) return false;
+  if (ahead.accept_symbol("-") && !ahead.at(Token::Kind::Integer)) return !ahead.at_name() && !ahead.at_symbol("(");
+  if (!ahead.at_name() && !ahead.at(Token::Kind::Integer) && !ahead.at(Token::Kind::Parameter)) return true;
+  ahead.take();
+  return find_operator(ahead.peek()) == nullptr && !ahead.at_symbol("[") && !ahead.at_symbol("(");
+}
+
+ast::IndexTerm ExpressionParser::computed_index() {
+  const auto begin = tokens_.begin();
+  ast::ComputedIndex computed;
+  computed.index.push_back(infix(Level::Loosest));
+  return {std::move(computed), tokens_.span_from(begin)};
+}
+
+// A number of a range, the variable of a loop, or nothing.
+std::optional<ast::Extent> ExpressionParser::range_bound() {
+  if (at_index_end() || tokens_.at_symbol(":")) return std::nullopt;
+  const auto begin = tokens_.begin();
+  const bool negative = tokens_.accept_symbol("-");
+  if (!negative && tokens_.at_loop_variable())
+    return ast::Extent{tokens_.expect_name("the variable of a loop"), tokens_.span_from(begin)};
+  if (!negative && tokens_.at(Token::Kind::Parameter)) {
+    const auto parameter = parse_parameter(tokens_);
+    return ast::Extent{parameter, tokens_.span_from(begin)};
+  }
+  if (!tokens_.at(Token::Kind::Integer))
+    tokens_.fail_expected("a number in a range", "a computed index takes a label: X[i + 3] with the extent of i");
+  const auto token = tokens_.take();
+  const auto value = number_value(token);
+  const auto* const integer = std::get_if<std::int64_t>(&value);
+  if (integer == nullptr) throw Error(ErrorKind::Syntax, "an index beyond 64 bits", token.span);
+  return ast::Extent{ast::Integer{negative ? -*integer : *integer}, tokens_.span_from(begin)};
+}
+
+// After the first number of a range, before its colon.
+ast::IndexRange ExpressionParser::range_after(std::optional<ast::Extent> begin) {
+  tokens_.expect_symbol(":", "in a range");
+  ast::IndexRange range{std::move(begin), range_bound(), std::nullopt};
+  if (tokens_.accept_symbol(":")) range.step = range_bound();
+  return range;
 }
 
 ast::IndexTerm ExpressionParser::index_term(const ast::Identifier& name) {
+  const auto begin = tokens_.begin();
+  if (tokens_.at_symbol(":")) {
+    auto range = range_after(std::nullopt);
+    return {std::move(range), tokens_.span_from(begin)};
+  }
+  if (!at_single_index()) return computed_index();
+  auto term = single_index(name);
+  if (!tokens_.at_symbol(":")) return term;
+  auto first = std::visit(
+      [&](auto& value) -> ast::Extent {
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_constructible_v<decltype(ast::Extent::value), Value>) return {std::move(value), term.span};
+        else throw Error(ErrorKind::Syntax, "a range begins with a number", term.span);
+      },
+      term.value);
+  if (const auto* label = std::get_if<ast::Identifier>(&first.value); label != nullptr && (tokens_.loops() == nullptr || !tokens_.loops()->variables.contains(label->text))) {
+    throw Error(ErrorKind::Syntax, "a range begins with a number, not with " + label->text, term.span,
+                "X[2:5,j] has the indices 2, 3 and 4; a label takes all indices: X[" + label->text + ",j]");
+  }
+  auto range = range_after(std::move(first));
+  return {std::move(range), tokens_.span_from(begin)};
+}
+
+ast::IndexTerm ExpressionParser::single_index(const ast::Identifier& name) {
   const auto begin = tokens_.begin();
   if (tokens_.at_name()) {
     auto label = tokens_.expect_name("a label");
@@ -472,17 +576,6 @@ std::vector<Expression> parse_arguments(TokenStream& tokens, std::string_view wh
   for (const auto& argument : list)
     if (height_of(argument) > kMaxNesting) fail_nesting(argument.span);
   return list;
-}
-
-ast::Parameter parse_parameter(TokenStream& tokens) {
-  constexpr std::size_t kMost = 65535;
-  const auto token = tokens.take();
-  const auto digits = token.text.substr(1);
-  std::size_t number = 0;
-  const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), number).ec;
-  if (error != std::errc{} || number == 0 || number > kMost)
-    throw Error(ErrorKind::Syntax, "parameters are numbered from $1 to $65535", token.span);
-  return {number};
 }
 
 std::string hint_after_expression(TokenStream& tokens) {

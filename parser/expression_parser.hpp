@@ -19,9 +19,6 @@ ast::Expression parse_expression(TokenStream& tokens);
 /// Parses comma-separated expressions and the closing ')'; `whose` is for the message.
 std::vector<ast::Expression> parse_arguments(TokenStream& tokens, std::string_view whose);
 
-/// Parses a parameter: $1 to $65535.
-ast::Parameter parse_parameter(TokenStream& tokens);
-
 /// SUM, PROD, ...: words that cannot name a function or a macro.
 std::vector<std::string_view> aggregate_names();
 

@@ -145,6 +145,10 @@ class Replacement {
   void rewrite(ast::Reference& reference) {
     rewrite(reference.name);
     for (auto& term : reference.terms) {
+      if (auto* range = std::get_if<ast::IndexRange>(&term.value)) {
+        for (auto* number : {&range->begin, &range->end, &range->step})
+          if (*number) rewrite(**number);
+      }
       auto* name = std::get_if<ast::Identifier>(&term.value);
       if (name == nullptr) continue;
       if (is_variable(*name)) term.value = ast::Parameter{variable_.parameter};

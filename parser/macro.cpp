@@ -129,7 +129,7 @@ class Expander {
     } else if (auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
       aggregate->op_span = call.span;
       if (!aggregate->labels) return;
-      for (auto& label : *aggregate->labels) label = name_for(label, call, "a label");
+      for (auto& dimension : *aggregate->labels) dimension.label = name_for(dimension.label, call, "a label");
     } else if (auto* function = std::get_if<ast::Call>(&e.node)) {
       function->function = scoped(function->function, call);
     }

@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "parser/definition_parser.hpp"
 #include "parser/expression_parser.hpp"
+#include "parser/extent_parser.hpp"
 #include "parser/limits.hpp"
 #include "parser/statement_end.hpp"
 #include "parser/tokenizer.hpp"

@@ -7,6 +7,7 @@
 #include "parser/definition_parser.hpp"
 #include "parser/distinct_names.hpp"
 #include "parser/expression_parser.hpp"
+#include "parser/extent_parser.hpp"
 #include "parser/query_parser.hpp"
 #include "parser/sql_parser.hpp"
 #include "parser/statement_parsers.hpp"

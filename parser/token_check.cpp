@@ -22,7 +22,7 @@ std::string hint_for(char32_t c) {
     case '{': return "labels stand in brackets: X[i,j]";
     case '}': return "labels stand in brackets: X[i,j]; no '{' of a loop is open here";
     case '`': return "names are quoted with \"";
-    case ':': return "a whole dimension takes a label, X[i,j]; an extent follows its label, i 10; parameters are $1";
+    case ':': return "ranges stand in the brackets of a tensor, X[0:10,j]; an extent follows its label, i 10; parameters are $1";
     case '?': return "parameters are written $1; a condition is CASE WHEN x > 0 THEN a ELSE b END";
     case '@': return "a product of matrices is SUM(X[i,j] * Y[j,k])";
     case '\'':
@@ -77,16 +77,16 @@ std::string hint_for(char32_t c) {
          hint_for(decode_utf8(text, begin).value));
 }
 
-bool is_symbol_of_eindb(const Token& token, bool braces) {
+bool is_symbol_of_eindb(const Token& token, std::string_view extra) {
   constexpr std::string_view kSymbols = "()[],=<>+-*/%^.&|~";
   if (token.text.size() > 1) return token.is(Token::Kind::Operator);  // of the pairs in kEindbRules
-  return kSymbols.find(token.text.front()) != std::string_view::npos ||
-         (braces && (token.is_symbol('{') || token.is_symbol('}')));
+  const auto c = token.text.front();
+  return kSymbols.find(c) != std::string_view::npos || extra.find(c) != std::string_view::npos;
 }
 
 }  // namespace
 
-void check_token(const Token& token, std::string_view text, bool braces) {
+void check_token(const Token& token, std::string_view text, std::string_view extra) {
   switch (token.kind) {
     case Token::Kind::Unterminated: refuse_unterminated(token);
     case Token::Kind::Malformed: refuse_malformed(token);
@@ -95,7 +95,7 @@ void check_token(const Token& token, std::string_view text, bool braces) {
       return;
     case Token::Kind::Operator:
     case Token::Kind::Symbol:
-      if (!is_symbol_of_eindb(token, braces)) refuse_symbol(token, text);
+      if (!is_symbol_of_eindb(token, extra)) refuse_symbol(token, text);
       return;
     default: return;
   }

@@ -8,7 +8,7 @@ namespace eindb {
 
 /// Throws Error{Syntax} for a token of kEindbRules that eindb's language does not allow: an unterminated string, name
 /// or comment, a malformed number or parameter, an empty name, or a character of other languages, with a hint. `text`
-/// is the statement; `braces` tells whether braces are allowed, as in the head of a loop.
-void check_token(const Token& token, std::string_view text, bool braces);
+/// is the statement; `extra` has further characters that are allowed, such as the braces of a loop.
+void check_token(const Token& token, std::string_view text, std::string_view extra);
 
 }  // namespace eindb

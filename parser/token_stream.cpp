@@ -41,7 +41,7 @@ Token TokenStream::next_token() {
     return {Token::Kind::End, {}, {token.span.begin, token.span.begin}};
   }
   try {
-    check_token(token, text_, braces_);
+    check_token(token, text_, extra_symbols_);
     return token;
   } catch (const Error& error) {
     if (!concealed_) throw;
@@ -59,7 +59,7 @@ Token TokenStream::take() {
 
 void TokenStream::skip_to(std::size_t offset) {
   tokenizer_.skip_to(offset);
-  braces_ = false;
+  extra_symbols_ = {};
   next_.reset();
   last_end_ = offset;
 }

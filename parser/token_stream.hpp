@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "parser/ast.hpp"
 #include "parser/enclosing_loops.hpp"
@@ -69,7 +70,10 @@ class TokenStream {
   /// From now on messages do not show tokens, which may be a password.
   void conceal() { concealed_ = true; }
   /// From now on braces are allowed symbols.
-  void allow_braces() { braces_ = true; }
+  void allow_braces() { extra_symbols_ = "{}"; }
+  /// Allows these characters instead of the ones before, which it returns, from the next token that nobody has looked
+  /// at.
+  std::string_view allow_symbols(std::string_view symbols) { return std::exchange(extra_symbols_, symbols); }
 
   [[noreturn]] void fail_expected(std::string_view what, std::string hint = {});
 
@@ -82,7 +86,7 @@ class TokenStream {
   std::size_t last_end_;
   const EnclosingLoops* loops_;
   bool concealed_ = false;
-  bool braces_ = false;
+  std::string_view extra_symbols_;  // beside those of every statement
 };
 
 /// The schema of SQLite, main or temp, that has this name there or in PostgreSQL; empty if there is none.

@@ -223,10 +223,32 @@ class KeyWriter {
   }
 
   void write(const ast::Reference& reference) {
-    const auto& [name, terms] = reference;
+    const auto& [name, terms, padding] = reference;
     write(name);
     const Use scope(*this, shape_if(own_names_.contains(to_upper(name.text))));
     list(terms);
+    optional(padding);
+  }
+
+  void write(const ast::IndexRange& range) {
+    const auto& [begin, end, step] = range;
+    optional(begin);
+    optional(end);
+    optional(step);
+  }
+
+  // The bounds of a computed index depend on its numbers.
+  void write(const ast::ComputedIndex& computed) {
+    const auto& [index] = computed;
+    const Use scope(*this, ParameterUse::Shape);
+    list(index);
+  }
+
+  void write(const ast::Padding& padding) {
+    const auto& [kind, value, span] = padding;
+    count(static_cast<std::size_t>(kind));
+    const Use scope(*this, ParameterUse::Shape);
+    list(value);
   }
 
   void write(const ast::Aggregate& aggregate) {

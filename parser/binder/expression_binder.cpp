@@ -51,10 +51,6 @@ ScalarPtr truth_of(ScalarPtr value) {
   return ScalarExpression::call(ScalarOp::NotEqual, {std::move(value), ScalarExpression::integer(0)});
 }
 
-std::string dimension_of(const std::string& tensor, std::size_t position) {
-  return "dimension " + std::to_string(position + 1) + " of " + tensor;
-}
-
 std::string example_reference(const std::string& name, std::size_t rank) {
   static constexpr std::string_view kLetters = "ijklmnopqrstuvw";
   std::string out = name + "[";
@@ -90,25 +86,14 @@ void collect_factors(const ast::Expression& e, std::vector<const ast::Expression
 
 ExpressionBinder::ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelScope& labels,
                                    const ParameterScope& parameters, std::string name,
-                                   std::function<std::vector<std::string>()> macro_names)
+                                   std::function<std::vector<std::string>()> macro_names, std::uint32_t scope)
     : graph_(graph),
       tensors_(tensors),
       labels_(labels),
       parameters_(parameters),
       name_(std::move(name)),
-      macro_names_(std::move(macro_names)) {}
-
-void ExpressionBinder::bind_labels(const ast::Expression& e) {
-  if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
-    const auto& tensor = graph_.vertex(tensors_.get(reference->name));
-    require_rank(tensor.bound, reference->terms.size(), reference->name.text, e.span);
-    for (std::size_t d = 0; d < reference->terms.size(); ++d) {
-      if (const auto* label = std::get_if<ast::Identifier>(&reference->terms[d].value))
-        own_labels_.add(labels_.bind(*label, tensor.bound[d], reference->name.text, d));
-    }
-  }
-  for_each_child(e, [&](const ast::Expression& child) { bind_labels(child); });
-}
+      macro_names_(std::move(macro_names)),
+      scope_(scope) {}
 
 void ExpressionBinder::check_names(const ast::Expression& e) {
   if (const auto* call = std::get_if<ast::Call>(&e.node)) {
@@ -202,37 +187,52 @@ ScalarPtr ExpressionBinder::lower(const ast::Name& e, SourceSpan span, Draft& dr
   return operand(*vertex, {}, draft);
 }
 
-ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan, Draft& draft) {
+ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan span, Draft& draft) {
+  const auto is_plain = [](const ast::IndexTerm& term) {
+    return !std::holds_alternative<ast::IndexRange>(term.value) &&
+           !std::holds_alternative<ast::ComputedIndex>(term.value);
+  };
+  if (!std::all_of(e.terms.begin(), e.terms.end(), is_plain)) return lower_access(e, span, draft);
   const auto tensor = tensors_.get(e.name);
-  const auto bound = graph_.vertex(tensor).bound;
+  const auto [at, deferred] = held_indices(e, graph_.vertex(tensor).bound);
   Labels labels;
-  std::vector<std::optional<std::int64_t>> at;
-  std::map<std::size_t, std::size_t> deferred;
-  for (std::size_t d = 0; d < e.terms.size(); ++d) {
-    at.push_back(held_index(e.terms[d], bound[d], dimension_of(e.name.text, d)));
-    const auto* parameter = std::get_if<ast::Parameter>(&e.terms[d].value);
-    if (parameter != nullptr && parameters_.is_deferred(*parameter)) deferred.emplace(d, parameter->number - 1);
-    if (!at.back()) labels.push_back(*labels_.find(std::get<ast::Identifier>(e.terms[d].value)));
-  }
+  for (std::size_t d = 0; d < e.terms.size(); ++d)
+    if (!at[d]) labels.push_back(*labels_.find(std::get<ast::Identifier>(e.terms[d].value)));
   if (labels.size() == e.terms.size()) return operand(tensor, std::move(labels), draft);
-  // Repeated selections share one vertex, since an expression may name a selection many times.
+  return operand(selected(tensor, at, deferred), std::move(labels), draft);
+}
+
+ExpressionBinder::HeldIndices ExpressionBinder::held_indices(const ast::Reference& e, const Shape& bound) const {
+  HeldIndices held;
+  for (std::size_t d = 0; d < e.terms.size(); ++d) {
+    held.at.push_back(held_index(e.terms[d], bound[d], dimension_of(e.name.text, d)));
+    const auto* parameter = std::get_if<ast::Parameter>(&e.terms[d].value);
+    if (parameter != nullptr && parameters_.is_deferred(*parameter)) held.deferred.emplace(d, parameter->number - 1);
+  }
+  return held;
+}
+
+// Repeated selections share one vertex, since an expression may name a selection many times.
+VertexId ExpressionBinder::selected(VertexId tensor, const std::vector<std::optional<std::int64_t>>& at,
+                                    const std::map<std::size_t, std::size_t>& deferred) {
   auto key = std::to_string(tensor.index()) + Selection{.stored = {}, .at = at, .parameters = deferred}.to_string();
   auto [known, is_new] = selections_.try_emplace(std::move(key));
   if (is_new) known->second = select(graph_, tensor, at, deferred);
-  return operand(known->second, std::move(labels), draft);
+  return known->second;
 }
 
 std::optional<std::int64_t> ExpressionBinder::held_index(const ast::IndexTerm& term, std::int64_t extent,
-                                                         const std::string& place) {
-  if (std::holds_alternative<ast::Identifier>(term.value)) return std::nullopt;
+                                                         const std::string& place) const {
   const auto* parameter = std::get_if<ast::Parameter>(&term.value);
-  const auto index =
-      parameter != nullptr ? parameters_.index(*parameter, term.span) : std::get<ast::Integer>(term.value).value;
+  const auto* integer = std::get_if<ast::Integer>(&term.value);
+  if (parameter == nullptr && integer == nullptr) return std::nullopt;
+  const auto index = parameter != nullptr ? parameters_.index(*parameter, term.span) : integer->value;
+  if (integer != nullptr && index < 0 && index >= -extent) return index + extent;
   if (index >= 0 && index < extent) return index;
   throw Error(
       ErrorKind::Value,
       "index " + std::to_string(index) + " lies outside " + place + ", which has extent " + std::to_string(extent),
-      term.span, extent > 0 ? "indices go from 0 to " + std::to_string(extent - 1) : "");
+      term.span, extent > 0 ? "indices go from 0 to " + std::to_string(extent - 1) + ", or from -1 back to " + std::to_string(-extent) : "");
 }
 
 ScalarPtr ExpressionBinder::operand(VertexId vertex, Labels labels, Draft& draft) {

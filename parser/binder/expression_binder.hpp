@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "parser/ast.hpp"
@@ -23,13 +26,15 @@ namespace eindb {
 /// gives T[i] = MAX(X[i,j]), U[i] = SUM(Y[i,k]) and Z[i] = EXP(T[i]) / U[i].
 class ExpressionBinder {
  public:
-  /// `name` is the base of the names of new vertices; `macro_names` is for suggestions.
+  /// `name` is the base of the names of new vertices; `macro_names` is for suggestions. `scope` is the number of
+  /// a scope of labels that nothing else has, for labels without a name.
   ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelScope& labels, const ParameterScope& parameters,
-                   std::string name, std::function<std::vector<std::string>()> macro_names);
+                   std::string name, std::function<std::vector<std::string>()> macro_names, std::uint32_t scope);
 
-  /// Binds the labels of all references in `e` to the extents of the tensors. Must be called before `bind`, since the
-  /// head may take its extents from them.
-  void bind_labels(const ast::Expression& e);
+  /// Binds the labels of all references in `e` to the extents of the tensors, and gives labels that occur in computed
+  /// indices alone the greatest extents for which these are inside. Must be called before `bind`, since the head may
+  /// take its extents from them. Ranges stand for labels of `head` (docs/language.md).
+  void bind_labels(const ast::Expression& e, const std::vector<ast::Dimension>& head);
   /// Rejects unknown functions and tensors without their labels. To be called after bind_labels and before the head is
   /// checked, so that a label left without an extent by such a mistake is not reported instead.
   void check_names(const ast::Expression& e);
@@ -54,6 +59,32 @@ class ExpressionBinder {
     VertexId vertex;
     std::optional<DType> adapting = {};
   };
+  // The dimensions of a reference that are held at an index, and those whose index is known when the plan runs.
+  struct HeldIndices {
+    std::vector<std::optional<std::int64_t>> at;
+    std::map<std::size_t, std::size_t> deferred;
+  };
+  // An affine function of labels that may not be bound yet, and of bound ones.
+  struct NamedAffine {
+    std::vector<std::pair<const ast::Identifier*, std::int64_t>> coefficients;
+    std::int64_t offset = 0;
+  };
+  struct LabelAffine {
+    std::vector<std::pair<Label, std::int64_t>> coefficients;
+    std::int64_t offset = 0;
+  };
+  // The indices begin + n * step for n < count.
+  struct Range {
+    std::int64_t begin = 0;
+    std::int64_t step = 1;
+    std::int64_t count = 0;
+  };
+  // A computed index that must stay below an extent.
+  struct IndexConstraint {
+    const ast::Expression* index;
+    std::int64_t extent;
+  };
+  struct Access;
   // Lowers the argument of an aggregate into its vertex's draft.
   using LowerArgument = std::function<ScalarPtr(Draft&)>;
 
@@ -75,11 +106,44 @@ class ExpressionBinder {
   [[noreturn]] void unknown_function(const ast::Identifier& function);
   void convert(VertexId vertex, DType type, SourceSpan place);
   ScalarPtr lower_random(const ast::Call& e, ScalarExpression::Kind kind, const Draft& draft);
-  std::optional<std::int64_t> held_index(const ast::IndexTerm& term, std::int64_t extent, const std::string& place);
+  std::optional<std::int64_t> held_index(const ast::IndexTerm& term, std::int64_t extent,
+                                         const std::string& place) const;
+  HeldIndices held_indices(const ast::Reference& e, const Shape& bound) const;
+  VertexId selected(VertexId tensor, const std::vector<std::optional<std::int64_t>>& at,
+                    const std::map<std::size_t, std::size_t>& deferred);
   std::optional<std::int64_t> constant_integer(const ast::Expression& e) const;
   ScalarPtr operand(VertexId vertex, Labels labels, Draft& draft);
   ScalarPtr operand(VertexId vertex, Draft& draft);
   ScalarPtr adapting_operand(VertexId vertex, DType kind, Draft& draft);
+
+  // ---- access_binder.cpp: ranges and computed indices ----
+  void name_ranges(const ast::Expression& e, const std::vector<ast::Dimension>& head);
+  ast::Identifier range_label(std::size_t number, SourceSpan span) const;
+  std::int64_t range_number(const ast::Extent& number) const;
+  std::int64_t extent_of(const ast::Extent& extent) const;
+  Range range_of(const ast::IndexRange& range, SourceSpan span, std::int64_t extent, const std::string& place) const;
+  void sweep_labels(const ast::Expression& e);
+  void sweep_labels(const ast::Reference& reference, SourceSpan span);
+  std::optional<NamedAffine> affine_of(const ast::Expression& e) const;
+  bool add_affine(const ast::Expression& e, std::int64_t factor, NamedAffine& sum) const;
+  bool add_affine_product(const ast::Infix& product, std::int64_t factor, NamedAffine& sum) const;
+  std::optional<std::int64_t> longest_range(const NamedAffine& affine, const ast::Identifier& wanted,
+                                            std::int64_t extent) const;
+  void infer_extents();
+  ScalarPtr lower_access(const ast::Reference& e, SourceSpan span, Draft& draft);
+  static ScalarPtr affine_expression(const LabelAffine& affine);
+  static void add_equation(Access& access, Label determined, const ScalarPtr& index);
+  void add_computed(Access& access, const ast::Reference& e, std::size_t d, std::int64_t extent, bool& spread,
+                    Draft& draft);
+  void add_labels_of_index(Access& access, const LabelAffine& index, bool& spread) const;
+  static void add_inside(Access& access, const ScalarPtr& index, std::int64_t extent);
+  void require_inside(const LabelAffine& index, SourceSpan span, std::int64_t extent, const std::string& place,
+                      std::size_t labels) const;
+  void add_gathered(Access& access, const ast::Reference& e, std::size_t d, Label determined, bool& spread,
+                    Draft& draft);
+  VertexId index_vertex(Draft draft, ScalarPtr index, Labels over, SourceSpan span);
+  void add_operand_equation(Access& access, Label determined, VertexId index);
+  ScalarPtr finish_access(Access access, const ast::Reference& e, SourceSpan span, Draft& draft);
 
   // ---- aggregate_binder.cpp: aggregates, and vertices for parts of an expression ----
   VertexId bind_aggregate(const ast::Aggregate& e, SourceSpan span);
@@ -103,7 +167,7 @@ class ExpressionBinder {
   // Labels that occur in e and are not aggregated inside it, in order of first occurrence.
   void collect_free_labels(const ast::Expression& e, const Labels& visible, DistinctLabels& out) const;
   Labels aggregated_labels(const ast::Aggregate& e, const Labels& visible) const;
-  Labels named_labels(const std::vector<ast::Identifier>& names) const;
+  Labels named_labels(const std::vector<ast::Dimension>& dimensions) const;
   static Labels free_labels(const ScalarExpression& lowered_body, const Draft& draft);
   const Label* label_named(const ast::Identifier& name) const;
   void require_in_head(const ast::Expression& e, const Labels& used) const;
@@ -120,6 +184,9 @@ class ExpressionBinder {
   const ast::Aggregate* whole_ = nullptr;                 // the definition, if it is an aggregate alone
   DistinctLabels own_labels_;                             // of this definition
   std::unordered_map<std::string, VertexId> selections_;  // by tensor and held indices
+  std::uint32_t scope_;
+  std::vector<ast::Identifier> range_labels_;  // those of the head that ranges stand for, in its order
+  std::vector<IndexConstraint> constraints_;   // of computed indices without padding
   int made_ = 0;
 };
 

@@ -12,8 +12,12 @@ const Label* ExpressionBinder::label_named(const ast::Identifier& name) const {
 
 void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Labels& visible, DistinctLabels& out) const {
   if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
-    for (const auto& term : reference->terms)
+    std::size_t ranges = 0;
+    for (const auto& term : reference->terms) {
       if (const auto* label = std::get_if<ast::Identifier>(&term.value)) out.add(*labels_.find(*label));
+      if (std::holds_alternative<ast::IndexRange>(term.value)) out.add(*labels_.find(range_label(ranges++, term.span)));
+    }
+    for_each_child(e, [&](const ast::Expression& child) { collect_free_labels(child, visible, out); });
   } else if (const auto* name = std::get_if<ast::Name>(&e.node)) {
     if (const auto* label = label_named(name->name)) out.add(*label);
   } else if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
@@ -36,9 +40,10 @@ Labels ExpressionBinder::aggregated_labels(const ast::Aggregate& e, const Labels
   return difference(inside.labels(), visible);
 }
 
-Labels ExpressionBinder::named_labels(const std::vector<ast::Identifier>& names) const {
+Labels ExpressionBinder::named_labels(const std::vector<ast::Dimension>& dimensions) const {
   DistinctLabels out;
-  for (const auto& name : names) {
+  for (const auto& dimension : dimensions) {
+    const auto& name = dimension.label;
     const auto* label = labels_.find(name);
     if (label == nullptr) {
       throw Error(ErrorKind::Label, "label " + name.text + " occurs nowhere in this statement", name.span,
@@ -61,6 +66,11 @@ void ExpressionBinder::require_in_head(const ast::Expression& e, const Labels& u
   if (missing.empty()) return;
   const auto& name = graph_.labels().name(missing.front());
   const auto head = graph_.labels().join_names(head_);
+  if (name.starts_with(':')) {
+    throw Error(ErrorKind::Label, "a range stands for a label that is neither in the head of " + name_ + " nor aggregated",
+                find_label(e, missing.front()),
+                "ranges stand for labels of the head that nothing else has, in their order: Z[i,j] = X[0:10,:]");
+  }
   throw Error(ErrorKind::Label, "label " + name + " is neither in the head of " + name_ + " nor aggregated",
               find_label(e, missing.front()),
               "aggregate it, as in SUM[" + name + "](...), or add it to the head: " + name_ + "[" + head +
@@ -73,8 +83,11 @@ SourceSpan ExpressionBinder::find_label(const ast::Expression& e, Label label) c
     return found != nullptr && *found == label;
   };
   if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
-    for (const auto& term : reference->terms)
+    std::size_t ranges = 0;
+    for (const auto& term : reference->terms) {
       if (const auto* name = std::get_if<ast::Identifier>(&term.value); name != nullptr && is(*name)) return term.span;
+      if (std::holds_alternative<ast::IndexRange>(term.value) && is(range_label(ranges++, term.span))) return term.span;
+    }
   }
   if (const auto* used = std::get_if<ast::Name>(&e.node); used != nullptr && is(used->name)) return e.span;
   SourceSpan found = e.span;

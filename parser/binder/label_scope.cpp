@@ -4,8 +4,12 @@
 
 namespace eindb {
 
+std::string dimension_of(const std::string& tensor, std::size_t d) {
+  return "dimension " + std::to_string(d + 1) + " of " + tensor;
+}
+
 std::string LabelScope::Entry::place() const {
-  return dimension ? "dimension " + std::to_string(*dimension + 1) + " of " + owner : "the head of " + owner;
+  return dimension ? dimension_of(owner, *dimension) : "the head of " + owner;
 }
 
 std::string LabelScope::key_of(const ast::Identifier& name) { return std::to_string(name.scope) + ":" + name.text; }

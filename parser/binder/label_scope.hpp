@@ -11,6 +11,9 @@
 
 namespace eindb {
 
+/// "dimension 2 of X", for messages; `d` counts from 0.
+std::string dimension_of(const std::string& tensor, std::size_t d);
+
 /// The labels of one statement by name: a label has the same extent at every occurrence. Equal names from different
 /// macro calls (ast::Identifier::scope) are different labels.
 class LabelScope {

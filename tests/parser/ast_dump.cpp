@@ -28,7 +28,17 @@ template <class... Types>
 std::string text_of(const std::variant<Types...>& value) {
   return std::visit([](const auto& v) { return text_of(v); }, value);
 }
+std::string text_of(const IndexRange& range) {
+  const auto bound = [](const std::optional<Extent>& number) { return number ? text_of(number->value) : ""; };
+  return bound(range.begin) + ":" + bound(range.end) + (range.step ? ":" + bound(range.step) : "");
+}
+std::string text_of(const ComputedIndex& computed) { return text_of(computed.index.front()); }
 std::string text_of(const IndexTerm& term) { return text_of(term.value); }
+std::string text_of(const Padding& padding) {
+  static constexpr std::string_view kWords[] = {"", "EDGE", "REFLECT", "WRAP"};
+  return padding.value.empty() ? std::string(kWords[static_cast<std::size_t>(padding.kind)])
+                               : text_of(padding.value.front());
+}
 std::string text_of(const Literal& literal) { return text_of(literal.value); }
 std::string text_of(const Option& option) {
   return text_of(option.name) + (option.value ? "=" + text_of(*option.value) : "");
@@ -64,7 +74,9 @@ std::string dump_node(const Integer& node) { return text_of(node); }
 std::string dump_node(const Real& node) { return real_text(node.value); }
 std::string dump_node(const Parameter& node) { return text_of(node); }
 std::string dump_node(const Name& node) { return text_of(node.name); }
-std::string dump_node(const Reference& node) { return text_of(node.name) + bracketed(node.terms); }
+std::string dump_node(const Reference& node) {
+  return text_of(node.name) + bracketed(node.terms) + (node.padding ? "PAD(" + text_of(*node.padding) + ")" : "");
+}
 std::string dump_node(const Aggregate& node) {
   const std::string name = kAggregateNames[static_cast<std::size_t>(node.op)];
   return "(" + name + (node.labels ? bracketed(*node.labels) : "") + spaced(node.argument) + ")";

@@ -1,0 +1,473 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+#include "common/checked_math.hpp"
+#include "common/error.hpp"
+#include "parser/ast_children.hpp"
+#include "parser/binder/expression_binder.hpp"
+#include "plan/selection.hpp"
+#include "tensor/access_form.hpp"
+
+namespace eindb {
+namespace {
+
+ScalarPtr applied(ScalarOp op, std::vector<ScalarPtr> arguments) {
+  return ScalarExpression::call(op, std::move(arguments));
+}
+ScalarPtr whole(std::int64_t value) { return ScalarExpression::integer(value); }
+
+// index with 0 <= index < extent
+ScalarPtr is_inside(const ScalarPtr& index, std::int64_t extent) {
+  return applied(ScalarOp::And,
+              {applied(ScalarOp::GreaterEqual, {index, whole(0)}), applied(ScalarOp::Less, {index, whole(extent)})});
+}
+
+// The nearest index inside, or that of the cell that the padding reads instead; `extent` is positive.
+ScalarPtr padded_index(ast::Padding::Kind kind, const ScalarPtr& index, std::int64_t extent) {
+  switch (kind) {
+    case ast::Padding::Kind::Wrap: return applied(ScalarOp::Modulo, {index, whole(extent)});
+    case ast::Padding::Kind::Reflect: {
+      if (extent == 1) return whole(0);
+      const auto period = whole(checked_multiply(2, extent - 1));
+      const auto in_period = applied(ScalarOp::Modulo, {index, period});
+      return applied(ScalarOp::Least, {in_period, applied(ScalarOp::Subtract, {period, in_period})});
+    }
+    case ast::Padding::Kind::Edge:
+    case ast::Padding::Kind::Value: break;
+  }
+  return applied(ScalarOp::Least, {applied(ScalarOp::Greatest, {index, whole(0)}), whole(extent - 1)});
+}
+
+void collect_names(const ast::Expression& e, std::set<std::string>& out) {
+  if (const auto* name = std::get_if<ast::Name>(&e.node)) out.insert(name->name.text);
+  if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
+    for (const auto& term : reference->terms)
+      if (const auto* label = std::get_if<ast::Identifier>(&term.value)) out.insert(label->text);
+  }
+  if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node); aggregate != nullptr && aggregate->labels) {
+    for (const auto& dimension : *aggregate->labels) out.insert(dimension.label.text);
+  }
+  for_each_child(e, [&](const ast::Expression& child) { collect_names(child, out); });
+}
+
+}  // namespace
+
+// ---- The labels of computed indices and ranges ---------------------------------------------------------------------
+
+// The n-th range of every reference has the n-th label of the head that nothing else binds, as axes are matched in
+// NumPy; a further one has a label without a name.
+void ExpressionBinder::name_ranges(const ast::Expression& e, const std::vector<ast::Dimension>& head) {
+  std::set<std::string> used;
+  collect_names(e, used);
+  for (const auto& dimension : head)
+    if (used.insert(dimension.label.text).second) range_labels_.push_back(dimension.label);
+}
+
+ast::Identifier ExpressionBinder::range_label(std::size_t number, SourceSpan span) const {
+  if (number < range_labels_.size()) {
+    auto label = range_labels_[number];
+    label.span = span;
+    return label;
+  }
+  return {.text = ":" + std::to_string(number + 1), .span = span, .quoted = true, .scope = scope_};
+}
+
+std::int64_t ExpressionBinder::range_number(const ast::Extent& number) const {
+  if (const auto* integer = std::get_if<ast::Integer>(&number.value)) return integer->value;
+  return parameters_.integer(std::get<ast::Parameter>(number.value), number.span);
+}
+
+std::int64_t ExpressionBinder::extent_of(const ast::Extent& extent) const {
+  const auto value = range_number(extent);
+  if (value < 0) throw Error(ErrorKind::Shape, "an extent cannot be " + std::to_string(value), extent.span);
+  return value;
+}
+
+ExpressionBinder::Range ExpressionBinder::range_of(const ast::IndexRange& range, SourceSpan span, std::int64_t extent,
+                                                   const std::string& place) const {
+  const auto step = range.step ? range_number(*range.step) : 1;
+  if (step == 0) throw Error(ErrorKind::Value, "the step of a range cannot be 0", span);
+  const auto bound = [&](const std::optional<ast::Extent>& given, std::int64_t otherwise) {
+    if (!given) return otherwise;
+    const auto value = range_number(*given);
+    if (value < -extent || value > extent) {
+      throw Error(ErrorKind::Value,
+                  "the range has " + std::to_string(value) + ", but " + place + " has extent " + std::to_string(extent),
+                  given->span, "a number left out is the end of the dimension: 2: or :5");
+    }
+    return value < 0 ? value + extent : value;
+  };
+  const auto begin = bound(range.begin, step > 0 ? 0 : extent - 1);
+  const auto end = bound(range.end, step > 0 ? extent : -1);
+  const auto distance = step > 0 ? end - begin : begin - end;
+  const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
+  const auto count =
+      distance <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
+  if (count > 0 && begin >= extent)
+    throw Error(ErrorKind::Value, "the range begins at the end of " + place, span, "the last index is -1");
+  return {begin, count > 1 ? step : 1, count};
+}
+
+void ExpressionBinder::bind_labels(const ast::Expression& e, const std::vector<ast::Dimension>& head) {
+  name_ranges(e, head);
+  sweep_labels(e);
+  infer_extents();
+}
+
+void ExpressionBinder::sweep_labels(const ast::Expression& e) {
+  if (const auto* reference = std::get_if<ast::Reference>(&e.node)) sweep_labels(*reference, e.span);
+  if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node); aggregate != nullptr && aggregate->labels) {
+    for (const auto& dimension : *aggregate->labels)
+      if (dimension.extent)
+        own_labels_.add(labels_.bind(dimension.label, extent_of(*dimension.extent), "the aggregate in " + name_));
+  }
+  for_each_child(e, [&](const ast::Expression& child) { sweep_labels(child); });
+}
+
+void ExpressionBinder::sweep_labels(const ast::Reference& reference, SourceSpan span) {
+  const auto& name = reference.name.text;
+  const auto bound = graph_.vertex(tensors_.get(reference.name)).bound;
+  require_rank(bound, reference.terms.size(), name, span);
+  std::size_t ranges = 0;
+  for (std::size_t d = 0; d < reference.terms.size(); ++d) {
+    const auto& term = reference.terms[d];
+    if (const auto* label = std::get_if<ast::Identifier>(&term.value)) {
+      own_labels_.add(labels_.bind(*label, bound[d], name, d));
+    } else if (const auto* range = std::get_if<ast::IndexRange>(&term.value)) {
+      const auto extent = range_of(*range, term.span, bound[d], dimension_of(name, d)).count;
+      own_labels_.add(labels_.bind(range_label(ranges++, term.span), extent, name, d));
+    } else if (const auto* computed = std::get_if<ast::ComputedIndex>(&term.value)) {
+      if (!reference.padding) constraints_.push_back({&computed->index.front(), bound[d]});
+    }
+  }
+}
+
+// Adds factor * e; false if it is not affine.
+bool ExpressionBinder::add_affine(const ast::Expression& e, std::int64_t factor, NamedAffine& sum) const {
+  if (const auto* integer = std::get_if<ast::Integer>(&e.node)) {
+    sum.offset = checked_add(sum.offset, checked_multiply(factor, integer->value));
+    return true;
+  }
+  if (const auto* parameter = std::get_if<ast::Parameter>(&e.node)) {
+    sum.offset = checked_add(sum.offset, checked_multiply(factor, parameters_.integer(*parameter, e.span)));
+    return true;
+  }
+  if (const auto* name = std::get_if<ast::Name>(&e.node)) {
+    if (label_named(name->name) == nullptr && tensors_.find(name->name)) return false;
+    const auto same = [&](const auto& entry) {
+      return entry.first->text == name->name.text && entry.first->scope == name->name.scope;
+    };
+    const auto known = std::find_if(sum.coefficients.begin(), sum.coefficients.end(), same);
+    if (known == sum.coefficients.end()) sum.coefficients.emplace_back(&name->name, factor);
+    else known->second = checked_add(known->second, factor);
+    return true;
+  }
+  if (const auto* prefix = std::get_if<ast::Prefix>(&e.node))
+    return prefix->op == ast::PrefixOp::Negate && add_affine(prefix->operand.front(), checked_multiply(-1, factor), sum);
+  const auto* infix = std::get_if<ast::Infix>(&e.node);
+  if (infix == nullptr) return false;
+  const auto& operators = infix->operators;
+  const bool is_product =
+      std::all_of(operators.begin(), operators.end(), [](auto op) { return op == ast::InfixOp::Multiply; });
+  if (is_product) return add_affine_product(*infix, factor, sum);
+  for (std::size_t n = 0; n < infix->operands.size(); ++n) {
+    const bool minus = n > 0 && operators[n - 1] == ast::InfixOp::Subtract;
+    if (n > 0 && !minus && operators[n - 1] != ast::InfixOp::Add) return false;
+    if (!add_affine(infix->operands[n], minus ? checked_multiply(-1, factor) : factor, sum)) return false;
+  }
+  return true;
+}
+
+// A product of which one factor at most has labels.
+bool ExpressionBinder::add_affine_product(const ast::Infix& product, std::int64_t factor, NamedAffine& sum) const {
+  const ast::Expression* with_labels = nullptr;
+  for (const auto& operand : product.operands) {
+    NamedAffine part;
+    if (!add_affine(operand, 1, part)) return false;
+    if (part.coefficients.empty()) factor = checked_multiply(factor, part.offset);
+    else if (with_labels != nullptr) return false;
+    else with_labels = &operand;
+  }
+  if (with_labels != nullptr) return add_affine(*with_labels, factor, sum);
+  sum.offset = checked_add(sum.offset, factor);
+  return true;
+}
+
+std::optional<ExpressionBinder::NamedAffine> ExpressionBinder::affine_of(const ast::Expression& e) const {
+  return with_place(e.span, [&]() -> std::optional<NamedAffine> {
+    NamedAffine affine;
+    if (!add_affine(e, 1, affine)) return std::nullopt;
+    std::erase_if(affine.coefficients, [](const auto& entry) { return entry.second == 0; });
+    return affine;
+  });
+}
+
+// The most indices of a label for which an affine index stays below `extent` and not below 0; nullopt if another of
+// its labels has no extent yet.
+std::optional<std::int64_t> ExpressionBinder::longest_range(const NamedAffine& affine, const ast::Identifier& wanted,
+                                                            std::int64_t extent) const {
+  std::int64_t least = affine.offset;
+  std::int64_t most = affine.offset;
+  std::int64_t step = 0;
+  for (const auto& [name, coefficient] : affine.coefficients) {
+    if (name->text == wanted.text && name->scope == wanted.scope) {
+      step = coefficient;
+      continue;
+    }
+    const auto* label = labels_.find(*name);
+    if (label == nullptr) return std::nullopt;
+    const auto last = checked_multiply(coefficient, std::max<std::int64_t>(graph_.labels().extent(*label), 1) - 1);
+    (last < 0 ? least : most) = checked_add(last < 0 ? least : most, last);
+  }
+  const auto room = step > 0 ? checked_add(extent - 1, -most) : least;
+  return room < 0 ? 0 : room / std::abs(step) + 1;
+}
+
+// Labels that occur in computed indices alone have the most indices for which all of those are inside.
+void ExpressionBinder::infer_extents() {
+  struct Known {
+    NamedAffine affine;
+    std::int64_t extent;
+  };
+  std::vector<Known> known;
+  for (const auto& [index, extent] : constraints_)
+    if (auto affine = affine_of(*index)) known.push_back({*std::move(affine), extent});
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const bool all : {true, false}) {
+      for (std::size_t n = 0; n < known.size() && !changed; ++n)
+        for (const auto& [name, coefficient] : known[n].affine.coefficients) {
+          if (labels_.find(*name) != nullptr) continue;
+          std::optional<std::int64_t> longest;
+          bool complete = true;
+          for (const auto& other : known) {
+            const auto has = [name = name](const auto& entry) {
+              return entry.first->text == name->text && entry.first->scope == name->scope;
+            };
+            if (std::none_of(other.affine.coefficients.begin(), other.affine.coefficients.end(), has)) continue;
+            const auto range = longest_range(other.affine, *name, other.extent);
+            complete = complete && range.has_value();
+            if (range) longest = std::min(longest.value_or(*range), *range);
+          }
+          if (!longest || (all && !complete)) continue;
+          own_labels_.add(labels_.bind(*name, *longest, "a computed index in " + name_));
+          changed = true;
+          break;
+        }
+      if (changed) break;
+    }
+  }
+}
+
+// ---- The vertex of an access ---------------------------------------------------------------------------------------
+
+// An access while it is put together: the operands, and one equation for each computed index.
+struct ExpressionBinder::Access {
+  std::vector<VertexId> inputs;
+  std::vector<Labels> labels;
+  ScalarPtr condition;
+  ScalarPtr inside;  // whether a cell of the tensor is read, and not a padding value; null if there is no such value
+  DistinctLabels leading;
+  DistinctLabels following;
+};
+
+ScalarPtr ExpressionBinder::lower_access(const ast::Reference& e, SourceSpan span, Draft& draft) {
+  const auto& name = e.name.text;
+  auto base = tensors_.get(e.name);
+  const auto bound = graph_.vertex(base).bound;
+  const auto [at, deferred] = held_indices(e, bound);
+  if (std::any_of(at.begin(), at.end(), [](const auto& held) { return held.has_value(); }))
+    base = selected(base, at, deferred);
+
+  Access access{.inputs = {base}, .labels = {{}}, .condition = {}, .inside = {}, .leading = {}, .following = {}};
+  std::size_t ranges = 0;
+  bool spread = false;  // an index of several labels has come
+  for (std::size_t d = 0; d < e.terms.size(); ++d) {
+    const auto& term = e.terms[d];
+    if (at[d]) continue;
+    if (const auto* plain = std::get_if<ast::Identifier>(&term.value)) {
+      const auto label = *labels_.find(*plain);
+      access.labels.front().push_back(label);
+      (spread ? access.following : access.leading).add(label);
+    } else if (const auto* range = std::get_if<ast::IndexRange>(&term.value)) {
+      const auto bounds = range_of(*range, term.span, bound[d], dimension_of(name, d));
+      const auto label = *labels_.find(range_label(ranges++, term.span));
+      (spread ? access.following : access.leading).add(label);
+      if (bounds.count == bound[d] && bounds.step == 1) {
+        access.labels.front().push_back(label);
+        continue;
+      }
+      add_equation(access, labels_.fresh(name + "." + std::to_string(d + 1), bound[d]),
+                   affine_expression({{{label, bounds.step}}, bounds.begin}));
+    } else {
+      add_computed(access, e, d, bound[d], spread, draft);
+    }
+  }
+  return finish_access(std::move(access), e, span, draft);
+}
+
+ScalarPtr ExpressionBinder::affine_expression(const LabelAffine& affine) {
+  std::vector<ScalarPtr> terms;
+  for (const auto& [label, coefficient] : affine.coefficients) {
+    auto value = ScalarExpression::label_index(label);
+    terms.push_back(coefficient == 1 ? value : applied(ScalarOp::Multiply, {whole(coefficient), value}));
+  }
+  if (affine.offset != 0 || terms.empty()) terms.push_back(whole(affine.offset));
+  return terms.size() == 1 ? terms.front() : applied(ScalarOp::Add, std::move(terms));
+}
+
+void ExpressionBinder::add_equation(Access& access, Label determined, const ScalarPtr& index) {
+  access.labels.front().push_back(determined);
+  auto equation = applied(ScalarOp::Equal, {ScalarExpression::label_index(determined), index});
+  access.condition = access.condition == nullptr ? equation : applied(ScalarOp::And, {access.condition, equation});
+}
+
+void ExpressionBinder::add_computed(Access& access, const ast::Reference& e, std::size_t d, std::int64_t extent,
+                                    bool& spread, Draft& draft) {
+  const auto& term = e.terms[d];
+  const auto& index = std::get<ast::ComputedIndex>(term.value).index.front();
+  const auto determined = labels_.fresh(e.name.text + "." + std::to_string(d + 1), extent);
+  const auto affine = affine_of(index);
+  if (!affine) return add_gathered(access, e, d, determined, spread, draft);
+
+  LabelAffine bound{{}, affine->offset};
+  for (const auto& [name, coefficient] : affine->coefficients) {
+    const auto* known = labels_.find(*name);
+    if (known == nullptr) {
+      throw Error(ErrorKind::Label, "label " + name->text + " has no extent: it occurs in a computed index alone",
+                  name->span,
+                  "give it one in the head, as in " + name_ + "[" + name->text + " 10], or where it is aggregated, as in SUM[" +
+                      name->text + " 3](...)");
+    }
+    bound.coefficients.emplace_back(*known, coefficient);
+  }
+  if (!e.padding) require_inside(bound, term.span, extent, dimension_of(e.name.text, d), affine->coefficients.size());
+  add_labels_of_index(access, bound, spread);
+  const auto value = affine_expression(bound);
+  if (!e.padding || e.padding->kind == ast::Padding::Kind::Value) {
+    if (e.padding) add_inside(access, value, extent);
+    return add_equation(access, determined, value);
+  }
+  if (extent == 0) throw Error(ErrorKind::Value, "there is no cell to read instead", e.padding->span, "use PAD 0");
+  Labels over;
+  for (const auto& [label, coefficient] : bound.coefficients) over.push_back(label);
+  add_operand_equation(access, determined,
+                       index_vertex(Draft{}, padded_index(e.padding->kind, value, extent), over, term.span));
+}
+
+// The index is a number of labels, of which the one with the most indices is last in the result's order: rows of cells
+// along it stay together.
+void ExpressionBinder::add_labels_of_index(Access& access, const LabelAffine& index, bool& spread) const {
+  std::size_t longest = 0;
+  const auto extent = [&](std::size_t n) { return graph_.labels().extent(index.coefficients[n].first); };
+  for (std::size_t n = 1; n < index.coefficients.size(); ++n)
+    if (extent(n) > extent(longest)) longest = n;
+  spread = spread || index.coefficients.size() > 1;
+  for (std::size_t n = 0; n < index.coefficients.size(); ++n)
+    (spread && n == longest ? access.following : access.leading).add(index.coefficients[n].first);
+}
+
+void ExpressionBinder::add_inside(Access& access, const ScalarPtr& index, std::int64_t extent) {
+  auto inside = is_inside(index, extent);
+  access.inside = access.inside == nullptr ? inside : applied(ScalarOp::And, {access.inside, inside});
+}
+
+void ExpressionBinder::require_inside(const LabelAffine& index, SourceSpan span, std::int64_t extent,
+                                      const std::string& place, std::size_t labels) const {
+  std::int64_t least = index.offset;
+  std::int64_t most = index.offset;
+  for (const auto& [label, coefficient] : index.coefficients) {
+    const auto count = graph_.labels().extent(label);
+    if (count == 0) return;  // there is no cell
+    const auto last = with_place(span, [&] { return checked_multiply(coefficient, count - 1); });
+    (last < 0 ? least : most) += last;
+  }
+  if (least >= 0 && most < extent) return;
+  const auto outside = std::to_string(least < 0 ? least : most);
+  throw Error(ErrorKind::Value,
+              "the index reaches " + outside + " outside " + place + ", which has extent " + std::to_string(extent), span,
+              labels == 0 ? "indices go from 0 to " + std::to_string(extent - 1)
+                          : "give a label a smaller extent in the head, or say what lies outside: PAD 0, PAD EDGE, PAD "
+                            "REFLECT or PAD WRAP before the bracket closes");
+}
+
+// ---- Gathers -------------------------------------------------------------------------------------------------------
+
+void ExpressionBinder::add_gathered(Access& access, const ast::Reference& e, std::size_t d, Label determined,
+                                    bool& spread, Draft& draft) {
+  const auto& term = e.terms[d];
+  const auto& index = std::get<ast::ComputedIndex>(term.value).index.front();
+  const auto extent = graph_.labels().extent(determined);
+  const auto values = materialize(index, draft);
+  const auto type = graph_.vertex(values.vertex).dtype;
+  if (type != DType::Int64) {
+    throw Error(ErrorKind::Type, "an index is a whole number, and this one is " + std::string(name_of(type)), term.span,
+                "store the indices as INT64, or convert them: CAST(... AS INT64)");
+  }
+  for (const auto label : values.labels) (spread ? access.following : access.leading).add(label);
+  Draft inner = draft_inside(draft, {});
+  const auto value = operand(values.vertex, values.labels, inner);
+  ScalarPtr checked;
+  if (!e.padding) checked = applied(ScalarOp::Case, {is_inside(value, extent), value, whole(kIndexOutOfBounds)});
+  else if (e.padding->kind == ast::Padding::Kind::Value)
+    checked = applied(ScalarOp::Case, {is_inside(value, extent), value, whole(-1)});
+  else if (extent == 0) throw Error(ErrorKind::Value, "there is no cell to read instead", e.padding->span, "use PAD 0");
+  else checked = padded_index(e.padding->kind, value, extent);
+  DistinctLabels over(values.labels);
+  const auto vertex = index_vertex(std::move(inner), checked, over.labels(), term.span);
+  if (e.padding && e.padding->kind == ast::Padding::Kind::Value)
+    add_inside(access, operand(vertex, over.labels(), draft), extent);
+  add_operand_equation(access, determined, vertex);
+}
+
+VertexId ExpressionBinder::index_vertex(Draft draft, ScalarPtr index, Labels over, SourceSpan span) {
+  EinSum einsum{.inputs = {},
+                .output = std::move(over),
+                .aggregated = {},
+                .expression = std::move(index),
+                .aggregate = Aggregate::None};
+  const auto vertex = add_vertex(std::move(draft), std::move(einsum), span, DType::Int64);
+  graph_.set_dtype(vertex, DType::Int64);
+  return vertex;
+}
+
+void ExpressionBinder::add_operand_equation(Access& access, Label determined, VertexId index) {
+  const auto number = access.inputs.size();
+  access.inputs.push_back(index);
+  access.labels.push_back(graph_.vertex(index).einsum.output);
+  for (const auto label : access.labels.back()) access.leading.add(label);
+  add_equation(access, determined, ScalarExpression::operand(number));
+}
+
+ScalarPtr ExpressionBinder::finish_access(Access access, const ast::Reference& e, SourceSpan span, Draft& draft) {
+  auto result = access.leading;
+  result.add(access.following.labels());
+  auto vertex = access.inputs.front();
+  if (access.condition != nullptr) {
+    DistinctLabels all;
+    for (const auto& labels : access.labels) all.add(labels);
+    EinSum einsum{.inputs = access.labels,
+                  .output = result.labels(),
+                  .aggregated = difference(all.labels(), result.labels()),
+                  .expression = applied(ScalarOp::Case, {access.condition, ScalarExpression::operand(0), whole(0)}),
+                  .aggregate = Aggregate::Sum};
+    vertex = with_place(
+        span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(access.inputs), std::move(einsum))); });
+  }
+  auto value = access.condition != nullptr ? operand(vertex, result.labels(), draft)
+                                           : operand(vertex, access.labels.front(), draft);
+  if (access.inside == nullptr || !e.padding || e.padding->kind != ast::Padding::Kind::Value) return value;
+  const auto& given = e.padding->value.front();
+  DistinctLabels free;
+  collect_free_labels(given, draft.visible, free);
+  if (!free.labels().empty())
+    throw Error(ErrorKind::Value, "the value after PAD is a constant, and this one has labels", given.span,
+                "choose with CASE WHEN i < 3 THEN ... ELSE ... END");
+  const auto filler = lower(given, draft);
+  if (filler->is_constant() && filler->real_value() == 0) return value;
+  return applied(ScalarOp::Case, {access.inside, value, filler});
+}
+
+}  // namespace eindb
