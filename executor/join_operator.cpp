@@ -91,10 +91,10 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
                                                Buffers& buffers) const {
   CHECK(inputs.size() == operands_.size() && key.size() >= grid_.rank(), "a call has its inputs and a key");
   buffers.broke_off = false;
+  find_tiles(key, buffers.tiles);  // also of a call that reads none of them, for those who release them
   find_ranges(key, buffers.ranges);
   const auto* access = fused_ ? nullptr : kernel_.access();
   if (access != nullptr && access->is_empty(buffers.ranges)) return std::nullopt;
-  find_tiles(key, buffers.tiles);
   if (is_needless(inputs, buffers.tiles)) {
     if (access != nullptr) check_indices(*access, inputs, buffers);
     return std::nullopt;

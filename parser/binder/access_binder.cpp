@@ -9,6 +9,7 @@
 #include "parser/binder/expression_binder.hpp"
 #include "plan/selection.hpp"
 #include "tensor/access_form.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -252,7 +253,7 @@ void ExpressionBinder::infer_extents() {
             if (range) longest = std::min(longest.value_or(*range), *range);
           }
           if (!longest || (all && !complete)) continue;
-          own_labels_.add(labels_.bind(*name, *longest, "a computed index in " + name_));
+          own_labels_.add(labels_.bind(*name, std::max<std::int64_t>(*longest, 1), "a computed index in " + name_));
           changed = true;
           break;
         }
@@ -400,25 +401,24 @@ void ExpressionBinder::add_gathered(Access& access, const ast::Reference& e, std
   const auto& term = e.terms[d];
   const auto& index = std::get<ast::ComputedIndex>(term.value).index.front();
   const auto extent = graph_.labels().extent(determined);
-  const auto values = materialize(index, draft);
-  const auto type = graph_.vertex(values.vertex).dtype;
+  auto inner = draft_inside(draft, {});
+  const auto value = lower(index, inner);
+  const auto type = with_place(term.span, [&] { return kind_of(*value, input_types(graph_, inner.inputs)).dtype; });
   if (type != DType::Int64) {
     throw Error(ErrorKind::Type, "an index is a whole number, and this one is " + std::string(name_of(type)), term.span,
                 "store the indices as INT64, or convert them: CAST(... AS INT64)");
   }
-  for (const auto label : values.labels) (spread ? access.following : access.leading).add(label);
-  Draft inner = draft_inside(draft, {});
-  const auto value = operand(values.vertex, values.labels, inner);
+  const auto over = free_labels(*value, inner);
+  for (const auto label : over) (spread ? access.following : access.leading).add(label);
   ScalarPtr checked;
   if (!e.padding) checked = applied(ScalarOp::Case, {is_inside(value, extent), value, whole(kIndexOutOfBounds)});
   else if (e.padding->kind == ast::Padding::Kind::Value)
     checked = applied(ScalarOp::Case, {is_inside(value, extent), value, whole(-1)});
   else if (extent == 0) throw Error(ErrorKind::Value, "there is no cell to read instead", e.padding->span, "use PAD 0");
   else checked = padded_index(e.padding->kind, value, extent);
-  DistinctLabels over(values.labels);
-  const auto vertex = index_vertex(std::move(inner), checked, over.labels(), term.span);
+  const auto vertex = index_vertex(std::move(inner), checked, over, term.span);
   if (e.padding && e.padding->kind == ast::Padding::Kind::Value)
-    add_inside(access, operand(vertex, over.labels(), draft), extent);
+    add_inside(access, operand(vertex, over, draft), extent);
   add_operand_equation(access, determined, vertex);
 }
 
