@@ -41,6 +41,13 @@ ScalarPtr padded_index(ast::Padding::Kind kind, const ScalarPtr& index, std::int
   return applied(ScalarOp::Least, {applied(ScalarOp::Greatest, {index, whole(0)}), whole(extent - 1)});
 }
 
+// Whether cells outside have a value other than the zero that an access gives them.
+bool has_filler(const ast::Reference& e) {
+  if (!e.padding || e.padding->kind != ast::Padding::Kind::Value) return false;
+  const auto* integer = std::get_if<ast::Integer>(&e.padding->value.front().node);
+  return integer == nullptr || integer->value != 0;
+}
+
 void collect_names(const ast::Expression& e, std::set<std::string>& out) {
   if (const auto* name = std::get_if<ast::Name>(&e.node)) out.insert(name->name.text);
   if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
@@ -122,7 +129,7 @@ void ExpressionBinder::sweep_labels(const ast::Expression& e) {
   if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node); aggregate != nullptr && aggregate->labels) {
     for (const auto& dimension : *aggregate->labels)
       if (dimension.extent)
-        own_labels_.add(labels_.bind(dimension.label, extent_of(*dimension.extent), "the aggregate in " + name_));
+        own_labels_.add(labels_.bind_at(dimension.label, extent_of(*dimension.extent), "an aggregate of " + name_));
   }
   for_each_child(e, [&](const ast::Expression& child) { sweep_labels(child); });
 }
@@ -253,7 +260,7 @@ void ExpressionBinder::infer_extents() {
             if (range) longest = std::min(longest.value_or(*range), *range);
           }
           if (!longest || (all && !complete)) continue;
-          own_labels_.add(labels_.bind(*name, std::max<std::int64_t>(*longest, 1), "a computed index in " + name_));
+          own_labels_.add(labels_.bind_at(*name, std::max<std::int64_t>(*longest, 1), "a computed index in " + name_));
           changed = true;
           break;
         }
@@ -348,7 +355,7 @@ void ExpressionBinder::add_computed(Access& access, const ast::Reference& e, std
   add_labels_of_index(access, bound, spread);
   const auto value = affine_expression(bound);
   if (!e.padding || e.padding->kind == ast::Padding::Kind::Value) {
-    if (e.padding) add_inside(access, value, extent);
+    if (has_filler(e)) add_inside(access, value, extent);
     return add_equation(access, determined, value);
   }
   if (extent == 0) throw Error(ErrorKind::Value, "there is no cell to read instead", e.padding->span, "use PAD 0");
@@ -417,7 +424,7 @@ void ExpressionBinder::add_gathered(Access& access, const ast::Reference& e, std
   else if (extent == 0) throw Error(ErrorKind::Value, "there is no cell to read instead", e.padding->span, "use PAD 0");
   else checked = padded_index(e.padding->kind, value, extent);
   const auto vertex = index_vertex(std::move(inner), checked, over, term.span);
-  if (e.padding && e.padding->kind == ast::Padding::Kind::Value)
+  if (has_filler(e))
     add_inside(access, operand(vertex, over, draft), extent);
   add_operand_equation(access, determined, vertex);
 }
@@ -458,16 +465,16 @@ ScalarPtr ExpressionBinder::finish_access(Access access, const ast::Reference& e
   }
   auto value = access.condition != nullptr ? operand(vertex, result.labels(), draft)
                                            : operand(vertex, access.labels.front(), draft);
-  if (access.inside == nullptr || !e.padding || e.padding->kind != ast::Padding::Kind::Value) return value;
+  if (!has_filler(e)) return value;
   const auto& given = e.padding->value.front();
   DistinctLabels free;
   collect_free_labels(given, draft.visible, free);
   if (!free.labels().empty())
     throw Error(ErrorKind::Value, "the value after PAD is a constant, and this one has labels", given.span,
                 "choose with CASE WHEN i < 3 THEN ... ELSE ... END");
-  const auto filler = lower(given, draft);
-  if (filler->is_constant() && filler->real_value() == 0) return value;
-  return applied(ScalarOp::Case, {access.inside, value, filler});
+  auto filler = lower(given, draft);
+  if (access.inside == nullptr) return value;
+  return applied(ScalarOp::Case, {access.inside, value, std::move(filler)});
 }
 
 }  // namespace eindb

@@ -123,12 +123,13 @@ VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   auto lowered_body = lower(body, draft);
   require_in_head(body, free_labels(*lowered_body, draft));
   // The result of an aggregate used unchanged needs no further vertex.
-  const bool is_made = lowered_body->kind() == Kind::Operand && draft.labels.front() == head_ &&
-                       draft.inputs.front().index() >= first_made && !graph_.vertex(draft.inputs.front()).is_input() &&
-                       graph_.vertex(draft.inputs.front()).einsum.output == head_;
+  const auto made = lowered_body->kind() == Kind::Operand ? lowered_body->operand() : draft.inputs.size();
+  const bool is_made = made < draft.inputs.size() && draft.labels[made] == head_ &&
+                       draft.inputs[made].index() >= first_made && !graph_.vertex(draft.inputs[made]).is_input() &&
+                       graph_.vertex(draft.inputs[made]).einsum.output == head_;
   EinSum einsum{
       .inputs = {}, .output = head_, .aggregated = {}, .expression = lowered_body, .aggregate = Aggregate::None};
-  const auto vertex = is_made ? draft.inputs.front() : add_vertex(std::move(draft), std::move(einsum), e.span);
+  const auto vertex = is_made ? draft.inputs[made] : add_vertex(std::move(draft), std::move(einsum), e.span);
   if (cast != nullptr) convert(vertex, type_named(cast->type), cast->type.span);
   return vertex;
 }

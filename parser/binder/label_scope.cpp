@@ -9,6 +9,7 @@ std::string dimension_of(const std::string& tensor, std::size_t d) {
 }
 
 std::string LabelScope::Entry::place() const {
+  if (is_place) return owner;
   return dimension ? dimension_of(owner, *dimension) : "the head of " + owner;
 }
 
@@ -16,11 +17,15 @@ std::string LabelScope::key_of(const ast::Identifier& name) { return std::to_str
 
 Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner,
                        std::size_t dimension) {
-  return bind(name, extent, Entry{{}, owner, dimension});
+  return bind(name, extent, Entry{{}, owner, dimension, false});
 }
 
 Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner) {
-  return bind(name, extent, Entry{{}, owner, std::nullopt});
+  return bind(name, extent, Entry{{}, owner, std::nullopt, false});
+}
+
+Label LabelScope::bind_at(const ast::Identifier& name, std::int64_t extent, const std::string& place) {
+  return bind(name, extent, Entry{{}, place, std::nullopt, true});
 }
 
 Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, Entry entry) {

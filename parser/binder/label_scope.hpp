@@ -25,6 +25,8 @@ class LabelScope {
   Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner, std::size_t dimension);
   /// The same, with an extent from the head of the definition `owner`.
   Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner);
+  /// The same, with an extent from another place, as a message names it: "a computed index in Z".
+  Label bind_at(const ast::Identifier& name, std::int64_t extent, const std::string& place);
   /// The label, if it has been bound.
   const Label* find(const ast::Identifier& name) const;
   /// The names of the statement's own labels, for suggestions.
@@ -37,6 +39,7 @@ class LabelScope {
     Label label;
     std::string owner;
     std::optional<std::size_t> dimension;  // nullopt: the head
+    bool is_place = false;                 // the owner is the place
 
     std::string place() const;
   };
