@@ -82,7 +82,8 @@ struct Name {
   Identifier name;
 };
 
-/// 2:10:3 in X[2:10:3,j], as in Python: every third index from 2 to 9. Numbers may be negative, and any may be left out.
+/// 2:10:3 in X[2:10:3,j], as in Python: every third index from 2 to 9. Numbers may be negative, and any may be left
+/// out.
 struct IndexRange {
   std::optional<Extent> begin;
   std::optional<Extent> end;

@@ -425,8 +425,11 @@ ast::Reference ExpressionParser::reference_after_bracket(ast::Identifier name) {
   tokens_.allow_symbols(symbols);
   if (tokens_.accept_word("PAD")) node.padding = padding_after_word();
   if (tokens_.accept_symbol("]")) return node;
+  const bool is_open = tokens_.at_symbol(")") || tokens_.at(Token::Kind::End);
   tokens_.fail_expected("']' after the labels of " + node.name.text,
-                        tokens_.at_name() ? "labels have commas between them" : "");
+                        is_open             ? "the bracket after " + node.name.text + " is open here"
+                        : tokens_.at_name() ? "labels have commas between them"
+                                            : "");
 }
 
 // After PAD: a number, or a word for the cell that is read instead.
@@ -449,10 +452,12 @@ bool ExpressionParser::at_index_end() {
 // Whether the next term is one label, number or parameter, or has none of them.
 bool ExpressionParser::at_single_index() const {
   auto ahead = tokens_;
-  if (ahead.at_symbol("(") || ahead.at_word("CASE") || ahead.at_word("CAST")) return false;
+  if (ahead.at_symbol("(")) return false;
+  const bool is_case = ahead.at_word("CASE");
   if (ahead.accept_symbol("-") && !ahead.at(Token::Kind::Integer)) return !ahead.at_name() && !ahead.at_symbol("(");
   if (!ahead.at_name() && !ahead.at(Token::Kind::Integer) && !ahead.at(Token::Kind::Parameter)) return true;
   ahead.take();
+  if (is_case) return ahead.at_symbol(",") || ahead.at_symbol("]");
   return find_operator(ahead.peek()) == nullptr && !ahead.at_symbol("[") && !ahead.at_symbol("(");
 }
 
@@ -503,11 +508,13 @@ ast::IndexTerm ExpressionParser::index_term(const ast::Identifier& name) {
   auto first = std::visit(
       [&](auto& value) -> ast::Extent {
         using Value = std::decay_t<decltype(value)>;
-        if constexpr (std::is_constructible_v<decltype(ast::Extent::value), Value>) return {std::move(value), term.span};
+        if constexpr (std::is_constructible_v<decltype(ast::Extent::value), Value>)
+          return {std::move(value), term.span};
         else throw Error(ErrorKind::Syntax, "a range begins with a number", term.span);
       },
       term.value);
-  if (const auto* label = std::get_if<ast::Identifier>(&first.value); label != nullptr && (tokens_.loops() == nullptr || !tokens_.loops()->variables.contains(label->text))) {
+  if (const auto* label = std::get_if<ast::Identifier>(&first.value);
+      label != nullptr && (tokens_.loops() == nullptr || !tokens_.loops()->variables.contains(label->text))) {
     throw Error(ErrorKind::Syntax, "a range begins with a number, not with " + label->text, term.span,
                 "X[2:5,j] has the indices 2, 3 and 4; a label takes all indices: X[" + label->text + ",j]");
   }

@@ -45,6 +45,7 @@ std::size_t parameters_of_sql(std::string_view text) {
 std::size_t parameters_of_tokens(std::string_view text) {
   std::size_t highest = 0;
   TokenStream tokens(text);
+  tokens.allow_symbols("{}:");
   try {
     for (auto token = tokens.take(); token.kind != Token::Kind::End; token = tokens.take())
       if (token.kind == Token::Kind::Parameter) highest = std::max(highest, parameter_number(token.text));

@@ -22,7 +22,9 @@ std::string hint_for(char32_t c) {
     case '{': return "labels stand in brackets: X[i,j]";
     case '}': return "labels stand in brackets: X[i,j]; no '{' of a loop is open here";
     case '`': return "names are quoted with \"";
-    case ':': return "ranges stand in the brackets of a tensor, X[0:10,j]; an extent follows its label, i 10; parameters are $1";
+    case ':':
+      return "ranges stand in the brackets of a tensor, X[0:10,j]; an extent follows its label, i 10; parameters are "
+             "$1";
     case '?': return "parameters are written $1; a condition is CASE WHEN x > 0 THEN a ELSE b END";
     case '@': return "a product of matrices is SUM(X[i,j] * Y[j,k])";
     case '\'':

@@ -29,6 +29,14 @@ void add_wrapping(std::int64_t& offset, std::int64_t more) {
   offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(more));
 }
 
+// The binder names determined labels "X.1": dimension 1 of X.
+std::string dimension_named(const std::string& label) {
+  const auto dot = label.find_last_of('.');
+  if (dot == std::string::npos || dot + 1 == label.size()) return label;
+  if (label.find_first_not_of("0123456789", dot + 1) != std::string::npos) return label;
+  return "dimension " + label.substr(dot + 1) + " of " + label.substr(0, dot);
+}
+
 // The least i >= 0 with value + step * i >= bound, for a positive step.
 std::int64_t steps_to(std::int64_t bound, std::int64_t value, std::int64_t step) {
   return bound <= value ? 0 : (bound - value + step - 1) / step;
@@ -419,7 +427,8 @@ void AccessKernel::add_place(std::size_t label, std::int64_t index, std::string&
 Error AccessKernel::out_of_bounds(std::size_t n, const std::string& place) const {
   const auto label = determined_[n];
   return {ErrorKind::Value,
-          "an index of " + names_[label] + " lies outside its extent of " + std::to_string(extents_[label]) + place,
+          "an index of " + dimension_named(names_[label]) + " lies outside its extent of " +
+              std::to_string(extents_[label]) + place,
           std::nullopt,
           extents_[label] > 0 ? "indices go from 0 to " + std::to_string(extents_[label] - 1) +
                                     "; with PAD 0 before the bracket closes, there are zeros outside"

@@ -22,7 +22,7 @@ ScalarPtr whole(std::int64_t value) { return ScalarExpression::integer(value); }
 // index with 0 <= index < extent
 ScalarPtr is_inside(const ScalarPtr& index, std::int64_t extent) {
   return applied(ScalarOp::And,
-              {applied(ScalarOp::GreaterEqual, {index, whole(0)}), applied(ScalarOp::Less, {index, whole(extent)})});
+                 {applied(ScalarOp::GreaterEqual, {index, whole(0)}), applied(ScalarOp::Less, {index, whole(extent)})});
 }
 
 // The nearest index inside, or that of the cell that the padding reads instead; `extent` is positive.
@@ -69,6 +69,7 @@ void collect_names(const ast::Expression& e, std::set<std::string>& out) {
 void ExpressionBinder::name_ranges(const ast::Expression& e, const std::vector<ast::Dimension>& head) {
   std::set<std::string> used;
   collect_names(e, used);
+  for (const auto& dimension : head) head_names_.insert(dimension.label.text);
   for (const auto& dimension : head)
     if (used.insert(dimension.label.text).second) range_labels_.push_back(dimension.label);
 }
@@ -152,6 +153,13 @@ void ExpressionBinder::sweep_labels(const ast::Reference& reference, SourceSpan 
   }
 }
 
+// Whether a bare name that is no label yet is that of a stored number. Labels of the head are labels.
+bool ExpressionBinder::names_scalar(const ast::Identifier& name) const {
+  if (name.scope == 0 && head_names_.contains(name.text)) return false;
+  const auto tensor = tensors_.find(name);
+  return tensor && graph_.vertex(*tensor).bound.rank() == 0;
+}
+
 // Adds factor * e; false if it is not affine.
 bool ExpressionBinder::add_affine(const ast::Expression& e, std::int64_t factor, NamedAffine& sum) const {
   if (const auto* integer = std::get_if<ast::Integer>(&e.node)) {
@@ -163,7 +171,7 @@ bool ExpressionBinder::add_affine(const ast::Expression& e, std::int64_t factor,
     return true;
   }
   if (const auto* name = std::get_if<ast::Name>(&e.node)) {
-    if (label_named(name->name) == nullptr && tensors_.find(name->name)) return false;
+    if (label_named(name->name) == nullptr && names_scalar(name->name)) return false;
     const auto same = [&](const auto& entry) {
       return entry.first->text == name->name.text && entry.first->scope == name->name.scope;
     };
@@ -173,7 +181,8 @@ bool ExpressionBinder::add_affine(const ast::Expression& e, std::int64_t factor,
     return true;
   }
   if (const auto* prefix = std::get_if<ast::Prefix>(&e.node))
-    return prefix->op == ast::PrefixOp::Negate && add_affine(prefix->operand.front(), checked_multiply(-1, factor), sum);
+    return prefix->op == ast::PrefixOp::Negate &&
+           add_affine(prefix->operand.front(), checked_multiply(-1, factor), sum);
   const auto* infix = std::get_if<ast::Infix>(&e.node);
   if (infix == nullptr) return false;
   const auto& operators = infix->operators;
@@ -346,8 +355,8 @@ void ExpressionBinder::add_computed(Access& access, const ast::Reference& e, std
     if (known == nullptr) {
       throw Error(ErrorKind::Label, "label " + name->text + " has no extent: it occurs in a computed index alone",
                   name->span,
-                  "give it one in the head, as in " + name_ + "[" + name->text + " 10], or where it is aggregated, as in SUM[" +
-                      name->text + " 3](...)");
+                  "give it one in the head, as in " + name_ + "[" + name->text +
+                      " 10], or where it is aggregated, as in SUM[" + name->text + " 3](...)");
     }
     bound.coefficients.emplace_back(*known, coefficient);
   }
@@ -395,7 +404,8 @@ void ExpressionBinder::require_inside(const LabelAffine& index, SourceSpan span,
   if (least >= 0 && most < extent) return;
   const auto outside = std::to_string(least < 0 ? least : most);
   throw Error(ErrorKind::Value,
-              "the index reaches " + outside + " outside " + place + ", which has extent " + std::to_string(extent), span,
+              "the index reaches " + outside + " outside " + place + ", which has extent " + std::to_string(extent),
+              span,
               labels == 0 ? "indices go from 0 to " + std::to_string(extent - 1)
                           : "give a label a smaller extent in the head, or say what lies outside: PAD 0, PAD EDGE, PAD "
                             "REFLECT or PAD WRAP before the bracket closes");
@@ -424,8 +434,7 @@ void ExpressionBinder::add_gathered(Access& access, const ast::Reference& e, std
   else if (extent == 0) throw Error(ErrorKind::Value, "there is no cell to read instead", e.padding->span, "use PAD 0");
   else checked = padded_index(e.padding->kind, value, extent);
   const auto vertex = index_vertex(std::move(inner), checked, over, term.span);
-  if (has_filler(e))
-    add_inside(access, operand(vertex, over, draft), extent);
+  if (has_filler(e)) add_inside(access, operand(vertex, over, draft), extent);
   add_operand_equation(access, determined, vertex);
 }
 
@@ -460,8 +469,9 @@ ScalarPtr ExpressionBinder::finish_access(Access access, const ast::Reference& e
                   .aggregated = difference(all.labels(), result.labels()),
                   .expression = applied(ScalarOp::Case, {access.condition, ScalarExpression::operand(0), whole(0)}),
                   .aggregate = Aggregate::Sum};
-    vertex = with_place(
-        span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(access.inputs), std::move(einsum))); });
+    vertex = with_place(span, [&] {
+      return graph_.add(make_vertex(graph_, next_name(), std::move(access.inputs), std::move(einsum)));
+    });
   }
   auto value = access.condition != nullptr ? operand(vertex, result.labels(), draft)
                                            : operand(vertex, access.labels.front(), draft);

@@ -257,8 +257,9 @@ class QueryBinder {
     for (const auto& dimension : definition.labels)
       if (dimension.extent) labels_.bind(dimension.label, extent_of(*dimension.extent), definition.name.text);
     // References come first, since they determine the extents of the head's labels.
-    ExpressionBinder binder(bound_.graph, tensors_, labels_, parameters_, definition.name.text,
-                            [&] { return macro_names(); }, next_scope_++);
+    ExpressionBinder binder(
+        bound_.graph, tensors_, labels_, parameters_, definition.name.text, [&] { return macro_names(); },
+        next_scope_++);
     binder.bind_labels(expression, definition.labels);
     binder.check_names(expression);
     const auto head = bind_head(definition);

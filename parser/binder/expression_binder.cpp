@@ -233,7 +233,10 @@ std::optional<std::int64_t> ExpressionBinder::held_index(const ast::IndexTerm& t
   throw Error(
       ErrorKind::Value,
       "index " + std::to_string(index) + " lies outside " + place + ", which has extent " + std::to_string(extent),
-      term.span, extent > 0 ? "indices go from 0 to " + std::to_string(extent - 1) + ", or from -1 back to " + std::to_string(-extent) : "");
+      term.span,
+      extent > 0
+          ? "indices go from 0 to " + std::to_string(extent - 1) + ", or from -1 back to " + std::to_string(-extent)
+          : "");
 }
 
 ScalarPtr ExpressionBinder::operand(VertexId vertex, Labels labels, Draft& draft) {

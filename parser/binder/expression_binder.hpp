@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -125,6 +126,7 @@ class ExpressionBinder {
   void sweep_labels(const ast::Expression& e);
   void sweep_labels(const ast::Reference& reference, SourceSpan span);
   std::optional<NamedAffine> affine_of(const ast::Expression& e) const;
+  bool names_scalar(const ast::Identifier& name) const;
   bool add_affine(const ast::Expression& e, std::int64_t factor, NamedAffine& sum) const;
   bool add_affine_product(const ast::Infix& product, std::int64_t factor, NamedAffine& sum) const;
   std::optional<std::int64_t> longest_range(const NamedAffine& affine, const ast::Identifier& wanted,
@@ -185,6 +187,7 @@ class ExpressionBinder {
   DistinctLabels own_labels_;                             // of this definition
   std::unordered_map<std::string, VertexId> selections_;  // by tensor and held indices
   std::uint32_t scope_;
+  std::set<std::string> head_names_;
   std::vector<ast::Identifier> range_labels_;  // those of the head that ranges stand for, in its order
   std::vector<IndexConstraint> constraints_;   // of computed indices without padding
   int made_ = 0;

@@ -67,7 +67,8 @@ void ExpressionBinder::require_in_head(const ast::Expression& e, const Labels& u
   const auto& name = graph_.labels().name(missing.front());
   const auto head = graph_.labels().join_names(head_);
   if (name.starts_with(':')) {
-    throw Error(ErrorKind::Label, "a range stands for a label that is neither in the head of " + name_ + " nor aggregated",
+    throw Error(ErrorKind::Label,
+                "a range stands for a label that is neither in the head of " + name_ + " nor aggregated",
                 find_label(e, missing.front()),
                 "ranges stand for labels of the head that nothing else has, in their order: Z[i,j] = X[0:10,:]");
   }

@@ -24,16 +24,18 @@ std::string text_of(const std::string& value) { return "'" + value + "'"; }
 std::string text_of(const Null& /*null*/) { return "NULL"; }
 std::string text_of(const Expression& expression) { return dump(expression); }
 std::string text_of(const Literal& literal);
+std::string text_of(const IndexRange& range);
+std::string text_of(const ComputedIndex& computed);
 template <class... Types>
 std::string text_of(const std::variant<Types...>& value) {
   return std::visit([](const auto& v) { return text_of(v); }, value);
 }
+std::string text_of(const IndexTerm& term) { return text_of(term.value); }
 std::string text_of(const IndexRange& range) {
   const auto bound = [](const std::optional<Extent>& number) { return number ? text_of(number->value) : ""; };
   return bound(range.begin) + ":" + bound(range.end) + (range.step ? ":" + bound(range.step) : "");
 }
 std::string text_of(const ComputedIndex& computed) { return text_of(computed.index.front()); }
-std::string text_of(const IndexTerm& term) { return text_of(term.value); }
 std::string text_of(const Padding& padding) {
   static constexpr std::string_view kWords[] = {"", "EDGE", "REFLECT", "WRAP"};
   return padding.value.empty() ? std::string(kWords[static_cast<std::size_t>(padding.kind)])
