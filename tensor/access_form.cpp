@@ -89,8 +89,9 @@ std::optional<Affine> affine_of(const ScalarExpression& e) {
 
 bool is_zero_constant(const ScalarExpression& e) { return e.is_constant() && e.real_value() == 0; }
 
-// Collects the conditions of a conjunction.
+// Collects the conditions of a conjunction. A truth value is the same in any type.
 void collect_conditions(const ScalarExpression& e, std::vector<const ScalarExpression*>& out) {
+  if (e.kind() == Kind::Call && converts_to(e.op())) return collect_conditions(*e.arguments()[0], out);
   if (!e.is_call(ScalarOp::And)) return out.push_back(&e);
   for (const auto& argument : e.arguments()) collect_conditions(*argument, out);
 }

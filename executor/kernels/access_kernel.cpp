@@ -254,7 +254,8 @@ class AccessKernel::Call {
         }
       }
     }
-    end = std::max(begin, end);
+    begin = std::min(begin, loop.size);
+    end = std::clamp(end, begin, loop.size);
     if (assigns) {
       fill(output + to, 0, begin, loop.output);
       fill(output + to, end, loop.size, loop.output);

@@ -124,7 +124,7 @@ std::vector<const Tile*> RandomEinSum::pointers() const {
 }
 
 std::string RandomEinSum::describe() const {
-  std::string out = to_string(einsum, "Z", {"X", "Y"}, labels) + " with";
+  std::string out = to_string(einsum, "Z", {"X", "Y", "V", "W"}, labels) + " with";
   for (std::size_t n = 0; n < labels.size(); ++n)
     out += " " + labels.name(Label(n)) + "=" + std::to_string(labels.extent(Label(n)));
   for (const auto type : types()) out += " " + std::string(name_of(type));

@@ -1,0 +1,216 @@
+// Accesses at computed indices against the reference evaluator, and what becomes of indices out of bounds.
+#include "executor/kernels/access_kernel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/error.hpp"
+#include "executor/kernels/kernel.hpp"
+#include "tensor/reference_evaluator.hpp"
+#include "tensor/scalar_types.hpp"
+#include "tests/kernels/random_einsum.hpp"
+#include "tests/tensor/scalar_builders.hpp"
+
+namespace eindb {
+namespace {
+
+using enum ScalarOp;
+
+ScalarPtr number(std::int64_t value) { return ScalarExpression::integer(value); }
+ScalarPtr index_of(Label label) { return ScalarExpression::label_index(label); }
+
+Labels some_of(const Labels& labels, Random& random) {
+  Labels out;
+  for (const auto label : labels)
+    if (draw(random, 0, 2) > 0) out.push_back(label);
+  std::shuffle(out.begin(), out.end(), random);
+  return out;
+}
+
+// An affine function of some labels, which may repeat.
+ScalarPtr random_affine(const Labels& labels, Random& random) {
+  std::vector<ScalarPtr> terms{number(draw(random, -3, 5))};
+  for (const auto label : some_of(labels, random)) {
+    const auto factor = draw(random, -2, 3);
+    terms.push_back(factor == 1 ? index_of(label) : call(Multiply, {index_of(label), number(factor)}));
+  }
+  return terms.size() == 1 ? terms.front() : call(Add, std::move(terms));
+}
+
+// Labels that are free or determined, affine indices and those of operands, reads and scatters.
+RandomEinSum random_access(Random& random, DType type) {
+  RandomEinSum sample;
+  Labels free;
+  Labels determined;
+  const std::string names = "ijkl";
+  for (std::int64_t n = draw(random, 1, 4); n-- > 0;)
+    free.push_back(sample.labels.add(names.substr(free.size(), 1), draw(random, 1, 6)));
+  for (std::int64_t n = draw(random, 1, 2); n-- > 0;)
+    determined.push_back(sample.labels.add("a" + std::to_string(n), draw(random, 1, 7)));
+
+  auto source = some_of(free, random);
+  source.insert(source.end(), determined.begin(), determined.end());
+  std::shuffle(source.begin(), source.end(), random);
+  sample.einsum.inputs = {source};
+  sample.tensors.push_back(random_tile(random, type, Shape(sample.labels.extents(source))));
+  ScalarPtr condition;
+  for (const auto label : determined) {
+    auto index = random_affine(free, random);
+    if (draw(random, 0, 2) == 0) {
+      const auto over = some_of(free, random);
+      index = ScalarExpression::operand(sample.einsum.inputs.size());
+      sample.einsum.inputs.push_back(over);
+      auto& tile = sample.tensors.emplace_back(Tile::uninitialized(DType::Int64, Shape(sample.labels.extents(over))));
+      for (std::int64_t e = 0; e < tile.shape().element_count(); ++e)
+        tile.mutable_data<std::int64_t>()[e] = draw(random, -2, 8);
+    }
+    auto equation =
+        draw(random, 0, 1) == 0 ? call(Equal, {index_of(label), index}) : call(Equal, {index, index_of(label)});
+    condition = condition == nullptr ? equation : call(And, {condition, equation});
+  }
+  const bool scatters = draw(random, 0, 2) == 0;
+  for (const auto label : determined)
+    (scatters && draw(random, 0, 2) > 0 ? sample.einsum.output : sample.einsum.aggregated).push_back(label);
+  for (const auto label : free)
+    (draw(random, 0, 3) > 0 ? sample.einsum.output : sample.einsum.aggregated).push_back(label);
+  if (sample.einsum.aggregated.empty()) std::swap(sample.einsum.aggregated, sample.einsum.output);
+  std::shuffle(sample.einsum.output.begin(), sample.einsum.output.end(), random);
+  sample.einsum.aggregate = Aggregate::Sum;
+  sample.einsum.expression = call(Case, {condition, ScalarExpression::operand(0), number(0)});
+  sample.compute = sample.result = type;
+  sample.einsum.expression = with_types(sample.einsum.expression, sample.types(), sample.labels, type);
+  return sample;
+}
+
+TEST(AccessKernel, AgreesWithReference) {
+  Random random(26);
+  std::set<std::string> kinds;
+  for (const auto type : {DType::Float32, DType::Float64, DType::Int64, DType::Complex64, DType::Complex128}) {
+    for (int n = 0; n < 400 && !HasFatalFailure(); ++n) {
+      const auto sample = random_access(random, type);
+      ASSERT_TRUE(access_form(sample.einsum)) << sample.describe();
+      kinds.insert(Kernel(sample.einsum, sample.labels, sample.types(), type, type).describe());
+      const auto expected =
+          evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
+      expect_close(run_in_parts(sample, preferred_level_table(), random), expected, sample.compute, terms_of(sample),
+                   sample.describe());
+    }
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"gather", "scatter", "strided copy", "strided sum"}));
+}
+
+// The form of Z[i,j] = SUM[a](CASE WHEN condition THEN X[a,j] ELSE 0 END) with other labels, if there is one.
+class AccessForms : public testing::Test {
+ protected:
+  std::optional<AccessForm> form(ScalarPtr condition, ScalarPtr otherwise = number(0)) const {
+    return access_form({.inputs = {{a_, j_}, {i_}},
+                        .output = {i_, j_},
+                        .aggregated = {a_},
+                        .expression = call(Case, {std::move(condition), x(), std::move(otherwise)}),
+                        .aggregate = Aggregate::Sum});
+  }
+
+  LabelTable labels_;
+  Label i_ = labels_.add("i", 5);
+  Label j_ = labels_.add("j", 5);
+  Label a_ = labels_.add("a", 9);
+};
+
+TEST_F(AccessForms, AreEquationsForLabels) {
+  const auto index = call(Add, {call(Multiply, {number(2), index_of(i_)}), number(1)});
+  EXPECT_FALSE(form(call(Equal, {index_of(a_), index}))) << "an operand that is neither read nor an index";
+  const auto gather = form(call(Equal, {y(), index_of(a_)}));
+  ASSERT_TRUE(gather);
+  EXPECT_EQ(gather->source, 0U);
+  EXPECT_EQ(gather->determined.front().operand, 1U);
+  EXPECT_TRUE(gather->gathers());
+  EXPECT_TRUE(gather->determines(a_));
+  EXPECT_FALSE(gather->determines(i_));
+
+  const auto both = form(call(
+      And, {call(Equal, {y(), index_of(a_)}), call(Equal, {index_of(j_), call(Subtract, {index_of(i_), number(1)})})}));
+  ASSERT_TRUE(both);
+  ASSERT_EQ(both->determined.size(), 2U);
+  EXPECT_EQ(both->determined[1].offset, -1);
+  const std::vector<PartRange> ranges{{0, 9}, {0, 5}, {2, 3}};
+  EXPECT_EQ(both->determined[1].bounds({a_, j_, i_}, ranges), std::pair(std::int64_t{1}, std::int64_t{3}));
+}
+
+TEST_F(AccessForms, AreNothingElse) {
+  const auto gather = call(Equal, {y(), index_of(a_)});
+  EXPECT_TRUE(form(gather));
+  EXPECT_FALSE(form(gather, number(1))) << "cells outside count";
+  EXPECT_FALSE(form(call(LessEqual, {index_of(a_), y()})));
+  EXPECT_FALSE(form(call(Or, {gather, gather})));
+  EXPECT_FALSE(form(call(And, {gather, gather}))) << "two equations for one label";
+  EXPECT_FALSE(form(call(Equal, {index_of(a_), call(Multiply, {index_of(i_), index_of(j_)})}))) << "not affine";
+  EXPECT_FALSE(form(call(Equal, {index_of(a_), x()}))) << "the operand that is read has no indices";
+  EXPECT_FALSE(form(call(And, {gather, call(Equal, {index_of(i_), index_of(j_)})}))) << "the index depends on i";
+}
+
+// X has 4 elements; indices that are marked as out of bounds are an error with the place of the index.
+TEST(AccessKernel, IndicesOutOfBoundsAreErrors) {
+  LabelTable labels;
+  const auto a = labels.add("X.1", 4);
+  const auto b = labels.add("b", 3);
+  const EinSum einsum{.inputs = {{a}, {b}},
+                      .output = {b},
+                      .aggregated = {a},
+                      .expression = call(Case, {call(Equal, {index_of(a), y()}), x(), number(0)}),
+                      .aggregate = Aggregate::Sum};
+  const AccessKernel kernel(*access_form(einsum), einsum, labels, DType::Float64);
+  auto values = Tile::uninitialized(DType::Float64, Shape({4}));
+  for (int n = 0; n < 4; ++n) values.mutable_data<double>()[n] = n;
+  auto indices = Tile::uninitialized(DType::Int64, Shape({3}));
+  auto* index = indices.mutable_data<std::int64_t>();
+  auto result = Tile::uninitialized(DType::Float64, Shape({3}));
+  const std::vector<PartRange> ranges{{0, 4}, {6, 3}};
+  const auto run = [&] {
+    const std::vector<LabelView> views{view_of({a, b}, {a}, std::as_const(values)),
+                                       view_of({a, b}, {b}, std::as_const(indices))};
+    kernel.run(views, ranges, view_of({a, b}, {b}, result), true);
+  };
+  index[0] = 3;
+  index[1] = -1;
+  index[2] = 4;
+  run();
+  EXPECT_EQ(result.data<double>()[0], 3);
+  EXPECT_EQ(result.data<double>()[1], 0);
+  EXPECT_EQ(result.data<double>()[2], 0);
+  kernel.check_indices(1, indices, ranges);
+
+  index[2] = kIndexOutOfBounds;
+  for (const bool only_checks : {false, true}) {
+    try {
+      if (only_checks) kernel.check_indices(1, indices, ranges);
+      else run();
+      FAIL() << "there is no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.message(), "an index of dimension 1 of X lies outside its extent of 4, at b = 8");
+      EXPECT_EQ(error.hint(), "indices go from 0 to 3; with PAD 0 before the bracket closes, there are zeros outside");
+    }
+  }
+}
+
+TEST(AccessKernel, IndicesBeyondSixtyFourBitsAreRefused) {
+  LabelTable labels;
+  const auto a = labels.add("a", 4);
+  const auto i = labels.add("i", std::int64_t{1} << 40U);
+  const EinSum einsum{
+      .inputs = {{a}},
+      .output = {i},
+      .aggregated = {a},
+      .expression = call(
+          Case,
+          {call(Equal, {index_of(a), call(Multiply, {index_of(i), number(std::int64_t{1} << 30U)})}), x(), number(0)}),
+      .aggregate = Aggregate::Sum};
+  EXPECT_THROW(AccessKernel(*access_form(einsum), einsum, labels, DType::Float64), Error);
+}
+
+}  // namespace
+}  // namespace eindb
