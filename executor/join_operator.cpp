@@ -93,10 +93,9 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.broke_off = false;
   find_tiles(key, buffers.tiles);  // also of a call that reads none of them, for those who release them
   find_ranges(key, buffers.ranges);
-  const auto* access = fused_ ? nullptr : kernel_.access();
-  if (access != nullptr && access->is_empty(buffers.ranges)) return std::nullopt;
+  if (!fused_ && kernel_.is_empty(buffers.ranges)) return std::nullopt;
   if (is_needless(inputs, buffers.tiles)) {
-    if (access != nullptr) check_indices(*access, inputs, buffers);
+    if (!fused_ && kernel_.access() != nullptr) check_indices(*kernel_.access(), inputs, buffers);
     return std::nullopt;
   }
   struct LetGo {

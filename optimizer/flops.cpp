@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "tensor/access_form.hpp"
 #include "tensor/partition.hpp"
+#include "tensor/scan_form.hpp"
 
 namespace eindb {
 namespace {
@@ -51,12 +51,9 @@ double cells_of(const Labels& labels, const LabelTable& table) {
   return cells;
 }
 
-// The labels over which a vertex computes something: those of its join, of an access the free ones.
-Labels computed_labels(const EinSum& einsum) {
-  auto labels = einsum.labels();
-  if (const auto access = access_form(einsum))
-    std::erase_if(labels, [&](Label label) { return access->determines(label); });
-  return labels;
+// The labels over which the kernel of a vertex loops.
+Labels computed_labels(const Vertex& vertex) {
+  return difference(vertex.einsum.labels(), skipped_labels(vertex.einsum, vertex.compute_dtype));
 }
 
 double epilogue_operations(const EinGraph& graph, const Vertex& vertex) {
@@ -74,7 +71,7 @@ GraphFlops flops_of(const EinGraph& graph) {
     const double operations =
         operations_of(*vertex.einsum.expression) + (vertex.einsum.aggregate == Aggregate::None ? 0 : 1);
     const double once =
-        operations * cells_of(computed_labels(vertex.einsum), graph.labels()) + epilogue_operations(graph, vertex);
+        operations * cells_of(computed_labels(vertex), graph.labels()) + epilogue_operations(graph, vertex);
     out.flops = finite(out.flops + once * repetitions_of(graph, VertexId(v)));
     out.largest_result = std::max(out.largest_result, largest_slice(graph, VertexId(v)));
   }

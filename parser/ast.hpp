@@ -134,6 +134,10 @@ enum class AggregateOp : std::uint8_t {
   All,
   Count,         ///< cells
   CountNonzero,  ///< cells that are not 0
+  CumSum,        ///< running sums: of the cells up to each one; the label stays
+  CumProd,
+  CumMin,
+  CumMax,
 };
 
 /// SUM(e), SUM[j,k](e), or SUM[k 3](e) where nothing else gives k an extent.

@@ -85,6 +85,8 @@ constexpr std::array kAggregates = {
     AggregateName{"ARGMIN", ast::AggregateOp::ArgMin}, AggregateName{"ARGMAX", ast::AggregateOp::ArgMax},
     AggregateName{"ANY", ast::AggregateOp::Any},       AggregateName{"ALL", ast::AggregateOp::All},
     AggregateName{"COUNT", ast::AggregateOp::Count},   AggregateName{"COUNT_NONZERO", ast::AggregateOp::CountNonzero},
+    AggregateName{"CUMSUM", ast::AggregateOp::CumSum}, AggregateName{"CUMPROD", ast::AggregateOp::CumProd},
+    AggregateName{"CUMMIN", ast::AggregateOp::CumMin}, AggregateName{"CUMMAX", ast::AggregateOp::CumMax},
 };
 
 struct Constant {

@@ -14,25 +14,27 @@ namespace eindb {
 namespace {
 
 constexpr std::array kWords = {
-    "ABS",        "ACOS",       "ADMIN",    "ALL",       "ALONG",       "ALTER",     "ANALYZE",  "AND",
-    "ANY",        "ARGMAX",     "ARGMIN",   "AS",        "ASIN",        "ATAN",      "ATAN2",    "ATTACH",
-    "BEGIN",      "BITXOR",     "BY",       "CASE",      "CAST",        "CEIL",      "COMMIT",   "COMPLEX",
-    "COMPLEX128", "COMPLEX64",  "CONJ",     "COPY",      "COS",         "COSH",      "COUNT",    "COUNT_NONZERO",
-    "CREATE",     "DEALLOCATE", "DELETE",   "DELIMITER", "DESC",        "DESCRIBE",  "DETACH",   "DISTINCT",
-    "DOUBLE",     "DRAIN",      "DROP",     "EINSUM",    "ELSE",        "END",       "ERF",      "EVERY",
-    "EXECUTE",    "EXISTS",     "EXP",      "EXPLAIN",   "EXPM1",       "FLOAT32",   "FLOAT64",  "FLOOR",
-    "FORMAT",     "FROM",       "GRADIENT", "GRANT",     "GREATEST",    "GROUP",     "HAVING",   "HEADER",
-    "IF",         "IMAG",       "INDEX",    "INFINITY",  "INSERT",      "INT64",     "INTEGER",  "INTO",
-    "JOIN",       "JVP",        "LEAST",    "LIMIT",     "LOG",         "LOG1P",     "LOG2",     "LOGSUMEXP",
-    "MACRO",      "MACROS",     "MAX",      "MEAN",      "MIN",         "NAN",       "NOT",      "NULL",
-    "OF",         "OFFSET",     "ONLY",     "OR",        "ORDER",       "PARTITION", "PASSWORD", "PATH",
-    "PI",         "POW",        "PREPARE",  "PROD",      "RANDN",       "RANDOM",    "READ",     "REAL",
-    "RELU",       "RENAME",     "REPEAT",   "REPLACE",   "REPLICAS",    "RESET",     "RESPECT",  "RESTRICTED",
-    "REVOKE",     "ROLLBACK",   "ROUND",    "SELECT",    "SET",         "SHOW",      "SIGMOID",  "SIGN",
-    "SIN",        "SINH",       "SQRT",     "SUM",       "TABLE",       "TAN",       "TANH",     "TENSOR",
-    "TENSORS",    "TEXT",       "THEN",     "TO",        "TRANSACTION", "UNION",     "UNTIL",    "UPDATE",
-    "USER",       "USERS",      "USING",    "VALUES",    "VIEW",        "WEIGHT",    "WHEN",     "WHERE",
-    "WITH",       "WORKER",     "WORKERS",  "WRITE",     "XOR"};
+    "ABS",        "ACOS",      "ADMIN",   "ALL",         "ALONG",     "ALTER",      "ANALYZE",    "AND",
+    "ANY",        "ARGMAX",    "ARGMIN",  "AS",          "ASIN",      "ATAN",       "ATAN2",      "ATTACH",
+    "BEGIN",      "BITXOR",    "BY",      "CASE",        "CAST",      "CEIL",       "COMMIT",     "COMPLEX",
+    "COMPLEX128", "COMPLEX64", "CONJ",    "COPY",        "COS",       "COSH",       "COUNT",      "COUNT_NONZERO",
+    "CREATE",     "CUMMAX",    "CUMMIN",  "CUMPROD",     "CUMSUM",    "DEALLOCATE", "DELETE",     "DELIMITER",
+    "DESC",       "DESCRIBE",  "DETACH",  "DISTINCT",    "DOUBLE",    "DRAIN",      "DROP",       "EDGE",
+    "EINSUM",     "ELSE",      "END",     "ERF",         "EVERY",     "EXECUTE",    "EXISTS",     "EXP",
+    "EXPLAIN",    "EXPM1",     "FLOAT32", "FLOAT64",     "FLOOR",     "FORMAT",     "FROM",       "GRADIENT",
+    "GRANT",      "GREATEST",  "GROUP",   "HAVING",      "HEADER",    "IF",         "IMAG",       "INDEX",
+    "INFINITY",   "INSERT",    "INT64",   "INTEGER",     "INTO",      "JOIN",       "JVP",        "LEAST",
+    "LIMIT",      "LOG",       "LOG1P",   "LOG2",        "LOGSUMEXP", "MACRO",      "MACROS",     "MAX",
+    "MEAN",       "MIN",       "NAN",     "NOT",         "NULL",      "OF",         "OFFSET",     "ONLY",
+    "OR",         "ORDER",     "PAD",     "PARTITION",   "PASSWORD",  "PATH",       "PI",         "POW",
+    "PREPARE",    "PROD",      "RANDN",   "RANDOM",      "READ",      "REAL",       "REFLECT",    "RELU",
+    "RENAME",     "REPEAT",    "REPLACE", "REPLICAS",    "RESET",     "RESPECT",    "RESTRICTED", "REVOKE",
+    "ROLLBACK",   "ROUND",     "SELECT",  "SET",         "SHOW",      "SIGMOID",    "SIGN",       "SIN",
+    "SINH",       "SQRT",      "SUM",     "TABLE",       "TAN",       "TANH",       "TENSOR",     "TENSORS",
+    "TEXT",       "THEN",      "TO",      "TRANSACTION", "UNION",     "UNTIL",      "UPDATE",     "USER",
+    "USERS",      "USING",     "VALUES",  "VIEW",        "WEIGHT",    "WHEN",       "WHERE",      "WITH",
+    "WORKER",     "WORKERS",   "WRAP",    "WRITE",       "XOR",
+};
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 

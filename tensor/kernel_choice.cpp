@@ -45,7 +45,7 @@ RoleSizes role_sizes(const std::vector<ContractionRole>& roles, std::span<const 
 }
 
 KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes) {
-  if (form.best == KernelKind::Access) return KernelKind::Access;
+  if (form.best == KernelKind::Access || form.best == KernelKind::Scan) return form.best;
   const bool pays = form.best == KernelKind::Matrices
                         ? pays_as_matrices(sizes)
                         : form.best == KernelKind::Pairs && pays_as_pairs(sizes, form.rounds_sums);
@@ -54,15 +54,17 @@ KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes) {
 
 KernelChoice::KernelChoice(const EinSum& typed, DType compute)
     : access_(access_form(typed)),
-      contraction_(access_ ? std::nullopt : contraction_form(typed, compute)),
-      pair_(access_ || contraction_ ? std::nullopt : pair_form(typed, compute)) {
+      scan_(access_ ? std::nullopt : scan_form(typed, compute)),
+      contraction_(access_ || scan_ ? std::nullopt : contraction_form(typed, compute)),
+      pair_(access_ || scan_ || contraction_ ? std::nullopt : pair_form(typed, compute)) {
   if (access_) form_.best = KernelKind::Access;
+  else if (scan_) form_.best = KernelKind::Scan;
   else form_.best = contraction_ ? KernelKind::Matrices : pair_ ? KernelKind::Pairs : KernelKind::Loops;
   form_.rounds_sums = typed.aggregate == Aggregate::Sum && compute != DType::Int64;
 }
 
 KernelKind KernelChoice::kind(std::span<const std::int64_t> sizes) const {
-  if (form_.best == KernelKind::Loops || form_.best == KernelKind::Access) return form_.best;
+  if (!contraction_ && !pair_) return form_.best;
   return kernel_for(form_, role_sizes(contraction_ ? contraction_->roles : pair_->roles, sizes));
 }
 

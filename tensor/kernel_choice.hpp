@@ -10,6 +10,7 @@
 #include "tensor/contraction_form.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/pair_form.hpp"
+#include "tensor/scan_form.hpp"
 
 namespace eindb {
 
@@ -18,6 +19,7 @@ enum class KernelKind : std::uint8_t {
   Matrices,  ///< matrix products
   Pairs,     ///< blocks of a function of two operands, aggregated as a matrix product adds up
   Access,    ///< cells at computed indices
+  Scan,      ///< running aggregates
   Loops,     ///< loops over the cells of the join
 };
 
@@ -57,6 +59,8 @@ class KernelChoice {
   const std::optional<PairForm>& pair() const { return pair_; }
   /// Set where it is an access, whatever the sizes.
   const std::optional<AccessForm>& access() const { return access_; }
+  /// Set where it is a scan, likewise.
+  const std::optional<ScanForm>& scan() const { return scan_; }
   const KernelForm& form() const { return form_; }
 
   /// The kernel that a call on labels of these sizes takes.
@@ -64,6 +68,7 @@ class KernelChoice {
 
  private:
   std::optional<AccessForm> access_;
+  std::optional<ScanForm> scan_;
   std::optional<ContractionForm> contraction_;
   std::optional<PairForm> pair_;
   KernelForm form_;

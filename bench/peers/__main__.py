@@ -39,12 +39,12 @@ def arguments():
 
 
 GROUPS = (
-    "chains patterns reductions attention softmax gradients prefill memory sparse semirings latency scaling relational".split()
+    "chains patterns reductions attention softmax gradients prefill memory sparse semirings indexing latency scaling relational".split()
 )
 
 
 def runners():
-    import attention, chains, gradients, latency, memory, patterns, prefill, reductions  # noqa: E401
+    import attention, chains, gradients, indexing, latency, memory, patterns, prefill, reductions  # noqa: E401
     import relational, semirings, sparse  # noqa: E401
 
     return {
@@ -58,6 +58,7 @@ def runners():
         "memory": memory.run,
         "sparse": sparse.run,
         "semirings": semirings.run,
+        "indexing": indexing.run,
         "latency": latency.run,
         "scaling": chains.run_scaling,
         "relational": relational.run,

@@ -28,6 +28,7 @@ Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType
       general_(einsum_, labels, operand_types_, compute),
       choice_(einsum_, compute) {
   if (const auto& form = choice_.access()) access_.emplace(*form, einsum_, labels, compute);
+  if (const auto& form = choice_.scan()) scan_.emplace(*form, einsum_, compute);
   if (const auto& form = choice_.contraction()) contraction_.emplace(*form, einsum_, labels, operand_types_, compute);
   if (const auto& form = choice_.pair()) {
     if (einsum_.aggregate == Aggregate::LogSumExp) log_sum_exp_.emplace(*form, compute);
@@ -59,6 +60,7 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
   for (const auto& range : label_ranges) sizes.push_back(range.size);
   const auto kind = choice_.kind(sizes);
   if (kind == KernelKind::Access) return access_->run(views, label_ranges, output, first);
+  if (kind == KernelKind::Scan) return scan_->run(views.front(), label_ranges, output, first);
   if (kind == KernelKind::Matrices) return contraction_->run(level_, views, label_ranges, output, first);
   if (kind == KernelKind::Pairs && log_sum_exp_) return log_sum_exp_->run(level_, views, label_ranges, output, first);
   if (kind == KernelKind::Pairs && pairs_->run(level_, views, label_ranges, output, first)) return;
@@ -76,6 +78,7 @@ std::string Kernel::describe(std::span<const std::int64_t> label_sizes) const {
       if (log_sum_exp_) return "pairs " + log_sum_exp_->describe() + " " + sizes_text(log_sum_exp_->size(label_sizes));
       return "pairs " + pairs_->describe() + " " + sizes_text(pairs_->size(label_sizes));
     case KernelKind::Access: return access_->describe();
+    case KernelKind::Scan: return "scan";
     case KernelKind::Loops: break;
   }
   const auto count = general_.program().operation_count();

@@ -11,6 +11,7 @@
 #include "executor/kernels/instruction_set.hpp"
 #include "executor/kernels/log_sum_exp_kernel.hpp"
 #include "executor/kernels/pair_kernel.hpp"
+#include "executor/kernels/scan_kernel.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "tensor/kernel_choice.hpp"
 #include "tensor/partition.hpp"
@@ -22,7 +23,8 @@ namespace eindb {
 ///
 /// SUM over a product of two operands uses matrix products if its matrices are more than thin strips, other aggregates
 /// of two operands use register blocks like theirs (LOGSUMEXP the products of exponentials), accesses by computed
-/// indices visit only the cells that they reach, and all other expressions use the general kernel.
+/// indices visit only the cells that they reach, scans every cell once, and all other expressions use the general
+/// kernel.
 ///
 /// Immutable after construction, thread-safe: all tasks of a join share one.
 class Kernel {
@@ -44,6 +46,11 @@ class Kernel {
   void run(std::span<const LabelView> operands, std::span<const PartRange> label_ranges,
            const MutableLabelView& accumulator, bool first) const;
 
+  /// Whether a call on these ranges adds nothing, whatever the operands are: it reaches none of the cells of an access,
+  /// or only cells after those of a scan.
+  bool is_empty(std::span<const PartRange> label_ranges) const {
+    return (access_ && access_->is_empty(label_ranges)) || (scan_ && scan_->is_empty(label_ranges));
+  }
   /// The kernel of an access; null for other EinSums.
   const AccessKernel* access() const { return access_ ? &*access_ : nullptr; }
 
@@ -53,8 +60,9 @@ class Kernel {
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
   /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" ("in place", "by vector", "in lanes": see
-  /// matrix_product.hpp), "pairs MIN of sums m=8 n=8 k=8 batch=1", "gather", or "expression (7 operations)". It is how
-  /// a call on tiles with ranges of these sizes is computed, one per label of einsum.labels(), none of them zero.
+  /// matrix_product.hpp), "pairs MIN of sums m=8 n=8 k=8 batch=1", "gather", "scan", or "expression (7 operations)". It
+  /// is how a call on tiles with ranges of these sizes is computed, one per label of einsum.labels(), none of them
+  /// zero.
   std::string describe(std::span<const std::int64_t> label_sizes) const;
   /// The same for a call on the whole tensors.
   std::string describe() const { return describe(whole_extents_); }
@@ -80,6 +88,7 @@ class Kernel {
   ExpressionKernel general_;
   KernelChoice choice_;
   std::optional<AccessKernel> access_;            // where the choice is Access
+  std::optional<ScanKernel> scan_;                // where it is Scan
   std::optional<ContractionKernel> contraction_;  // where the choice may be Matrices
   std::optional<PairKernel> pairs_;               // and where it may be Pairs
   std::optional<LogSumExpKernel> log_sum_exp_;    // likewise, instead of pairs_ where that is the aggregate

@@ -166,7 +166,8 @@ double CalibratedModel::loops(const VertexShape& shape, const Partition& d) cons
   return per_cell * visited_cells(shape, d);
 }
 
-// Cells are copied like those of a repartition; calls on the other parts of a determined label find the others.
+// Cells are copied, or added up, like those of a repartition; calls on the other parts of a determined label find the
+// others.
 CalibratedModel::CallCost CalibratedModel::access(const VertexShape& shape, const Partition& d) const {
   const double cells = visited_cells(shape, d) / reached_parts(shape, d);
   const double bytes = cells * static_cast<double>(size_of(shape.work.compute));
@@ -176,7 +177,7 @@ CalibratedModel::CallCost CalibratedModel::access(const VertexShape& shape, cons
 }
 
 CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
-  if (shape.work.kernel.best == KernelKind::Access) return access(shape, d);
+  if (!shape.determined.empty()) return access(shape, d);
   const auto sizes = shape.work.matrix ? sizes_of(shape, d) : RoleSizes{};
   const auto kind = shape.work.matrix ? kernel_for(shape.work.kernel, sizes) : KernelKind::Loops;
   if (kind == KernelKind::Loops) return {loops(shape, d), loaded(shape, d), stored(shape, d)};

@@ -7,6 +7,7 @@
 #include "common/check.hpp"
 #include "optimizer/partitions/density.hpp"
 #include "tensor/access_form.hpp"
+#include "tensor/scan_form.hpp"
 
 namespace eindb {
 namespace {
@@ -46,15 +47,25 @@ VertexShape places_of(const EinSum& einsum, const LabelTable& table) {
   };
   VertexShape shape{table.extents(labels), {}, places(einsum.output), places(einsum.aggregated)};
   for (const auto& input : einsum.inputs) shape.inputs.push_back(places(input));
-  const auto access = einsum.expression != nullptr ? access_form(einsum) : std::nullopt;
-  if (!access) return shape;
+  return shape;
+}
+
+// The labels that a kernel does not loop over (tensor/scan_form), and what determines their indices.
+void add_determined(const EinSum& einsum, DType compute, VertexShape& shape) {
+  const auto labels = einsum.labels();
+  const auto number = [&](Label label) {
+    return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+  };
+  const auto access = access_form(einsum);
+  if (!access) {
+    for (const auto label : skipped_labels(einsum, compute)) shape.determined.push_back({number(label), true});
+    return;
+  }
   for (const auto& determined : access->determined) {
-    DeterminedPlace at{.place = number.at(determined.label), .gathered = determined.operand.has_value()};
-    for (const auto& [label, coefficient] : determined.coefficients)
-      at.behind.emplace_back(number.at(label), coefficient);
+    DeterminedPlace at{.place = number(determined.label), .gathered = determined.operand.has_value()};
+    for (const auto& [label, coefficient] : determined.coefficients) at.behind.emplace_back(number(label), coefficient);
     shape.determined.push_back(std::move(at));
   }
-  return shape;
 }
 
 }  // namespace
@@ -74,6 +85,7 @@ bool is_read(const EinGraph& graph, const Vertex& vertex) {
 
 VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
   auto shape = places_of(vertex.einsum, graph.labels());
+  if (vertex.einsum.expression != nullptr) add_determined(vertex.einsum, vertex.compute_dtype, shape);
   std::vector<DType> types;
   for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
   shape.work = work_of(vertex.einsum, types, vertex.compute_dtype, vertex.dtype);
@@ -85,6 +97,7 @@ VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
 
 VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
   auto shape = places_of(einsum, table);
+  if (einsum.expression != nullptr) add_determined(einsum, DType::Float64, shape);
   const std::vector<DType> types(einsum.inputs.size(), DType::Float64);
   if (einsum.expression != nullptr) shape.work = work_of(einsum, types, DType::Float64, DType::Float64);
   return shape;

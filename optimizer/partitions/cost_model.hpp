@@ -22,10 +22,11 @@ struct SparseWork {
   friend auto operator<=>(const SparseWork&, const SparseWork&) = default;
 };
 
-/// A label of an access whose index other labels determine (tensor/access_form).
+/// A label of an access whose index other labels determine (tensor/access_form), or along which a scan runs
+/// (tensor/scan_form).
 struct DeterminedPlace {
   std::size_t place = 0;
-  bool gathered = false;                                          ///< an operand has the index
+  bool gathered = false;                                          ///< an operand has the index, or it is a scan's
   std::vector<std::pair<std::size_t, std::int64_t>> behind = {};  ///< otherwise: the places and their coefficients
 
   friend auto operator<=>(const DeterminedPlace&, const DeterminedPlace&) = default;
@@ -38,7 +39,7 @@ struct VertexShape {
   std::vector<std::vector<std::size_t>> inputs;
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
-  std::vector<DeterminedPlace> determined = {};  ///< of an access; empty otherwise
+  std::vector<DeterminedPlace> determined = {};  ///< of an access or a scan; empty otherwise
   KernelWork work = {};                          ///< for models that predict seconds
   SparseWork sparse = {};
   std::vector<bool> made = {};     ///< for each input, whether another vertex makes it; empty: none

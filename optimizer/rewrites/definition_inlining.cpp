@@ -9,7 +9,7 @@
 #include "optimizer/rewrites/truth_product.hpp"
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
-#include "tensor/access_form.hpp"
+#include "tensor/scan_form.hpp"
 
 namespace eindb {
 namespace {
@@ -24,6 +24,9 @@ bool joins_operands(const LabelTable& table, const Vertex& vertex) {
   return std::all_of(vertex.einsum.inputs.begin(), vertex.einsum.inputs.end(),
                      [&](const Labels& labels) { return cells_of(table, labels) < cells; });
 }
+
+// Whether it is an access or a scan, which is slow as a part of something else.
+bool has_own_kernel(const Vertex& vertex) { return !skipped_labels(vertex.einsum, vertex.compute_dtype).empty(); }
 
 // Whether all values of a vertex are 0 or 1.
 bool is_truth(const Vertex& vertex) {
@@ -81,7 +84,7 @@ class Inlining {
     if (reader.einsum.aggregate == Aggregate::None || reader.einsum.epilogue != nullptr || reader.keeps_order)
       return false;
     if (!is_plain(part) || part.keeps_order || part.compute_dtype != reader.compute_dtype) return false;
-    if (access_form(reader.einsum) || access_form(part.einsum)) return false;  // they have a kernel of their own
+    if (has_own_kernel(reader) || has_own_kernel(part)) return false;
     if (!leads_to_join(part, reader.einsum.aggregate)) return false;
     const bool alone = vertices_.uses(reader.inputs[operand]) == 1;
     if (part.einsum.aggregate == Aggregate::None)

@@ -4,7 +4,7 @@
 #include "optimizer/rewrites/label_substitution.hpp"
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
-#include "tensor/access_form.hpp"
+#include "tensor/scan_form.hpp"
 
 namespace eindb {
 namespace {
@@ -67,7 +67,7 @@ class Fusion {
     const auto& part = vertices_.vertex(reader.inputs[operand]);
     if (part.is_input() || part.einsum.aggregate != Aggregate::None || vertices_.uses(reader.inputs[operand]) != 1)
       return false;
-    if (part.dtype != part.compute_dtype || access_form(reader.einsum)) return false;
+    if (part.dtype != part.compute_dtype || !skipped_labels(reader.einsum, reader.compute_dtype).empty()) return false;
     if (cells_of(vertices_.labels(), reader.einsum.labels()) > cells_of(vertices_.labels(), part.einsum.output))
       return false;
     const auto times = occurrences(*reader.einsum.expression, operand);

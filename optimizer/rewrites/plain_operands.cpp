@@ -133,7 +133,7 @@ class Preparation {
   std::optional<VertexId> run() {
     if (vertex_.inputs.size() != 2 || vertex_.einsum.aggregate == Aggregate::None) return std::nullopt;
     const auto kernel = kernel_of(graph_, vertex_);
-    if (kernel == KernelKind::Access) return std::nullopt;
+    if (kernel == KernelKind::Access || kernel == KernelKind::Scan) return std::nullopt;
     if (kernel != KernelKind::Loops && vertex_.compute_dtype != DType::Int64) return std::nullopt;
     auto counted = vertex_;
     const auto type = counting_type(graph_, vertex_);

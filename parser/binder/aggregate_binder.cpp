@@ -3,6 +3,7 @@
 #include "common/error.hpp"
 #include "parser/binder/expression_binder.hpp"
 #include "tensor/log_sum_exp.hpp"
+#include "tensor/scalar_semantics.hpp"
 #include "tensor/scalar_types.hpp"
 
 namespace eindb {
@@ -25,6 +26,8 @@ const AggregateForm& form_of(ast::AggregateOp op) {
       {ArgMin, "ARGMIN", Aggregate::None}, {ArgMax, "ARGMAX", Aggregate::None},
       {Any, "ANY", Aggregate::None},       {All, "ALL", Aggregate::None},
       {Count, "COUNT", Aggregate::None},   {CountNonzero, "COUNT_NONZERO", Aggregate::None},
+      {CumSum, "CUMSUM", Aggregate::Sum},  {CumProd, "CUMPROD", Aggregate::Prod},
+      {CumMin, "CUMMIN", Aggregate::Min},  {CumMax, "CUMMAX", Aggregate::Max},
   };
   return kForms[static_cast<std::size_t>(op)];
 }
@@ -54,8 +57,11 @@ bool may_join_tensors(const ScalarExpression& e, const std::vector<VertexId>& op
 
 }  // namespace
 
+bool is_running(ast::AggregateOp op) { return op >= ast::AggregateOp::CumSum; }
+
 ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
   using enum ast::AggregateOp;
+  if (is_running(e.op)) return running(e, span, draft);
   const auto over = aggregated_labels(e, draft.visible);
   const auto& argument = e.argument.front();
   require_labels(e, over, span, draft.visible);
@@ -76,6 +82,47 @@ ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draf
   if (e.op != Mean) return value;
   const auto count = Shape(graph_.labels().extents(over)).element_count();
   return call(ScalarOp::Divide, {std::move(value), ScalarExpression::integer(count)});
+}
+
+// The value at each index s of a label is taken to those from s on: Z[i,t] = SUM[s](CASE WHEN s <= t THEN x[i,s] ELSE 0
+// END).
+ScalarPtr ExpressionBinder::running(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
+  const std::string word(form_of(e.op).word);
+  const auto how = form_of(e.op).plain;
+  DistinctLabels free;
+  collect_free_labels(e.argument.front(), draft.visible, free);
+  const auto along = e.labels ? named_labels(*e.labels) : free.labels();
+  if (along.size() != 1 || !free.contains(along.front())) {
+    const auto named = along.size() == 1 ? graph_.labels().name(along.front()) : "";
+    const auto example = free.labels().empty() ? "j" : graph_.labels().name(free.labels().back());
+    throw Error(ErrorKind::Label,
+                named.empty() ? word + " runs along one label"
+                              : word + " runs along label " + named + ", which its argument does not have",
+                span, "name a label of the argument, as in " + word + "[" + example + "](...)");
+  }
+  const auto values = materialize(e.argument.front(), draft_inside(draft, along));
+  const auto& vertex = graph_.vertex(values.vertex);
+  const auto type = vertex.dtype;
+  if (is_complex(type) && (how == Aggregate::Min || how == Aggregate::Max)) {
+    throw Error(ErrorKind::Type, word + " is not defined for complex numbers", span, "take REAL, IMAG or ABS first");
+  }
+  const auto before = labels_.fresh(graph_.labels().name(along.front()) + "'", graph_.labels().extent(along.front()));
+  auto read = values.labels;
+  std::replace(read.begin(), read.end(), along.front(), before);
+  const auto nothing = type == DType::Int64 || how == Aggregate::Sum || how == Aggregate::Prod
+                           ? ScalarExpression::integer(identity_of<std::int64_t>(how))
+                           : ScalarExpression::real(identity_of<double>(how));
+  const DistinctLabels head(values.labels);
+  const auto comes_first =
+      call(ScalarOp::LessEqual, {ScalarExpression::label_index(before), ScalarExpression::label_index(along.front())});
+  EinSum einsum{.inputs = {std::move(read)},
+                .output = head.labels(),
+                .aggregated = {before},
+                .expression = call(ScalarOp::Case, {comes_first, ScalarExpression::operand(0), nothing}),
+                .aggregate = how};
+  const auto made = with_place(
+      span, [&] { return graph_.add(make_vertex(graph_, next_name(), {values.vertex}, std::move(einsum))); });
+  return operand(made, head.labels(), draft);
 }
 
 // Binds an aggregate that is the whole definition, as one vertex.

@@ -154,6 +154,7 @@ class ExpressionBinder {
   ScalarPtr truths(Aggregate how, ScalarOp wanted, const ast::Expression& argument, const Labels& over, SourceSpan span,
                    Draft& draft);
   ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  ScalarPtr running(const ast::Aggregate& e, SourceSpan span, Draft& draft);
   ScalarPtr count_cells(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   void require_labels(const ast::Aggregate& e, const Labels& over, SourceSpan span, const Labels& visible) const;
   /// Adds the vertex of an aggregate over `over`; its result has the free labels of the argument, or `head`.
@@ -192,6 +193,9 @@ class ExpressionBinder {
   std::vector<IndexConstraint> constraints_;   // of computed indices without padding
   int made_ = 0;
 };
+
+/// Whether an aggregate keeps its label: CUMSUM and the like.
+bool is_running(ast::AggregateOp op);
 
 /// Error{Label} if the tensor's number of dimensions differs from the number of labels given.
 void require_rank(const Shape& shape, std::size_t given, const std::string& name, SourceSpan span);

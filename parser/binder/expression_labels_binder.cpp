@@ -23,6 +23,7 @@ void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Label
   } else if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
     DistinctLabels inside;
     collect_free_labels(aggregate->argument.front(), visible, inside);
+    if (is_running(aggregate->op)) return out.add(inside.labels());
     const auto over = aggregate->labels ? named_labels(*aggregate->labels) : difference(inside.labels(), visible);
     out.add(difference(inside.labels(), over));
   } else if (const auto* call = std::get_if<ast::Call>(&e.node);
