@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "common/error.hpp"
 #include "parser/definition_parser.hpp"
@@ -48,13 +51,54 @@ std::vector<ast::WithItem> parse_with(TokenStream& tokens) {
   return items;
 }
 
-ast::Identifier parse_operand(TokenStream& tokens) {
-  auto name = tokens.expect_tensor("the name of a tensor");
-  if (tokens.at_symbol("(") || tokens.at_symbol("[")) {
-    const bool scalar = tokens.accept_symbol("[") && tokens.accept_symbol("]");
-    if (!scalar) tokens.fail_expected("',' or ')' after the operand " + name.text, "the subscripts give its labels");
+/// Labels of operands with ranges, which nobody can name: a scope for each of them, above those of macros.
+constexpr std::uint32_t kFirstOperandScope = 1U << 31U;
+
+/// X[0:10,:] as a definition of that name, with a label for each range.
+ast::Definition definition_of_part(ast::Expression part, std::string text, std::uint32_t scope) {
+  ast::Definition definition{.name = {.text = std::move(text), .span = part.span, .quoted = true},
+                             .labels = {},
+                             .expression = {},
+                             .head_span = part.span,
+                             .span = part.span};
+  const auto* reference = std::get_if<ast::Reference>(&part.node);
+  if (reference == nullptr)
+    throw Error(ErrorKind::Syntax, "an operand is a tensor or a part of one", part.span, "define it in WITH");
+  for (const auto& term : reference->terms) {
+    if (std::holds_alternative<ast::Identifier>(term.value) || std::holds_alternative<ast::ComputedIndex>(term.value))
+      throw Error(ErrorKind::Syntax, "the subscripts give the labels of " + reference->name.text, term.span,
+                  "in its brackets stand ranges and numbers alone: X[0:10,:]");
+    if (!std::holds_alternative<ast::IndexRange>(term.value)) continue;
+    const auto number = std::to_string(definition.labels.size() + 1);
+    definition.labels.push_back(
+        {{.text = ":" + number, .span = term.span, .quoted = true, .scope = scope}, {}, term.span});
   }
-  return name;
+  definition.expression = std::move(part);
+  return definition;
+}
+
+/// The name of a tensor, or of a definition that is added for a part of one.
+ast::Identifier parse_operand(TokenStream& tokens, std::vector<ast::WithItem>& with) {
+  const auto before = tokens;
+  const auto begin = tokens.begin();
+  auto name = tokens.expect_tensor("the name of a tensor");
+  if (!tokens.at_symbol("(") && !tokens.at_symbol("[")) return name;
+  if (tokens.accept_symbol("[")) {
+    if (tokens.accept_symbol("]")) return name;
+    if (!tokens.at_name()) {
+      tokens = before;
+      auto part = parse_expression(tokens);
+      std::string text(tokens.text().substr(begin, tokens.last_end() - begin));
+      const auto is_same = [&](const ast::WithItem& item) {
+        const auto* definition = std::get_if<ast::Definition>(&item);
+        return definition != nullptr && definition->name.text == text;
+      };
+      if (std::none_of(with.begin(), with.end(), is_same))
+        with.emplace_back(definition_of_part(std::move(part), text, kFirstOperandScope + with.size()));
+      return {.text = std::move(text), .span = tokens.span_from(begin), .quoted = true};
+    }
+  }
+  tokens.fail_expected("',' or ')' after the operand " + name.text, "the subscripts give its labels");
 }
 
 /// The query of a call in NumPy's form, einsum('ij,jk->ik', X, Y); `after` stands behind the subscripts.
@@ -66,14 +110,14 @@ std::string hint_for_call(std::string_view subscripts, TokenStream after) {
   return "write EINSUM " + std::string(subscripts) + " (" + operands + ")";
 }
 
-ast::Subscripts parse_subscript_body(TokenStream& tokens) {
+ast::Subscripts parse_subscript_body(TokenStream& tokens, std::vector<ast::WithItem>& with) {
   const auto string = tokens.take();
   auto subscripts = parse_subscripts(tokens.text(), string.span);
   if (!tokens.at_symbol("("))
     tokens.fail_expected("'(' and the operands after the subscripts", hint_for_call(string.text, tokens));
   tokens.take();
   do {
-    subscripts.operands.push_back(parse_operand(tokens));
+    subscripts.operands.push_back(parse_operand(tokens, with));
   } while (tokens.accept_symbol(","));
   tokens.expect_symbol(")", "after the operands");
   return subscripts;
@@ -196,9 +240,9 @@ ast::PathClause parse_path(TokenStream& tokens) {
   return path;
 }
 
-decltype(ast::Query::body) parse_einsum(TokenStream& tokens) {
+decltype(ast::Query::body) parse_einsum(TokenStream& tokens, std::vector<ast::WithItem>& with) {
   tokens.take();
-  if (tokens.at(Token::Kind::String)) return parse_subscript_body(tokens);
+  if (tokens.at(Token::Kind::String)) return parse_subscript_body(tokens, with);
   if (tokens.at_symbol("(")) return parse_result_names(tokens);
   return parse_definition(tokens);
 }
@@ -214,8 +258,9 @@ decltype(ast::Query::body) parse_einsum(TokenStream& tokens) {
   tokens.fail_expected("',' or EINSUM after a definition", hint.empty() ? hint_after_expression(tokens) : hint);
 }
 
-decltype(ast::Query::body) parse_body(TokenStream& tokens, const std::vector<ast::WithItem>& with) {
-  if (tokens.at_word("EINSUM")) return parse_einsum(tokens);
+/// A part of a tensor as an operand becomes another definition of `with`.
+decltype(ast::Query::body) parse_body(TokenStream& tokens, std::vector<ast::WithItem>& with) {
+  if (tokens.at_word("EINSUM")) return parse_einsum(tokens, with);
   if (tokens.at_word("GRADIENT")) return parse_gradient(tokens);
   if (tokens.at_word("JVP")) return parse_jvp(tokens);
   if (with.empty()) tokens.expect_word("EINSUM", "and a query");

@@ -123,14 +123,11 @@ def prompt_script(config, tokens):
     """Statements that create the tensors for a prompt: X_0, its embedded tokens, and the rotation of each position."""
     rows = ",".join(f"({b},{s},{token})" for b, sequence in enumerate(tokens) for s, token in enumerate(sequence))
     length, pairs = len(tokens[0]), config.head_features // 2
-    yield "DROP TABLE IF EXISTS tokens"
-    yield "CREATE TABLE tokens (b, s, token)"
-    yield f"INSERT INTO tokens VALUES {rows}"
+    yield "DROP TENSOR IF EXISTS prompt"
+    yield f"CREATE TENSOR prompt (b {len(tokens)}, s {length}) INT64"
+    yield f"INSERT INTO TENSOR prompt VALUES {rows}"
     yield "DROP TENSOR IF EXISTS X_0"
-    yield (
-        f"CREATE TENSOR X_0 (b {len(tokens)}, s {length}, a {config.features}) FLOAT32 AS "
-        f'SELECT b, s, j, val FROM tokens JOIN "{EMBEDDING}" ON i = token'
-    )
+    yield f'CREATE TENSOR X_0 FLOAT32 AS EINSUM X[b,s,a] = "{EMBEDDING}"[prompt[b,s],a]'
     yield "DROP TENSOR IF EXISTS rotation"
     angle = f"s * {config.theta} ^ (-p / {pairs})"
     yield (
