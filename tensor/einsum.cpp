@@ -61,7 +61,16 @@ std::string reference_text(const EinSum& einsum, const std::vector<std::string>&
   }
   for (const auto label : einsum.aggregated)
     if (!access->determines(label) || !contains(einsum.inputs[access->source], label)) return {};
-  return input_names[access->source] + "[" + text + "]";
+  const auto is_inside = [&](const DeterminedLabel& determined) {
+    if (determined.operand) return true;
+    std::vector<PartRange> whole;
+    const auto all = einsum.labels();
+    for (const auto label : all) whole.push_back({0, labels.extent(label)});
+    const auto bounds = determined.bounds(all, whole);
+    return bounds && bounds->first >= 0 && bounds->second < labels.extent(determined.label);
+  };
+  const bool inside = std::all_of(access->determined.begin(), access->determined.end(), is_inside);
+  return input_names[access->source] + "[" + text + (inside ? "" : " PAD 0") + "]";
 }
 
 }  // namespace
