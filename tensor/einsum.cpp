@@ -1,10 +1,6 @@
 #include "tensor/einsum.hpp"
 
-#include <algorithm>
-#include <functional>
-
 #include "common/poll_steps.hpp"
-#include "tensor/access_form.hpp"
 
 namespace eindb {
 
@@ -27,75 +23,6 @@ Labels EinSum::labels() const {
   out.add(output);
   out.add(aggregated);
   return out.labels();
-}
-
-namespace {
-
-std::string text_of(const DeterminedLabel& determined, const std::function<std::string(std::size_t)>& reference,
-                    const LabelTable& labels) {
-  if (determined.operand) return reference(*determined.operand);
-  std::string text;
-  for (const auto& [label, coefficient] : determined.coefficients) {
-    if (!text.empty()) text += coefficient < 0 ? " - " : " + ";
-    else if (coefficient < 0) text += "-";
-    const auto magnitude = coefficient < 0 ? std::to_string(coefficient).substr(1) : std::to_string(coefficient);
-    text += (magnitude == "1" ? "" : magnitude + " * ") + labels.name(label);
-  }
-  if (text.empty()) return std::to_string(determined.offset);
-  if (determined.offset == 0) return text;
-  const auto offset = std::to_string(determined.offset);
-  return text + (determined.offset < 0 ? " - " + offset.substr(1) : " + " + offset);
-}
-
-// X[2 * i + 1,j] where all that an access aggregates are the indices that it computes; empty otherwise.
-std::string reference_text(const EinSum& einsum, const std::vector<std::string>& input_names,
-                           const std::function<std::string(std::size_t)>& reference, const LabelTable& labels) {
-  const auto access = access_form(einsum);
-  if (!access || access->determined.size() != einsum.aggregated.size()) return {};
-  std::string text;
-  for (const auto label : einsum.inputs[access->source]) {
-    const auto determined = std::find_if(access->determined.begin(), access->determined.end(),
-                                         [&](const auto& index) { return index.label == label; });
-    text += text.empty() ? "" : ",";
-    text += determined == access->determined.end() ? labels.name(label) : text_of(*determined, reference, labels);
-  }
-  for (const auto label : einsum.aggregated)
-    if (!access->determines(label) || !contains(einsum.inputs[access->source], label)) return {};
-  const auto is_inside = [&](const DeterminedLabel& determined) {
-    if (determined.operand) return true;
-    std::vector<PartRange> whole;
-    const auto all = einsum.labels();
-    for (const auto label : all) whole.push_back({0, labels.extent(label)});
-    const auto bounds = determined.bounds(all, whole);
-    return bounds && bounds->first >= 0 && bounds->second < labels.extent(determined.label);
-  };
-  const bool inside = std::all_of(access->determined.begin(), access->determined.end(), is_inside);
-  return input_names[access->source] + "[" + text + (inside ? "" : " PAD 0") + "]";
-}
-
-}  // namespace
-
-std::string to_string(const EinSum& einsum, std::string_view head, const std::vector<std::string>& input_names,
-                      const LabelTable& labels) {
-  const auto reference = [&](std::size_t n) {
-    return einsum.inputs[n].empty() ? input_names[n] : input_names[n] + "[" + labels.join_names(einsum.inputs[n]) + "]";
-  };
-  auto body = reference_text(einsum, input_names, reference, labels);
-  const bool is_reference = !body.empty();
-  if (!is_reference) body = to_string(*einsum.expression, reference, labels);
-  if (einsum.aggregate != Aggregate::None && !is_reference) {
-    DistinctLabels occurring;
-    for (const auto& input : einsum.inputs) occurring.add(input);
-    occurring.add(index_labels_of(*einsum.expression));
-    const bool assumed = difference(occurring.labels(), einsum.output).size() == einsum.aggregated.size() &&
-                         difference(einsum.aggregated, occurring.labels()).empty();
-    const std::string over = assumed ? "" : "[" + labels.join_names(einsum.aggregated) + "]";
-    body = std::string(name_of(einsum.aggregate)) + over + "(" + body + ")";
-  }
-  if (einsum.epilogue != nullptr)
-    body = to_string(
-        *einsum.epilogue, [&](std::size_t) { return body; }, labels);
-  return std::string(head) + "[" + labels.join_names(einsum.output) + "] = " + body;
 }
 
 }  // namespace eindb
