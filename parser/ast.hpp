@@ -118,7 +118,7 @@ struct Padding {
 struct Reference {
   Identifier name;
   std::vector<IndexTerm> terms;
-  std::optional<Padding> padding = {};
+  std::optional<Padding> padding;
 };
 
 enum class AggregateOp : std::uint8_t {

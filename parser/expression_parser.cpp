@@ -444,6 +444,8 @@ ast::Padding ExpressionParser::padding_after_word() {
   else if (tokens_.at_symbol("]")) tokens_.fail_expected("a number, EDGE, REFLECT or WRAP after PAD");
   else padding.value.push_back(infix(Level::Loosest));
   padding.span = tokens_.span_from(begin);
+  if (tokens_.at_symbol(","))
+    tokens_.fail_expected("']' after PAD", "PAD stands last, and is for all indices of the reference: X[i+1,j PAD 0]");
   return padding;
 }
 
