@@ -238,43 +238,51 @@ std::optional<std::int64_t> ExpressionBinder::longest_range(const NamedAffine& a
     const auto last = checked_multiply(coefficient, std::max<std::int64_t>(graph_.labels().extent(*label), 1) - 1);
     (last < 0 ? least : most) = checked_add(last < 0 ? least : most, last);
   }
-  const auto room = step > 0 ? checked_add(extent - 1, -most) : least;
-  return room < 0 ? 0 : room / std::abs(step) + 1;
+  const auto room = step > 0 ? checked_add(extent - 1, checked_multiply(-1, most)) : least;
+  if (room < 0) return 0;
+  const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(room) / stride) + 1;
+}
+
+// The most indices of a label for which all affine indices that have it are inside. nullopt if none of those has all of
+// its other labels bound, or, with `all`, if one of them has not.
+std::optional<std::int64_t> ExpressionBinder::longest_range(const std::vector<AffineIndex>& indices,
+                                                            const ast::Identifier& wanted, bool all) const {
+  const auto is_wanted = [&](const auto& entry) {
+    return entry.first->text == wanted.text && entry.first->scope == wanted.scope;
+  };
+  std::optional<std::int64_t> longest;
+  for (const auto& index : indices) {
+    const auto& coefficients = index.affine.coefficients;
+    if (std::none_of(coefficients.begin(), coefficients.end(), is_wanted)) continue;
+    const auto range = with_place(wanted.span, [&] { return longest_range(index.affine, wanted, index.extent); });
+    if (!range && all) return std::nullopt;
+    if (range) longest = std::min(longest.value_or(*range), *range);
+  }
+  return longest;
+}
+
+// Gives one label an extent that has none; false if that is known for none.
+bool ExpressionBinder::infer_extent(const std::vector<AffineIndex>& indices, bool all) {
+  for (const auto& index : indices) {
+    for (const auto& entry : index.affine.coefficients) {
+      if (labels_.find(*entry.first) != nullptr) continue;
+      const auto longest = longest_range(indices, *entry.first, all);
+      if (!longest) continue;
+      const auto extent = std::max<std::int64_t>(*longest, 1);  // one index, whose place the error will tell
+      own_labels_.add(labels_.bind_at(*entry.first, extent, "a computed index in " + name_));
+      return true;
+    }
+  }
+  return false;
 }
 
 // Labels that occur in computed indices alone have the most indices for which all of those are inside.
 void ExpressionBinder::infer_extents() {
-  struct Known {
-    NamedAffine affine;
-    std::int64_t extent;
-  };
-  std::vector<Known> known;
-  for (const auto& [index, extent] : constraints_)
-    if (auto affine = affine_of(*index)) known.push_back({*std::move(affine), extent});
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const bool all : {true, false}) {
-      for (std::size_t n = 0; n < known.size() && !changed; ++n)
-        for (const auto& [name, coefficient] : known[n].affine.coefficients) {
-          if (labels_.find(*name) != nullptr) continue;
-          std::optional<std::int64_t> longest;
-          bool complete = true;
-          for (const auto& other : known) {
-            const auto has = [name = name](const auto& entry) {
-              return entry.first->text == name->text && entry.first->scope == name->scope;
-            };
-            if (std::none_of(other.affine.coefficients.begin(), other.affine.coefficients.end(), has)) continue;
-            const auto range = longest_range(other.affine, *name, other.extent);
-            complete = complete && range.has_value();
-            if (range) longest = std::min(longest.value_or(*range), *range);
-          }
-          if (!longest || (all && !complete)) continue;
-          own_labels_.add(labels_.bind_at(*name, std::max<std::int64_t>(*longest, 1), "a computed index in " + name_));
-          changed = true;
-          break;
-        }
-      if (changed) break;
-    }
+  std::vector<AffineIndex> indices;
+  for (const auto& constraint : constraints_)
+    if (auto affine = affine_of(*constraint.index)) indices.push_back({*std::move(affine), constraint.extent});
+  while (infer_extent(indices, true) || infer_extent(indices, false)) {
   }
 }
 
@@ -395,13 +403,17 @@ void ExpressionBinder::require_inside(const LabelAffine& index, SourceSpan span,
                                       const std::string& place, std::size_t labels) const {
   std::int64_t least = index.offset;
   std::int64_t most = index.offset;
-  for (const auto& [label, coefficient] : index.coefficients) {
-    const auto count = graph_.labels().extent(label);
-    if (count == 0) return;  // there is no cell
-    const auto last = with_place(span, [&] { return checked_multiply(coefficient, count - 1); });
-    (last < 0 ? least : most) += last;
-  }
-  if (least >= 0 && most < extent) return;
+  bool is_empty = false;
+  with_place(span, [&] {
+    for (const auto& [label, coefficient] : index.coefficients) {
+      const auto count = graph_.labels().extent(label);
+      is_empty = is_empty || count == 0;
+      const auto last = checked_multiply(coefficient, std::max<std::int64_t>(count, 1) - 1);
+      auto& end = last < 0 ? least : most;
+      end = checked_add(end, last);
+    }
+  });
+  if (is_empty || (least >= 0 && most < extent)) return;
   const auto outside = std::to_string(least < 0 ? least : most);
   throw Error(ErrorKind::Value,
               "the index reaches " + outside + " outside " + place + ", which has extent " + std::to_string(extent),

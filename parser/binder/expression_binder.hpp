@@ -85,6 +85,10 @@ class ExpressionBinder {
     const ast::Expression* index;
     std::int64_t extent;
   };
+  struct AffineIndex {
+    NamedAffine affine;
+    std::int64_t extent;
+  };
   struct Access;
   // Lowers the argument of an aggregate into its vertex's draft.
   using LowerArgument = std::function<ScalarPtr(Draft&)>;
@@ -131,6 +135,9 @@ class ExpressionBinder {
   bool add_affine_product(const ast::Infix& product, std::int64_t factor, NamedAffine& sum) const;
   std::optional<std::int64_t> longest_range(const NamedAffine& affine, const ast::Identifier& wanted,
                                             std::int64_t extent) const;
+  std::optional<std::int64_t> longest_range(const std::vector<AffineIndex>& indices, const ast::Identifier& wanted,
+                                            bool all) const;
+  bool infer_extent(const std::vector<AffineIndex>& indices, bool all);
   void infer_extents();
   ScalarPtr lower_access(const ast::Reference& e, SourceSpan span, Draft& draft);
   static ScalarPtr affine_expression(const LabelAffine& affine);

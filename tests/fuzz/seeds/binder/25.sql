@@ -1,0 +1,1 @@
+WITH GRADIENT OF L[] = SUM(X[V[j] PAD WRAP, j]^2) WITH RESPECT TO (X AS D) EINSUM Z[i,j] = D[i,j]
