@@ -47,7 +47,7 @@ class Kernel {
            const MutableLabelView& accumulator, bool first) const;
 
   /// Whether a call on these ranges adds nothing, whatever the operands are: it reaches none of the cells of an access,
-  /// or only cells after those of a scan.
+  /// or only cells after those of a running sum.
   bool is_empty(std::span<const PartRange> label_ranges) const {
     return (access_ && access_->is_empty(label_ranges)) || (scan_ && scan_->is_empty(label_ranges));
   }

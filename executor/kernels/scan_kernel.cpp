@@ -177,8 +177,7 @@ void ScanKernel::dispatch_aggregate(const LabelView& operand, std::span<const Pa
 }
 
 bool ScanKernel::is_empty(std::span<const PartRange> ranges) const {
-  // Without the cell itself a part of the result may have no other call, and only sums of nothing may stay absent.
-  if (!form_.inclusive && aggregate_ != Aggregate::Sum) return false;
+  if (aggregate_ != Aggregate::Sum) return false;  // a result that stays absent is zero
   const auto& along = ranges[along_];
   const auto& upto = ranges[upto_];
   if (form_.forward) return along.begin >= upto.end();

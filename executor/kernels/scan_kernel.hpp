@@ -20,7 +20,7 @@ class ScanKernel {
   /// See Kernel::run.
   void run(const LabelView& operand, std::span<const PartRange> ranges, const MutableLabelView& accumulator,
            bool first) const;
-  /// Whether a call on these ranges adds nothing to a result that other calls write: it has only cells that come later.
+  /// Whether a call on these ranges adds nothing but zeros: it sums up cells that come later.
   bool is_empty(std::span<const PartRange> ranges) const;
 
  private:
