@@ -36,7 +36,7 @@ constexpr int kForks = 10;                    // with a sanitizer, until one has
 constexpr int kAllocatorMilliseconds = 5000;  // in which a child with a usable allocator has long answered
 
 /// Allocates more blocks of each size than a thread may keep for itself, so that every lock of the allocator is taken.
-void use_allocator() {
+[[maybe_unused]] void use_allocator() {
   for (std::size_t size = 16; size <= std::size_t{1} << 18U; size += std::max<std::size_t>(16, size / 4)) {
     std::vector<std::unique_ptr<std::byte[]>> blocks;
     for (std::size_t bytes = 0; bytes < std::size_t{1} << 18U; bytes += size) {
