@@ -2,7 +2,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "catalog/comment_catalog.hpp"
 #include "catalog/grant_catalog.hpp"
@@ -14,7 +13,6 @@
 #include "engine/results/rows.hpp"
 #include "engine/session/statement_scopes.hpp"
 #include "engine/settings/machine_file.hpp"
-#include "engine/sql/schema_objects.hpp"
 #include "engine/statements/retold_error.hpp"
 #include "engine/statements/schema_statements.hpp"
 #include "engine/statements/statements.hpp"
@@ -111,7 +109,6 @@ Result plan_cache_counters(const PlanCache& plans) {
 
 /// What a DROP or an ALTER TABLE does to the names of the schema.
 struct SchemaChange {
-  std::string schema;  ///< of the table, as written; empty: none is named
   std::string table;
   std::string column;    ///< of RENAME COLUMN
   std::string new_name;  ///< empty: nothing is renamed
@@ -128,8 +125,7 @@ std::optional<SchemaChange> schema_change(std::string_view sql) {
   tokenizer.next();
   for (token = tokenizer.next(); alters && !token.is(Token::Kind::End); token = tokenizer.next()) {
     if (!token.is_word("RENAME")) {
-      if (token.is_symbol('.')) change.schema = std::exchange(change.table, {});
-      else change.table = name_of(token);
+      if (!token.is_symbol('.')) change.table = name_of(token);
       continue;
     }
     token = tokenizer.next();
@@ -144,12 +140,9 @@ std::optional<SchemaChange> schema_change(std::string_view sql) {
   return change;
 }
 
-// Whether a table of this session's alone gets another name, or a column of one: comments and grants are on what all
-// sessions see, even if a temporary table hides it.
-bool renames_temporary(const SchemaChange& change, SqliteConnection& connection) {
-  if (change.new_name.empty()) return false;
-  if (!change.schema.empty()) return equal_ignoring_case(change.schema, kTemporarySchema);
-  return !kind_of_object(kTemporarySchema, change.table, connection).empty();
+// Another number after each change of the schema that all sessions see.
+std::int64_t schema_for_all(SqliteConnection& connection) {
+  return connection.query_integer("PRAGMA main.schema_version");
 }
 
 // Comments and grants go with what they are on.
@@ -285,12 +278,13 @@ Result execute_statement(const ast::Sql& sql, SessionState& session) {
   if (auto done = execute_schema_statement(sql, session)) return std::move(*done);
   auto& connection = session.database.connection();
   const auto change = schema_change(sql.text);
-  if (!change || renames_temporary(*change, connection) ||
-      !(CommentCatalog(connection).exists() || GrantCatalog(connection).exists()))
+  if (!change || !(CommentCatalog(connection).exists() || GrantCatalog(connection).exists()))
     return run_sql(sql, session);
   SqliteTransaction transaction(connection);
+  const auto before = schema_for_all(connection);
   auto result = run_sql(sql, session);
-  keep_comments_and_grants(*change, connection);
+  // A temporary table may have the name of one with comments and grants.
+  if (schema_for_all(connection) != before) keep_comments_and_grants(*change, connection);
   transaction.commit();
   return result;
 }

@@ -158,7 +158,7 @@ bool Cursor::row(std::int64_t number, Row& row) {
   DCHECK(number >= first_kept_ || kept_.empty(), "only a cursor that scrolls goes back");
   while (declaration_.scrolls && read_ < number) {
     if (!read(row)) return false;
-    keep(row);
+    keep(std::move(row));
   }
   if (read_ < number && result_.rows == nullptr) return false;
   if (read_ < number) {
@@ -195,7 +195,14 @@ bool Cursor::read(Row& row) {
 }
 
 void Cursor::keep(Row row) {
-  kept_.push_back(std::move(row));
+  CHECK(first_kept_ + static_cast<std::int64_t>(kept_.size()) == read_, "a row is kept behind the one before it");
+  try {
+    kept_.push_back(std::move(row));
+  } catch (...) {  // without this row, those behind it would have other numbers
+    failed_ = true;
+    result_ = {};
+    throw;
+  }
   bytes_.add(row_bytes(kept_.back()));
 }
 

@@ -552,7 +552,8 @@ CREATE TENSOR W AS EINSUM W[i 2] = i + 7;
     def test_new_names_of_temporary_tables_move_no_grants(self):
         self.root.execute("GRANT SELECT ON open TO eve")
         for renames in ("ALTER TABLE open RENAME TO secrets", "ALTER TABLE temp.open RENAME TO secrets",
-                        'ALTER TABLE "TEMP".open RENAME TO secrets'):  # fmt: skip
+                        'ALTER TABLE "TEMP".open RENAME TO secrets',
+                        "ALTER TABLE 'temp'.'open' RENAME TO secrets"):  # fmt: skip
             eve = self.connect(user="eve", password="e")
             eve.execute("CREATE TEMP TABLE open (a INTEGER)")
             eve.execute(renames)
