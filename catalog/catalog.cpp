@@ -76,6 +76,9 @@ TensorInfo qualified(TensorInfo info) {
 
 constexpr std::size_t kRememberedTensors = 10'000;
 
+/// SQLite has no larger values.
+constexpr std::int64_t kMostBytesOfTile = 1'000'000'000;
+
 constexpr const char* kStagedPrefix = "eindb_staged_";
 
 /// Staged tensors have names of this form and are left out of lists.
@@ -136,6 +139,21 @@ std::string fault_of(const std::vector<DimensionRow>& rows, DType dtype) {
   return try_product(extents) ? "" : "its size overflows 64 bits";
 }
 
+/// Likewise of the edges of a tensor's dimensions.
+std::string fault_of_edges(const std::vector<std::int64_t>& edges, const std::vector<DimensionRow>& rows, DType dtype) {
+  if (edges.empty()) return "";
+  std::vector<std::int64_t> room{static_cast<std::int64_t>(size_of(dtype))};
+  for (std::size_t d = 0; d < edges.size(); ++d) {
+    const auto& row = rows[d];
+    if (edges[d] != 0 && row.parts != std::max<std::int64_t>(1, ceil_divide(row.extent, edges[d])))
+      return "dimension " + std::to_string(d) + " of extent " + std::to_string(row.extent) + " has " +
+             std::to_string(row.parts) + " parts of " + std::to_string(edges[d]);
+    room.push_back(edges[d] != 0 ? edges[d] : ceil_divide(std::max<std::int64_t>(1, row.extent), row.parts));
+  }
+  const auto bytes = try_product(room);
+  return bytes && *bytes <= kMostBytesOfTile ? "" : "its tiles are larger than a row can be";
+}
+
 }  // namespace
 
 void Catalog::corrupt(std::string_view schema, const std::string& tensor, const std::string& what) const {
@@ -184,7 +202,7 @@ void Catalog::forget_if_changed() {
   const auto now = version();
   const auto others = connection_.commits_of_others();
   const bool same = memory_.version == now && memory_.commits_of_others == others;
-  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}, {}, {}};
+  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}, {}, {}, {}};
 }
 
 std::optional<TensorInfo> Catalog::find(std::string_view name) {
@@ -245,10 +263,10 @@ std::optional<TensorInfo> Catalog::look_up_in(std::string_view schema, std::stri
 TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string name, const std::string& dtype_name) {
   if (name.empty() || name.size() > kMaxNameLength || name.find('\0') != std::string::npos)
     corrupt(schema, "number " + std::to_string(id), "it has no proper name");
-  const auto dtype = parse_dtype(dtype_name);
-  if (!dtype) corrupt(schema, name, "its type is unknown");
+  const auto type = parse_stored_type(dtype_name);
+  if (!type) corrupt(schema, name, "its type is unknown");
   const auto rows = read_dimensions(connection_, schema, id);
-  if (const auto fault = fault_of(rows, *dtype); !fault.empty()) corrupt(schema, name, fault);
+  if (const auto fault = fault_of(rows, type->values); !fault.empty()) corrupt(schema, name, fault);
   if (!connection_.has_table(TileStore::table_of(name), {"tile_id", "tile"}, schema))
     corrupt(schema, name, "its table of tiles is missing");
 
@@ -261,13 +279,17 @@ TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string n
     extents.push_back(row.extent);
     parts.push_back(row.parts);
   }
+  const auto edges = read_edges(schema, id, rows.size(), name);
+  if (const auto fault = fault_of_edges(edges, rows, type->values); !fault.empty()) corrupt(schema, name, fault);
   return {.id = id,
           .name = std::move(name),
-          .dtype = *dtype,
+          .dtype = type->values,
           .labels = std::move(labels),
-          .grid = TileGrid(Shape(std::move(extents)), std::move(parts)),
+          .grid = edges.empty() ? TileGrid(Shape(std::move(extents)), std::move(parts))
+                                : TileGrid(Shape(std::move(extents)), std::move(parts), edges),
           .replicas = replicas,
-          .schema = std::string(schema)};
+          .schema = std::string(schema),
+          .encoding = type->encoding};
 }
 
 bool Catalog::has_shardings(std::string_view schema) {
@@ -277,6 +299,76 @@ bool Catalog::has_shardings(std::string_view schema) {
     known = memory_.has_shardings.emplace(schema, has).first;
   }
   return known->second;
+}
+
+bool Catalog::has_edges(std::string_view schema) {
+  auto known = memory_.has_edges.find(schema);
+  if (known == memory_.has_edges.end()) {
+    const bool has = connection_.has_table("eindb_edges", {"tensor_id", "position", "edge"}, schema);
+    known = memory_.has_edges.emplace(schema, has).first;
+  }
+  return known->second;
+}
+
+// Empty for a tensor whose dimensions are cut evenly.
+std::vector<std::int64_t> Catalog::read_edges(std::string_view schema, std::int64_t tensor_id, std::size_t rank,
+                                              const std::string& name) {
+  if (!has_edges(schema)) return {};
+  const KeptQuery select(connection_,
+                         in_schema(schema, "SELECT position, edge FROM $.eindb_edges WHERE tensor_id = ? LIMIT ?"));
+  select->bind(1, tensor_id).bind(2, kMaxStoredRank + 1);
+  std::vector<std::int64_t> edges;
+  while (select->step()) {
+    const auto position = select->integer(0);
+    const auto edge = select->integer(1);
+    if (position < 0 || std::cmp_greater_equal(position, rank) || edge < 1)
+      corrupt(schema, name, "dimension " + std::to_string(position) + " has parts of " + std::to_string(edge));
+    edges.resize(rank, 0);
+    edges[static_cast<std::size_t>(position)] = edge;
+  }
+  return edges;
+}
+
+void Catalog::insert_edges(const TensorInfo& info) {
+  if (!info.grid.has_edges()) return;
+  connection_.execute("CREATE TABLE IF NOT EXISTS " + quote_identifier(info.schema) +
+                      ".eindb_edges (tensor_id INTEGER NOT NULL, position INTEGER NOT NULL, edge INTEGER NOT NULL, "
+                      "PRIMARY KEY (tensor_id, position)) WITHOUT ROWID");
+  auto row = connection_.prepare(in_schema(info.schema, "INSERT OR REPLACE INTO $.eindb_edges VALUES (?, ?, ?)"));
+  for (std::size_t d = 0; d < info.grid.rank(); ++d)
+    if (info.grid.edge(d) != 0) row.bind(1, info.id).bind(2, d).bind(3, info.grid.edge(d)).run();
+}
+
+// Caches of this connection and of others ask for the version of the schema, and SQLite compiles statements again.
+void Catalog::announce_change(std::string_view schema) {
+  const auto table = quote_identifier(schema) + ".eindb_changed";
+  connection_.execute("CREATE TABLE " + table + " (x); DROP TABLE " + table);
+  memory_ = {};
+}
+
+TensorInfo Catalog::extend(const TensorInfo& info, const TileGrid& grid) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  CHECK(!info.is_sharded() && grid.rank() == info.grid.rank(), "a tensor of the file gets longer dimensions");
+  check_storable(grid.shape(), info.dtype);
+  auto row = connection_.prepare(in_schema(
+      info.schema, "UPDATE $.eindb_dimensions SET extent = ?, parts = ? WHERE tensor_id = ? AND position = ?"));
+  bool renumbers = false;
+  for (std::size_t d = 0; d < grid.rank(); ++d) {
+    CHECK(grid.shape()[d] >= info.grid.shape()[d], "no dimension gets shorter");
+    renumbers = renumbers || (d > 0 && grid.partition()[d] != info.grid.partition()[d]);
+    row.bind(1, grid.shape()[d]).bind(2, grid.partition()[d]).bind(3, info.id).bind(4, d).run();
+  }
+  auto extended = info;
+  extended.grid = grid;
+  connection_
+      .prepare(in_schema(info.schema, has_edges(info.schema) ? "DELETE FROM $.eindb_edges WHERE tensor_id = ?"
+                                                             : "SELECT 1 WHERE ? < 0"))
+      .bind(1, info.id)
+      .run();
+  insert_edges(extended);
+  if (renumbers) extended.store().renumber(connection_);
+  announce_change(info.schema);
+  return extended;
 }
 
 int Catalog::read_replicas(std::string_view schema, std::int64_t tensor_id, const std::string& name) {
@@ -432,35 +524,37 @@ void Catalog::check_free(std::string_view schema, const std::string& name, std::
               "use another name: SQL sees tensors and tables side by side");
 }
 
-TensorInfo Catalog::create(const std::string& name, DType dtype, const std::vector<std::string>& labels,
+TensorInfo Catalog::create(const std::string& name, StoredType type, const std::vector<std::string>& labels,
                            const TileGrid& grid, int replicas, std::string_view schema) {
   require_tables(schema);
   check_free(schema, name, std::nullopt);
-  auto info = insert(name, dtype, labels, grid, replicas, schema);
+  auto info = insert(name, type, labels, grid, replicas, schema);
   show_in_sql(info);
   return info;
 }
 
-TensorInfo Catalog::insert(const std::string& name, DType dtype, const std::vector<std::string>& labels,
+TensorInfo Catalog::insert(const std::string& name, StoredType type, const std::vector<std::string>& labels,
                            const TileGrid& grid, int replicas, std::string_view schema) {
   CHECK(labels.size() == grid.rank(), "a tensor has one label per dimension");
   for (const auto& label : labels) check_label_name(label);
-  check_storable(grid.shape(), dtype);
+  check_storable(grid.shape(), type.values);
   connection_.prepare(in_schema(schema, "INSERT INTO $.eindb_tensors (name, dtype) VALUES (?, ?)"))
       .bind(1, name)
-      .bind(2, name_of(dtype))
+      .bind(2, name_of(type))
       .run();
   TensorInfo info{.id = connection_.last_insert_rowid(),
                   .name = name,
-                  .dtype = dtype,
+                  .dtype = type.values,
                   .labels = labels,
                   .grid = grid,
                   .replicas = replicas,
-                  .schema = std::string(schema)};
+                  .schema = std::string(schema),
+                  .encoding = type.encoding};
   if (info.is_sharded()) insert_sharding(info);
   auto row = connection_.prepare(in_schema(schema, "INSERT INTO $.eindb_dimensions VALUES (?, ?, ?, ?, ?)"));
   for (std::size_t d = 0; d < labels.size(); ++d)
     row.bind(1, info.id).bind(2, d).bind(3, labels[d]).bind(4, grid.shape()[d]).bind(5, grid.partition()[d]).run();
+  insert_edges(info);
   info.store().create(connection_);
   return info;
 }
@@ -503,6 +597,8 @@ void Catalog::remove(const TensorInfo& info) {
     connection_.prepare(in_schema(info.schema, sql)).bind(1, info.id).run();
   if (info.is_sharded())
     connection_.prepare("DELETE FROM main.eindb_shardings WHERE tensor_id = ?").bind(1, info.id).run();
+  if (has_edges(info.schema))
+    connection_.prepare(in_schema(info.schema, "DELETE FROM $.eindb_edges WHERE tensor_id = ?")).bind(1, info.id).run();
   info.store().drop(connection_);
 }
 
@@ -514,6 +610,28 @@ void Catalog::rename(std::string_view name, const std::string& new_name) {
   if (info.is_temporary()) return;
   CommentCatalog(connection_).rename(info.own_name(), new_name);
   GrantCatalog(connection_).rename(info.own_name(), new_name);
+}
+
+void Catalog::rename_label(const TensorInfo& info, std::size_t dimension, const std::string& label) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  check_label_name(label);
+  auto labels = info.labels;
+  if (labels[dimension] == label) return;
+  if (std::find(labels.begin(), labels.end(), label) != labels.end())
+    throw Error(ErrorKind::DuplicateName, "tensor " + info.name + " has a dimension " + label + " already");
+  labels[dimension] = label;
+  hide_in_sql(info);
+  connection_
+      .prepare(in_schema(info.schema, "UPDATE $.eindb_dimensions SET label = ? WHERE tensor_id = ? AND position = ?"))
+      .bind(1, label)
+      .bind(2, info.id)
+      .bind(3, dimension)
+      .run();
+  info.store().rename_columns(connection_, labels);
+  auto renamed = info;
+  renamed.labels = std::move(labels);
+  show_in_sql(renamed);
+  announce_change(info.schema);
 }
 
 void Catalog::move(const TensorInfo& info, const std::string& new_name) {
@@ -530,12 +648,12 @@ void Catalog::move(const TensorInfo& info, const std::string& new_name) {
   show_in_sql(moved);
 }
 
-TensorInfo Catalog::stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,
+TensorInfo Catalog::stage(StoredType type, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,
                           std::string_view schema) {
   require_tables(schema);
   const auto next =
       connection_.query_integer(in_schema(schema, "SELECT COALESCE(MAX(tensor_id), 0) + 1 FROM $.eindb_tensors"));
-  return insert(kStagedPrefix + std::to_string(next), dtype, labels, grid, replicas, schema);
+  return insert(kStagedPrefix + std::to_string(next), type, labels, grid, replicas, schema);
 }
 
 TensorInfo Catalog::publish(const TensorInfo& staged, const std::string& name) {

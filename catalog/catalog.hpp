@@ -18,6 +18,7 @@ namespace eindb {
 ///     eindb_tensors(tensor_id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE, dtype TEXT)
 ///     eindb_dimensions(tensor_id, position, label, extent, parts)
 ///     eindb_shardings(tensor_id INTEGER PRIMARY KEY, replicas)      only for tensors whose tiles are at workers
+///     eindb_edges(tensor_id, position, edge)       only for dimensions that have grown, which have an edge (TileGrid)
 ///     eindb_settings(name, value)
 ///
 /// Temporary tensors, which are the session's alone and end with it, are in tables of the same names in SQLite's schema
@@ -66,7 +67,7 @@ class Catalog {
 
   /// Creates a tensor of zeros; `replicas` as in TensorInfo. Error{DuplicateName} if a tensor, table or view of the
   /// schema has the name.
-  TensorInfo create(const std::string& own_name, DType dtype, const std::vector<std::string>& labels,
+  TensorInfo create(const std::string& own_name, StoredType type, const std::vector<std::string>& labels,
                     const TileGrid& grid, int replicas = 0, std::string_view schema = kMainSchema);
   void drop(std::string_view name) { drop(get(name)); }
   void drop(const TensorInfo& info);
@@ -78,8 +79,16 @@ class Catalog {
   /// The new name is one in the tensor's schema.
   void rename(std::string_view name, const std::string& new_name);
 
+  /// Error{DuplicateName} if another dimension has the label.
+  void rename_label(const TensorInfo& info, std::size_t dimension, const std::string& label);
+
+  /// Gives a tensor larger extents, with zeros behind the others. Its tiles stay as they are: `grid` has the same edges
+  /// where it grows, and as many parts as its extents need. Only numbers of tiles change where another dimension than
+  /// the first gets more parts.
+  TensorInfo extend(const TensorInfo& info, const TileGrid& grid);
+
   /// Creates a tensor under an internal name, to be filled while the tensor with the final name is still read.
-  TensorInfo stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,
+  TensorInfo stage(StoredType type, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,
                    std::string_view schema = kMainSchema);
   /// Gives a staged tensor its name, replacing the tensor of its schema that had it, if any.
   TensorInfo publish(const TensorInfo& staged, const std::string& own_name);
@@ -97,6 +106,7 @@ class Catalog {
     std::map<std::string, TensorInfo> tensors;
     std::map<std::string, bool, std::less<>> exists = {};  // by schema
     std::map<std::string, bool, std::less<>> has_shardings = {};
+    std::map<std::string, bool, std::less<>> has_edges = {};
   };
   using Schemas = std::vector<std::string>;
 
@@ -110,10 +120,15 @@ class Catalog {
   bool known_to_exist(std::string_view schema);
   void require_tables(std::string_view schema);
   std::vector<std::string> readable_names(std::string_view schema);
-  TensorInfo insert(const std::string& own_name, DType dtype, const std::vector<std::string>& labels,
+  TensorInfo insert(const std::string& own_name, StoredType type, const std::vector<std::string>& labels,
                     const TileGrid& grid, int replicas, std::string_view schema);
   void insert_sharding(const TensorInfo& info);
   bool has_shardings(std::string_view schema);
+  bool has_edges(std::string_view schema);
+  std::vector<std::int64_t> read_edges(std::string_view schema, std::int64_t tensor_id, std::size_t rank,
+                                       const std::string& name);
+  void insert_edges(const TensorInfo& info);
+  void announce_change(std::string_view schema);
   int read_replicas(std::string_view schema, std::int64_t tensor_id, const std::string& name);
   TensorInfo read(std::string_view schema, std::int64_t id, std::string own_name, const std::string& dtype);
   void show_in_sql(const TensorInfo& info);

@@ -25,7 +25,8 @@ std::vector<StoredMacro> MacroCatalog::list() {
 
 void MacroCatalog::put(const StoredMacro& macro) {
   CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
-  CHECK(macro.definition.starts_with('('), "the definition of a macro begins with its parameters");
+  CHECK(macro.definition.starts_with('(') || macro.is_aggregate(),
+        "the definition of a macro begins with its parameters");
   connection_.execute(
       "CREATE TABLE IF NOT EXISTS main.eindb_macros ("
       "name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, definition TEXT NOT NULL)");

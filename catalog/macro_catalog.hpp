@@ -9,15 +9,24 @@
 
 namespace eindb {
 
-/// A stored macro: its text, which the parser reads again.
+/// A stored macro or aggregate: its text, which the parser reads again.
 struct StoredMacro {
+  static constexpr std::string_view kAggregate = "AGGREGATE ";
+
   std::string name;
-  std::string definition;  ///< "(x, l) AS EXP(x - MAX[l](x))"
+  std::string definition;  ///< "(x, l) AS EXP(x - MAX[l](x))", "AGGREGATE (x, y) AS x + y INITIAL 0"
+
+  bool is_aggregate() const { return definition.starts_with(kAggregate); }
+  /// The statement that creates it. The name is given as it is to be written.
+  std::string creation(const std::string& written_name) const {
+    if (!is_aggregate()) return "CREATE MACRO " + written_name + definition;
+    return "CREATE AGGREGATE " + written_name + definition.substr(kAggregate.size());
+  }
 
   friend bool operator==(const StoredMacro&, const StoredMacro&) = default;
 };
 
-/// The user's macros, in a table of the database:
+/// The user's macros and aggregates, in a table of the database:
 ///
 ///     eindb_macros(name TEXT COLLATE NOCASE PRIMARY KEY, definition TEXT)
 ///

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "storage/tiles/tile_store.hpp"
-#include "tensor/dtype.hpp"
 #include "tensor/partition.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -17,12 +17,13 @@ struct TensorInfo {
   /// By which statements find it, in the case given at creation: A, main.A where A is hidden, or other.A in the
   /// database that is attached as other.
   std::string name;
-  DType dtype = DType::Float64;
+  DType dtype = DType::Float64;     ///< of its values
   std::vector<std::string> labels;  ///< one per dimension
   TileGrid grid;
   int replicas = 0;  ///< copies of each tile at workers; 0: tiles are in the database's own file
   std::string schema = std::string(kMainSchema);  ///< of SQLite
   bool is_qualified = false;                      ///< the name begins with the schema
+  Encoding encoding = Encoding::Plain;            ///< of its stored tiles
 
   /// The name in the schema.
   std::string own_name() const { return is_qualified ? name.substr(schema.size() + 1) : name; }
@@ -32,10 +33,12 @@ struct TensorInfo {
   bool is_foreign() const { return schema != kMainSchema && !is_temporary(); }
   bool is_sharded() const { return replicas > 0; }
   const Shape& shape() const { return grid.shape(); }
-  /// Bytes of all elements, including zeros.
+  /// By which it is declared and shown.
+  StoredType type() const { return {dtype, encoding}; }
+  /// Bytes of all elements in memory, including zeros.
   std::int64_t dense_bytes() const { return shape().element_count() * static_cast<std::int64_t>(size_of(dtype)); }
   /// The storage of its tiles.
-  TileStore store() const { return {own_name(), labels, dtype, grid, replicas, schema}; }
+  TileStore store() const { return {own_name(), labels, type(), grid, replicas, schema}; }
 };
 
 /// A tensor and its size on disk.

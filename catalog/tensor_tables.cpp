@@ -11,7 +11,7 @@ namespace {
 
 /// As SQLite compares names: without regard to the case of ASCII letters.
 bool same_tensor(const TensorInfo& a, const TensorInfo& b) {
-  return a.id == b.id && a.own_name() == b.own_name() && a.dtype == b.dtype && a.labels == b.labels &&
+  return a.id == b.id && a.own_name() == b.own_name() && a.type() == b.type() && a.labels == b.labels &&
          a.grid == b.grid && a.replicas == b.replicas;
 }
 

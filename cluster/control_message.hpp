@@ -16,13 +16,14 @@
 #include "common/error.hpp"
 #include "executor/execution_profile.hpp"
 #include "storage/shards/shard_numbers.hpp"
+#include "tensor/stored_type.hpp"
 #include "tensor/tile_holders.hpp"
 
 namespace eindb {
 
 /// Increases with every change to the meaning of messages or the format of plans. Nodes of different versions refuse
 /// each other, because a plan must mean the same on all of them.
-inline constexpr std::uint32_t kControlVersion = 5;
+inline constexpr std::uint32_t kControlVersion = 6;
 
 /// A node that receives nothing for this many heartbeats considers the other lost.
 inline constexpr int kMissedHeartbeats = 3;
@@ -91,9 +92,10 @@ struct ResultContents {
   std::string tensor;  ///< name for messages
   ShardTransaction transaction{};
   ContentId first{};  ///< content of tile 0; tile n has this number plus n
+  Encoding encoding = Encoding::Plain;
 
   friend bool operator==(const ResultContents&, const ResultContents&) = default;
-  static auto fields(auto& self) { return std::tie(self.tensor, self.transaction, self.first); }
+  static auto fields(auto& self) { return std::tie(self.tensor, self.transaction, self.first, self.encoding); }
 };
 
 /// The messages between a coordinator (C) and a worker (W) on their channel. The coordinator begins with Hello, and the

@@ -16,6 +16,7 @@
 #include "cluster/byte_reader.hpp"
 #include "cluster/byte_writer.hpp"
 #include "common/error.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -40,6 +41,8 @@ template <class E>
 inline constexpr E kLastChoice = E{};
 template <>
 inline constexpr ErrorKind kLastChoice<ErrorKind> = ErrorKind::Internal;
+template <>
+inline constexpr Encoding kLastChoice<Encoding> = kLastEncoding;
 
 /// Writes fields of any supported type in sequence.
 class FieldWriter {

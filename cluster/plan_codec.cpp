@@ -14,16 +14,21 @@
 //   compute     inputs:[step] einsum [label] parts of each label, compute_dtype chain:[chain step] rows:[label] blocks
 //   chain step  vertex inputs:[operand] einsum compute_dtype
 //   blocks      [parts] [key?], a key having as many parts as there are `parts`, and no length of its own
-//   tensor      name dtype grid selection? attached:flag present:real
+//   tensor      name dtype encoding:byte grid selection? attached:flag present:real
 //   selection   grid index? of each dimension of the grid
 //   grid        [extent] parts of each dimension
-//   einsum      inputs:[[label]] output:[label] aggregated:[label] aggregate expression epilogue:expression?
+//   einsum      inputs:[[label]] output:[label] aggregated:[label] aggregate block? user? expression
+//   epilogue:expression? user        name, whether commutative, associative, idempotent, [join function],
+//   combination:expression and
+//               initial:expression
 //   expression  kind, then an operand | op [expression] | type:byte (of a value; 0 for none) and an integer | a real |
 //               a label | a generator's seed and cell:[label] | a parameter's number and whether it is an integer
 //   holders     tiles, and [rank] of each tile
 #include "cluster/plan_codec.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -32,6 +37,8 @@
 #include "cluster/byte_writer.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "tensor/cell_encoding.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -39,7 +46,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 5;
+constexpr std::uint8_t kVersion = 7;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 
@@ -165,6 +172,7 @@ class Encoder {
   void put(const InputTensor& tensor) {
     out_.text(tensor.name);
     out_.choice(tensor.dtype);
+    out_.choice(tensor.encoding);
     put(tensor.grid);
     out_.optional(tensor.selection, [this](const Selection& selection) { put(selection); });
     out_.flag(tensor.attached);
@@ -193,9 +201,27 @@ class Encoder {
     put(einsum.output);
     put(einsum.aggregated);
     out_.choice(einsum.aggregate);
+    if (einsum.aggregate == Aggregate::Block) {
+      CHECK(einsum.block.has_value(), "an EinSum that has a block function says which");
+      out_.choice(einsum.block->op);
+      out_.flag(einsum.block->descending);
+      out_.real(einsum.block->share);
+    }
+    if (einsum.aggregate == Aggregate::User) {
+      CHECK(einsum.user != nullptr, "an EinSum that a user's aggregate aggregates has it");
+      put(*einsum.user);
+    }
     put(*einsum.expression, kMaxEncodedDepth);
     out_.flag(einsum.epilogue != nullptr);
     if (einsum.epilogue != nullptr) put(*einsum.epilogue, kMaxEncodedDepth);
+  }
+
+  void put(const UserAggregate& user) {
+    out_.text(user.name);
+    for (const bool declared : {user.commutative, user.associative, user.idempotent}) out_.flag(declared);
+    out_.list(user.semirings, [this](const Semiring& semiring) { out_.choice(semiring.join); });
+    put(*user.combination, kMaxEncodedDepth);
+    put(*user.initial, kMaxEncodedDepth);
   }
 
   void put(const ScalarExpression& e, int depth) {
@@ -393,6 +419,9 @@ class Decoder {
     InputTensor tensor;
     tensor.name = in_.text();
     tensor.dtype = dtype();
+    tensor.encoding = in_.choice(kLastEncoding);
+    require(tensor.encoding == Encoding::Plain || decodes_to(with_encoding(tensor.encoding), tensor.dtype),
+            "a tensor has values that its encoding does not encode");
     tensor.grid = grid();
     tensor.selection = in_.optional([this] { return selection(); });
     tensor.attached = in_.flag();
@@ -428,9 +457,45 @@ class Decoder {
     einsum.output = labels();
     einsum.aggregated = labels();
     einsum.aggregate = in_.choice(kLastAggregate);
+    if (einsum.aggregate == Aggregate::Block) {
+      auto& block = einsum.block.emplace();
+      block.op = in_.choice(kLastBlockOp);
+      block.descending = in_.flag();
+      block.share = in_.real();
+      require(block.share >= 0 && block.share <= 1, "the share of a quantile is from 0 to 1");
+    }
+    if (einsum.aggregate == Aggregate::User) einsum.user = user_aggregate();
     einsum.expression = expression(kMaxEncodedDepth);
     if (in_.flag()) einsum.epilogue = expression(kMaxEncodedDepth);
     return einsum;
+  }
+
+  UserAggregatePtr user_aggregate() {
+    UserAggregate user;
+    user.name = in_.text();
+    user.commutative = in_.flag();
+    user.associative = in_.flag();
+    user.idempotent = in_.flag();
+    user.semirings = in_.list([&] {
+      const auto join = in_.choice(kLastScalarOp);
+      require(is_join_function(join), "an aggregate distributes over functions that are not known");
+      return declared_semiring(join, user.idempotent);
+    });
+    require(user.semirings.empty() || user.may_split(), "what distributes over a function may be split");
+    user.combination = expression(kMaxEncodedDepth);
+    user.initial = expression(kMaxEncodedDepth);
+    require(is_fold(*user.combination, 2) && is_fold(*user.initial, 0),
+            "a user's aggregate is a function of two values, and begins with a constant");
+    return std::make_shared<const UserAggregate>(std::move(user));
+  }
+
+  // Whether an expression has constants and the first `operands` operands alone.
+  static bool is_fold(const ScalarExpression& e, std::size_t operands) {
+    if (e.kind() == Kind::Operand) return e.operand() < operands;
+    if (e.kind() != Kind::Call) return e.is_constant();
+    const auto& arguments = e.arguments();
+    return std::all_of(arguments.begin(), arguments.end(),
+                       [&](const ScalarPtr& argument) { return is_fold(*argument, operands); });
   }
 
   ScalarPtr expression(int depth) {

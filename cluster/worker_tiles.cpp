@@ -126,9 +126,11 @@ void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {
   if (tile == nullptr) return;
   CHECK(stored_.empty() || stored_.back().tile < tile_id, "tiles of a result come in ascending order");
   const ContentId content{number(result_.first) + tile_id};
-  const auto& waiting = waiting_.emplace_back(Waiting{content, TileHeader(*tile), std::move(tile)});
-  const auto bytes = encoded_size(*waiting.tile);
-  stored_.push_back({tile_id, bytes, waiting.header.checksum()});
+  const auto name = [&](std::int64_t) { return "a cell of tile " + std::to_string(tile_id) + " of " + result_.tensor; };
+  EncodedTile encoded(*tile, result_.encoding, name);
+  const auto& waiting = waiting_.emplace_back(Waiting{content, std::move(tile), std::move(encoded)});
+  const auto bytes = waiting.encoded.size();
+  stored_.push_back({tile_id, bytes, waiting.encoded.checksum()});
   waiting_bytes_ += bytes;
   if (waiting_bytes_ >= kWrittenBatchBytes) flush();
 }
@@ -141,8 +143,8 @@ std::vector<StoredTile> WorkerSink::finish() {
 void WorkerSink::flush() {
   CHECK(waiting_.size() <= stored_.size(), "a tile that waits is one of those that are stored");
   std::vector<OutgoingContent> contents;
-  for (const auto& [content, header, tile] : waiting_)
-    contents.push_back({content, result_.tensor, header.bytes(), tile->bytes()});
+  for (const auto& [content, tile, encoded] : waiting_)
+    contents.push_back({content, result_.tensor, encoded.header(), encoded.values()});
   if (!contents.empty()) gate_.put(result_.transaction, contents);
   waiting_.clear();
   waiting_bytes_ = 0;

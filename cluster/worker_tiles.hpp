@@ -82,8 +82,8 @@ class WorkerSink final : public TileSink {
  private:
   struct Waiting {
     ContentId content{};
-    TileHeader header;
     TilePtr tile;
+    EncodedTile encoded;  // of that tile
   };
   void flush();
 

@@ -235,6 +235,8 @@ class ShiftAnalysis {
       case Aggregate::Sum: return each.is(Form::Factor) ? each : Change::increase(each.degree * count, each.at);
       case Aggregate::Prod:
         return each.is(Form::Factor) ? Change::factor(each.degree * count, each.at) : Change::other();
+      case Aggregate::Block:
+      case Aggregate::User: return Change::other();
       default: return each;
     }
   }

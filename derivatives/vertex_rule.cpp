@@ -1,13 +1,16 @@
 #include "derivatives/vertex_rule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "derivatives/block_rule.hpp"
 #include "derivatives/scalar_algebra.hpp"
 #include "derivatives/scalar_derivative.hpp"
 #include "tensor/scalar_types.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -65,6 +68,24 @@ VertexId aggregate_of(EinGraph& graph, const Vertex& vertex, const std::string& 
   return graph.add(std::move(made));
 }
 
+// For each cell what an associative, commutative aggregate makes of all other cells, for which its own value is
+// replaced by the neutral one: others[i,j] = name[j'](CASE WHEN j' = j THEN initial ELSE x[i,j'] END).
+VertexId aggregate_of_others(EinGraph& graph, const Vertex& vertex) {
+  auto einsum = vertex.einsum;
+  ScalarPtr same;
+  for (auto& label : einsum.aggregated) {
+    const auto own = label;
+    label = graph.labels().add(graph.labels().name(own) + "'", graph.labels().extent(own));
+    for (auto& read : einsum.inputs[0])
+      if (read == own) read = label;
+    einsum.output.push_back(own);
+    auto equal = equals(ScalarExpression::label_index(label), ScalarExpression::label_index(own));
+    same = same == nullptr ? equal : ScalarExpression::call(ScalarOp::And, {same, equal});
+  }
+  einsum.expression = choose(same, einsum.user->initial, ScalarExpression::operand(0));
+  return graph.add(make_vertex(graph, vertex.name + ".others", vertex.inputs, std::move(einsum), vertex.compute_dtype));
+}
+
 // d times the derivative of an aggregate by one value, which is operand 0 of the draft.
 class AggregateWeight {
  public:
@@ -73,7 +94,9 @@ class AggregateWeight {
     switch (vertex_.einsum.aggregate) {
       case Aggregate::None:
       case Aggregate::LogSumExp:
+      case Aggregate::Block:
       case Aggregate::Sum: break;
+      case Aggregate::User: rest_ = aggregate_of_others(graph, vertex_); break;
       case Aggregate::Prod:
         rest_ = aggregate_of(graph, vertex_, vertex_.name + ".nonzero", nonzero(value), Aggregate::Prod);
         count_ = aggregate_of(graph, vertex_, vertex_.name + ".zeros", equals(value, number(0)), Aggregate::Sum);
@@ -94,6 +117,7 @@ class AggregateWeight {
     const auto value = ScalarExpression::operand(0);
     const auto& head = vertex_.einsum.output;
     if (vertex_.einsum.aggregate == Aggregate::LogSumExp) return share(draft, d, value);
+    if (vertex_.einsum.user != nullptr) return combined_last(draft, d, value);
     const auto count = draft.read(*count_, head);
     if (vertex_.einsum.aggregate != Aggregate::Prod)
       return choose(equals(value, draft.read(id_, head)), over(d, count), nullptr);
@@ -111,12 +135,24 @@ class AggregateWeight {
     return choose(nothing, nullptr, times(d, ScalarExpression::call(ScalarOp::Exp, {minus(value, total)})));
   }
 
+  // The derivative of the combination of all other values with this one, by this one.
+  ScalarPtr combined_last(VertexDraft& draft, const ScalarPtr& d, const ScalarPtr& value) const {
+    auto all = vertex_.einsum.output;
+    all.insert(all.end(), vertex_.einsum.aggregated.begin(), vertex_.einsum.aggregated.end());
+    const auto others = draft.read(*rest_, all);
+    const auto type = vertex_.compute_dtype;
+    const std::array types{type, type};
+    const auto slope = pushforward({typed_combination(*vertex_.einsum.user, type), 1, types}, number(1));
+    if (slope == nullptr) return nullptr;
+    return times(d, substitute_operands(slope, [&](std::size_t n) { return n == 0 ? others : value; }));
+  }
+
   static ScalarPtr nonzero(const ScalarPtr& value) { return choose(equals(value, number(0)), number(1), value); }
 
   VertexId id_;
   Vertex vertex_;
   std::optional<VertexId> count_;  // number of extreme values, or of zeros
-  std::optional<VertexId> rest_;   // product of the non-zero values
+  std::optional<VertexId> rest_;   // product of the non-zero values, or what a user's aggregate makes of the others
 };
 
 // Rejects a non-zero derivative `d` of a value that is stored as INT64, since that is piecewise constant.
@@ -150,7 +186,7 @@ ScalarPtr value_operand(const EinGraph& graph, VertexId id, VertexDraft& draft) 
 std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId id) {
   const auto vertex = graph.vertex(id);
   const auto& einsum = vertex.einsum;
-  if (is_linear(einsum.aggregate)) return {id};
+  if (is_linear(einsum.aggregate) || einsum.block) return {id};
   const bool is_operand = einsum.expression->kind() == Kind::Operand && vertex.inputs.size() == 1;
   if (is_operand && vertex.dtype == graph.vertex(vertex.inputs[0]).dtype) return {id};
 
@@ -160,6 +196,7 @@ std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId id) {
   values.output = free.labels();
   values.aggregated = {};
   values.aggregate = Aggregate::None;
+  values.user = nullptr;
   const auto each = graph.add(make_vertex(graph, vertex.name + ".values", vertex.inputs, values, vertex.compute_dtype));
   EinSum aggregate = einsum;
   aggregate.inputs = {values.output};
@@ -173,6 +210,7 @@ std::optional<Derivative> pull_back(EinGraph& graph, VertexId id, std::size_t n,
   const auto& einsum = vertex.einsum;
   CHECK(n < vertex.inputs.size(), "a cotangent is carried back to one of the operands");
   CHECK(cotangent.is_valid(), "a derivative is a vertex or a number");
+  if (einsum.block) return pull_back_block(graph, id, n, cotangent, name);
   if (!varies_with(graph, id, n)) return std::nullopt;
   const AggregateWeight weight(graph, id);
   auto draft = draft_over(graph, vertex);
@@ -194,6 +232,7 @@ std::optional<Derivative> push_forward(EinGraph& graph, VertexId id,
   const auto type = derivative_type(vertex.dtype);
   const AggregateWeight weight(graph, id);
   CHECK(tangents.size() >= vertex.inputs.size(), "each operand has a tangent, or is known to have none");
+  if (einsum.block) return push_forward_block(graph, id, tangents, name);
   std::vector<Derivative> terms;
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
     if (!tangents[n] || !varies_with(graph, id, n)) continue;
@@ -220,6 +259,12 @@ bool varies_with(const EinGraph& graph, VertexId id, std::size_t n) {
 void require_differentiable(const EinGraph& graph, VertexId id) {
   const auto& vertex = graph.vertex(id);
   if (vertex.is_input()) return;
+  if (vertex.einsum.block) return require_block_derivative(graph, id);
+  if (const auto* user = vertex.einsum.user.get()) {
+    if (!user->may_split())
+      fail(graph, vertex, user->name, "an aggregate of yours has one if it is declared COMMUTATIVE and ASSOCIATIVE");
+    if (is_complex(vertex.compute_dtype)) fail(graph, vertex, user->name, "it aggregates complex numbers here");
+  }
   const auto& e = *vertex.einsum.expression;
   const bool is_index = vertex.dtype == DType::Int64 && vertex.einsum.aggregate == Aggregate::Min &&
                         e.is_call(ScalarOp::Case) && e.arguments()[0]->is_call(ScalarOp::Or) &&

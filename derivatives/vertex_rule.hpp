@@ -16,12 +16,13 @@ namespace eindb {
 ///
 /// where w is the derivative of the aggregate by the value of f in a cell: 1 for SUM; for PROD the product of the other
 /// values, without a division by zero; for MIN and MAX 1 at the extreme value, in equal shares among equal values, and
-/// 0 elsewhere. The derivatives of a contraction are contractions.
+/// 0 elsewhere; for an associative, commutative aggregate of a user the derivative of its combination by its second
+/// value, where the first one is the aggregate of all other cells. The derivatives of a contraction are contractions.
 
 /// The vertices to which the rules below apply in place of `vertex`, in the order of computation: usually itself. If
-/// PROD, MIN or MAX runs over more than a plain operand, a new vertex of the values of f and their aggregate, so that
-/// each cell's value is computed once. (An extreme value must be compared with the very values from which it was taken,
-/// as others might be rounded differently.)
+/// PROD, MIN, MAX or a user's aggregate runs over more than a plain operand, a new vertex of the values of f and their
+/// aggregate, so that each cell's value is computed once. (An extreme value must be compared with the very values from
+/// which it was taken, as others might be rounded differently.)
 std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId vertex);
 
 /// The contribution of `vertex`, which has `cotangent`, to the cotangent of its input `n`; its dimensions are those of

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/check.hpp"
+#include "common/checked_math.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "executor/sliced_result.hpp"
 
@@ -32,13 +33,15 @@ FusedKernel fused_kernel_of(const JoinNode& join, const LabelTable& labels, cons
 }
 
 JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
-                           const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids)
+                           const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids,
+                           std::vector<bool> may_be_encoded)
     : join_(join),
       grid_(grid),
       result_type_(result_type),
       kernel_(join.einsum, labels, input_types, join.compute_dtype, result_type),
       extents_(labels.extents(join.partition.labels)),
       input_types_(input_types),
+      may_be_encoded_(std::move(may_be_encoded)),
       may_skip_(can_be_needless(join, input_types)),
       epilogue_(join.einsum, join.compute_dtype) {
   if (!join.steps.empty()) fused_.emplace(fused_kernel_of(join, labels, input_types));
@@ -76,7 +79,30 @@ std::int64_t JoinOperator::find_workspace_bytes() const {
   for (std::size_t n = 0; n < extents_.size(); ++n)
     sizes.push_back(largest_part(extents_[n], join_.partition.parts[n]));
   if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size == 0; })) return 0;
-  return static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes));
+  auto bytes = static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes));
+  for (std::size_t n = 0; n < may_be_encoded_.size(); ++n) {
+    if (!may_be_encoded_[n]) continue;
+    auto decoded = static_cast<std::int64_t>(size_of(input_types_[n]));
+    for (const auto label : join_.einsum.inputs[n]) {
+      const auto place = std::find(join_.partition.labels.begin(), join_.partition.labels.end(), label);
+      decoded = checked_multiply(decoded, sizes[static_cast<std::size_t>(place - join_.partition.labels.begin())]);
+    }
+    bytes = checked_add(bytes, decoded);
+  }
+  return bytes;
+}
+
+// A tile that the kernel cannot read as it is stored is decoded for one call, while it is in the caches.
+const Tile* JoinOperator::readable(std::size_t operand, const Tile& tile, Buffers& buffers) const {
+  if (!tile.is_encoded()) return &tile;
+  CHECK(may_be_encoded_[operand] && tile.dtype() == input_types_[operand], "encoded tiles come where they may");
+  if (!fused_ && kernel_.reads_encoded(operand, tile.encoding(), buffers.ranges)) return &tile;
+  buffers.decoded.resize(input_types_.size());
+  auto& room = buffers.decoded[operand];
+  if (!room || room->dtype() != tile.dtype() || room->shape() != tile.shape())
+    room.emplace(Tile::uninitialized(tile.dtype(), tile.shape()));
+  decode_into(tile, *room);
+  return &*room;
 }
 
 // Only the reservation is made here; the kernel allocates the thread's memory.
@@ -105,11 +131,11 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.operands.clear();
   std::int64_t elements = 0;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    buffers.held.push_back(inputs[n]->dense_tile(buffers.tiles[n]));
-    buffers.operands.push_back(buffers.held.back().get());
-    elements += buffers.operands.back()->shape().element_count();
+    buffers.held.push_back(inputs[n]->dense_stored_tile(buffers.tiles[n]));
+    elements += buffers.held.back()->shape().element_count();
   }
   take_workspace(memory, buffers);
+  for (std::size_t n = 0; n < inputs.size(); ++n) buffers.operands.push_back(readable(n, *buffers.held[n], buffers));
   const bool first = !partial.has_value();
   Partial made;  // becomes the partial result once the kernel has filled it
   if (first) {
@@ -139,7 +165,7 @@ std::int64_t JoinOperator::bytes_of_partial(const Tile& partial) const {
 
 void JoinOperator::combine(Partial& into, Partial from) const {
   if (!from) return;
-  if (into) eindb::combine(join_.einsum.aggregate, into->tile, from->tile);
+  if (into) eindb::combine(join_.einsum, into->tile, from->tile);
   else into.emplace(std::move(*from));
 }
 

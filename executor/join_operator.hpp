@@ -37,15 +37,17 @@ class JoinOperator {
     std::vector<PartRange> ranges;
     std::vector<TilePtr> held;
     std::vector<const Tile*> operands;
+    std::vector<std::optional<Tile>> decoded;    ///< by operand; counted in the workspace
     std::optional<MemoryReservation> workspace;  ///< reservation for the thread's Workspace
     /// Whether the last call failed while its kernel added to a partial result, which may be half changed: the call
     /// cannot be repeated.
     bool broke_off = false;
   };
 
-  /// `result_type` and `grid` are for the finished result.
+  /// `result_type` and `grid` are for the finished result, `may_be_encoded` says which inputs may have encoded tiles.
   JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
-               const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids);
+               const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids,
+               std::vector<bool> may_be_encoded);
 
   /// Makes the kernel call at a key: tile coordinates of einsum.output, then of einsum.aggregated. Returns the number
   /// of elements of the operands; nullopt if the call was needless.
@@ -78,6 +80,7 @@ class JoinOperator {
   void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
   void find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const;
+  const Tile* readable(std::size_t operand, const Tile& tile, Buffers& buffers) const;
   void check_indices(const AccessKernel& access, const Inputs& inputs, const Buffers& buffers) const;
   bool is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const;
 
@@ -89,6 +92,7 @@ class JoinOperator {
   std::vector<std::int64_t> extents_;       // per label of the partition
   std::vector<OperandPlaces> operands_;
   std::vector<DType> input_types_;
+  std::vector<bool> may_be_encoded_;  // by input
   bool may_skip_ = false;             // whether absent tiles can make a call needless
   std::optional<FusedKernel> fused_;  // for a join with steps, in place of the kernel
   std::int64_t workspace_bytes_ = 0;

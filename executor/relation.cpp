@@ -62,7 +62,14 @@ bool Relation::is_kept_elsewhere() const {
   return tensor_->attached || (!tensor_->selection && source_->keeps_tiles());
 }
 
-TilePtr Relation::tile(std::int64_t tile_id) {
+TilePtr Relation::tile(std::int64_t tile_id) { return plain(stored_tile(tile_id)); }
+
+TilePtr Relation::plain(TilePtr present) {
+  if (present == nullptr || !present->is_encoded()) return present;
+  return counted(std::make_shared<const Tile>(decoded(*present)));
+}
+
+TilePtr Relation::stored_tile(std::int64_t tile_id) {
   DCHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is asked for lies in its grid");
   if (source_ == nullptr) return tiles_.get(number_of(tile_id));
   const bool first = tensor_->attached || !seen_[static_cast<std::size_t>(tile_id)].exchange(true);
@@ -96,13 +103,22 @@ TilePtr Relation::read(std::int64_t tile_id) {
   if (!selection) return stored_tile(grid_, tile_id);
   const auto key = grid_.key_of(tile_id);
   const auto stored_id = selection->stored_tile(key);
-  const auto stored = stored_tile(selection->stored, stored_id);
+  const auto stored = plain(stored_tile(selection->stored, stored_id));
   if (stored == nullptr) return nullptr;
   return select_from_tile(*stored, *selection, stored_id, grid_.tile_shape(key));
 }
 
 TilePtr Relation::dense_tile(std::int64_t tile_id) {
   if (auto present = tile(tile_id)) return present;
+  return zeros(tile_id);
+}
+
+TilePtr Relation::dense_stored_tile(std::int64_t tile_id) {
+  if (auto present = stored_tile(tile_id)) return present;
+  return zeros(tile_id);
+}
+
+TilePtr Relation::zeros(std::int64_t tile_id) {
   return memory_->track(counted_zeros(memory_, dtype_, grid_.tile_shape(grid_.key_of(tile_id))));
 }
 
@@ -113,9 +129,9 @@ OperandFacts Relation::facts(std::int64_t tile_id, bool with_magnitude) {
   auto& seen = known_[static_cast<std::size_t>(number_of(tile_id))];
   auto known = seen.load(std::memory_order_relaxed);
   if (known == kNothing || (known == kValues && with_magnitude)) {
-    const auto present = tile(tile_id);
+    const auto present = stored_tile(tile_id);
     if (present == nullptr || (known == kNothing && present->is_all_zero())) known = kZeros;
-    else known = with_magnitude ? kBounded + magnitude_of(*present) : kValues;
+    else known = with_magnitude ? kBounded + magnitude_of(*plain(present)) : kValues;
     seen.store(known, std::memory_order_relaxed);
   }
   return {.zero = known == kZeros, .magnitude = std::max(0, known - kBounded)};

@@ -38,6 +38,8 @@ class Relation {
   void put(std::int64_t tile_id, TilePtr tile) { tiles_.put(number_of(tile_id), std::move(tile)); }
   /// Null if the tile is all zero. The tile stays in memory while the caller holds it.
   TilePtr tile(std::int64_t tile_id);
+  /// The same, as it is stored: possibly encoded (Tile::encoding).
+  TilePtr stored_tile(std::int64_t tile_id);
   /// The same, as the tile's last use.
   TilePtr take(std::int64_t tile_id);
   /// The tile will not be requested again.
@@ -46,6 +48,8 @@ class Relation {
   void set_next_use(std::int64_t when) { tiles_.set_next_use(when); }
   /// The tile; zeros are stored explicitly.
   TilePtr dense_tile(std::int64_t tile_id);
+  /// The same, possibly encoded.
+  TilePtr dense_stored_tile(std::int64_t tile_id);
   /// Facts about the tile's values: whether all are zero, which the first nonzero value decides, and with
   /// `with_magnitude` their magnitude, which takes a pass over all values. Both are computed once. Tiles of attached
   /// tensors give no facts.
@@ -72,6 +76,8 @@ class Relation {
   /// Whether the source keeps the tiles and returns them on every request.
   bool is_kept_elsewhere() const;
   TilePtr read(std::int64_t tile_id);
+  TilePtr plain(TilePtr present);
+  TilePtr zeros(std::int64_t tile_id);
   /// The tile with its bytes counted while it lives; borrowed tiles are not the statement's memory.
   TilePtr counted(const TilePtr& present);
 

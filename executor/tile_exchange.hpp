@@ -14,7 +14,8 @@ namespace eindb {
 class TileSource {
  public:
   virtual ~TileSource() = default;
-  /// The tile with this number in the tensor's stored grid; null if it is all zero. Thread-safe.
+  /// The tile with this number in the tensor's stored grid, which may be encoded (Tile::encoding); null if it is all
+  /// zero. Thread-safe.
   virtual TilePtr read(const std::string& tensor, std::int64_t tile_id) = 0;
   /// Whether read() returns a tile again at little cost, with its bytes already counted in the statement's budget.
   virtual bool keeps_tiles() const { return false; }

@@ -80,8 +80,7 @@ void TileReduction::add_shared(std::size_t target, const TilePtr& tile) {
 
 // The newer tile receives the result, whichever rank it is from, so the result is always the same.
 void TileReduction::add(std::size_t target, CountedTile tile) {
-  if (courses_[target].begun)
-    combine(join_.einsum.aggregate, tile.tile, *combined_.get(static_cast<std::int64_t>(target)));
+  if (courses_[target].begun) combine(join_.einsum, tile.tile, *combined_.get(static_cast<std::int64_t>(target)));
   auto result = is_last(target) ? final_tile(std::move(tile)) : memory_->track(std::move(tile));
   courses_[target].begun = true;
   advance(target, std::move(result));

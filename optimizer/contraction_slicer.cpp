@@ -7,6 +7,7 @@
 #include "optimizer/paths/slicing.hpp"
 #include "optimizer/rewrites/factors.hpp"
 #include "tensor/algebra.hpp"
+#include "tensor/block_form.hpp"
 
 namespace eindb {
 namespace {
@@ -186,7 +187,12 @@ class TreeProblem {
         const bool ends = s + 1 == count || std::find(step.kept.begin(), step.kept.end(), label) == step.kept.end();
         if (!ends) continue;
         ++tops[label];
-        if (s + 1 == count) continue;
+        if (s + 1 == count) {
+          const bool kept = std::find(step.kept.begin(), step.kept.end(), label) != step.kept.end();
+          if (is_whole(vertex.einsum, labels_[label]) || (vertex.einsum.user != nullptr && !kept))
+            problem_.sliceable[label] = false;
+          continue;
+        }
         if (keeps[s] && vertex.einsum.aggregate == aggregate) ++found;
         else problem_.sliceable[label] = false;
       }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "tensor/block_form.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/scan_form.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -56,6 +58,11 @@ Labels computed_labels(const Vertex& vertex) {
   return difference(vertex.einsum.labels(), skipped_labels(vertex.einsum, vertex.compute_dtype));
 }
 
+double operations_to_aggregate(const EinSum& einsum) {
+  if (einsum.user != nullptr) return operations_of(*einsum.user->combination);
+  return einsum.aggregate == Aggregate::None ? 0 : 1;
+}
+
 double epilogue_operations(const EinGraph& graph, const Vertex& vertex) {
   if (vertex.einsum.epilogue == nullptr) return 0;
   return operations_of(*vertex.einsum.epilogue) * cells_of(vertex.einsum.output, graph.labels());
@@ -68,8 +75,9 @@ GraphFlops flops_of(const EinGraph& graph) {
   for (std::size_t v = 0; v < graph.size(); ++v) {
     const auto& vertex = graph.vertex(VertexId(v));
     if (vertex.is_input()) continue;
-    const double operations =
-        operations_of(*vertex.einsum.expression) + (vertex.einsum.aggregate == Aggregate::None ? 0 : 1);
+    const double operations = vertex.einsum.block
+                                  ? block_operations(vertex.einsum, graph.labels())
+                                  : operations_of(*vertex.einsum.expression) + operations_to_aggregate(vertex.einsum);
     const double once =
         operations * cells_of(computed_labels(vertex), graph.labels()) + epilogue_operations(graph, vertex);
     out.flops = finite(out.flops + once * repetitions_of(graph, VertexId(v)));

@@ -16,6 +16,7 @@
 #include "optimizer/rewrites/definition_inlining.hpp"
 #include "optimizer/rewrites/early_summation.hpp"
 #include "optimizer/rewrites/elementwise_fusion.hpp"
+#include "optimizer/rewrites/input_types.hpp"
 #include "optimizer/rewrites/log_sum_exp_parts.hpp"
 #include "optimizer/rewrites/plain_operands.hpp"
 #include "optimizer/rewrites/repeated_joins.hpp"
@@ -66,6 +67,8 @@ const std::vector<Pass>& all_passes() {
        "after it: only then it is known how often a vertex is read, and how many operands its reader has"},
       {"dead_vertices", drop_dead_vertices,
        "after all that change vertices: whatever they leave unread is neither decomposed nor executed"},
+      {"input_types", read_in_compute_types,
+       "after all that decide in which type an input is read, and by whom; before chains, whose steps have types"},
       {"chain_fusion", fuse_chains, "last: it says of the vertices that there are which are computed together"},
   };
   return kPasses;

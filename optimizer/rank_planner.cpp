@@ -12,6 +12,7 @@
 #include "optimizer/fused_join.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 #include "plan/validator.hpp"
+#include "tensor/block_form.hpp"
 
 namespace eindb {
 namespace {
@@ -114,8 +115,10 @@ class CallRefinement {
 
   std::size_t place(Label label) const { return place_in_partition(join_.partition.labels, label); }
 
-  // A chain is cut along its rows only.
-  bool may_cut(Label label) const { return join_.steps.empty() || contains(join_.rows, label); }
+  // A chain is cut along its rows only, and a block function has its vectors whole.
+  bool may_cut(Label label) const {
+    return join_.steps.empty() ? !is_whole(join_.einsum, label) : contains(join_.rows, label);
+  }
 
   // A product reads one operand again in full for every part of the other's rows. For short parts that costs more than
   // assembling larger tiles.

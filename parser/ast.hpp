@@ -138,14 +138,36 @@ enum class AggregateOp : std::uint8_t {
   CumProd,
   CumMin,
   CumMax,
+  Variance,         ///< mean of the squares of differences from the mean
+  Deviation,        ///< its square root
+  SampleVariance,   ///< their sum by the number of values less one
+  SampleDeviation,  ///< its square root
+  Sort,             ///< the label stays
+  ArgSort,
+  TopK,  ///< [j, k]: of the values along j the greatest, numbered by k
+  ArgTopK,
+  Quantile,
+  Median,
+  Mode,
+  CountDistinct,
+  Fft,  ///< the label stays
+  Ifft,
+  User,  ///< of CREATE AGGREGATE
 };
+
+struct AggregateDefinition;
 
 /// SUM(e), SUM[j,k](e), or SUM[k 3](e) where nothing else gives k an extent.
 struct Aggregate {
   AggregateOp op = AggregateOp::Sum;
   SourceSpan op_span;                            ///< of the word SUM
   std::optional<std::vector<Dimension>> labels;  ///< nullopt: the labels of the argument that the head lacks
+  bool descending = false;                       ///< SORT[j DESC](e)
   std::vector<Expression> argument;              ///< exactly one
+  std::vector<Expression> share;                 ///< of QUANTILE(e, 0.9): one constant, otherwise none
+  std::optional<Identifier> name = {};           ///< set exactly for AggregateOp::User
+  /// Of AggregateOp::User once macros are expanded (parser/macro).
+  std::shared_ptr<const AggregateDefinition> definition = nullptr;
 };
 
 /// f(a, b, ...): a function, a generator such as RANDOM, or a macro.
@@ -215,6 +237,26 @@ struct Expression {
 struct WhenClause {
   Expression when;
   Expression then;
+};
+
+/// What CREATE AGGREGATE says beside the function that combines two values: INITIAL e [COMMUTATIVE] [ASSOCIATIVE]
+/// [IDEMPOTENT] [DISTRIBUTES OVER (+, MIN)].
+struct AggregateClauses {
+  Expression initial;
+  bool commutative = false;
+  bool associative = false;
+  bool idempotent = false;
+  std::vector<Identifier> distributes_over;  ///< operators and words, in upper case
+};
+
+/// The scope of the names of the two values in AggregateDefinition::combination, "0" and "1".
+inline constexpr std::uint32_t kCombinedScope = 0xFFFFFFFF;
+
+/// An aggregate of a user with its macros expanded.
+struct AggregateDefinition {
+  std::string name;
+  Expression combination;
+  AggregateClauses clauses;
 };
 
 // ---- Queries -------------------------------------------------------------------------------------------------------
@@ -307,8 +349,15 @@ struct Jvp {
   SourceSpan span;
 };
 
+/// (Q, R) = QR(A[i,j]): defines Q and R.
+struct MatrixResults {
+  std::vector<Identifier> names;  ///< at least one, distinct
+  Expression call;
+  SourceSpan span;
+};
+
 /// One of the comma-separated items between WITH and the body.
-using WithItem = std::variant<Definition, Gradient, Jvp>;
+using WithItem = std::variant<Definition, Gradient, Jvp, MatrixResults>;
 
 /// EINSUM (Q, R): several definitions are the results, by name.
 struct ResultNames {
@@ -316,10 +365,25 @@ struct ResultNames {
   SourceSpan span;
 };
 
-/// W[a,h] = e, V[h] = f: new values of tensors of the catalog. Only the body of UPDATE TENSOR.
+/// The cells of a tensor that an update sets: X[0:10,j], X[3,j], W[tokens[b],d].
+struct Region {
+  std::vector<Expression> cells;  ///< one Reference; none where the update sets all cells
+  bool adds = false;              ///< the values are added to the cells, those of one cell one after the other
+};
+
+/// W[a,h] = e, X[0:10,j] = f: new values of tensors of the catalog, or of parts of them. Only the body of UPDATE
+/// TENSOR.
 struct Updates {
-  std::vector<Definition> definitions;  ///< at least one, of distinct tensors
+  std::vector<Definition> definitions;  ///< at least one, of distinct tensors; without labels where it has a region
+  std::vector<Region> regions;          ///< of each definition
   SourceSpan span;
+
+  /// Whether all of them set all cells.
+  bool are_whole() const {
+    for (const auto& region : regions)
+      if (!region.cells.empty()) return false;
+    return true;
+  }
 };
 
 /// [WITH items] EINSUM body [USING PATH ...], or [WITH items] GRADIENT OF ... [USING PATH ...], or JVP OF ...
@@ -402,19 +466,51 @@ struct DropTensor {
   DropBehavior behavior = DropBehavior::Plain;
 };
 
-/// ALTER TENSOR X RENAME TO Y | PARTITION (8, 8) | REPLICAS 2.
+/// EXTEND (i 2000, j 50): larger extents, with zeros behind the others.
+struct ExtendClause {
+  std::vector<Dimension> dimensions;  ///< at least one, of distinct labels, all with extents
+};
+
+/// RENAME LABEL i TO row.
+struct LabelRenaming {
+  Identifier label;
+  Identifier new_name;
+};
+
+/// TYPE BFLOAT16: values are converted, and rounded where the type has fewer.
+struct TypeClause {
+  Identifier type;
+};
+
+/// ALTER TENSOR X RENAME TO Y | RENAME LABEL i TO j | PARTITION (8, 8) | REPLICAS 2 | EXTEND (i 2000) | TYPE BFLOAT16.
 struct AlterTensor {
   Identifier name;
-  std::variant<Identifier, PartitionClause, ReplicasClause> change;
+  std::variant<Identifier, PartitionClause, ReplicasClause, ExtendClause, LabelRenaming, TypeClause> change;
 };
 
 struct ShowTensors {};
 
-/// SHOW MACROS: lists the user's own macros.
-struct ShowMacros {};
+/// SHOW MACROS: lists the user's own macros and aggregates; SHOW AGGREGATES: those alone.
+struct ShowMacros {
+  bool aggregates_alone = false;
+};
 
 struct Describe {
   Identifier name;
+};
+
+/// SHOW TENSORS IN 'model.safetensors' (options of COPY FROM).
+struct ShowFileTensors {
+  std::string path;
+  SourceSpan path_span;
+  std::vector<Option> options;
+};
+
+/// COPY ALL FROM 'model.safetensors' (options): every tensor of a file under its own name.
+struct CopyAllFrom {
+  std::string path;
+  SourceSpan path_span;
+  std::vector<Option> options;
 };
 
 struct CopyFrom {
@@ -455,10 +551,14 @@ struct InsertRow {
   SourceSpan span;
 };
 
+/// INSERT INTO TENSOR X VALUES (...), or SELECT ...; with AT (i) the cells are appended along i, whose indices count
+/// from its end, and EINSUM may give them.
 struct InsertInto {
   Identifier tensor;
+  std::optional<Identifier> along;
   std::vector<InsertRow> rows;
-  std::optional<Sql> query;  ///< in the place of rows
+  std::optional<Sql> query;       ///< in the place of rows
+  std::optional<Query> appended;  ///< likewise, with AT
 };
 
 enum class ExplainFormat : std::uint8_t { Text, Json, Dot };
@@ -531,8 +631,8 @@ struct Deallocate {
   std::optional<Identifier> name;  ///< absent: DEALLOCATE ALL
 };
 
-/// CREATE [OR REPLACE] {MACRO | FUNCTION} [IF NOT EXISTS] softmax(x, l) AS expression. A function is a macro whose body
-/// depends on its parameters alone.
+/// CREATE [OR REPLACE] {MACRO | FUNCTION | AGGREGATE} [IF NOT EXISTS] softmax(x, l) AS expression. A function is a
+/// macro whose body depends on its parameters alone, and so is what an aggregate combines two values with.
 struct CreateMacro {
   Identifier name;
   bool is_function = false;
@@ -540,13 +640,15 @@ struct CreateMacro {
   bool if_not_exists = false;
   std::vector<Identifier> parameters;
   Expression body;
-  std::string body_text;  ///< the text stored in the catalog; parse_expression reads it again
+  std::optional<AggregateClauses> aggregate = {};  ///< set exactly for AGGREGATE
+  std::string body_text;  ///< the text stored in the catalog, of the body and what follows it; it is parsed again
 };
 
 struct DropMacro {
   Identifier name;
   bool is_function = false;  ///< DROP FUNCTION, which drops the same as DROP MACRO
   bool if_exists = false;
+  bool is_aggregate = false;  ///< DROP AGGREGATE
 };
 
 /// COMMENT ON TABLE t IS 'text'; IS NULL removes the comment. A tensor is a TENSOR or a TABLE.
@@ -621,11 +723,11 @@ struct Repeat {
 };
 
 struct Statement {
-  std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
-               Backup, AttachDatabase, DetachDatabase, InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain,
-               Set, Show, Reset, Begin, Commit, Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate,
-               CreateMacro, DropMacro, CommentOn, CreateUser, AlterUser, DropUser, Grant, ShowUsers, ShowWorkers,
-               DrainWorker, Sql>
+  std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowFileTensors, ShowMacros, Describe,
+               CopyFrom, CopyAllFrom, CopyTo, Backup, AttachDatabase, DetachDatabase, InsertInto, CreateTensors,
+               UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback, SetTransaction,
+               Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CommentOn, CreateUser, AlterUser,
+               DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

@@ -15,7 +15,10 @@ void walk(Expression& e, const Visit& visit) {
     if (reference->padding) all(reference->padding->value);
     return;
   }
-  if (auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) return all(aggregate->argument);
+  if (auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
+    all(aggregate->argument);
+    return all(aggregate->share);
+  }
   if (auto* call = std::get_if<ast::Call>(&e.node)) return all(call->arguments);
   if (auto* prefix = std::get_if<ast::Prefix>(&e.node)) return all(prefix->operand);
   if (auto* infix = std::get_if<ast::Infix>(&e.node)) return all(infix->operands);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "parser/ast.hpp"
 #include "parser/token_stream.hpp"
@@ -12,12 +13,12 @@ namespace eindb {
 /// Whether the next tokens begin the head of a definition: a name followed by '[' or '='.
 bool starts_head(Tokenizer ahead);
 
-/// The kind of name that a definition gives: that of a result, or that of a stored tensor, which may begin with a
-/// schema.
-enum class DefinedName : std::uint8_t { OfResult, OfTensor };
-
 /// Z[i,k] = expression.
-ast::Definition parse_definition(TokenStream& tokens, DefinedName rule = DefinedName::OfResult);
+ast::Definition parse_definition(TokenStream& tokens);
+
+/// X[i,j] = e, X[0:10,j] = e or X[i,j] += e in UPDATE TENSOR; -=, *= and /= likewise. A definition of a region has no
+/// labels.
+std::pair<ast::Definition, ast::Region> parse_update(TokenStream& tokens);
 
 /// "i 1000"; the extent is optional in the head of a definition.
 enum class ExtentRule : std::uint8_t { Optional, Required };

@@ -53,6 +53,7 @@ constexpr std::array kSymbolOperators = {
     Operator{"/", InfixOp::Divide, Level::Multiplicative},
     Operator{"%", InfixOp::Modulo, Level::Multiplicative},
     Operator{"^", InfixOp::Power, Level::Power},
+    Operator{"**", InfixOp::Power, Level::Power},
     Operator{"=", InfixOp::Equal, Level::Comparison},
     Operator{"==", InfixOp::Equal, Level::Comparison},
     Operator{"<>", InfixOp::NotEqual, Level::Comparison},
@@ -79,14 +80,37 @@ struct AggregateName {
 };
 
 constexpr std::array kAggregates = {
-    AggregateName{"SUM", ast::AggregateOp::Sum},       AggregateName{"PROD", ast::AggregateOp::Prod},
-    AggregateName{"MIN", ast::AggregateOp::Min},       AggregateName{"MAX", ast::AggregateOp::Max},
-    AggregateName{"MEAN", ast::AggregateOp::Mean},     AggregateName{"LOGSUMEXP", ast::AggregateOp::LogSumExp},
-    AggregateName{"ARGMIN", ast::AggregateOp::ArgMin}, AggregateName{"ARGMAX", ast::AggregateOp::ArgMax},
-    AggregateName{"ANY", ast::AggregateOp::Any},       AggregateName{"ALL", ast::AggregateOp::All},
-    AggregateName{"COUNT", ast::AggregateOp::Count},   AggregateName{"COUNT_NONZERO", ast::AggregateOp::CountNonzero},
-    AggregateName{"CUMSUM", ast::AggregateOp::CumSum}, AggregateName{"CUMPROD", ast::AggregateOp::CumProd},
-    AggregateName{"CUMMIN", ast::AggregateOp::CumMin}, AggregateName{"CUMMAX", ast::AggregateOp::CumMax},
+    AggregateName{"SUM", ast::AggregateOp::Sum},
+    AggregateName{"PROD", ast::AggregateOp::Prod},
+    AggregateName{"MIN", ast::AggregateOp::Min},
+    AggregateName{"MAX", ast::AggregateOp::Max},
+    AggregateName{"MEAN", ast::AggregateOp::Mean},
+    AggregateName{"LOGSUMEXP", ast::AggregateOp::LogSumExp},
+    AggregateName{"ARGMIN", ast::AggregateOp::ArgMin},
+    AggregateName{"ARGMAX", ast::AggregateOp::ArgMax},
+    AggregateName{"ANY", ast::AggregateOp::Any},
+    AggregateName{"ALL", ast::AggregateOp::All},
+    AggregateName{"COUNT", ast::AggregateOp::Count},
+    AggregateName{"COUNT_NONZERO", ast::AggregateOp::CountNonzero},
+    AggregateName{"CUMSUM", ast::AggregateOp::CumSum},
+    AggregateName{"CUMPROD", ast::AggregateOp::CumProd},
+    AggregateName{"CUMMIN", ast::AggregateOp::CumMin},
+    AggregateName{"CUMMAX", ast::AggregateOp::CumMax},
+    AggregateName{"AVG", ast::AggregateOp::Mean},
+    AggregateName{"VAR", ast::AggregateOp::Variance},
+    AggregateName{"STD", ast::AggregateOp::Deviation},
+    AggregateName{"VARIANCE", ast::AggregateOp::SampleVariance},
+    AggregateName{"STDDEV", ast::AggregateOp::SampleDeviation},
+    AggregateName{"SORT", ast::AggregateOp::Sort},
+    AggregateName{"ARGSORT", ast::AggregateOp::ArgSort},
+    AggregateName{"TOPK", ast::AggregateOp::TopK},
+    AggregateName{"ARGTOPK", ast::AggregateOp::ArgTopK},
+    AggregateName{"QUANTILE", ast::AggregateOp::Quantile},
+    AggregateName{"MEDIAN", ast::AggregateOp::Median},
+    AggregateName{"MODE", ast::AggregateOp::Mode},
+    AggregateName{"COUNT_DISTINCT", ast::AggregateOp::CountDistinct},
+    AggregateName{"FFT", ast::AggregateOp::Fft},
+    AggregateName{"IFFT", ast::AggregateOp::Ifft},
 };
 
 struct Constant {
@@ -97,6 +121,7 @@ struct Constant {
 constexpr std::array kConstants = {
     Constant{"PI", std::numbers::pi},
     Constant{"INFINITY", std::numeric_limits<double>::infinity()},
+    Constant{"INF", std::numeric_limits<double>::infinity()},
     Constant{"NAN", std::numeric_limits<double>::quiet_NaN()},
 };
 
@@ -145,6 +170,7 @@ class ExpressionParser {
   explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
 
   Expression infix(Level least);
+  Expression reference();
   std::vector<Expression> arguments(std::string_view whose);
 
  private:
@@ -153,13 +179,16 @@ class ExpressionParser {
   Expression word();
   Expression parenthesised();
   Expression number();
+  Expression imaginary();
+  bool at_condition(std::string_view word);
+  Expression condition_after(Expression left);
   Expression parameter();
   bool at_transpose();
   ast::Case case_after_word();
   ast::Cast cast_after_word();
   ast::Aggregate aggregate_after_word(const Token& word, ast::AggregateOp op);
   ast::Reference reference_after_bracket(ast::Identifier name);
-  std::vector<ast::Dimension> aggregate_labels(const Token& word);
+  std::vector<ast::Dimension> aggregate_labels(const Token& word, bool& descending);
   ast::IndexTerm index_term(const ast::Identifier& name);
   ast::IndexTerm single_index(const ast::Identifier& name);
   ast::IndexTerm computed_index();
@@ -169,6 +198,7 @@ class ExpressionParser {
   bool at_index_end();
   bool at_single_index() const;
   bool at_aggregate_labels() const;
+  bool at_labels_of_user() const;
   bool at_plain_name();
   void require_same_on_bits(const ast::Infix& before, const Operator& next);
   void close(std::string_view where, std::string_view whose);
@@ -212,8 +242,16 @@ Expression ExpressionParser::infix(Level least) {
   const Nested nested(depth_, tokens_.peek().span);
   auto left = prefix(least);
   Level chain = Level::Loosest;  // level of the node that `left` has become
-  for (const auto* op = find_operator(tokens_.peek()); op != nullptr && op->level >= least;
-       op = find_operator(tokens_.peek())) {
+  for (;;) {
+    if (least <= Level::Comparison && (at_condition("BETWEEN") || at_condition("IN"))) {
+      if (chain == Level::Comparison)
+        throw Error(ErrorKind::Syntax, "comparisons do not chain", tokens_.peek().span, "write a < b AND b < c");
+      left = condition_after(std::move(left));
+      chain = Level::Comparison;
+      continue;
+    }
+    const auto* op = find_operator(tokens_.peek());
+    if (op == nullptr || op->level < least) break;
     if (op->level == Level::Comparison && chain == Level::Comparison)
       throw Error(ErrorKind::Syntax, "comparisons do not chain", tokens_.peek().span, "write a < b AND b < c");
     if (op->level == Level::Bits && chain == Level::Bits) require_same_on_bits(std::get<ast::Infix>(left.node), *op);
@@ -238,6 +276,43 @@ Expression ExpressionParser::infix(Level least) {
   return left;
 }
 
+// Whether BETWEEN or IN follows, perhaps behind NOT.
+bool ExpressionParser::at_condition(std::string_view word) {
+  if (tokens_.at_word(word)) return true;
+  if (!tokens_.at_word("NOT")) return false;
+  auto ahead = tokens_;
+  ahead.take();
+  return ahead.at_word(word);
+}
+
+// x BETWEEN a AND b is a <= x AND x <= b; x IN (a, b) is x = a OR x = b.
+Expression ExpressionParser::condition_after(Expression left) {
+  const auto begin = left.span.begin;
+  const bool negated = tokens_.accept_word("NOT");
+  const auto compared = [&](InfixOp op, Expression right) {
+    ast::Infix node;
+    node.operators.push_back(op);
+    node.operands.push_back(left);
+    node.operands.push_back(std::move(right));
+    return made(std::move(node), begin);
+  };
+  ast::Infix all;
+  if (tokens_.accept_word("BETWEEN")) {
+    all.operands.push_back(compared(InfixOp::GreaterEqual, infix(next_tighter(Level::Comparison))));
+    tokens_.expect_word("AND", "and the upper bound of BETWEEN");
+    all.operands.push_back(compared(InfixOp::LessEqual, infix(next_tighter(Level::Comparison))));
+    all.operators.push_back(InfixOp::And);
+  } else {
+    tokens_.expect_word("IN", "");
+    tokens_.expect_symbol("(", "and values after IN: x IN (1, 2)");
+    for (auto& value : arguments("IN")) all.operands.push_back(compared(InfixOp::Equal, std::move(value)));
+    if (all.operands.empty()) tokens_.fail_expected("a value in IN");
+    all.operators.assign(all.operands.size() - 1, InfixOp::Or);
+  }
+  auto holds = all.operands.size() == 1 ? std::move(all.operands.front()) : made(std::move(all), begin);
+  return negated ? made(ast::Prefix{ast::PrefixOp::Not, alone(std::move(holds))}, begin) : std::move(holds);
+}
+
 Expression ExpressionParser::prefix(Level least) {
   const auto begin = tokens_.begin();
   if (tokens_.accept_symbol("-")) return made(ast::Prefix{ast::PrefixOp::Negate, alone(infix(Level::Power))}, begin);
@@ -260,17 +335,14 @@ Expression ExpressionParser::operand() {
     case Token::Kind::Integer:
     case Token::Kind::Real: return number();
     case Token::Kind::Parameter: return parameter();
+    case Token::Kind::Malformed: return imaginary();
     case Token::Kind::Word:
     case Token::Kind::QuotedName: return word();
     case Token::Kind::String: tokens_.fail_expected("an expression", "tensors hold numbers; names are quoted with \"");
     default: break;
   }
   if (tokens_.at_symbol("(")) return parenthesised();
-  const bool after_star = tokens_.last_end() > 0 && tokens_.text()[tokens_.last_end() - 1] == '*';
-  const auto* hint = tokens_.at_symbol("*") && after_star ? "write ^ for powers"
-                     : tokens_.at_symbol("&")             ? "write AND for &&"
-                     : tokens_.at_symbol("|")             ? "write OR for ||"
-                                                          : "";
+  const auto* hint = tokens_.at_symbol("&") ? "write AND for &&" : tokens_.at_symbol("|") ? "write OR for ||" : "";
   tokens_.fail_expected("an expression", hint);
 }
 
@@ -279,6 +351,22 @@ Expression ExpressionParser::number() {
   const auto value = number_value(token);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return {ast::Integer{*integer}, token.span};
   return {ast::Real{std::get<double>(value)}, token.span};
+}
+
+// 2j is COMPLEX(0, 2).
+Expression ExpressionParser::imaginary() {
+  auto token = tokens_.take();
+  token.text.remove_suffix(1);
+  token.kind =
+      token.text.find_first_not_of("0123456789_") == std::string_view::npos ? Token::Kind::Integer : Token::Kind::Real;
+  const auto value = number_value(token);
+  Expression part{ast::Integer{0}, token.span};
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) part.node = ast::Integer{*integer};
+  else part.node = ast::Real{std::get<double>(value)};
+  ast::Call call{{.text = "COMPLEX", .span = token.span}, {}};
+  call.arguments.push_back({ast::Integer{0}, token.span});
+  call.arguments.push_back(std::move(part));
+  return {std::move(call), token.span};
 }
 
 Expression ExpressionParser::parameter() {
@@ -313,6 +401,11 @@ Expression ExpressionParser::word() {
     if (find_word(kAggregates, token) != nullptr && bare && at_plain_name())
       tokens_.fail_expected("'(' or '[' after " + std::string(token.text),
                             "labels to aggregate over stand in brackets: " + std::string(token.text) + "[j](x)");
+  }
+  if (tokens_.at_symbol("[") && !name.qualified && at_labels_of_user()) {
+    auto aggregate = aggregate_after_word(token, ast::AggregateOp::User);
+    aggregate.name = std::move(name);
+    return made(std::move(aggregate), begin);
   }
   if (tokens_.accept_symbol("[")) return made(reference_after_bracket(std::move(name)), begin);
   if (!tokens_.accept_symbol("(")) return made(ast::Name{std::move(name)}, begin);
@@ -365,6 +458,18 @@ bool ExpressionParser::at_aggregate_labels() const {
   return ahead.at_symbol("(");
 }
 
+/// The same for a name that may be a tensor's: nothing but labels, which may have extents, stands in the brackets.
+bool ExpressionParser::at_labels_of_user() const {
+  auto ahead = tokens_;
+  ahead.allow_symbols(":{}");
+  ahead.take();
+  while (ahead.at_name() || ahead.at_symbol(",") || ahead.at(Token::Kind::Integer) || ahead.at(Token::Kind::Parameter))
+    ahead.take();
+  if (!ahead.at_symbol("]")) return false;
+  ahead.take();
+  return ahead.at_symbol("(");
+}
+
 /// Whether the next token is a name and no reserved word.
 bool ExpressionParser::at_plain_name() {
   return tokens_.at_name() && !is_reserved(tokens_.peek()) && hint_for_operator(tokens_.peek().text).empty();
@@ -380,13 +485,17 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
   ast::Aggregate node;
   node.op = op;
   node.op_span = word.span;
-  if (tokens_.accept_symbol("[")) node.labels = aggregate_labels(word);
+  if (tokens_.accept_symbol("[")) node.labels = aggregate_labels(word, node.descending);
   tokens_.expect_symbol("(", "after", word.text);
   if (tokens_.at_symbol("*"))
     tokens_.fail_expected(
         "an expression",
         "COUNT[j](X[i,j]) counts the cells of each row, COUNT_NONZERO[j](X[i,j] > 2) those where it holds");
   node.argument.push_back(infix(Level::Loosest));
+  if (op == ast::AggregateOp::Quantile) {
+    tokens_.expect_symbol(",", "and a share after the argument: QUANTILE[j](x, 0.9)");
+    node.share.push_back(infix(Level::Loosest));
+  }
   if (tokens_.at_symbol(",")) {
     const bool extremum = op == ast::AggregateOp::Min || op == ast::AggregateOp::Max;
     const std::string scalar = op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";
@@ -399,7 +508,7 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
   return node;
 }
 
-std::vector<ast::Dimension> ExpressionParser::aggregate_labels(const Token& word) {
+std::vector<ast::Dimension> ExpressionParser::aggregate_labels(const Token& word, bool& descending) {
   std::vector<ast::Dimension> labels;
   if (tokens_.accept_symbol("]")) return labels;
   do {
@@ -409,8 +518,19 @@ std::vector<ast::Dimension> ExpressionParser::aggregate_labels(const Token& word
     dimension.span = tokens_.span_from(begin);
     labels.push_back(std::move(dimension));
   } while (tokens_.accept_symbol(","));
+  const auto* aggregate = find_word(kAggregates, word);
+  const bool sorts =
+      aggregate != nullptr && (aggregate->op == ast::AggregateOp::Sort || aggregate->op == ast::AggregateOp::ArgSort);
+  if (sorts && !tokens_.accept_word("ASC")) descending = tokens_.accept_word("DESC");
   tokens_.expect_symbol("]", "after the labels of", word.text);
   return labels;
+}
+
+Expression ExpressionParser::reference() {
+  const auto begin = tokens_.begin();
+  auto name = tokens_.expect_tensor("a name");
+  tokens_.expect_symbol("[", "after " + name.text);
+  return made(reference_after_bracket(std::move(name)), begin);
 }
 
 ast::Reference ExpressionParser::reference_after_bracket(ast::Identifier name) {
@@ -580,6 +700,12 @@ Expression parse_expression(TokenStream& tokens) {
   auto expression = ExpressionParser(tokens).infix(Level::Loosest);
   if (height_of(expression) > kMaxNesting) fail_nesting(expression.span);
   return expression;
+}
+
+Expression parse_reference(TokenStream& tokens) {
+  auto reference = ExpressionParser(tokens).reference();
+  if (height_of(reference) > kMaxNesting) fail_nesting(reference.span);
+  return reference;
 }
 
 std::vector<Expression> parse_arguments(TokenStream& tokens, std::string_view whose) {

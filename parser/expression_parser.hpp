@@ -16,6 +16,9 @@ namespace eindb {
 /// so -x^2 is -(x^2) and 2^-1 is 0.5. Throws Error{Syntax}, also if the tree would nest more than kMaxNesting deep.
 ast::Expression parse_expression(TokenStream& tokens);
 
+/// Parses a tensor and its indices in brackets: X[0:10,j]. The next tokens are a name and '['.
+ast::Expression parse_reference(TokenStream& tokens);
+
 /// Parses comma-separated expressions and the closing ')'; `whose` is for the message.
 std::vector<ast::Expression> parse_arguments(TokenStream& tokens, std::string_view whose);
 

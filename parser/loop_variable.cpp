@@ -43,6 +43,14 @@ class Replacement {
     std::visit([&](auto& change) { rewrite(change); }, alter.change);
   }
   void rewrite(ast::Describe& describe) { rewrite(describe.name); }
+  void rewrite(ast::ShowFileTensors& show) {
+    rewrite(show.path);
+    all(show.options);
+  }
+  void rewrite(ast::CopyAllFrom& copy) {
+    rewrite(copy.path);
+    all(copy.options);
+  }
   void rewrite(ast::CopyFrom& copy) {
     rewrite(copy.tensor);
     rewrite(copy.path);
@@ -61,9 +69,17 @@ class Replacement {
   }
   void rewrite(ast::InsertInto& insert) {
     rewrite(insert.tensor);
+    if (insert.along) rewrite(*insert.along);
     for (auto& row : insert.rows)
       for (auto& value : row.values) rewrite_constant(value);
     if (insert.query) rewrite(*insert.query);
+    if (insert.appended) rewrite(*insert.appended);
+  }
+  void rewrite(ast::ExtendClause& extend) { all(extend.dimensions); }
+  void rewrite(ast::TypeClause&) {}
+  void rewrite(ast::LabelRenaming& renaming) {
+    rewrite(renaming.label);
+    rewrite(renaming.new_name);
   }
   void rewrite(ast::Explain& explain) { rewrite(explain.query); }
   void rewrite(ast::Set& set) { rewrite(set.value); }
@@ -96,7 +112,14 @@ class Replacement {
   }
   void rewrite(ast::Subscripts& subscripts) { all(subscripts.operands); }
   void rewrite(ast::ResultNames& results) { all(results.names); }
-  void rewrite(ast::Updates& updates) { all(updates.definitions); }
+  void rewrite(ast::MatrixResults& results) {
+    all(results.names);
+    rewrite(results.call);
+  }
+  void rewrite(ast::Updates& updates) {
+    all(updates.definitions);
+    for (auto& region : updates.regions) all(region.cells);
+  }
   void rewrite(ast::Gradient& gradient) {
     std::visit([&](auto& of) { rewrite(of); }, gradient.of);
     for (auto& variable : gradient.variables) {

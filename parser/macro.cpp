@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/stack_guard.hpp"
@@ -66,10 +67,22 @@ class Expander {
         return argument->measures;
       }
     }
-    if (const auto* node = std::get_if<ast::Call>(&e.node))
-      if (const auto macro = find_macro(*node)) return expand_call(e, *macro, call, depth);
+    MacroPtr found;
+    if (const auto* node = std::get_if<ast::Call>(&e.node)) {
+      found = find_macro(*node);
+      if (found != nullptr && !found->aggregate) return expand_call(e, *found, call, depth);
+      if (found != nullptr) e.node = aggregate_of(*node, e.span);
+    } else if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node);
+               aggregate != nullptr && aggregate->op == ast::AggregateOp::User) {
+      found = find_(aggregate->name->text);
+      if (found != nullptr && !found->aggregate) {
+        throw Error(ErrorKind::Value, found->name + " is a macro, and takes no labels in brackets", e.span,
+                    "write " + found->name + "(...); CREATE AGGREGATE makes an aggregate");
+      }
+    }
     if (call != nullptr) resolve_names(e, *call);
     Measures whole;
+    if (found != nullptr) whole = define(std::get<ast::Aggregate>(e.node), *found, e.span, call, depth);
     rewrite_children(e, [&](ast::Expression& child) {
       const auto inside = expand(child, call, depth + 1);
       whole.depth = std::max(whole.depth, inside.depth + 1);
@@ -140,13 +153,51 @@ class Expander {
     return find_builtin_macro(node.function.text, node.arguments.size());
   }
 
-  Measures expand_call(ast::Expression& e, const Macro& macro, const Call* caller, std::size_t depth) {
-    const auto node = std::move(std::get<ast::Call>(e.node));
-    const auto span = e.span;
+  static void require_not_recursive(const Macro& macro, SourceSpan span, const Call* caller) {
     for (const auto* outer = caller; outer != nullptr; outer = outer->caller) {
       if (outer->macro.name != macro.name) continue;
       throw Error(ErrorKind::Value, "macro " + macro.name + " calls itself", span, "a macro cannot be recursive");
     }
+  }
+
+  // name(e), whose word is an aggregate's.
+  static ast::Aggregate aggregate_of(ast::Call call, SourceSpan span) {
+    if (call.arguments.size() != 1) {
+      throw Error(ErrorKind::Value,
+                  "aggregate " + call.function.text + " takes one argument, but " +
+                      std::to_string(call.arguments.size()) + " are given",
+                  span, "labels to aggregate over stand in brackets: " + call.function.text + "[j](x)");
+    }
+    ast::Aggregate node;
+    node.op = ast::AggregateOp::User;
+    node.op_span = call.function.span;
+    node.argument = std::move(call.arguments);
+    node.name = std::move(call.function);
+    return node;
+  }
+
+  // Gives the node its definition, with the macros of it expanded.
+  Measures define(ast::Aggregate& node, const Macro& macro, SourceSpan span, const Call* caller, std::size_t depth) {
+    require_not_recursive(macro, span, caller);
+    std::vector<Argument> values;
+    for (const auto* number : {"0", "1"})
+      values.push_back({{ast::Name{{.text = number, .span = span, .scope = ast::kCombinedScope}}, span}, {}});
+    CHECK(macro.parameters.size() == values.size(), "an aggregate combines two values");
+    const Call frame{macro, values, next_scope_++, span, caller};
+    auto combined = macro.body;
+    const auto inside = expand(combined, &frame, depth + 1);
+    auto clauses = *macro.aggregate;
+    expand(clauses.initial, nullptr, depth + 1);
+    clauses.initial.span = span;
+    node.definition = std::make_shared<const ast::AggregateDefinition>(
+        ast::AggregateDefinition{macro.name, std::move(combined), std::move(clauses)});
+    return {inside.depth + 1, inside.nodes + 1};
+  }
+
+  Measures expand_call(ast::Expression& e, const Macro& macro, const Call* caller, std::size_t depth) {
+    const auto node = std::move(std::get<ast::Call>(e.node));
+    const auto span = e.span;
+    require_not_recursive(macro, span, caller);
     check_arguments(macro, node, span);
     std::vector<Argument> arguments;
     for (const auto& given : node.arguments) {
@@ -178,6 +229,18 @@ const std::vector<Builtin>& builtins() {
       {"rmsnorm", {"x", "l", "epsilon"}, "x / SQRT(MEAN[l](x^2) + epsilon)"},
       {"silu", {"x"}, "x * SIGMOID(x)"},
       {"gelu", {"x"}, "0.5 * x * (1 + ERF(x / SQRT(2)))"},
+      {"softplus", {"x"}, "GREATEST(x, 0) + LOG1P(EXP(-ABS(x)))"},
+      {"dropout", {"x", "p", "seed"}, "CASE WHEN RANDOM(seed) < p THEN 0 ELSE x / (1 - p) END"},
+      {"if", {"c", "x", "y"}, "CASE WHEN c THEN x ELSE y END"},
+      {"iif", {"c", "x", "y"}, "CASE WHEN c THEN x ELSE y END"},
+      {"isnan", {"x"}, "x <> x"},
+      {"isinf", {"x"}, "ABS(x) = INFINITY"},
+      {"isfinite", {"x"}, "ABS(x) < INFINITY"},
+      {"ln", {"x"}, "LOG(x)"},
+      {"log10", {"x"}, "LOG(x) / LOG(10)"},
+      {"mod", {"x", "y"}, "x % y"},
+      {"power", {"x", "y"}, "x ^ y"},
+      {"trunc", {"x"}, "CASE WHEN x < 0 THEN CEIL(x) ELSE FLOOR(x) END"},
   };
   return kBuiltins;
 }
@@ -194,6 +257,8 @@ bool calls_macro(const ast::Expression& e, const FindMacro& find) {
   if (const auto* call = std::get_if<ast::Call>(&e.node)) {
     if (find(call->function.text) || find_builtin_macro(call->function.text, call->arguments.size())) return true;
   }
+  if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node))
+    if (aggregate->op == ast::AggregateOp::User) return true;
   bool found = false;
   for_each_child(e, [&](const ast::Expression& child) { found = found || calls_macro(child, find); });
   return found;

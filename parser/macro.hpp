@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,12 @@
 
 namespace eindb {
 
-/// CREATE MACRO name(parameters) AS body.
+/// CREATE MACRO name(parameters) AS body, or CREATE AGGREGATE.
 struct Macro {
   std::string name;
   std::vector<ast::Identifier> parameters;
   ast::Expression body;
+  std::optional<ast::AggregateClauses> aggregate = {};  ///< of an aggregate
 };
 using MacroPtr = std::shared_ptr<const Macro>;
 
@@ -23,7 +25,7 @@ using FindMacro = std::function<MacroPtr(const std::string& name)>;
 /// The most nodes that an expression may have after its macros are expanded.
 inline constexpr std::size_t kMaxExpandedNodes = 1'000'000;
 
-/// Whether `e` calls a macro that `find` knows.
+/// Whether `e` calls a macro that `find` knows, or an aggregate of a user.
 bool calls_macro(const ast::Expression& e, const FindMacro& find);
 
 /// Replaces every macro call in `e` by the macro's body with the arguments in place of the parameters.
@@ -38,6 +40,9 @@ bool calls_macro(const ast::Expression& e, const FindMacro& find);
 /// name. Nodes of the body get the span of the call. Throws Error with the place of the call: wrong number or kind of
 /// arguments, a macro that calls itself, an expansion beyond kMaxExpandedNodes or kMaxNesting. `next_scope` numbers the
 /// calls of one statement, from 1.
+///
+/// name(e) and name[j](e) become nodes with AggregateOp::User where `find` knows an aggregate of that name, and get its
+/// definition, in which the parameters are the names "0" and "1" of ast::kCombinedScope.
 ast::Expression expand_macros(ast::Expression e, const FindMacro& find, std::uint32_t& next_scope);
 
 /// softmax, layernorm, rmsnorm, silu and gelu; null for other names. `arguments` selects the form: layernorm(x, l) has

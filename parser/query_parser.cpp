@@ -34,7 +34,38 @@ bool at_body(TokenStream& tokens, std::string_view word) {
   return tokens.at_word(word) && !starts_head(Tokenizer(tokens.text(), tokens.begin()));
 }
 
+/// Whether "(Q, R) =" follows.
+bool starts_results(Tokenizer ahead) {
+  if (!ahead.next().is_symbol('(')) return false;
+  for (;;) {
+    const auto name = ahead.next();
+    if (!name.is(Token::Kind::Word) && !name.is_quoted()) return false;
+    const auto next = ahead.next();
+    if (next.is_symbol(')')) break;
+    if (!next.is_symbol(',')) return false;
+  }
+  const auto equals = ahead.next();
+  return !equals.text.empty() && equals.text.front() == '=';
+}
+
+/// (Q, R) = QR(A[i,j]).
+ast::MatrixResults parse_matrix_results(TokenStream& tokens) {
+  ast::MatrixResults results;
+  const auto begin = tokens.begin();
+  tokens.take();
+  DistinctNames distinct("result");
+  do {
+    results.names.push_back(distinct.add(tokens.expect_name("the name of a result")));
+  } while (tokens.accept_symbol(","));
+  tokens.expect_symbol(")", "after the names of results");
+  tokens.expect_symbol("=", "after the names of results");
+  results.call = parse_expression(tokens);
+  results.span = tokens.span_from(begin);
+  return results;
+}
+
 ast::WithItem parse_with_item(TokenStream& tokens) {
+  if (starts_results(Tokenizer(tokens.text(), tokens.begin()))) return parse_matrix_results(tokens);
   for (const auto* word : {"EINSUM", "UPDATE"})
     if (at_body(tokens, word))
       tokens.fail_expected("a definition after the comma", "remove the comma before " + std::string(word));
@@ -170,7 +201,9 @@ ast::Updates parse_updates(TokenStream& tokens) {
   DistinctNames distinct("tensor");
   do {
     refuse_set(tokens);
-    updates.definitions.push_back(parse_definition(tokens, DefinedName::OfTensor));
+    auto [definition, region] = parse_update(tokens);
+    updates.definitions.push_back(std::move(definition));
+    updates.regions.push_back(std::move(region));
     distinct.add(updates.definitions.back().name);
   } while (tokens.accept_symbol(","));
   updates.span = tokens.span_from(begin);
@@ -285,7 +318,7 @@ ast::Query parse_query(TokenStream& tokens, Bodies bodies) {
 bool starts_query(Tokenizer ahead) {
   auto second = ahead;
   const auto first = second.next();
-  if (first.is_word("WITH")) return starts_head(second) || starts_derivative(second);
+  if (first.is_word("WITH")) return starts_head(second) || starts_derivative(second) || starts_results(second);
   if (starts_derivative(ahead)) return names_derived(ahead);
   if (!first.is_word("EINSUM")) return false;
   if (starts_head(second)) return true;

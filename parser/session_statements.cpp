@@ -206,11 +206,12 @@ Node set(TokenStream& tokens) {
 
 Node show(TokenStream& tokens) {
   tokens.take();
-  if (tokens.accept_word("TENSORS")) return ast::ShowTensors{};
+  if (tokens.accept_word("TENSORS")) return tokens.accept_word("IN") ? file_tensors(tokens) : ast::ShowTensors{};
   if (tokens.accept_word("MACROS")) return ast::ShowMacros{};
+  if (tokens.accept_word("AGGREGATES")) return ast::ShowMacros{.aggregates_alone = true};
   if (tokens.accept_word("USERS")) return ast::ShowUsers{};
   if (tokens.accept_word("WORKERS")) return ast::ShowWorkers{};
-  return ast::Show{name_or_all(tokens, "TENSORS, MACROS, USERS, WORKERS, ALL or the name of a setting")};
+  return ast::Show{name_or_all(tokens, "TENSORS, MACROS, AGGREGATES, USERS, WORKERS, ALL or the name of a setting")};
 }
 
 Node drain(TokenStream& tokens) {
@@ -294,6 +295,58 @@ Node deallocate(TokenStream& tokens) {
   return ast::Deallocate{name_or_all(tokens, "ALL or the name of a prepared statement")};
 }
 
+namespace {
+
+/// An operator or a word of DISTRIBUTES OVER.
+ast::Identifier parse_join_function(TokenStream& tokens) {
+  const auto begin = tokens.begin();
+  for (const auto* symbol : {"+", "*"})
+    if (tokens.accept_symbol(symbol)) return {.text = symbol, .span = tokens.span_from(begin)};
+  for (const auto* word : {"AND", "OR", "MIN", "MAX", "LEAST", "GREATEST"})
+    if (tokens.accept_word(word)) return {.text = word, .span = tokens.span_from(begin)};
+  tokens.fail_expected("+, *, MIN, MAX, AND or OR",
+                       "of MIN and MAX the functions LEAST and GREATEST are meant; a macro cannot stand here");
+}
+
+ast::AggregateClauses parse_aggregate_clauses(TokenStream& tokens) {
+  tokens.expect_word("INITIAL", "and the aggregate of no cells after the expression");
+  ast::AggregateClauses clauses;
+  clauses.initial = parse_expression(tokens);
+  for (;;) {
+    if (tokens.accept_word("COMMUTATIVE")) clauses.commutative = true;
+    else if (tokens.accept_word("ASSOCIATIVE")) clauses.associative = true;
+    else if (tokens.accept_word("IDEMPOTENT")) clauses.idempotent = true;
+    else break;
+  }
+  if (!tokens.accept_word("DISTRIBUTES")) return clauses;
+  tokens.expect_word("OVER", "after DISTRIBUTES");
+  tokens.expect_symbol("(", "and operators after DISTRIBUTES OVER");
+  do {
+    clauses.distributes_over.push_back(parse_join_function(tokens));
+  } while (tokens.accept_symbol(","));
+  tokens.expect_symbol(")", "after the operators of DISTRIBUTES OVER");
+  return clauses;
+}
+
+/// From the word AGGREGATE on.
+Node create_aggregate(TokenStream& tokens, ast::CreateMacro create) {
+  tokens.take();
+  create.if_not_exists = accept_if_not_exists(tokens);
+  create.name = tokens.expect_name("the name of the aggregate");
+  create.parameters = parse_macro_parameters(tokens, create.name.text);
+  if (create.parameters.size() != 2)
+    throw Error(ErrorKind::Syntax, "an aggregate combines two values, and so has two parameters", create.name.span,
+                "write CREATE AGGREGATE " + create.name.text + "(x, y) AS ..., where x is the aggregate so far");
+  tokens.expect_word("AS", "and an expression after the parameters");
+  create.body = parse_expression(tokens);
+  create.aggregate = parse_aggregate_clauses(tokens);
+  const auto text = tokens.span_from(create.body.span.begin);
+  create.body_text = tokens.text().substr(text.begin, text.end - text.begin);
+  return create;
+}
+
+}  // namespace
+
 Node create_macro(TokenStream& tokens) {
   ast::CreateMacro macro;
   tokens.take();
@@ -301,6 +354,7 @@ Node create_macro(TokenStream& tokens) {
     tokens.expect_word("REPLACE", "after OR");
     macro.or_replace = true;
   }
+  if (tokens.at_word("AGGREGATE")) return create_aggregate(tokens, std::move(macro));
   macro.is_function = tokens.accept_word("FUNCTION");
   if (!macro.is_function) tokens.expect_word("MACRO", macro.or_replace ? "after REPLACE" : "after CREATE");
   macro.if_not_exists = accept_if_not_exists(tokens);
@@ -323,9 +377,12 @@ Node drop_macro(TokenStream& tokens) {
   ast::DropMacro drop;
   tokens.take();
   drop.is_function = tokens.accept_word("FUNCTION");
-  if (!drop.is_function) tokens.expect_word("MACRO", "after DROP");
+  drop.is_aggregate = !drop.is_function && tokens.accept_word("AGGREGATE");
+  if (!drop.is_function && !drop.is_aggregate) tokens.expect_word("MACRO", "after DROP");
   drop.if_exists = accept_if_exists(tokens);
-  drop.name = tokens.expect_name(drop.is_function ? "the name of the function" : "the name of the macro");
+  drop.name = tokens.expect_name(drop.is_function    ? "the name of the function"
+                                 : drop.is_aggregate ? "the name of the aggregate"
+                                                     : "the name of the macro");
   if (tokens.at_symbol("("))
     tokens.fail_expected("the end of the statement",
                          "there is one function of a name: DROP FUNCTION " + drop.name.text);

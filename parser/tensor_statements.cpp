@@ -259,6 +259,18 @@ std::vector<ast::Option> parse_options(TokenStream& tokens) {
   return options;
 }
 
+/// TO name, or LABEL i TO j, after RENAME.
+decltype(ast::AlterTensor::change) parse_renaming(TokenStream& tokens) {
+  if (!tokens.accept_word("LABEL")) {
+    tokens.expect_word("TO", "after RENAME");
+    return tokens.expect_name("the new name of the tensor");
+  }
+  auto label = tokens.expect_name("the label");
+  tokens.expect_word("TO", "after the label " + label.text);
+  auto name = tokens.expect_name("the new name of the label");
+  return ast::LabelRenaming{std::move(label), std::move(name)};
+}
+
 /// path [(options)], for either direction of COPY.
 template <class Copy>
 Copy with_path(TokenStream& tokens, Copy copy) {
@@ -278,9 +290,9 @@ Node create_or_replace(TokenStream& tokens) {
   ahead.expect_word("REPLACE", "after OR");
   accept_temporary(ahead);
   if (ahead.at_word("TENSOR")) return create_tensor(tokens);
-  if (ahead.at_word("MACRO") || ahead.at_word("FUNCTION")) return create_macro(tokens);
-  ahead.fail_expected("TENSOR, MACRO, FUNCTION or VIEW after REPLACE",
-                      nearest_word_hint(ahead.peek().text, {"TENSOR", "MACRO", "FUNCTION", "VIEW"}));
+  if (ahead.at_word("MACRO") || ahead.at_word("FUNCTION") || ahead.at_word("AGGREGATE")) return create_macro(tokens);
+  ahead.fail_expected("TENSOR, MACRO, FUNCTION, AGGREGATE or VIEW after REPLACE",
+                      nearest_word_hint(ahead.peek().text, {"TENSOR", "MACRO", "FUNCTION", "AGGREGATE", "VIEW"}));
 }
 
 Node create_tensor(TokenStream& tokens) {
@@ -353,13 +365,18 @@ Node alter_tensor(TokenStream& tokens) {
     alter.change = parse_partition(tokens);
   } else if (tokens.at_word("REPLICAS")) {
     alter.change = parse_replicas(tokens);
+  } else if (tokens.accept_word("EXTEND")) {
+    tokens.expect_symbol("(", "and the new extents after EXTEND: EXTEND (i 2000)");
+    alter.change = ast::ExtendClause{parse_dimensions(tokens, alter.name.text)};
+  } else if (tokens.accept_word("TYPE")) {
+    alter.change = ast::TypeClause{tokens.expect_name("the type after TYPE, as in TYPE BFLOAT16")};
   } else {
     if (!tokens.at_word("RENAME"))
-      tokens.fail_expected("RENAME TO, PARTITION or REPLICAS after " + alter.name.text,
-                           nearest_word_hint(tokens.peek().text, {"RENAME", "PARTITION", "REPLICAS"}));
+      tokens.fail_expected(
+          "RENAME, PARTITION, REPLICAS, EXTEND or TYPE after " + alter.name.text,
+          nearest_word_hint(tokens.peek().text, {"RENAME", "PARTITION", "REPLICAS", "EXTEND", "TYPE"}));
     tokens.take();
-    tokens.expect_word("TO", "after RENAME");
-    alter.change = tokens.expect_name("the new name of the tensor");
+    alter.change = parse_renaming(tokens);
   }
   return alter;
 }
@@ -377,6 +394,11 @@ Node copy(TokenStream& tokens) {
     tokens.expect_symbol(")", "after the query");
     tokens.expect_word("TO", "and a path after the query");
     return with_path(tokens, std::move(to));
+  }
+  auto all = tokens;
+  if (all.accept_word("ALL") && all.accept_word("FROM")) {
+    tokens = all;
+    return with_path(tokens, ast::CopyAllFrom{});
   }
   auto tensor = tokens.expect_tensor("the name of a tensor or a query in parentheses");
   if (!tokens.at_word("FROM") && !tokens.at_word("TO")) {
@@ -396,12 +418,23 @@ Node copy(TokenStream& tokens) {
   return with_path(tokens, std::move(to));
 }
 
+Node file_tensors(TokenStream& tokens) { return with_path(tokens, ast::ShowFileTensors{}); }
+
 Node insert_into_tensor(TokenStream& tokens) {
   ast::InsertInto insert;
   tokens.take();
   tokens.expect_word("INTO", "after INSERT");
   tokens.expect_word("TENSOR", "after INTO");
   insert.tensor = tokens.expect_tensor("the name of the tensor");
+  if (tokens.accept_word("AT")) {
+    tokens.expect_symbol("(", "and a label after AT: AT (i)");
+    insert.along = tokens.expect_name("the label along which the tensor grows");
+    tokens.expect_symbol(")", "after the label");
+    if (at_query(tokens)) {
+      insert.appended = parse_query_of_one(tokens);
+      return insert;
+    }
+  }
   if (!at_query(tokens) && (tokens.at_word("SELECT") || tokens.at_word("WITH"))) {
     insert.query = parse_sql(tokens.text(), tokens.begin(), SqlExtent::ToSemicolon, tokens.loops());
     tokens.skip_to(insert.query->span.end);
@@ -409,8 +442,14 @@ Node insert_into_tensor(TokenStream& tokens) {
   }
   if (!tokens.at_word("VALUES")) {
     const auto hint = nearest_word_hint(tokens.peek().text, {"VALUES", "SELECT"});
-    tokens.fail_expected("VALUES or SELECT after " + insert.tensor.text,
-                         hint.empty() ? "rows are (key..., value), in the order of the dimensions" : hint);
+    const std::string rows = "rows are (key..., value), in the order of the dimensions";
+    const std::string whole =
+        "a query gives new values to UPDATE TENSOR " + insert.tensor.text + "[0:10,j] = ..., or is appended: AT (i)";
+    tokens.fail_expected(insert.along ? "VALUES, SELECT or EINSUM after AT (" + insert.along->text + ")"
+                                      : "VALUES or SELECT after " + insert.tensor.text,
+                         !hint.empty()      ? hint
+                         : at_query(tokens) ? whole
+                                            : rows);
   }
   tokens.take();
   do {

@@ -57,9 +57,9 @@ std::string hint_for(char32_t c) {
 [[noreturn]] void refuse_number(const Token& token) {
   const auto length = exact_number_length(token.text, 0);
   const auto suffix = token.text.substr(length);
-  const bool imaginary = suffix == "j" || suffix == "i" || suffix == "J";
+  const bool imaginary = suffix == "i" || suffix == "I";
   refuse("letters in the number " + std::string(token.text), {token.span.begin + length, token.span.end},
-         imaginary ? "complex numbers are written COMPLEX(0, " + std::string(token.text.substr(0, length)) + ")"
+         imaginary ? "imaginary numbers are written " + std::string(token.text.substr(0, length)) + "j"
                    : "a name starts with a letter; quote a text: '" + std::string(token.text) + "'");
 }
 
@@ -88,10 +88,18 @@ bool is_symbol_of_eindb(const Token& token, std::string_view extra) {
 
 }  // namespace
 
+bool is_imaginary(const Token& token) {
+  if (!token.is(Token::Kind::Malformed)) return false;
+  const auto suffix = token.text.substr(exact_number_length(token.text, 0));
+  return suffix.size() < token.text.size() && (suffix == "j" || suffix == "J");
+}
+
 void check_token(const Token& token, std::string_view text, std::string_view extra) {
   switch (token.kind) {
     case Token::Kind::Unterminated: refuse_unterminated(token);
-    case Token::Kind::Malformed: refuse_malformed(token);
+    case Token::Kind::Malformed:
+      if (!is_imaginary(token)) refuse_malformed(token);
+      return;
     case Token::Kind::QuotedName:
       if (token.text.size() == 2) refuse("an empty name", token.span);
       return;

@@ -11,4 +11,7 @@ namespace eindb {
 /// is the statement; `extra` has further characters that are allowed, such as the braces of a loop.
 void check_token(const Token& token, std::string_view text, std::string_view extra);
 
+/// Whether the token is an imaginary number: 2.5j.
+bool is_imaginary(const Token& token);
+
 }  // namespace eindb

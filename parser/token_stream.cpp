@@ -136,7 +136,7 @@ ast::Identifier TokenStream::expect_label(std::string_view what) {
     throw Error(ErrorKind::Syntax, std::string(peek().text) + " is the variable of a loop, and cannot be a label here",
                 peek().span,
                 "use another label, or quote it; where only index " + std::string(peek().text) +
-                    " changes, CASE WHEN i = " + std::string(peek().text) + " THEN ... ELSE ... END");
+                    " changes, UPDATE TENSOR X[" + std::string(peek().text) + ",j] = ...");
   }
   return expect_name(what);
 }

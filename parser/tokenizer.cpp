@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::array<std::string_view, 7> kEindbOperators{"<=", ">=", "<>", "!=", "==", "<<", ">>"};
+constexpr std::array<std::string_view, 8> kEindbOperators{"<=", ">=", "<>", "!=", "==", "<<", ">>", "**"};
 constexpr std::array<std::string_view, 10> kSqliteOperators{
     "->>", "||", "->", "<=", ">=", "<>", "!=", "==", "<<", ">>"};
 

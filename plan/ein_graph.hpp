@@ -12,6 +12,7 @@
 #include "common/strong_id.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/partition.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -53,6 +54,7 @@ struct InputTensor {
   std::optional<Selection> selection = {};  ///< nullopt: the whole tensor
   bool attached = false;                    ///< in the program's memory: the whole tensor can be read in any partition
   double present = 1;                       ///< the approximate share of its tiles that are stored
+  Encoding encoding = Encoding::Plain;      ///< of the stored tiles
 
   /// The grid of the whole tensor, as it is stored.
   const TileGrid& stored_grid() const { return selection ? selection->stored : grid; }
@@ -77,8 +79,12 @@ struct Vertex {
   DType compute_dtype = DType::Float64;  ///< type of the expression's value, which is aggregated
   TileDensity density = {};              ///< filled in after all rewrites
   bool keeps_order = false;              ///< a step of an order of contraction that the statement gives
+  bool is_part_of_adapting = false;      ///< cells of an operand that adapts, without computation
 
   bool is_input() const { return stored.has_value(); }
+  /// Whether its values, which are INT64, take the type of what they meet, as constants do: those of stored integers of
+  /// at most 16 bits.
+  bool adapts() const { return is_part_of_adapting || (stored && eindb::adapts(stored->encoding)); }
 };
 
 /// A label whose range is processed in `parts` slices, one after the other, as if it were cut.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "tensor/scalar_types.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -44,6 +45,25 @@ void check_einsum(const EinSum& einsum, const LabelTable& table, const Checker& 
         "every label is in the output or aggregated");
   check(aggregated.empty() == (einsum.aggregate == Aggregate::None),
         "labels are aggregated exactly if there is an aggregate");
+  check(einsum.block.has_value() == (einsum.aggregate == Aggregate::Block),
+        "an EinSum has a block function exactly if that is what aggregates");
+  if (einsum.block) {
+    for (const auto label : einsum.aggregated)
+      check(contains(index_labels_of(*einsum.expression), label), "a block function names its core labels in order");
+    for (const auto label : index_labels_of(*einsum.expression)) {
+      const auto has = [&](const Labels& input) { return contains(input, label); };
+      const bool is_read = std::any_of(einsum.inputs.begin(), einsum.inputs.end(), has);
+      check(is_read == contains(aggregated, label), "a core label is one of operands or of the result");
+    }
+  }
+  check((einsum.user != nullptr) == (einsum.aggregate == Aggregate::User),
+        "an EinSum has a user's aggregate exactly if that is what aggregates");
+  if (einsum.user != nullptr) {
+    const auto combined = operands_of(*einsum.user->combination);
+    check((combined.empty() || combined.back() < 2) && index_labels_of(*einsum.user->combination).empty() &&
+              operands_of(*einsum.user->initial).empty() && index_labels_of(*einsum.user->initial).empty(),
+          "a user's aggregate is a function of two values, and begins with a constant");
+  }
   if (einsum.epilogue == nullptr) return;
   check(einsum.aggregate != Aggregate::None, "only an aggregated value has an epilogue");
   check(operands_of(*einsum.epilogue) == std::vector<std::size_t>{0} && index_labels_of(*einsum.epilogue).empty(),

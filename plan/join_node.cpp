@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/held_bytes.hpp"
+#include "tensor/block_form.hpp"
 
 namespace eindb {
 namespace {
@@ -15,6 +16,8 @@ void check_label_partition(const JoinNode& join, const LabelTable& table, const 
   const auto& [labels, parts] = join.partition;
   check(labels == join.einsum.labels() && labels.size() == parts.size(),
         "a partition vector has one entry for each label of its vertex");
+  for (std::size_t n = 0; n < labels.size(); ++n)
+    check(parts[n] == 1 || !is_whole(join.einsum, labels[n]), "labels that are taken whole, or in order, are not cut");
   for (std::size_t n = 0; n < labels.size(); ++n)
     check(parts[n] >= 1 && parts[n] <= std::max<std::int64_t>(1, table.extent(labels[n])),
           "a label is cut into at least one part and at most its extent");

@@ -14,26 +14,34 @@ namespace eindb {
 namespace {
 
 constexpr std::array kWords = {
-    "ABS",        "ACOS",      "ADMIN",   "ALL",         "ALONG",     "ALTER",      "ANALYZE",    "AND",
-    "ANY",        "ARGMAX",    "ARGMIN",  "AS",          "ASIN",      "ATAN",       "ATAN2",      "ATTACH",
-    "BEGIN",      "BITXOR",    "BY",      "CASE",        "CAST",      "CEIL",       "COMMIT",     "COMPLEX",
-    "COMPLEX128", "COMPLEX64", "CONJ",    "COPY",        "COS",       "COSH",       "COUNT",      "COUNT_NONZERO",
-    "CREATE",     "CUMMAX",    "CUMMIN",  "CUMPROD",     "CUMSUM",    "DEALLOCATE", "DELETE",     "DELIMITER",
-    "DESC",       "DESCRIBE",  "DETACH",  "DISTINCT",    "DOUBLE",    "DRAIN",      "DROP",       "EDGE",
-    "EINSUM",     "ELSE",      "END",     "ERF",         "EVERY",     "EXECUTE",    "EXISTS",     "EXP",
-    "EXPLAIN",    "EXPM1",     "FLOAT32", "FLOAT64",     "FLOOR",     "FORMAT",     "FROM",       "GRADIENT",
-    "GRANT",      "GREATEST",  "GROUP",   "HAVING",      "HEADER",    "IF",         "IMAG",       "INDEX",
-    "INFINITY",   "INSERT",    "INT64",   "INTEGER",     "INTO",      "JOIN",       "JVP",        "LEAST",
-    "LIMIT",      "LOG",       "LOG1P",   "LOG2",        "LOGSUMEXP", "MACRO",      "MACROS",     "MAX",
-    "MEAN",       "MIN",       "NAN",     "NOT",         "NULL",      "OF",         "OFFSET",     "ONLY",
-    "OR",         "ORDER",     "PAD",     "PARTITION",   "PASSWORD",  "PATH",       "PI",         "POW",
-    "PREPARE",    "PROD",      "RANDN",   "RANDOM",      "READ",      "REAL",       "REFLECT",    "RELU",
-    "RENAME",     "REPEAT",    "REPLACE", "REPLICAS",    "RESET",     "RESPECT",    "RESTRICTED", "REVOKE",
-    "ROLLBACK",   "ROUND",     "SELECT",  "SET",         "SHOW",      "SIGMOID",    "SIGN",       "SIN",
-    "SINH",       "SQRT",      "SUM",     "TABLE",       "TAN",       "TANH",       "TENSOR",     "TENSORS",
-    "TEXT",       "THEN",      "TO",      "TRANSACTION", "UNION",     "UNTIL",      "UPDATE",     "USER",
-    "USERS",      "USING",     "VALUES",  "VIEW",        "WEIGHT",    "WHEN",       "WHERE",      "WITH",
-    "WORKER",     "WORKERS",   "WRAP",    "WRITE",       "XOR",
+    "ABS",         "ACOS",       "ADMIN",       "AGGREGATE",   "AGGREGATES",  "ALL",
+    "ALONG",       "ALTER",      "ANALYZE",     "AND",         "ANY",         "ARGMAX",
+    "ARGMIN",      "AS",         "ASIN",        "ASSOCIATIVE", "ATAN",        "ATAN2",
+    "ATTACH",      "BEGIN",      "BITXOR",      "BY",          "CASE",        "CAST",
+    "CEIL",        "COMMIT",     "COMMUTATIVE", "COMPLEX",     "COMPLEX128",  "COMPLEX64",
+    "CONJ",        "COPY",       "COS",         "COSH",        "COUNT",       "COUNT_NONZERO",
+    "CREATE",      "CUMMAX",     "CUMMIN",      "CUMPROD",     "CUMSUM",      "DEALLOCATE",
+    "DELETE",      "DELIMITER",  "DESC",        "DESCRIBE",    "DETACH",      "DISTINCT",
+    "DISTRIBUTES", "DOUBLE",     "DRAIN",       "DROP",        "EDGE",        "EINSUM",
+    "ELSE",        "END",        "ERF",         "EVERY",       "EXECUTE",     "EXISTS",
+    "EXP",         "EXPLAIN",    "EXPM1",       "EXTEND",      "FLOAT32",     "FLOAT64",
+    "FLOOR",       "FORMAT",     "FROM",        "GRADIENT",    "GRANT",       "GREATEST",
+    "GROUP",       "HAVING",     "HEADER",      "IDEMPOTENT",  "IF",          "IMAG",
+    "INDEX",       "INFINITY",   "INITIAL",     "INSERT",      "INT64",       "INTEGER",
+    "INTO",        "JOIN",       "JVP",         "LEAST",       "LIMIT",       "LOG",
+    "LOG1P",       "LOG2",       "LOGSUMEXP",   "MACRO",       "MACROS",      "MAX",
+    "MEAN",        "MIN",        "NAN",         "NOT",         "NULL",        "OF",
+    "OFFSET",      "ONLY",       "OR",          "ORDER",       "OVER",        "PAD",
+    "PARTITION",   "PASSWORD",   "PATH",        "PI",          "POW",         "PREPARE",
+    "PROD",        "RANDN",      "RANDOM",      "READ",        "REAL",        "REFLECT",
+    "RELU",        "RENAME",     "REPEAT",      "REPLACE",     "REPLICAS",    "RESET",
+    "RESPECT",     "RESTRICTED", "REVOKE",      "ROLLBACK",    "ROUND",       "SELECT",
+    "SET",         "SHOW",       "SIGMOID",     "SIGN",        "SIN",         "SINH",
+    "SQRT",        "SUM",        "TABLE",       "TAN",         "TANH",        "TENSOR",
+    "TENSORS",     "TEXT",       "THEN",        "TO",          "TRANSACTION", "UNION",
+    "UNTIL",       "UPDATE",     "USER",        "USERS",       "USING",       "VALUES",
+    "VIEW",        "WEIGHT",     "WHEN",        "WHERE",       "WITH",        "WORKER",
+    "WORKERS",     "WRAP",       "WRITE",       "XOR",
 };
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
@@ -132,7 +140,8 @@ std::vector<std::string> Completion::candidates(std::string_view before) const {
   if (path_start(before)) {
     found = paths_from(typed);
   } else if (takes_setting(before.substr(0, before.size() - typed.size()))) {
-    static constexpr std::array kShown = {"ALL", "MACHINE", "MACROS", "PLAN_CACHE", "TENSORS", "USERS", "WORKERS"};
+    static constexpr std::array kShown = {"AGGREGATES", "ALL",     "MACHINE", "MACROS",
+                                          "PLAN_CACHE", "TENSORS", "USERS",   "WORKERS"};
     for (const auto& name : Settings::names()) offer(name);
     if (words_before(before).front() == "SHOW")
       for (const auto* word : kShown) offer(in_case_of(typed, word));

@@ -1,10 +1,22 @@
 #include "shell/schema_text.hpp"
 
+#include <string_view>
+
 #include "common/letter_case.hpp"
 #include "engine/results/cell_text.hpp"
 #include "shell/command_words.hpp"
 
 namespace eindb {
+namespace {
+
+// The statement that makes a macro, or an aggregate, whose definition begins with that word.
+std::string creation_of(const std::string& name, const std::string& definition) {
+  constexpr std::string_view kAggregate = "AGGREGATE ";
+  if (!definition.starts_with(kAggregate)) return "CREATE MACRO " + name + definition;
+  return "CREATE AGGREGATE " + name + definition.substr(kAggregate.size());
+}
+
+}  // namespace
 
 /// Built from the rows of DESCRIBE: (label, "label", extent, parts) per dimension, then ("val", type, NULL, NULL), and
 /// ("replicas", "placement", copies, NULL) if tiles have copies.
@@ -35,7 +47,7 @@ std::vector<std::string> macro_schemas(Shell& shell, const std::string& name) {
   for (const auto& row : shell.query("SHOW MACROS")) {
     const auto macro = cell_text(row.at(0));
     if (name.empty() || equal_ignoring_case(macro, name))
-      statements.push_back("CREATE MACRO " + identifier(macro) + cell_text(row.at(1)) + ";\n");
+      statements.push_back(creation_of(identifier(macro), cell_text(row.at(1))) + ";\n");
   }
   return statements;
 }

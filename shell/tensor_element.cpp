@@ -5,7 +5,7 @@ namespace eindb {
 Cell tensor_element(const TensorRelation& tensor, const std::vector<std::int64_t>& index) {
   const auto& grid = tensor.grid;
   TileKey key(index.size());
-  for (std::size_t d = 0; d < index.size(); ++d) key[d] = part_of(grid.shape()[d], grid.partition()[d], index[d]);
+  for (std::size_t d = 0; d < index.size(); ++d) key[d] = grid.part_at(d, index[d]);
   const auto tile = tensor.tile(grid.id_of(key));
   const auto begin = grid.tile_begin(key);
   const auto strides = grid.tile_shape(key).row_major_strides();

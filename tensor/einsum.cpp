@@ -12,6 +12,8 @@ std::string_view name_of(Aggregate aggregate) {
     case Aggregate::Min: return "MIN";
     case Aggregate::Max: return "MAX";
     case Aggregate::LogSumExp: return "LOGSUMEXP";
+    case Aggregate::Block: return "BLOCK";
+    case Aggregate::User: return "USER";
   }
   return "";
 }

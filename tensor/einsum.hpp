@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tensor/block_function.hpp"
 #include "tensor/label.hpp"
 #include "tensor/scalar_expression.hpp"
 
@@ -13,11 +15,16 @@ namespace eindb {
 
 /// Associative, commutative aggregation operators. MIN and MAX give NaN if any value is NaN. LOGSUMEXP, the logarithm
 /// of the sum of exponentials, is for real floating-point types; here it stands where its argument is a join, and is
-/// otherwise made of the others.
-enum class Aggregate : std::uint8_t { None, Sum, Prod, Min, Max, LogSumExp };
-inline constexpr Aggregate kLastAggregate = Aggregate::LogSumExp;
+/// otherwise made of the others. Block is none of them: the EinSum's block function takes the values of the aggregated
+/// labels together, so that these are never taken in parts or in another order. User stands for an aggregate that a
+/// user has defined, which may have these properties or not (tensor/user_aggregate).
+enum class Aggregate : std::uint8_t { None, Sum, Prod, Min, Max, LogSumExp, Block, User };
+inline constexpr Aggregate kLastAggregate = Aggregate::User;
 
-/// "SUM", ...; empty for None.
+struct UserAggregate;
+using UserAggregatePtr = std::shared_ptr<const UserAggregate>;
+
+/// "SUM", ...; empty for None, "USER" for those of users.
 std::string_view name_of(Aggregate aggregate);
 
 /// One EinSum (EinDecomp, equation 2):
@@ -39,7 +46,9 @@ struct EinSum {
   Labels aggregated;
   ScalarPtr expression;
   Aggregate aggregate = Aggregate::None;
-  ScalarPtr epilogue = nullptr;  ///< null: no epilogue
+  ScalarPtr epilogue = nullptr;             ///< null: no epilogue
+  std::optional<BlockFunction> block = {};  ///< set exactly with Aggregate::Block
+  UserAggregatePtr user = nullptr;          ///< set exactly with Aggregate::User
 
   /// Distinct labels: those of the inputs in order of first occurrence, then the rest of output and aggregated.
   Labels labels() const;

@@ -4,6 +4,8 @@
 
 #include "tensor/access_form.hpp"
 #include "tensor/einsum.hpp"
+#include "tensor/number_text.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -50,6 +52,16 @@ std::string reference_text(const EinSum& einsum, const std::vector<std::string>&
   return input_names[access->source] + "[" + text + (inside ? "" : " PAD 0") + "]";
 }
 
+// "sort descending of X[i,s]".
+std::string block_text(const EinSum& einsum, const std::function<std::string(std::size_t)>& reference) {
+  const auto& block = *einsum.block;
+  std::string text(name_of(block.op));
+  if (block.op == BlockOp::Quantile) append_number(text += " ", block.share);
+  text += block.descending ? " descending of " : " of ";
+  for (std::size_t n = 0; n < einsum.inputs.size(); ++n) text += (n == 0 ? "" : ", ") + reference(n);
+  return text;
+}
+
 }  // namespace
 
 std::string to_string(const EinSum& einsum, std::string_view head, const std::vector<std::string>& input_names,
@@ -57,7 +69,7 @@ std::string to_string(const EinSum& einsum, std::string_view head, const std::ve
   const auto reference = [&](std::size_t n) {
     return einsum.inputs[n].empty() ? input_names[n] : input_names[n] + "[" + labels.join_names(einsum.inputs[n]) + "]";
   };
-  auto body = reference_text(einsum, input_names, reference, labels);
+  auto body = einsum.block ? block_text(einsum, reference) : reference_text(einsum, input_names, reference, labels);
   const bool is_reference = !body.empty();
   if (!is_reference) body = to_string(*einsum.expression, reference, labels);
   if (einsum.aggregate != Aggregate::None && !is_reference) {
@@ -67,12 +79,14 @@ std::string to_string(const EinSum& einsum, std::string_view head, const std::ve
     const bool assumed = difference(occurring.labels(), einsum.output).size() == einsum.aggregated.size() &&
                          difference(einsum.aggregated, occurring.labels()).empty();
     const std::string over = assumed ? "" : "[" + labels.join_names(einsum.aggregated) + "]";
-    body = std::string(name_of(einsum.aggregate)) + over + "(" + body + ")";
+    body =
+        (einsum.user != nullptr ? einsum.user->name : std::string(name_of(einsum.aggregate))) + over + "(" + body + ")";
   }
   if (einsum.epilogue != nullptr)
     body = to_string(
         *einsum.epilogue, [&](std::size_t) { return body; }, labels);
-  return std::string(head) + "[" + labels.join_names(einsum.output) + "] = " + body;
+  const auto text = std::string(head) + "[" + labels.join_names(einsum.output) + "] = " + body;
+  return einsum.user == nullptr ? text : text + " with " + einsum.user->name + describe(*einsum.user);
 }
 
 }  // namespace eindb

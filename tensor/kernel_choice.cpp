@@ -45,7 +45,8 @@ RoleSizes role_sizes(const std::vector<ContractionRole>& roles, std::span<const 
 }
 
 KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes) {
-  if (form.best == KernelKind::Access || form.best == KernelKind::Scan) return form.best;
+  if (form.best == KernelKind::Access || form.best == KernelKind::Scan || form.best == KernelKind::Block)
+    return form.best;
   const bool pays = form.best == KernelKind::Matrices
                         ? pays_as_matrices(sizes)
                         : form.best == KernelKind::Pairs && pays_as_pairs(sizes, form.rounds_sums);
@@ -53,12 +54,13 @@ KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes) {
 }
 
 KernelChoice::KernelChoice(const EinSum& typed, DType compute)
-    : access_(access_form(typed)),
-      scan_(access_ ? std::nullopt : scan_form(typed, compute)),
-      contraction_(access_ || scan_ ? std::nullopt : contraction_form(typed, compute)),
-      pair_(access_ || scan_ || contraction_ ? std::nullopt : pair_form(typed, compute)) {
+    : access_(typed.block ? std::nullopt : access_form(typed)),
+      scan_(access_ || typed.block ? std::nullopt : scan_form(typed, compute)),
+      contraction_(access_ || scan_ || typed.block ? std::nullopt : contraction_form(typed, compute)),
+      pair_(access_ || scan_ || typed.block || contraction_ ? std::nullopt : pair_form(typed, compute)) {
   if (access_) form_.best = KernelKind::Access;
   else if (scan_) form_.best = KernelKind::Scan;
+  else if (typed.block) form_.best = KernelKind::Block;
   else form_.best = contraction_ ? KernelKind::Matrices : pair_ ? KernelKind::Pairs : KernelKind::Loops;
   form_.rounds_sums = typed.aggregate == Aggregate::Sum && compute != DType::Int64;
 }

@@ -20,6 +20,7 @@ enum class KernelKind : std::uint8_t {
   Pairs,     ///< blocks of a function of two operands, aggregated as a matrix product adds up
   Access,    ///< cells at computed indices
   Scan,      ///< running aggregates
+  Block,     ///< functions of whole vectors and matrices
   Loops,     ///< loops over the cells of the join
 };
 

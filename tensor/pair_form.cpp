@@ -76,7 +76,7 @@ bool is_summed_alone(ContractionRole role) {
 
 std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
   using enum Aggregate;
-  if (einsum.aggregate == None || einsum.aggregate == Prod) return std::nullopt;
+  if (einsum.aggregate == None || einsum.aggregate == Prod || einsum.aggregate == User) return std::nullopt;
   if (is_complex(compute)) return std::nullopt;
   const auto pair = pair_of(*einsum.expression);
   if (!pair || (einsum.aggregate == LogSumExp && pair->function != PairFunction::Add)) return std::nullopt;

@@ -37,6 +37,27 @@ TileGrid::TileGrid(Shape shape, Partition partition) : shape_(std::move(shape)),
   tile_count_ = checked_product(partition_);
 }
 
+TileGrid::TileGrid(Shape shape, Partition partition, std::vector<std::int64_t> edges)
+    : TileGrid(std::move(shape), std::move(partition)) {
+  CHECK(edges.size() == rank(), "each dimension has an edge, or 0");
+  for (std::size_t d = 0; d < edges.size(); ++d) {
+    if (edges[d] == 0) continue;
+    if (edges[d] < 0 || partition_[d] != std::max<std::int64_t>(1, ceil_divide(shape_[d], edges[d]))) {
+      throw Error(ErrorKind::Shape, "dimension " + std::to_string(d) + " of extent " + std::to_string(shape_[d]) +
+                                        " has " + std::to_string(partition_[d]) + " parts of " +
+                                        std::to_string(edges[d]) + " indices");
+    }
+    if (checked_multiply(partition_[d], edges[d]) == shape_[d]) edges[d] = 0;  // these are even cuts
+  }
+  if (std::any_of(edges.begin(), edges.end(), [](auto edge) { return edge != 0; })) edges_ = std::move(edges);
+}
+
+bool TileGrid::cuts_evenly() const {
+  for (std::size_t d = 0; d < rank(); ++d)
+    if (edge(d) != 0 && partition_[d] > 1) return false;
+  return true;
+}
+
 TileKey TileGrid::key_of(std::int64_t tile_id) const {
   DCHECK(tile_id >= 0 && tile_id < tile_count_, "a tile_id lies in its grid");
   TileKey key(rank());
@@ -54,7 +75,21 @@ std::int64_t TileGrid::id_of(const TileKey& key) const {
 }
 
 PartRange TileGrid::range(std::size_t dimension, std::int64_t part) const {
-  return part_range(shape_[dimension], partition_[dimension], part);
+  const auto size = edge(dimension);
+  if (size == 0) return part_range(shape_[dimension], partition_[dimension], part);
+  const auto begin = part * size;
+  return {begin, std::min(size, shape_[dimension] - begin)};
+}
+
+std::int64_t TileGrid::part_at(std::size_t dimension, std::int64_t index) const {
+  DCHECK(index >= 0 && index < shape_[dimension], "an index lies in its dimension");
+  const auto size = edge(dimension);
+  return size == 0 ? part_of(shape_[dimension], partition_[dimension], index) : index / size;
+}
+
+std::int64_t TileGrid::largest(std::size_t dimension) const {
+  const auto size = edge(dimension);
+  return size == 0 ? largest_part(shape_[dimension], partition_[dimension]) : std::min(size, shape_[dimension]);
 }
 
 std::vector<std::int64_t> TileGrid::tile_begin(const TileKey& key) const {
@@ -69,15 +104,28 @@ Shape TileGrid::tile_shape(const TileKey& key) const {
   return Shape(std::move(extents));
 }
 
-Partition default_partition(const Shape& shape, DType type, std::int64_t tile_bytes) {
+Shape TileGrid::room_shape(const TileKey& key) const {
+  std::vector<std::int64_t> extents(rank());
+  for (std::size_t d = 0; d < rank(); ++d) extents[d] = edge(d) != 0 ? edge(d) : range(d, key[d]).size;
+  return Shape(std::move(extents));
+}
+
+Partition default_partition(const Shape& shape, StoredType type, std::int64_t tile_bytes) {
   Partition parts(shape.rank(), 1);
-  const auto budget = std::max<std::int64_t>(1, tile_bytes / static_cast<std::int64_t>(size_of(type)));
+  const auto budget = std::max<std::int64_t>(1, tile_bytes / static_cast<std::int64_t>(size_of(type.values)));
+  const auto block = has_scales(type.encoding) ? unit_of(type).cells : 1;
   std::vector<std::int64_t> tile = shape.extents();
+  const auto can_be_halved = [&](std::size_t d) {
+    if (parts[d] * 2 > shape[d]) return false;
+    return d + 1 < shape.rank() || block == 1 || shape[d] % (parts[d] * 2 * block) == 0;
+  };
   while (!tile.empty() && checked_product(tile) > budget) {
-    const auto largest = static_cast<std::size_t>(std::max_element(tile.begin(), tile.end()) - tile.begin());
-    if (parts[largest] * 2 > shape[largest]) break;  // the largest dimension cannot be halved, so no other can
-    parts[largest] *= 2;
-    tile[largest] = largest_part(shape[largest], parts[largest]);
+    std::optional<std::size_t> largest;
+    for (std::size_t d = 0; d < tile.size(); ++d)
+      if (can_be_halved(d) && (!largest || tile[d] > tile[*largest])) largest = d;
+    if (!largest) break;
+    parts[*largest] *= 2;
+    tile[*largest] = largest_part(shape[*largest], parts[*largest]);
   }
   return parts;
 }

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -30,36 +30,58 @@ std::int64_t largest_part(std::int64_t extent, std::int64_t parts);
 
 /// A shape cut into tiles. Tiles are numbered row-major by their key; that number is the tile_id of storage.
 /// Invariant: one entry per dimension, 1 <= parts <= max(1, extent).
+///
+/// Dimensions are cut evenly (part_range), so that a longer one has other cuts. A stored tensor that has grown has
+/// dimensions with an edge instead: parts of that many indices, of which the last may have fewer. More indices leave
+/// those cuts as they are. Plans cut evenly alone.
 class TileGrid {
  public:
   TileGrid() = default;
   /// Throws Error{Shape} if the invariant does not hold.
   TileGrid(Shape shape, Partition partition);
+  /// `edges`: of each dimension, 0 where it is cut evenly. A dimension with an edge has as many parts as its extent
+  /// needs, at least one. Throws Error{Shape} likewise.
+  TileGrid(Shape shape, Partition partition, std::vector<std::int64_t> edges);
 
   const Shape& shape() const { return shape_; }
   const Partition& partition() const { return partition_; }
+  /// 0 for a dimension that is cut evenly, also by its edge.
+  std::int64_t edge(std::size_t dimension) const { return edges_.empty() ? 0 : edges_[dimension]; }
+  bool has_edges() const { return !edges_.empty(); }
+  /// Whether all cuts are those of even().
+  bool cuts_evenly() const;
+  /// The same shape in as many parts, cut evenly.
+  TileGrid even() const { return {shape_, partition_}; }
   std::size_t rank() const { return partition_.size(); }
   std::int64_t tile_count() const { return tile_count_; }
 
   TileKey key_of(std::int64_t tile_id) const;
   std::int64_t id_of(const TileKey& key) const;
   PartRange range(std::size_t dimension, std::int64_t part) const;
+  /// The part that holds `index`, which lies in the dimension.
+  std::int64_t part_at(std::size_t dimension, std::int64_t index) const;
+  /// Indices of the largest part.
+  std::int64_t largest(std::size_t dimension) const;
   /// First index of the tile along each dimension.
   std::vector<std::int64_t> tile_begin(const TileKey& key) const;
   Shape tile_shape(const TileKey& key) const;
+  /// The shape with room for the whole edge of each dimension that has one, in which the tile is stored.
+  Shape room_shape(const TileKey& key) const;
 
   friend bool operator==(const TileGrid& a, const TileGrid& b) {
-    return a.shape_ == b.shape_ && a.partition_ == b.partition_;
+    return a.shape_ == b.shape_ && a.partition_ == b.partition_ && a.edges_ == b.edges_;
   }
 
  private:
   Shape shape_;
   Partition partition_;
+  std::vector<std::int64_t> edges_;  // empty if all dimensions are cut evenly
   std::int64_t tile_count_ = 1;
 };
 
 /// The default partition without PARTITION: the largest dimension of the tile is halved until a tile has at most
-/// `tile_bytes`. Parts are powers of two. Example: 4096 x 4096 FLOAT32 at 1 MiB gives [8, 8].
-Partition default_partition(const Shape& shape, DType type, std::int64_t tile_bytes);
+/// `tile_bytes` in memory, in which values are not encoded. Parts are powers of two. Rows of a type whose cells are
+/// encoded in blocks with a scale are cut between blocks. Example: 4096 x 4096 FLOAT32 at 1 MiB gives [8, 8].
+Partition default_partition(const Shape& shape, StoredType type, std::int64_t tile_bytes);
 
 }  // namespace eindb

@@ -1,10 +1,14 @@
 #include "tensor/reference_evaluator.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "common/check.hpp"
 #include "tensor/random.hpp"
 #include "tensor/scalar_semantics.hpp"
 #include "tensor/scalar_types.hpp"
 #include "tensor/scalar_value.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -101,6 +105,8 @@ T reduce(Aggregate aggregate, T a, T b) {
     case Aggregate::Min: return scalar_least(a, b);
     case Aggregate::Max: return scalar_greatest(a, b);
     case Aggregate::LogSumExp: return scalar_log_add_exp(a, b);
+    case Aggregate::Block:
+    case Aggregate::User:
     case Aggregate::None: break;
   }
   return b;
@@ -125,6 +131,30 @@ ScalarPtr epilogue_of(const EinSum& einsum, const LabelTable& table, DType compu
   return einsum.epilogue == nullptr ? nullptr : with_types(einsum.epilogue, std::span(&compute, 1), table, compute);
 }
 
+// Folds the values of an expression with a user's aggregate, in the order of its labels.
+template <class T>
+void fold(const EinSum& einsum, const LabelTable& table, const ScalarExpression& expression, CellEvaluator& cell,
+          std::vector<Wide<T>>& sums) {
+  const auto combination = typed_combination(*einsum.user, dtype_of<T>);
+  const Shape head(table.extents(einsum.output));
+  std::vector<ScalarValue> values(sums.size(), initial_value(*einsum.user, dtype_of<T>));
+  auto in_order = einsum.output;
+  in_order.insert(in_order.end(), einsum.aggregated.begin(), einsum.aggregated.end());
+  const auto extents = table.extents(in_order);
+  Index at(extents.size(), 0);
+  if (Shape(extents).element_count() > 0) {
+    do {
+      for (std::size_t n = 0; n < in_order.size(); ++n) {
+        const auto place = std::find(cell.labels().begin(), cell.labels().end(), in_order[n]) - cell.labels().begin();
+        cell.index()[static_cast<std::size_t>(place)] = at[n];
+      }
+      auto& value = values[static_cast<std::size_t>(cell.offset(einsum.output, head))];
+      value = value_of(*combination, std::array{value, cell.value(expression)});
+    } while (next_index(at, extents));
+  }
+  for (std::size_t n = 0; n < sums.size(); ++n) sums[n] = values[n].template as<Wide<T>>();
+}
+
 template <class T>
 DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::vector<const DenseTensor*>& inputs,
                      DType result_type) {
@@ -137,7 +167,9 @@ DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::v
   std::vector<Wide<T>> sums(static_cast<std::size_t>(head.element_count()), identity_of<Wide<T>>(einsum.aggregate));
   const auto extents = table.extents(cell.labels());
   cell.index().assign(extents.size(), 0);
-  if (Shape(extents).element_count() > 0) {
+  if (einsum.user != nullptr) {
+    fold<T>(einsum, table, *expression, cell, sums);
+  } else if (Shape(extents).element_count() > 0) {
     do {
       auto& sum = sums[static_cast<std::size_t>(cell.offset(einsum.output, head))];
       sum = reduce(einsum.aggregate, sum, cell.value(*expression).template as<Wide<T>>());

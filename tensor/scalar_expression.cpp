@@ -315,6 +315,12 @@ ScalarPtr ScalarExpression::adapting_operand(std::size_t number, DType kind) {
   return e;
 }
 
+ScalarPtr ScalarExpression::small_integer_operand(std::size_t number) {
+  auto e = std::make_shared<ScalarExpression>(*adapting_operand(number, DType::Int64));
+  e->small_integer_ = true;
+  return e;
+}
+
 ScalarPtr ScalarExpression::with_type(const ScalarPtr& leaf, std::optional<DType> type) {
   CHECK(leaf->kind() != Kind::Call && leaf->kind() != Kind::Operand, "only leaves that may adapt are given a type");
   if (leaf->type() == type) return leaf;
@@ -393,7 +399,8 @@ bool equal(const ScalarExpression& a, const ScalarExpression& b) {
       const double y = b.real_value();
       return (x == y && std::signbit(x) == std::signbit(y)) || (std::isnan(x) && std::isnan(y));
     }
-    case Kind::Operand: return a.operand() == b.operand();
+    case Kind::Operand:
+      return a.operand() == b.operand() && a.is_small_integer_operand() == b.is_small_integer_operand();
     case Kind::LabelIndex: return a.label() == b.label();
     case Kind::Uniform:
     case Kind::Normal: return a.seed() == b.seed() && a.cell() == b.cell();

@@ -92,6 +92,9 @@ class ScalarExpression {
   static ScalarPtr operand(std::size_t number);
   /// An operand whose values adapt like those of an expression of numbers (Float64) or whole numbers (Int64).
   static ScalarPtr adapting_operand(std::size_t number, DType kind);
+  /// An operand of stored integers of at most 16 bits: its values adapt to those of tensors that they meet, and are
+  /// INT64 where they meet none.
+  static ScalarPtr small_integer_operand(std::size_t number);
   static ScalarPtr label_index(Label label);
   /// `type` is Int64 for an integer and Float64 for any other number.
   static ScalarPtr parameter(std::size_t number, DType type);
@@ -110,6 +113,7 @@ class ScalarExpression {
   DType parameter_type() const { return integer_ != 0 ? DType::Int64 : DType::Float64; }
   /// The type of a leaf other than an operand; nullopt if it adapts. For an adapting operand, its kind.
   std::optional<DType> type() const { return type_; }
+  bool is_small_integer_operand() const { return small_integer_; }
   Label label() const { return label_; }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(integer_); }
   const Labels& cell() const { return cell_; }
@@ -120,6 +124,7 @@ class ScalarExpression {
  private:
   Kind kind_ = Kind::Integer;
   ScalarOp op_ = ScalarOp::Add;
+  bool small_integer_ = false;
   std::int64_t integer_ = 0;
   double real_ = 0;
   std::size_t operand_ = 0;

@@ -20,10 +20,11 @@ using enum ScalarOp;
 constexpr double kExactInFloat32 = 0x1p24;
 constexpr double kExactInFloat64 = 0x1p53;
 constexpr double kBeyondInt64 = 0x1p63;
+constexpr double kMostOfSmallIntegers = 0x1p16;
 constexpr double kUnbounded = INFINITY;
 
 ScalarType combine(ScalarType a, ScalarType b) {
-  if (a.weak == b.weak) return {promote(a.dtype, b.dtype), a.weak};
+  if (a.weak == b.weak) return {promote(a.dtype, b.dtype), a.weak, a.definite || b.definite};
   const auto& strong = a.weak ? b : a;
   const auto& weak = a.weak ? a : b;
   if (is_complex(weak.dtype)) return {complex_of(strong.dtype), false};
@@ -56,7 +57,8 @@ void require_whole_numbers(const ScalarExpression& e, ScalarType argument) {
 }
 
 ScalarType type_of_leaf(const ScalarExpression& e, std::span<const DType> operands) {
-  if (e.kind() == Kind::Operand) return e.type() ? ScalarType{*e.type(), true} : ScalarType{operands[e.operand()]};
+  if (e.kind() == Kind::Operand)
+    return e.type() ? ScalarType{*e.type(), true, e.is_small_integer_operand()} : ScalarType{operands[e.operand()]};
   if (e.type()) return {*e.type()};
   switch (e.kind()) {
     case Kind::Integer:
@@ -134,6 +136,7 @@ class Bounds {
  private:
   double of_leaf(const ScalarExpression& e) const {
     if (e.kind() == Kind::Integer) return std::abs(static_cast<double>(e.integer_value()));
+    if (e.is_small_integer_operand()) return kMostOfSmallIntegers;
     return e.kind() == Kind::LabelIndex ? static_cast<double>(labels_.extent(e.label())) : kUnbounded;
   }
 
@@ -162,6 +165,11 @@ class Bounds {
   const LabelTable& labels_;
   std::unordered_map<const ScalarExpression*, double> known_;
 };
+
+DType default_type(ScalarType type) {
+  if (!type.weak || type.definite) return type.dtype;
+  return is_complex(type.dtype) ? DType::Complex128 : DType::Float64;
+}
 
 struct Typed {
   ScalarPtr expression;
@@ -206,7 +214,7 @@ class Typer {
   }
 
   static DType adapted(ScalarType weak, Wanted wanted) {
-    if (!wanted) return is_complex(weak.dtype) ? DType::Complex128 : DType::Float64;
+    if (!wanted) return default_type(weak);
     return weak.dtype == DType::Int64 ? *wanted : floating_of(*wanted);
   }
 
@@ -238,7 +246,8 @@ class Typer {
   // The type in which numbers and labels are computed among themselves.
   DType type_of_adapting(const ScalarExpression& e, ScalarType weak, Wanted wanted) {
     if (is_complex(weak.dtype)) return DType::Complex128;
-    if (weak.dtype != DType::Int64 || !wanted) return DType::Float64;
+    if (weak.dtype != DType::Int64) return DType::Float64;
+    if (!wanted) return default_type(weak);
     if (*wanted == DType::Int64) return DType::Int64;
     return *wanted == DType::Float32 && bounds_.of(e) <= kExactInFloat32 ? DType::Float32 : DType::Float64;
   }
@@ -294,6 +303,7 @@ class Typer {
   DType type_of_adapting_comparison(const ScalarExpression& e, ScalarType met, Wanted wanted) {
     if (is_complex(met.dtype)) return DType::Complex128;
     if (met.dtype != DType::Int64) return DType::Float64;
+    if (met.definite) return DType::Int64;
     const auto& arguments = e.arguments();
     const auto bound = std::max(bounds_.of(*arguments[0]), bounds_.of(*arguments[1]));
     if (wanted == DType::Float32 && bound <= kExactInFloat32) return DType::Float32;
@@ -308,7 +318,8 @@ class Typer {
     std::optional<DType> type;
     std::optional<DType> of_truths;
     for (const auto& argument : e->arguments()) {
-      const auto value = typed(argument, wanted && types_.of(*argument).dtype != DType::Int64 ? Wanted{} : wanted);
+      const auto own = types_.of(*argument);
+      const auto value = typed(argument, own.definite || own.dtype != DType::Int64 ? Wanted{} : wanted);
       const bool is_truth = gives_boolean(*argument);
       auto& into = is_truth ? of_truths : type;
       if (is_truth && into && *into != value.type) into = wanted && !is_complex(*wanted) ? *wanted : *into;
@@ -335,11 +346,6 @@ class Typer {
   std::map<std::pair<const ScalarExpression*, Wanted>, Typed> known_;
   std::vector<ScalarPtr> made_;  // nodes kept alive for the caches below
 };
-
-DType default_type(ScalarType type) {
-  if (!type.weak) return type.dtype;
-  return is_complex(type.dtype) ? DType::Complex128 : DType::Float64;
-}
 
 // The argument whose type is that of the call, for calls that are no conversion.
 std::size_t leading_argument(const ScalarExpression& e) { return e.op() == Case ? 1 : 0; }

@@ -13,6 +13,9 @@ namespace eindb {
 struct ScalarType {
   DType dtype = DType::Float64;
   bool weak = false;
+  /// Only of a weak type: among weak types alone the value has this type, as stored integers of at most 16 bits have,
+  /// rather than the default type FLOAT64.
+  bool definite = false;
 };
 
 /// Typing rules (docs/language.md), for expressions with or without types. An expression without tensors is FLOAT64,

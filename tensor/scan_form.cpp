@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/access_form.hpp"
+#include "tensor/block_form.hpp"
 #include "tensor/scalar_semantics.hpp"
 
 namespace eindb {
@@ -57,6 +58,11 @@ std::optional<ScanForm> scan_form(const EinSum& einsum, DType compute) {
 
 Labels skipped_labels(const EinSum& einsum, DType compute) {
   Labels labels;
+  if (einsum.block) {
+    for (const auto label : einsum.labels())
+      if (is_whole(einsum, label)) labels.push_back(label);
+    return labels;
+  }
   if (const auto access = access_form(einsum))
     for (const auto& determined : access->determined) labels.push_back(determined.label);
   else if (const auto scan = scan_form(einsum, compute)) labels.push_back(scan->along);

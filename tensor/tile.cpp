@@ -6,13 +6,15 @@
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "tensor/cell_encoding.hpp"
 #include "tensor/tile_memory.hpp"
 
 namespace eindb {
 namespace {
 
-std::size_t checked_byte_size(DType type, const Shape& shape) {
-  return static_cast<std::size_t>(checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(type))));
+std::size_t checked_byte_size(DType type, const Shape& shape, Encoding encoding = Encoding::Plain) {
+  const auto stored = encoding == Encoding::Plain ? StoredType(type) : with_encoding(encoding);
+  return static_cast<std::size_t>(encoded_bytes(stored, shape.element_count()));
 }
 
 }  // namespace
@@ -21,8 +23,11 @@ void Tile::Free::operator()(std::byte* p) const noexcept {
   if (!borrowed) TileMemory::instance().give_back(p, mapped);
 }
 
-Tile::Tile(DType type, Shape shape, bool zeroed)
-    : dtype_(type), shape_(std::move(shape)), byte_size_(checked_byte_size(type, shape_)) {
+Tile::Tile(DType type, Encoding encoding, Shape shape, bool zeroed)
+    : dtype_(type),
+      encoding_(encoding),
+      shape_(std::move(shape)),
+      byte_size_(checked_byte_size(type, shape_, encoding)) {
   const auto block = TileMemory::instance().take(byte_size_);
   if (block.data == nullptr) {
     throw Error(ErrorKind::MemoryLimit, "no memory for a tile of " + std::to_string(byte_size_) + " bytes",
@@ -39,10 +44,25 @@ Tile::Tile(DType type, Shape shape, const std::byte* values)
       byte_size_(checked_byte_size(type, shape_)),
       data_(const_cast<std::byte*>(values), Free{.borrowed = true, .mapped = 0}) {}
 
-Tile Tile::zeros(DType type, Shape shape) { return {type, std::move(shape), true}; }
-Tile Tile::uninitialized(DType type, Shape shape) { return {type, std::move(shape), false}; }
+Tile Tile::zeros(DType type, Shape shape) { return {type, Encoding::Plain, std::move(shape), true}; }
+Tile Tile::uninitialized(DType type, Shape shape) { return {type, Encoding::Plain, std::move(shape), false}; }
+Tile Tile::encoded(DType type, Encoding encoding, Shape shape) { return {type, encoding, std::move(shape), false}; }
 TilePtr Tile::borrow(DType type, Shape shape, const std::byte* values) {
   return std::make_shared<const Tile>(Tile(type, std::move(shape), values));
+}
+
+void decode_into(const Tile& encoded, Tile& target) {
+  CHECK(encoded.is_encoded() && !target.is_encoded() && encoded.dtype() == target.dtype() &&
+            encoded.shape() == target.shape(),
+        "a tile is decoded into one of its type and shape");
+  decode_cells(with_encoding(encoded.encoding()), encoded.bytes(), encoded.shape().element_count(), encoded.dtype(),
+               target.mutable_bytes());
+}
+
+Tile decoded(const Tile& encoded) {
+  auto tile = Tile::uninitialized(encoded.dtype(), encoded.shape());
+  decode_into(encoded, tile);
+  return tile;
 }
 
 bool Tile::is_all_zero() const {

@@ -4,8 +4,10 @@
 #include <memory>
 #include <span>
 
+#include "common/check.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -17,11 +19,17 @@ class Tile {
   static Tile zeros(DType type, Shape shape);
   /// Elements are uninitialised: for callers that write all of them.
   static Tile uninitialized(DType type, Shape shape);
+  /// Elements of an encoding, uninitialised: for tiles of stored tensors on their way to kernels. `type` is one to
+  /// which the encoding decodes them (tensor/cell_encoding).
+  static Tile encoded(DType type, Encoding encoding, Shape shape);
   /// A view of elements in other memory, row-major and aligned to their type. They must stay unchanged during the
   /// tile's life.
   static std::shared_ptr<const Tile> borrow(DType type, Shape shape, const std::byte* values);
 
   DType dtype() const { return dtype_; }
+  /// How the elements lie in bytes(). Only who says that it takes encoded tiles gets others than plain ones.
+  Encoding encoding() const { return encoding_; }
+  bool is_encoded() const { return encoding_ != Encoding::Plain; }
   const Shape& shape() const { return shape_; }
   std::size_t byte_size() const { return byte_size_; }
   /// Whether the elements are in memory that the tile does not own.
@@ -30,9 +38,10 @@ class Tile {
   std::span<const std::byte> bytes() const { return {data_.get(), byte_size_}; }
   std::span<std::byte> mutable_bytes() { return {data_.get(), byte_size_}; }
 
-  /// T must be the C++ type of dtype().
+  /// T must be the C++ type of dtype(), and the elements plain.
   template <class T>
   const T* data() const {
+    DCHECK(!is_encoded(), "encoded elements are decoded first");
     return reinterpret_cast<const T*>(data_.get());
   }
   template <class T>
@@ -49,15 +58,20 @@ class Tile {
     std::size_t mapped;  // see TileMemory::Block
     void operator()(std::byte* p) const noexcept;
   };
-  Tile(DType type, Shape shape, bool zeroed);
+  Tile(DType type, Encoding encoding, Shape shape, bool zeroed);
   Tile(DType type, Shape shape, const std::byte* values);
 
   DType dtype_;
+  Encoding encoding_ = Encoding::Plain;
   Shape shape_;
   std::size_t byte_size_;
   std::unique_ptr<std::byte[], Free> data_;
 };
 
 using TilePtr = std::shared_ptr<const Tile>;
+
+/// The tile with plain elements, decoded into `target`, which has the tile's type and shape.
+void decode_into(const Tile& encoded, Tile& target);
+Tile decoded(const Tile& encoded);
 
 }  // namespace eindb

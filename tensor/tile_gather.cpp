@@ -16,14 +16,12 @@ struct Overlap {
   Index count;
 };
 
-Overlap overlapping_parts(const TileGrid& source, const Index& begin, const Shape& shape) {
+Overlap overlapping_parts(const TileGrid& source, const Index& begin, const Index& end) {
   Overlap overlap;
-  for (std::size_t d = 0; d < shape.rank(); ++d) {
-    const auto extent = source.shape()[d];
-    const auto parts = source.partition()[d];
-    const auto first = part_of(extent, parts, begin[d]);
+  for (std::size_t d = 0; d < begin.size(); ++d) {
+    const auto first = source.part_at(d, begin[d]);
     overlap.first.push_back(first);
-    overlap.count.push_back(part_of(extent, parts, begin[d] + shape[d] - 1) - first + 1);
+    overlap.count.push_back(source.part_at(d, end[d] - 1) - first + 1);
   }
   return overlap;
 }
@@ -38,9 +36,15 @@ std::optional<Tile> gather_tile(const TileGrid& source, DType type,
   const auto shape = target.tile_shape(key);
   if (shape.element_count() == 0) return std::nullopt;
 
-  const auto overlap = overlapping_parts(source, begin, shape);
-  std::optional<Tile> tile;
+  Index end;
   bool begins_as_zeros = false;  // cells without a piece are zero already
+  for (std::size_t d = 0; d < begin.size(); ++d) {
+    end.push_back(std::min(begin[d] + shape[d], source.shape()[d]));
+    if (end[d] <= begin[d]) return std::nullopt;
+    begins_as_zeros = begins_as_zeros || end[d] < begin[d] + shape[d];
+  }
+  const auto overlap = overlapping_parts(source, begin, end);
+  std::optional<Tile> tile;
   Index step(shape.rank(), 0);
   do {
     TileKey source_key = overlap.first;

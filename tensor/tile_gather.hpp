@@ -9,10 +9,10 @@
 
 namespace eindb {
 
-/// Assembles the tile `tile_id` of `target` from the tiles of `source`, a grid of the same shape; nullopt if none of
-/// the overlapping tiles is present. `read` returns a source tile, or null if it is all zero. It is called once per
-/// overlapping tile, in order, and each tile is released before the next call. `tiles_in` grows by the number of tiles
-/// present.
+/// Assembles the tile `tile_id` of `target` from the tiles of `source`, a grid of the same shape or of a smaller one,
+/// outside of which there are zeros; nullopt if none of the overlapping tiles is present. `read` returns a source tile,
+/// or null if it is all zero. It is called once per overlapping tile, in order, and each tile is released before the
+/// next call. `tiles_in` grows by the number of tiles present.
 std::optional<Tile> gather_tile(const TileGrid& source, DType type,
                                 const std::function<TilePtr(std::int64_t tile_id)>& read, const TileGrid& target,
                                 std::int64_t tile_id, std::int64_t& tiles_in);

@@ -33,6 +33,7 @@ const std::vector<FormatRow>& formats() {
       {FileFormat::JsonLines, "jsonl", {"jsonl", "ndjson"}},
       {FileFormat::Safetensors, "safetensors", {"safetensors"}},
       {FileFormat::Hdf5, "hdf5", {"h5", "hdf5", "he5"}},
+      {FileFormat::Gguf, "gguf", {"gguf"}},
   };
   return kRows;
 }
@@ -142,7 +143,7 @@ void apply_compression(const ast::Option& option, CopyOptions& out) {
 
 void apply_dtype(const ast::Option& option, CopyOptions& out) {
   out.array.type = parse_safetensors_type(option_text(option));
-  if (!out.array.type) refuse(option, "F16, BF16, F32, F64 or I64");
+  if (!out.array.type) refuse(option, safetensors_type_names());
 }
 
 void apply_chunked(const ast::Option& option, CopyOptions& out) { out.array.chunked = switch_of(option); }
@@ -167,10 +168,11 @@ struct OptionRow {
 
 const std::vector<OptionRow>& option_rows() {
   static const std::vector<FileFormat> kDelimited{FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo};
-  static const std::vector<FileFormat> kWithNames{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5};
-  static const std::vector<FileFormat> kWithShape{FileFormat::Npy, FileFormat::Npz, FileFormat::Safetensors,
-                                                  FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo,
-                                                  FileFormat::Tns};
+  static const std::vector<FileFormat> kWithNames{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5,
+                                                  FileFormat::Gguf};
+  static const std::vector<FileFormat> kWithShape{FileFormat::Npy,  FileFormat::Npz, FileFormat::Safetensors,
+                                                  FileFormat::Gguf, FileFormat::Csv, FileFormat::Tsv,
+                                                  FileFormat::Coo,  FileFormat::Tns};
   static const std::vector<OptionRow> kRows{
       {"format", apply_format, {}},
       {"delimiter", apply_delimiter, kDelimited},

@@ -16,7 +16,7 @@
 
 namespace eindb {
 
-enum class FileFormat : std::uint8_t { Npy, Npz, Csv, Tsv, Coo, Tns, Mtx, JsonLines, Safetensors, Hdf5 };
+enum class FileFormat : std::uint8_t { Npy, Npz, Csv, Tsv, Coo, Tns, Mtx, JsonLines, Safetensors, Hdf5, Gguf };
 
 enum class CopyDirection : std::uint8_t { FromFile, ToFile };
 
@@ -30,7 +30,7 @@ struct CellListOptions {
 struct ArrayOptions {
   std::string name;  ///< MEMBER, TENSOR or DATASET; empty: the only array, or the tensor's own name
   Compression compression = Compression::None;
-  std::optional<SafetensorsType> type;  ///< DTYPE; none: the tensor's type
+  std::optional<StoredType> type;  ///< DTYPE; none: the tensor's type
   bool chunked = false;
   Overwrite overwrite = Overwrite::No;                ///< of what the file holds already
   PackedValues packed_values = PackedValues::Unpack;  ///< RAW: as they are stored

@@ -79,7 +79,7 @@ class TensorLoader final : public RowLoader {
       : session_(session),
         name_(existing.own_name()),
         transaction_(session.database.connection()),
-        staged_(session.database.catalog.stage(existing.dtype, existing.labels, existing.grid, existing.replicas,
+        staged_(session.database.catalog.stage(existing.type(), existing.labels, existing.grid, existing.replicas,
                                                existing.schema)),
         cells_(std::in_place, session.database.connection(), staged_.store(), session.statement.cancellation(),
                CellLoaderOptions{.memory = session.user.settings.memory_limit(),

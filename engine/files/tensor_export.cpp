@@ -49,37 +49,39 @@ void write_tiles(Writer& writer, const TileProvider& tensor) {
 // The extents of the largest tile.
 std::vector<std::int64_t> tile_extents(const TileGrid& grid) {
   std::vector<std::int64_t> extents;
-  for (std::size_t d = 0; d < grid.rank(); ++d) extents.push_back(ceil_divide(grid.shape()[d], grid.partition()[d]));
+  for (std::size_t d = 0; d < grid.rank(); ++d) extents.push_back(grid.largest(d));
   return extents;
 }
 
 }  // namespace
 
-std::string npy_header(const TensorRelation& tensor) { return make_npy_header(tensor.dtype, tensor.grid.shape()); }
+std::string npy_header(const TensorRelation& tensor) {
+  return make_npy_header(npy_element_of(tensor.dtype), tensor.grid.shape());
+}
 
 void export_npy(const FilePath& path, const TileProvider& tensor) {
-  NpyWriter writer(path, tensor.dtype, tensor.grid.shape());
+  NpyWriter writer(path, tensor.type(), tensor.grid.shape());
   write_tiles(writer, tensor);
   writer.commit();
 }
 
 void export_npz(const FilePath& path, const TileProvider& tensor, const std::string& member, Compression compression,
                 Overwrite overwrite, const ByteProgress& progress) {
-  NpzWriter writer(path, member, tensor.dtype, tensor.grid.shape(), compression, overwrite);
+  NpzWriter writer(path, member, tensor.type(), tensor.grid.shape(), compression, overwrite);
   write_tiles(writer, tensor);
   writer.commit(progress);
 }
 
 void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
-                        std::optional<SafetensorsType> type, Overwrite overwrite) {
-  SafetensorsWriter writer(path, name, tensor.dtype, tensor.grid.shape(), type, overwrite);
+                        std::optional<StoredType> type, Overwrite overwrite) {
+  SafetensorsWriter writer(path, name, tensor.type(), tensor.grid.shape(), type, overwrite);
   write_tiles(writer, tensor);
   writer.commit();
 }
 
 void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
                  Compression compression, Overwrite overwrite, const Cancellation& cancellation) {
-  Hdf5NewDataset made{.name = dataset, .dtype = tensor.dtype, .shape = tensor.grid.shape(), .layout = {}};
+  Hdf5NewDataset made{.name = dataset, .type = tensor.type(), .shape = tensor.grid.shape(), .layout = {}};
   made.layout.deflate = compression == Compression::Deflate;
   if (chunked || made.layout.deflate) made.layout.chunk = tile_extents(tensor.grid);
   Hdf5Writer writer(path, made, overwrite, &cancellation);

@@ -20,11 +20,14 @@ namespace eindb {
 /// The tiles of a tensor to export.
 struct TileProvider {
   DType dtype = DType::Float64;
+  Encoding encoding = Encoding::Plain;  ///< of the stored tensor, which files keep if they can
   TileGrid grid;
   std::function<TilePtr(std::int64_t tile_id)> tile;  ///< null: all zero; called in order of tile_id
   std::vector<std::string> labels = {};               ///< one per dimension
   /// The first tile from `from` on that may be nonzero. Without this function every tile may be.
   std::function<std::optional<std::int64_t>(std::int64_t from)> next_tile = {};
+
+  StoredType type() const { return {dtype, encoding}; }
 };
 
 /// The header of an NPY file, which precedes the elements in row-major order.
@@ -37,9 +40,9 @@ void export_npy(const FilePath& path, const TileProvider& tensor);
 /// `progress` is called during the final pass, which checksums or deflates all values.
 void export_npz(const FilePath& path, const TileProvider& tensor, const std::string& member, Compression compression,
                 Overwrite overwrite, const ByteProgress& progress);
-/// Real numbers are rounded to `type`, if it is given.
+/// Values are written as `type`, if it is given.
 void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
-                        std::optional<SafetensorsType> type, Overwrite overwrite);
+                        std::optional<StoredType> type, Overwrite overwrite);
 /// Compressed data sets are chunked by tiles or parts of tiles. `cancellation` outlives the call.
 void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
                  Compression compression, Overwrite overwrite, const Cancellation& cancellation);

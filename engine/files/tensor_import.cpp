@@ -1,6 +1,8 @@
 #include "engine/files/tensor_import.hpp"
 
 #include "common/check.hpp"
+#include "common/error.hpp"
+#include "storage/formats/gguf_reader.hpp"
 #include "storage/formats/hdf5_reader.hpp"
 #include "storage/formats/npy_reader.hpp"
 #include "storage/formats/npz_reader.hpp"
@@ -16,10 +18,14 @@ class ReaderBlocks final : public BlockSource {
  public:
   template <class... Arguments>
   explicit ReaderBlocks(const Arguments&... arguments) : reader_(arguments...) {}
-  DType dtype() const override { return reader_.dtype(); }
+  StoredType type() const override { return reader_.type(); }
   const Shape& shape() const override { return reader_.shape(); }
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
     return reader_.read_block(begin, extents);
+  }
+  Tile load_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
+    if constexpr (requires { reader_.load_block(begin, extents); }) return reader_.load_block(begin, extents);
+    else return reader_.read_block(begin, extents);
   }
   Reader& reader() { return reader_; }
 
@@ -40,7 +46,7 @@ class CsvBlocks final : public BlockSource {
       : reader_(path, options, &cancellation),
         shape_(as_vector && reader_.columns() == 1 ? Shape({reader_.rows()}) : reader_.shape()) {}
 
-  DType dtype() const override { return reader_.dtype(); }
+  StoredType type() const override { return reader_.dtype(); }
   const Shape& shape() const override { return shape_; }
 
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
@@ -68,7 +74,57 @@ class CsvBlocks final : public BlockSource {
   std::int64_t band_begin_ = 0;
 };
 
+FileTensor of_numpy(std::string name, const auto& reader, std::function<std::unique_ptr<BlockSource>()> open) {
+  return {.name = std::move(name),
+          .file_type = std::string(name_of(reader.type())),
+          .type = reader.type(),
+          .shape = reader.shape(),
+          .open = std::move(open)};
+}
+
+std::vector<FileTensor> of_npz(const FilePath& path, const ByteProgress& progress) {
+  std::vector<FileTensor> out;
+  for (const auto& member : npz_members(InputFile(path)))
+    out.push_back(of_numpy(npz_array_name(member), NpzReader(path, member),
+                           [=] { return reshaped<NpzReader>({}, path, member, progress); }));
+  return out;
+}
+
+std::vector<FileTensor> of_safetensors(const FilePath& path) {
+  std::vector<FileTensor> out;
+  for (const auto& entry : read_safetensors_header(InputFile(path)))
+    out.push_back({.name = entry.name,
+                   .file_type = entry.type,
+                   .type = entry.is_readable ? std::optional(entry.array.element.type()) : std::nullopt,
+                   .shape = entry.array.shape,
+                   .open = [=] { return reshaped<SafetensorsReader>({}, path, entry); }});
+  return out;
+}
+
+std::vector<FileTensor> of_gguf(const FilePath& path) {
+  std::vector<FileTensor> out;
+  for (const auto& entry : read_gguf_header(InputFile(path)))
+    out.push_back(
+        {.name = entry.name, .file_type = entry.type, .type = entry.stored, .shape = entry.shape, .open = [=] {
+           return reshaped<GgufReader>({}, path, entry);
+         }});
+  return out;
+}
+
 }  // namespace
+
+std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format, const ByteProgress& progress) {
+  switch (format) {
+    case FileFormat::Npy: return {of_numpy("", NpyReader(path), [=] { return open_npy(path, {}); })};
+    case FileFormat::Npz: return of_npz(path, progress);
+    case FileFormat::Safetensors: return of_safetensors(path);
+    case FileFormat::Gguf: return of_gguf(path);
+    default: break;
+  }
+  throw Error(ErrorKind::Unsupported, "the tensors of " + path.text() + " cannot be listed", std::nullopt,
+              "those of npy, npz, safetensors and gguf files can; COPY without a name lists the data sets of an HDF5 "
+              "file");
+}
 
 std::unique_ptr<BlockSource> open_npy(const FilePath& path, const std::optional<Shape>& shape) {
   return reshaped<NpyReader>(shape, path);
@@ -82,6 +138,11 @@ std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& m
 std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor,
                                               const std::optional<Shape>& shape) {
   return reshaped<SafetensorsReader>(shape, path, tensor);
+}
+
+std::unique_ptr<BlockSource> open_gguf(const FilePath& path, const std::string& tensor,
+                                       const std::optional<Shape>& shape) {
+  return reshaped<GgufReader>(shape, path, tensor);
 }
 
 std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, PackedValues values,

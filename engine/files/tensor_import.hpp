@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/cancellation.hpp"
+#include "engine/files/copy_options.hpp"
 #include "storage/files/file_path.hpp"
 #include "storage/formats/byte_progress.hpp"
 #include "storage/formats/csv_reader.hpp"
@@ -18,25 +21,46 @@ namespace eindb {
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
-  virtual DType dtype() const = 0;
+  DType dtype() const { return type().values; }
+  /// That of a tensor which keeps the file's elements.
+  virtual StoredType type() const = 0;
   virtual const Shape& shape() const = 0;
   /// Blocks must be requested by ascending begin in the first dimension; blocks with an equal begin there have equal
   /// extents there.
   virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;
+  /// The same block, encoded as type() says where the file has it so (Tile::encoding).
+  virtual Tile load_block(const std::vector<std::int64_t>& begin, const Shape& extents) {
+    return read_block(begin, extents);
+  }
 };
 
-/// `shape`, if given, reshapes the values (see reshape_array); likewise in open_npz and open_safetensors.
+/// `shape`, if given, reshapes the values (see reshape_array); likewise in open_npz, open_safetensors and open_gguf.
 std::unique_ptr<BlockSource> open_npy(const FilePath& path, const std::optional<Shape>& shape);
-/// Opens the array `member`, or the only array if it is empty; likewise in the next two functions. `progress` is called
-/// during the pass over the member that precedes the first block.
+/// Opens the array `member`, or the only array if it is empty; likewise in the next three functions. `progress` is
+/// called during the pass over the member that precedes the first block.
 std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& member,
                                       const std::optional<Shape>& shape, const ByteProgress& progress);
 std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor,
                                               const std::optional<Shape>& shape);
+std::unique_ptr<BlockSource> open_gguf(const FilePath& path, const std::string& tensor,
+                                       const std::optional<Shape>& shape);
 std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, PackedValues values,
                                        std::int64_t memory_limit, const Cancellation& cancellation);
 /// Opens a matrix. With `as_vector` a file of one column is a vector.
 std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,
                                       const Cancellation& cancellation);
+
+/// A tensor in a file.
+struct FileTensor {
+  std::string name;                ///< by which the options TENSOR and MEMBER find it; empty in a file of one array
+  std::string file_type;           ///< as the format names it: "BF16", "Q4_K"
+  std::optional<StoredType> type;  ///< that COPY gives a new tensor; nullopt: the file's type cannot be read
+  Shape shape;
+  std::function<std::unique_ptr<BlockSource>()> open;  ///< without reading the file's header once more
+};
+
+/// The tensors of an npy, npz, safetensors or GGUF file, in its order; reads headers alone. Error{Unsupported} for
+/// other formats, and the errors of their readers. `progress` is that of open_npz.
+std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format, const ByteProgress& progress);
 
 }  // namespace eindb

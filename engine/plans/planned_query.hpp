@@ -56,7 +56,7 @@ struct PlannedQuery {
   const TileGrid& result_grid(std::size_t result = 0) const { return plan.result_grids[result]; }
 };
 
-/// A tensor of the catalog that receives the tiles of a result. It has the result's type and grid.
+/// A tensor of the catalog that receives the tiles of a result. It has the result's type and as many parts.
 struct StoredResult {
   TensorInfo tensor;
   bool has_tiles = false;  ///< old tiles that the new ones replace; the query still reads them as they were

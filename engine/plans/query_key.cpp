@@ -86,9 +86,20 @@ class KeyWriter {
     const auto& [names, span] = results;
     list(names);
   }
+  void write(const ast::MatrixResults& results) {
+    const auto& [names, call, span] = results;
+    list(names);
+    write(call);
+  }
   void write(const ast::Updates& updates) {
-    const auto& [definitions, span] = updates;
+    const auto& [definitions, regions, span] = updates;
     list(definitions);
+    list(regions);
+  }
+  void write(const ast::Region& region) {
+    const auto& [cells, adds] = region;
+    list(cells);
+    count(adds ? 1 : 0);
   }
   void write(const ast::GradientVariable& variable) {
     const auto& [name, derivative, span] = variable;
@@ -134,6 +145,9 @@ class KeyWriter {
   }
   static const std::string& name_of(const ast::Identifier& name) { return name.text; }
   static const std::string& name_of(const ast::Definition& definition) { return definition.name.text; }
+  void note_names(const ast::MatrixResults& results) {
+    for (const auto& name : results.names) note(name);
+  }
   void note_names(const ast::Subscripts& /*subscripts*/) {}
   void note_names(const ast::ResultNames& /*results*/) {}
   void note_names(const ast::Updates& /*updates: they read what was before*/) {}
@@ -252,11 +266,14 @@ class KeyWriter {
   }
 
   void write(const ast::Aggregate& aggregate) {
-    const auto& [op, op_span, labels, argument] = aggregate;
-    count(static_cast<std::size_t>(op));
+    const auto& [op, op_span, labels, descending, argument, share, name, definition] = aggregate;
+    count(static_cast<std::size_t>(op) * 2 + (descending ? 1 : 0));
+    if (name) folded(*name);
     count(labels ? 1 : 0);
     if (labels) list(*labels);
     list(argument);
+    const Use scope(*this, ParameterUse::Shape);
+    list(share);
   }
 
   // The type depends on whether an exponent is an integer, and a seed is part of its generator. The effect of a macro

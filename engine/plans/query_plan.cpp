@@ -31,7 +31,15 @@ bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& va
       return index >= 0 && index < selection.stored.shape()[held.first];
     });
   };
-  return std::all_of(plan.query.graph.vertices().begin(), plan.query.graph.vertices().end(), serves);
+  const auto serves_place = [&](const RegionPlace& place) {
+    if (!place.parameter) return true;
+    const auto index = std::get<std::int64_t>(values.at(*place.parameter));
+    return index >= 0 && index < place.extent;
+  };
+  return std::all_of(plan.query.graph.vertices().begin(), plan.query.graph.vertices().end(), serves) &&
+         std::all_of(plan.query.regions.begin(), plan.query.regions.end(), [&](const BoundRegion& region) {
+           return std::all_of(region.places.begin(), region.places.end(), serves_place);
+         });
 }
 
 PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values) {

@@ -154,7 +154,8 @@ bool can_stay_unwritten(std::span<const StoredResult> results, const SessionStat
     return false;
   auto bytes = session.database.unwritten.dense_bytes();
   for (const auto& [tensor, has_tiles] : results) {
-    if (!has_tiles || tensor.is_sharded()) return false;
+    if (!has_tiles || tensor.is_sharded() || !tensor.grid.cuts_evenly()) return false;
+    if (tensor.encoding != Encoding::Plain) return false;  // stored values are rounded
     if (session.database.unwritten.find(tensor) == nullptr) bytes += tensor.dense_bytes();
   }
   return bytes <= session.user.settings.memory_for_tiles() / kUnwrittenShare;
@@ -200,9 +201,8 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   for (const auto& result : results) session.database.unwritten.drop(result.tensor);
 }
 
-std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,
-                                                     ReadSnapshot& snapshot) {
-  check_results(planned, session);
+std::vector<std::shared_ptr<BufferedTiles>> collect(const PlannedQuery& planned, SessionState& session,
+                                                    ReadSnapshot& snapshot) {
   std::vector<CollectingSink> collected;
   for (std::size_t n = 0; n < planned.result_count(); ++n) collected.emplace_back(planned.result_grid(n));
   std::vector<TileSink*> sinks;
@@ -211,6 +211,12 @@ std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned
   std::vector<std::shared_ptr<BufferedTiles>> tiles;
   for (auto& sink : collected) tiles.push_back(sink.take());
   return tiles;
+}
+
+std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,
+                                                     ReadSnapshot& snapshot) {
+  check_results(planned, session);
+  return collect(planned, session, snapshot);
 }
 
 std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {

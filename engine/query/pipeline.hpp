@@ -38,7 +38,11 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
 void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                  std::span<const StoredResult> results);
 
-/// Runs a plan and returns the tiles of its results.
+/// Runs a plan and returns the tiles of its results, in memory or in a scratch file.
+std::vector<std::shared_ptr<BufferedTiles>> collect(const PlannedQuery& planned, SessionState& session,
+                                                    ReadSnapshot& snapshot);
+
+/// The same for results that are shown: Error{MemoryLimit} for those that do not fit the memory limit.
 std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,
                                                      ReadSnapshot& snapshot);
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "tensor/tile_gather.hpp"
 
 namespace eindb {
 namespace {
@@ -14,6 +15,22 @@ std::unique_ptr<TileSink> writing_sink(SqliteConnection& connection, const Store
 
 }  // namespace
 
+void write_result(SqliteConnection& connection, const StoredResult& result, BufferedTiles& tiles) {
+  const auto& grid = result.tensor.grid;
+  CHECK(tiles.count() == grid.tile_count(), "a tensor gets as many tiles as it has");
+  const auto sink = writing_sink(connection, result);
+  if (grid.cuts_evenly()) {
+    for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) sink->write(tile, tiles.take(tile));
+    return;
+  }
+  std::int64_t count = 0;
+  for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
+    auto gathered = gather_tile(
+        grid.even(), result.tensor.dtype, [&](std::int64_t id) { return tiles.get(id); }, grid, tile, count);
+    sink->write(tile, gathered ? std::make_shared<const Tile>(std::move(*gathered)) : nullptr);
+  }
+}
+
 ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredResult> results, bool at_workers,
                          bool collects)
     : connection_(connection), results_(results) {
@@ -22,7 +39,7 @@ ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredRes
     auto& collected = collected_.emplace_back();
     if (at_workers && result.tensor.is_sharded()) {
       sinks_.push_back(others_.emplace_back(std::make_unique<DiscardingSink>()).get());
-    } else if (collects) {
+    } else if (collects || !result.tensor.grid.cuts_evenly()) {
       collected = std::make_unique<CollectingSink>(result.tensor.grid);
       sinks_.push_back(collected.get());
     } else {
@@ -46,10 +63,7 @@ void ResultStore::finish() {
   for (std::size_t n = 0; n < results_.size(); ++n) {
     if (collected_[n] == nullptr) continue;
     const auto tiles = collected_[n]->take();
-    CHECK(tiles->count() == results_[n].tensor.grid.tile_count(), "what is collected are the tiles of a tensor");
-    const auto sink = writing_sink(connection_, results_[n]);
-    for (std::int64_t tile = 0; tile < results_[n].tensor.grid.tile_count(); ++tile)
-      sink->write(tile, tiles->take(tile));
+    write_result(connection_, results_[n], *tiles);
   }
 }
 

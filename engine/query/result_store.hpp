@@ -9,6 +9,9 @@
 
 namespace eindb {
 
+/// Writes the tiles of a result, cut evenly, over those of its tensor, inside the caller's transaction.
+void write_result(SqliteConnection& connection, const StoredResult& result, BufferedTiles& tiles);
+
 /// Stores a query's results in tensors of the catalog, inside the caller's transaction. Tiles are written as they
 /// arrive, or collected and written when all are there. Used by the session's thread; destroyed before the commit.
 class ResultStore {

@@ -46,7 +46,7 @@ class TensorRows final : public RowSource {
   void find_run() {
     const auto& grid = tensor_->grid;
     TileKey key(index_.size());
-    for (std::size_t d = 0; d < key.size(); ++d) key[d] = part_of(grid.shape()[d], grid.partition()[d], index_[d]);
+    for (std::size_t d = 0; d < key.size(); ++d) key[d] = grid.part_at(d, index_[d]);
     tile_ = tensor_->tile(grid.id_of(key));
     offset_ = 0;
     run_left_ = 1;

@@ -148,10 +148,11 @@ std::optional<InputTensor> OpenDatabase::find_tensor(const std::string& name) {
   if (!found) return std::nullopt;
   return InputTensor{.name = found->name,
                      .dtype = found->dtype,
-                     .grid = found->grid,
+                     .grid = found->grid.even(),
                      .selection = {},
                      .attached = false,
-                     .present = catalog.present(*found)};
+                     .present = catalog.present(*found),
+                     .encoding = found->encoding};
 }
 
 NameSource OpenDatabase::names(std::vector<ParameterValue> parameters) {
@@ -182,13 +183,17 @@ MacroPtr OpenDatabase::macro(const std::string& name) {
 
 MacroPtr OpenDatabase::parsed(const StoredMacro& stored) {
   try {
-    auto statement = parse_statement("CREATE MACRO " + quote_identifier(stored.name) + stored.definition);
+    auto statement = parse_statement(stored.creation(quote_identifier(stored.name)));
     auto& macro = std::get<ast::CreateMacro>(statement.node);
-    return std::make_shared<const Macro>(Macro{stored.name, std::move(macro.parameters), std::move(macro.body)});
+    return std::make_shared<const Macro>(
+        Macro{stored.name, std::move(macro.parameters), std::move(macro.body), std::move(macro.aggregate)});
   } catch (const Error& error) {
-    throw Error(ErrorKind::Corrupt,
-                connection().name() + ": the definition of macro " + stored.name + " is damaged: " + error.message(),
-                std::nullopt, "CREATE OR REPLACE MACRO gives it a new one");
+    throw Error(
+        ErrorKind::Corrupt,
+        connection().name() + ": the definition of " + (stored.is_aggregate() ? "aggregate " : "macro ") + stored.name +
+            " is damaged: " + error.message(),
+        std::nullopt,
+        std::string("CREATE OR REPLACE ") + (stored.is_aggregate() ? "AGGREGATE" : "MACRO") + " gives it a new one");
   }
 }
 

@@ -55,4 +55,18 @@ ParameterValue constant_value(const ast::Expression& expression, const NameSourc
   });
 }
 
+std::int64_t whole_number(const ast::Extent& extent, std::int64_t least, std::string_view what,
+                          const std::vector<ParameterValue>& parameters) {
+  const auto refuse = [&]() -> std::int64_t {
+    throw Error(ErrorKind::Value, std::string(what) + " is an integer, at least " + std::to_string(least), extent.span);
+  };
+  if (const auto* integer = std::get_if<ast::Integer>(&extent.value))
+    return integer->value >= least ? integer->value : refuse();
+  const auto* parameter = std::get_if<ast::Parameter>(&extent.value);
+  CHECK(parameter != nullptr, "the variables of loops around a loop have their values in it");
+  if (parameter->number == 0 || parameter->number > parameters.size()) return refuse();
+  const auto* value = std::get_if<std::int64_t>(&parameters[parameter->number - 1]);
+  return value != nullptr && *value >= least ? *value : refuse();
+}
+
 }  // namespace eindb

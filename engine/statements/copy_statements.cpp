@@ -18,6 +18,7 @@
 #include "engine/sql/attached_tables.hpp"
 #include "engine/sql/schema_objects.hpp"
 #include "engine/statements/statements.hpp"
+#include "engine/statements/stored_types.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "parser/parser.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
@@ -37,12 +38,6 @@ std::vector<std::string> labels_of(const CellSource& cells) {
   return usable ? labels : default_labels(cells.shape().rank());
 }
 
-// Whether `to` can represent the kind of all values of `from`.
-bool can_hold(DType to, DType from) {
-  if (is_complex(from)) return is_complex(to);
-  return to != DType::Int64 || from == DType::Int64;
-}
-
 void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::string& path) {
   if (tensor.shape() != file.shape()) {
     throw Error(ErrorKind::Shape,
@@ -60,13 +55,13 @@ void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::st
 
 // Creates an empty tensor under a name of eindb's own, like the tensor it will replace, or with the file's type and
 // shape.
-TensorInfo stage(const std::optional<TensorInfo>& existing, DType dtype, const Shape& shape,
+TensorInfo stage(const std::optional<TensorInfo>& existing, StoredType type, const Shape& shape,
                  const std::vector<std::string>& labels, OpenDatabase& database, const Settings& settings) {
   if (existing)
-    return database.catalog.stage(existing->dtype, existing->labels, existing->grid, existing->replicas,
+    return database.catalog.stage(existing->type(), existing->labels, existing->grid, existing->replicas,
                                   existing->schema);
-  const auto partition = default_partition(shape, dtype, settings.tile_bytes());
-  return database.catalog.stage(dtype, labels, TileGrid(shape, partition), database.replicas({}));
+  const auto partition = default_partition(shape, type, settings.tile_bytes());
+  return database.catalog.stage(type, labels, TileGrid(shape, partition), database.replicas({}));
 }
 
 // Fills a new, empty tensor tile by tile.
@@ -79,7 +74,10 @@ void import_tiles(BlockSource& file, const TensorInfo& tensor, SqliteConnection&
     statement.cancellation().check();
     statement.report("import", id, tensor.grid.tile_count());
     const auto key = tensor.grid.key_of(id);
-    const auto block = file.read_block(tensor.grid.tile_begin(key), tensor.grid.tile_shape(key));
+    auto block = file.load_block(tensor.grid.tile_begin(key), tensor.grid.tile_shape(key));
+    // A tile whose blocks of cells are those of the file is stored as it is.
+    const bool as_it_is = block.encoding() == tensor.encoding && !tensor.grid.has_edges();
+    if (block.is_encoded() && !as_it_is) block = decoded(block);
     if (block.dtype() == tensor.dtype) writer.write(id, block);
     else writer.write(id, convert(block, tensor.dtype));
   }
@@ -100,6 +98,7 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
     case FileFormat::Npy: return open_npy(path, options.shape);
     case FileFormat::Npz: return open_npz(path, options.array.name, options.shape, byte_progress(statement, "verify"));
     case FileFormat::Safetensors: return open_safetensors(path, options.array.name, options.shape);
+    case FileFormat::Gguf: return open_gguf(path, options.array.name, options.shape);
     case FileFormat::Hdf5:
       return open_hdf5(path, options.array.name, options.array.packed_values, settings.memory_limit(),
                        statement.cancellation());
@@ -110,13 +109,12 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
   return open_csv(path, options.csv, existing && existing->grid.rank() == 1, statement.cancellation());
 }
 
-TensorInfo import_dense(const FilePath& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
+TensorInfo import_dense(BlockSource& file, const FilePath& path, const std::optional<TensorInfo>& existing,
                         SessionState& session) {
-  const auto file = open_file(path, options, existing, session.user.settings, session.statement);
-  if (existing) check_fits(*existing, *file, path.text());
-  auto staged = stage(existing, file->dtype(), file->shape(), default_labels(file->shape().rank()), session.database,
+  if (existing) check_fits(*existing, file, path.text());
+  auto staged = stage(existing, file.type(), file.shape(), default_labels(file.shape().rank()), session.database,
                       session.user.settings);
-  import_tiles(*file, staged, session.database.connection(), session.statement);
+  import_tiles(file, staged, session.database.connection(), session.statement);
   return staged;
 }
 
@@ -132,6 +130,7 @@ TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, co
 TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, SqliteConnection& connection,
                            const StatementContext& statement) {
   return {.dtype = tensor.dtype,
+          .encoding = tensor.encoding,
           .grid = tensor.grid,
           .tile =
               [&snapshot, &statement, store = tensor.store()](std::int64_t id) {
@@ -147,6 +146,7 @@ TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, Sql
 TileProvider query_result(const ast::Query& query, SessionState& session) {
   auto result = evaluate_query(query, session);
   return {.dtype = result->dtype,
+          .encoding = Encoding::Plain,
           .grid = result->grid,
           .tile = [result](std::int64_t id) { return result->tile(id); },
           .labels = result->labels};
@@ -188,6 +188,8 @@ void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOpti
     case FileFormat::Hdf5:
       return export_hdf5(path, tensor, name, array.chunked, array.compression, array.overwrite,
                          session.statement.cancellation());
+    case FileFormat::Gguf:
+      throw Error(ErrorKind::Unsupported, "gguf is read, not written", std::nullopt, "write safetensors");
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl holds rows of SQL", std::nullopt,
                   "write the tensor as npy, or as a list of cells in csv");
@@ -252,12 +254,65 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   if (existing) session.check_right(*existing, Right::Update);
   else session.user.permissions.check_not_restricted();
   with_place(copy.path_span, [&] {
-    const auto staged = options.cells.chosen ? import_cell_list(path, options, existing, session)
-                                             : import_dense(path, options, existing, session);
+    const auto read_whole = [&] {
+      const auto file = open_file(path, options, existing, session.user.settings, session.statement);
+      return import_dense(*file, path, existing, session);
+    };
+    const auto staged = options.cells.chosen ? import_cell_list(path, options, existing, session) : read_whole();
     session.database.catalog.publish(staged, existing ? existing->own_name() : copy.tensor.text);
   });
   transaction.commit();
   return status_result("COPY");
+}
+
+// All tensors of a file, or none.
+Result execute_statement(const ast::CopyAllFrom& copy, SessionState& session) {
+  const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::FromFile);
+  const auto path = with_place(copy.path_span, [&] { return session.statement.file_to_read(copy.path); });
+  const auto admission = session.admit(session.user.settings.memory_limit());
+  if (!options.array.name.empty() || options.shape)
+    throw Error(ErrorKind::Value, "COPY ALL takes all tensors of a file as they are", copy.path_span,
+                "COPY X FROM '...' (TENSOR 'name') takes one");
+  SqliteTransaction transaction(session.database.connection());
+  const auto tensors = with_place(copy.path_span, [&] {
+    return tensors_of_file(path, options.format, byte_progress(session.statement, "verify"));
+  });
+  for (const auto& tensor : tensors) {
+    with_place(copy.path_span, [&] {
+      if (tensor.name.empty())
+        throw Error(ErrorKind::Value, copy.path + " holds one array, without a name", std::nullopt,
+                    "COPY X FROM '" + copy.path + "'");
+      check_tensor_name(tensor.name);
+      if (is_table(tensor.name, session.database))
+        throw Error(ErrorKind::DuplicateName, "a table " + tensor.name + " exists already", std::nullopt,
+                    "COPY X FROM '...' (TENSOR '" + tensor.name + "') gives the tensor another name");
+      const auto existing = session.database.catalog.find_own(tensor.name);
+      if (existing) session.check_right(*existing, Right::Update);
+      const auto staged = import_dense(*tensor.open(), path, existing, session);
+      session.database.catalog.publish(staged, existing ? existing->own_name() : tensor.name);
+    });
+  }
+  transaction.commit();
+  return status_result("COPY " + std::to_string(tensors.size()));
+}
+
+Result execute_statement(const ast::ShowFileTensors& show, SessionState& session) {
+  const auto options = read_copy_options(show.path, show.path_span, show.options, CopyDirection::FromFile);
+  const auto path = with_place(show.path_span, [&] { return session.statement.file_to_read(show.path); });
+  std::vector<Row> rows;
+  for (const auto& tensor : with_place(show.path_span, [&] { return tensors_of_file(path, options.format, {}); })) {
+    rows.push_back({tensor.name, tensor.type ? Cell{std::string(name_of(*tensor.type))} : Cell{},
+                    tensor.shape.to_string(), tensor.shape.element_count(), tensor.file_type});
+  }
+  return listed_result(columns_of_file_tensors(), std::move(rows));
+}
+
+std::vector<Column> columns_of_file_tensors() {
+  return {{"tensor", ColumnType::Text},
+          {"type", ColumnType::Text},
+          {"shape", ColumnType::Text},
+          {"elements", ColumnType::Integer},
+          {"file_type", ColumnType::Text}};
 }
 
 Result execute_statement(const ast::CopyTo& copy, SessionState& session) {

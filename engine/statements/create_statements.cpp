@@ -10,6 +10,7 @@
 #include "engine/results/rows.hpp"
 #include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
+#include "engine/statements/stored_types.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
@@ -17,13 +18,13 @@ namespace {
 
 // The properties of a tensor other than its name and values.
 struct TensorType {
-  DType dtype = DType::Float64;
+  StoredType type;
   std::vector<std::string> labels;
   TileGrid grid;
   int replicas = 0;  // not of a temporary tensor
 
   bool is_that_of(const TensorInfo& tensor) const {
-    return tensor.dtype == dtype && tensor.labels == labels && tensor.grid == grid && tensor.replicas == replicas;
+    return tensor.type() == type && tensor.labels == labels && tensor.grid == grid && tensor.replicas == replicas;
   }
 };
 
@@ -59,8 +60,8 @@ class NewTensor {
     return with_place(name_.span, [&] {
       auto& catalog = database_.catalog;
       if (!before_ && is_staged()) catalog.require_free_in(schema_, name_.text);
-      made_ = is_staged() ? catalog.stage(type.dtype, type.labels, type.grid, type.replicas, schema_)
-                          : catalog.create(name_.text, type.dtype, type.labels, type.grid, type.replicas, schema_);
+      made_ = is_staged() ? catalog.stage(type.type, type.labels, type.grid, type.replicas, schema_)
+                          : catalog.create(name_.text, type.type, type.labels, type.grid, type.replicas, schema_);
       return *made_;
     });
   }
@@ -87,14 +88,9 @@ class NewTensor {
   std::optional<TensorInfo> made_;
 };
 
-std::optional<DType> type_of(const std::optional<ast::Identifier>& name) {
+std::optional<StoredType> type_of(const std::optional<ast::Identifier>& name) {
   if (!name) return std::nullopt;
-  const auto type = parse_dtype(name->text);
-  if (!type) {
-    throw Error(ErrorKind::Type, "there is no type " + name->text, name->span,
-                "use FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 or INT64");
-  }
-  return type;
+  return stored_type_named(*name);
 }
 
 std::optional<Partition> partition_of(const ast::CreateTensor& create) {
@@ -133,7 +129,7 @@ TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::Crea
 TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, OpenDatabase& database,
                          const Settings& settings) {
   CHECK(create.dimensions.has_value(), "a tensor that no query gives is declared with its dimensions");
-  const auto type = type_of(create.type).value_or(DType::Float64);
+  const auto type = type_of(create.type).value_or(StoredType());
   auto [labels, shape] = declared(*create.dimensions, create.name.span);
   const auto partition = partition_of(create).value_or(default_partition(shape, type, settings.tile_bytes()));
   return tensor.make({type, std::move(labels), grid_of(shape, partition, create), replicas_of(create, database)});
@@ -148,9 +144,9 @@ void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, NewT
   });
 }
 
-// Stores result n of the query as tensors[n].
-void create_from_query(const ast::Query& query, ResultRequest request, int replicas, std::vector<NewTensor>& tensors,
-                       SessionState& session) {
+// Stores result n of the query as tensors[n], all of them encoded so.
+void create_from_query(const ast::Query& query, ResultRequest request, Encoding encoding, int replicas,
+                       std::vector<NewTensor>& tensors, SessionState& session) {
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   request.stored = true;
   const auto planned = plan_query(query, session, std::move(request));
@@ -159,7 +155,7 @@ void create_from_query(const ast::Query& query, ResultRequest request, int repli
   for (auto& tensor : tensors) {
     const auto n = results.size();
     results.push_back(tensor.make_or_keep(
-        {planned.output(n).dtype, planned.query.results[n].label_names, planned.result_grid(n), replicas}));
+        {{planned.output(n).dtype, encoding}, planned.query.results[n].label_names, planned.result_grid(n), replicas}));
     const auto& made = results.back().tensor;
     CHECK(made.dtype == planned.output(n).dtype && made.grid == planned.result_grid(n),
           "a tensor that is made has the type and the tiles of its result");
@@ -170,8 +166,11 @@ void create_from_query(const ast::Query& query, ResultRequest request, int repli
 void fill(const ast::CreateTensor& create, std::vector<NewTensor>& tensors, SessionState& session) {
   CHECK(tensors.size() == 1, "CREATE TENSOR makes one tensor");
   if (const auto* query = std::get_if<ast::Query>(&create.source)) {
-    const ResultRequest request{.dtype = type_of(create.type), .partitions = {partition_of(create)}};
-    create_from_query(*query, request, replicas_of(create, session.database), tensors, session);
+    const auto type = type_of(create.type);
+    const ResultRequest request{.dtype = type ? std::optional(type->values) : std::nullopt,
+                                .partitions = {partition_of(create)}};
+    create_from_query(*query, request, type.value_or(StoredType()).encoding, replicas_of(create, session.database),
+                      tensors, session);
   } else if (const auto* sql = std::get_if<ast::Sql>(&create.source)) {
     create_from_rows(create, *sql, tensors.front(), session);
   } else {
@@ -205,7 +204,8 @@ Result execute_statement(const ast::CreateTensors& create, SessionState& session
     request.wanted.push_back(name);
   }
   if (tensors.empty()) return status_result("CREATE TENSOR");
-  create_from_query(create.query, std::move(request), replicas_of(create, session.database), tensors, session);
+  create_from_query(create.query, std::move(request), Encoding::Plain, replicas_of(create, session.database), tensors,
+                    session);
   for (auto& tensor : tensors) tensor.publish();
   transaction.commit();
   return status_result("CREATE TENSOR");

@@ -99,7 +99,12 @@ StatementDescription describe(const StoresQuery auto& statement, SessionState& s
   return description;
 }
 
-StatementDescription describe(const ast::InsertInto& insert, SessionState& /*session*/, const Parameters& given) {
+StatementDescription describe(const ast::InsertInto& insert, SessionState& session, const Parameters& given) {
+  if (insert.appended) {
+    StatementDescription description{.columns = {}, .parameters = given};
+    describe_parameters(*insert.appended, session.database, description.parameters);
+    return description;
+  }
   if (insert.query) return {.columns = {}, .parameters = given};
   return {.columns = {}, .parameters = std::vector(given.size(), ColumnType::Float64)};
 }
@@ -111,6 +116,11 @@ concept TellsOfSession = std::is_same_v<Statement, ast::ShowWorkers> || std::is_
 
 StatementDescription describe(const TellsOfSession auto& statement, SessionState& session, const Parameters& given) {
   return {.columns = execute_by_parts(statement, session).columns, .parameters = given};
+}
+
+// Without the file, which may come later.
+StatementDescription describe(const ast::ShowFileTensors&, SessionState&, const Parameters& given) {
+  return {.columns = columns_of_file_tensors(), .parameters = given};
 }
 
 // For statements without rows.

@@ -5,6 +5,7 @@
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/results/rows.hpp"
+#include "engine/statements/constant_value.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/expression_parser.hpp"
@@ -29,7 +30,11 @@ void check_name(const ast::CreateMacro& create) {
   const auto& name = create.name;
   if (find_scalar_function(name.text) || find_generator(name.text) || is_word_of_language(name.text)) {
     throw Error(ErrorKind::DuplicateName, name.text + " is a function of the language", name.span,
-                "give the macro another name");
+                create.aggregate ? "give the aggregate another name" : "give the macro another name");
+  }
+  if (is_builtin(name.text) && create.aggregate) {
+    throw Error(ErrorKind::DuplicateName, name.text + " is a built-in macro", name.span,
+                "give the aggregate another name");
   }
   if (is_builtin(name.text) && !create.or_replace) {
     throw Error(ErrorKind::DuplicateName, name.text + " is a built-in macro", name.span,
@@ -54,7 +59,8 @@ void check_body(const ast::Expression& e, const ast::CreateMacro& create, MacroC
   if (const auto* call = std::get_if<ast::Call>(&e.node)) {
     const auto& name = call->function.text;
     if (to_upper(name) == to_upper(create.name.text))
-      throw Error(ErrorKind::Value, "macro " + name + " calls itself", e.span, "a macro cannot be recursive");
+      throw Error(ErrorKind::Value, (create.aggregate ? "aggregate " : "macro ") + name + " calls itself", e.span,
+                  "a macro cannot be recursive");
     if (!find_scalar_function(name) && !find_generator(name) && !is_builtin(name) && !macros.find(name)) {
       std::vector<std::string> candidates = builtin_macro_names();
       for (const auto& macro : macros.list()) candidates.push_back(macro.name);
@@ -67,6 +73,12 @@ void check_body(const ast::Expression& e, const ast::CreateMacro& create, MacroC
                   : nearest        ? "did you mean " + *nearest + "?"
                                    : "");
     }
+  }
+  if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node); aggregate != nullptr && aggregate->name) {
+    const auto known = macros.find(aggregate->name->text);
+    if (!known || !known->is_aggregate())
+      throw Error(ErrorKind::UnknownName, "there is no aggregate " + aggregate->name->text, aggregate->name->span,
+                  "SHOW AGGREGATES lists those of users");
   }
   for_each_child(e, [&](const ast::Expression& child) { check_body(child, create, macros); });
 }
@@ -94,6 +106,7 @@ void check_is_function(const ast::Expression& e, const std::vector<ast::Identifi
     if (find_generator(name)) refuse_in_function("random numbers belong to labels, not to a function", place);
     auto macro = database.macro(name);
     if (!macro) macro = find_builtin_macro(name, call->arguments.size());
+    if (macro && macro->aggregate) refuse_in_function("a function cannot aggregate", place);
     if (macro) check_is_function(macro->body, macro->parameters, database, &place);
   }
   for_each_child(e, [&](const ast::Expression& child) { check_is_function(child, parameters, database, span); });
@@ -104,7 +117,49 @@ std::string definition_text(const ast::CreateMacro& create) {
   std::string out = "(";
   for (const auto& parameter : create.parameters)
     out += (&parameter == &create.parameters.front() ? "" : ", ") + quote_identifier(parameter.text);
-  return out + ") AS " + create.body_text;
+  return (create.aggregate ? std::string(StoredMacro::kAggregate) : "") + out + ") AS " + create.body_text;
+}
+
+// Macros and aggregates have one space of names; OR REPLACE replaces what is of its own kind.
+void check_replaced(const ast::CreateMacro& create, const StoredMacro& known) {
+  const bool same_kind = known.is_aggregate() == create.aggregate.has_value();
+  const std::string kind = known.is_aggregate() ? "aggregate" : "macro";
+  if (same_kind && create.or_replace) return;
+  std::string hint = same_kind ? "CREATE OR REPLACE " + to_upper(kind) + ", or drop it first"
+                               : "give the " + std::string(create.aggregate ? "aggregate" : "macro") +
+                                     " another name, or DROP " + to_upper(kind) + " " + known.name + " first";
+  throw Error(ErrorKind::DuplicateName, kind + " " + known.name + " exists already", create.name.span, std::move(hint));
+}
+
+// The type of what is combined is that of the values.
+void refuse_cast(const ast::Expression& e) {
+  if (std::holds_alternative<ast::Cast>(e.node)) {
+    throw Error(ErrorKind::Value, "an aggregate has the type of the values that it combines, and no CAST", e.span,
+                "convert the values where the aggregate is used: name(CAST(x AS FLOAT32))");
+  }
+  for_each_child(e, [&](const ast::Expression& child) { refuse_cast(child); });
+}
+
+// A trial with two numbers shows what else is wrong: calls with too few arguments, an initial value that is none.
+void check_aggregate(const ast::CreateMacro& create, OpenDatabase& database) {
+  const auto& clauses = *create.aggregate;
+  refuse_cast(create.body);
+  refuse_cast(clauses.initial);
+  check_is_function(clauses.initial, {}, database, nullptr);
+  if (!clauses.distributes_over.empty() && !(clauses.commutative && clauses.associative)) {
+    throw Error(ErrorKind::Value, "what distributes over an operator must be COMMUTATIVE and ASSOCIATIVE",
+                clauses.distributes_over.front().span, "declare both, or leave DISTRIBUTES OVER out");
+  }
+  auto names = database.names({});
+  constant_value(clauses.initial, names);
+  const auto trial = std::make_shared<const Macro>(Macro{create.name.text, create.parameters, create.body});
+  const auto find = names.find_macro;
+  names.find_macro = [&](const std::string& name) {
+    return equal_ignoring_case(name, create.name.text) ? trial : find(name);
+  };
+  ast::Call call{create.name, {}};
+  for (const auto value : {1, 2}) call.arguments.push_back({ast::Integer{value}, create.body.span});
+  constant_value({std::move(call), create.body.span}, names);
 }
 
 }  // namespace
@@ -112,16 +167,16 @@ std::string definition_text(const ast::CreateMacro& create) {
 Result execute_statement(const ast::CreateMacro& create, OpenDatabase& database) {
   SqliteTransaction transaction(database.connection());
   const auto known = database.macros.find(create.name.text);
-  const auto tag = create.is_function ? "CREATE FUNCTION" : "CREATE MACRO";
-  if (known && create.if_not_exists) return status_result(tag);
-  if (known && !create.or_replace) {
-    throw Error(ErrorKind::DuplicateName, "macro " + known->name + " exists already", create.name.span,
-                "CREATE OR REPLACE MACRO, or drop it first");
-  }
+  const auto* const tag = create.is_function ? "CREATE FUNCTION"
+                          : create.aggregate ? "CREATE AGGREGATE"
+                                             : "CREATE MACRO";
+  if (known && create.if_not_exists && known->is_aggregate() == create.aggregate.has_value()) return status_result(tag);
+  if (known) check_replaced(create, *known);
   check_name(create);
   check_parameters(create.parameters);
   check_body(create.body, create, database.macros);
-  if (create.is_function) check_is_function(create.body, create.parameters, database, nullptr);
+  if (create.is_function || create.aggregate) check_is_function(create.body, create.parameters, database, nullptr);
+  if (create.aggregate) check_aggregate(create, database);
   database.macros.put({create.name.text, definition_text(create)});
   transaction.commit();
   return status_result(tag);
@@ -129,22 +184,33 @@ Result execute_statement(const ast::CreateMacro& create, OpenDatabase& database)
 
 Result execute_statement(const ast::DropMacro& drop, OpenDatabase& database) {
   SqliteTransaction transaction(database.connection());
+  const std::string kind = drop.is_aggregate ? "aggregate" : "macro";
+  const auto known = database.macros.find(drop.name.text);
+  if (known && known->is_aggregate() != drop.is_aggregate) {
+    throw Error(ErrorKind::Value, known->name + (drop.is_aggregate ? " is a macro" : " is an aggregate"),
+                drop.name.span, (drop.is_aggregate ? "DROP MACRO " : "DROP AGGREGATE ") + known->name + " drops it");
+  }
   if (!database.macros.drop(drop.name.text) && !drop.if_exists) {
     if (is_builtin(drop.name.text))
       throw Error(ErrorKind::Value, "macro " + drop.name.text + " is built in and cannot be dropped", drop.name.span);
     std::vector<std::string> names;
-    for (const auto& macro : database.macros.list()) names.push_back(macro.name);
+    for (const auto& macro : database.macros.list())
+      if (macro.is_aggregate() == drop.is_aggregate) names.push_back(macro.name);
     const auto nearest = nearest_name(drop.name.text, names);
-    throw Error(ErrorKind::UnknownName, "there is no macro " + drop.name.text, drop.name.span,
-                nearest ? "did you mean " + *nearest + "?" : "SHOW MACROS lists what there is");
+    throw Error(ErrorKind::UnknownName, "there is no " + kind + " " + drop.name.text, drop.name.span,
+                nearest ? "did you mean " + *nearest + "?" : "SHOW " + to_upper(kind) + "S lists what there is");
   }
   transaction.commit();
-  return status_result(drop.is_function ? "DROP FUNCTION" : "DROP MACRO");
+  return status_result(drop.is_function ? "DROP FUNCTION" : drop.is_aggregate ? "DROP AGGREGATE" : "DROP MACRO");
 }
 
-Result execute_statement(const ast::ShowMacros&, OpenDatabase& database) {
+Result execute_statement(const ast::ShowMacros& show, OpenDatabase& database) {
   std::vector<Row> rows;
-  for (const auto& macro : database.macros.list()) rows.push_back({macro.name, macro.definition});
+  for (const auto& macro : database.macros.list()) {
+    if (show.aggregates_alone && !macro.is_aggregate()) continue;
+    rows.push_back({macro.name, show.aggregates_alone ? macro.definition.substr(StoredMacro::kAggregate.size())
+                                                      : macro.definition});
+  }
   return listed_result({{"name", ColumnType::Text}, {"definition", ColumnType::Text}}, std::move(rows));
 }
 

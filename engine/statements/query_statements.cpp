@@ -26,7 +26,7 @@ Result explanation(const std::string& text, bool one_cell) {
 // The results of an update have the partitions of its tensors.
 ResultRequest request_of(const ast::Query& query, OpenDatabase& database) {
   const auto* updates = std::get_if<ast::Updates>(&query.body);
-  return updates == nullptr ? ResultRequest{} : update_request(updated_tensors(*updates, database));
+  return updates == nullptr ? ResultRequest{} : update_request(*updates, updated_tensors(*updates, database));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "engine/query/plan_key.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/session/statement_scopes.hpp"
+#include "engine/statements/constant_value.hpp"
 #include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/loop_variable.hpp"
@@ -25,20 +26,6 @@ namespace {
 std::string rounds_text(std::int64_t count) { return std::to_string(count) + (count == 1 ? " round" : " rounds"); }
 
 // ---- The arguments of a loop ----------------------------------------------------------------------------------------
-
-std::int64_t number_of(const ast::Extent& extent, std::int64_t least, const char* what,
-                       const std::vector<ParameterValue>& parameters) {
-  const auto refuse = [&]() -> std::int64_t {
-    throw Error(ErrorKind::Value, std::string(what) + " is an integer, at least " + std::to_string(least), extent.span);
-  };
-  if (const auto* integer = std::get_if<ast::Integer>(&extent.value))
-    return integer->value >= least ? integer->value : refuse();
-  const auto* parameter = std::get_if<ast::Parameter>(&extent.value);
-  CHECK(parameter != nullptr, "the variables of loops around a loop have their values in it");
-  if (parameter->number == 0 || parameter->number > parameters.size()) return refuse();
-  const auto* value = std::get_if<std::int64_t>(&parameters[parameter->number - 1]);
-  return value != nullptr && *value >= least ? *value : refuse();
-}
 
 // The query EINSUM until[] = e.
 ast::Query query_of(ast::Expression expression) {
@@ -74,7 +61,7 @@ class Rounds {
   Rounds(const ast::Repeat& repeat, SessionState& session)
       : repeat_(repeat),
         session_(session),
-        count_(number_of(repeat.count, 0, "the number of rounds", session.statement.parameters())) {}
+        count_(whole_number(repeat.count, 0, "the number of rounds", session.statement.parameters())) {}
 
   std::int64_t count() const { return count_; }
   std::int64_t done() const { return done_; }
@@ -193,8 +180,9 @@ class CommittedRounds {
   CommittedRounds(const ast::Repeat& repeat, Rounds& rounds, SessionState& session)
       : rounds_(rounds),
         session_(session),
-        every_(repeat.commit_every ? number_of(*repeat.commit_every, 1, "COMMIT EVERY", session.statement.parameters())
-                                   : 1),
+        every_(repeat.commit_every
+                   ? whole_number(*repeat.commit_every, 1, "COMMIT EVERY", session.statement.parameters())
+                   : 1),
         record_(repeat, session) {}
 
   void run() {

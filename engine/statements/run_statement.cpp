@@ -29,15 +29,17 @@ constexpr bool kWrites =
     std::is_same_v<Statement, ast::CreateTensor> || std::is_same_v<Statement, ast::CreateTensors> ||
     std::is_same_v<Statement, ast::UpdateTensor> || std::is_same_v<Statement, ast::DropTensor> ||
     std::is_same_v<Statement, ast::AlterTensor> || std::is_same_v<Statement, ast::InsertInto> ||
-    std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CreateMacro> ||
-    std::is_same_v<Statement, ast::DropMacro> || std::is_same_v<Statement, ast::CommentOn> ||
-    std::is_same_v<Statement, ast::CreateUser> || std::is_same_v<Statement, ast::AlterUser> ||
-    std::is_same_v<Statement, ast::DropUser> || std::is_same_v<Statement, ast::Grant>;
+    std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CopyAllFrom> ||
+    std::is_same_v<Statement, ast::CreateMacro> || std::is_same_v<Statement, ast::DropMacro> ||
+    std::is_same_v<Statement, ast::CommentOn> || std::is_same_v<Statement, ast::CreateUser> ||
+    std::is_same_v<Statement, ast::AlterUser> || std::is_same_v<Statement, ast::DropUser> ||
+    std::is_same_v<Statement, ast::Grant>;
 
 // The statements of users who see only what was granted. They check the rights on what they name; SQL is checked where
 // it is compiled, the own password where it changes.
 template <class Statement>
 constexpr bool kIsForAll = std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::ShowTensors> ||
+                           std::is_same_v<Statement, ast::ShowFileTensors> ||
                            std::is_same_v<Statement, ast::ShowMacros> || std::is_same_v<Statement, ast::Describe> ||
                            std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CopyTo> ||
                            std::is_same_v<Statement, ast::InsertInto> || std::is_same_v<Statement, ast::UpdateTensor> ||
@@ -112,6 +114,7 @@ void check_allowed(const ast::Statement& statement, SessionState& session) {
 }
 
 bool knows_unwritten(const ast::Savepoint& savepoint) { return savepoint.use != ast::Savepoint::Use::Set; }
+bool knows_unwritten(const ast::UpdateTensor& update) { return std::get<ast::Updates>(update.query.body).are_whole(); }
 bool knows_unwritten(const ast::CreateTensor& create) { return std::holds_alternative<ast::Query>(create.source); }
 template <class Statement>
 bool knows_unwritten(const Statement&) {

@@ -79,9 +79,9 @@ void refuse_other_shows(const ast::Identifier& name, Catalog& catalog) {
     hint = "a server has sessions, which it shows to its clients: eindb serve";
   else if (equal_ignoring_case(name.text, "TABLES"))
     hint = "SHOW TENSORS lists tensors; in the shell, .tables lists both";
-  else if (const auto nearest = nearest_name(
-               name.text,
-               std::array<std::string_view, 6>{"TENSORS", "MACROS", "USERS", "ALL", "PLAN_CACHE", "MACHINE"}))
+  else if (const auto nearest =
+               nearest_name(name.text, std::array<std::string_view, 7>{"TENSORS", "MACROS", "AGGREGATES", "USERS",
+                                                                       "ALL", "PLAN_CACHE", "MACHINE"}))
     hint = "did you mean " + *nearest + "?";
   if (!hint.empty())
     throw CodedError("42704", ErrorKind::UnknownName, "there is no setting " + name.text, hint, name.span);

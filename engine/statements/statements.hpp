@@ -27,6 +27,10 @@ Result execute_statement(const ast::Describe& describe, SessionState& session);
 
 // engine/statements/copy_statements.cpp
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session);
+Result execute_statement(const ast::CopyAllFrom& copy, SessionState& session);
+Result execute_statement(const ast::ShowFileTensors& show, SessionState& session);
+/// The columns of its result.
+std::vector<Column> columns_of_file_tensors();
 Result execute_statement(const ast::CopyTo& copy, SessionState& session);
 
 // engine/statements/backup_statement.cpp

@@ -18,12 +18,13 @@ namespace eindb {
 namespace {
 
 // The number of copies is shown only if it exceeds one: a single copy at workers is as good as one in the file.
-Result description(const std::vector<std::string>& labels, const TileGrid& grid, DType dtype, std::int64_t replicas) {
+Result description(const std::vector<std::string>& labels, const TileGrid& grid, StoredType type,
+                   std::int64_t replicas) {
   CHECK(labels.size() == grid.rank(), "a tensor has a label for each dimension");
   std::vector<Row> rows;
   for (std::size_t d = 0; d < labels.size(); ++d)
     rows.push_back({labels[d], std::string("label"), grid.shape()[d], grid.partition()[d]});
-  rows.push_back({std::string("val"), std::string(name_of(dtype)), Cell{}, Cell{}});
+  rows.push_back({std::string("val"), std::string(name_of(type)), Cell{}, Cell{}});
   if (replicas > 1) rows.push_back({std::string("replicas"), std::string("placement"), replicas, Cell{}});
   return listed_result({{"column", ColumnType::Text},
                         {"type", ColumnType::Text},
@@ -125,7 +126,7 @@ Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
     for (std::size_t d = 0; d < tensor.labels.size(); ++d)
       dimensions += (d == 0 ? "" : ", ") + tensor.labels[d] + " " + std::to_string(tensor.shape()[d]);
     const auto name = tensor.is_temporary() ? tensor.schema + "." + tensor.name : tensor.name;
-    rows.push_back({name, std::string(name_of(tensor.dtype)), dimensions, bracketed(tensor.grid.partition()),
+    rows.push_back({name, std::string(name_of(tensor.type())), dimensions, bracketed(tensor.grid.partition()),
                     tensor.grid.tile_count(), stored_tiles, stored_bytes, static_cast<std::int64_t>(tensor.replicas)});
   }
   return listed_result({{"tensor", ColumnType::Text},
@@ -147,7 +148,7 @@ Result execute_statement(const ast::Describe& describe, SessionState& session) {
     if (auto table = table_description(describe.name.text, session)) return std::move(*table);
   }
   const auto tensor = database.tensor(describe.name);
-  return description(tensor.labels, tensor.grid, tensor.dtype, tensor.replicas);
+  return description(tensor.labels, tensor.grid, tensor.type(), tensor.replicas);
 }
 
 }  // namespace eindb

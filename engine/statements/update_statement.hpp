@@ -12,7 +12,7 @@ namespace eindb {
 /// The updated tensors in the order of the statement. Error{UnknownName} for a name without a tensor.
 std::vector<TensorInfo> updated_tensors(const ast::Updates& updates, OpenDatabase& database);
 
-/// Requests results in the partitions of the tensors.
-ResultRequest update_request(const std::vector<TensorInfo>& tensors);
+/// Requests results in the partitions of the tensors, where they are new contents of whole ones.
+ResultRequest update_request(const ast::Updates& updates, const std::vector<TensorInfo>& tensors);
 
 }  // namespace eindb

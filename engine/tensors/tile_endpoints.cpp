@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "common/check.hpp"
+#include "tensor/cell_encoding.hpp"
+#include "tensor/tile_gather.hpp"
 
 namespace eindb {
 
@@ -16,8 +18,11 @@ StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::ve
     const auto& tensor = tensors[n];
     const auto& info = found[n];
     const auto& grid = tensor.stored_grid();
-    CHECK(info.grid == grid && info.dtype == tensor.dtype, "a plan is of the catalog's state in its snapshot");
-    stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name), unwritten.find(info)});
+    CHECK(info.grid.even() == grid && info.encoding == tensor.encoding && decodes_to(info.type(), tensor.dtype),
+          "a plan is of the catalog's state in its snapshot");
+    // The same encoded tile may be wanted in several types, one after the other.
+    const auto name = info.dtype == tensor.dtype ? info.name : info.name + " as " + std::string(name_of(tensor.dtype));
+    stores_.emplace(tensor.name, Store{info.store(), tensor.dtype, cache_.number_of(name), unwritten.find(info)});
   }
 }
 
@@ -28,9 +33,26 @@ TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
   CHECK(tile_id >= 0 && tile_id < tiles.grid().tile_count(), "a plan reads tiles of the grids that it was made for");
   if (const auto& unwritten = store->second.unwritten) return unwritten->get(tile_id);
   const auto number = store->second.number;
-  const auto elements = tiles.grid().tile_shape(tiles.grid().key_of(tile_id)).element_count();
-  return cache_.read(number, tile_id, elements * static_cast<std::int64_t>(size_of(tiles.dtype())),
-                     [&] { return snapshot_.read(tiles, tile_id); });
+  const auto grid = tiles.grid().even();
+  const auto elements = grid.tile_shape(grid.key_of(tile_id)).element_count();
+  const auto type = store->second.type;
+  const bool whole = tiles.grid().cuts_evenly();
+  const auto bytes =
+      std::max(elements * static_cast<std::int64_t>(size_of(type)), encoded_bytes(tiles.type(), elements));
+  return cache_.read(number, tile_id, bytes, [&] {
+    return whole ? snapshot_.load(tiles, tile_id, type) : assemble(tiles, grid, tile_id, type);
+  });
+}
+
+// A plan cuts evenly, and the tiles of a tensor that has grown are not cut so.
+TilePtr StoredTiles::assemble(const TileStore& tiles, const TileGrid& grid, std::int64_t tile_id, DType type) {
+  const auto read = [&](std::int64_t stored) {
+    auto tile = snapshot_.load(tiles, stored, type);
+    return tile != nullptr && tile->is_encoded() ? std::make_shared<const Tile>(decoded(*tile)) : tile;
+  };
+  std::int64_t count = 0;
+  auto tile = gather_tile(tiles.grid(), type, read, grid, tile_id, count);
+  return tile ? std::make_shared<const Tile>(std::move(*tile)) : nullptr;
 }
 
 void StoredTiles::let_go(const std::string& tensor) noexcept {

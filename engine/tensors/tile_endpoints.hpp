@@ -30,9 +30,12 @@ class StoredTiles final : public TileSource {
  private:
   struct Store {
     TileStore tiles;
+    DType type;                                // of the values that the plan reads
     std::uint32_t number;                      // the tensor's number in the cache
     std::shared_ptr<BufferedTiles> unwritten;  // null: the tiles are in the table
   };
+
+  TilePtr assemble(const TileStore& tiles, const TileGrid& grid, std::int64_t tile_id, DType type);
 
   ReadSnapshot& snapshot_;
   TileCache& cache_;

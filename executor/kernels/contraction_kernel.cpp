@@ -119,6 +119,15 @@ std::string ContractionKernel::path(const LevelTable& level, std::span<const Lab
       product_path(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result));
 }
 
+bool ContractionKernel::reads_encoded(const LevelTable& level, std::span<const LabelView> operands,
+                                      std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const {
+  const auto is_reduced = [&](const auto& reduction, std::size_t operand) {
+    return reduction && operands[operand].encoding != Encoding::Plain;
+  };
+  if (is_reduced(reduce_left_, left_) || is_reduced(reduce_right_, right_)) return false;
+  return eindb::reads_encoded(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result);
+}
+
 MatrixLabels ContractionKernel::matrix_labels() const {
   MatrixLabels labels;
   for (std::size_t n = 0; n < roles_.size(); ++n) {

@@ -41,6 +41,9 @@ class ContractionKernel {
   std::string path(const LevelTable& level, std::span<const LabelView> operands,
                    std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const;
 
+  /// Whether the encoded ones of these operands are read as they are. Does not read elements.
+  bool reads_encoded(const LevelTable& level, std::span<const LabelView> operands,
+                     std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const;
   /// See ExpressionKernel::run.
   void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first) const;

@@ -127,7 +127,13 @@ ExpressionKernel::ExpressionKernel(const EinSum& einsum, const LabelTable& label
                                    const std::vector<DType>& operand_types, DType compute)
     : aggregate_(einsum.aggregate), compute_(compute), program_(einsum, labels, operand_types) {
   CHECK(program_.instructions().back().type == compute, "an expression's value has the type that it is aggregated in");
-  for (const auto label : einsum.labels()) aggregated_.push_back(contains(einsum.aggregated, label));
+  const auto labels_of_all = einsum.labels();
+  for (const auto label : labels_of_all) aggregated_.push_back(contains(einsum.aggregated, label));
+  if (einsum.user == nullptr) return;
+  fold_.emplace(einsum.user, compute);
+  for (const auto label : einsum.aggregated)
+    fold_order_.push_back(
+        static_cast<std::size_t>(std::find(labels_of_all.begin(), labels_of_all.end(), label) - labels_of_all.begin()));
 }
 
 std::vector<Stream> ExpressionKernel::streams(std::span<const LabelView> operands) const {
@@ -158,6 +164,16 @@ std::vector<Loop> ExpressionKernel::loops(std::span<const LabelView> operands, s
     loops.push_back(std::move(loop));
   }
   return loops;
+}
+
+LoopNest ExpressionKernel::nest_in_order(const std::vector<Loop>& loops, std::span<const Stream> streams,
+                                         std::int64_t elements) const {
+  std::vector<Loop> output;
+  std::vector<Loop> aggregated;
+  for (const auto& loop : loops)
+    if (!loop.aggregated) output.push_back(loop);
+  for (const auto place : fold_order_) aggregated.push_back(loops[place]);
+  return arrange_in_order(std::move(output), std::move(aggregated), streams, elements);
 }
 
 // The offsets of the streams before the first step.
@@ -194,14 +210,20 @@ void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> o
   CHECK(ranges.size() == aggregated_.size(), "a kernel call has a range for every label");
   if (is_copy()) return copy(level, operands, ranges, accumulator);
   auto all_loops = loops(operands, ranges, accumulator);
-  if (reduce_rows(level, program_, aggregate_, compute_, operands, all_loops, accumulator, first)) return;
+  if (!fold_ && reduce_rows(level, program_, aggregate_, compute_, operands, all_loops, accumulator, first)) return;
   auto offsets = begin(ranges);
-  if (search_index(level, program_, aggregate_, compute_, operands, all_loops, offsets, accumulator, first)) return;
+  if (!fold_ && search_index(level, program_, aggregate_, compute_, operands, all_loops, offsets, accumulator, first))
+    return;
   const auto wanted = program_.operation_count() <= kFewOperations ? kBoxBytesOfFew : kBoxBytes;
   const auto affordable = kMostRegisterBytes / static_cast<std::int64_t>(program_.instructions().size());
   const auto box_bytes = std::clamp(affordable, kLeastBoxBytes, wanted);
   const auto box_elements = box_bytes / static_cast<std::int64_t>(program_.largest_element());
   const auto all_streams = streams(operands);
+  if (fold_) {
+    const auto nest = fold_->aggregate().may_split() ? arrange(std::move(all_loops), all_streams, box_elements, true)
+                                                     : nest_in_order(all_loops, all_streams, box_elements);
+    return FoldRun(level, *fold_, program_, operands, nest, accumulator, first).run(std::move(offsets));
+  }
   const auto nest = arrange(std::move(all_loops), all_streams, box_elements);
   ExpressionRun(level, program_, aggregate_, compute_, operands, nest, accumulator, first).run(std::move(offsets));
 }

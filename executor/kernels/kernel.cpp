@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "tensor/scalar_types.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -19,7 +20,7 @@ EinSum with_types_of(EinSum einsum, const LabelTable& labels, const std::vector<
 
 Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
                DType /*result*/, const LevelTable& level)
-    : einsum_(with_types_of(einsum, labels, operand_types, compute)),
+    : einsum_(with_types_of(with_plain_extreme(einsum), labels, operand_types, compute)),
       labels_(einsum.labels()),
       whole_extents_(labels.extents(labels_)),
       operand_types_(std::move(operand_types)),
@@ -27,8 +28,11 @@ Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType
       level_(level),
       general_(einsum_, labels, operand_types_, compute),
       choice_(einsum_, compute) {
+  empty_.aggregate = einsum.aggregate;
+  empty_.user = einsum.user;
   if (const auto& form = choice_.access()) access_.emplace(*form, einsum_, labels, compute);
   if (const auto& form = choice_.scan()) scan_.emplace(*form, einsum_, compute);
+  if (einsum_.block) block_.emplace(einsum_, labels, operand_types_, compute);
   if (const auto& form = choice_.contraction()) contraction_.emplace(*form, einsum_, labels, operand_types_, compute);
   if (const auto& form = choice_.pair()) {
     if (einsum_.aggregate == Aggregate::LogSumExp) log_sum_exp_.emplace(*form, compute);
@@ -43,7 +47,7 @@ void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRang
   if (accumulator.shape().element_count() == 0) return;
   const auto is_empty = [](const PartRange& range) { return range.size == 0; };
   if (std::any_of(label_ranges.begin(), label_ranges.end(), is_empty)) {
-    if (first) accumulator = identity_tile(einsum_.aggregate, compute_, accumulator.shape());
+    if (first) accumulator = identity_tile(empty_, compute_, accumulator.shape());
     return;
   }
 
@@ -60,11 +64,26 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
   for (const auto& range : label_ranges) sizes.push_back(range.size);
   const auto kind = choice_.kind(sizes);
   if (kind == KernelKind::Access) return access_->run(views, label_ranges, output, first);
+  if (kind == KernelKind::Block) {
+    CHECK(first, "a function of whole vectors has them in one call");
+    return block_->run(views, label_ranges, output);
+  }
   if (kind == KernelKind::Scan) return scan_->run(views.front(), label_ranges, output, first);
   if (kind == KernelKind::Matrices) return contraction_->run(level_, views, label_ranges, output, first);
   if (kind == KernelKind::Pairs && log_sum_exp_) return log_sum_exp_->run(level_, views, label_ranges, output, first);
   if (kind == KernelKind::Pairs && pairs_->run(level_, views, label_ranges, output, first)) return;
   general_.run(level_, views, label_ranges, output, first);
+}
+
+bool Kernel::reads_encoded(std::size_t n, Encoding encoding, std::span<const PartRange> label_ranges) const {
+  if (!contraction_) return false;
+  std::vector<std::int64_t> sizes;
+  for (const auto& range : label_ranges) sizes.push_back(range.size);
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end() || choice_.kind(sizes) != KernelKind::Matrices)
+    return false;
+  auto [operands, result] = views_of_tiles(sizes);
+  operands[n].encoding = encoding;
+  return contraction_->reads_encoded(level_, operands, sizes, result);
 }
 
 std::string Kernel::describe(std::span<const std::int64_t> label_sizes) const {
@@ -79,7 +98,13 @@ std::string Kernel::describe(std::span<const std::int64_t> label_sizes) const {
       return "pairs " + pairs_->describe() + " " + sizes_text(pairs_->size(label_sizes));
     case KernelKind::Access: return access_->describe();
     case KernelKind::Scan: return "scan";
+    case KernelKind::Block: return block_->describe();
     case KernelKind::Loops: break;
+  }
+  if (const auto* fold = general_.fold()) {
+    const auto combining = fold->program().operation_count();
+    return std::string(fold->aggregate().may_split() ? "fold (" : "fold in order (") + std::to_string(combining) +
+           (combining == 1 ? " operation)" : " operations)");
   }
   const auto count = general_.program().operation_count();
   return "expression (" + std::to_string(count) + (count == 1 ? " operation)" : " operations)");
@@ -91,6 +116,7 @@ std::string Kernel::path(std::span<const std::int64_t> label_sizes) const {
 }
 
 std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
+  if (block_) return block_->workspace_bytes(label_sizes);
   if (contraction_)
     return choice_.kind(label_sizes) == KernelKind::Matrices ? contraction_->workspace_bytes(level_, label_sizes) : 0;
   if (log_sum_exp_)

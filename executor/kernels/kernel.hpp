@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/kernels/access_kernel.hpp"
+#include "executor/kernels/block_kernel.hpp"
 #include "executor/kernels/contraction_kernel.hpp"
 #include "executor/kernels/expression_kernel.hpp"
 #include "executor/kernels/instruction_set.hpp"
@@ -23,7 +24,8 @@ namespace eindb {
 ///
 /// SUM over a product of two operands uses matrix products if its matrices are more than thin strips, other aggregates
 /// of two operands use register blocks like theirs (LOGSUMEXP the products of exponentials), accesses by computed
-/// indices visit only the cells that they reach, scans every cell once, and all other expressions use the general
+/// indices visit only the cells that they reach, scans every cell once, functions of whole
+/// vectors take them one by one, and all other expressions use the general
 /// kernel.
 ///
 /// Immutable after construction, thread-safe: all tasks of a join share one.
@@ -46,6 +48,10 @@ class Kernel {
   void run(std::span<const LabelView> operands, std::span<const PartRange> label_ranges,
            const MutableLabelView& accumulator, bool first) const;
 
+  /// Whether a call on these ranges, none of them empty, reads tiles of operand `n` that are encoded so
+  /// (Tile::encoding); otherwise they must be decoded. Those of other operands are plain.
+  bool reads_encoded(std::size_t n, Encoding encoding, std::span<const PartRange> label_ranges) const;
+
   /// Whether a call on these ranges adds nothing, whatever the operands are: it reaches none of the cells of an access,
   /// or only cells after those of a running sum.
   bool is_empty(std::span<const PartRange> label_ranges) const {
@@ -60,9 +66,9 @@ class Kernel {
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
   /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" ("in place", "by vector", "in lanes": see
-  /// matrix_product.hpp), "pairs MIN of sums m=8 n=8 k=8 batch=1", "gather", "scan", or "expression (7 operations)". It
-  /// is how a call on tiles with ranges of these sizes is computed, one per label of einsum.labels(), none of them
-  /// zero.
+  /// matrix_product.hpp), "pairs MIN of sums m=8 n=8 k=8 batch=1", "gather", "scan", "fold in order (2 operations)" or
+  /// "expression (7 operations)". It is how a call on tiles with ranges of these sizes is computed, one per label of
+  /// einsum.labels(), none of them zero.
   std::string describe(std::span<const std::int64_t> label_sizes) const;
   /// The same for a call on the whole tensors.
   std::string describe() const { return describe(whole_extents_); }
@@ -79,7 +85,8 @@ class Kernel {
   Views views_of_tiles(std::span<const std::int64_t> label_sizes) const;
   std::vector<std::int64_t> extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
 
-  EinSum einsum_;
+  EinSum einsum_;  // with MAX or MIN in place of a user's aggregate that is computed likewise
+  EinSum empty_;   // has the aggregate of no cells
   Labels labels_;
   std::vector<std::int64_t> whole_extents_;
   std::vector<DType> operand_types_;
@@ -89,6 +96,7 @@ class Kernel {
   KernelChoice choice_;
   std::optional<AccessKernel> access_;            // where the choice is Access
   std::optional<ScanKernel> scan_;                // where it is Scan
+  std::optional<BlockKernel> block_;              // where it is Block
   std::optional<ContractionKernel> contraction_;  // where the choice may be Matrices
   std::optional<PairKernel> pairs_;               // and where it may be Pairs
   std::optional<LogSumExpKernel> log_sum_exp_;    // likewise, instead of pairs_ where that is the aggregate

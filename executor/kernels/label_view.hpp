@@ -16,6 +16,7 @@ struct LabelView {
   DType dtype = DType::Float64;
   const void* data = nullptr;
   std::vector<std::int64_t> strides;
+  Encoding encoding = Encoding::Plain;  ///< others only for kernels that say that they read them
 };
 struct MutableLabelView {
   DType dtype = DType::Float64;
@@ -34,7 +35,7 @@ inline std::vector<std::int64_t> label_strides(const Labels& all, const Labels& 
 }
 
 inline LabelView view_of(const Labels& all, const Labels& of_tile, const Tile& tile) {
-  return {tile.dtype(), tile.bytes().data(), label_strides(all, of_tile, tile.shape())};
+  return {tile.dtype(), tile.bytes().data(), label_strides(all, of_tile, tile.shape()), tile.encoding()};
 }
 inline MutableLabelView view_of(const Labels& all, const Labels& of_tile, Tile& tile) {
   return {tile.dtype(), tile.mutable_bytes().data(), label_strides(all, of_tile, tile.shape())};

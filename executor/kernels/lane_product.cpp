@@ -365,7 +365,7 @@ class LaneBatch {
 bool is_lane_product(const LevelTable& level, DType compute, const ProductGroups& groups, const ProductOperand& s,
                      const ProductOperand& v) {
   const auto& table = level.of(compute).vectors;
-  if (s.dtype != compute || v.dtype != compute || table.multiply_lanes == nullptr) return false;
+  if (!s.is_plain(compute) || !v.is_plain(compute) || table.multiply_lanes == nullptr) return false;
   const auto place = lane_loop(groups.batch, table.lanes);
   if (place == groups.batch.size()) return false;
   const auto rows = count_of(groups.rows);

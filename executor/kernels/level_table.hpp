@@ -3,11 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "tensor/dtype.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/pair_form.hpp"
 #include "tensor/scalar_expression.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -147,14 +149,31 @@ struct StridedProduct {
   bool add;
 };
 
+/// The place of a narrow type among those whose rows are multiplied as they are stored; nullopt for others.
+constexpr std::optional<std::size_t> encoded_slot(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::BFloat16: return 0;
+    case Encoding::Float16: return 1;
+    case Encoding::Int8: return 2;
+    default: return std::nullopt;
+  }
+}
+
 /// Matrix-vector products, and products of many small matrices, for real types and INT64; null for complex types.
 struct VectorTable {
+  using DotRows = void (*)(void* sums, const void* const* rows, std::int64_t row_count, const void* x,
+                           std::int64_t count);
+  using AddRows = void (*)(void* sums, const void* const* rows, std::int64_t row_count, const void* x,
+                           std::int64_t count, bool first);
+
   std::int64_t lanes;  ///< number of lanes of a vector
   /// sums[r] += rows[r][0] * x[0] + rows[r][1] * x[1] + ...; sums are of type W.
-  void (*dot_rows)(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count);
+  DotRows dot_rows;
   /// sums[i] += rows[0][i] * x[0] + rows[1][i] * x[1] + ...; overwrites `sums` if first
-  void (*add_rows)(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count,
-                   bool first);
+  AddRows add_rows;
+  /// The same for rows of narrow types, by encoded_slot(); null but for FLOAT32.
+  std::array<DotRows, 3> dot_encoded{};
+  std::array<AddRows, 3> add_encoded{};
   std::int64_t lane_rows;  ///< for multiply_lanes: size of the tiles that are summed at a time
   std::int64_t lane_columns;
   void (*multiply_lanes)(const LaneProduct& product, const void* a, const void* b, void* c);

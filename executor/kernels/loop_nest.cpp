@@ -92,6 +92,14 @@ std::int64_t column_chunk(const Loop& columns, const std::vector<Loop>& others, 
   return std::min(columns.size, chunk);
 }
 
+// The size of the longest loop over results, at least 1.
+std::int64_t most_results(const std::vector<Loop>& loops) {
+  std::int64_t most = 1;
+  for (const auto& loop : loops)
+    if (!loop.aggregated) most = std::max(most, loop.size);
+  return most;
+}
+
 template <class Cost>
 std::optional<Loop> take_cheapest(std::vector<Loop>& loops, const Cost& cost) {
   auto best = loops.end();
@@ -150,7 +158,46 @@ void merge(std::vector<Loop>& loops) {
   }
 }
 
-LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements) {
+LoopNest arrange_in_order(std::vector<Loop> output, std::vector<Loop> aggregated, std::span<const Stream> streams,
+                          std::int64_t box_elements) {
+  CHECK(box_elements > 0 && !streams.empty(), "a box has an element, and the output is a stream");
+  merge(output);
+  std::erase_if(aggregated, [](const Loop& loop) { return loop.size == 1; });
+  for (std::size_t n = 0; n + 1 < aggregated.size();) {
+    if (!nests(aggregated[n], aggregated[n + 1])) {
+      ++n;
+      continue;
+    }
+    aggregated[n + 1].size *= aggregated[n].size;
+    aggregated.erase(aggregated.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  LoopNest nest;
+  nest.rows.loop = {1, true, std::vector<std::int64_t>(streams.size(), 0)};
+  double count = 1;
+  for (const auto& loop : aggregated) count *= static_cast<double>(loop.size);
+  if (!aggregated.empty()) {
+    nest.rows.loop = std::move(aggregated.back());
+    aggregated.pop_back();
+  }
+  nest.columns.loop = take_cheapest(output, [&](const Loop& loop) {
+                        return column_cost(loop, streams, count);
+                      }).value_or(Loop{1, false, std::vector<std::int64_t>(streams.size(), 0)});
+  nest.columns.chunk = column_chunk(nest.columns.loop, {nest.rows.loop}, streams, box_elements);
+  nest.rows.chunk = std::min(nest.rows.loop.size, std::max<std::int64_t>(1, box_elements / nest.columns.chunk));
+  const auto cells = streams.size() - 1;
+  std::stable_sort(output.begin(), output.end(),
+                   [&](const Loop& a, const Loop& b) { return a.strides[cells] > b.strides[cells]; });
+  nest.output = std::move(output);
+  nest.output.push_back(chunk_loop(nest.columns));
+  nest.column_loop = nest.output.size() - 1;
+  nest.aggregated = std::move(aggregated);
+  nest.aggregated.push_back(chunk_loop(nest.rows));
+  nest.row_loop = nest.aggregated.size() - 1;
+  return nest;
+}
+
+LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements,
+                 bool many_results) {
   CHECK(box_elements > 0 && !streams.empty(), "a box has an element, and the output is a stream");
   double aggregated_count = 1;
   for (const auto& loop : loops)
@@ -163,6 +210,9 @@ LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::
                         return column_cost(loop, streams, aggregated_count);
                       }).value_or(single);
   nest.columns.chunk = column_chunk(nest.columns.loop, loops, streams, box_elements);
+  if (many_results && nest.columns.loop.aggregated)
+    nest.columns.chunk =
+        std::min(nest.columns.chunk, std::max(2 * kMostTransposed, box_elements / most_results(loops)));
   nest.rows.loop = single;
   if (nest.columns.chunk * 2 <= box_elements) {
     nest.rows.loop = take_cheapest(loops, [&](const Loop& loop) {

@@ -77,7 +77,14 @@ struct LoopNest {
 void merge(std::vector<Loop>& loops);
 
 /// Arranges loops (each of size >= 1, with strides for all `streams`) for speed: merges loops that nest in every
-/// stream, and chooses the sides of the box by the cost of loading and storing along them.
-LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements);
+/// stream, and chooses the sides of the box by the cost of loading and storing along them. Where `many_results`, a box
+/// along an aggregated label is short if it can have many results then.
+LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements,
+                 bool many_results = false);
+
+/// The same for aggregates that take the cells of each result in order: `aggregated` has their loops, the first one
+/// outermost. The rows of a box are consecutive indices of the last of them, its columns are different results.
+LoopNest arrange_in_order(std::vector<Loop> output, std::vector<Loop> aggregated, std::span<const Stream> streams,
+                          std::int64_t box_elements);
 
 }  // namespace eindb

@@ -72,7 +72,7 @@ Product product_of(const MatrixLabels& labels, std::span<const std::int64_t> siz
   if (flipped) std::swap(wide.m, wide.n);
   const auto& s = flipped ? b : a;
   const auto& v = flipped ? a : b;
-  return {groups_of(wide, sizes, s, v, c), {s.dtype, s.data}, {v.dtype, v.data}};
+  return {groups_of(wide, sizes, s, v, c), {s.dtype, s.data, s.encoding}, {v.dtype, v.data, v.encoding}};
 }
 
 struct Way {
@@ -101,6 +101,13 @@ std::string_view product_path(const LevelTable& level, DType compute, const Matr
                               std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                               const MutableLabelView& c) {
   return way_of(level, compute, product_of(labels, sizes, a, b, c)).name;
+}
+
+bool reads_encoded(const LevelTable& level, DType compute, const MatrixLabels& labels,
+                   std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
+                   const MutableLabelView& c) {
+  const auto p = product_of(labels, sizes, a, b, c);
+  return way_of(level, compute, p).multiply == multiply_vector;
 }
 
 // The maximum over all paths, since the path depends on strides, and may differ for slightly smaller sizes.

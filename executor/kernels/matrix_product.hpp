@@ -33,6 +33,10 @@ void multiply_matrices(const LevelTable& level, DType compute, double factor, co
 std::string_view product_path(const LevelTable& level, DType compute, const MatrixLabels& labels,
                               std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                               const MutableLabelView& c);
+/// Whether operands are read as they are encoded, those that are; otherwise they must be decoded first.
+bool reads_encoded(const LevelTable& level, DType compute, const MatrixLabels& labels,
+                   std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
+                   const MutableLabelView& c);
 /// The most bytes of workspace for such a product, or a smaller one, with any strides; see Workspace::Bound.
 std::size_t product_workspace_bytes(const LevelTable& level, DType compute, const MatrixLabels& labels,
                                     std::span<const std::int64_t> sizes);

@@ -30,6 +30,9 @@ struct ProductGroups {
 struct ProductOperand {
   DType dtype;
   const void* data;
+  Encoding encoding = Encoding::Plain;
+
+  bool is_plain(DType compute) const { return dtype == compute && encoding == Encoding::Plain; }
 };
 
 /// The block sizes of a product, in indices.

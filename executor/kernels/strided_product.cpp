@@ -230,7 +230,7 @@ class StridedMatrices {
 bool is_strided_product(const LevelTable& level, DType compute, const ProductGroups& groups, const ProductOperand& s,
                         const ProductOperand& v) {
   const auto& table = level.of(compute);
-  if (s.dtype != compute || v.dtype != compute || table.vectors.multiply_strided == nullptr) return false;
+  if (!s.is_plain(compute) || !v.is_plain(compute) || table.vectors.multiply_strided == nullptr) return false;
   if (!is_one_loop(groups.rows) || !is_one_loop(groups.columns) || !is_one_loop(groups.contracted)) return false;
   const auto& columns = groups.columns.front();
   const auto& contracted = groups.contracted.front();

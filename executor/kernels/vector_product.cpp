@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
@@ -56,12 +57,23 @@ class VectorProduct {
         v_(static_cast<const std::byte*>(v.data)),
         result_(static_cast<std::byte*>(result)),
         first_(first),
+        slot_(encoded_slot(v.encoding)),
         size_(static_cast<std::int64_t>(size_of(compute))),
+        v_size_(slot_ ? unit_of(with_encoding(v.encoding)).bytes : size_),
         workspace_(vector_workspace_bytes()) {}
 
  protected:
   const void* s_at(std::int64_t offset) const { return s_ + offset * size_; }
-  const void* v_at(std::int64_t offset) const { return v_ + offset * size_; }
+  const void* v_at(std::int64_t offset) const { return v_ + offset * v_size_; }
+  // Of rows of v.
+  VectorTable::DotRows dot_rows() const {
+    const auto& table = level_.of(compute_).vectors;
+    return slot_ ? table.dot_encoded[*slot_] : table.dot_rows;
+  }
+  VectorTable::AddRows add_rows() const {
+    const auto& table = level_.of(compute_).vectors;
+    return slot_ ? table.add_encoded[*slot_] : table.add_rows;
+  }
   std::int64_t* offsets(std::int64_t count) {
     return workspace_.take_array<std::int64_t>(static_cast<std::size_t>(count));
   }
@@ -117,7 +129,9 @@ class VectorProduct {
   const std::byte* v_;
   std::byte* result_;
   bool first_;
+  std::optional<std::size_t> slot_;  // of the encoding of v
   std::int64_t size_;
+  std::int64_t v_size_;
   Workspace workspace_;
   std::int64_t read_ = 0;
 };
@@ -169,7 +183,7 @@ class DotProducts : VectorProduct {
     const void* vector = in_place ? s_at(at.s + s_offsets_[0]) : vector_;
     if (!in_place) gather(vector_, s_at(at.s), s_offsets_, count);
     for (std::int64_t r = 0; r < boxes_.count(); ++r) rows_[r] = v_at(at.v + v_offsets_[r] + run_begin_);
-    level_.of(compute_).vectors.dot_rows(sums_, rows_, boxes_.count(), vector, count);
+    dot_rows()(sums_, rows_, boxes_.count(), vector, count);
     poll(boxes_.count() * count);
   }
 
@@ -228,15 +242,14 @@ class SumsOfRows : VectorProduct {
     gather(vector_, s_at(at.s), s_offsets_, boxes_.count());
     const auto begin = at.v + strips_.begin_in_first();
     for (std::int64_t r = 0; r < boxes_.count(); ++r) rows_[r] = v_at(begin + v_offsets_[r]);
-    const auto& table = level_.of(compute_).vectors;
-    table.add_rows(box == 0 ? sums_ : part_, rows_, boxes_.count(), vector_, strips_.count(), true);
+    add_rows()(box == 0 ? sums_ : part_, rows_, boxes_.count(), vector_, strips_.count(), true);
     poll(boxes_.count() * strips_.count());
     if (box == 0) return;
     alignas(8) std::array<std::byte, 8> one{};
     constexpr double kOne = 1;
     level_.of(compute_).move[slot_of(DType::Float64)]({one.data(), 0, 1}, {&kOne, 0, 1}, 1, 1);
     const void* part = part_;
-    table.add_rows(sums_, &part, 1, one.data(), strips_.count(), false);
+    level_.of(compute_).vectors.add_rows(sums_, &part, 1, one.data(), strips_.count(), false);
   }
 
   GroupBoxes strips_;
@@ -256,8 +269,11 @@ class SumsOfRows : VectorProduct {
 
 bool is_vector_product(const LevelTable& level, DType compute, const ProductGroups& groups, const ProductOperand& s,
                        const ProductOperand& v) {
-  return groups.rows.empty() && s.dtype == compute && v.dtype == compute &&
-         level.of(compute).vectors.dot_rows != nullptr &&
+  const auto& table = level.of(compute).vectors;
+  const auto slot = encoded_slot(v.encoding);
+  const bool reads_v = slot ? v.dtype == compute && table.dot_encoded[*slot] != nullptr
+                            : v.is_plain(compute) && table.dot_rows != nullptr;
+  return groups.rows.empty() && s.is_plain(compute) && reads_v &&
          (runs_along(sorted_by_first(swapped(groups.contracted))) || runs_along(sorted_by_first(groups.columns)));
 }
 

@@ -7,6 +7,7 @@
 #include "common/check.hpp"
 #include "optimizer/partitions/density.hpp"
 #include "tensor/access_form.hpp"
+#include "tensor/block_form.hpp"
 #include "tensor/scan_form.hpp"
 
 namespace eindb {
@@ -56,6 +57,12 @@ void add_determined(const EinSum& einsum, DType compute, VertexShape& shape) {
   const auto number = [&](Label label) {
     return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
   };
+  if (einsum.block) {
+    for (const auto label : skipped_labels(einsum, compute)) shape.whole.push_back(number(label));
+    return;
+  }
+  for (const auto label : einsum.aggregated)
+    if (is_whole(einsum, label)) shape.whole.push_back(number(label));
   const auto access = access_form(einsum);
   if (!access) {
     for (const auto label : skipped_labels(einsum, compute)) shape.determined.push_back({number(label), true});
@@ -83,12 +90,22 @@ bool is_read(const EinGraph& graph, const Vertex& vertex) {
 
 }  // namespace
 
+namespace {
+
+// The operations of a block function for one batch index, in place of those of the expression for a cell.
+void add_block_operations(const EinSum& einsum, const LabelTable& table, KernelWork& work) {
+  work.operations = {{Operation::Simple, block_operations(einsum, table)}};
+}
+
+}  // namespace
+
 VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
   auto shape = places_of(vertex.einsum, graph.labels());
   if (vertex.einsum.expression != nullptr) add_determined(vertex.einsum, vertex.compute_dtype, shape);
   std::vector<DType> types;
   for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
   shape.work = work_of(vertex.einsum, types, vertex.compute_dtype, vertex.dtype);
+  if (vertex.einsum.block) add_block_operations(vertex.einsum, graph.labels(), shape.work);
   shape.sparse = sparse_work_of(graph, vertex);
   for (const auto input : vertex.inputs) shape.made.push_back(!graph.vertex(input).is_input());
   shape.is_read = is_read(graph, vertex);
@@ -100,7 +117,20 @@ VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
   if (einsum.expression != nullptr) add_determined(einsum, DType::Float64, shape);
   const std::vector<DType> types(einsum.inputs.size(), DType::Float64);
   if (einsum.expression != nullptr) shape.work = work_of(einsum, types, DType::Float64, DType::Float64);
+  if (einsum.block) add_block_operations(einsum, table, shape.work);
   return shape;
+}
+
+std::vector<std::int64_t> cuttable_extents(const VertexShape& shape) {
+  auto extents = shape.extents;
+  for (const auto place : shape.whole) extents[place] = 1;
+  return extents;
+}
+
+std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, const LabelTable& table) {
+  std::vector<std::int64_t> extents;
+  for (const auto label : einsum.labels()) extents.push_back(is_whole(einsum, label) ? 1 : table.extent(label));
+  return extents;
 }
 
 bool is_at_hand(const VertexShape& shape, std::size_t input) {
@@ -140,6 +170,7 @@ double visited_cells(const VertexShape& shape, const Partition& d) {
   for (std::size_t n = 0; n < d.size(); ++n) cells *= part_extent(shape.extents[n], d[n]);
   for (const auto& determined : shape.determined)
     cells /= std::max(1.0, part_extent(shape.extents[determined.place], d[determined.place]));
+  for (const auto place : shape.whole) cells /= std::max(1.0, part_extent(shape.extents[place], d[place]));
   return cells;
 }
 

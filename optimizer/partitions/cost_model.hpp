@@ -40,6 +40,7 @@ struct VertexShape {
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
   std::vector<DeterminedPlace> determined = {};  ///< of an access or a scan; empty otherwise
+  std::vector<std::size_t> whole = {};           ///< the labels that are never cut
   KernelWork work = {};                          ///< for models that predict seconds
   SparseWork sparse = {};
   std::vector<bool> made = {};     ///< for each input, whether another vertex makes it; empty: none
@@ -49,6 +50,9 @@ struct VertexShape {
 
   friend auto operator<=>(const VertexShape&, const VertexShape&) = default;
 };
+/// The extents along which a vertex may be cut: 1 for a label that is never cut.
+std::vector<std::int64_t> cuttable_extents(const VertexShape& shape);
+std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, const LabelTable& table);
 /// The shape of a vertex of the graph.
 VertexShape shape_of(const EinGraph& graph, const Vertex& vertex);
 /// The shape of an EinSum alone, with every element type FLOAT64.

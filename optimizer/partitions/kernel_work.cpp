@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "common/check.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -190,8 +191,9 @@ double crosswise_operands(const EinSum& einsum) {
 
 }  // namespace
 
-KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types, DType compute, DType result) {
-  CHECK(einsum.expression != nullptr, "a kernel has an expression to compute");
+KernelWork work_of(const EinSum& written, const std::vector<DType>& operand_types, DType compute, DType result) {
+  CHECK(written.expression != nullptr, "a kernel has an expression to compute");
+  const auto einsum = with_plain_extreme(written);
   KernelWork work;
   work.compute = compute;
   work.output_bytes = size_of(result);
@@ -206,6 +208,7 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
   }
   OperationCounter counter(work.operations);
   counter.count(*einsum.expression);
+  if (einsum.user != nullptr) counter.count(*einsum.user->combination);
   work.folds = einsum.aggregate != Aggregate::None;
   work.folds_product =
       einsum.aggregate == Aggregate::Sum && einsum.expression->is_call(ScalarOp::Multiply) && !is_complex(compute);

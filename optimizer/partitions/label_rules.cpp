@@ -10,6 +10,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "optimizer/partitions/viable.hpp"
+#include "tensor/block_form.hpp"
 
 namespace eindb {
 namespace {
@@ -69,6 +70,7 @@ LabelPartition cut_in_order(const EinSum& einsum, const LabelTable& table, const
   LabelPartition out{einsum.labels(), {}};
   out.parts.assign(out.labels.size(), 1);
   for (const auto label : order) {
+    if (is_whole(einsum, label)) continue;
     const auto parts = std::min(p, floor_power_of_two(table.extent(label)));
     const auto place =
         static_cast<std::size_t>(std::find(out.labels.begin(), out.labels.end(), label) - out.labels.begin());

@@ -11,6 +11,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/partitions/viable.hpp"
+#include "tensor/block_form.hpp"
 
 namespace eindb {
 namespace {
@@ -125,6 +126,7 @@ class Builder {
       for (std::size_t d = 0; d < vertex.einsum.inputs[n].size(); ++d) {
         const auto place = std::find(labels.begin(), labels.end(), vertex.einsum.inputs[n][d]) - labels.begin();
         CHECK(static_cast<std::size_t>(place) < parts.size(), "an operand is read with labels of its vertex");
+        if (is_whole(vertex.einsum, vertex.einsum.inputs[n][d])) continue;
         auto& most = parts[static_cast<std::size_t>(place)];
         most = std::max(most, producer.stored->grid.partition()[d]);
       }
@@ -135,7 +137,8 @@ class Builder {
   // The vectors that make p calls. With fewer_calls, those of 1, 2, 4, ... p calls and those that follow stored cuts,
   // which are few and may make more calls.
   std::vector<Partition> vectors_of(const VertexShape& shape, const Partition& slices, const Partition& stored) const {
-    if (!options_.fewer_calls) return viable_in_slices(shape.extents, slices, options_.parallelism, most_vectors_);
+    if (!options_.fewer_calls)
+      return viable_in_slices(cuttable_extents(shape), slices, options_.parallelism, most_vectors_);
     std::vector<Partition> out;
     std::unordered_set<Partition, PartitionHash> known;
     const auto add = [&](const Partition& d) {
@@ -153,7 +156,7 @@ class Builder {
       if (kernel_calls(d) <= kMostStoredCalls) add(d);
     }
     for (std::int64_t p = 1; p <= options_.parallelism; p *= 2)
-      for (const auto& d : viable_in_slices(shape.extents, slices, p, most_vectors_)) add(d);
+      for (const auto& d : viable_in_slices(cuttable_extents(shape), slices, p, most_vectors_)) add(d);
     return options_.most_call_bytes > 0 ? of_small_calls(shape, std::move(out)) : out;
   }
 

@@ -28,8 +28,9 @@ std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, con
     if (vertex.is_input()) continue;
     partition.labels = vertex.einsum.labels();
     const auto slices = graph.slices_of(VertexId(v));
+    const auto extents = cuttable_extents(vertex.einsum, graph.labels());
     for (std::size_t n = 0; n < slices.size(); ++n) {
-      const auto extent = graph.labels().extent(partition.labels[n]);
+      const auto extent = extents[n];
       CHECK(slices[n] > 0 && slices[n] <= std::max<std::int64_t>(1, extent),
             "slices of a label have an index at least");
       partition.parts.push_back(slices[n] * std::min(root, floor_power_of_two(extent / slices[n])));

@@ -128,8 +128,7 @@ class Choice {
   void improve(const Group& group) {
     const auto v = group.front();
     CHECK(best_.has_value() && v < best_->vertices.size(), "a labelling is there before it is improved");
-    std::vector<std::int64_t> extents;
-    for (const auto label : best_->vertices[v].partition.labels) extents.push_back(graph_.labels().extent(label));
+    const auto extents = cuttable_extents(graph_.vertex(VertexId(v)).einsum, graph_.labels());
     for (const auto& parts :
          viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectorsInSlices)) {
       if (parts == best_->vertices[v].partition.parts || !is_within_work()) continue;

@@ -119,6 +119,7 @@ class ChainFinder {
     bool multiplies = false;
     for (const auto id : body) {
       const auto& vertex = graph_.vertex(id);
+      if (vertex.einsum.block) return false;  // it takes vectors whole, and its result has no strips
       for (const auto label : vertex.einsum.labels())
         if (graph_.labels().extent(label) == 0) return false;
       for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {

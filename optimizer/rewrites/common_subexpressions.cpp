@@ -11,6 +11,7 @@
 #include "common/check.hpp"
 #include "common/poll_steps.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -114,13 +115,20 @@ class Writing {
     key.add(static_cast<std::uint64_t>(vertex_.dtype));
     key.add(static_cast<std::uint64_t>(vertex_.compute_dtype));
     key.add(static_cast<std::uint64_t>(vertex_.einsum.aggregate));
+    if (const auto& block = vertex_.einsum.block) {
+      key.add(static_cast<std::uint64_t>(block->op) * 2 + (block->descending ? 1 : 0));
+      key.add(std::bit_cast<std::uint64_t>(block->share));
+    }
+    const auto* user = vertex_.einsum.user.get();
+    key.add(user == nullptr ? "" : user->name + describe(*user));
     for (const auto n : operands) {
       key.add(vertex_.inputs[n].index());
       add(key, numbers(vertex_.einsum.inputs[n]));
     }
     head_ = numbers(vertex_.einsum.output);
     add(key, sorted(head_));
-    add(key, sorted(numbers(vertex_.einsum.aggregated)));
+    const auto aggregated = numbers(vertex_.einsum.aggregated);
+    add(key, folds_in_order(vertex_.einsum) ? aggregated : sorted(aggregated));
     for (const auto extent : extents_) key.add(static_cast<std::uint64_t>(extent));
     key.add(number_of(*vertex_.einsum.expression));
     const auto value = [](std::size_t) { return std::string("x"); };

@@ -10,6 +10,7 @@
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 #include "tensor/scan_form.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -123,9 +124,13 @@ class Inlining {
   // Whether the definition's aggregate may be taken together with the reader's, and both join several factors.
   bool distributes(const Vertex& reader, std::size_t operand, const Vertex& part) {
     if (part.einsum.aggregate != reader.einsum.aggregate) return false;
+    if (!same_aggregate(part.einsum.user.get(), reader.einsum.user.get())) return false;
     const auto of_reader = factors(reader);
     const auto of_part = factors(part);
-    if (!of_reader || !of_part || of_reader->semiring != of_part->semiring || of_part->factors.size() < 2) return false;
+    if (!of_reader || !of_part || of_part->factors.size() < 2) return false;
+    if (of_reader->semiring->aggregate != of_part->semiring->aggregate ||
+        of_reader->semiring->join != of_part->semiring->join)
+      return false;
     return !of_reader->semiring->needs_nonnegative && of_reader->factors.size() >= 2 && has_factor(*of_reader, operand);
   }
 

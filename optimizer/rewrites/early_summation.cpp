@@ -152,6 +152,8 @@ std::optional<VertexId> take_apart(VertexSplitter& splitter) {
     case Aggregate::Min:
     case Aggregate::Max: return take_extremes_apart(splitter);
     case Aggregate::LogSumExp:
+    case Aggregate::Block:
+    case Aggregate::User:
     case Aggregate::None: break;
   }
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include "common/check.hpp"
 #include "optimizer/rewrites/term_groups.hpp"
 #include "optimizer/rewrites/truth_product.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -33,10 +34,11 @@ class NonnegativeVertices {
   }
 
  private:
-  // No aggregate of such values has others, except the least of none and numbers that wrap.
+  // No aggregate of such values has others, except the least of none, numbers that wrap, and what a user defines.
   bool is_nonnegative_vertex(const Vertex& vertex) const {
     if (vertex.is_input() || vertex.compute_dtype == DType::Int64 || is_complex(vertex.compute_dtype)) return false;
     if (vertex.einsum.aggregate == Aggregate::Max && has_empty_label(vertex)) return false;
+    if (vertex.einsum.user != nullptr) return false;
     std::vector<bool> operands;
     for (const auto input : vertex.inputs) operands.push_back(known_.at(input));
     if (!is_nonnegative(*vertex.einsum.expression, operands)) return false;
@@ -91,7 +93,8 @@ std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter) {
     return JoinedFactors{semiring, factors_of(vertex.einsum.expression)};
   }
   if (aggregates_nothing(splitter)) return std::nullopt;
-  for (const auto& semiring : all_semirings()) {
+  const auto* user = vertex.einsum.user.get();
+  for (const auto& semiring : user != nullptr ? std::span(user->semirings) : all_semirings()) {
     if (semiring.aggregate != aggregate || !holds_for(semiring, vertex.compute_dtype)) continue;
     auto factors = factors_of(vertex.einsum.expression, semiring.join);
     if (factors.size() < 2) continue;

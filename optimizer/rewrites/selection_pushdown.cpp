@@ -8,6 +8,7 @@
 #include "common/check.hpp"
 #include "common/poll_steps.hpp"
 #include "optimizer/rewrites/label_substitution.hpp"
+#include "tensor/block_form.hpp"
 #include "tensor/scalar_types.hpp"
 
 namespace eindb {
@@ -218,7 +219,7 @@ class PushdownSweep {
   static bool can_hold(const EinSum& einsum, const Held& at) {
     const auto random = random_labels_of(*einsum.expression);
     for (std::size_t d = 0; d < at.size(); ++d)
-      if (at[d] && contains(random, einsum.output[d])) return false;
+      if (at[d] && (contains(random, einsum.output[d]) || is_whole(einsum, einsum.output[d]))) return false;
     return true;
   }
 
@@ -268,6 +269,8 @@ class PushdownSweep {
     selected.aggregated = rename_labels(einsum.aggregated, to);
     selected.aggregate = einsum.aggregate;
     selected.epilogue = einsum.epilogue;
+    selected.block = einsum.block;
+    selected.user = einsum.user;
     selected.expression = rename_labels(replace_label_values(einsum.expression, value), to);
     auto& vertex = vertices_[reader];
     vertex.inputs = std::move(inputs);

@@ -95,6 +95,7 @@ Vertex VertexSplitter::build(std::string name, const ScalarPtr& expression, EinS
 ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how) {
   EinSum head;
   head.aggregate = aggregated.empty() ? Aggregate::None : how;
+  if (head.aggregate == Aggregate::User) head.user = vertex_.einsum.user;
   head.aggregated = std::move(aggregated);
   head.output = output;
   auto part = build(names_.next(vertex_.name), expression, std::move(head), type_of(*expression));
@@ -107,6 +108,7 @@ ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, L
 VertexId VertexSplitter::finish(const ScalarPtr& expression, Labels aggregated) {
   EinSum head;
   head.aggregate = aggregated.empty() ? Aggregate::None : vertex_.einsum.aggregate;
+  if (head.aggregate == Aggregate::User) head.user = vertex_.einsum.user;
   head.aggregated = std::move(aggregated);
   head.output = vertex_.einsum.output;
   auto last = build(vertex_.name, expression, std::move(head), vertex_.compute_dtype);

@@ -126,7 +126,8 @@ void ExpressionBinder::bind_labels(const ast::Expression& e, const std::vector<a
 }
 
 void ExpressionBinder::sweep_labels(const ast::Expression& e) {
-  if (const auto* reference = std::get_if<ast::Reference>(&e.node)) sweep_labels(*reference, e.span);
+  if (const auto* reference = std::get_if<ast::Reference>(&e.node))
+    sweep_labels(*reference, graph_.vertex(tensors_.get(reference->name)).bound, e.span);
   if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node); aggregate != nullptr && aggregate->labels) {
     for (const auto& dimension : *aggregate->labels)
       if (dimension.extent)
@@ -135,9 +136,8 @@ void ExpressionBinder::sweep_labels(const ast::Expression& e) {
   for_each_child(e, [&](const ast::Expression& child) { sweep_labels(child); });
 }
 
-void ExpressionBinder::sweep_labels(const ast::Reference& reference, SourceSpan span) {
+void ExpressionBinder::sweep_labels(const ast::Reference& reference, const Shape& bound, SourceSpan span) {
   const auto& name = reference.name.text;
-  const auto bound = graph_.vertex(tensors_.get(reference.name)).bound;
   require_rank(bound, reference.terms.size(), name, span);
   std::size_t ranges = 0;
   for (std::size_t d = 0; d < reference.terms.size(); ++d) {
@@ -349,16 +349,9 @@ void ExpressionBinder::add_equation(Access& access, Label determined, const Scal
   access.condition = access.condition == nullptr ? equation : applied(ScalarOp::And, {access.condition, equation});
 }
 
-void ExpressionBinder::add_computed(Access& access, const ast::Reference& e, std::size_t d, std::int64_t extent,
-                                    bool& spread, Draft& draft) {
-  const auto& term = e.terms[d];
-  const auto& index = std::get<ast::ComputedIndex>(term.value).index.front();
-  const auto determined = labels_.fresh(e.name.text + "." + std::to_string(d + 1), extent);
-  const auto affine = affine_of(index);
-  if (!affine) return add_gathered(access, e, d, determined, spread, draft);
-
-  LabelAffine bound{{}, affine->offset};
-  for (const auto& [name, coefficient] : affine->coefficients) {
+ExpressionBinder::LabelAffine ExpressionBinder::with_bound_labels(const NamedAffine& affine) const {
+  LabelAffine bound{{}, affine.offset};
+  for (const auto& [name, coefficient] : affine.coefficients) {
     const auto* known = labels_.find(*name);
     if (known == nullptr) {
       throw Error(ErrorKind::Label, "label " + name->text + " has no extent: it occurs in a computed index alone",
@@ -368,6 +361,18 @@ void ExpressionBinder::add_computed(Access& access, const ast::Reference& e, std
     }
     bound.coefficients.emplace_back(*known, coefficient);
   }
+  return bound;
+}
+
+void ExpressionBinder::add_computed(Access& access, const ast::Reference& e, std::size_t d, std::int64_t extent,
+                                    bool& spread, Draft& draft) {
+  const auto& term = e.terms[d];
+  const auto& index = std::get<ast::ComputedIndex>(term.value).index.front();
+  const auto determined = labels_.fresh(e.name.text + "." + std::to_string(d + 1), extent);
+  const auto affine = affine_of(index);
+  if (!affine) return add_gathered(access, e, d, determined, spread, draft);
+
+  const auto bound = with_bound_labels(*affine);
   if (!e.padding) require_inside(bound, term.span, extent, dimension_of(e.name.text, d), affine->coefficients.size());
   add_labels_of_index(access, bound, spread);
   const auto value = affine_expression(bound);
@@ -432,11 +437,7 @@ void ExpressionBinder::add_gathered(Access& access, const ast::Reference& e, std
   const auto extent = graph_.labels().extent(determined);
   auto inner = draft_inside(draft, {});
   const auto value = lower(index, inner);
-  const auto type = with_place(term.span, [&] { return kind_of(*value, input_types(graph_, inner.inputs)).dtype; });
-  if (type != DType::Int64) {
-    throw Error(ErrorKind::Type, "an index is a whole number, and this one is " + std::string(name_of(type)), term.span,
-                "store the indices as INT64, or convert them: CAST(... AS INT64)");
-  }
+  require_index_type(*value, inner, term.span);
   const auto over = free_labels(*value, inner);
   for (const auto label : over) (spread ? access.following : access.leading).add(label);
   ScalarPtr checked;
@@ -448,6 +449,13 @@ void ExpressionBinder::add_gathered(Access& access, const ast::Reference& e, std
   const auto vertex = index_vertex(std::move(inner), checked, over, term.span);
   if (has_filler(e)) add_inside(access, operand(vertex, over, draft), extent);
   add_operand_equation(access, determined, vertex);
+}
+
+void ExpressionBinder::require_index_type(const ScalarExpression& index, const Draft& draft, SourceSpan span) const {
+  const auto type = with_place(span, [&] { return kind_of(index, input_types(graph_, draft.inputs)).dtype; });
+  if (type == DType::Int64) return;
+  throw Error(ErrorKind::Type, "an index is a whole number, and this one is " + std::string(name_of(type)), span,
+              "store the indices as INT64, or convert them: CAST(... AS INT64)");
 }
 
 VertexId ExpressionBinder::index_vertex(Draft draft, ScalarPtr index, Labels over, SourceSpan span) {
@@ -481,8 +489,11 @@ ScalarPtr ExpressionBinder::finish_access(Access access, const ast::Reference& e
                   .aggregated = difference(all.labels(), result.labels()),
                   .expression = applied(ScalarOp::Case, {access.condition, ScalarExpression::operand(0), whole(0)}),
                   .aggregate = Aggregate::Sum};
+    const bool adapts = graph_.vertex(vertex).adapts();
     vertex = with_place(span, [&] {
-      return graph_.add(make_vertex(graph_, next_name(), std::move(access.inputs), std::move(einsum)));
+      auto made = make_vertex(graph_, next_name(), std::move(access.inputs), std::move(einsum));
+      made.is_part_of_adapting = adapts;
+      return graph_.add(std::move(made));
     });
   }
   auto value = access.condition != nullptr ? operand(vertex, result.labels(), draft)

@@ -20,14 +20,37 @@ struct AggregateForm {
 const AggregateForm& form_of(ast::AggregateOp op) {
   using enum ast::AggregateOp;
   static constexpr AggregateForm kForms[] = {
-      {Sum, "SUM", Aggregate::Sum},        {Prod, "PROD", Aggregate::Prod},
-      {Min, "MIN", Aggregate::Min},        {Max, "MAX", Aggregate::Max},
-      {Mean, "MEAN", Aggregate::Sum},      {LogSumExp, "LOGSUMEXP", Aggregate::None},
-      {ArgMin, "ARGMIN", Aggregate::None}, {ArgMax, "ARGMAX", Aggregate::None},
-      {Any, "ANY", Aggregate::None},       {All, "ALL", Aggregate::None},
-      {Count, "COUNT", Aggregate::None},   {CountNonzero, "COUNT_NONZERO", Aggregate::None},
-      {CumSum, "CUMSUM", Aggregate::Sum},  {CumProd, "CUMPROD", Aggregate::Prod},
-      {CumMin, "CUMMIN", Aggregate::Min},  {CumMax, "CUMMAX", Aggregate::Max},
+      {Sum, "SUM", Aggregate::Sum},
+      {Prod, "PROD", Aggregate::Prod},
+      {Min, "MIN", Aggregate::Min},
+      {Max, "MAX", Aggregate::Max},
+      {Mean, "MEAN", Aggregate::Sum},
+      {LogSumExp, "LOGSUMEXP", Aggregate::None},
+      {ArgMin, "ARGMIN", Aggregate::None},
+      {ArgMax, "ARGMAX", Aggregate::None},
+      {Any, "ANY", Aggregate::None},
+      {All, "ALL", Aggregate::None},
+      {Count, "COUNT", Aggregate::None},
+      {CountNonzero, "COUNT_NONZERO", Aggregate::None},
+      {CumSum, "CUMSUM", Aggregate::Sum},
+      {CumProd, "CUMPROD", Aggregate::Prod},
+      {CumMin, "CUMMIN", Aggregate::Min},
+      {CumMax, "CUMMAX", Aggregate::Max},
+      {Variance, "VAR", Aggregate::None},
+      {Deviation, "STD", Aggregate::None},
+      {SampleVariance, "VARIANCE", Aggregate::None},
+      {SampleDeviation, "STDDEV", Aggregate::None},
+      {Sort, "SORT", Aggregate::None},
+      {ArgSort, "ARGSORT", Aggregate::None},
+      {TopK, "TOPK", Aggregate::None},
+      {ArgTopK, "ARGTOPK", Aggregate::None},
+      {Quantile, "QUANTILE", Aggregate::None},
+      {Median, "MEDIAN", Aggregate::None},
+      {Mode, "MODE", Aggregate::None},
+      {CountDistinct, "COUNT_DISTINCT", Aggregate::None},
+      {Fft, "FFT", Aggregate::None},
+      {Ifft, "IFFT", Aggregate::None},
+      {User, "USER", Aggregate::User},
   };
   return kForms[static_cast<std::size_t>(op)];
 }
@@ -57,11 +80,24 @@ bool may_join_tensors(const ScalarExpression& e, const std::vector<VertexId>& op
 
 }  // namespace
 
-bool is_running(ast::AggregateOp op) { return op >= ast::AggregateOp::CumSum; }
+bool is_running(ast::AggregateOp op) { return op >= ast::AggregateOp::CumSum && op <= ast::AggregateOp::CumMax; }
+
+bool keeps_label(ast::AggregateOp op) {
+  using enum ast::AggregateOp;
+  return is_running(op) || op == Sort || op == ArgSort || op == Fft || op == Ifft;
+}
+
+bool is_numbered(ast::AggregateOp op) { return op == ast::AggregateOp::TopK || op == ast::AggregateOp::ArgTopK; }
+
+std::string word_of(ast::AggregateOp op) { return std::string(form_of(op).word); }
+
+std::string word_of(const ast::Aggregate& e) { return e.name ? e.name->text : word_of(e.op); }
 
 ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
   using enum ast::AggregateOp;
   if (is_running(e.op)) return running(e, span, draft);
+  if (e.op == Fft || e.op == Ifft) return fourier(e, span, draft);
+  if (keeps_label(e.op) || is_numbered(e.op)) return in_order(e, span, draft);
   const auto over = aggregated_labels(e, draft.visible);
   const auto& argument = e.argument.front();
   require_labels(e, over, span, draft.visible);
@@ -73,10 +109,19 @@ ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draf
     case All:
     case CountNonzero: return count_true(e, over, span, draft);
     case Count: return count_cells(e, over, span, draft);
+    case Variance:
+    case Deviation:
+    case SampleVariance:
+    case SampleDeviation: return variance(e, over, span, draft);
+    case Quantile:
+    case Median:
+    case Mode:
+    case CountDistinct: return statistic(e, over, span, draft);
     default: break;
   }
   const auto reduced = reduce(
-      form_of(e.op).plain, over, [&](Draft& inner) { return lower(argument, inner); }, span, draft);
+      form_of(e.op).plain, over, [&](Draft& inner) { return lower(argument, inner); }, span, draft, nullptr,
+      e.op == User ? user_aggregate(e) : nullptr);
   auto value =
       reduced.adapting ? adapting_operand(reduced.vertex, *reduced.adapting, draft) : operand(reduced.vertex, draft);
   if (e.op != Mean) return value;
@@ -132,7 +177,7 @@ VertexId ExpressionBinder::bind_aggregate(const ast::Aggregate& e, SourceSpan sp
   for (const auto label : over) {
     if (!contains(head_, label)) continue;
     throw Error(ErrorKind::Label, "label " + graph_.labels().name(label) + " is aggregated and in the head", span,
-                "take it out of the head or out of the brackets of " + std::string(form_of(e.op).word));
+                "take it out of the head or out of the brackets of " + word_of(e));
   }
   return reduce(
              form_of(e.op).plain, over,
@@ -141,7 +186,7 @@ VertexId ExpressionBinder::bind_aggregate(const ast::Aggregate& e, SourceSpan sp
                require_in_head(e.argument.front(), difference(free_labels(*body, inner), over));
                return body;
              },
-             span, outer, &head_)
+             span, outer, &head_, e.op == ast::AggregateOp::User ? user_aggregate(e) : nullptr)
       .vertex;
 }
 
@@ -152,7 +197,8 @@ ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& o
   const auto lower_argument = [&](Draft& inner) {
     auto body = lower(e.argument.front(), inner);
     const auto kind = kind_of(*body, input_types(graph_, inner.inputs));
-    return kind.dtype == DType::Int64 && !kind.weak ? call(ScalarOp::ToFloat64, {std::move(body)}) : body;
+    return kind.dtype == DType::Int64 && (!kind.weak || kind.definite) ? call(ScalarOp::ToFloat64, {std::move(body)})
+                                                                       : body;
   };
   auto probe = draft_inside(draft, over);
   if (may_join_tensors(*lower_argument(probe), probe.inputs, graph_))
@@ -216,7 +262,7 @@ void ExpressionBinder::require_labels(const ast::Aggregate& e, const Labels& ove
   collect_free_labels(e.argument.front(), visible, inside);
   const auto& labels = inside.labels();
   if (labels.empty()) return;
-  const std::string word(form_of(e.op).word);
+  const auto word = word_of(e);
   const auto& last = graph_.labels().name(labels.back());
   throw Error(ErrorKind::Label,
               word + " runs over no label here: " + graph_.labels().join_names(labels) +
@@ -280,7 +326,8 @@ ScalarPtr ExpressionBinder::count_true(const ast::Aggregate& e, const Labels& ov
 }
 
 ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& over, const LowerArgument& argument,
-                                                   SourceSpan span, const Draft& outer, const Labels* head) {
+                                                   SourceSpan span, const Draft& outer, const Labels* head,
+                                                   UserAggregatePtr user) {
   auto inner = draft_inside(outer, over);
   auto expression = argument(inner);
   EinSum einsum{.inputs = {},
@@ -289,6 +336,7 @@ ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& 
                 .expression = expression,
                 .aggregate = over.empty() ? Aggregate::None : how};
   const auto types = input_types(graph_, inner.inputs);
+  if (user != nullptr) return reduce_by(std::move(user), std::move(einsum), std::move(inner), span);
   const auto value = with_place(span, [&] { return kind_of(*expression, types); });
   double cells = 1;
   for (const auto label : over) cells *= static_cast<double>(graph_.labels().extent(label));
@@ -301,7 +349,7 @@ ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& 
                 "take REAL, IMAG or ABS first");
   }
   // PROD of whole numbers soon exceeds INT64.
-  if (!value.weak || how == Aggregate::Prod) return {vertex};
+  if (!value.weak || value.definite || how == Aggregate::Prod) return {vertex};
   return {vertex, value.dtype};
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -81,8 +83,7 @@ class QueryBinder {
     const auto& vertex = bound_.graph.vertex(result.vertex);
     if (vertex.dtype == type) return;
     require_convertible(vertex.dtype, type, query_.span);
-    if (is_read(bound_.graph, result.vertex)) result.vertex = add_copy(bound_.graph, result.vertex, result.name);
-    bound_.graph.set_dtype(result.vertex, type);
+    result.vertex = with_result_type(bound_.graph, result.vertex, type, result.name);
   }
 
   BoundQuery finish() {
@@ -111,6 +112,23 @@ class QueryBinder {
   void bind_item(const ast::Definition& definition) {
     tensors_.define(definition.name, bind_definition(definition, false));
   }
+  void bind_item(const ast::MatrixResults& results) {
+    const auto call = expanded(results.call);
+    const auto* function = find_matrix_function(call);
+    if (function == nullptr || function->results != results.names.size()) {
+      throw Error(
+          ErrorKind::Value,
+          function == nullptr ? "several results come from QR, SVD or EIGH"
+                              : std::string(function->word) + " has " + std::to_string(function->results) + " results",
+          results.span, "as in " + std::string(function == nullptr ? "(Q, R) = QR(A[i,j])" : function->example));
+    }
+    auto binder = expression_binder(results.names.front().text);
+    const auto vertices = binder.bind_matrices(call);
+    for (std::size_t n = 0; n < vertices.size(); ++n) {
+      bound_.graph.rename(vertices[n], results.names[n].text);
+      tensors_.define(results.names[n], vertices[n]);
+    }
+  }
   void bind_item(const ast::Gradient& gradient) { bind_derivatives(gradient, false); }
   void bind_item(const ast::Jvp& jvp) { bind_derivatives(jvp, false); }
 
@@ -133,10 +151,23 @@ class QueryBinder {
 
   void bind_body(const ast::Updates& updates) {
     if (updates.definitions.size() > 1) require_no_order();
-    for (const auto& definition : updates.definitions) {
+    std::vector<Result> indices;
+    for (std::size_t n = 0; n < updates.definitions.size(); ++n) {
+      const auto& definition = updates.definitions[n];
       const auto tensor = tensors_.get_stored(definition.name);
-      results_.push_back({tensor.name, bind_update(definition, tensor)});
+      const auto& cells = updates.regions[n].cells;
+      const auto vertex = cells.empty() ? bind_update(definition, tensor)
+                                        : bind_region(definition, cells.front(), tensor, [&](VertexId index) {
+                                            indices.push_back({bound_.graph.vertex(index).name, index});
+                                            return updates.definitions.size() + indices.size() - 1;
+                                          });
+      if (!cells.empty()) {
+        bound_.regions.back().result = n;
+        bound_.regions.back().adds = updates.regions[n].adds;
+      }
+      results_.push_back({tensor.name, vertex});
     }
+    results_.insert(results_.end(), indices.begin(), indices.end());
   }
 
   // ---- Derivatives
@@ -175,19 +206,42 @@ class QueryBinder {
 
   // ---- Updates
 
+  static void require_stored(const ast::Definition& definition, const InputTensor& tensor) {
+    if (!tensor.attached) return;
+    throw Error(ErrorKind::ReadOnly, definition.name.text + " is in the memory of a program", definition.name.span,
+                "UPDATE TENSOR changes tensors that are stored");
+  }
+
+  VertexId converted_to_stored(const ast::Definition& definition, VertexId vertex, const InputTensor& tensor) {
+    require_convertible(bound_.graph.vertex(vertex).dtype, tensor.dtype, definition.span);
+    return with_result_type(bound_.graph, vertex, tensor.dtype, definition.name.text);
+  }
+
   // The head's labels have the extents of the tensor, so they need no other: W[a,h] = 0.
   VertexId bind_update(const ast::Definition& definition, const InputTensor& tensor) {
     const auto& shape = tensor.grid.shape();
-    if (tensor.attached) {
-      throw Error(ErrorKind::ReadOnly, definition.name.text + " is in the memory of a program", definition.name.span,
-                  "UPDATE TENSOR changes tensors that are stored");
-    }
+    require_stored(definition, tensor);
     require_rank(shape, definition.labels.size(), definition.name.text, definition.head_span);
     for (std::size_t d = 0; d < definition.labels.size(); ++d)
       labels_.bind(definition.labels[d].label, shape[d], definition.name.text, d);
-    const auto vertex = bind_definition(definition, gives_order());
-    require_convertible(bound_.graph.vertex(vertex).dtype, tensor.dtype, definition.span);
-    bound_.graph.set_dtype(vertex, tensor.dtype);
+    return converted_to_stored(definition, bind_definition(definition, gives_order()), tensor);
+  }
+
+  // The values of the cells of a region, whose labels number them.
+  VertexId bind_region(const ast::Definition& definition, const ast::Expression& region, const InputTensor& tensor,
+                       const std::function<std::size_t(VertexId)>& add_result) {
+    require_stored(definition, tensor);
+    const auto& shape = tensor.grid.shape();
+    const auto cells = expanded(region);
+    const auto value = expanded(definition.expression);
+    const auto& reference = std::get<ast::Reference>(cells.node);
+    auto binder = expression_binder(definition.name.text);
+    binder.bind_region_labels(reference, shape, region.span, value);
+    binder.check_names(value);
+    auto vertex = bind_value(binder, value, binder.region_labels(reference), gives_order());
+    bound_.graph.rename(vertex, definition.name.text);
+    vertex = converted_to_stored(definition, vertex, tensor);
+    bound_.regions.push_back({.places = binder.bind_places(reference, shape, add_result)});
     return vertex;
   }
 
@@ -246,27 +300,41 @@ class QueryBinder {
     return value;
   }
 
+  ast::Expression expanded(const ast::Expression& e) {
+    return calls_macro(e, names_.find_macro) ? expand_macros(e, names_.find_macro, next_scope_) : e;
+  }
+
   VertexId bind_definition(const ast::Definition& definition, bool in_given_order) {
     if (!calls_macro(definition.expression, names_.find_macro))
       return bind_expanded(definition, definition.expression, in_given_order);
-    const auto expanded = expand_macros(definition.expression, names_.find_macro, next_scope_);
-    return bind_expanded(definition, expanded, in_given_order);
+    return bind_expanded(definition, expanded(definition.expression), in_given_order);
+  }
+
+  ExpressionBinder expression_binder(const std::string& name) {
+    return {bound_.graph, tensors_, labels_, parameters_, name, [this] { return macro_names(); }, next_scope_++};
+  }
+
+  VertexId bind_value(ExpressionBinder& binder, const ast::Expression& e, Labels labels, bool in_given_order) {
+    if (!in_given_order) return binder.bind(e, std::move(labels));
+    return binder.bind_contraction(
+        e, std::move(labels), [&](std::size_t n) { return steps(n); }, query_.path->span);
   }
 
   VertexId bind_expanded(const ast::Definition& definition, const ast::Expression& expression, bool in_given_order) {
     for (const auto& dimension : definition.labels)
       if (dimension.extent) labels_.bind(dimension.label, extent_of(*dimension.extent), definition.name.text);
     // References come first, since they determine the extents of the head's labels.
-    ExpressionBinder binder(
-        bound_.graph, tensors_, labels_, parameters_, definition.name.text, [&] { return macro_names(); },
-        next_scope_++);
+    auto binder = expression_binder(definition.name.text);
+    if (find_matrix_function(expression) != nullptr) {
+      if (in_given_order) require_no_order();
+      const auto vertex = binder.bind_matrix(expression, definition.labels);
+      bound_.graph.rename(vertex, definition.name.text);
+      return vertex;
+    }
     binder.bind_labels(expression, definition.labels);
     binder.check_names(expression);
     const auto head = bind_head(definition);
-    auto vertex = in_given_order
-                      ? binder.bind_contraction(
-                            expression, head.distinct, [&](std::size_t n) { return steps(n); }, query_.path->span)
-                      : binder.bind(expression, head.distinct);
+    auto vertex = bind_value(binder, expression, head.distinct, in_given_order);
     if (head.has_diagonal()) vertex = embed_diagonals(bound_.graph, vertex, head.distinct, head.places);
     bound_.graph.rename(vertex, definition.name.text);
     return vertex;

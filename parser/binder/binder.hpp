@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "parser/ast.hpp"
-#include "parser/binder/name_source.hpp"  // IWYU pragma: export
+#include "parser/binder/bound_region.hpp"  // IWYU pragma: export
+#include "parser/binder/name_source.hpp"   // IWYU pragma: export
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
@@ -19,7 +20,9 @@ struct BoundResult {
 /// A query with every name resolved.
 struct BoundQuery {
   EinGraph graph;
-  std::vector<BoundResult> results;   ///< result n is graph.outputs()[n]; at least one
+  /// Result n is graph.outputs()[n]; at least one. Behind those of an update are the indices of its regions.
+  std::vector<BoundResult> results;
+  std::vector<BoundRegion> regions;   ///< of updates that set parts of tensors
   std::string path_optimizer;         ///< of USING PATH 'greedy'; empty: the session's
   std::optional<double> path_weight;  ///< of USING PATH 'greedy' WITH WEIGHT 5; nullopt: the session's objective
 };

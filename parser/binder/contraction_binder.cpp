@@ -71,12 +71,15 @@ class Contraction {
  public:
   Contraction(EinGraph& graph, const std::string& name, std::vector<ContractionOperand> operands, const Labels& output)
       : graph_(graph), name_(name), output_(output), results_(std::move(operands)), left_(results_.size()) {
-    for (const auto& operand : results_) {
-      const auto type = graph_.vertex(operand.vertex).dtype;
-      type_ = &operand == &results_.front() ? type : promote(type_, type);
-      hold(operand.labels, 1);
-    }
+    for (const auto& operand : results_) hold(operand.labels, 1);
     hold(output_, 1);
+    // Operands that adapt have a say only where all of them do.
+    std::optional<DType> type;
+    for (const auto& operand : results_) {
+      const auto& vertex = graph_.vertex(operand.vertex);
+      if (!vertex.adapts()) type = type ? promote(*type, vertex.dtype) : vertex.dtype;
+    }
+    type_ = type.value_or(DType::Int64);
   }
 
   VertexId run(const ContractionSteps& steps) {

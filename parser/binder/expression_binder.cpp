@@ -13,6 +13,7 @@
 #include "parser/expression_parser.hpp"
 #include "parser/foreign_words.hpp"
 #include "plan/selection.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 namespace {
@@ -64,14 +65,20 @@ std::string example_reference(const std::string& name, std::size_t rank) {
 // Whether a definition that consists of this aggregate alone is one EinSum.
 bool is_one_vertex(ast::AggregateOp op) {
   using enum ast::AggregateOp;
-  return op == Sum || op == Prod || op == Min || op == Max;
+  return op == Sum || op == Prod || op == Min || op == Max || op == User;
 }
 
 DType type_named(const ast::Identifier& name) {
   if (const auto type = parse_dtype(name.text)) return *type;
-  throw Error(ErrorKind::Type, "there is no type " + name.text, name.span,
-              "use FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 or INT64");
+  constexpr const char* kTypes = "use FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 or INT64";
+  if (!parse_stored_type(name.text)) throw Error(ErrorKind::Type, "there is no type " + name.text, name.span, kTypes);
+  throw Error(ErrorKind::Type, name.text + " is a type of stored tensors, not one to compute in", name.span,
+              std::string(kTypes) + "; CREATE TENSOR Z " + to_upper(name.text) + " AS ... stores a result so");
 }
+
+// Whether the result of a vertex has the type in which it is computed: then it can be converted to another one, without
+// a conversion before that.
+bool is_computed_type(const Vertex& vertex) { return vertex.dtype == vertex.compute_dtype; }
 
 // Collects the factors of a product, regardless of parentheses.
 void collect_factors(const ast::Expression& e, std::vector<const ast::Expression*>& out) {
@@ -98,6 +105,9 @@ ExpressionBinder::ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelS
 void ExpressionBinder::check_names(const ast::Expression& e) {
   if (const auto* call = std::get_if<ast::Call>(&e.node)) {
     const auto& word = call->function.text;
+    if (const auto* matrices = find_matrix_function(e))
+      throw Error(ErrorKind::Value, std::string(matrices->word) + " stands alone to the right of a definition", e.span,
+                  "define it in WITH: WITH " + std::string(matrices->example) + " EINSUM ...");
     if (!find_generator(word) && !find_scalar_function(word)) unknown_function(call->function);
   } else if (const auto* name = std::get_if<ast::Name>(&e.node);
              name != nullptr && labels_.find(name->name) == nullptr) {
@@ -105,6 +115,9 @@ void ExpressionBinder::check_names(const ast::Expression& e) {
     if (tensor) require_rank(graph_.vertex(*tensor).bound, 0, name->name.text, e.span);
     else if (!hint_for_value(name->name.text).empty()) unknown_name(name->name, e.span);
   }
+  if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node);
+      aggregate != nullptr && aggregate->op == ast::AggregateOp::User)
+    require_defined(*aggregate);
   for_each_child(e, [&](const ast::Expression& child) { check_names(child); });
 }
 
@@ -126,7 +139,8 @@ VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   const auto made = lowered_body->kind() == Kind::Operand ? lowered_body->operand() : draft.inputs.size();
   const bool is_made = made < draft.inputs.size() && draft.labels[made] == head_ &&
                        draft.inputs[made].index() >= first_made && !graph_.vertex(draft.inputs[made]).is_input() &&
-                       graph_.vertex(draft.inputs[made]).einsum.output == head_;
+                       graph_.vertex(draft.inputs[made]).einsum.output == head_ &&
+                       (cast == nullptr || is_computed_type(graph_.vertex(draft.inputs[made])));
   EinSum einsum{
       .inputs = {}, .output = head_, .aggregated = {}, .expression = lowered_body, .aggregate = Aggregate::None};
   const auto vertex = is_made ? draft.inputs[made] : add_vertex(std::move(draft), std::move(einsum), e.span);
@@ -181,6 +195,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Parameter& e, SourceSpan span, Draf
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Name& e, SourceSpan span, Draft& draft) {
+  if (e.name.scope == ast::kCombinedScope) return ScalarExpression::operand(e.name.text == "0" ? 0 : 1);
   if (const auto* label = label_named(e.name)) return ScalarExpression::label_index(*label);
   const auto vertex = tensors_.find(e.name);
   if (!vertex) unknown_name(e.name, span);
@@ -247,6 +262,7 @@ ScalarPtr ExpressionBinder::operand(VertexId vertex, Labels labels, Draft& draft
     draft.inputs.push_back(vertex);
     draft.labels.push_back(std::move(labels));
   }
+  if (graph_.vertex(vertex).adapts()) return ScalarExpression::small_integer_operand(known->second);
   return ScalarExpression::operand(known->second);
 }
 
@@ -298,6 +314,7 @@ void ExpressionBinder::unknown_function(const ast::Identifier& function) {
     for (const auto name : {"RANDOM", "RANDN"}) candidates.emplace_back(name);
     for (const auto name : aggregate_names()) candidates.emplace_back(name);
     for (const auto name : scalar_function_names()) candidates.emplace_back(name);
+    for (const auto& matrices : kMatrixFunctions) candidates.emplace_back(matrices.word);
     if (const auto nearest = nearest_name(function.text, candidates)) hint = "did you mean " + *nearest + "?";
   }
   throw Error(ErrorKind::UnknownName, "there is no function " + function.text, function.span, hint);

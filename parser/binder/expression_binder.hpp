@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "parser/ast.hpp"
+#include "parser/binder/bound_region.hpp"
 #include "parser/binder/contraction_binder.hpp"
 #include "parser/binder/label_scope.hpp"
+#include "parser/binder/matrix_functions.hpp"
 #include "parser/binder/parameter_scope.hpp"
 #include "parser/binder/tensor_scope.hpp"
 #include "plan/ein_graph.hpp"
@@ -39,8 +41,22 @@ class ExpressionBinder {
   /// Rejects unknown functions and tensors without their labels. To be called after bind_labels and before the head is
   /// checked, so that a label left without an extent by such a mistake is not reported instead.
   void check_names(const ast::Expression& e);
+  /// The same for `e` and the cells of a region of a tensor with the shape `bound` that get its values. Ranges in `e`
+  /// stand for those of the region.
+  void bind_region_labels(const ast::Reference& cells, const Shape& bound, SourceSpan span, const ast::Expression& e);
+  /// The labels of a region's values, in the order of its indices.
+  Labels region_labels(const ast::Reference& cells) const;
+  /// Where the values go. Indices that are not affine functions of a label become vertices, for which `add_result`
+  /// returns numbers of results. Error{Value} for indices outside.
+  std::vector<RegionPlace> bind_places(const ast::Reference& cells, const Shape& bound,
+                                       const std::function<std::size_t(VertexId)>& add_result);
   /// Adds the vertices for `e`; the last one has `head` as its output labels, in order and distinct.
   VertexId bind(const ast::Expression& e, Labels head);
+  /// Adds the vertices of a definition that is a function of matrices (find_matrix_function) with one result. The
+  /// labels of `head` that the argument's matrix is not one of number the result's dimensions, in order.
+  VertexId bind_matrix(const ast::Expression& e, const std::vector<ast::Dimension>& head);
+  /// The same for one with several results, in their order.
+  std::vector<VertexId> bind_matrices(const ast::Expression& e);
   /// Like bind, for a product or a SUM of a product, contracted in the order that `steps` returns for the number of
   /// factors. Error{Value} at `place` for other expressions.
   VertexId bind_contraction(const ast::Expression& e, Labels head,
@@ -90,6 +106,16 @@ class ExpressionBinder {
     std::int64_t extent;
   };
   struct Access;
+  // A function of matrices with its operands in double precision.
+  struct MatrixCall {
+    BlockOp op = BlockOp::Inverse;
+    DType type = DType::Float64;  // of the results
+    Label rows = {};
+    Label columns = {};
+    Labels batch = {};
+    Labels right = {};  // of several right sides: one label, or none
+    std::vector<ContractionOperand> operands = {};
+  };
   // Lowers the argument of an aggregate into its vertex's draft.
   using LowerArgument = std::function<ScalarPtr(Draft&)>;
 
@@ -128,7 +154,7 @@ class ExpressionBinder {
   std::int64_t extent_of(const ast::Extent& extent) const;
   Range range_of(const ast::IndexRange& range, SourceSpan span, std::int64_t extent, const std::string& place) const;
   void sweep_labels(const ast::Expression& e);
-  void sweep_labels(const ast::Reference& reference, SourceSpan span);
+  void sweep_labels(const ast::Reference& reference, const Shape& bound, SourceSpan span);
   std::optional<NamedAffine> affine_of(const ast::Expression& e) const;
   bool names_scalar(const ast::Identifier& name) const;
   bool add_affine(const ast::Expression& e, std::int64_t factor, NamedAffine& sum) const;
@@ -140,6 +166,7 @@ class ExpressionBinder {
   bool infer_extent(const std::vector<AffineIndex>& indices, bool all);
   void infer_extents();
   ScalarPtr lower_access(const ast::Reference& e, SourceSpan span, Draft& draft);
+  LabelAffine with_bound_labels(const NamedAffine& affine) const;
   static ScalarPtr affine_expression(const LabelAffine& affine);
   static void add_equation(Access& access, Label determined, const ScalarPtr& index);
   void add_computed(Access& access, const ast::Reference& e, std::size_t d, std::int64_t extent, bool& spread,
@@ -150,9 +177,15 @@ class ExpressionBinder {
                       std::size_t labels) const;
   void add_gathered(Access& access, const ast::Reference& e, std::size_t d, Label determined, bool& spread,
                     Draft& draft);
+  void require_index_type(const ScalarExpression& index, const Draft& draft, SourceSpan span) const;
   VertexId index_vertex(Draft draft, ScalarPtr index, Labels over, SourceSpan span);
   void add_operand_equation(Access& access, Label determined, VertexId index);
   ScalarPtr finish_access(Access access, const ast::Reference& e, SourceSpan span, Draft& draft);
+
+  // ---- region_binder.cpp: the cells that an update sets ----
+  std::optional<RegionPlace> affine_place(const ast::Reference& cells, std::size_t d, std::int64_t extent,
+                                          const Labels& values) const;
+  VertexId bind_index(const ast::Expression& index, const std::string& name);
 
   // ---- aggregate_binder.cpp: aggregates, and vertices for parts of an expression ----
   VertexId bind_aggregate(const ast::Aggregate& e, SourceSpan span);
@@ -162,16 +195,42 @@ class ExpressionBinder {
                    Draft& draft);
   ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr running(const ast::Aggregate& e, SourceSpan span, Draft& draft);
+  // ---- block_binder.cpp: functions of whole vectors, and variances ----
+  ContractionOperand converted(const ast::Expression& e, const Draft& outer,
+                               const std::function<std::optional<ScalarOp>(DType)>& convert);
+  Label label_along(const ast::Aggregate& e, const std::string& word, const Labels& free, SourceSpan span) const;
+  VertexId add_block(const BlockFunction& block, const ContractionOperand& values, const Labels& over, Labels output,
+                     DType compute, SourceSpan span);
+  void require_ordered(const ContractionOperand& values, const std::string& word, SourceSpan span) const;
+  ScalarPtr in_order(const ast::Aggregate& e, SourceSpan span, Draft& draft);
+  double share_of(const ast::Aggregate& e) const;
+  ScalarPtr statistic(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  ScalarPtr fourier(const ast::Aggregate& e, SourceSpan span, Draft& draft);
+  ScalarPtr variance(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+
+  // ---- matrix_binder.cpp: functions of matrices ----
+  ContractionOperand matrix_operand(const ast::Expression& e, const Labels& core, DType& type);
+  MatrixCall bind_matrix_call(const ast::Expression& e, const MatrixFunction& function,
+                              const std::vector<ast::Dimension>& head);
+  VertexId add_matrix_block(const MatrixCall& call, Labels output, SourceSpan span);
+  VertexId unpacked(VertexId packed, Label stacked, std::int64_t first, std::optional<Label> rows, const Labels& output,
+                    SourceSpan span);
+
   ScalarPtr count_cells(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   void require_labels(const ast::Aggregate& e, const Labels& over, SourceSpan span, const Labels& visible) const;
   /// Adds the vertex of an aggregate over `over`; its result has the free labels of the argument, or `head`.
   Reduced reduce(Aggregate how, const Labels& over, const LowerArgument& argument, SourceSpan span, const Draft& outer,
-                 const Labels* head = nullptr);
+                 const Labels* head = nullptr, UserAggregatePtr user = nullptr);
   /// Adds an element-wise vertex for `e`; a plain reference returns its own vertex.
   ContractionOperand materialize(const ast::Expression& e, const Draft& outer);
   VertexId add_vertex(Draft draft, EinSum einsum, SourceSpan span, std::optional<DType> computed_in = std::nullopt);
   Draft draft_inside(const Draft& outer, const Labels& over) const;
   Labels in_order_of_head(const Labels& labels) const;
+
+  // ---- user_aggregate_binder.cpp: aggregates of users ----
+  void require_defined(const ast::Aggregate& e) const;
+  UserAggregatePtr user_aggregate(const ast::Aggregate& e);
+  Reduced reduce_by(UserAggregatePtr user, EinSum einsum, Draft inner, SourceSpan span);
 
   // ---- expression_labels_binder.cpp: the labels of an expression ----
   // Labels that occur in e and are not aggregated inside it, in order of first occurrence.
@@ -191,6 +250,7 @@ class ExpressionBinder {
   std::string name_;
   std::function<std::vector<std::string>()> macro_names_;
   Labels head_;
+  Labels matrix_visible_;                                 // labels of the head around an argument that is a matrix
   const ast::Aggregate* whole_ = nullptr;                 // the definition, if it is an aggregate alone
   DistinctLabels own_labels_;                             // of this definition
   std::unordered_map<std::string, VertexId> selections_;  // by tensor and held indices
@@ -201,8 +261,19 @@ class ExpressionBinder {
   int made_ = 0;
 };
 
-/// Whether an aggregate keeps its label: CUMSUM and the like.
+/// The function of matrices that an expression is a call of; null if it is none.
+const MatrixFunction* find_matrix_function(const ast::Expression& e);
+
+/// Whether an aggregate is CUMSUM or the like.
 bool is_running(ast::AggregateOp op);
+/// Whether an aggregate keeps its label: CUMSUM, SORT, FFT and the like.
+bool keeps_label(ast::AggregateOp op);
+/// Whether the second label of an aggregate numbers what it takes along the first: TOPK.
+bool is_numbered(ast::AggregateOp op);
+/// "SUM", ...
+std::string word_of(ast::AggregateOp op);
+/// The same, or the name of a user's aggregate.
+std::string word_of(const ast::Aggregate& e);
 
 /// Error{Label} if the tensor's number of dimensions differs from the number of labels given.
 void require_rank(const Shape& shape, std::size_t given, const std::string& name, SourceSpan span);

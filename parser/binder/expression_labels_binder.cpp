@@ -23,7 +23,13 @@ void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Label
   } else if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
     DistinctLabels inside;
     collect_free_labels(aggregate->argument.front(), visible, inside);
-    if (is_running(aggregate->op)) return out.add(inside.labels());
+    if (keeps_label(aggregate->op)) return out.add(inside.labels());
+    if (is_numbered(aggregate->op) && aggregate->labels) {
+      const auto named = named_labels(*aggregate->labels);
+      if (!named.empty()) out.add(difference(inside.labels(), {named.front()}));
+      if (named.size() > 1) out.add(named[1]);
+      return;
+    }
     const auto over = aggregate->labels ? named_labels(*aggregate->labels) : difference(inside.labels(), visible);
     out.add(difference(inside.labels(), over));
   } else if (const auto* call = std::get_if<ast::Call>(&e.node);

@@ -37,6 +37,12 @@ Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, Entry e
     return label;
   }
   const auto known = table_.extent(found->second.label);
+  if (known != extent && name.text.starts_with(':')) {
+    throw Error(ErrorKind::Shape,
+                "a range has " + std::to_string(extent) + " indices in " + entry.place() + ", but " +
+                    std::to_string(known) + " in " + found->second.place(),
+                name.span, "first ranges have the same number of indices in all references, and second ones likewise");
+  }
   if (known != extent) {
     throw Error(ErrorKind::Shape,
                 "label " + name.text + " has extent " + std::to_string(known) + " in " + found->second.place() +

@@ -57,6 +57,15 @@ VertexId add_copy(EinGraph& graph, VertexId vertex, const std::string& name) {
   return graph.add(make_vertex(graph, name, {vertex}, std::move(einsum)));
 }
 
+VertexId with_result_type(EinGraph& graph, VertexId vertex, DType type, const std::string& name) {
+  const auto& now = graph.vertex(vertex);
+  if (now.dtype == type) return vertex;
+  if (now.is_input() || now.dtype != now.compute_dtype || is_read(graph, vertex))
+    vertex = add_copy(graph, vertex, name);
+  graph.set_dtype(vertex, type);
+  return vertex;
+}
+
 bool is_read(const EinGraph& graph, VertexId vertex) {
   const auto reads = [&](const Vertex& reader) {
     return std::find(reader.inputs.begin(), reader.inputs.end(), vertex) != reader.inputs.end();

@@ -38,7 +38,7 @@ bool is_postgres_function(Tokenizer behind_function) {
 bool is_sql(std::string_view statement, const Token& first, Tokenizer& tokenizer) {
   constexpr std::array<std::string_view, 12> kVerbs{"ALTER",   "DELETE", "DO",    "DROP",   "INSERT", "NOTIFY",
                                                     "REPLACE", "SELECT", "TABLE", "UPDATE", "VALUES", "WITH"};
-  constexpr std::array<std::string_view, 2> kOurs{"TENSOR", "MACRO"};
+  constexpr std::array<std::string_view, 3> kOurs{"TENSOR", "MACRO", "AGGREGATE"};
   constexpr std::array<std::string_view, 4> kBeforeKind{"OR", "REPLACE", "TEMP", "TEMPORARY"};
   auto second = tokenizer.next();
   if (first.is_word("CREATE"))

@@ -78,9 +78,13 @@ constexpr const char* kTemporaryDimensions =
     "SELECT json_group_array(json_object('id', 67108864 + tensor_id, 'position', position, 'label', label,"
     " 'extent', extent, 'parts', parts))"
     " FROM temp.eindb_dimensions";
+// With the type of the values, which is INT64 or FLOAT32 for narrow types (tensor/stored_type).
 constexpr const char* kTensors =
-    "SELECT json_group_array(json(value)) FROM (SELECT value FROM json_each(eindb_own_tensors())"
-    " UNION ALL SELECT value FROM json_each(eindb_temporary_tensors()))";
+    "SELECT json_group_array(json_set(value, '$.values', CASE WHEN dtype LIKE '%INT%' OR dtype = 'BOOL' THEN 'INT64'"
+    " WHEN dtype IN ('FLOAT64', 'COMPLEX64', 'COMPLEX128') THEN dtype ELSE 'FLOAT32' END))"
+    " FROM (SELECT value, json_extract(value, '$.dtype') AS dtype FROM (SELECT value FROM "
+    "json_each(eindb_own_tensors())"
+    " UNION ALL SELECT value FROM json_each(eindb_temporary_tensors())))";
 constexpr const char* kDimensions =
     "SELECT json_group_array(json(value)) FROM (SELECT value FROM json_each(eindb_own_dimensions())"
     " UNION ALL SELECT value FROM json_each(eindb_temporary_dimensions()))";
@@ -93,7 +97,8 @@ constexpr const char* kObjectComment =
     "SELECT description FROM pg_catalog.pg_description WHERE objoid = CAST(?1 AS INTEGER) AND objsubid = 0"
     " AND coalesce(?2, 'pg_class') = 'pg_class'";
 constexpr const char* kMacros =
-    "SELECT json_group_array(json_object('id', rowid, 'name', name, 'definition', definition)) FROM main.eindb_macros";
+    "SELECT json_group_array(json_object('id', rowid, 'name', name, 'definition', definition)) FROM main.eindb_macros"
+    " WHERE definition NOT LIKE 'AGGREGATE %'";
 constexpr const char* kColumns =
     "SELECT json_group_array(json_object('cid', cid, 'name', name, 'type', type, 'notnull', \"notnull\","
     " 'default', dflt_value, 'pk', pk, 'generated', hidden > 1)) FROM pragma_table_xinfo(?1, 'main')"

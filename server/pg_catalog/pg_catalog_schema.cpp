@@ -374,7 +374,7 @@ WITH relations(oid, name, namespace, am, kind, definition, bytes) AS (
   SELECT 268435456 + json_extract(t.value, '$.id'), json_extract(t.value, '$.name'), json_extract(t.value, '$.namespace'), 2, 'r', NULL,
     coalesce((SELECT CAST(round(exp(sum(ln(json_extract(d.value, '$.extent'))))) AS INTEGER)
       FROM json_each(eindb_dimensions()) d WHERE json_extract(d.value, '$.id') = json_extract(t.value, '$.id')), 1)
-    * CASE json_extract(t.value, '$.dtype') WHEN 'FLOAT32' THEN 4 WHEN 'COMPLEX128' THEN 16 ELSE 8 END
+    * CASE json_extract(t.value, '$.values') WHEN 'FLOAT32' THEN 4 WHEN 'COMPLEX128' THEN 16 ELSE 8 END
   FROM json_each(eindb_tensors()) t
   UNION ALL
   SELECT 536870912 + rowid, CASE WHEN type = 'index' AND name LIKE 'sqlite\_autoindex\_%' ESCAPE '\'
@@ -403,7 +403,7 @@ DELETE FROM pg_catalog.pg_class WHERE oid IN (
 INSERT INTO pg_catalog.pg_attribute
   WITH dimensions AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.position') AS position,
     json_extract(value, '$.label') AS label FROM json_each(eindb_dimensions())),
-  tensors AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.dtype') AS dtype
+  tensors AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.values') AS dtype
     FROM json_each(eindb_tensors())),
   relations AS (SELECT 536870912 + rowid AS oid, name FROM main.sqlite_schema WHERE type IN ('table', 'view')),
   columns(oid, name, type, modifier, number, required, has_default, generated) AS (

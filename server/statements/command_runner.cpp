@@ -38,7 +38,7 @@ Result shown(const std::string& name, std::string value) {
 /// Whether SHOW lists contents of the database. Unlike SHOW of a setting, it is part of the transaction.
 bool lists_of_database(std::string_view name) {
   return equal_ignoring_case(name, "tensors") || equal_ignoring_case(name, "macros") ||
-         equal_ignoring_case(name, "users");
+         equal_ignoring_case(name, "aggregates") || equal_ignoring_case(name, "users");
 }
 
 }  // namespace

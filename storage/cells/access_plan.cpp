@@ -36,7 +36,7 @@ struct BoxEstimate {
     return product([&](std::size_t d) { return cells[d]; });
   }
   double parts(std::size_t d) const {
-    const auto size = std::max(1.0, static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d])));
+    const auto size = std::max(1.0, static_cast<double>(grid.largest(d)));
     return fixed[d] ? 1 : std::min(static_cast<double>(grid.partition()[d]), 1 + std::ceil(cells[d] / size));
   }
   double all_parts() const {
@@ -55,8 +55,7 @@ struct BoxEstimate {
 struct TileSizes {
   TileSizes(const TileGrid& grid, DType dtype, std::int64_t kept_bytes)
       : tile(static_cast<double>(size_of(dtype))), kept(static_cast<double>(kept_bytes)) {
-    for (std::size_t d = 0; d < grid.rank(); ++d)
-      tile *= static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d]));
+    for (std::size_t d = 0; d < grid.rank(); ++d) tile *= static_cast<double>(grid.largest(d));
     all = tile * static_cast<double>(grid.tile_count());
   }
 

@@ -22,7 +22,7 @@ constexpr std::int64_t kMaxTileMemory = std::int64_t{1} << 30U;
 
 std::int64_t largest_tile(const TileGrid& grid) {
   std::vector<std::int64_t> extents(grid.rank());
-  for (std::size_t d = 0; d < grid.rank(); ++d) extents[d] = largest_part(grid.shape()[d], grid.partition()[d]);
+  for (std::size_t d = 0; d < grid.rank(); ++d) extents[d] = grid.largest(d);
   return checked_product(extents);
 }
 

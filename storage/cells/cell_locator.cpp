@@ -35,14 +35,15 @@ std::optional<std::size_t> CellLocator::outside(std::span<const std::int64_t> ke
   return std::nullopt;
 }
 
-void CellLocator::find_part(Dimension& dimension, std::int64_t index) {
+void CellLocator::find_part(std::size_t d, std::int64_t index) {
+  auto& dimension = dimensions_[d];
   DCHECK(index >= 0 && index < dimension.extent, "an index lies in its dimension");
   if (dimension.begins.empty()) {
-    dimension.part = part_of(dimension.extent, dimension.parts, index);
-    dimension.range = part_range(dimension.extent, dimension.parts, dimension.part);
+    dimension.part = grid_.part_at(d, index);
+    dimension.range = grid_.range(d, dimension.part);
     return;
   }
-  // Parts are nearly equal, so the quotient, which lacks the last bit, is off by at most one.
+  // Parts are nearly equal but for a short last one, so the quotient is nearly right.
   const auto guess =
       static_cast<double>(index) * static_cast<double>(dimension.parts) / static_cast<double>(dimension.extent);
   auto part = std::clamp<std::int64_t>(static_cast<std::int64_t>(guess), 0, dimension.parts - 1);
@@ -58,7 +59,7 @@ CellLocator::Place CellLocator::locate(std::span<const std::int64_t> key) {
   std::int64_t sizes = 1;
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {
     auto& dimension = dimensions_[d];
-    if (key[d] < dimension.range.begin || key[d] >= dimension.range.end()) find_part(dimension, key[d]);
+    if (key[d] < dimension.range.begin || key[d] >= dimension.range.end()) find_part(d, key[d]);
     place.tile_id = place.tile_id * dimension.parts + dimension.part;
     place.first += sizes * dimension.range.begin * dimension.later;
     place.offset = place.offset * dimension.range.size + (key[d] - dimension.range.begin);
@@ -73,8 +74,8 @@ std::int64_t CellLocator::walk(std::int64_t position, Visit&& visit) const {
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {
     const auto& dimension = dimensions_[d];
     const auto slab = sizes * dimension.later;  // positions per index of this dimension
-    const auto part = part_of(dimension.extent, dimension.parts, position / slab);
-    const auto range = part_range(dimension.extent, dimension.parts, part);
+    const auto part = grid_.part_at(d, position / slab);
+    const auto range = grid_.range(d, part);
     visit(d, part, range);
     position -= range.begin * slab;
     sizes *= range.size;

@@ -57,7 +57,7 @@ class CellLocator {
     PartRange range;
     std::vector<std::int64_t> begins;  ///< of each part, then the end; empty if there are too many parts
   };
-  static void find_part(Dimension& dimension, std::int64_t index);
+  void find_part(std::size_t d, std::int64_t index);
   /// Calls visit(d, part, range) for each dimension of the tile that holds `position`; returns the offset in the tile.
   template <class Visit>
   std::int64_t walk(std::int64_t position, Visit&& visit) const;

@@ -49,8 +49,7 @@ bool is_sorted(const WalkOrder& order, std::size_t count, const TileGrid& grid, 
   auto loops = loops_of(order);
   std::erase_if(loops, [&](const WalkLoop& loop) {
     const auto d = order.steps[loop.step].dimension;
-    const auto parts = grid.partition()[d];
-    return fixed[d] || (loop.over_parts ? parts == 1 : largest_part(grid.shape()[d], parts) <= 1);
+    return fixed[d] || (loop.over_parts ? grid.partition()[d] == 1 : grid.largest(d) <= 1);
   });
   const auto relevant = [&](const WalkLoop& loop) { return loop.step < count; };
   const auto end = std::find_if_not(loops.begin(), loops.end(), relevant);
@@ -96,13 +95,11 @@ void CellWalk::start(const WalkOrder& order, std::span<const IndexRange> box) {
 }
 
 void CellWalk::set_axis(std::size_t dimension, bool descending, IndexRange box) {
-  const auto extent = grid_.shape()[dimension];
-  const auto parts = grid_.partition()[dimension];
   auto& axis = axes_[dimension];
   axis.descending = descending;
   axis.box = box;
-  axis.first_part = part_of(extent, parts, box.begin);
-  axis.last_part = box.end - box.begin == 1 ? axis.first_part : part_of(extent, parts, box.end - 1);
+  axis.first_part = grid_.part_at(dimension, box.begin);
+  axis.last_part = box.end - box.begin == 1 ? axis.first_part : grid_.part_at(dimension, box.end - 1);
   if (descending) std::swap(axis.first_part, axis.last_part);
   enter_part(dimension, axis.first_part);
 }

@@ -3,10 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "tensor/stored_type.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -34,30 +37,49 @@ class MemorySource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-/// The bytes before the values of an encoded tile. The format is documented at the head of tile_codec.cpp.
-class TileHeader {
+/// Names the cell with a row-major number in a tile, for messages: "cell [3, 5] of tensor A".
+using CellNamer = std::function<std::string(std::int64_t cell)>;
+
+/// A tile as it is stored: a header, then the values. The format is documented at the head of tile_codec.cpp.
+class EncodedTile {
  public:
-  /// Fills in all fields and the checksum over them and the values. Error{Unsupported} beyond kMaxStoredRank.
-  explicit TileHeader(const Tile& tile);
-  std::span<const std::byte> bytes() const { return {bytes_.data(), size_}; }
+  /// Encodes the values, whose type is the encoding's, and fills in all fields and the checksum. Takes memory for the
+  /// encoded values, unless they are plain: then they are the tile's, which must live as long. Error{Unsupported}
+  /// beyond kMaxStoredRank, Error{Value} for a value that the encoding does not hold. A tile that is encoded so already
+  /// is stored as it is.
+  explicit EncodedTile(const Tile& tile, Encoding encoding = Encoding::Plain, const CellNamer& name = {});
+
+  EncodedTile(EncodedTile&&) = default;  // not copied: values() may lie in its buffer
+
+  std::span<const std::byte> header() const { return {header_.data(), header_size_}; }
+  std::span<const std::byte> values() const { return values_; }
+  /// The values of the cells from `begin` to before `end`, in whole units (unit_of), which may hold other cells, too.
+  std::span<const std::byte> values(std::int64_t begin, std::int64_t end) const;
+  std::size_t size() const { return header_size_ + values_.size(); }
   std::uint64_t checksum() const;
 
  private:
-  std::array<std::byte, 24 + 8 * kMaxStoredRank> bytes_{};
-  std::size_t size_;
+  StoredType type_;
+  std::array<std::byte, 24 + 8 * kMaxStoredRank> header_{};
+  std::size_t header_size_;
+  std::vector<std::byte> buffer_;  // unless the values are plain
+  std::span<const std::byte> values_;
 };
 
 /// Bytes of an encoded tile, header included.
-std::size_t encoded_size(const Tile& tile);
+std::size_t encoded_size(const Tile& tile, Encoding encoding = Encoding::Plain);
 /// Header and values in one buffer.
-std::vector<std::byte> encode_tile(const Tile& tile);
+std::vector<std::byte> encode_tile(const Tile& tile, Encoding encoding = Encoding::Plain);
 
 /// The checksum in the header of an encoded tile; 0 if the bytes are too short.
 std::uint64_t encoded_checksum(const ByteSource& source);
 
-/// Decodes the tile of `type` and `shape` in `source`, reading values straight into the tile's memory. Every field and
-/// the checksum are verified, sizes before memory is allocated. Error{Corrupt} on a mismatch; `context` names the
-/// bytes' origin: "tile [0, 3] of tensor A".
+/// Reads the tile of `shape` in `source` straight into the tile's memory; values of an encoding stay encoded (see
+/// Tile::encoding). `type` is that of the values, or another one to which their encoding decodes them (tensor/
+/// cell_encoding.hpp). Every field and the checksum are verified, sizes before memory is allocated. Error{Corrupt} on a
+/// mismatch; `context` names the bytes' origin: "tile [0, 3] of tensor A".
+Tile load_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
+/// The same, decoded.
 Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
 
 }  // namespace eindb

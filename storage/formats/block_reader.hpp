@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tensor/stored_type.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -11,7 +12,10 @@ namespace eindb {
 class BlockReader {
  public:
   virtual ~BlockReader() = default;
+  /// Of the values that are read.
   virtual DType dtype() const = 0;
+  /// That of a tensor which keeps the array's elements; it has such values.
+  virtual StoredType type() const { return dtype(); }
   virtual const Shape& shape() const = 0;
   /// The block of `extents` at `begin`, which must lie within shape().
   virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;

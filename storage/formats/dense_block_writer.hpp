@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/formats/npy_header.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -22,6 +23,11 @@ void write_dense_block(const Shape& array, const std::vector<std::int64_t>& begi
 /// The same for elements that have the same encoding in the file as in memory.
 void write_dense_block(const Shape& array, const std::vector<std::int64_t>& begin, const Tile& block,
                        const RunSink& put);
+
+/// The same for a block whose values are written as `element`, whose dtype() is the block's. Error{Value} for an
+/// integer that the element does not hold.
+void write_dense_block(const Shape& array, const std::vector<std::int64_t>& begin, const Tile& block,
+                       const NpyElement& element, const RunSink& put);
 
 /// Throws Error{Io} if `path` does not support writes at any offset, which files of this format need.
 void require_regular_file(bool is_seekable, const std::string& path, const std::string& format);

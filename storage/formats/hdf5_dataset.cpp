@@ -32,51 +32,52 @@ extern "C" herr_t collect_dataset(hid_t /*group*/, const char* name, const H5O_i
   return names.size() < kMostNames ? 0 : 1;  // 1 stops the iteration
 }
 
-/// The IEEE 754 half precision type, which the library does not predefine.
-Hdf5Handle half_type(H5T_order_t order) {
-  Hdf5Handle half(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
-  const bool made = H5Tset_fields(half.get(), 15, 10, 5, 0, 10) >= 0 && H5Tset_precision(half.get(), 16) >= 0 &&
-                    H5Tset_ebias(half.get(), 15) >= 0 && H5Tset_size(half.get(), 2) >= 0 &&
-                    H5Tset_order(half.get(), order) >= 0;
-  CHECK(made, "half precision is a type of the library");
-  return half;
-}
-
 bool equals_any(hid_t type, std::initializer_list<hid_t> known) {
   return std::any_of(known.begin(), known.end(), [&](hid_t one) { return H5Tequal(type, one) > 0; });
 }
 
+StoredType integer_type(std::size_t size, bool is_signed) {
+  switch (size) {
+    case 1: return with_encoding(is_signed ? Encoding::Int8 : Encoding::UInt8);
+    case 2: return with_encoding(is_signed ? Encoding::Int16 : Encoding::UInt16);
+    case 4: return with_encoding(is_signed ? Encoding::Int32 : Encoding::UInt32);
+    default: return DType::Int64;
+  }
+}
+
 /// The element type for a real number of the file, or nullopt if there is none.
-std::optional<DType> real_dtype(hid_t type) {
+std::optional<StoredType> real_type(hid_t type) {
   const auto size = H5Tget_size(type);
   switch (H5Tget_class(type)) {
     case H5T_FLOAT:
       if (equals_any(type, {H5T_IEEE_F64LE, H5T_IEEE_F64BE})) return DType::Float64;
       if (equals_any(type, {H5T_IEEE_F32LE, H5T_IEEE_F32BE})) return DType::Float32;
-      if (equals_any(type, {half_type(H5T_ORDER_LE).get(), half_type(H5T_ORDER_BE).get()})) return DType::Float32;
+      if (equals_any(type, {hdf5_half_type(H5T_ORDER_LE).get(), hdf5_half_type(H5T_ORDER_BE).get()}))
+        return with_encoding(Encoding::Float16);
       return std::nullopt;
     case H5T_INTEGER:
-      if ((size == 1 || size == 2 || size == 4 || size == 8) && H5Tget_precision(type) == size * 8) return DType::Int64;
+      if ((size == 1 || size == 2 || size == 4 || size == 8) && H5Tget_precision(type) == size * 8)
+        return integer_type(size, H5Tget_sign(type) == H5T_SGN_2);
       return std::nullopt;
     case H5T_ENUM: {
       const Hdf5Handle base(H5Tget_super(type), H5Tclose);
-      return base ? real_dtype(base.get()) : std::nullopt;
+      return base ? real_type(base.get()) : std::nullopt;
     }
     default: return std::nullopt;
   }
 }
 
 /// COMPLEX64 or COMPLEX128 for a compound of two equal floats r and i; nullopt for other compounds.
-std::optional<DType> complex_dtype(hid_t type) {
+std::optional<StoredType> complex_type(hid_t type) {
   if (H5Tget_nmembers(type) != 2) return std::nullopt;
   const int r = H5Tget_member_index(type, "r");
   const int i = H5Tget_member_index(type, "i");
   if (r < 0 || i < 0) return std::nullopt;
   const Hdf5Handle real(H5Tget_member_type(type, static_cast<unsigned>(r)), H5Tclose);
   const Hdf5Handle imaginary(H5Tget_member_type(type, static_cast<unsigned>(i)), H5Tclose);
-  const auto part = real_dtype(real.get());
-  if (!part || *part == DType::Int64 || H5Tequal(real.get(), imaginary.get()) <= 0) return std::nullopt;
-  return *part == DType::Float32 ? DType::Complex64 : DType::Complex128;
+  const auto part = real_type(real.get());
+  if (!part || part->values == DType::Int64 || H5Tequal(real.get(), imaginary.get()) <= 0) return std::nullopt;
+  return part->values == DType::Float32 ? DType::Complex64 : DType::Complex128;
 }
 
 bool is_unsigned_64(hid_t type) {
@@ -233,21 +234,22 @@ std::int64_t Hdf5Dataset::check_chunks(hid_t creation, std::int64_t largest_chun
 void Hdf5Dataset::read_type(PackedValues values) {
   const Hdf5Handle type(H5Dget_type(dataset_.get()), H5Tclose);
   if (!type) fail("has a damaged type");
-  const auto dtype = H5Tget_class(type.get()) == H5T_COMPOUND ? complex_dtype(type.get()) : real_dtype(type.get());
-  if (!dtype) {
+  const auto stored = H5Tget_class(type.get()) == H5T_COMPOUND ? complex_type(type.get()) : real_type(type.get());
+  if (!stored) {
     refuse("has elements that are no numbers of 64 bits or fewer",
            "floats of 16, 32 and 64 bits, integers, and compounds of two floats r and i can be read");
   }
-  dtype_ = *dtype;
+  type_ = *stored;
+  const auto dtype = type_.values;
   element_size_ = static_cast<std::int64_t>(H5Tget_size(type.get()));
   const bool is_unsigned = is_unsigned_64(type.get());
-  packing_ = Packing(dtype_, is_unsigned);
+  packing_ = Packing(dtype, is_unsigned);
   if (values == PackedValues::Unpack) {
-    packing_ = read_hdf5_packing(dataset_.get(), dtype_, is_unsigned, element_size_, [&](const std::string& what) {
+    packing_ = read_hdf5_packing(dataset_.get(), dtype, is_unsigned, element_size_, [&](const std::string& what) {
       refuse(what, "RAW reads the values as they are stored");
     });
   }
-  memory_type_ = is_unsigned ? Hdf5Handle(H5Tcopy(H5T_NATIVE_UINT64), H5Tclose) : hdf5_memory_type(dtype_);
+  memory_type_ = is_unsigned ? Hdf5Handle(H5Tcopy(H5T_NATIVE_UINT64), H5Tclose) : hdf5_memory_type(dtype);
 }
 
 void Hdf5Dataset::read_shape() {
@@ -268,7 +270,7 @@ void Hdf5Dataset::read_shape() {
 }
 
 void Hdf5Dataset::check_size() const {
-  const auto widest = std::max<std::int64_t>(element_size_, static_cast<std::int64_t>(size_of(dtype_)));
+  const auto widest = std::max<std::int64_t>(element_size_, static_cast<std::int64_t>(size_of(type_.values)));
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(shape_.element_count(), widest, &bytes))
     fail("has the shape " + shape_.to_string() + ", which overflows");
@@ -280,7 +282,7 @@ void Hdf5Dataset::check_size() const {
 
 Tile Hdf5Dataset::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {
   const std::scoped_lock lock(hdf5_mutex());
-  auto tile = Tile::uninitialized(dtype_, extents);
+  auto tile = Tile::uninitialized(type_.values, extents);
   if (extents.element_count() > 0)
     read_part(begin, std::vector<std::int64_t>(extents.rank(), 0), extents.extents(), tile);
   return packing_.unpack(std::move(tile), input_.path() + ": data set " + quoted_name(name_));

@@ -29,6 +29,7 @@ class Hdf5Dataset final : public BlockReader {
   ~Hdf5Dataset() override;
 
   DType dtype() const override { return packing_.dtype(); }
+  StoredType type() const override { return packing_.is_scaled() ? packing_.dtype() : type_; }
   const Shape& shape() const override { return shape_; }
   /// Beyond the tile, takes the memory of some chunks (the cache of 32 MiB, or the largest chunk) and up to 24 MiB for
   /// metadata about them.
@@ -60,7 +61,7 @@ class Hdf5Dataset final : public BlockReader {
   Hdf5Handle file_;
   Hdf5Handle dataset_;
   Hdf5Handle memory_type_;
-  DType dtype_ = DType::Float64;  // of the values as they are stored
+  StoredType type_;  // of the values as they are stored
   Packing packing_;
   std::int64_t element_size_ = 0;  // bytes in the file
   Shape shape_;

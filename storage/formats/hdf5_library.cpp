@@ -109,6 +109,28 @@ void refuse_hdf5_external_links(hid_t access) { H5Pset_elink_cb(access, refuse_e
 
 Hdf5Handle hdf5_memory_type(DType dtype) { return make_type(dtype, false); }
 
-Hdf5Handle hdf5_file_type(DType dtype) { return make_type(dtype, true); }
+Hdf5Handle hdf5_half_type(H5T_order_t order) {
+  Hdf5Handle half(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+  const bool made = H5Tset_fields(half.get(), 15, 10, 5, 0, 10) >= 0 && H5Tset_precision(half.get(), 16) >= 0 &&
+                    H5Tset_ebias(half.get(), 15) >= 0 && H5Tset_size(half.get(), 2) >= 0 &&
+                    H5Tset_order(half.get(), order) >= 0;
+  CHECK(made, "half precision is a type of the library");
+  return half;
+}
+
+Hdf5Handle hdf5_file_type(StoredType type) {
+  const auto copy = [](hid_t known) { return Hdf5Handle(H5Tcopy(known), H5Tclose); };
+  switch (type.encoding) {
+    case Encoding::Bool:
+    case Encoding::Int8: return copy(H5T_STD_I8LE);
+    case Encoding::UInt8: return copy(H5T_STD_U8LE);
+    case Encoding::Int16: return copy(H5T_STD_I16LE);
+    case Encoding::UInt16: return copy(H5T_STD_U16LE);
+    case Encoding::Int32: return copy(H5T_STD_I32LE);
+    case Encoding::UInt32: return copy(H5T_STD_U32LE);
+    case Encoding::Float16: return hdf5_half_type(H5T_ORDER_LE);
+    default: return make_type(type.values, true);
+  }
+}
 
 }  // namespace eindb

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "tensor/dtype.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -67,7 +67,10 @@ class Hdf5Handle {
 
 /// The library's type for the elements of a tile; complex numbers are compounds of r and i, as in h5py.
 Hdf5Handle hdf5_memory_type(DType dtype);
-/// The same for a file, always little-endian.
-Hdf5Handle hdf5_file_type(DType dtype);
+/// The IEEE 754 half precision type, which the library does not predefine.
+Hdf5Handle hdf5_half_type(H5T_order_t order);
+/// The type of a tensor's elements in a file, always little-endian: BOOL is an integer of a byte, and what the library
+/// has no type for (BFLOAT16, floats of 8 bits, what has scales) is FLOAT32.
+Hdf5Handle hdf5_file_type(StoredType type);
 
 }  // namespace eindb

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -19,8 +19,8 @@ struct Hdf5Layout {
 
 /// A data set to be made.
 struct Hdf5NewDataset {
-  std::string name;  ///< a path from the root group, without empty parts
-  DType dtype = DType::Float64;
+  std::string name;                  ///< a path from the root group, without empty parts
+  StoredType type = DType::Float64;  ///< floats of 8 bits, and what has scales, become FLOAT32
   Shape shape;
   Hdf5Layout layout;
 };

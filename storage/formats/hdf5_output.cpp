@@ -98,10 +98,10 @@ Hdf5Handle Hdf5Output::creation_properties(const Hdf5NewDataset& dataset) const 
   require(H5Pset_obj_track_times(creation.get(), false));  // equal tensors give identical files
   // What is never written is zero: also where the library takes the place of something that was there before.
   if (!is_trusted_) require(H5Pset_fill_time(creation.get(), H5D_FILL_TIME_ALLOC));
-  const auto& [name, dtype, shape, layout] = dataset;
+  const auto& [name, type, shape, layout] = dataset;
   const bool chunked = layout.chunk && shape.rank() > 0 && shape.element_count() > 0;
   if (!chunked) return creation;
-  const auto chunk = chunk_extents(*layout.chunk, shape, static_cast<std::int64_t>(size_of(dtype)));
+  const auto chunk = chunk_extents(*layout.chunk, shape, static_cast<std::int64_t>(size_of(type.values)));
   require(H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()));
   if (layout.deflate) require(H5Pset_shuffle(creation.get()));
   if (layout.deflate) require(H5Pset_deflate(creation.get(), kDeflateLevel));
@@ -117,8 +117,8 @@ void Hdf5Output::create(const Hdf5NewDataset& dataset, Overwrite overwrite) {
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   require(H5Pset_chunk_cache(access.get(), 12421, static_cast<std::size_t>(kHdf5ChunkCache), 0.75));
   refuse_hdf5_external_links(access.get());
-  memory_type_ = hdf5_memory_type(dataset.dtype);
-  dataset_ = Hdf5Handle(H5Dcreate2(file_.get(), dataset.name.c_str(), hdf5_file_type(dataset.dtype).get(),
+  memory_type_ = hdf5_memory_type(dataset.type.values);
+  dataset_ = Hdf5Handle(H5Dcreate2(file_.get(), dataset.name.c_str(), hdf5_file_type(dataset.type).get(),
                                    space_of(dataset.shape).get(), links.get(), creation.get(), access.get()),
                         H5Dclose);
   if (!dataset_) fail();

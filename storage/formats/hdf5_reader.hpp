@@ -18,6 +18,8 @@ class Hdf5Reader {
              const Cancellation* cancellation = nullptr, PackedValues values = PackedValues::Unpack);
 
   DType dtype() const { return reader_.dtype(); }
+  /// That of a tensor which keeps the file's elements.
+  StoredType type() const { return reader_.type(); }
   const Shape& shape() const { return reader_.shape(); }
   /// The block of `extents` at `begin`, which must lie within shape().
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {

@@ -151,7 +151,7 @@ Error death_of_writer(const std::string& path, Hdf5Output::Begin begin, int stat
 
 Hdf5Writer::Hdf5Writer(const FilePath& path, const Hdf5NewDataset& dataset, Overwrite overwrite,
                        const Cancellation* cancellation)
-    : output_(path, OutputFile::Naming::Early), dtype_(dataset.dtype), shape_(dataset.shape) {
+    : output_(path, OutputFile::Naming::Early), dtype_(dataset.type.values), shape_(dataset.shape) {
   require_regular_file(output_.is_seekable(), output_.path(), "HDF5");
   check_name(dataset.name);
   if (shape_.rank() > H5S_MAX_RANK) {

@@ -50,7 +50,8 @@ class ReaderProcess {
     const auto reader = answer([&] {
       auto opened = open();
       child_.send_value<std::uint8_t>(0);
-      child_.send_value(static_cast<std::uint8_t>(opened->dtype()));
+      child_.send_value(static_cast<std::uint8_t>(opened->type().values));
+      child_.send_value(static_cast<std::uint8_t>(opened->type().encoding));
       child_.send_value(static_cast<std::uint32_t>(opened->shape().rank()));
       for (const auto extent : opened->shape().extents()) child_.send_value(extent);
       return opened;
@@ -111,13 +112,15 @@ IsolatedReader::IsolatedReader(const std::string& path, std::mutex& library, con
 
 void IsolatedReader::receive_shape() {
   const auto dtype = dtype_from_code(process_.receive_value<std::uint8_t>());
+  const auto encoding = encoding_from_code(process_.receive_value<std::uint8_t>());
   const auto rank = process_.receive_value<std::uint32_t>();
-  if (!dtype || rank > kMaxStoredRank) process_.fail();
+  if (!dtype || !encoding || rank > kMaxStoredRank) process_.fail();
+  if (*encoding != Encoding::Plain && with_encoding(*encoding).values != *dtype) process_.fail();
   std::vector<std::int64_t> extents(rank);
   process_.receive(std::as_writable_bytes(std::span(extents)));
   const bool negative = std::any_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 0; });
   if (negative || !try_product(extents)) process_.fail();
-  dtype_ = *dtype;
+  type_ = {*dtype, *encoding};
   shape_ = Shape(std::move(extents));
 }
 
@@ -130,7 +133,7 @@ Tile IsolatedReader::read_block(const std::vector<std::int64_t>& begin, const Sh
   if (request.empty()) bytes = std::span(&scalar, 1);
   process_.send(bytes);
   process_.receive_status();
-  auto tile = Tile::uninitialized(dtype_, extents);
+  auto tile = Tile::uninitialized(type_.values, extents);
   process_.receive(tile.mutable_bytes());
   return tile;
 }

@@ -34,7 +34,8 @@ class IsolatedReader {
   /// the reader.
   IsolatedReader(const std::string& path, std::mutex& library, const Open& open, const Cancellation* cancellation);
 
-  DType dtype() const { return dtype_; }
+  DType dtype() const { return type_.values; }
+  StoredType type() const { return type_; }
   const Shape& shape() const { return shape_; }
   /// Like BlockReader::read_block; throws the same errors as the constructor.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents);
@@ -43,7 +44,7 @@ class IsolatedReader {
   void receive_shape();
 
   IsolatedProcess process_;
-  DType dtype_ = DType::Float64;
+  StoredType type_;
   Shape shape_;
 };
 

@@ -7,35 +7,19 @@
 #include <type_traits>
 
 #include "common/check.hpp"
+#include "tensor/small_float.hpp"
 
 namespace eindb {
 namespace {
 
-/// IEEE binary16, which C++20 lacks.
-struct Half {
-  std::uint16_t bits;
-};
-/// The upper half of an IEEE binary32.
-struct BrainFloat {
-  std::uint16_t bits;
-};
 struct Bool {
   std::uint8_t bits;
 };
 
-float widen(Half half) {
-  const std::uint32_t sign = std::uint32_t{half.bits & 0x8000U} << 16U;
-  const std::uint32_t exponent = (half.bits >> 10U) & 0x1FU;
-  const std::uint32_t fraction = half.bits & 0x3FFU;
-  if (exponent == 0) {
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  const std::uint32_t wide = exponent == 31 ? 255 : exponent + (127 - 15);
-  return std::bit_cast<float>(sign | (wide << 23U) | (fraction << 13U));
-}
-
-float widen(BrainFloat value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16U); }
+template <class T>
+inline constexpr bool is_small_float = false;
+template <unsigned kExponent, unsigned kFraction, bool kFinite>
+inline constexpr bool is_small_float<SmallFloat<kExponent, kFraction, kFinite>> = true;
 
 std::uint8_t reversed(std::uint8_t v) { return v; }
 std::uint16_t reversed(std::uint16_t v) { return __builtin_bswap16(v); }
@@ -67,7 +51,7 @@ bool convert_one(const std::byte* source, Target& target) {
     target = {load<Part, kSwap>(source), load<Part, kSwap>(source + sizeof(Part))};
   } else {
     const auto value = load<Source, kSwap>(source);
-    if constexpr (std::is_same_v<Source, Half> || std::is_same_v<Source, BrainFloat>) target = widen(value);
+    if constexpr (is_small_float<Source>) target = widen(value);
     else if constexpr (std::is_same_v<Source, Bool>) target = value.bits != 0 ? 1 : 0;
     else target = static_cast<Target>(value);  // NOLINT(bugprone-signed-char-misuse): an int8 is a number
     if constexpr (std::is_same_v<Source, std::uint64_t>) return value <= std::numeric_limits<std::int64_t>::max();
@@ -112,6 +96,8 @@ NpyConversion npy_conversion(const NpyElement& element) {
       if (element.size == 8) return either_order<std::complex<float>, std::complex<float>>(element);
       return either_order<std::complex<double>, std::complex<double>>(element);
     case 'B': return either_order<BrainFloat, float>(element);
+    case '4': return either_order<Float8E4M3, float>(element);
+    case '5': return either_order<Float8E5M2, float>(element);
     case 'i': return integers<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(element);
     case 'u': return integers<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(element);
     default: CHECK(element.kind == 'b', "the header was verified"); return either_order<Bool, std::int64_t>(element);

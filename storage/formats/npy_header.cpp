@@ -218,11 +218,52 @@ void verify_length(const std::string& name, const NpyHeader& header, std::int64_
 
 }  // namespace
 
-DType NpyElement::dtype() const {
-  if (kind == 'f') return size == 8 ? DType::Float64 : DType::Float32;
-  if (kind == 'B') return DType::Float32;
-  if (kind == 'c') return size == 16 ? DType::Complex128 : DType::Complex64;
-  return DType::Int64;
+StoredType NpyElement::type() const {
+  switch (kind) {
+    case 'f':
+      if (size == 2) return with_encoding(Encoding::Float16);
+      return StoredType(size == 8 ? DType::Float64 : DType::Float32);
+    case 'c': return StoredType(size == 16 ? DType::Complex128 : DType::Complex64);
+    case 'B': return with_encoding(Encoding::BFloat16);
+    case '4': return with_encoding(Encoding::Float8E4M3);
+    case '5': return with_encoding(Encoding::Float8E5M2);
+    case 'b': return with_encoding(Encoding::Bool);
+    case 'i':
+      if (size == 1) return with_encoding(Encoding::Int8);
+      if (size == 2) return with_encoding(Encoding::Int16);
+      return size == 4 ? with_encoding(Encoding::Int32) : DType::Int64;
+    default: CHECK(kind == 'u', "an element has one of the kinds that are known"); break;
+  }
+  if (size == 1) return with_encoding(Encoding::UInt8);
+  if (size == 2) return with_encoding(Encoding::UInt16);
+  return size == 4 ? with_encoding(Encoding::UInt32) : DType::Int64;
+}
+
+NpyElement npy_element_of(StoredType type) {
+  switch (type.encoding) {
+    case Encoding::Bool: return {'b', 1};
+    case Encoding::Int8: return {'i', 1};
+    case Encoding::UInt8: return {'u', 1};
+    case Encoding::Int16: return {'i', 2};
+    case Encoding::UInt16: return {'u', 2};
+    case Encoding::Int32: return {'i', 4};
+    case Encoding::UInt32: return {'u', 4};
+    case Encoding::Float16: return {'f', 2};
+    case Encoding::BFloat16: return {'B', 2};
+    case Encoding::Float8E4M3: return {'4', 1};
+    case Encoding::Float8E5M2: return {'5', 1};
+    case Encoding::Q80:
+    case Encoding::Q40:
+    case Encoding::Plain: break;
+  }
+  const char kind = type.values == DType::Int64 ? 'i' : is_complex(type.values) ? 'c' : 'f';
+  return {kind, static_cast<int>(size_of(type.values))};
+}
+
+NpyElement npy_file_element_of(StoredType type) {
+  const auto element = npy_element_of(type);
+  const bool is_known = element.kind != 'B' && element.kind != '4' && element.kind != '5';
+  return is_known ? element : npy_element_of(type.values);
 }
 
 NpyHeader parse_npy_header(const std::string& name, std::span<const std::byte> prefix, std::int64_t size) {
@@ -257,14 +298,15 @@ void reshape_array(NpyHeader& array, const Shape& shape, const std::string& name
   array.shape = shape;
 }
 
-std::string make_npy_header(DType type, const Shape& shape) {
-  const char kind = type == DType::Int64 ? 'i' : is_complex(type) ? 'c' : 'f';
+std::string make_npy_header(const NpyElement& element, const Shape& shape) {
+  CHECK(std::string_view("fciub").find(element.kind) != std::string_view::npos,
+        "NPY files have elements of five kinds");
   std::string tuple;
   for (const auto extent : shape.extents()) tuple += std::to_string(extent) + ", ";
   if (shape.rank() > 1) tuple.resize(tuple.size() - 2);
   if (shape.rank() == 1) tuple.resize(tuple.size() - 1);
-  std::string text = std::string("{'descr': '<") + kind + std::to_string(size_of(type)) +
-                     "', 'fortran_order': False, 'shape': (" + tuple + "), }";
+  std::string text = std::string("{'descr': '") + (element.size == 1 ? '|' : '<') + element.kind +
+                     std::to_string(element.size) + "', 'fortran_order': False, 'shape': (" + tuple + "), }";
   constexpr std::size_t kPrefix = 10;
   const auto unpadded = kPrefix + text.size() + 1;
   text.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');

@@ -6,21 +6,29 @@
 #include <string>
 
 #include "storage/files/input_file.hpp"
-#include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
 /// The encoding of an element in an NPY file: NumPy's "<f8" is {'f', 8, big_endian = false}. Other formats of dense
 /// arrays use it too.
 struct NpyElement {
-  char kind = 'f';  ///< f(loat), c(omplex), i(nteger), u(nsigned), b(ool), or B(rain float), which NPY files lack
-  int size = 8;     ///< bytes
+  /// f(loat), c(omplex), i(nteger), u(nsigned), b(ool), or, which NPY files lack, B(rain float), 4 (8 bits, E4M3) and
+  /// 5 (8 bits, E5M2).
+  char kind = 'f';
+  int size = 8;  ///< bytes
   bool big_endian = false;
 
-  /// The tensor's element type: INT64 for integers and bool, FLOAT32 for float16 and bfloat16.
-  DType dtype() const;
+  /// The type of a tensor that is made from the array. INT64 for unsigned integers of 64 bits.
+  StoredType type() const;
+  /// Of the values that are read: INT64 for integers and bool, FLOAT32 for floats of less than 64 bits.
+  DType dtype() const { return type().values; }
 };
+
+/// The element that holds the values of a type, in the order of this machine's bytes. A bool takes a byte; what has a
+/// scale for several cells is written as FLOAT32.
+NpyElement npy_element_of(StoredType type);
 
 /// The header of an NPY file, or the description of a dense array in another format.
 struct NpyHeader {
@@ -46,7 +54,9 @@ NpyHeader parse_npy_header(const std::string& name, std::span<const std::byte> p
 /// is for messages.
 void reshape_array(NpyHeader& array, const Shape& shape, const std::string& name);
 
-/// The header that NumPy writes for a row-major array of `type`; the values follow it in the file.
-std::string make_npy_header(DType type, const Shape& shape);
+/// The header that NumPy writes for a row-major array of such elements; the values follow it in the file.
+std::string make_npy_header(const NpyElement& element, const Shape& shape);
+/// The element that NPY files have for a type: floats that NumPy lacks are FLOAT32.
+NpyElement npy_file_element_of(StoredType type);
 
 }  // namespace eindb

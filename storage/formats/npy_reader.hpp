@@ -17,6 +17,8 @@ class NpyReader {
 
   /// The element type of the tensor.
   DType dtype() const { return header_.element.dtype(); }
+  /// That of a tensor that keeps the file's elements.
+  StoredType type() const { return header_.element.type(); }
   const Shape& shape() const { return header_.shape; }
 
   /// Reads the values in another shape; see reshape_array.

@@ -14,15 +14,17 @@ namespace eindb {
 class NpyWriter {
  public:
   /// Error{Io} if the file cannot be created, or is a pipe or a device.
-  NpyWriter(const FilePath& path, DType dtype, Shape shape);
+  NpyWriter(const FilePath& path, StoredType type, Shape shape);
 
-  /// Writes `block`, which has the file's type, at `begin`. Blocks may come in any order and must not overlap.
+  /// Writes `block`, which has the values of the file's type, at `begin`. Blocks may come in any order and must not
+  /// overlap.
   void write_block(const std::vector<std::int64_t>& begin, const Tile& block);
   void commit() { file_.commit(); }
 
  private:
   OutputFile file_;
-  DType dtype_;
+  DType dtype_;         // of blocks
+  NpyElement element_;  // of the file
   Shape shape_;
   std::int64_t data_offset_ = 0;
 };

@@ -24,10 +24,8 @@ std::string without_ending(const std::string& name) {
   return name.ends_with(kEnding) ? name.substr(0, name.size() - kEnding.size()) : name;
 }
 
-/// Ignores members that are not NPY files.
 ZipEntry choose_member(const InputFile& file, const std::string& wanted) {
-  auto entries = read_zip_directory(file);
-  std::erase_if(entries, [](const ZipEntry& entry) { return !entry.name.ends_with(kEnding); });
+  auto entries = npz_members(file);
   std::vector<std::string> names;
   names.reserve(entries.size());
   for (const auto& entry : entries) names.push_back(without_ending(entry.name));
@@ -40,6 +38,19 @@ bool is_zero(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+std::vector<ZipEntry> npz_members(const InputFile& file) {
+  auto entries = read_zip_directory(file);
+  std::erase_if(entries, [](const ZipEntry& entry) { return !entry.name.ends_with(kEnding); });
+  return entries;
+}
+
+std::string npz_array_name(const ZipEntry& member) { return without_ending(member.name); }
+
+NpzReader::NpzReader(const FilePath& path, const ZipEntry& member, ByteProgress progress)
+    : file_(path), entry_(member), progress_(std::move(progress)) {
+  read_header();
+}
 
 NpzReader::NpzReader(const FilePath& path, const std::string& member, ByteProgress progress)
     : file_(path), entry_(choose_member(file_, member)), progress_(std::move(progress)) {

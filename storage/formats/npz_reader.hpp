@@ -20,8 +20,12 @@ class NpzReader {
   /// read_zip_directory, choose_array and read_npy_header; Error{Corrupt} if the member is longer than its array.
   /// `progress`, if given, receives the progress of the first block's pass.
   NpzReader(const FilePath& path, const std::string& member, ByteProgress progress = {});
+  /// Opens a member that npz_members() has found in the file.
+  NpzReader(const FilePath& path, const ZipEntry& member, ByteProgress progress = {});
 
   DType dtype() const { return array_.element.dtype(); }
+  /// That of a tensor that keeps the file's elements.
+  StoredType type() const { return array_.element.type(); }
   const Shape& shape() const { return array_.shape; }
   /// Reads the values in another shape; see reshape_array.
   void reshape(const Shape& shape) { reshape_array(array_, shape, file_.path()); }
@@ -39,5 +43,10 @@ class NpzReader {
   std::unique_ptr<InputFile> inflated_;
   bool prepared_ = false;
 };
+
+/// The arrays in an NPZ file, in its order; their names end with ".npy". The errors of read_zip_directory.
+std::vector<ZipEntry> npz_members(const InputFile& file);
+/// The name of an array by that of its member.
+std::string npz_array_name(const ZipEntry& member);
 
 }  // namespace eindb

@@ -100,14 +100,19 @@ class Deflater {
 
 }  // namespace
 
-NpzWriter::NpzWriter(const FilePath& path, const std::string& member, DType dtype, Shape shape, Compression compression,
-                     Overwrite overwrite)
-    : file_(path), name_(member_name(member)), dtype_(dtype), shape_(std::move(shape)), compression_(compression) {
+NpzWriter::NpzWriter(const FilePath& path, const std::string& member, StoredType type, Shape shape,
+                     Compression compression, Overwrite overwrite)
+    : file_(path),
+      name_(member_name(member)),
+      dtype_(type.values),
+      element_(npy_file_element_of(type)),
+      shape_(std::move(shape)),
+      compression_(compression) {
   require_regular_file(file_.is_seekable(), file_.path(), "NPZ");
   keep_other_arrays(file_, path, name_, overwrite, members_of);
-  const auto header = make_npy_header(dtype_, shape_);
+  const auto header = make_npy_header(element_, shape_);
   npy_header_ = static_cast<std::int64_t>(header.size());
-  const auto values = checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(dtype_)));
+  const auto values = checked_multiply(shape_.element_count(), std::int64_t{element_.size});
   size_ = checked_add(npy_header_, values);
   // Incompressible data grow by five bytes per block of 16 KiB.
   const auto longest = checked_add(checked_add(size_, size_ / 1000), 65536);
@@ -126,7 +131,8 @@ void NpzWriter::put(std::int64_t offset, std::span<const std::byte> bytes) {
 
 void NpzWriter::write_block(const std::vector<std::int64_t>& begin, const Tile& block) {
   CHECK(block.dtype() == dtype_, "a block has the type of its file");
-  write_dense_block(shape_, begin, block, [&](std::int64_t offset, auto bytes) { put(npy_header_ + offset, bytes); });
+  write_dense_block(shape_, begin, block, element_,
+                    [&](std::int64_t offset, auto bytes) { put(npy_header_ + offset, bytes); });
 }
 
 NpzWriter::Contents NpzWriter::checksum(const ByteProgress& progress) const {

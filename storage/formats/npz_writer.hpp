@@ -11,6 +11,7 @@
 #include "storage/files/scratch_file.hpp"
 #include "storage/formats/byte_progress.hpp"
 #include "storage/formats/existing_arrays.hpp"
+#include "storage/formats/npy_header.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -25,10 +26,11 @@ class NpzWriter {
  public:
   /// `member` is the array's name, with or without ".npy". Error{Io} if the file cannot be created, or is a pipe or a
   /// device; Error{Value} for a name that a ZIP archive cannot hold; the errors of keep_other_arrays().
-  NpzWriter(const FilePath& path, const std::string& member, DType dtype, Shape shape,
+  NpzWriter(const FilePath& path, const std::string& member, StoredType type, Shape shape,
             Compression compression = Compression::None, Overwrite overwrite = Overwrite::No);
 
-  /// Writes `block`, which has the file's type, at `begin`. Blocks may come in any order and must not overlap.
+  /// Writes `block`, which has the values of the file's type, at `begin`. Blocks may come in any order and must not
+  /// overlap.
   void write_block(const std::vector<std::int64_t>& begin, const Tile& block);
   /// Reads all values once more and publishes the file; `progress` is optional.
   void commit(const ByteProgress& progress = {});
@@ -46,7 +48,8 @@ class NpzWriter {
 
   OutputFile file_;
   std::string name_;
-  DType dtype_;
+  DType dtype_;         // of blocks
+  NpyElement element_;  // of the file
   Shape shape_;
   Compression compression_;
   std::int64_t npy_header_ = 0;   // bytes

@@ -38,6 +38,8 @@ class Packing {
   /// The type of unpacked values.
   DType dtype() const { return unpacked_; }
   bool is_unsigned() const { return is_unsigned_; }
+  /// Whether values are others than those that are stored, not only NaN in place of some.
+  bool is_scaled() const { return is_scaled_; }
   /// The values that are meant. Missing ones are NaN; if their type is INT64, which has none, Error{Value}, as for
   /// unsigned integers beyond INT64. `name` begins messages. May change `stored`.
   Tile unpack(Tile stored, const std::string& name) const;

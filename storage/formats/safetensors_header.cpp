@@ -42,13 +42,13 @@ std::optional<NpyElement> element(char kind, int size) { return NpyElement{.kind
 
 const std::array<Type, 20>& types() {
   static const std::array<Type, 20> kTypes{
-      {{"F64", 64, element('f', 8)},  {"F32", 32, element('f', 4)}, {"F16", 16, element('f', 2)},
-       {"BF16", 16, element('B', 2)}, {"I64", 64, element('i', 8)}, {"I32", 32, element('i', 4)},
-       {"I16", 16, element('i', 2)},  {"I8", 8, element('i', 1)},   {"U64", 64, element('u', 8)},
-       {"U32", 32, element('u', 4)},  {"U16", 16, element('u', 2)}, {"U8", 8, element('u', 1)},
-       {"BOOL", 8, element('b', 1)},  {"C64", 64, element('c', 8)}, {"F8_E5M2", 8, std::nullopt},
-       {"F8_E4M3", 8, std::nullopt},  {"F8_E8M0", 8, std::nullopt}, {"F6_E2M3", 6, std::nullopt},
-       {"F6_E3M2", 6, std::nullopt},  {"F4", 4, std::nullopt}}};
+      {{"F64", 64, element('f', 8)},    {"F32", 32, element('f', 4)}, {"F16", 16, element('f', 2)},
+       {"BF16", 16, element('B', 2)},   {"I64", 64, element('i', 8)}, {"I32", 32, element('i', 4)},
+       {"I16", 16, element('i', 2)},    {"I8", 8, element('i', 1)},   {"U64", 64, element('u', 8)},
+       {"U32", 32, element('u', 4)},    {"U16", 16, element('u', 2)}, {"U8", 8, element('u', 1)},
+       {"BOOL", 8, element('b', 1)},    {"C64", 64, element('c', 8)}, {"F8_E5M2", 8, element('5', 1)},
+       {"F8_E4M3", 8, element('4', 1)}, {"F8_E8M0", 8, std::nullopt}, {"F6_E2M3", 6, std::nullopt},
+       {"F6_E3M2", 6, std::nullopt},    {"F4", 4, std::nullopt}}};
   return kTypes;
 }
 

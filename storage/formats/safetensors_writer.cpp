@@ -2,6 +2,7 @@
 
 #include "storage/formats/safetensors_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
@@ -16,48 +17,68 @@
 #include "common/letter_case.hpp"
 #include "storage/formats/array_name.hpp"
 #include "storage/formats/dense_block_writer.hpp"
-#include "storage/formats/half_precision.hpp"
 #include "storage/formats/little_endian.hpp"
 #include "storage/formats/safetensors_header.hpp"
+#include "tensor/small_float.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::array<std::pair<SafetensorsType, std::string_view>, 5> kNames{{{SafetensorsType::F16, "F16"},
-                                                                              {SafetensorsType::BF16, "BF16"},
-                                                                              {SafetensorsType::F32, "F32"},
-                                                                              {SafetensorsType::F64, "F64"},
-                                                                              {SafetensorsType::I64, "I64"}}};
+struct NamedType {
+  std::string_view name;
+  StoredType type;
+};
 
-SafetensorsType native_type(DType dtype) {
-  if (dtype == DType::Int64) return SafetensorsType::I64;
-  return dtype == DType::Float64 ? SafetensorsType::F64 : SafetensorsType::F32;
+const std::array<NamedType, 14>& named_types() {
+  static const std::array<NamedType, 14> kTypes{{{"F64", DType::Float64},
+                                                 {"F32", DType::Float32},
+                                                 {"F16", with_encoding(Encoding::Float16)},
+                                                 {"BF16", with_encoding(Encoding::BFloat16)},
+                                                 {"F8_E4M3", with_encoding(Encoding::Float8E4M3)},
+                                                 {"F8_E5M2", with_encoding(Encoding::Float8E5M2)},
+                                                 {"I64", DType::Int64},
+                                                 {"I32", with_encoding(Encoding::Int32)},
+                                                 {"I16", with_encoding(Encoding::Int16)},
+                                                 {"I8", with_encoding(Encoding::Int8)},
+                                                 {"U32", with_encoding(Encoding::UInt32)},
+                                                 {"U16", with_encoding(Encoding::UInt16)},
+                                                 {"U8", with_encoding(Encoding::UInt8)},
+                                                 {"BOOL", with_encoding(Encoding::Bool)}}};
+  return kTypes;
 }
 
-SafetensorsType stored_type(DType dtype, std::optional<SafetensorsType> wanted) {
-  if (is_complex(dtype)) {
-    throw Error(ErrorKind::Unsupported, "safetensors holds real numbers, not " + std::string(name_of(dtype)),
+std::string_view safetensors_name_of(StoredType type) {
+  for (const auto& named : named_types())
+    if (named.type == type) return named.name;
+  CHECK(false, "a type that is written has a name in the format");
+}
+
+// The type in the file for that of a tensor.
+StoredType native_type(StoredType type) {
+  const bool is_known = std::any_of(named_types().begin(), named_types().end(),
+                                    [&](const NamedType& named) { return named.type == type; });
+  return is_known ? type : StoredType(type.values);
+}
+
+StoredType stored_type(StoredType type, std::optional<StoredType> wanted) {
+  if (is_complex(type.values)) {
+    throw Error(ErrorKind::Unsupported, "safetensors holds real numbers, not " + std::string(name_of(type)),
                 std::nullopt, "write it as npy or npz, or its REAL() and IMAG() one by one");
   }
-  const auto native = native_type(dtype);
+  const auto native = native_type(type);
   const auto stored = wanted.value_or(native);
-  if ((native == SafetensorsType::I64) == (stored == SafetensorsType::I64)) return stored;
+  if ((native.values == DType::Int64) == (stored.values == DType::Int64)) return stored;
   throw Error(ErrorKind::Unsupported,
-              std::string(name_of(dtype)) + " is written as " + std::string(name_of(native)) + ", not as " +
-                  std::string(name_of(stored)),
+              std::string(name_of(type)) + " is written as " + std::string(safetensors_name_of(native)) + ", not as " +
+                  std::string(safetensors_name_of(stored)),
               std::nullopt, "copy a query that has CAST(... AS FLOAT64) or CAST(... AS INT64) in it");
 }
 
-std::size_t size_of(SafetensorsType type) {
-  if (type == SafetensorsType::F16 || type == SafetensorsType::BF16) return 2;
-  return type == SafetensorsType::F32 ? 4 : 8;
-}
-
-std::string make_header(const std::string& name, SafetensorsType type, const Shape& shape, std::int64_t bytes) {
+std::string make_header(const std::string& name, StoredType type, const Shape& shape, std::int64_t bytes) {
   if (name.empty() || name == "__metadata__")
     throw Error(ErrorKind::Value, "a tensor of a safetensors file cannot have the name " + quoted_name(name));
   nlohmann::ordered_json entry;
-  entry["dtype"] = name_of(type);
+  entry["dtype"] = safetensors_name_of(type);
   entry["shape"] = shape.extents();
   entry["data_offsets"] = {0, bytes};
   auto text = nlohmann::ordered_json{{name, entry}}.dump();
@@ -85,36 +106,40 @@ std::vector<std::byte> converted(const Tile& block, const Convert& convert) {
   return out;
 }
 
-template <class Source>
-std::vector<std::byte> converted(const Tile& block, SafetensorsType type) {
-  switch (type) {
-    case SafetensorsType::F16: return converted<Source, std::uint16_t>(block, [](Source v) { return to_half(v); });
-    case SafetensorsType::BF16:
-      return converted<Source, std::uint16_t>(block, [](Source v) { return to_brain_float(v); });
-    case SafetensorsType::F32: return converted<Source, float>(block, [](Source v) { return static_cast<float>(v); });
-    default: return converted<Source, double>(block, [](Source v) { return static_cast<double>(v); });
+// FLOAT64 as smaller floats: rounded once, not by way of FLOAT32.
+std::vector<std::byte> rounded(const Tile& block, StoredType type) {
+  const auto to = [&]<class Small>(Small /*type*/) {
+    return converted<double, Small>(block, [](double value) { return round_to<Small>(value); });
+  };
+  switch (type.encoding) {
+    case Encoding::Float16: return to(Half{});
+    case Encoding::BFloat16: return to(BrainFloat{});
+    case Encoding::Float8E4M3: return to(Float8E4M3{});
+    case Encoding::Float8E5M2: return to(Float8E5M2{});
+    default: CHECK(type == DType::Float32, "floats are rounded to smaller floats"); break;
   }
+  return converted<double, float>(block, [](double value) { return static_cast<float>(value); });
 }
 
 }  // namespace
 
-std::string_view name_of(SafetensorsType type) {
-  const auto& [listed, name] = kNames.at(static_cast<std::size_t>(type));
-  DCHECK(listed == type, "kNames lists the types in their order");
-  return name;
+std::string safetensors_type_names() {
+  std::string out;
+  for (const auto& named : named_types()) out += (out.empty() ? "" : ", ") + std::string(named.name);
+  return out;
 }
 
-std::optional<SafetensorsType> parse_safetensors_type(std::string_view name) {
-  for (const auto& [type, text] : kNames)
-    if (equal_ignoring_case(text, name)) return type;
+std::optional<StoredType> parse_safetensors_type(std::string_view name) {
+  for (const auto& named : named_types())
+    if (equal_ignoring_case(named.name, name)) return named.type;
   return std::nullopt;
 }
 
-SafetensorsWriter::SafetensorsWriter(const FilePath& path, const std::string& name, DType dtype, Shape shape,
-                                     std::optional<SafetensorsType> stored, Overwrite overwrite)
-    : file_(path), dtype_(dtype), shape_(std::move(shape)), stored_(stored_type(dtype, stored)) {
+SafetensorsWriter::SafetensorsWriter(const FilePath& path, const std::string& name, StoredType type, Shape shape,
+                                     std::optional<StoredType> wanted, Overwrite overwrite)
+    : file_(path), dtype_(type.values), shape_(std::move(shape)), stored_(stored_type(type, wanted)) {
   require_regular_file(file_.is_seekable(), file_.path(), "safetensors");
-  const auto bytes = checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(stored_)));
+  const auto bytes = checked_multiply(shape_.element_count(), std::int64_t{npy_element_of(stored_).size});
   const auto header = make_header(name, stored_, shape_, bytes);
   keep_other_arrays(file_, path, name, overwrite, tensors_of);
   data_offset_ = static_cast<std::int64_t>(header.size());
@@ -125,10 +150,12 @@ SafetensorsWriter::SafetensorsWriter(const FilePath& path, const std::string& na
 void SafetensorsWriter::write_block(const std::vector<std::int64_t>& begin, const Tile& block) {
   CHECK(block.dtype() == dtype_, "a block has the type of its file");
   const auto put = [&](std::int64_t offset, auto bytes) { file_.write_at(data_offset_ + offset, bytes); };
-  if (stored_ == native_type(dtype_)) return write_dense_block(shape_, begin, block, put);
-  CHECK(dtype_ == DType::Float64 || dtype_ == DType::Float32, "only floats are rounded to other floats");
-  const auto bytes = dtype_ == DType::Float64 ? converted<double>(block, stored_) : converted<float>(block, stored_);
-  write_dense_block(shape_, begin, block.shape(), bytes, size_of(stored_), put);
+  const auto element = npy_element_of(stored_);
+  if (element.dtype() == dtype_) return write_dense_block(shape_, begin, block, element, put);
+  const auto bytes = dtype_ == DType::Float64
+                         ? rounded(block, stored_)
+                         : converted<float, double>(block, [](float value) { return double{value}; });
+  write_dense_block(shape_, begin, block.shape(), bytes, static_cast<std::size_t>(element.size), put);
 }
 
 }  // namespace eindb

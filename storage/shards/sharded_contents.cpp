@@ -86,7 +86,7 @@ TilePtr ShardedContents::fetch_from(const ShardWorker& worker, const TileReferen
     if (source->size() != reference.bytes || encoded_checksum(*source) != reference.checksum)
       damaged(wanted.tile, worker, "another content than was written");
     return std::make_shared<const Tile>(
-        decode_tile(*source, wanted.dtype, wanted.shape, wanted.tile + " at worker " + worker.address));
+        load_tile(*source, wanted.type, wanted.shape, wanted.tile + " at worker " + worker.address));
   } catch (const Error& error) {
     if (is_unreadable(error)) access_->note_damage(worker, reference.content, error.message());
     throw;
@@ -135,10 +135,10 @@ void ShardedContents::mend(const LocatedContent& content, const Wanted& wanted) 
 void ShardedContents::repair(const std::vector<ShardWorker>& workers, const TileReference& reference,
                              const Wanted& wanted, const Tile& tile) {
   if (workers.empty() || is_of_running(reference.content)) return;
-  const TileHeader header(tile);
-  if (header.checksum() != reference.checksum) return;  // written by an earlier version; such bytes are not rewritten
+  const EncodedTile encoded(tile, tile.encoding());
+  if (encoded.checksum() != reference.checksum) return;  // written by an earlier version; such bytes are not rewritten
   for (const auto& worker : workers)
-    access_->repair(worker, {reference.content, wanted.tensor, header.bytes(), tile.bytes()});
+    access_->repair(worker, {reference.content, wanted.tensor, encoded.header(), encoded.values()});
 }
 
 bool ShardedContents::is_of_running(ContentId content) {

@@ -61,13 +61,14 @@ class ShardedContents final : public CommitHooks {
   LocatedContent locate(TileReference reference);
   /// A tile to fetch; `tensor` and `tile` are for messages, like decode_tile's context.
   struct Wanted {
-    DType dtype = DType::Float64;
+    DType type = DType::Float64;  ///< of the values; see load_tile
     Shape shape;
     std::string tensor;
     std::string tile;
   };
-  /// The tile, from the first worker that has it undamaged. Otherwise throws Error{WorkerLost} that names tile and
-  /// workers, or Error{Corrupt} if all workers' copies are damaged. Damaged copies found on the way are rewritten.
+  /// The tile, encoded as it is stored, from the first worker that has it undamaged. Otherwise throws Error{WorkerLost}
+  /// that names tile and workers, or Error{Corrupt} if all workers' copies are damaged. Damaged copies found on the way
+  /// are rewritten.
   TilePtr fetch(const LocatedContent& content, const Wanted& wanted);
   /// Reads all copies, and rewrites damaged ones if another copy is intact.
   void mend(const LocatedContent& content, const Wanted& wanted);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <unordered_map>
 
@@ -24,7 +25,13 @@ class OpenTiles {
   /// Whether open() would find the tile in memory. A tile may be changed until open() is called for one that is not
   /// open.
   bool is_open(std::int64_t tile_id) const { return by_id_.contains(tile_id); }
-  Tile& open(std::int64_t tile_id);
+  Tile& open(std::int64_t tile_id) { return open(tile_id, kAll); }
+  /// The same where only `count` elements from `first` on will be changed: others are not written to the store again.
+  struct Elements {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+  };
+  Tile& open(std::int64_t tile_id, Elements changed);
   /// Writes all tiles in the order of their numbers, and closes them.
   void flush();
 
@@ -33,12 +40,18 @@ class OpenTiles {
   std::int64_t read() const { return read_; }
 
  private:
+  static constexpr Elements kAll{0, std::numeric_limits<std::int64_t>::max()};
   struct Entry {
     std::int64_t tile_id;
     Tile tile;
+    bool is_stored;                                                 // the store has the elements that are not changed
+    std::int64_t begin = std::numeric_limits<std::int64_t>::max();  // of those that are
+    std::int64_t end = 0;
+
+    void note(Elements changed);
   };
   static std::int64_t cost_of(const Tile& tile);
-  Tile load(std::int64_t tile_id);
+  Entry load(std::int64_t tile_id);
   void write(const Entry& entry);
 
   SqliteConnection& connection_;

@@ -147,6 +147,12 @@ TilePtr ReadSnapshot::read(const TileStore& store, std::int64_t tile_id) {
   return store.read(lease.connection(), tile_id);
 }
 
+TilePtr ReadSnapshot::load(const TileStore& store, std::int64_t tile_id, DType type) {
+  if (!parallel_ || !store.is_in_file()) return store.load(database_.connection(), tile_id, type);
+  Lease lease(*this);
+  return store.load(lease.connection(), tile_id, type);
+}
+
 std::size_t ReadSnapshot::reader_count() {
   const std::lock_guard lock(mutex_);
   return reader_count_;

@@ -40,6 +40,8 @@ class ReadSnapshot {
 
   /// The tile, or null if it is all zero; see TileStore::read.
   TilePtr read(const TileStore& store, std::int64_t tile_id);
+  /// See TileStore::load.
+  TilePtr load(const TileStore& store, std::int64_t tile_id, DType type);
 
   /// Whether tiles of the file are read as of the time of the snapshot, regardless of later writes by the database's
   /// connection.

@@ -8,9 +8,9 @@
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
-#include "storage/encoding/tile_codec.hpp"
 #include "storage/shards/shard_log.hpp"
 #include "storage/tiles/sqlite_blob.hpp"
+#include "tensor/dense_tensor.hpp"
 
 namespace eindb {
 namespace {
@@ -43,6 +43,34 @@ void require_no_full(ShardAccess& access, const std::string& tensor, std::size_t
               "tensor " + tensor + " keeps " + std::to_string(replicas) + (replicas == 1 ? " copy" : " copies") +
                   " of each tile, and the disks of these workers are full: " + full,
               std::nullopt, "drop tensors, make room on these disks, or add workers; SHOW WORKERS tells who has room");
+}
+
+/// The first cells of a tile along each dimension.
+Tile corner_of(const Tile& tile, const Shape& shape) {
+  auto corner = Tile::uninitialized(tile.dtype(), shape);
+  copy_block(corner.mutable_bytes().data(), shape.row_major_strides(), tile.bytes().data(),
+             tile.shape().row_major_strides(), shape.extents(), size_of(tile.dtype()));
+  return corner;
+}
+
+/// The tile with zeros behind it along each dimension.
+Tile with_room(const Tile& tile, const Shape& room) {
+  auto whole = Tile::zeros(tile.dtype(), room);
+  copy_block(whole.mutable_bytes().data(), room.row_major_strides(), tile.bytes().data(),
+             tile.shape().row_major_strides(), tile.shape().extents(), size_of(tile.dtype()));
+  return whole;
+}
+
+/// Where the element with a row-major number in one shape is in a larger one.
+std::int64_t number_in(const Shape& room, const Shape& shape, std::int64_t number) {
+  std::int64_t out = 0;
+  std::int64_t stride = 1;
+  for (std::size_t d = shape.rank(); d-- > 0;) {
+    out += number % shape[d] * stride;
+    number /= shape[d];
+    stride *= room[d];
+  }
+  return out;
 }
 
 constexpr const char* kBetweenNames = "eindb_renamed";
@@ -78,18 +106,19 @@ std::vector<std::string> column_names(const std::vector<std::string>& labels,
   return out;
 }
 
-TileStore::TileStore(std::string tensor, std::vector<std::string> labels, DType dtype, TileGrid grid, int replicas,
+TileStore::TileStore(std::string tensor, std::vector<std::string> labels, StoredType type, TileGrid grid, int replicas,
                      std::string schema)
     : tensor_(std::move(tensor)),
       table_(table_of(tensor_)),
       labels_(std::move(labels)),
-      dtype_(dtype),
+      type_(type),
       grid_(std::move(grid)),
       replicas_(replicas),
       schema_(std::move(schema)) {
   CHECK(schema_ != kTemporarySchema || !is_sharded(), "only tensors of a database's file lie at workers");
   CHECK(labels_.size() == grid_.rank(), "a tensor has one label per dimension");
   CHECK(replicas >= 0, "copies of a tile are counted");
+  CHECK(!is_sharded() || !grid_.has_edges(), "tiles at workers are cut evenly");
   if (grid_.rank() > kMaxStoredRank) {
     throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(grid_.rank()) + " dimensions cannot be stored",
                 std::nullopt, "at most " + std::to_string(kMaxStoredRank) + " dimensions can");
@@ -137,40 +166,71 @@ void TileStore::rename(SqliteConnection& connection, const std::string& new_tens
   rename_table(connection, source, target);
 }
 
+// By way of names that no label has, since labels may change places.
+void TileStore::rename_columns(SqliteConnection& connection, const std::vector<std::string>& labels) const {
+  const LegacyRename scope(connection);
+  const auto before = column_names(labels_, kOwnColumns);
+  const auto after = column_names(labels, kOwnColumns);
+  const auto rename = [&](const std::string& from, const std::string& to) {
+    connection.execute("ALTER TABLE " + quoted_table() + " RENAME COLUMN " + quote_identifier(from) + " TO " +
+                       quote_identifier(to));
+  };
+  for (std::size_t d = 0; d < before.size(); ++d)
+    if (before[d] != after[d]) rename(before[d], kBetweenNames + std::to_string(d));
+  for (std::size_t d = 0; d < before.size(); ++d)
+    if (before[d] != after[d]) rename(kBetweenNames + std::to_string(d), after[d]);
+}
+
+// In two steps, since a new number may be the old one of another row.
+void TileStore::renumber(SqliteConnection& connection) const {
+  std::string number = "0";
+  const auto columns = column_names(labels_, kOwnColumns);
+  for (std::size_t d = 0; d < columns.size(); ++d)
+    number = "(" + number + ") * " + std::to_string(grid_.partition()[d]) + " + " + quote_identifier(columns[d]);
+  connection.execute("UPDATE " + quoted_table() + " SET tile_id = -1 - (" + number + ")");
+  connection.execute("UPDATE " + quoted_table() + " SET tile_id = -1 - tile_id");
+}
+
 std::string TileStore::describe(std::int64_t tile_id) const {
   return "tile " + bracketed(grid_.key_of(tile_id)) + " of tensor " + tensor_;
 }
 
 TilePtr TileStore::read(SqliteConnection& connection, std::int64_t tile_id) const {
-  auto found = find(connection, tile_id);
+  auto tile = load(connection, tile_id, dtype());
+  return tile != nullptr && tile->is_encoded() ? std::make_shared<const Tile>(decoded(*tile)) : tile;
+}
+
+TilePtr TileStore::load(SqliteConnection& connection, std::int64_t tile_id, DType type) const {
+  auto found = find(connection, tile_id, type);
   if (auto* tile = std::get_if<TilePtr>(&found)) return std::move(*tile);
-  return contents_of(*this, connection).fetch(std::get<LocatedContent>(found), wanted(tile_id));
+  return contents_of(*this, connection).fetch(std::get<LocatedContent>(found), wanted(tile_id, type));
 }
 
 void TileStore::mend(SqliteConnection& connection, std::int64_t tile_id) const {
-  const auto found = find(connection, tile_id);
+  const auto found = find(connection, tile_id, dtype());
   if (const auto* located = std::get_if<LocatedContent>(&found))
-    contents_of(*this, connection).mend(*located, wanted(tile_id));
+    contents_of(*this, connection).mend(*located, wanted(tile_id, dtype()));
 }
 
-ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id) const {
-  return {dtype_, grid_.tile_shape(grid_.key_of(tile_id)), tensor_, describe(tile_id)};
+ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id, DType type) const {
+  return {type, grid_.tile_shape(grid_.key_of(tile_id)), tensor_, describe(tile_id)};
 }
 
-std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id) const {
+std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id,
+                                                      DType type) const {
   CHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is read lies in its grid");
   const std::lock_guard lock(connection.mutex());
   if (const auto blob = SqliteBlob::open(connection, schema_, table_, "tile", tile_id, SqliteBlob::Access::Read))
-    return value_of(*blob, connection, tile_id);
+    return value_of(*blob, connection, tile_id, type);
   // Either there is no such row, or its value is no blob; a query distinguishes the two.
   auto select = connection.prepare("SELECT tile FROM " + quoted_table() + " WHERE tile_id = ?");
   select.bind(1, tile_id);
   if (!select.step()) return nullptr;
-  return value_of(MemorySource(select.blob(0)), connection, tile_id);
+  return value_of(MemorySource(select.blob(0)), connection, tile_id, type);
 }
 
 std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row, SqliteConnection& connection,
-                                                          std::int64_t tile_id) const {
+                                                          std::int64_t tile_id, DType type) const {
   if (const auto reference = reference_bytes(row)) {
     // The session's workers are those of its own database.
     if (!is_in_file())
@@ -178,8 +238,11 @@ std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row,
                   std::nullopt, "restore that database from a copy");
     return contents_of(*this, connection).locate(decode_reference(*reference, describe(tile_id)));
   }
-  const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
-  return std::make_shared<const Tile>(decode_tile(row, dtype_, shape, describe(tile_id)));
+  const auto key = grid_.key_of(tile_id);
+  const auto shape = grid_.tile_shape(key);
+  const auto room = grid_.room_shape(key);
+  if (room == shape) return std::make_shared<const Tile>(load_tile(row, type, shape, describe(tile_id)));
+  return std::make_shared<const Tile>(corner_of(decode_tile(row, type, room, describe(tile_id)), shape));
 }
 
 TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
@@ -206,71 +269,99 @@ TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
 
 void TileWriter::check(std::int64_t tile_id, const Tile& tile) const {
   CHECK(tile_id >= 0 && tile_id < store_.grid_.tile_count(), "a tile that is written lies in its grid");
-  CHECK(tile.dtype() == store_.dtype_ && tile.shape() == store_.grid_.tile_shape(store_.grid_.key_of(tile_id)),
+  CHECK(tile.dtype() == store_.dtype() && tile.shape() == store_.grid_.tile_shape(store_.grid_.key_of(tile_id)),
         "a tile fits its place");
-  if (encoded_size(tile) > kMaxTileBytes) {
-    throw Error(
-        ErrorKind::Unsupported,
-        store_.describe(tile_id) + " has " + std::to_string(tile.byte_size()) + " bytes; a tile has less than 1 GB",
-        std::nullopt, "cut the tensor into more parts: PARTITION (...)");
+  const auto bytes = encoded_bytes(store_.type_, store_.grid_.room_shape(store_.grid_.key_of(tile_id)).element_count());
+  if (static_cast<std::size_t>(bytes) > kMaxTileBytes) {
+    throw Error(ErrorKind::Unsupported,
+                store_.describe(tile_id) + " has " + std::to_string(bytes) + " bytes; a tile has less than 1 GB",
+                std::nullopt, "cut the tensor into more parts: PARTITION (...)");
   }
 }
 
-void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
-  check(tile_id, tile);
-  if (tile.is_all_zero()) return remove(tile_id);
-  const TileHeader header(tile);
-  if (contents_ == nullptr) insert(tile_id, header, tile);
-  else send(tile_id, header, tile);
+void TileWriter::write(std::int64_t tile_id, const Tile& given) {
+  check(tile_id, given);
+  if (given.is_all_zero()) return remove(tile_id);
+  const auto room = room_of(tile_id, given);
+  const auto tile = encode(tile_id, room ? *room : given);
+  if (contents_ == nullptr) insert(tile_id, tile);
+  else send(tile_id, tile);
+}
+
+// Cells that an encoding does not hold are named by their indices in the tensor.
+EncodedTile TileWriter::encode(std::int64_t tile_id, const Tile& tile) const {
+  return EncodedTile(tile, store_.type_.encoding, [&](std::int64_t cell) {
+    auto index = store_.grid_.tile_begin(store_.grid_.key_of(tile_id));
+    for (std::size_t d = index.size(); d-- > 0;) {
+      index[d] += cell % tile.shape()[d];
+      cell /= tile.shape()[d];
+    }
+    return "cell " + bracketed(index) + " of tensor " + store_.tensor_;
+  });
+}
+
+// The tile as it is stored, where it has room for more cells.
+std::optional<Tile> TileWriter::room_of(std::int64_t tile_id, const Tile& tile) const {
+  if (!store_.grid_.has_edges()) return std::nullopt;
+  const auto room = store_.grid_.room_shape(store_.grid_.key_of(tile_id));
+  if (room == tile.shape()) return std::nullopt;
+  return with_room(tile, room);
 }
 
 // Inserts a row of zeros and fills it in place, which avoids a buffer with header and values.
-void TileWriter::insert(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
+void TileWriter::insert(std::int64_t tile_id, const EncodedTile& tile) {
   const std::lock_guard lock(connection_.mutex());
   bind_key(insert_, tile_id);
-  insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, static_cast<std::int64_t>(encoded_size(tile))).run();
+  insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, static_cast<std::int64_t>(tile.size())).run();
   auto blob = SqliteBlob::open(connection_, store_.schema_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
-  CHECK(blob.has_value(), "a row just written can be opened");
-  fill(*blob, header, tile);
+  CHECK(blob.has_value() && blob->size() == tile.size(), "a row just written can be opened");
+  blob->write(0, tile.header());
+  blob->write(tile.header().size(), tile.values());
 }
 
 // Contents of sharded tensors never change, so a new content replaces the old one.
 void TileWriter::replace(std::int64_t tile_id, const Tile& tile) {
-  if (contents_ != nullptr) return write(tile_id, tile);
-  check(tile_id, tile);
-  if (tile.is_all_zero()) return remove(tile_id);
-  const TileHeader header(tile);
-  if (!overwrite(tile_id, header, tile)) insert(tile_id, header, tile);
+  replace(tile_id, tile, 0, tile.shape().element_count());
+}
+
+void TileWriter::replace(std::int64_t tile_id, const Tile& given, std::int64_t begin, std::int64_t end) {
+  if (contents_ != nullptr) return write(tile_id, given);
+  check(tile_id, given);
+  if (given.is_all_zero()) return remove(tile_id);
+  const auto room = room_of(tile_id, given);
+  const auto tile = encode(tile_id, room ? *room : given);
+  CHECK(0 <= begin && begin <= end && end <= given.shape().element_count(), "elements to write are the tile's");
+  if (room && begin < end) {
+    begin = number_in(room->shape(), given.shape(), begin);
+    end = number_in(room->shape(), given.shape(), end - 1) + 1;
+  }
+  if (!overwrite(tile_id, tile, tile.values(begin, end))) insert(tile_id, tile);
 }
 
 // False if there is no row of that size. Frees and allocates no pages.
-bool TileWriter::overwrite(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
+bool TileWriter::overwrite(std::int64_t tile_id, const EncodedTile& tile, std::span<const std::byte> changed) {
   const std::lock_guard lock(connection_.mutex());
   auto blob = SqliteBlob::open(connection_, store_.schema_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
-  if (!blob || blob->size() != encoded_size(tile)) return false;
-  fill(*blob, header, tile);
+  if (!blob || blob->size() != tile.size()) return false;
+  blob->write(0, tile.header());
+  if (!changed.empty())
+    blob->write(tile.header().size() + static_cast<std::size_t>(changed.data() - tile.values().data()), changed);
   return true;
 }
 
-void TileWriter::fill(SqliteBlob& blob, const TileHeader& header, const Tile& tile) {
-  CHECK(blob.size() == header.bytes().size() + tile.byte_size(), "a row has room for its tile and nothing else");
-  blob.write(0, header.bytes());
-  blob.write(header.bytes().size(), tile.bytes());
-}
-
 // Announces first: from then on only this connection writes, and its transaction knows the contents that are sent.
-void TileWriter::send(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
+void TileWriter::send(std::int64_t tile_id, const EncodedTile& tile) {
   const auto holders = holders_of(tile_id);
   ContentId content{};
   {
     const std::lock_guard lock(connection_.mutex());
     content = contents_->announce(1, holders);
     insert_reference(tile_id, {.content = content,
-                               .bytes = encoded_size(tile),
-                               .checksum = header.checksum(),
+                               .bytes = tile.size(),
+                               .checksum = tile.checksum(),
                                .workers = contents_->numbers_of(holders)});
   }
-  contents_->send({.content = content, .tensor = store_.tensor_, .header = header.bytes(), .values = tile.bytes()},
+  contents_->send({.content = content, .tensor = store_.tensor_, .header = tile.header(), .values = tile.values()},
                   holders);
 }
 

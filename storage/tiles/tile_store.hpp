@@ -4,9 +4,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "storage/encoding/tile_codec.hpp"
 #include "storage/shards/sharded_contents.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "tensor/partition.hpp"
@@ -25,14 +27,15 @@ class SqliteBlob;
 /// database; the latter two only the session's own connection has.
 ///
 /// tile_id is the row-major number of the key, so the table is clustered by key; i and j are tile coordinates. An
-/// all-zero tile has no row. The rows of a sharded tensor hold a TileReference in place of the tile, whose copies are
-/// at workers. They are read and written through the connection's ShardedContents; without it, access throws
-/// Error{Unsupported}. A value type without a connection: each call gets the connection to use.
+/// all-zero tile has no row. Tiles along a dimension with an edge (TileGrid) are stored with the cells of the whole
+/// edge, of which those behind the end are zeros. The rows of a sharded tensor hold a TileReference in place of the
+/// tile, whose copies are at workers. They are read and written through the connection's ShardedContents; without it,
+/// access throws Error{Unsupported}. A value type without a connection: each call gets the connection to use.
 class TileStore {
  public:
   /// `tensor` is the name in its schema. `replicas` is the number of copies of each tile at workers; 0: the tensor is
   /// not sharded. Error{Unsupported} beyond kMaxStoredRank.
-  TileStore(std::string tensor, std::vector<std::string> labels, DType dtype, TileGrid grid, int replicas = 0,
+  TileStore(std::string tensor, std::vector<std::string> labels, StoredType type, TileGrid grid, int replicas = 0,
             std::string schema = std::string(kMainSchema));
 
   const std::string& tensor() const { return tensor_; }
@@ -41,23 +44,32 @@ class TileStore {
   std::string quoted_table() const { return quoted(table_); }
   /// Whether connections to the database's file find the tiles.
   bool is_in_file() const { return schema_ == kMainSchema; }
-  DType dtype() const { return dtype_; }
+  /// Of the values of tiles, whatever their encoding.
+  DType dtype() const { return type_.values; }
+  StoredType type() const { return type_; }
   const TileGrid& grid() const { return grid_; }
   bool is_sharded() const { return replicas_ > 0; }
   int replicas() const { return replicas_; }
   /// "tile [0, 3] of tensor A"
   std::string describe(std::int64_t tile_id) const;
 
-  /// The next three functions run inside the caller's SqliteTransaction.
+  /// The next five functions run inside the caller's SqliteTransaction.
   void create(SqliteConnection& connection) const;
   void drop(SqliteConnection& connection) const;
   /// Afterwards the tiles belong to a store with the new tensor's name.
   void rename(SqliteConnection& connection, const std::string& new_tensor) const;
 
+  /// Afterwards the tiles belong to a store with these labels.
+  void rename_columns(SqliteConnection& connection, const std::vector<std::string>& labels) const;
+  /// Gives every row the number that its key has in the store's grid, after that has more parts than before.
+  void renumber(SqliteConnection& connection) const;
+
   /// The tile, or null if it is all zero. Takes the connection's mutex, but not while a worker is asked. Error{Corrupt}
   /// names tensor and key; Error{WorkerLost} if no worker with the tile responds. Takes about 4 microseconds beyond the
   /// copy, since no handle is kept that would pin an old state.
   TilePtr read(SqliteConnection& connection, std::int64_t tile_id) const;
+  /// The same with values of a type to which the store's encoding decodes its own; they stay encoded (Tile::encoding).
+  TilePtr load(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
   /// ShardedContents::mend() for the tile, if it lies at workers.
   void mend(SqliteConnection& connection, std::int64_t tile_id) const;
 
@@ -69,17 +81,17 @@ class TileStore {
   std::string quoted(const std::string& table) const;
   void rename_table(SqliteConnection& connection, const std::string& from, const std::string& to) const;
   void discard_all(SqliteConnection& connection) const;
-  ShardedContents::Wanted wanted(std::int64_t tile_id) const;
+  ShardedContents::Wanted wanted(std::int64_t tile_id, DType type) const;
   /// The row's value: the tile, or its location. Runs under the connection's mutex, which is not held while workers are
   /// asked.
-  std::variant<TilePtr, LocatedContent> find(SqliteConnection& connection, std::int64_t tile_id) const;
+  std::variant<TilePtr, LocatedContent> find(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
   std::variant<TilePtr, LocatedContent> value_of(const ByteSource& row, SqliteConnection& connection,
-                                                 std::int64_t tile_id) const;
+                                                 std::int64_t tile_id, DType type) const;
 
   std::string tensor_;
   std::string table_;
   std::vector<std::string> labels_;
-  DType dtype_;
+  StoredType type_;
   TileGrid grid_;
   int replicas_;
   std::string schema_;
@@ -100,10 +112,12 @@ class TileWriter {
   TileWriter(SqliteConnection& connection, const TileStore& store);
 
   /// Sets the tile, whose type and shape must be the store's. An all-zero tile removes the row. Error{Unsupported} for
-  /// tiles beyond SQLite's limit of 1e9 bytes.
+  /// tiles beyond SQLite's limit of 1e9 bytes, Error{Value} for values that the store's encoding does not hold.
   void write(std::int64_t tile_id, const Tile& tile);
   /// Like write(), optimised for a tile that already exists: overwrites it in place if the sizes match.
   void replace(std::int64_t tile_id, const Tile& tile);
+  /// The same where only the elements from `begin` to before `end` differ from those of the stored tile.
+  void replace(std::int64_t tile_id, const Tile& tile, std::int64_t begin, std::int64_t end);
   /// Makes the tile all zero.
   void clear(std::int64_t tile_id) { remove(tile_id); }
   /// Like write(), for a tile of a sharded tensor that is already at the workers.
@@ -111,10 +125,11 @@ class TileWriter {
 
  private:
   void check(std::int64_t tile_id, const Tile& tile) const;
-  void insert(std::int64_t tile_id, const TileHeader& header, const Tile& tile);
-  bool overwrite(std::int64_t tile_id, const TileHeader& header, const Tile& tile);
-  static void fill(SqliteBlob& blob, const TileHeader& header, const Tile& tile);
-  void send(std::int64_t tile_id, const TileHeader& header, const Tile& tile);
+  std::optional<Tile> room_of(std::int64_t tile_id, const Tile& tile) const;
+  EncodedTile encode(std::int64_t tile_id, const Tile& tile) const;
+  void insert(std::int64_t tile_id, const EncodedTile& tile);
+  bool overwrite(std::int64_t tile_id, const EncodedTile& tile, std::span<const std::byte> changed);
+  void send(std::int64_t tile_id, const EncodedTile& tile);
   void insert_reference(std::int64_t tile_id, const TileReference& reference);
   void remove(std::int64_t tile_id);
   /// Marks the content that the row refers to, if any, as garbage.

@@ -258,6 +258,19 @@ TEST_F(CatalogTest, DamagedEntriesAreCorrupt) {
                   "eindb_dimensions SELECT tensor_id, i, 'l', 1, 1 FROM n, eindb_tensors")
                 .find("more than 64 dimensions"),
             std::string::npos);
+  const auto edge = [&](const std::string& position, const std::string& size) {
+    return fault("CREATE TABLE eindb_edges (tensor_id, position, edge); INSERT INTO eindb_edges SELECT tensor_id, " +
+                 position + ", " + size + " FROM eindb_tensors");
+  };
+  EXPECT_NE(edge("2", "3").find("dimension 2 has parts of 3"), std::string::npos);
+  EXPECT_NE(edge("-1", "3").find("dimension -1 has parts of 3"), std::string::npos);
+  EXPECT_NE(edge("0", "0").find("dimension 0 has parts of 0"), std::string::npos);
+  EXPECT_NE(edge("0", "1").find("parts of 1"), std::string::npos);
+  EXPECT_NE(edge("0", "9223372036854775807").find("has 2 parts of"), std::string::npos);
+  EXPECT_NE(fault("UPDATE eindb_dimensions SET parts = 1; CREATE TABLE eindb_edges (tensor_id, position, edge); INSERT "
+                  "INTO eindb_edges SELECT tensor_id, 0, 9223372036854775807 FROM eindb_tensors")
+                .find("larger than a row"),
+            std::string::npos);
   EXPECT_TRUE(catalog.find("A").has_value());
 }
 

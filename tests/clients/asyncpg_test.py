@@ -14,7 +14,13 @@ try:
     import asyncpg
     import pytest  # noqa: F401
 except ImportError:
-    figures.missing("asyncpg with pytest")
+    asyncpg = None
+
+
+def setUpModule():
+    if asyncpg is None:
+        figures.missing("asyncpg with pytest")
+
 
 # Left out: tests of asyncpg's own source text.
 ARGUMENTS = ["tests", "--ignore=tests/test__sourcecode.py", "--ignore=tests/test__environment.py"]

@@ -20,7 +20,11 @@ def note(client, version, **figures):
 
 
 def missing(client):
-    """Leaves the tests out, visibly, where the client is not installed; fails where all clients must be there."""
+    """Leaves the tests out, visibly, where the client is not installed; fails where all clients must be there.
+
+    It is called from setUpModule() or setUpClass(), never while the module is read: there it would end the program with
+    an error.
+    """
     if os.environ.get("EINDB_ALL_CLIENTS"):
         raise RuntimeError(f"{client} is not installed: script/bootstrap --clients installs it")
     raise unittest.SkipTest(f"{client} is not installed: script/bootstrap --clients installs it")

@@ -13,8 +13,11 @@ from random_sql_test import Postgres, postgres_programs  # noqa: E402
 from served import WithServer  # noqa: E402
 from waiting import HANG_SECONDS  # noqa: E402
 
-if not postgres_programs():
-    figures.missing("PostgreSQL")
+
+def setUpModule():
+    if not postgres_programs():
+        figures.missing("PostgreSQL")
+
 
 TABLES = """
 CREATE TABLE people (id int PRIMARY KEY, name text NOT NULL DEFAULT 'x', born date, seen timestamp, pay numeric(10,2));

@@ -14,7 +14,12 @@ try:
     import psycopg2
     import pytest  # noqa: F401
 except ImportError:
-    figures.missing("psycopg 2 with pytest")
+    psycopg2 = None
+
+
+def setUpModule():
+    if psycopg2 is None:
+        figures.missing("psycopg 2 with pytest")
 
 
 class Suite(WithServer, suites.SuiteTest):

@@ -14,7 +14,13 @@ try:
     import psycopg
     import pytest_asyncio  # noqa: F401
 except ImportError:
-    figures.missing("psycopg 3 with pytest-asyncio")
+    psycopg = None
+
+
+def setUpModule():
+    if psycopg is None:
+        figures.missing("psycopg 3 with pytest-asyncio")
+
 
 # Left out: tests of time, of other packages than psycopg, of type checkers, and of CockroachDB.
 ARGUMENTS = [

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "common/error.hpp"
+#include "tensor/user_aggregate.hpp"
 #include "tests/cluster/random_plan.hpp"
 
 namespace eindb {
@@ -17,7 +18,7 @@ bool same(const ScalarPtr& a, const ScalarPtr& b) {
 }
 bool same(const EinSum& a, const EinSum& b) {
   return a.inputs == b.inputs && a.output == b.output && a.aggregated == b.aggregated && a.aggregate == b.aggregate &&
-         same(a.expression, b.expression) && same(a.epilogue, b.epilogue);
+         same_aggregate(a.user.get(), b.user.get()) && same(a.expression, b.expression) && same(a.epilogue, b.epilogue);
 }
 bool same(const JoinStep& a, const JoinStep& b) {
   return a.vertex == b.vertex && a.inputs == b.inputs && same(a.einsum, b.einsum) && a.compute_dtype == b.compute_dtype;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
+
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -120,9 +123,25 @@ class PlanMaker {
     einsum.output = labels();
     einsum.aggregated = labels();
     einsum.aggregate = static_cast<Aggregate>(draw(0, static_cast<std::int64_t>(Aggregate::Max)));
+    if (coin()) {
+      einsum.aggregate = Aggregate::User;
+      einsum.user = user_aggregate();
+    }
     einsum.expression = expression(4);
     if (coin()) einsum.epilogue = expression(2);
     return einsum;
+  }
+
+  UserAggregatePtr user_aggregate() {
+    UserAggregate user{.name = "f" + std::to_string(draw(0, 9)),
+                       .combination = ScalarExpression::call(
+                           ScalarOp::Subtract, {ScalarExpression::operand(0), ScalarExpression::operand(1)}),
+                       .initial = ScalarExpression::real(real()),
+                       .commutative = coin(),
+                       .associative = coin(),
+                       .idempotent = coin()};
+    if (user.may_split() && coin()) user.semirings.push_back(declared_semiring(ScalarOp::Add, user.idempotent));
+    return std::make_shared<const UserAggregate>(std::move(user));
   }
 
   JoinStep join_step() {

@@ -174,9 +174,9 @@ void TestCluster::store_tensor() {
   for (std::size_t n = 0; n < kTensorWorkers; ++n) {
     const ShardWorker worker{shards(n).id(), address(n)};
     const auto tile = tile_of_rows(static_cast<std::int64_t>(n));
-    const TileHeader header(tile);
+    const EncodedTile encoded(tile);
     const ContentId content{number(kFirstContent) + static_cast<std::int64_t>(n)};
-    access->put(worker, kLoading, {content, "X", header.bytes(), tile.bytes()});
+    access->put(worker, kLoading, {content, "X", encoded.header(), encoded.values()});
     participants.push_back({worker, 1});
   }
   access->prepare(kLoading, participants);

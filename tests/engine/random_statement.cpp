@@ -74,7 +74,8 @@ Value aggregate(const std::string& op, const std::vector<Value>& values) {
   if (op == "SUM") return sum;
   if (op == "PROD") return product;
   if (op == "MEAN") return sum / static_cast<double>(size);
-  if (op == "MIN" || op == "MAX") return values[best].real();
+  if (op == "MIN" || op == "MAX" || op == "BIGGEST") return values[best].real();
+  if (op == "LATEST") return values.back();
   if (op == "ARGMIN" || op == "ARGMAX") return static_cast<double>(best);
   if (op == "LOGSUMEXP") return std::log(exponentials);
   if (op == "ANY") return count > 0 ? 1 : 0;
@@ -293,7 +294,8 @@ Node StatementGenerator::aggregated(Node argument, std::vector<std::size_t> over
   Node node;
   node.kind = Node::Kind::Aggregate;
   static const std::array<const char*, 3> kAny{"SUM", "SUM", "MEAN"};
-  static const std::array<const char*, 8> kReal{"SUM", "SUM", "SUM", "MEAN", "MIN", "MAX", "LOGSUMEXP", "PROD"};
+  static const std::array<const char*, 10> kReal{"SUM", "SUM",       "SUM",  "MEAN",    "MIN",
+                                                 "MAX", "LOGSUMEXP", "PROD", "BIGGEST", "LATEST"};
   static const std::array<const char*, 5> kExact{"ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT_NONZERO"};
   if (argument.is_complex()) node.op = kAny[below(kAny.size())];
   else if (is_exact) node.op = over.size() == 1 ? kExact[below(5)] : kExact[2 + below(3)];
@@ -319,7 +321,7 @@ RandomStatement StatementGenerator::index_notation() {
   std::sort(over.begin(), over.end());
   if (!over.empty() || is_exact) {
     body = aggregated(std::move(body), over, is_exact);
-    body.is_explicit = chance(50) && !over.empty();
+    body.is_explicit = (chance(50) || body.op == "LATEST") && !over.empty();
   }
   if (!out.head.empty() && chance(10)) out.head.push_back(out.head[below(out.head.size())]);
   std::string head = list_of(out.head);

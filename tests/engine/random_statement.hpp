@@ -32,7 +32,7 @@ struct Node {
   enum class Kind : std::uint8_t { Reference, Constant, LabelValue, Unary, Binary, Case, Aggregate };
 
   Kind kind = Kind::Constant;
-  std::string op;  ///< "+", "SIN", "SUM", ...
+  std::string op;  ///< "+", "SIN", "SUM", ...; BIGGEST and LATEST are aggregates of users
   std::vector<Node> children;
   const KnownTensor* tensor = nullptr;
   std::vector<std::optional<std::size_t>> labels;  ///< of a reference, per dimension; nullopt: selected at an index

@@ -6,10 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <map>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "engine/session.hpp"
 #include "optimizer/passes.hpp"
 #include "parser/binder/binder.hpp"
@@ -103,6 +105,22 @@ std::complex<double> element_of(const DenseTensor& tensor, std::int64_t n) {
   });
 }
 
+// The aggregates of users that statements call.
+constexpr std::array kAggregates{
+    "CREATE AGGREGATE biggest(x, y) AS GREATEST(x, y) INITIAL -INFINITY COMMUTATIVE ASSOCIATIVE IDEMPOTENT "
+    "DISTRIBUTES OVER (+, MIN)",
+    "CREATE AGGREGATE latest(x, y) AS y INITIAL 0"};
+
+MacroPtr find_aggregate(const std::string& name) {
+  for (const auto* definition : kAggregates) {
+    const auto statement = parse_statement(definition);
+    const auto& create = std::get<ast::CreateMacro>(statement.node);
+    if (equal_ignoring_case(create.name.text, name))
+      return std::make_shared<const Macro>(Macro{create.name.text, create.parameters, create.body, create.aggregate});
+  }
+  return nullptr;
+}
+
 // Evaluates the bound graph vertex by vertex.
 DenseTensor evaluate_bound(const std::string& text, const std::map<std::string, const KnownTensor*>& tensors) {
   const NameSource names{.find_tensor = [&](const std::string& name) -> std::optional<InputTensor> {
@@ -113,7 +131,8 @@ DenseTensor evaluate_bound(const std::string& text, const std::map<std::string, 
                                               .dtype = values.dtype(),
                                               .grid = TileGrid(values.shape(), Partition(values.shape().rank(), 1))};
                          },
-                         .tensor_names = [] { return std::vector<std::string>(); }};
+                         .tensor_names = [] { return std::vector<std::string>(); },
+                         .find_macro = find_aggregate};
   const auto bound = bind_query(parse_query(text), names);
   const auto& graph = bound.graph;
   std::vector<DenseTensor> values;
@@ -180,6 +199,7 @@ std::string random_passes(std::mt19937& random) {
 TEST_F(RandomStatements, EqualTheReference) {
   Session session(":memory:");
   const auto tensors = make_tensors(session);
+  for (const auto* definition : kAggregates) session.execute(definition);
   std::map<std::string, const KnownTensor*> by_name;
   for (const auto& tensor : tensors) by_name[tensor.name] = &tensor;
   const auto wanted = number_from_environment("EINDB_RANDOM_STATEMENTS", kRandomStatements);

@@ -7,12 +7,12 @@
 #include <limits>
 #include <random>
 
-#include "storage/formats/half_precision.hpp"
 #include "storage/formats/little_endian.hpp"
 #include "storage/formats/npy_element.hpp"
 #include "storage/formats/safetensors_reader.hpp"
 #include "storage/formats/safetensors_writer.hpp"
 #include "tensor/dense_tensor.hpp"
+#include "tensor/small_float.hpp"
 #include "tests/formats/npy_bytes.hpp"
 #include "tests/storage/random_tile.hpp"
 #include "tests/storage/scratch_directory.hpp"
@@ -97,11 +97,24 @@ TEST_F(SafetensorsTest, TensorsAreChosenByName) {
   EXPECT_ERROR(read_all(), ErrorKind::Value, "holds no array");
 }
 
-TEST_F(SafetensorsTest, EightBitFloatsAreNamed) {
-  write_file(path,
-             file_of("{" + entry("q", "F8_E4M3", "[3]", 0, 3) + "," + entry("w", "U8", "[1]", 3, 4) + "}", "abcd"));
+TEST_F(SafetensorsTest, FloatsOfEightBits) {
+  const std::string bytes{'\x38', '\x7E', '\x81', '\x3C', 'd'};
+  write_file(path, file_of("{" + entry("a", "F8_E4M3", "[3]", 0, 3) + "," + entry("b", "F8_E5M2", "[1]", 3, 4) + "," +
+                               entry("w", "U8", "[1]", 4, 5) + "}",
+                           bytes));
   EXPECT_EQ(read_all("w").data<std::int64_t>()[0], 'd');
-  EXPECT_ERROR(read_all("q"), ErrorKind::Unsupported, "dtype F8_E4M3");
+  const auto tile = read_all("a");
+  EXPECT_EQ(tile.data<float>()[0], 1);
+  EXPECT_EQ(tile.data<float>()[1], 448);
+  EXPECT_EQ(tile.data<float>()[2], -0x1p-9F);
+  EXPECT_EQ(read_all("b").data<float>()[0], 1);
+}
+
+TEST_F(SafetensorsTest, OtherSmallFloatsAreNamed) {
+  write_file(path,
+             file_of("{" + entry("q", "F8_E8M0", "[3]", 0, 3) + "," + entry("w", "U8", "[1]", 3, 4) + "}", "abcd"));
+  EXPECT_EQ(read_all("w").data<std::int64_t>()[0], 'd');
+  EXPECT_ERROR(read_all("q"), ErrorKind::Unsupported, "dtype F8_E8M0");
 }
 
 TEST_F(SafetensorsTest, OffsetsThatLie) {
@@ -235,23 +248,25 @@ TEST_F(SafetensorsTest, OtherTensorsAreLostOnlyWhenToldSo) {
 
 TEST_F(SafetensorsTest, WriterConvertsAndRefuses) {
   const auto dense = random_tile(random, DType::Float64, Shape({20, 10}));  // integers up to 1000: F16 holds them
-  for (const auto stored : {SafetensorsType::F16, SafetensorsType::F32, SafetensorsType::F64}) {
+  for (const StoredType stored :
+       {with_encoding(Encoding::Float16), StoredType(DType::Float32), StoredType(DType::Float64)}) {
     SafetensorsWriter writer(path, "w", DType::Float64, dense.shape(), stored);
     writer.write_block({0, 0}, dense);
     writer.commit();
     const auto back = read_all();
-    ASSERT_EQ(back.dtype(), stored == SafetensorsType::F64 ? DType::Float64 : DType::Float32);
+    ASSERT_EQ(back.dtype(), stored == DType::Float64 ? DType::Float64 : DType::Float32);
     for (std::int64_t n = 0; n < 200; ++n) {
       const auto value = back.dtype() == DType::Float64 ? back.data<double>()[n] : back.data<float>()[n];
       EXPECT_EQ(value, dense.data<double>()[n]);
     }
   }
-  const auto write = [&](DType type, std::optional<SafetensorsType> stored, const std::string& name = "w") {
+  const auto write = [&](DType type, std::optional<StoredType> stored, const std::string& name = "w") {
     SafetensorsWriter(path, name, type, Shape({2}), stored);
   };
   EXPECT_ERROR(write(DType::Complex64, {}), ErrorKind::Unsupported, "not COMPLEX64");
-  EXPECT_ERROR(write(DType::Int64, SafetensorsType::F16), ErrorKind::Unsupported, "INT64 is written as I64");
-  EXPECT_ERROR(write(DType::Float32, SafetensorsType::I64), ErrorKind::Unsupported, "FLOAT32 is written as F32");
+  EXPECT_ERROR(write(DType::Int64, with_encoding(Encoding::Float16)), ErrorKind::Unsupported,
+               "INT64 is written as I64");
+  EXPECT_ERROR(write(DType::Float32, DType::Int64), ErrorKind::Unsupported, "FLOAT32 is written as F32");
   EXPECT_ERROR(write(DType::Float32, {}, "__metadata__"), ErrorKind::Value, "__metadata__");
   EXPECT_EQ(scratch.file_count(), 1U);  // nothing half-written beside the last good one
 }
@@ -282,26 +297,26 @@ void expect_every_value_and_middle(char kind, std::uint16_t infinity, const Roun
 }
 
 TEST(HalfPrecisionTest, EveryNumberAndEveryMiddleBetweenTwo) {
-  expect_every_value_and_middle('f', 0x7C00, to_half);
-  expect_every_value_and_middle('B', 0x7F80, to_brain_float);
+  expect_every_value_and_middle('f', 0x7C00, [](double value) { return round_to<Half>(value).bits; });
+  expect_every_value_and_middle('B', 0x7F80, [](double value) { return round_to<BrainFloat>(value).bits; });
 }
 
 TEST(HalfPrecisionTest, EndsOfTheRange) {
   const auto infinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(to_half(65519.99), 0x7BFF);
-  EXPECT_EQ(to_half(65520), 0x7C00);
-  EXPECT_EQ(to_half(1e300), 0x7C00);
-  EXPECT_EQ(to_half(-infinity), 0xFC00);
-  EXPECT_EQ(to_brain_float(infinity), 0x7F80);
-  EXPECT_EQ(to_brain_float(1e39), 0x7F80);
-  EXPECT_EQ(to_half(5e-324), 0);
-  EXPECT_EQ(to_half(-1e-300), 0x8000);
-  EXPECT_EQ(to_brain_float(-0.0), 0x8000);
-  EXPECT_TRUE(std::isnan(value_of(to_half(std::nan("")), 'f')));
-  EXPECT_TRUE(std::isnan(value_of(to_brain_float(-std::nan("")), 'B')));
+  EXPECT_EQ(round_to<Half>(65519.99).bits, 0x7BFF);
+  EXPECT_EQ(round_to<Half>(65520).bits, 0x7C00);
+  EXPECT_EQ(round_to<Half>(1e300).bits, 0x7C00);
+  EXPECT_EQ(round_to<Half>(-infinity).bits, 0xFC00);
+  EXPECT_EQ(round_to<BrainFloat>(infinity).bits, 0x7F80);
+  EXPECT_EQ(round_to<BrainFloat>(1e39).bits, 0x7F80);
+  EXPECT_EQ(round_to<Half>(5e-324).bits, 0);
+  EXPECT_EQ(round_to<Half>(-1e-300).bits, 0x8000);
+  EXPECT_EQ(round_to<BrainFloat>(-0.0).bits, 0x8000);
+  EXPECT_TRUE(std::isnan(value_of(round_to<Half>(std::nan("")).bits, 'f')));
+  EXPECT_TRUE(std::isnan(value_of(round_to<BrainFloat>(-std::nan("")).bits, 'B')));
   // Rounded once: by way of binary32 this would be a tie, and 1 + 2^-10.
-  EXPECT_EQ(to_half(1 + 0x1p-11 + 0x1p-40), 0x3C01);
-  EXPECT_EQ(to_half(1 + 0x1p-11 - 0x1p-40), 0x3C00);
+  EXPECT_EQ(round_to<Half>(1 + 0x1p-11 + 0x1p-40).bits, 0x3C01);
+  EXPECT_EQ(round_to<Half>(1 + 0x1p-11 - 0x1p-40).bits, 0x3C00);
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ MacroPtr find_macro(const std::string& name) {
   if (name == "norm") return macro({x}, "SQRT(SUM(x[i]^2))");
   if (name == "pick") return macro({x, l}, "SUM[l](x * V[j]) + x[l]");
   if (name == "loop") return macro({x}, "loop(x)");
+  const bool splits = name == "longest";
+  if (splits || name == "fold") {
+    auto aggregate = *macro({x, l}, splits ? "GREATEST(x, l)" : "twice(x) + l / 2");
+    aggregate.name = name;
+    aggregate.aggregate = ast::AggregateClauses{.initial = parse_expression("-INFINITY"),
+                                                .commutative = splits,
+                                                .associative = splits,
+                                                .idempotent = splits,
+                                                .distributes_over = {}};
+    if (splits) aggregate.aggregate->distributes_over.push_back({.text = "+", .span = {}});
+    return std::make_shared<const Macro>(std::move(aggregate));
+  }
   return nullptr;
 }
 

@@ -17,6 +17,7 @@
 #include "storage/encoding/tile_codec.hpp"
 #include "storage/formats/coordinate_reader.hpp"
 #include "storage/formats/csv_reader.hpp"
+#include "storage/formats/gguf_reader.hpp"
 #include "storage/formats/matrix_market_reader.hpp"
 #include "storage/formats/npy_reader.hpp"
 #include "storage/formats/npz_reader.hpp"
@@ -86,7 +87,8 @@ void read_file(int format, const std::string& path, std::span<const std::uint8_t
     case 5: return read_cells(CoordinateReader(path, frostt_options(), std::nullopt, std::nullopt, never));
     case 6: return read_cells(MatrixMarketReader(path));
     case 7: decode_tile(MemorySource(std::as_bytes(bytes)), DType::Float32, Shape({2, 3}), "a tile"); return;
-    default: read_machine_file(path); return;
+    case 8: read_machine_file(path); return;
+    default: return read_blocks(GgufReader(path, ""));
   }
 }
 
@@ -101,7 +103,7 @@ void try_input(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::uint8_t> bytes(data + 1, size - 1);
   const MemoryFile file(bytes);
   try {
-    read_file(data[0] % 9, file.path(), bytes);
+    read_file(data[0] % 10, file.path(), bytes);
   } catch (const Error& error) {
     if (!is_of_files(error.kind()) || render(error, "").empty()) std::abort();
   }

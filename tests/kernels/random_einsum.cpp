@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "executor/kernels/kernel.hpp"
+#include "tensor/block_form.hpp"
 #include "tensor/dense_tensor.hpp"
 #include "tensor/scalar_types.hpp"
 
@@ -237,8 +238,10 @@ Tile run_in_parts(const RandomEinSum& sample, const LevelTable& level, Random& r
   const auto& einsum = sample.einsum;
   const auto labels = einsum.labels();
   Partition parts;
-  for (const auto label : labels)
-    parts.push_back(draw(random, 1, std::max<std::int64_t>(1, std::min<std::int64_t>(3, sample.labels.extent(label)))));
+  for (const auto label : labels) {
+    const auto most = std::max<std::int64_t>(1, std::min<std::int64_t>(3, sample.labels.extent(label)));
+    parts.push_back(is_whole(einsum, label) ? 1 : draw(random, 1, most));
+  }
   const auto project = [&](const Labels& wanted, const std::vector<std::int64_t>& values) {
     std::vector<std::int64_t> out;
     for (const auto label : wanted)

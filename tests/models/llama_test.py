@@ -134,6 +134,45 @@ class LlamaTest(unittest.TestCase):
         message = self.prefill("run", self.folder, "model.db", "--tokens", "3 60", "--eindb", EINDB, status=1)
         self.assertIn("tokens are from 0 to 59", message)
 
+    def generate(self, tokens, count, *options):
+        (self.folder / "tokens").write_text("\n".join(" ".join(map(str, sequence)) for sequence in tokens))
+        done = subprocess.run([os.path.join(os.path.dirname(PREFILL), "generate.py"), self.folder, "model.db",
+                               "--tokens-file", "tokens", "--count", str(count), "--out", "out.npy", "--eindb", EINDB,
+                               *map(str, options)], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return np.load(self.folder / "out.npy").tolist()
+
+    def continued(self, checkpoint, tokens, count, choose):
+        """What the model says in NumPy, which computes all positions again for each token."""
+        sequences = [list(sequence) for sequence in tokens]
+        for _ in range(count):
+            logits = llama_numpy.logits(checkpoint, sequences)[:, -1]
+            for b, sequence in enumerate(sequences):
+                sequence.append(choose(b, len(sequence) - 1, logits[b]))
+        return sequences
+
+    def test_the_likeliest_tokens(self):
+        checkpoint = self.load(random_checkpoint.config_entries(**TINY))
+        tokens = self.tokens(3, 5, TINY["vocabulary"])
+        expected = self.continued(checkpoint, tokens, 12, lambda b, position, logits: int(np.argmax(logits)))
+        self.assertEqual(self.generate(tokens, 12), expected)
+        self.assertEqual(self.generate(tokens, 1), [sequence[:6] for sequence in expected])
+
+    def test_tokens_drawn_from_the_likeliest(self):
+        checkpoint = self.load(random_checkpoint.config_entries(**TINY))
+        tokens = self.tokens(2, 4, TINY["vocabulary"])
+        found = self.generate(tokens, 12, "--top", 5, "--temperature", 0.7, "--seed", 3)
+        subprocess.run([EINDB, "model.db", "-c", "COPY noise TO 'noise.npy'"], cwd=self.folder, check=True)
+        noise = np.load(self.folder / "noise.npy")
+
+        def choose(b, position, logits):
+            best = np.argsort(-logits)[:5]
+            shares = np.exp((logits[best] - logits[best[0]]) / 0.7)
+            return int(best[min(np.sum(np.cumsum(shares / shares.sum()) <= noise[b, position]), 4)])
+
+        self.assertEqual(found, self.continued(checkpoint, tokens, 12, choose))
+        self.assertNotEqual(found, self.generate(tokens, 12))
+
 
 if __name__ == "__main__":
     unittest.main()

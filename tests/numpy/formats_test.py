@@ -83,7 +83,10 @@ class FormatTest(unittest.TestCase):
         real = self.rng.standard_normal((30, 7, 11))
         return {"f8": real, "f4": np.asfortranarray(real.astype("f4")), "c16": real + 1j * real[::-1],
                 "c8": (real * 1j).astype("c8"), "i8": self.rng.integers(-99, 99, (50, 3)), "scalar": np.float64(2.5),
-                "empty": np.zeros((3, 0), "f4"), "vector": np.arange(5.0)}
+                "empty": np.zeros((3, 0), "f4"), "vector": np.arange(5.0), "truth": self.rng.random((9, 11)) < 0.5,
+                "f2": real.astype("f2"),
+                **{code: self.rng.integers(np.iinfo(code).min, np.iinfo(code).max, (7, 13), endpoint=True).astype(code)
+                   for code in ("i1", "u1", "i2", "u2", "i4", "u4")}}
 
 
 class Npz(FormatTest):
@@ -133,8 +136,7 @@ class Safetensors(FormatTest):
         for dtype, code in SAFETENSORS.items():
             values = self.rng.integers(0, 2 if dtype == "BOOL" else 100, (20, 7)).astype(code)
             tensors[dtype] = (dtype, values.shape, values.tobytes())
-            wide = {"F64": "f8", "F32": "f4", "F16": "f4"}.get(dtype, "i8")
-            expected[dtype] = values.astype(wide)
+            expected[dtype] = values.astype("i8" if dtype == "U64" else code)
         brain = bfloat16(self.rng.standard_normal(33).astype("f4"))
         tensors["layers.0.weight"] = ("BF16", brain.shape, brain.tobytes())
         expected["layers.0.weight"] = (brain.astype("<u4") << 16).view("<f4")
@@ -143,9 +145,25 @@ class Safetensors(FormatTest):
             for name, values in expected.items():
                 self.assert_same(self.imported(f"'model.safetensors' (TENSOR '{name}')", mode), values)
 
+    def test_every_type_comes_back(self):
+        for dtype in (*SAFETENSORS, "BF16", "F8_E4M3", "F8_E5M2"):
+            if dtype == "U64":
+                continue
+            size = np.dtype(SAFETENSORS.get(dtype, "i2" if dtype == "BF16" else "i1")).itemsize
+            content = self.rng.integers(0, 256, 35 * size, dtype="u1")
+            if dtype == "BOOL":
+                content %= 2
+            elif dtype[0] in "FB":  # no NaN, whose bits may change
+                content[size - 1::size] &= 0xBB
+            tensor = {"t": (dtype, (5, 7), content.tobytes())}
+            write_safetensors(self.folder / "in.safetensors", tensor)
+            for mode in MODES:
+                self.run_eindb(f"{mode} COPY t FROM 'in.safetensors'; COPY t TO 'back.safetensors' (OVERWRITE)")
+                self.assertEqual(read_safetensors(self.folder / "back.safetensors"), tensor)
+
     def test_what_others_read(self):
         for mode in MODES:
-            for code, dtype in (("f8", "F64"), ("f4", "F32"), ("i8", "I64")):
+            for code, dtype in (("f8", "F64"), ("f4", "F32"), ("i8", "I64"), ("i2", "I16"), ("u4", "U32"), ("?", "BOOL")):
                 values = (self.rng.standard_normal((30, 7)) * 100).astype(code)
                 self.export(values, "'out.safetensors' (TENSOR 'a \"b\"')", mode)
                 self.assertEqual(read_safetensors(self.folder / "out.safetensors"),
@@ -167,10 +185,93 @@ class Safetensors(FormatTest):
                                  {"X": (dtype, numbers.shape, content)})
 
 
+def write_gguf(path, tensors, alignment=32):
+    """Writes tensors {name: (type number, shape, bytes)} with some metadata."""
+    def text(value):
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    words = struct.pack("<IQ", 8, 3) + text("a") + text("") + text("c" * 70000)
+    metadata = [("general.name", 8, text("a model")), ("general.alignment", 4, struct.pack("<I", alignment)),
+                ("tokenizer.words", 9, words), ("nested", 9, struct.pack("<IQ", 9, 1) + struct.pack("<IQ6s", 2, 3, bytes(6))),
+                ("truth", 7, b"\x01"), ("real", 12, struct.pack("<d", 2.5)), ("big", 10, struct.pack("<Q", 1 << 60))]
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
+    for key, kind, value in metadata:
+        header += text(key) + struct.pack("<I", kind) + value
+    data = b""
+    for name, (kind, shape, content) in tensors.items():
+        data += bytes(-len(data) % alignment)
+        header += text(name) + struct.pack("<I", len(shape))
+        header += b"".join(struct.pack("<Q", extent) for extent in reversed(shape))
+        header += struct.pack("<IQ", kind, len(data))
+        data += content
+    path.write_bytes(header + bytes(-len(header) % alignment) + data)
+
+
+def from_q8_0(blocks):
+    parts = np.frombuffer(blocks, np.dtype([("scale", "<f2"), ("levels", "i1", 32)]))
+    return parts["levels"].astype("f4") * parts["scale"].astype("f4")[:, None]
+
+
+def from_q4_0(blocks):
+    parts = np.frombuffer(blocks, np.dtype([("scale", "<f2"), ("levels", "u1", 16)]))
+    levels = np.concatenate([parts["levels"] & 15, parts["levels"] >> 4], axis=1).astype("f4") - 8
+    return levels * parts["scale"].astype("f4")[:, None]
+
+
+class Gguf(FormatTest):
+    def test_what_ggml_writes(self):
+        rng = self.rng
+        tensors, expected = {}, {}
+        for name, kind, code in (("w.f32", 0, "f4"), ("w.f16", 1, "f2"), ("w.i8", 24, "i1"), ("w.i16", 25, "i2"),
+                                 ("w.i32", 26, "i4"), ("w.i64", 27, "i8"), ("w.f64", 28, "f8")):
+            values = (rng.standard_normal((6, 5, 3)) * 50).astype(code)
+            tensors[name], expected[name] = (kind, values.shape, values.tobytes()), values
+        brain = bfloat16(rng.standard_normal((4, 9)).astype("f4"))
+        tensors["w.bf16"], expected["w.bf16"] = (30, brain.shape, brain.tobytes()), (brain.astype("<u4") << 16).view("<f4")
+        for name, kind, bytes_each, decode in (("w.q8_0", 8, 34, from_q8_0), ("w.q4_0", 2, 18, from_q4_0)):
+            shape = (3, 7, 96)
+            blocks = rng.integers(0, 256, (3 * 7 * 3, bytes_each), dtype="u1")
+            blocks[:, 1] = 0x2C  # a scale of moderate size
+            tensors[name] = (kind, shape, blocks.tobytes())
+            expected[name] = decode(blocks.tobytes()).reshape(shape)
+        for alignment in (32, 8, 4096):
+            write_gguf(self.folder / "model.gguf", {**tensors, "w.q4_k": (12, (256,), bytes(144))}, alignment)
+            for mode in MODES:
+                for name, values in expected.items():
+                    self.assert_same(self.imported(f"'model.gguf' (TENSOR '{name}')", mode), values)
+        self.assert_same(self.imported("'model.gguf' (TENSOR 'w.q8_0', SHAPE '63,32')"),
+                         expected["w.q8_0"].reshape(63, 32))
+        # Rows that are no whole blocks, of which tiles with 32 columns have parts.
+        self.assert_same(self.imported("'model.gguf' (TENSOR 'w.q8_0', SHAPE '32,63')",
+                                       "CREATE TENSOR X (i 32, j 63) FLOAT32 PARTITION (2, 2);"),
+                         expected["w.q8_0"].reshape(32, 63))
+
+    def test_all_of_them(self):
+        values = self.rng.standard_normal((4, 64)).astype("f4")
+        write_gguf(self.folder / "model.gguf", {"a.b": (0, values.shape, values.tobytes()), "c": (24, (3,), b"abc")})
+        self.run_eindb("COPY ALL FROM 'model.gguf'; COPY \"a.b\" TO 'a.npy'; COPY c TO 'c.npy'")
+        self.assert_same(np.load(self.folder / "a.npy"), values)
+        self.assert_same(np.load(self.folder / "c.npy"), np.frombuffer(b"abc", "i1"))
+
+    def test_damage(self):
+        values = self.rng.standard_normal((4, 64)).astype("f4")
+        write_gguf(self.folder / "model.gguf", {"w": (0, values.shape, values.tobytes())})
+        good = (self.folder / "model.gguf").read_bytes()
+        for length in (0, 3, 11, 30, 200, 70200, len(good) - 1):
+            (self.folder / "bad.gguf").write_bytes(good[:length])
+            done = subprocess.run([EINDB, "-c", "COPY X FROM 'bad.gguf'"], capture_output=True, text=True, cwd=self.folder)
+            self.assertIn("is no valid GGUF file", done.stderr)
+        for at, value in ((4, 1), (4, 9), (8, 255), (16, 255)):
+            (self.folder / "bad.gguf").write_bytes(good[:at] + bytes([value]) + good[at + 1:])
+            done = subprocess.run([EINDB, "-c", "COPY X FROM 'bad.gguf'"], capture_output=True, text=True, cwd=self.folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "is no valid GGUF file|has the version")
+
+
 @unittest.skipIf(h5py is None, "h5py is not installed")
 class Hdf5(FormatTest):
     def test_what_h5py_writes(self):
-        arrays = self.arrays()
+        arrays = {name: values for name, values in self.arrays().items() if name != "truth"}  # kept as integers
         with h5py.File(self.folder / "all.h5", "w") as file:
             for name, values in arrays.items():
                 file[f"group/{name}"] = values
@@ -182,14 +283,15 @@ class Hdf5(FormatTest):
             for name, values in arrays.items():
                 self.assert_same(self.imported(f"'all.h5' (DATASET '/group/{name}')", mode), np.asarray(values))
             self.assert_same(self.imported("'all.h5' (DATASET 'zipped')", mode), arrays["f8"])
-        for name, wide in (("f2l", "f4"), ("f2b", "f4"), ("f8b", "f8"), ("c16b", "c16"), ("i2b", "i8"), ("u4l", "i8")):
-            self.assert_same(self.imported(f"'all.h5' (DATASET '{name}')"), np.arange(6).astype(wide))
-        self.assert_same(self.imported("'all.h5' (DATASET 'bool')"), np.array([1, 0]))
+        for name, kept in (("f2l", "f2"), ("f2b", "f2"), ("f8b", "f8"), ("c16b", "c16"), ("i2b", "i2"), ("u4l", "u4")):
+            self.assert_same(self.imported(f"'all.h5' (DATASET '{name}')"), np.arange(6).astype(kept))
+        self.assert_same(self.imported("'all.h5' (DATASET 'bool')"), np.array([1, 0], "i1"))
 
     def test_what_h5py_reads(self):
         for options in ("", "(DATASET '/g/x', CHUNKED on)", "(COMPRESSION deflate)"):
             for mode in MODES:
-                for values in self.arrays().values():
+                for values in (values for name, values in self.arrays().items() if name != "truth"):
+                    (self.folder / "out.h5").unlink(missing_ok=True)
                     self.export(values, f"'out.h5' {options}", mode)
                     with h5py.File(self.folder / "out.h5") as file:
                         self.assert_same(np.asarray(file["/g/x" if "DATASET" in options else "X"][()]),

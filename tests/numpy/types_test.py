@@ -33,23 +33,24 @@ REAL = [0.0, -0.0, 1.0, -1.0, 0.1, 0.5, 1.5, -2.25, 3.0, 1e10, -1e10, 2.0**24, 2
 
 
 class Type:
-    """An element type. A weak type adapts to the other operand's type."""
+    """An element type. A weak type adapts to the other operand's type; a definite one, that of stored integers of at
+    most 16 bits, is itself where it meets no other."""
 
-    def __init__(self, dtype, weak=False):
-        self.dtype, self.weak = np.dtype(dtype), weak
+    def __init__(self, dtype, weak=False, definite=False):
+        self.dtype, self.weak, self.definite = np.dtype(dtype), weak, definite
 
     def meets(self, other):
         if self.weak == other.weak:
-            return Type(np.promote_types(self.dtype, other.dtype), self.weak)
+            return Type(np.promote_types(self.dtype, other.dtype), self.weak, self.definite or other.definite)
         strong, weak = (other, self) if self.weak else (self, other)
         return Type(F8 if weak.dtype == F8 and strong.dtype == I8 else strong.dtype)
 
     def floating(self):
-        return Type(F8 if self.dtype == I8 else self.dtype, self.weak)
+        return Type(F8 if self.dtype == I8 else self.dtype, self.weak, self.definite)
 
     def alone(self):
         """The type of the result if no other type is involved, which is FLOAT64 for a weak type."""
-        return F8 if self.weak else self.dtype
+        return F8 if self.weak and not self.definite else self.dtype
 
 
 TRUTH = Type(I8, weak=True)
@@ -78,12 +79,19 @@ class Tensor(Node):
         self.name, self.labels, self.values = name, labels, values
 
     def type(self):
-        return Type(self.values.dtype)
+        stored = self.values.dtype
+        if stored == np.float16:
+            return Type(F4)
+        if stored.kind in "biu":
+            small = stored.itemsize <= 2
+            return Type(I8, weak=small, definite=small)
+        return Type(stored)
 
     def compute(self, dtype):
         shape = [EXTENTS[l] if l in self.labels else 1 for l in LABELS]
         order = sorted(self.labels, key=LABELS.index)
-        return self.values.transpose([self.labels.index(l) for l in order]).reshape(shape)
+        values = self.values.astype(dtype if self.type().weak else self.type().dtype)
+        return values.transpose([self.labels.index(l) for l in order]).reshape(shape)
 
     def text(self):
         return f"{self.name}[{','.join(self.labels)}]"
@@ -275,7 +283,10 @@ class Aggregate(Node):
             return Type(I8)
         if self.op in ("ANY", "ALL"):
             return TRUTH
-        return self.a.type().floating() if self.op == "MEAN" else self.a.type()
+        own = self.a.type()
+        if own.definite:
+            own = Type(own.dtype)
+        return own.floating() if self.op == "MEAN" else own
 
     def spread(self, values):
         """Broadcasts values to the extents of the aggregated labels."""
@@ -287,7 +298,7 @@ class Aggregate(Node):
 
     def compute(self, dtype):
         own = self.a.type()
-        values = self.spread(self.a.value(own.alone() if own.weak else own.dtype))
+        values = self.spread(self.a.value(own.alone()))
         axes = self.axes()
         if self.op == "COUNT_NONZERO":
             return np.count_nonzero(values, axis=axes, keepdims=True).astype(dtype)
@@ -443,6 +454,13 @@ def make_tensors(rng):
     # Moderate values, so that not all results become NaN.
     out += [("small", rng.integers(-4, 5, (5, 3))), ("tame", rng.integers(-8, 9, (5, 3)) / 4),
             ("single", (rng.integers(-8, 9, (3, 4)) / 4).astype(F4))]
+    for stored in ("int8", "uint8", "int16", "uint16", "int32", "uint32"):
+        limits = np.iinfo(stored)
+        values = np.array([0, 1, 2, 3, 7, limits.min, limits.max, limits.max // 2 + 1, limits.min + 1], dtype=stored)
+        out += [(f"{stored}_{number}", rng.choice(values, shape)) for number, shape in enumerate(shapes[1:4])]
+    out += [(f"bool_{number}", rng.random(shape) < 0.5) for number, shape in enumerate(shapes)]
+    out += [(f"half_{number}", rng.choice(np.array([0, -0.0, 1, 0.1, 65504, 6e-8, np.inf, np.nan], np.float16), shape))
+            for number, shape in enumerate(shapes[:3])]
     return out
 
 
@@ -479,12 +497,15 @@ class Statement:
         """Whether values agree. Sums of floating-point values may have another order, or be sums of parts:
         docs/language.md, Rewrites."""
         same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+        single = any(n.type().dtype == F4 for n in nodes(self.node))
+        # Factors of a product of several may be multiplied in another order.
+        if sum(isinstance(n, Binary) and n.op in "*/" for n in nodes(self.node)) > 1 and expected.dtype != I8:
+            same |= np.abs(found - expected) <= np.abs(expected) * (1e-6 if single else 1e-14)
         if expected.dtype == I8 or not self.is_sum():
             return same
         magnitude = self.node.spread(magnitudes(self.node.a)).sum(axis=self.node.axes(), keepdims=True)
         magnitude = np.broadcast_to(magnitude, [EXTENTS[l] if l in self.labels else 1 for l in LABELS])
         magnitude = magnitude.reshape(expected.shape)
-        single = any(n.type().dtype == F4 for n in nodes(self.node))
         close = np.abs(found - expected) <= magnitude * (1e-6 if single else 1e-13)
         overflows = ~(magnitude < (1e30 if single else 1e290)) & (~np.isfinite(found) | ~np.isfinite(expected))
         return same | close | overflows

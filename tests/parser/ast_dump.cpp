@@ -68,8 +68,12 @@ std::string spaced(const List& list) {
   return list.empty() ? "" : " " + joined(list, " ");
 }
 
-constexpr std::array kAggregateNames = {"SUM",    "PROD",   "MIN", "MAX", "MEAN",  "LOGSUMEXP",
-                                        "ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT", "COUNT_NONZERO"};
+constexpr std::array kAggregateNames = {
+    "SUM",     "PROD",   "MIN",     "MAX",      "MEAN",          "LOGSUMEXP", "ARGMIN",
+    "ARGMAX",  "ANY",    "ALL",     "COUNT",    "COUNT_NONZERO", "CUMSUM",    "CUMPROD",
+    "CUMMIN",  "CUMMAX", "VAR",     "STD",      "VARIANCE",      "STDDEV",    "SORT",
+    "ARGSORT", "TOPK",   "ARGTOPK", "QUANTILE", "MEDIAN",        "MODE",      "COUNT_DISTINCT",
+    "FFT",     "IFFT",   "USER"};
 constexpr std::array kInfixNames = {"or", "and", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^"};
 
 std::string dump_node(const Integer& node) { return text_of(node); }
@@ -80,7 +84,8 @@ std::string dump_node(const Reference& node) {
   return text_of(node.name) + bracketed(node.terms) + (node.padding ? "PAD(" + text_of(*node.padding) + ")" : "");
 }
 std::string dump_node(const Aggregate& node) {
-  const std::string name = kAggregateNames[static_cast<std::size_t>(node.op)];
+  const std::string name =
+      node.name ? "aggregate-" + text_of(*node.name) : kAggregateNames[static_cast<std::size_t>(node.op)];
   return "(" + name + (node.labels ? bracketed(*node.labels) : "") + spaced(node.argument) + ")";
 }
 std::string dump_node(const Call& node) { return "(" + text_of(node.function) + spaced(node.arguments) + ")"; }
@@ -129,10 +134,18 @@ std::string dump_path(const PathClause& path) {
   return out + ")" + weight;
 }
 
+std::string dump_body(const MatrixResults& results) {
+  return "((" + joined(results.names, ",") + ") = " + dump(results.call) + ")";
+}
 std::string dump_body(const ResultNames& results) { return "(results " + joined(results.names, ",") + ")"; }
 std::string dump_body(const Updates& updates) {
   std::string out = "(updates";
-  for (const auto& definition : updates.definitions) out += " " + dump_definition(definition);
+  for (std::size_t n = 0; n < updates.definitions.size(); ++n) {
+    const auto& definition = updates.definitions[n];
+    const auto& [cells, adds] = updates.regions.at(n);
+    if (cells.empty()) out += " " + dump_definition(definition);
+    else out += " (" + dump(cells.front()) + (adds ? " += " : " = ") + dump(definition.expression) + ")";
+  }
   return out + ")";
 }
 std::string dump_derived(const Identifier& name) { return text_of(name); }
@@ -218,10 +231,21 @@ std::string dump_node(const AlterTensor& node) {
   std::string change;
   if (const auto* name = std::get_if<Identifier>(&node.change)) change = " rename " + text_of(*name);
   else if (const auto* replicas = std::get_if<ReplicasClause>(&node.change)) change = dump_replicas(*replicas);
+  else if (const auto* extend = std::get_if<ExtendClause>(&node.change))
+    change = " extend(" + joined(extend->dimensions, " ") + ")";
+  else if (const auto* renaming = std::get_if<LabelRenaming>(&node.change))
+    change = " rename-label " + text_of(renaming->label) + " " + text_of(renaming->new_name);
+  else if (const auto* type = std::get_if<TypeClause>(&node.change)) change = " type " + text_of(type->type);
   else change = dump_partition(std::get<PartitionClause>(node.change));
   return "(alter " + text_of(node.name) + change + ")";
 }
 std::string dump_node(const ShowTensors&) { return "(show-tensors)"; }
+std::string dump_node(const ShowFileTensors& node) {
+  return "(show-tensors-in '" + node.path + "'" + dump_options(node.options) + ")";
+}
+std::string dump_node(const CopyAllFrom& node) {
+  return "(copy-all-from '" + node.path + "'" + dump_options(node.options) + ")";
+}
 std::string dump_node(const ShowMacros&) { return "(show-macros)"; }
 std::string dump_node(const Describe& node) { return "(describe " + text_of(node.name) + ")"; }
 std::string dump_node(const CopyFrom& node) {
@@ -231,7 +255,8 @@ std::string dump_node(const CopyTo& node) {
   return "(copy-to" + dump_source_of(node.source) + " '" + node.path + "'" + dump_options(node.options) + ")";
 }
 std::string dump_node(const InsertInto& node) {
-  std::string out = "(insert " + text_of(node.tensor);
+  std::string out = "(insert " + text_of(node.tensor) + (node.along ? " at " + text_of(*node.along) : "");
+  if (node.appended) out += " " + dump(*node.appended);
   for (const auto& row : node.rows) out += " (" + joined(row.values, " ") + ")";
   if (node.query) out += dump_source(*node.query);
   return out + ")";
@@ -262,17 +287,29 @@ std::string dump_node(const Savepoint& node) {
 std::string dump_node(const Prepare& node) { return "(prepare " + text_of(node.name) + " '" + node.body + "')"; }
 std::string dump_node(const Execute& node) { return "(execute " + text_of(node.name) + spaced(node.arguments) + ")"; }
 std::string dump_node(const Deallocate& node) { return "(deallocate " + or_all(node.name) + ")"; }
+std::string text_of(const AggregateClauses& clauses) {
+  std::string out = " initial " + dump(clauses.initial);
+  if (clauses.commutative) out += " commutative";
+  if (clauses.associative) out += " associative";
+  if (clauses.idempotent) out += " idempotent";
+  if (!clauses.distributes_over.empty()) out += " over (" + joined(clauses.distributes_over, ",") + ")";
+  return out;
+}
 std::string dump_node(const CreateMacro& node) {
-  return std::string(node.is_function ? "(function" : "(macro") +
+  return std::string(node.is_function ? "(function"
+                     : node.aggregate ? "(aggregate"
+                                      : "(macro") +
          (node.or_replace      ? "-or-replace "
           : node.if_not_exists ? "-if-not-exists "
                                : " ") +
-         text_of(node.name) + "(" + joined(node.parameters, ",") + ") " + dump(node.body) + " '" + node.body_text +
-         "')";
+         text_of(node.name) + "(" + joined(node.parameters, ",") + ") " + dump(node.body) +
+         (node.aggregate ? text_of(*node.aggregate) : "") + " '" + node.body_text + "')";
 }
 std::string dump_node(const DropMacro& node) {
-  return std::string(node.is_function ? "(drop-function" : "(drop-macro") + (node.if_exists ? "-if-exists " : " ") +
-         text_of(node.name) + ")";
+  return std::string(node.is_function    ? "(drop-function"
+                     : node.is_aggregate ? "(drop-aggregate"
+                                         : "(drop-macro") +
+         (node.if_exists ? "-if-exists " : " ") + text_of(node.name) + ")";
 }
 std::string dump_node(const CommentOn& node) {
   static constexpr const char* kWhat[] = {"table", "view", "index", "tensor", "column"};

@@ -1,6 +1,7 @@
 #include "tests/runner/local_cluster.hpp"
 
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -22,16 +23,31 @@ struct LocalCluster::Node {
       : shards(folder.string()),
         node(options(address)),
         transport(node),
-        worker(worker_options(), shards, transport, log) {}
+        worker(worker_options(), shards, transport, log) {
+    const std::lock_guard lock(mutex);
+    serving = &worker;
+  }
+  ~Node() {
+    const std::lock_guard lock(mutex);
+    serving = nullptr;
+  }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
 
   TcpNodeOptions options(const std::string& address) {
     TcpNodeOptions out;
     out.name = "worker";
     out.listen = address;
-    out.on_channel = [this](std::unique_ptr<Channel> channel, const std::string&) { worker.serve(std::move(channel)); };
+    // A coordinator may connect before the worker is there, and while it ends.
+    out.on_channel = [this](std::unique_ptr<Channel> channel, const std::string&) {
+      const std::lock_guard lock(mutex);
+      if (serving != nullptr) serving->serve(std::move(channel));
+    };
     return out;
   }
 
+  std::mutex mutex;           // guards `serving`
+  Worker* serving = nullptr;  // the worker, while it serves
   ShardFile shards;
   TcpNode node;
   TcpTransport transport;

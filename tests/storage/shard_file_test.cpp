@@ -26,8 +26,8 @@ constexpr ShardTransaction kSecond{2};
 class ShardFileTest : public ::testing::Test {
  protected:
   void put(ShardTransaction transaction, std::int64_t content) {
-    const TileHeader header(tile);
-    const OutgoingContent one{ContentId{content}, "A", header.bytes(), tile.bytes()};
+    const EncodedTile encoded(tile);
+    const OutgoingContent one{ContentId{content}, "A", encoded.header(), encoded.values()};
     file->put(transaction, std::span(&one, 1));
   }
   void put_all(ShardTransaction transaction, std::initializer_list<std::int64_t> contents) {
@@ -149,9 +149,9 @@ TEST_F(ShardFileTest, BelongsToOneDatabaseAndOneWorker) {
 TEST_F(ShardFileTest, ACopyIsWrittenAnewUnlessItsTransactionGoesOn) {
   put_all(kFirst, {10, 11});
   file->prepare(kFirst, 2);
-  const TileHeader header(tile);
+  const EncodedTile encoded(tile);
   const auto repair = [&](std::int64_t content) {
-    file->repair({ContentId{content}, "A", header.bytes(), tile.bytes()});
+    file->repair({ContentId{content}, "A", encoded.header(), encoded.values()});
   };
   EXPECT_ERROR(repair(10), ErrorKind::Conflict, "goes on");
   const ContentRange kept{ContentId{10}, ContentId{11}};

@@ -372,12 +372,12 @@ TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
     const auto first = contents.announce(kShardedTiles, workers);
     for (std::int64_t id = 0; id < kShardedTiles; id += 2) {
       const auto tile = tile_of(id + 1);
-      const TileHeader header(tile);
+      const EncodedTile encoded(tile);
       const ContentId content{number(first) + id};
       const auto worker = static_cast<std::size_t>(id) % 3;
-      const OutgoingContent put{content, "A", header.bytes(), tile.bytes()};
+      const OutgoingContent put{content, "A", encoded.header(), encoded.values()};
       shards->worker(worker).put(contents.transaction(), std::span(&put, 1));
-      writer.refer(id, {content, encoded_size(tile), header.checksum(), {workers[worker]}});
+      writer.refer(id, {content, encoded_size(tile), encoded.checksum(), {workers[worker]}});
     }
   }
   transaction.commit();
@@ -395,10 +395,10 @@ TEST_F(ShardedContentsTest, AFailedAttemptIsTakenBack) {
   auto& contents = *ShardedContents::of(db());
   const auto put = [&](ContentId content, std::size_t worker) {
     const auto tile = tile_of(7);
-    const TileHeader header(tile);
-    const OutgoingContent one{content, "A", header.bytes(), tile.bytes()};
+    const EncodedTile encoded(tile);
+    const OutgoingContent one{content, "A", encoded.header(), encoded.values()};
     shards->worker(worker).put(contents.transaction(), std::span(&one, 1));
-    TileWriter(db(), a).refer(0, {content, encoded_size(tile), header.checksum(), {shards->workers()[worker]}});
+    TileWriter(db(), a).refer(0, {content, encoded_size(tile), encoded.checksum(), {shards->workers()[worker]}});
   };
   put(contents.announce(1, shards->workers()), 0);
   {

@@ -65,7 +65,8 @@ TEST(TileCodec, EachFieldIsNamedWhenItIsWrong) {
   EXPECT_NE(with(4, 9).find("version is 9"), std::string::npos);
   EXPECT_NE(with(6, 0).find("unknown element type"), std::string::npos);
   EXPECT_NE(with(6, 1).find("holds FLOAT32, the tensor FLOAT64"), std::string::npos);
-  EXPECT_NE(with(7, 1).find("unknown encoding"), std::string::npos);
+  EXPECT_NE(with(7, 1).find("not of the type that their encoding has"), std::string::npos);
+  EXPECT_NE(with(7, static_cast<int>(kLastEncoding) + 1).find("unknown encoding"), std::string::npos);
   EXPECT_NE(with(9, 255).find("dimensions"), std::string::npos);
   EXPECT_NE(with(12, 1).find("reserved"), std::string::npos);
   EXPECT_NE(with(16, 255).find("checksum"), std::string::npos);

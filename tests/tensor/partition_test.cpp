@@ -53,6 +53,29 @@ TEST(TileGrid, RefusesPartitionsThatDoNotFit) {
   EXPECT_EQ(TileGrid(Shape(), {}).tile_count(), 1) << "a scalar is one tile";
 }
 
+TEST(TileGrid, DimensionsWithAnEdgeKeepTheirCutsWhereTheyGrow) {
+  for (std::int64_t extent = 0; extent < 30; ++extent) {
+    const auto parts = std::max<std::int64_t>(1, (extent + 6) / 7);
+    const TileGrid grid(Shape({extent, 3}), {parts, 2}, {7, 0});
+    std::int64_t end = 0;
+    for (std::int64_t q = 0; q < parts; ++q) {
+      const auto range = grid.range(0, q);
+      EXPECT_EQ(range.begin, end);
+      for (auto i = range.begin; i < range.end(); ++i) EXPECT_EQ(grid.part_at(0, i), q);
+      EXPECT_LE(range.size, grid.largest(0));
+      end = range.end();
+      EXPECT_EQ(grid.room_shape({q, 1}), Shape({7, 2}));
+    }
+    EXPECT_EQ(end, extent);
+    EXPECT_EQ(grid.has_edges(), extent == 0 || extent % 7 != 0) << "edges that fit are even cuts";
+    EXPECT_EQ(grid.cuts_evenly(), extent <= 7 || extent % 7 == 0);
+    EXPECT_EQ(grid.even(), TileGrid(Shape({extent, 3}), {parts, 2}));
+  }
+  EXPECT_THROW(TileGrid(Shape({15}), {2}, {7}), Error);
+  EXPECT_THROW(TileGrid(Shape({14}), {3}, {7}), Error);
+  EXPECT_THROW(TileGrid(Shape({14}), {2}, {-7}), Error);
+}
+
 TEST(TileGrid, DefaultPartitionCutsTheLargestDimension) {
   EXPECT_EQ(default_partition(Shape({4096, 4096}), DType::Float32, 1 << 20), (Partition{8, 8}));
   EXPECT_EQ(default_partition(Shape({3, 1000000}), DType::Float64, 1 << 20), (Partition{1, 32}));

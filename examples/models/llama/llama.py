@@ -164,3 +164,76 @@ def layer_script(config, head="EINSUM Z[b,s,v] = L[b,s,v]"):
         f"CREATE OR REPLACE TENSOR X AS WITH\n{fill('layer.sql', config)}\nEINSUM Z[b,s,a] = Y[b,s,a]\n}}"
     )
     yield f"WITH\n{fill('head.sql', config)}\n{head}"
+
+
+def cache_shapes(config, batch, length):
+    """The shapes of the keys and the values of one layer, for all positions of the sequences."""
+    g, d = config.groups, config.head_features
+    return {"keys": (("b", batch), ("t", length), ("h", g), ("z", 2), ("p", d // 2)),
+            "values": (("b", batch), ("t", length), ("h", g), ("d", d))}
+
+
+def choice(top, temperature, logits):
+    """Definitions of the next token of each sequence, C[b], from the logits G[b,v] = `logits`: the likeliest one, or one of
+    the `top` likeliest, by the number noise[b,i] of the position i that is asked."""
+    if not top:
+        return f"G[b,v] = {logits},\nC[b] = ARGMAX(G[b,v])"
+    return (
+        f"G[b,v] = {logits},\n"
+        f"best[b,k {top}] = ARGTOPK[v,k](G[b,v]),\n"
+        f"share[b,k {top}] = softmax(TOPK[v,k](G[b,v]) / {temperature}, k),\n"
+        f"place[b] = CAST(LEAST(SUM[k](CUMSUM[k](share[b,k]) <= noise[b,position[]]), {top - 1}) AS INT64),\n"
+        f"C[b] = best[b,place[b]]"
+    )
+
+
+def generate_script(config, tokens, count, top=0, temperature=1.0, seed=1):
+    """Statements that continue each sequence by `count` tokens, in the tensor generated[b,i]. The prompt is one statement,
+    which fills the cache of keys and values; every further token is a round of a loop."""
+    batch, length = len(tokens), len(tokens[0])
+    positions = length + count
+    yield from prompt_script(config, tokens)
+    yield "DROP TENSOR IF EXISTS generated"
+    yield f"CREATE TENSOR generated (b {batch}, i {positions}) INT64"
+    yield f"UPDATE TENSOR generated[b, 0:{length}] = prompt[b, :]"
+    yield "CREATE OR REPLACE TENSOR position INT64 AS EINSUM position[] = " + str(length - 1)
+    yield f"CREATE OR REPLACE TENSOR noise AS EINSUM noise[b {batch}, i {positions}] = RANDOM({seed})"
+    angle = f"s * {config.theta} ^ (-p / {config.head_features // 2})"
+    yield (
+        f"CREATE OR REPLACE TENSOR turns FLOAT32 AS EINSUM R[s {positions}, p {config.head_features // 2}, z 2, y 2] = "
+        f"CASE WHEN z = y THEN COS({angle}) ELSE (z - y) * SIN({angle}) END"
+    )
+    caches = cache_shapes(config, batch, positions)
+    for layer in range(config.layers):
+        for name, shape in caches.items():
+            extents = ", ".join(f"{label} {extent}" for label, extent in shape)
+            yield f'CREATE OR REPLACE TENSOR "{name}.{layer}" ({extents}) FLOAT32'
+
+    # The prompt. Its keys and values go to the cache; the last position gives the first token.
+    definitions = [numbered(fill("layer.sql", config, t), t) for t in range(config.layers)]
+    definitions.append(numbered(fill("head.sql", config), config.layers))
+    definitions.append(choice(top, temperature, f"L[b,{length - 1},v]"))
+    updates = []
+    for layer in range(config.layers):
+        updates.append(f'"keys.{layer}"[b, 0:{length}, h, z, p] = K_{layer}[b,:,h,z,p]')
+        updates.append(f'"values.{layer}"[b, 0:{length}, h, d] = V_{layer}[b,:,h,d]')
+    updates += ["generated[b, position + 1] = C[b]", "position = position + 1"]
+    yield "WITH\n" + ",\n\n".join(definitions) + "\nUPDATE TENSOR " + ",\n  ".join(updates)
+
+    # The other tokens, one by one.
+    definitions = [
+        f'X_0[b,a] = "{EMBEDDING}"[generated[b,position[]],a]',
+        "turn[p,z,y] = turns[position[],p,z,y]",
+    ]
+    definitions += [numbered(fill("layer_step.sql", config, t), t) for t in range(config.layers)]
+    last = f"X_{config.layers}"
+    definitions.append(f'F[b,a] = rmsnorm({last}[b,a], a, {config.epsilon}) * "model.norm.weight"[a]')
+    definitions.append(choice(top, temperature, f'SUM[a](F[b,a] * "{config.output}"[v,a])'))
+    updates = []
+    for layer in range(config.layers):
+        updates.append(f'"keys.{layer}"[b, position[], h, z, p] = K_{layer}[b,h,z,p]')
+        updates.append(f'"values.{layer}"[b, position[], h, d] = V_{layer}[b,h,d]')
+    updates += ["generated[b, position + 1] = C[b]", "position = position + 1"]
+    yield "SET resume_loops = off"  # an interrupted loop may belong to another prompt
+    step = "WITH\n" + ",\n\n".join(definitions) + "\nUPDATE TENSOR " + ",\n  ".join(updates)
+    yield f"REPEAT {count - 1} AS token COMMIT EVERY {count} {{\n{step}\n}}"

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "executor/kernels/levels/micro_kernel.hpp"
 #include "executor/kernels/levels/reduce.hpp"
 #include "executor/kernels/levels/strided_kernel.hpp"
+#include "tensor/small_float.hpp"
 
 /// Matrix-vector products. Memory bandwidth is the limit; it is highest if few rows are read at a time.
 namespace eindb::EINDB_LEVEL {
@@ -31,6 +33,66 @@ inline constexpr std::int64_t kShortRow = 256;
 inline constexpr int kShortRows = 4;
 inline constexpr int kAddedRows = 4;
 
+// ---- Rows of narrow types, which become FLOAT32 in registers ----
+
+[[gnu::always_inline]] inline Vector<float> load_narrow(const BrainFloat* from) {
+#if defined(__AVX512F__)
+  const auto bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
+#elif defined(__AVX2__)
+  const auto bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(bits, 16));
+#else
+  const auto bits = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits));
+#endif
+}
+
+[[gnu::always_inline]] inline Vector<float> load_narrow(const Half* from) {
+#if defined(__AVX512F__)
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#elif defined(__AVX2__)
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#else
+  float values[kLanes<float>];
+  for (std::int64_t l = 0; l < kLanes<float>; ++l) values[l] = widen(from[l]);
+  return load(static_cast<const float*>(values));
+#endif
+}
+
+[[gnu::always_inline]] inline Vector<float> load_narrow(const std::int8_t* from) {
+#if defined(__AVX512F__)
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+#elif defined(__AVX2__)
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+#else
+  float values[kLanes<float>];
+  for (std::int64_t l = 0; l < kLanes<float>; ++l) values[l] = static_cast<float>(from[l]);
+  return load(static_cast<const float*>(values));
+#endif
+}
+
+template <class Row>
+inline constexpr bool is_narrow_row = sizeof(Row) < 4;
+
+template <class Row>
+[[gnu::always_inline]] inline auto load_row(const Row* from) {
+  if constexpr (is_narrow_row<Row>) return load_narrow(from);
+  else return load(from);
+}
+
+// The first `count` elements; the other lanes are zero.
+template <class Row>
+[[gnu::always_inline]] inline auto load_row_part(const Row* from, std::int64_t count) {
+  if constexpr (is_narrow_row<Row>) {
+    Row row[kLanes<float>]{};
+    std::memcpy(row, from, static_cast<std::size_t>(count) * sizeof(Row));
+    return load_narrow(static_cast<const Row*>(row));
+  } else {
+    return load_part(from, count);
+  }
+}
+
 // Sums the lanes pairwise.
 template <class R>
 [[gnu::always_inline]] inline R sum_of_lanes(Vector<R> value) {
@@ -46,29 +108,30 @@ template <class R>
 }
 
 // Dot products of several rows with x: kVectors vectors of sums per row, which are added pairwise at the end.
-template <class T, int kRows, int kVectors>
+template <class T, class Row, int kRows, int kVectors>
 void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t count, std::int64_t ahead) {
   using R = Part<T>;
   static_assert(kVectors == 2 || kVectors == 4);
   constexpr auto kStep = kVectors * kLanes<R>;
-  std::array<const R*, kRows> row;
-  for (int r = 0; r < kRows; ++r) row[static_cast<std::size_t>(r)] = static_cast<const R*>(rows[r]);
+  std::array<const Row*, kRows> row;
+  for (int r = 0; r < kRows; ++r) row[static_cast<std::size_t>(r)] = static_cast<const Row*>(rows[r]);
   const auto* other = reinterpret_cast<const R*>(x);
   Sums<R, kRows, kVectors> sum{};
   std::int64_t i = 0;
   for (; i + kStep <= count; i += kStep) {
     unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-      prefetch_lines<kVectors * kVectorBytes>(reinterpret_cast<const std::byte*>(row[r] + i) + ahead);
+      prefetch_lines<kStep* static_cast<std::int64_t>(sizeof(Row))>(reinterpret_cast<const std::byte*>(row[r] + i) +
+                                                                    ahead);
     });
     unrolled<kVectors>([&](auto v) __attribute__((always_inline)) {
       const auto at = i + v * kLanes<R>;
       const auto factor = load(other + at);
-      unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][v] += load(row[r] + at) * factor; });
+      unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][v] += load_row(row[r] + at) * factor; });
     });
   }
   for (; i < count; i += kLanes<R>) {
     const auto left = std::min(kLanes<R>, count - i);
-    const auto part = [&](const R* from) { return left == kLanes<R> ? load(from) : load_part(from, left); };
+    const auto part = [&](const auto* from) { return left == kLanes<R> ? load_row(from) : load_row_part(from, left); };
     const auto factor = part(other + i);
     unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][0] += part(row[r] + i) * factor; });
   }
@@ -80,25 +143,25 @@ void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t 
   });
 }
 
-template <class T>
+template <class T, class Row = Part<T>>
 void dot_rows(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count) {
   auto* to = static_cast<Wide<T>*>(sums);
   const auto* vector = static_cast<const T*>(x);
-  const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
+  const auto bytes = count * static_cast<std::int64_t>(sizeof(Row));
   const auto ahead = fetch_ahead(rows, row_count, bytes);
   if (bytes < kShortRow)
     for (; row_count >= kShortRows; row_count -= kShortRows, rows += kShortRows, to += kShortRows)
-      dot_fixed<T, kShortRows, 2>(to, rows, vector, count, ahead);
-  for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, 1, 4>(to, rows, vector, count, ahead);
+      dot_fixed<T, Row, kShortRows, 2>(to, rows, vector, count, ahead);
+  for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, Row, 1, 4>(to, rows, vector, count, ahead);
 }
 
-template <class T, int kRows>
+template <class T, class Row, int kRows>
 void add_fixed(T* sums, const void* const* rows, const T* x, std::int64_t count, bool first, std::int64_t ahead) {
   using R = Part<T>;
-  std::array<const R*, kRows> row;
+  std::array<const Row*, kRows> row;
   std::array<Vector<R>, kRows> factor;
   for (int r = 0; r < kRows; ++r) {
-    row[static_cast<std::size_t>(r)] = static_cast<const R*>(rows[r]);
+    row[static_cast<std::size_t>(r)] = static_cast<const Row*>(rows[r]);
     factor[static_cast<std::size_t>(r)] = broadcast(static_cast<R>(x[r]));
   }
   auto* to = reinterpret_cast<R*>(sums);
@@ -107,26 +170,27 @@ void add_fixed(T* sums, const void* const* rows, const T* x, std::int64_t count,
     auto sum = first ? Vector<R>{} : load(to + i);
     unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
       __builtin_prefetch(reinterpret_cast<const std::byte*>(row[r] + i) + ahead);
-      sum += load(row[r] + i) * factor[r];
+      sum += load_row(row[r] + i) * factor[r];
     });
     store(to + i, sum);
   }
   if (i == count) return;
   auto sum = first ? Vector<R>{} : load_part(to + i, count - i);
-  unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum += load_part(row[r] + i, count - i) * factor[r]; });
+  unrolled<kRows>([&](auto r)
+                      __attribute__((always_inline)) { sum += load_row_part(row[r] + i, count - i) * factor[r]; });
   store_part(to + i, sum, count - i);
 }
 
-template <class T>
+template <class T, class Row = Part<T>>
 void add_rows(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count,
               bool first) {
   auto* to = static_cast<T*>(sums);
   const auto* vector = static_cast<const T*>(x);
-  const auto ahead = fetch_ahead(rows, row_count, count * static_cast<std::int64_t>(sizeof(T)));
+  const auto ahead = fetch_ahead(rows, row_count, count * static_cast<std::int64_t>(sizeof(Row)));
   for (; row_count >= kAddedRows; row_count -= kAddedRows, rows += kAddedRows, vector += kAddedRows, first = false)
-    add_fixed<T, kAddedRows>(to, rows, vector, count, first, ahead);
+    add_fixed<T, Row, kAddedRows>(to, rows, vector, count, first, ahead);
   for (; row_count > 0; --row_count, ++rows, ++vector, first = false)
-    add_fixed<T, 1>(to, rows, vector, count, first, ahead);
+    add_fixed<T, Row, 1>(to, rows, vector, count, first, ahead);
 }
 
 // A tile of small matrices, with a different matrix in each lane: element (i, p) of a is the vector at a[i][depth[p]].
@@ -183,9 +247,16 @@ void multiply_lanes(const LaneProduct& p, const void* a, const void* b, void* c)
 
 template <class T>
 VectorTable vector_table() {
+  VectorTable encoded{};
+  if constexpr (std::is_same_v<T, float>) {
+    encoded.dot_encoded = {dot_rows<T, BrainFloat>, dot_rows<T, Half>, dot_rows<T, std::int8_t>};
+    encoded.add_encoded = {add_rows<T, BrainFloat>, add_rows<T, Half>, add_rows<T, std::int8_t>};
+  }
   return {.lanes = kLanes<T>,
           .dot_rows = dot_rows<T>,
           .add_rows = add_rows<T>,
+          .dot_encoded = encoded.dot_encoded,
+          .add_encoded = encoded.add_encoded,
           .lane_rows = kLaneRows,
           .lane_columns = kLaneColumns,
           .multiply_lanes = multiply_lanes<T>,

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "catalog/tensor_info.hpp"
+#include "engine/session/session_state.hpp"
+#include "parser/ast.hpp"
+
+namespace eindb {
+
+/// The number of the dimension with this label. Error{Label} with the nearest one.
+std::size_t dimension_named(const TensorInfo& tensor, const ast::Identifier& label);
+
+/// Gives a tensor these extents, none of which is less than before, with zeros behind its cells, inside the caller's
+/// transaction. A dimension that grows for the first time gets an edge (TileGrid), for which its tiles are written
+/// anew unless they have that size; after that no tile is touched. Tensors at workers are written anew.
+TensorInfo extend_tensor(const TensorInfo& tensor, const std::vector<std::int64_t>& extents, SessionState& session);
+
+}  // namespace eindb

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executor/kernels/label_view.hpp"
+#include "tensor/einsum.hpp"
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+/// Computes a function of whole vectors or matrices (tensor/block_function), for one batch index after the other: the
+/// values of the core labels are copied together where they do not lie so, and the result is copied to its place.
+///
+/// Immutable, thread-safe.
+class BlockKernel {
+ public:
+  BlockKernel(const EinSum& einsum, const LabelTable& table, std::vector<DType> operand_types, DType compute);
+
+  /// See Kernel::run; a call has all indices of the core labels and is the first of its cells. Throws Error{Value} for
+  /// matrices that the function is not defined for.
+  void run(std::span<const LabelView> operands, std::span<const PartRange> ranges,
+           const MutableLabelView& result) const;
+
+  /// "sort", "fft" and the like.
+  std::string describe() const { return std::string(name_of(block_.op)); }
+  /// The most bytes beside operands and result for a call on these ranges.
+  std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
+
+ private:
+  class Call;
+  std::vector<std::size_t> places_of(const Labels& labels) const;
+  [[noreturn]] void refuse(const std::string& failure, const std::vector<std::int64_t>& place) const;
+
+  BlockFunction block_;
+  Labels labels_;
+  std::vector<std::size_t> batch_;  // the places of batch labels, in the order of the output
+  std::vector<std::string> batch_names_;
+  std::vector<std::vector<std::size_t>> cores_;  // of the core labels of each operand
+  std::vector<std::size_t> result_core_;
+  std::vector<DType> operand_types_;
+  DType compute_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,272 @@
+#include "executor/kernels/vector_functions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <numbers>
+#include <unsupported/Eigen/FFT>
+#include <utility>
+#include <vector>
+
+#include "common/check.hpp"
+#include "common/poll_steps.hpp"
+
+namespace eindb {
+namespace {
+
+template <class T>
+bool is_no_number(T value) {
+  if constexpr (std::is_floating_point_v<T>) return value != value;
+  else return false;
+}
+
+template <class T>
+struct Indexed {
+  T value;
+  std::int64_t index;
+};
+
+// Whether one value stands before another: NaN last, equal ones by their indices.
+template <class T, bool kDescending>
+struct ComesFirst {
+  bool operator()(const Indexed<T>& a, const Indexed<T>& b) const {
+    if (is_no_number(a.value) || is_no_number(b.value))
+      return is_no_number(a.value) == is_no_number(b.value) ? a.index < b.index : is_no_number(b.value);
+    if (a.value != b.value) return kDescending ? a.value > b.value : a.value < b.value;
+    return a.index < b.index;
+  }
+};
+
+// A whole number in whose order values stand: NaN are the greatest, and both zeros are one.
+template <class T, bool kDescending>
+auto key_of(T value) {
+  using Key = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr Key kSign = Key{1} << (8 * sizeof(T) - 1);
+  if (is_no_number(value)) return static_cast<Key>(~Key{0});
+  Key key = std::bit_cast<Key>(value == T{0} ? T{0} : value);
+  if constexpr (std::is_floating_point_v<T>) key = (key & kSign) != 0 ? static_cast<Key>(~key) : key | kSign;
+  else key ^= kSign;
+  return kDescending ? static_cast<Key>(~key) : key;
+}
+
+// All values in order, by the digits of their keys from the last one on: in passes over them, in the order of their
+// indices where they are equal.
+template <class T, bool kDescending>
+void order_by_digits(std::span<const T> values, std::span<std::int64_t> out) {
+  using Key = decltype(key_of<T, kDescending>(T{}));
+  struct Entry {
+    Key key;
+    std::uint32_t index;
+  };
+  constexpr unsigned kDigitBits = 11;
+  constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+  constexpr unsigned kDigitPasses = (8 * sizeof(Key) + kDigitBits - 1) / kDigitBits;
+  std::vector<Entry> from(values.size());
+  std::vector<Entry> to(values.size());
+  std::vector<std::array<std::size_t, kDigits>> counts(kDigitPasses);
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const auto value_key = key_of<T, kDescending>(values[n]);
+    from[n] = {value_key, static_cast<std::uint32_t>(n)};
+    for (unsigned pass = 0; pass < kDigitPasses; ++pass)
+      ++counts[pass][(value_key >> (pass * kDigitBits)) & (kDigits - 1)];
+  }
+  for (unsigned pass = 0; pass < kDigitPasses; ++pass) {
+    poll_cancellation_after(values.size());
+    auto& count = counts[pass];
+    if (std::find(count.begin(), count.end(), values.size()) != count.end()) continue;  // one digit for all
+    std::size_t begin = 0;
+    for (auto& of_digit : count) begin += std::exchange(of_digit, begin);
+    for (const auto& entry : from) to[count[(entry.key >> (pass * kDigitBits)) & (kDigits - 1)]++] = entry;
+    from.swap(to);
+  }
+  for (std::size_t n = 0; n < out.size(); ++n) out[n] = from[n].index;
+}
+
+template <class T, bool kDescending>
+void order(std::span<const T> values, std::span<std::int64_t> out) {
+  constexpr std::size_t kFew = 8;  // a part of the values of at most an eighth is chosen in one pass
+  const ComesFirst<T, kDescending> before;
+  constexpr std::size_t kFewest = 1024;  // values whose digits are worth their passes
+  const auto wanted = out.size();
+  if (wanted * kFew >= values.size() && values.size() >= kFewest &&
+      values.size() <= std::numeric_limits<std::uint32_t>::max())
+    return order_by_digits<T, kDescending>(values, out);
+  std::vector<Indexed<T>> chosen;
+  if (wanted * kFew < values.size() && wanted > 0) {
+    // Values that do not come before the worst of those that are wanted so far are passed over.
+    const auto room = 2 * wanted + 64;
+    chosen.reserve(room);
+    bool is_full = false;
+    Indexed<T> worst{};
+    const auto shrink = [&] {
+      const auto last = chosen.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
+      std::nth_element(chosen.begin(), last, chosen.end(), before);
+      chosen.resize(wanted);
+      worst = chosen.back();
+      is_full = true;
+    };
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      const Indexed<T> next{values[n], static_cast<std::int64_t>(n)};
+      if (is_full && !before(next, worst)) continue;
+      chosen.push_back(next);
+      if (chosen.size() == room) shrink();
+    }
+    if (chosen.size() > wanted) shrink();
+  } else {
+    chosen.reserve(values.size());
+    for (std::size_t n = 0; n < values.size(); ++n) chosen.push_back({values[n], static_cast<std::int64_t>(n)});
+    if (wanted < chosen.size()) {
+      std::nth_element(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(wanted), chosen.end(), before);
+      chosen.resize(wanted);
+    }
+  }
+  poll_cancellation_after(values.size());
+  std::sort(chosen.begin(), chosen.end(), before);
+  for (std::size_t n = 0; n < wanted; ++n) out[n] = chosen[n].index;
+}
+
+// Sorts with NaN last.
+template <class T>
+void sort_values(std::span<T> values) {
+  const auto end = std::partition(values.begin(), values.end(), [](T value) { return !is_no_number(value); });
+  std::sort(values.begin(), end);
+  poll_cancellation_after(values.size());
+}
+
+template <class T>
+bool are_same(T a, T b) {
+  return a == b || (is_no_number(a) && is_no_number(b));
+}
+
+// Eigen's transform takes time in the largest prime factor of n; beyond this one a product of three transforms of a
+// power of two does better (L. Bluestein, 1970).
+constexpr std::size_t kLargestFactor = 31;
+
+std::size_t largest_prime_factor(std::size_t n) {
+  std::size_t largest = 1;
+  for (std::size_t factor = 2; factor * factor <= n; ++factor)
+    for (; n % factor == 0; n /= factor) largest = factor;
+  return std::max(largest, n > 1 ? n : largest);
+}
+
+template <class T>
+using ComplexValues = std::vector<std::complex<T>>;
+
+// exp(sign * i * pi * k^2 / n); k^2 is taken modulo 2 n, where the exponential repeats.
+template <class T>
+std::complex<T> chirp(std::size_t k, std::size_t n, double sign) {
+  const auto square = static_cast<std::uint64_t>(k) * k % (2 * static_cast<std::uint64_t>(n));
+  const auto angle = sign * std::numbers::pi * static_cast<double>(square) / static_cast<double>(n);
+  return {static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle))};
+}
+
+template <class T>
+void bluestein(std::span<const std::complex<T>> values, double sign, std::span<std::complex<T>> result) {
+  const auto n = values.size();
+  std::size_t padded = 1;
+  while (padded < 2 * n) padded *= 2;
+  ComplexValues<T> a(padded);
+  ComplexValues<T> b(padded);
+  for (std::size_t k = 0; k < n; ++k) {
+    a[k] = values[k] * chirp<T>(k, n, sign);
+    b[k] = chirp<T>(k, n, -sign);
+    if (k > 0) b[padded - k] = b[k];
+  }
+  Eigen::FFT<T> transform;
+  ComplexValues<T> spectrum_a;
+  ComplexValues<T> spectrum_b;
+  transform.fwd(spectrum_a, a);
+  transform.fwd(spectrum_b, b);
+  for (std::size_t k = 0; k < padded; ++k) spectrum_a[k] *= spectrum_b[k];
+  transform.inv(a, spectrum_a);
+  for (std::size_t k = 0; k < n; ++k) result[k] = a[k] * chirp<T>(k, n, sign);
+}
+
+}  // namespace
+
+template <class T>
+void order_indices(std::span<const T> values, bool descending, std::span<std::int64_t> out) {
+  CHECK(out.size() <= values.size(), "no more values are put in order than there are");
+  if (descending) order<T, true>(values, out);
+  else order<T, false>(values, out);
+}
+
+template <class T>
+T quantile_of(std::span<T> values, double share) {
+  CHECK(!values.empty() && share >= 0 && share <= 1, "a quantile is of some values, and a share of them");
+  for (const auto value : values)
+    if (is_no_number(value)) return value;
+  const auto place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(below);
+  std::nth_element(values.begin(), at, values.end());
+  poll_cancellation_after(values.size());
+  const auto fraction = static_cast<T>(place - static_cast<double>(below));
+  const auto low = *at;
+  if (fraction == 0 || below + 1 == values.size()) return low;
+  const auto high = *std::min_element(at + 1, values.end());
+  return low == high ? low : low + (high - low) * fraction;
+}
+
+template <class T>
+T mode_of(std::span<T> values) {
+  CHECK(!values.empty(), "a mode is of some values");
+  sort_values(values);
+  T best = values.front();
+  std::size_t most = 0;
+  for (std::size_t begin = 0; begin < values.size();) {
+    auto end = begin + 1;
+    while (end < values.size() && are_same(values[begin], values[end])) ++end;
+    if (end - begin > most) {
+      most = end - begin;
+      best = values[begin];
+    }
+    begin = end;
+  }
+  return best;
+}
+
+template <class T>
+std::int64_t distinct_of(std::span<T> values) {
+  sort_values(values);
+  std::int64_t count = 0;
+  for (std::size_t n = 0; n < values.size(); ++n)
+    if (n == 0 || !are_same(values[n - 1], values[n])) ++count;
+  return count;
+}
+
+template <class T>
+void fourier(std::span<const std::complex<T>> values, bool inverse, std::span<std::complex<T>> result) {
+  const auto n = values.size();
+  if (n == 0) return;
+  poll_cancellation_after(n);
+  if (largest_prime_factor(n) <= kLargestFactor) {
+    Eigen::FFT<T> transform;
+    transform.SetFlag(Eigen::FFT<T>::Unscaled);
+    const ComplexValues<T> in(values.begin(), values.end());
+    ComplexValues<T> out(n);
+    if (inverse) transform.inv(out, in);
+    else transform.fwd(out, in);
+    std::copy(out.begin(), out.end(), result.begin());
+  } else {
+    bluestein(values, inverse ? 1.0 : -1.0, result);
+  }
+  if (inverse)
+    for (auto& value : result) value /= static_cast<T>(n);
+}
+
+#define EINDB_ORDERED(T)                                                          \
+  template void order_indices(std::span<const T>, bool, std::span<std::int64_t>); \
+  template T mode_of(std::span<T>);                                               \
+  template std::int64_t distinct_of(std::span<T>);
+EINDB_ORDERED(float)
+EINDB_ORDERED(double)
+EINDB_ORDERED(std::int64_t)
+#undef EINDB_ORDERED
+template float quantile_of(std::span<float>, double);
+template double quantile_of(std::span<double>, double);
+template void fourier(std::span<const std::complex<float>>, bool, std::span<std::complex<float>>);
+template void fourier(std::span<const std::complex<double>>, bool, std::span<std::complex<double>>);
+
+}  // namespace eindb

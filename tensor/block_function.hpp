@@ -1,0 +1,55 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+namespace eindb {
+
+/// Functions of whole vectors and matrices, which no loop over cells computes one by one.
+enum class BlockOp : std::uint8_t {
+  // Of n values:
+  Order,     ///< the indices of the first ones in ascending or descending order, NaN last, equal ones as they come
+  Quantile,  ///< the value below which a share of them lies, in proportion between two; NaN if there is one
+  Mode,      ///< the value that is there most often
+  Distinct,  ///< the number of different values; all NaN are one
+  Fourier,   ///< the discrete Fourier transform, unscaled
+  InverseFourier,  ///< its inverse, divided by n
+  // Of an m x n matrix, in FLOAT64 or COMPLEX128:
+  Inverse,
+  PseudoInverse,   ///< n x m
+  Cholesky,        ///< the lower triangular L with L * L^H the matrix, whose lower triangle alone is read
+  Exponential,     ///< exp(A)
+  Determinant,     ///< a number
+  LogDeterminant,  ///< the logarithm of its absolute value
+  Solve,           ///< of a second operand, the right sides
+  LeastSquares,    ///< likewise: of the solutions with the least residual that with the least norm
+  Qr,              ///< (m + n) x k with k = min(m, n): Q above the transposed R
+  Svd,             ///< (m + 1 + n) x k: U above the singular values above V, with U * diag(s) * V^H the matrix
+  Eigh,            ///< (1 + n) x n: eigenvalues above eigenvectors of a Hermitian matrix, whose lower triangle is read
+};
+inline constexpr BlockOp kLastBlockOp = BlockOp::Eigh;
+
+/// Whether it is a function of matrices.
+constexpr bool is_of_matrices(BlockOp op) { return op >= BlockOp::Inverse; }
+
+/// What an EinSum with Aggregate::Block computes in place of an expression:
+///
+///     Z[batch..., result...] = F(X0[batch..., core...], X1[batch..., core...], ...)
+///
+/// The core labels of an operand are those that are aggregated; those of the result are those of the output that no
+/// operand has. Their order, which tells rows from columns, is that in which the EinSum's expression names them
+/// (block_expression), whatever the order of the tensors' dimensions: passes may permute these. All others are batch
+/// labels, for each of whose indices F is computed by itself. Core labels are never cut.
+struct BlockFunction {
+  BlockOp op = BlockOp::Order;
+  bool descending = false;  ///< of Order
+  double share = 0;         ///< of Quantile, from 0 to 1
+
+  friend auto operator<=>(const BlockFunction&, const BlockFunction&) = default;
+};
+
+/// "sort", "quantile", ...: for EXPLAIN.
+std::string_view name_of(BlockOp op);
+
+}  // namespace eindb

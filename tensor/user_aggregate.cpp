@@ -1,0 +1,146 @@
+#include "tensor/user_aggregate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "common/check.hpp"
+#include "tensor/scalar_types.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+
+struct JoinFunction {
+  std::string_view word;
+  ScalarOp op;
+};
+
+constexpr std::array kJoinFunctions{
+    JoinFunction{"+", ScalarOp::Add},       JoinFunction{"*", ScalarOp::Multiply},
+    JoinFunction{"AND", ScalarOp::And},     JoinFunction{"OR", ScalarOp::Or},
+    JoinFunction{"MIN", ScalarOp::Least},   JoinFunction{"MAX", ScalarOp::Greatest},
+    JoinFunction{"LEAST", ScalarOp::Least}, JoinFunction{"GREATEST", ScalarOp::Greatest},
+};
+
+double neutral_of(ScalarOp join) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (join) {
+    case ScalarOp::Least: return kInfinity;
+    case ScalarOp::Greatest: return -kInfinity;
+    case ScalarOp::Add:
+    case ScalarOp::Or: return 0;
+    default: return 1;
+  }
+}
+
+}  // namespace
+
+std::optional<ScalarOp> find_join_function(std::string_view word) {
+  const auto* const found =
+      std::find_if(kJoinFunctions.begin(), kJoinFunctions.end(), [&](const auto& entry) { return entry.word == word; });
+  return found == kJoinFunctions.end() ? std::nullopt : std::optional(found->op);
+}
+
+bool is_join_function(ScalarOp op) {
+  return std::any_of(kJoinFunctions.begin(), kJoinFunctions.end(), [&](const auto& entry) { return entry.op == op; });
+}
+
+Semiring declared_semiring(ScalarOp join, bool idempotent) {
+  return {.aggregate = Aggregate::User,
+          .join = join,
+          .for_integers = true,
+          .for_complex = true,
+          .join_identity = neutral_of(join),
+          .idempotent = idempotent};
+}
+
+bool folds_in_order(const EinSum& einsum) { return einsum.user != nullptr && !einsum.user->may_split(); }
+
+// Two steps are enough for all types: a combination of whole numbers may be a fraction, and that of real numbers
+// complex.
+DType fold_type(const UserAggregate& aggregate, DType value) {
+  auto type = value;
+  for (int step = 0; step < 3; ++step) {
+    const std::array operands{type, type};
+    const auto own = type_of(*aggregate.combination, operands);
+    const auto wider = own.weak && !is_complex(own.dtype) ? type : promote(type, own.dtype);
+    if (wider == type) break;
+    type = wider;
+  }
+  const auto initial = type_of(*aggregate.initial, {});
+  return is_complex(initial.dtype) ? promote(type, initial.dtype) : type;
+}
+
+ScalarPtr typed_combination(const UserAggregate& aggregate, DType type) {
+  const std::array operands{type, type};
+  return with_types(aggregate.combination, operands, LabelTable(), type);
+}
+
+ScalarValue initial_value(const UserAggregate& aggregate, DType type) {
+  return value_of(*with_types(aggregate.initial, {}, LabelTable(), type), {});
+}
+
+ScalarValue value_of(const ScalarExpression& typed, std::span<const ScalarValue> operands) {
+  if (typed.is_constant()) return ScalarValue::of(typed);
+  if (typed.kind() == Kind::Operand) {
+    CHECK(typed.operand() < operands.size(), "a combination reads the values that it combines");
+    return operands[typed.operand()];
+  }
+  CHECK(typed.kind() == Kind::Call, "a combination has constants and the values that it combines");
+  const auto& arguments = typed.arguments();
+  if (typed.op() == ScalarOp::Case) {
+    for (std::size_t n = 0; n + 1 < arguments.size(); n += 2)
+      if (value_of(*arguments[n], operands).is_true()) return value_of(*arguments[n + 1], operands);
+    return value_of(*arguments.back(), operands);
+  }
+  auto result = value_of(*arguments[0], operands);
+  if (arguments.size() == 1) return ScalarValue::apply(typed.op(), result);
+  for (std::size_t n = 1; n < arguments.size(); ++n)
+    result = ScalarValue::apply(typed.op(), result, value_of(*arguments[n], operands));
+  return result;
+}
+
+EinSum with_plain_extreme(EinSum einsum) {
+  if (einsum.user == nullptr || !einsum.user->may_split()) return einsum;
+  const auto& e = *einsum.user->combination;
+  const bool greatest = e.is_call(ScalarOp::Greatest);
+  if (!greatest && !e.is_call(ScalarOp::Least)) return einsum;
+  const auto& arguments = e.arguments();
+  const auto is_value = [](const ScalarPtr& argument) { return argument->kind() == Kind::Operand; };
+  if (arguments.size() != 2 || !std::all_of(arguments.begin(), arguments.end(), is_value) ||
+      arguments[0]->operand() == arguments[1]->operand())
+    return einsum;
+  einsum.aggregate = greatest ? Aggregate::Max : Aggregate::Min;
+  einsum.user = nullptr;
+  return einsum;
+}
+
+std::string describe(const UserAggregate& aggregate) {
+  const auto name = [](std::size_t n) { return std::string(n == 0 ? "x" : "y"); };
+  auto text = "(x, y) -> " + to_string(*aggregate.combination, name, LabelTable()) + " from " +
+              to_string(*aggregate.initial, name, LabelTable());
+  std::vector<std::string> declared;
+  if (aggregate.commutative) declared.emplace_back("commutative");
+  if (aggregate.associative) declared.emplace_back("associative");
+  if (aggregate.idempotent) declared.emplace_back("idempotent");
+  for (std::size_t n = 0; n < aggregate.semirings.size(); ++n) {
+    const auto* const found = std::find_if(kJoinFunctions.begin(), kJoinFunctions.end(),
+                                           [&](const auto& entry) { return entry.op == aggregate.semirings[n].join; });
+    CHECK(found != kJoinFunctions.end(), "an aggregate distributes over functions that have a name");
+    declared.push_back((n == 0 ? "distributing over " : "over ") + std::string(found->word));
+  }
+  for (std::size_t n = 0; n < declared.size(); ++n)
+    text += (n == 0 ? ", declared " : n + 1 == declared.size() ? " and " : ", ") + declared[n];
+  return aggregate.may_split() ? text : text + ", in order";
+}
+
+bool same_aggregate(const UserAggregate* a, const UserAggregate* b) {
+  if (a == b) return true;
+  return a != nullptr && b != nullptr && a->name == b->name && describe(*a) == describe(*b) &&
+         equal(*a->combination, *b->combination) && equal(*a->initial, *b->initial);
+}
+
+}  // namespace eindb

@@ -1,0 +1,1 @@
+UPDATE TENSOR X[t[b], 0] += b; UPDATE TENSOR Y[0:2, -1] = Y[1, :]

@@ -1,0 +1,1 @@
+UPDATE TENSOR X[0:10, j] = Y[0:10, j], Z[i+1] -= 2

@@ -1,0 +1,97 @@
+// Products of a matrix and a vector whose matrix is read as it is stored: equal to those of the decoded matrix.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "executor/kernels/instruction_set.hpp"
+#include "executor/kernels/kernel.hpp"
+#include "tensor/cell_encoding.hpp"
+#include "tests/kernels/instruction_levels.hpp"
+#include "tests/kernels/random_einsum.hpp"
+
+namespace eindb {
+namespace {
+
+Tile encoded_tile(const Tile& values, Encoding encoding) {
+  auto out = Tile::encoded(DType::Float32, encoding, values.shape());
+  const auto type = with_encoding(encoding);
+  const auto cells = values.shape().element_count();
+  if (type.values == DType::Float32) {
+    EXPECT_FALSE(encode_cells(type, values.bytes(), cells, out.mutable_bytes()).has_value());
+    return out;
+  }
+  std::vector<std::int64_t> whole;
+  for (std::int64_t n = 0; n < cells; ++n) whole.push_back(static_cast<std::int64_t>(values.data<float>()[n]));
+  EXPECT_FALSE(encode_cells(type, std::as_bytes(std::span(whole)), cells, out.mutable_bytes()).has_value());
+  return out;
+}
+
+class EncodedOperandTest : public testing::TestWithParam<InstructionSet> {};
+
+TEST_P(EncodedOperandTest, IsReadAsItIsStored) {
+  Random random(11);
+  int read = 0;
+  for (int sample = 0; sample < 400; ++sample) {
+    LabelTable labels;
+    const auto rows = draw(random, 1, sample % 3 == 0 ? 700 : 60);
+    const auto columns = draw(random, 1, sample % 3 == 1 ? 5000 : 90);
+    const auto batch = draw(random, 1, 3);
+    const auto b = labels.add("b", batch);
+    const auto i = labels.add("i", rows);
+    const auto j = labels.add("j", columns);
+    const bool along_rows = draw(random, 0, 1) == 0;  // of the matrix, which is then contiguous along the sum
+    const auto kept = along_rows ? i : j;
+    const auto summed = along_rows ? j : i;
+    EinSum einsum{.inputs = {{b, i, j}, {summed}},
+                  .output = {b, kept},
+                  .aggregated = {summed},
+                  .expression = ScalarExpression::call(ScalarOp::Multiply,
+                                                       {ScalarExpression::operand(0), ScalarExpression::operand(1)}),
+                  .aggregate = Aggregate::Sum};
+    const Kernel kernel(einsum, labels, {DType::Float32, DType::Float32}, DType::Float32, DType::Float32,
+                        level_table(GetParam()));
+    auto matrix = Tile::uninitialized(DType::Float32, Shape({batch, rows, columns}));
+    for (std::int64_t n = 0; n < matrix.shape().element_count(); ++n)
+      matrix.mutable_data<float>()[n] = static_cast<float>(draw(random, -120, 120)) * (sample % 2 == 0 ? 1.0F : 1.001F);
+    auto vector = Tile::uninitialized(DType::Float32, Shape({along_rows ? columns : rows}));
+    for (std::int64_t n = 0; n < vector.shape().element_count(); ++n)
+      vector.mutable_data<float>()[n] = static_cast<float>(draw(random, -8, 8)) / 8;
+    std::vector<PartRange> ranges;
+    for (const auto label : einsum.labels()) ranges.push_back({0, labels.extent(label)});
+    for (auto code = 1; code <= static_cast<int>(kLastEncoding); ++code) {
+      const auto encoding = static_cast<Encoding>(code);
+      if (!kernel.reads_encoded(0, encoding, ranges)) continue;
+      ++read;
+      EXPECT_FALSE(kernel.reads_encoded(1, encoding, ranges)) << "vectors are decoded";
+      const auto stored = encoded_tile(matrix, encoding);
+      const auto plain = decoded(stored);
+      const auto product = [&](const Tile& of) {
+        auto result = Tile::zeros(DType::Float32, Shape({batch, labels.extent(kept)}));
+        const std::array<const Tile*, 2> operands{&of, &vector};
+        kernel.run(operands, ranges, result, true);
+        kernel.run(operands, ranges, result, false);
+        return result;
+      };
+      const auto found = product(stored);
+      const auto expected = product(plain);
+      for (std::int64_t n = 0; n < found.shape().element_count(); ++n) {
+        const auto scale = 1 + 1e-3F * static_cast<float>(rows + columns);
+        ASSERT_NEAR(found.data<float>()[n], expected.data<float>()[n],
+                    1e-4F * scale + 1e-5F * std::abs(expected.data<float>()[n]))
+            << name_of(with_encoding(encoding)) << " " << rows << " x " << columns << (along_rows ? "" : ", across");
+      }
+    }
+  }
+  EXPECT_GT(read, 300);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllLevels, EncodedOperandTest,
+                         testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
+                         name_of_level);
+
+}  // namespace
+}  // namespace eindb

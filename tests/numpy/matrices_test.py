@@ -1,0 +1,262 @@
+#!/usr/bin/python3
+"""Compares functions of matrices with NumPy: INVERSE, PINV, CHOLESKY, EXPM, DET, LOGDET, SOLVE, LSTSQ, QR, SVD and EIGH of
+random real and complex matrices, batched over labels, transposed and computed; whole and cut into tiles, with little
+memory, without passes, and on three workers. Factorisations are compared by what they multiply to, and by what makes
+them unique."""
+import contextlib
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
+
+import nodes  # noqa: E402
+
+CASES = 120
+PARTITIONED = ("ALTER TENSOR A PARTITION (2, 3, 2); ALTER TENSOR S PARTITION (2, 2); ALTER TENSOR T PARTITION (4, 2); "
+               "ALTER TENSOR C PARTITION (2, 2, 2); ALTER TENSOR B PARTITION (2, 2, 1);")
+PRELUDES = ["", "SET parallelism = 16;", "SET parallelism = 8; SET memory_limit = '2MiB'; SET tile_bytes = 4096;",
+            "SET disabled_passes = 'inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown';"]
+WORKERS = "SET workers = 3;"
+
+
+def adjoint(values):
+    return np.conj(np.swapaxes(values, -1, -2))
+
+
+def square(rng):
+    """A reference to square matrices, its labels and its values."""
+    kind = rng.randrange(4)
+    if kind == 0:
+        return "A[b,i,j]", "b", VALUES["A"]
+    if kind == 1:
+        return "A[b,j,i]", "b", VALUES["A"]  # the first label is that of the rows
+    if kind == 2:
+        return "S[i,j]", "", VALUES["S"]
+    return "C[b,i,j]", "b", VALUES["C"]
+
+
+def any_shape(rng):
+    if rng.random() < 0.5:
+        reference, batch, values = square(rng)
+        return reference.replace("A[b,j,i]", "A[b,i,j]"), batch, VALUES["A"] if reference == "A[b,j,i]" else values
+    if rng.random() < 0.5:
+        return "T[i,j]", "", VALUES["T"]
+    return "2 * T[j,i]", "", 2 * VALUES["T"]
+
+
+def rows_and_columns(reference):
+    inside = reference[reference.index("[") + 1:-1].split(",")
+    return inside[-2:]
+
+
+def case(rng):
+    function = rng.choice(["INVERSE", "PINV", "CHOLESKY", "EXPM", "DET", "LOGDET", "SOLVE", "LSTSQ", "QR", "SVD", "EIGH"])
+    dims = lambda *labels: ",".join([label for label in labels if label])  # noqa: E731
+    if function in ("PINV", "LSTSQ", "QR", "SVD"):
+        reference, batch, values = any_shape(rng)
+    else:
+        reference, batch, values = square(rng)
+    row, column = rows_and_columns(reference)
+    if function == "INVERSE":
+        head = [label for label in (batch, "p", "q") if label]
+        expected = np.linalg.inv(values)
+        order = list(range(len(head)))
+        if batch and rng.random() < 0.5:  # the batch may stand anywhere
+            order = [1, 0, 2]
+        head = [head[n] for n in order]
+        return f"EINSUM Z[{','.join(head)}] = INVERSE({reference})", np.transpose(expected, order)
+    if function == "PINV":
+        return f"EINSUM Z[{dims(batch, 'p', 'q')}] = PINV({reference})", np.linalg.pinv(values)
+    if function == "EXPM":
+        power, term = np.zeros_like(values), np.broadcast_to(np.eye(values.shape[-1]), values.shape).astype(values.dtype)
+        for n in range(1, 80):
+            power, term = power + term, term @ (values / 4) / n
+        return f"EINSUM Z[{dims(batch, 'p', 'q')}] = EXPM({reference} / 4)", power
+    if function == "DET":
+        return f"EINSUM Z[{batch}] = DET({reference})", np.linalg.det(values)
+    if function == "LOGDET":
+        expected = np.linalg.slogdet(values)[1]
+        return f"EINSUM Z[{batch}] = LOGDET({reference})", expected.astype(values.dtype)
+    if function == "CHOLESKY":
+        positive = values @ adjoint(values)
+        inner = reference.replace(row, "r").replace(column, "c") if row != "i" else reference
+        row2, column2 = rows_and_columns(inner)
+        other = inner.replace(f"{row2},{column2}]", f"q,{column2}]")
+        text = (f"WITH M[{dims(batch, row2, 'q')}] = SUM[{column2}]({inner} * CONJ({other})) "
+                f"EINSUM Z[{dims(batch, 'p', 'o')}] = CHOLESKY(M[{dims(batch, row2, 'q')}])")
+        return text, np.linalg.cholesky(positive)
+    if function in ("SOLVE", "LSTSQ"):
+        wide = rng.random() < 0.5
+        batched = bool(batch) and rng.random() < 0.5
+        size = values.shape[-2]
+        right = VALUES["B"][:, :size, :] if batched else VALUES["B"][0, :size, :]
+        right = right if wide else right[..., 0]
+        text = f"B[{'b' if batched else '0'},{row}+0,{'n' if wide else '0'}]"
+        full = right[..., None] if not wide else right
+        solve = np.linalg.solve if function == "SOLVE" else lambda a, y: np.linalg.pinv(a) @ y
+        expected = solve(values, np.broadcast_to(full, values.shape[:-2] + full.shape[-2:]))
+        expected = expected if wide else expected[..., 0]
+        head = dims(batch, "p", "n" if wide else "")
+        # The right side is read by a definition, whose extent is that of the rows.
+        dims_right = dims("b" if batched else "", row, "n" if wide else "")
+        text = (f"WITH y[{dims('b' if batched else '', f'{row} {size}', 'n' if wide else '')}] = {text} "
+                f"EINSUM Z[{head}] = {function}({reference}, y[{dims_right}])")
+        return text, expected
+    if function == "QR":
+        q, r = np.linalg.qr(values)
+        phases = np.einsum("...ii->...i", r[..., :r.shape[-2], :r.shape[-2]])
+        phases = phases / np.abs(phases)
+        if rng.random() < 0.5:
+            return f"WITH (Q, R) = QR({reference}) EINSUM Z[{dims(batch, row, 'k')}] = Q[{dims(batch, row, 'k')}]", \
+                q * phases[..., None, :]
+        return f"WITH (Q, R) = QR({reference}) EINSUM Z[{dims(batch, 'k', column)}] = R[{dims(batch, 'k', column)}]", \
+            r / phases[..., :, None]
+    if function == "SVD":
+        if rng.random() < 0.4:
+            return f"WITH (U, s, V) = SVD({reference}) EINSUM Z[{dims(batch, 'k')}] = s[{dims(batch, 'k')}]", \
+                np.linalg.svd(values, compute_uv=False)
+        text = (f"WITH (U, s, V) = SVD({reference}) EINSUM Z[{dims(batch, row, column)}] = SUM[k](U[{dims(batch, row, 'k')}] "
+                f"* s[{dims(batch, 'k')}] * CONJ(V[{dims(batch, column, 'k')}]))")
+        return text, values
+    hermitian = values + adjoint(values)
+    inner = reference.replace("A[b,j,i]", "A[b,i,j]")
+    if inner != reference:
+        hermitian = VALUES["A"] + adjoint(VALUES["A"])
+    turned = inner.replace("i,j]", "j,i]")
+    definition = f"H[{dims(batch, 'i', 'j')}] = {inner} + CONJ({turned})"
+    if rng.random() < 0.4:
+        return f"WITH {definition}, (w, V) = EIGH(H[{dims(batch, 'i', 'j')}]) EINSUM Z[{dims(batch, 'k')}] = " \
+               f"w[{dims(batch, 'k')}]", np.linalg.eigvalsh(hermitian)
+    return (f"WITH {definition}, (w, V) = EIGH(H[{dims(batch, 'i', 'j')}]) EINSUM Z[{dims(batch, 'i', 'j')}] = "
+            f"SUM[k](V[{dims(batch, 'i', 'k')}] * w[{dims(batch, 'k')}] * CONJ(V[{dims(batch, 'j', 'k')}]))"), hermitian
+
+
+def numerical(function, values):
+    """The derivative of a number by central differences."""
+    out = np.zeros(values.shape)
+    for place in np.ndindex(values.shape):
+        step = np.zeros(values.shape)
+        step[place] = 1e-5
+        out[place] = (function(values + step) - function(values - step)) / 2e-5
+    return out
+
+
+def unique_qr(values):
+    q, r = np.linalg.qr(values)
+    signs = np.sign(np.einsum("...ii->...i", r[..., :r.shape[-2], :r.shape[-2]]))
+    return q * signs[..., None, :], r * signs[..., :, None]
+
+
+def lower(values):
+    """What functions read that read the lower triangle alone."""
+    return np.tril(values) + np.swapaxes(np.tril(values, -1), -1, -2)
+
+
+def gradients():
+    """Statements for derivatives, and what central differences give."""
+    a, t, y = VALUES["A"], VALUES["T"], VALUES["B"][:, :5, :2]
+    p = a @ np.swapaxes(a, 1, 2)
+    weights = np.arange(1, 6)[:, None] + 2 * np.arange(1, 6)
+    number = "(p + 1 + 2 * (q + 1))"
+    right = np.arange(5)[:, None] * np.arange(1, 3) + 1.0
+    found = []
+
+    def add(with_items, loss, name, values, function, own="b,i,j"):
+        found.append((f"WITH {with_items}, GRADIENT OF L[] = {loss} WITH RESPECT TO ({name} AS G) "
+                      f"EINSUM Z[{own}] = G[{own}]", numerical(function, values)))
+
+    add("Y[b,p,q] = INVERSE(A[b,i,j])", f"SUM({number} * Y[b,p,q])", "A", a,
+        lambda x: np.sum(weights * np.linalg.inv(x)))
+    add("Y[p,b,q] = INVERSE(A[b,i,j])", f"SUM({number} * Y[p,b,q]^2)", "A", a,
+        lambda x: np.sum(weights * np.linalg.inv(x) ** 2))
+    add("d[b] = DET(A[b,i,j])", "SUM((b + 1) * d[b])", "A", a,
+        lambda x: np.sum(np.arange(1, 5) * np.linalg.det(x)))
+    add("d[b] = LOGDET(A[b,i,j])", "SUM((b + 1) * d[b]^2)", "A", a,
+        lambda x: np.sum(np.arange(1, 5) * np.linalg.slogdet(x)[1] ** 2))
+    add("y[i 5,n 2] = i * (n + 1) + 1, x[b,j,n] = SOLVE(A[b,i,j], y[i,n])", "SUM((n + 1) * x[b,j,n]^2)", "A", a,
+        lambda x: np.sum(np.arange(1, 3) * np.linalg.solve(x, np.broadcast_to(right, (4, 5, 2))) ** 2))
+    add("x[b,j] = SOLVE(A[b,i,j], Y[b,i])", "SUM((j + 1) * x[b,j]^2)", "Y", y[:, :, 0],
+        lambda x: np.sum(np.arange(1, 6) * np.linalg.solve(a, x[..., None])[..., 0] ** 2), "b,i")
+    add("x[b,j,n] = SOLVE(A[b,i,j], W[i,n])", "SUM((j + 1) * x[b,j,n]^2)", "W", y[0],
+        lambda x: np.sum(np.arange(1, 6)[:, None] * np.linalg.solve(a, np.broadcast_to(x, (4, 5, 2))) ** 2), "i,n")
+    add("K[b,p,q] = CHOLESKY(P[b,i,j])", f"SUM({number} * K[b,p,q])", "P", p,
+        lambda x: np.sum(weights * np.linalg.cholesky(lower(x))))
+    add("(w, V) = EIGH(P[b,i,j])", "SUM((k + 1) * w[b,k]^2) / 100 + SUM((k + 1) * (i + 1) * V[b,i,k]^2)", "P", p,
+        lambda x: np.sum(np.arange(1, 6) * np.linalg.eigvalsh(lower(x)) ** 2) / 100 + np.sum(
+            np.arange(1, 6)[:, None] * np.arange(1, 6) * np.linalg.eigh(lower(x))[1] ** 2))
+    add("(Q, R) = QR(T[i,j])", "SUM((i + 1) * (k + 1) * Q[i,k]) + SUM((k + 2) * R[k,j]^2)", "T", t,
+        lambda x: np.sum(np.arange(1, 10)[:, None] * np.arange(1, 5) * unique_qr(x)[0]) + np.sum(
+            np.arange(2, 6)[:, None] * unique_qr(x)[1] ** 2), "i,j")
+    return found
+
+
+def tangents():
+    """JVPs along the tensor of the same shape, and what central differences give."""
+    a, p = VALUES["A"], VALUES["P"]
+
+    def along(function, values, tangent):
+        return (function(values + 1e-5 * tangent) - function(values - 1e-5 * tangent)) / 2e-5
+
+    return [("JVP OF Y[b,p,q] = INVERSE(A[b,i,j]) WITH RESPECT TO (A ALONG P)", along(np.linalg.inv, a, p)),
+            ("JVP OF d[b] = DET(A[b,i,j]) WITH RESPECT TO (A ALONG P)", along(np.linalg.det, a, p)),
+            ("JVP OF d[b] = LOGDET(A[b,i,j]) WITH RESPECT TO (A ALONG P)",
+             along(lambda x: np.linalg.slogdet(x)[1], a, p)),
+            ("JVP OF K[b,p,q] = CHOLESKY(P[b,i,j]) WITH RESPECT TO (P ALONG A)",
+             along(lambda x: np.linalg.cholesky(lower(x)), p, a)),
+            ("JVP OF x[b,j] = SOLVE(A[b,i,j], Y[b,i]) WITH RESPECT TO (A ALONG P, Y ALONG Y)",
+             (np.linalg.solve(a + 1e-5 * p, VALUES["Y"][..., None] * (1 + 1e-5)) - np.linalg.solve(
+                 a - 1e-5 * p, VALUES["Y"][..., None] * (1 - 1e-5)))[..., 0] / 2e-5)]
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
+    rng = random.Random(20261130)
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
+        cluster = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
+        load = []
+        for name, values in VALUES.items():
+            np.save(f"{folder}/{name}.npy", values)
+            load.append(f"COPY {name} FROM '{folder}/{name}.npy';")
+        exact = [case(rng) for _ in range(count)]
+        wanted = exact + gradients() + tangents()
+        for number, prelude in enumerate([*PRELUDES, WORKERS]):
+            script = load + ([PARTITIONED] if number > 0 else []) + [prelude]
+            for n, (text, _) in enumerate(wanted):
+                script.append(f"COPY ({text}) TO '{folder}/r{number}_{n}.npy';")
+            options = cluster if prelude == WORKERS else []
+            process = subprocess.run([nodes.EINDB, *options], input="\n".join(script), capture_output=True, text=True)
+            if process.returncode != 0:
+                print(f"{prelude}: {process.stderr}")
+                failed += 1
+            for n, (text, expected) in enumerate(wanted):
+                path = f"{folder}/r{number}_{n}.npy"
+                result = np.load(path) if os.path.exists(path) else None
+                tolerance = 1e-8 if n < len(exact) else 1e-5
+                if result is not None and result.shape == expected.shape and np.allclose(
+                        result, expected, rtol=10 * tolerance, atol=tolerance * max(1, np.abs(expected).max())):
+                    continue
+                failed += 1
+                if failed < 4:
+                    print(f"{prelude} {text}\nexpected {expected.tolist()}\n"
+                          f"found {None if result is None else result.tolist()}")
+    print(f"{(len(PRELUDES) + 1) * len(wanted)} results, {failed} failed")
+    return 1 if failed else 0
+
+
+GENERATOR = np.random.default_rng(17)
+VALUES = {"A": GENERATOR.normal(size=(4, 5, 5)) + 3 * np.eye(5), "S": GENERATOR.normal(size=(6, 6)),
+          "T": GENERATOR.normal(size=(9, 4)), "B": GENERATOR.normal(size=(4, 9, 3)),
+          "C": GENERATOR.normal(size=(4, 3, 3)) + 1j * GENERATOR.normal(size=(4, 3, 3))}
+VALUES["P"] = VALUES["A"] @ np.swapaxes(VALUES["A"], 1, 2)
+VALUES["W"] = VALUES["B"][0, :5, :2].copy()
+VALUES["Y"] = VALUES["B"][:, :5, 0].copy()
+
+if __name__ == "__main__":
+    sys.exit(main())

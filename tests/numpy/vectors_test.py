@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+"""Compares functions of whole vectors with NumPy: SORT, ARGSORT, TOPK, ARGTOPK, MEDIAN, QUANTILE, MODE, COUNT_DISTINCT,
+FFT, IFFT, VAR, STD, VARIANCE and STDDEV along random labels of random tensors, with results in random orders of
+dimensions; whole and cut into tiles, with little memory, without passes, and on three workers. Gradients of SORT and
+TOPK are compared, too."""
+import contextlib
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
+
+import nodes  # noqa: E402
+
+CASES = 200
+PARTITIONS = {"A": (2, 1, 3), "B": (4,), "C": (3, 2), "N": (2, 3), "I": (3, 2), "F": (2, 2), "Z": (2, 2)}
+LABELS = "ijk"
+PRELUDES = ["", "SET parallelism = 16;", "SET parallelism = 8; SET memory_limit = '2MiB'; SET tile_bytes = 4096;",
+            "SET disabled_passes = 'inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown';"]
+WORKERS = "SET workers = 3;"
+
+
+def order(values, axis, descending):
+    """NaN last, and equal values in their order, either way."""
+    keys = np.where(np.isnan(values), np.inf, -values if descending else values)
+    # An infinite value stands before NaN.
+    return np.lexsort((keys, np.isnan(values)), axis=axis) if values.ndim == 1 else np.apply_along_axis(
+        lambda v: order(v, 0, descending), axis, values)
+
+
+def mode(values):
+    found, counts = np.unique(values, return_counts=True)
+    return found[np.argmax(counts)]
+
+
+def case(rng):
+    name = rng.choice(list(PARTITIONS))
+    values = VALUES[name]
+    axis = rng.randrange(values.ndim)
+    along = LABELS[axis]
+    own = LABELS[:values.ndim]
+    reference = f"{name}[{','.join(own)}]"
+    if rng.random() < 0.3 and name != "N":
+        reference, values = f"2 * {reference} - 1", 2 * values - 1
+    ordered = ["SORT", "ARGSORT", "TOPK", "ARGTOPK", "MODE", "COUNT_DISTINCT", "MEDIAN", "QUANTILE", "SELECT"]
+    function = rng.choice(ordered + ["VAR", "STD", "VARIANCE", "STDDEV", "FFT", "IFFT"])
+    if name == "Z":
+        function = rng.choice(["FFT", "IFFT", "VAR", "STD"])
+    if name == "N" and function in ("FFT", "IFFT"):
+        function = "SORT"
+    labels = list(own)
+    if function in ("SORT", "ARGSORT", "SELECT"):
+        descending = rng.random() < 0.5
+        indices = order(values, axis, descending)
+        expected = np.take_along_axis(values, indices, axis) if function != "ARGSORT" else indices
+        word = "ARGSORT" if function == "ARGSORT" else "SORT"
+        body = f"{word}[{along}{' DESC' if descending else rng.choice(['', ' ASC'])}]({reference})"
+        if function == "SELECT":  # the third value of each
+            body, expected = f"SUM[{along}](CASE WHEN {along} = 2 THEN {body} ELSE 0 END)", np.take(expected, 2, axis)
+            labels.remove(along)
+    elif function in ("TOPK", "ARGTOPK"):
+        count = rng.randrange(1, values.shape[axis] + 1)
+        indices = np.take(order(values, axis, True), range(count), axis)
+        expected = indices if function == "ARGTOPK" else np.take_along_axis(values, indices, axis)
+        body = f"{function}[{along}, n {count}]({reference})"
+        labels[axis] = "n"
+    elif function in ("FFT", "IFFT"):
+        expected = (np.fft.fft if function == "FFT" else np.fft.ifft)(values, axis=axis)
+        body = f"{function}[{along}]({reference})"
+    else:
+        over = [along] + [label for label in own if label != along and rng.random() < 0.3]
+        axes = tuple(own.index(label) for label in over)
+        flat = np.moveaxis(values, axes, range(-len(axes), 0)).reshape(
+            [size for d, size in enumerate(values.shape) if d not in axes] + [-1])
+        share = rng.choice([0, 1, 0.25, 0.9, 1 / 3])
+        expected = {"MODE": lambda: np.apply_along_axis(mode, -1, flat),
+                    "COUNT_DISTINCT": lambda: np.apply_along_axis(lambda v: len(np.unique(v)), -1, flat),
+                    "MEDIAN": lambda: np.median(flat, -1), "QUANTILE": lambda: np.quantile(flat, share, axis=-1),
+                    "VAR": lambda: flat.var(-1), "STD": lambda: flat.std(-1),
+                    "VARIANCE": lambda: flat.var(-1, ddof=1), "STDDEV": lambda: flat.std(-1, ddof=1)}[function]()
+        body = f"{function}[{','.join(over)}]({reference}{f', {share}' if function == 'QUANTILE' else ''})"
+        labels = [label for label in own if label not in over]
+    head = labels[:]
+    rng.shuffle(head)
+    expected = np.transpose(expected, [labels.index(label) for label in head])
+    return f"EINSUM Z[{','.join(head)}] = {body}", expected
+
+
+def gradient(rng):
+    name = rng.choice(["A", "B", "C"])
+    values = VALUES[name]
+    axis = rng.randrange(values.ndim)
+    own = LABELS[:values.ndim]
+    descending = rng.random() < 0.5
+    indices = order(values, axis, descending)
+    weights = np.arange(1, values.shape[axis] + 1).reshape([-1 if d == axis else 1 for d in range(values.ndim)])
+    expected = np.zeros(values.shape)
+    np.put_along_axis(expected, indices, np.broadcast_to(weights, values.shape).astype(float), axis)
+    text = (f"WITH GRADIENT OF L[] = SUM(({own[axis]} + 1) * SORT[{own[axis]}{' DESC' if descending else ''}]"
+            f"({name}[{','.join(own)}])) WITH RESPECT TO ({name} AS G) EINSUM Z[{','.join(own)}] = G[{','.join(own)}]")
+    return text, expected
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
+    rng = random.Random(20261129)
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
+        cluster = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
+        load = []
+        for name, values in VALUES.items():
+            np.save(f"{folder}/{name}.npy", values)
+            load.append(f"COPY {name} FROM '{folder}/{name}.npy';")
+        partitioned = [f"ALTER TENSOR {name} PARTITION ({', '.join(map(str, parts))});"
+                       for name, parts in PARTITIONS.items()]
+        wanted = [case(rng) for _ in range(count)] + [gradient(rng) for _ in range(count // 10)]
+        for number, prelude in enumerate([*PRELUDES, WORKERS]):
+            script = load + (partitioned if number > 0 else []) + [prelude]
+            for n, (text, _) in enumerate(wanted):
+                script.append(f"COPY ({text}) TO '{folder}/r{number}_{n}.npy';")
+            options = cluster if prelude == WORKERS else []
+            process = subprocess.run([nodes.EINDB, *options], input="\n".join(script), capture_output=True, text=True)
+            if process.returncode != 0:
+                print(f"{prelude}: {process.stderr}")
+                failed += 1
+            for n, (text, expected) in enumerate(wanted):
+                path = f"{folder}/r{number}_{n}.npy"
+                result = np.load(path) if os.path.exists(path) else None
+                if result is not None and result.shape == expected.shape and np.allclose(
+                        result, expected, rtol=3e-5 if result.dtype in (np.float32, np.complex64) else 1e-11, atol=1e-5
+                        if result.dtype in (np.float32, np.complex64) else 1e-11, equal_nan=True):
+                    continue
+                failed += 1
+                if failed < 6:
+                    print(f"{prelude} {text}\nexpected {expected.tolist()}\n"
+                          f"found {None if result is None else result.tolist()}")
+    print(f"{(len(PRELUDES) + 1) * len(wanted)} results, {failed} failed")
+    return 1 if failed else 0
+
+
+GENERATOR = np.random.default_rng(13)
+VALUES = {"A": GENERATOR.integers(-4, 5, (5, 4, 6)).astype(float), "B": GENERATOR.integers(-3, 4, 1500).astype(float),
+          "C": GENERATOR.normal(size=(7, 5)), "I": GENERATOR.integers(-4, 5, (6, 3)),
+          "F": GENERATOR.normal(size=(4, 37)).astype(np.float32),
+          "N": GENERATOR.integers(-2, 3, (4, 7)).astype(float),
+          "Z": GENERATOR.normal(size=(4, 6)) + 1j * GENERATOR.normal(size=(4, 6))}
+VALUES["N"][GENERATOR.random((4, 7)) < 0.3] = np.nan
+VALUES["N"][0, 0] = np.inf
+
+if __name__ == "__main__":
+    sys.exit(main())
