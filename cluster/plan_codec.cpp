@@ -46,7 +46,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 7;
+constexpr std::uint8_t kVersion = 8;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 
@@ -219,7 +219,13 @@ class Encoder {
   void put(const UserAggregate& user) {
     out_.text(user.name);
     for (const bool declared : {user.commutative, user.associative, user.idempotent}) out_.flag(declared);
-    out_.list(user.semirings, [this](const Semiring& semiring) { out_.choice(semiring.join); });
+    out_.list(user.semirings, [this](const Semiring& semiring) {
+      const auto& join = semiring.join;
+      out_.flag(join.is_user());
+      if (!join.is_user()) return out_.choice(join.op());
+      out_.text(join.name());
+      put(*join.body(), kMaxEncodedDepth);
+    });
     put(*user.combination, kMaxEncodedDepth);
     put(*user.initial, kMaxEncodedDepth);
   }
@@ -477,6 +483,12 @@ class Decoder {
     user.associative = in_.flag();
     user.idempotent = in_.flag();
     user.semirings = in_.list([&] {
+      if (in_.flag()) {
+        auto name = in_.text();
+        auto body = expression(kMaxEncodedDepth);
+        require(is_fold(*body, 2) && operands_of(*body).size() == 2, "a function of a user joins two values");
+        return declared_semiring(JoinFunction(std::move(name), std::move(body)), user.idempotent);
+      }
       const auto join = in_.choice(kLastScalarOp);
       require(is_join_function(join), "an aggregate distributes over functions that are not known");
       return declared_semiring(join, user.idempotent);

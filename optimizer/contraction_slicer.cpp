@@ -17,7 +17,7 @@ bool has_aggregate(const Vertex& vertex, Aggregate aggregate) {
 }
 
 // Whether operand n is a factor of the vertex's expression by itself, and nothing else of it.
-bool is_plain_factor(const Vertex& vertex, std::size_t n, ScalarOp join) {
+bool is_plain_factor(const Vertex& vertex, std::size_t n, const JoinFunction& join) {
   std::size_t plain = 0;
   for (const auto& factor : factors_of(vertex.einsum.expression, join)) {
     const auto operands = operands_of(*factor.expression);

@@ -240,16 +240,22 @@ struct WhenClause {
 };
 
 /// What CREATE AGGREGATE says beside the function that combines two values: INITIAL e [COMMUTATIVE] [ASSOCIATIVE]
-/// [IDEMPOTENT] [DISTRIBUTES OVER (+, MIN)].
+/// [IDEMPOTENT] [DISTRIBUTES OVER (+, MIN, name)].
 struct AggregateClauses {
+  /// What the aggregate distributes over: an operator or a word in upper case, or the name of a macro.
+  struct Join {
+    Identifier name;
+    bool is_macro = false;
+  };
+
   Expression initial;
   bool commutative = false;
   bool associative = false;
   bool idempotent = false;
-  std::vector<Identifier> distributes_over;  ///< operators and words, in upper case
+  std::vector<Join> distributes_over;
 };
 
-/// The scope of the names of the two values in AggregateDefinition::combination, "0" and "1".
+/// The scope of the names of the two values in an AggregateDefinition, "0" and "1".
 inline constexpr std::uint32_t kCombinedScope = 0xFFFFFFFF;
 
 /// An aggregate of a user with its macros expanded.
@@ -257,6 +263,7 @@ struct AggregateDefinition {
   std::string name;
   Expression combination;
   AggregateClauses clauses;
+  std::vector<std::pair<std::string, Expression>> joins;  ///< the macros that it distributes over, with their bodies
 };
 
 // ---- Queries -------------------------------------------------------------------------------------------------------

@@ -189,9 +189,26 @@ class Expander {
     auto clauses = *macro.aggregate;
     expand(clauses.initial, nullptr, depth + 1);
     clauses.initial.span = span;
+    auto joins = join_bodies(clauses, values, span, depth);
     node.definition = std::make_shared<const ast::AggregateDefinition>(
-        ast::AggregateDefinition{macro.name, std::move(combined), std::move(clauses)});
+        ast::AggregateDefinition{macro.name, std::move(combined), std::move(clauses), std::move(joins)});
     return {inside.depth + 1, inside.nodes + 1};
+  }
+
+  // The macros that an aggregate distributes over, expanded.
+  std::vector<std::pair<std::string, ast::Expression>> join_bodies(const ast::AggregateClauses& clauses,
+                                                                   const std::vector<Argument>& values, SourceSpan span,
+                                                                   std::size_t depth) {
+    std::vector<std::pair<std::string, ast::Expression>> joins;
+    for (const auto& [name, is_macro] : clauses.distributes_over) {
+      if (!is_macro) continue;
+      const auto join = find_join_macro(find_, name, span);
+      const Call frame{*join, values, next_scope_++, span, nullptr};
+      auto body = join->body;
+      expand(body, &frame, depth + 1);
+      joins.emplace_back(join->name, std::move(body));
+    }
+    return joins;
   }
 
   Measures expand_call(ast::Expression& e, const Macro& macro, const Call* caller, std::size_t depth) {
@@ -267,6 +284,23 @@ bool calls_macro(const ast::Expression& e, const FindMacro& find) {
 ast::Expression expand_macros(ast::Expression e, const FindMacro& find, std::uint32_t& next_scope) {
   Expander(find, next_scope).expand(e, nullptr, 1);
   return e;
+}
+
+MacroPtr find_join_macro(const FindMacro& find, const ast::Identifier& name, SourceSpan span) {
+  auto macro = find(name.text);
+  if (macro == nullptr) macro = find_builtin_macro(name.text, 2);
+  if (macro == nullptr)
+    throw Error(ErrorKind::UnknownName, "there is no macro " + name.text + " for an aggregate to distribute over", span,
+                "CREATE MACRO " + name.text + "(x, y) AS ...");
+  if (macro->aggregate)
+    throw Error(ErrorKind::Value, name.text + " is an aggregate, and joins no two values", span,
+                "an aggregate distributes over a function of two values");
+  if (macro->parameters.size() != 2)
+    throw Error(ErrorKind::Value,
+                "macro " + name.text + " has " + std::to_string(macro->parameters.size()) +
+                    (macro->parameters.size() == 1 ? " parameter" : " parameters") + ", but joins two values",
+                span, "an aggregate distributes over a function of two values");
+  return macro;
 }
 
 MacroPtr find_builtin_macro(const std::string& name, std::size_t arguments) {

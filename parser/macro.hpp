@@ -48,6 +48,9 @@ ast::Expression expand_macros(ast::Expression e, const FindMacro& find, std::uin
 /// softmax, layernorm, rmsnorm, silu and gelu; null for other names. `arguments` selects the form: layernorm(x, l) has
 /// epsilon 1e-5, layernorm(x, l, epsilon) the given one.
 MacroPtr find_builtin_macro(const std::string& name, std::size_t arguments);
+/// The macro of two parameters that an aggregate distributes over. Error{UnknownName} or Error{Value} at `span` if
+/// there is none.
+MacroPtr find_join_macro(const FindMacro& find, const ast::Identifier& name, SourceSpan span);
 std::vector<std::string> builtin_macro_names();
 
 }  // namespace eindb

@@ -297,15 +297,14 @@ Node deallocate(TokenStream& tokens) {
 
 namespace {
 
-/// An operator or a word of DISTRIBUTES OVER.
-ast::Identifier parse_join_function(TokenStream& tokens) {
+/// An operator, a word or a macro of DISTRIBUTES OVER.
+ast::AggregateClauses::Join parse_join_function(TokenStream& tokens) {
   const auto begin = tokens.begin();
   for (const auto* symbol : {"+", "*"})
-    if (tokens.accept_symbol(symbol)) return {.text = symbol, .span = tokens.span_from(begin)};
+    if (tokens.accept_symbol(symbol)) return {{.text = symbol, .span = tokens.span_from(begin)}};
   for (const auto* word : {"AND", "OR", "MIN", "MAX", "LEAST", "GREATEST"})
-    if (tokens.accept_word(word)) return {.text = word, .span = tokens.span_from(begin)};
-  tokens.fail_expected("+, *, MIN, MAX, AND or OR",
-                       "of MIN and MAX the functions LEAST and GREATEST are meant; a macro cannot stand here");
+    if (tokens.accept_word(word)) return {{.text = word, .span = tokens.span_from(begin)}};
+  return {tokens.expect_name("+, *, MIN, MAX, AND, OR or a macro of two parameters"), true};
 }
 
 ast::AggregateClauses parse_aggregate_clauses(TokenStream& tokens) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "common/check.hpp"
 
@@ -12,29 +11,22 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using enum ScalarOp;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// All integers up to it are exact, also in FLOAT32.
+constexpr double kLargestExponent = 0x1p24;
 
 // Sums and products round, and infinities of both signs, or zero and infinity, give NaN where they meet: by parts they
 // may meet elsewhere. LEAST and GREATEST choose one of their arguments, and NaN wins in them as in MIN and MAX.
-constexpr Semiring kSemirings[] = {
+const Semiring kSemirings[] = {
     {.aggregate = Aggregate::Sum, .join = Multiply, .for_complex = true},
-    {.aggregate = Aggregate::Max, .join = Add, .for_integers = false, .join_identity = 0, .idempotent = true},
-    {.aggregate = Aggregate::Min, .join = Add, .for_integers = false, .join_identity = 0, .idempotent = true},
-    {.aggregate = Aggregate::Max,
-     .join = Least,
-     .exactness = Exactness::Exact,
-     .join_identity = kInfinity,
-     .idempotent = true},
-    {.aggregate = Aggregate::Min,
-     .join = Greatest,
-     .exactness = Exactness::Exact,
-     .join_identity = -kInfinity,
-     .idempotent = true},
-    {.aggregate = Aggregate::LogSumExp, .join = Add, .for_integers = false, .join_identity = 0},
+    {.aggregate = Aggregate::Max, .join = Add, .for_integers = false, .idempotent = true},
+    {.aggregate = Aggregate::Min, .join = Add, .for_integers = false, .idempotent = true},
+    {.aggregate = Aggregate::Max, .join = Least, .exactness = Exactness::Exact, .idempotent = true},
+    {.aggregate = Aggregate::Min, .join = Greatest, .exactness = Exactness::Exact, .idempotent = true},
+    {.aggregate = Aggregate::LogSumExp, .join = Add, .for_integers = false},
     {.aggregate = Aggregate::Max, .join = And, .exactness = Exactness::Exact, .idempotent = true},
     {.aggregate = Aggregate::Min, .join = And, .exactness = Exactness::Exact, .idempotent = true},
-    {.aggregate = Aggregate::Max, .join = Or, .exactness = Exactness::Exact, .join_identity = 0, .idempotent = true},
-    {.aggregate = Aggregate::Min, .join = Or, .exactness = Exactness::Exact, .join_identity = 0, .idempotent = true},
+    {.aggregate = Aggregate::Max, .join = Or, .exactness = Exactness::Exact, .idempotent = true},
+    {.aggregate = Aggregate::Min, .join = Or, .exactness = Exactness::Exact, .idempotent = true},
     {.aggregate = Aggregate::Max,
      .join = Multiply,
      .for_integers = false,
@@ -67,7 +59,7 @@ bool holds_for(const Semiring& semiring, DType compute) {
 
 const Semiring* find_semiring(Aggregate aggregate, ScalarOp join, DType compute) {
   const auto fits = [&](const Semiring& s) {
-    return s.aggregate == aggregate && s.join == join && holds_for(s, compute);
+    return s.aggregate == aggregate && s.join.is(join) && holds_for(s, compute);
   };
   const auto found = std::find_if(std::begin(kSemirings), std::end(kSemirings), fits);
   return found == std::end(kSemirings) ? nullptr : found;
@@ -78,6 +70,24 @@ bool is_idempotent(Aggregate aggregate) { return aggregate == Aggregate::Min || 
 Aggregate opposite(Aggregate extreme) {
   CHECK(is_idempotent(extreme), "MIN and MAX are opposites");
   return extreme == Aggregate::Max ? Aggregate::Min : Aggregate::Max;
+}
+
+std::optional<std::size_t> multiplicative_argument(const ScalarExpression& e, DType compute) {
+  if (e.kind() != Kind::Call || is_complex(compute)) return std::nullopt;
+  const auto& a = e.arguments();
+  const bool integers = compute == DType::Int64;
+  switch (e.op()) {
+    case Abs: return integers ? std::nullopt : std::optional<std::size_t>(0);
+    case Divide:
+      return !integers && a[0]->is_constant() && a[0]->real_value() == 1 ? std::optional<std::size_t>(1) : std::nullopt;
+    case Power: {
+      if (!a[1]->is_constant()) return std::nullopt;
+      const double exponent = a[1]->real_value();
+      const bool holds = std::trunc(exponent) == exponent && (integers ? exponent > 0 : exponent != 0);
+      return holds && std::abs(exponent) < kLargestExponent ? std::optional<std::size_t>(0) : std::nullopt;
+    }
+    default: return std::nullopt;
+  }
 }
 
 bool is_nonnegative(const ScalarExpression& e, const std::vector<bool>& operands) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "tensor/einsum.hpp"
+#include "tensor/join_function.hpp"
 
 namespace eindb {
 
@@ -18,12 +20,11 @@ enum class Exactness : std::uint8_t {
 /// is.
 struct Semiring {
   Aggregate aggregate = Aggregate::Sum;
-  ScalarOp join = ScalarOp::Multiply;
+  JoinFunction join = ScalarOp::Multiply;
   Exactness exactness = Exactness::ByParts;
   bool for_integers = true;        ///< holds for INT64, whose sums and products wrap
   bool for_complex = false;        ///< defined for complex numbers
   bool needs_nonnegative = false;  ///< holds if no factor has negative values
-  double join_identity = 1;        ///< e JOIN x = x
   bool idempotent = false;         ///< the aggregate of equal values is that value
 };
 
@@ -42,6 +43,12 @@ bool is_idempotent(Aggregate aggregate);
 
 /// MIN for MAX, and the reverse: what an extreme becomes under a decreasing function.
 Aggregate opposite(Aggregate extreme);
+
+/// The argument of a function f of one value with f(x) * f(y) = f(x * y), so that PROD of f is f of the PROD: ABS, 1 /
+/// x and powers by a constant integer other than 0 (by a positive one for INT64, whose powers wrap). f takes no value
+/// farther out of the range of floating-point numbers than the product of its arguments is. nullopt for other
+/// functions.
+std::optional<std::size_t> multiplicative_argument(const ScalarExpression& e, DType compute);
 
 /// Whether no value of an expression is below 0, given which operands have no such values; -0 and NaN are not below 0.
 /// If in doubt, false.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "common/check.hpp"
@@ -13,27 +12,28 @@ namespace {
 
 using Kind = ScalarExpression::Kind;
 
-struct JoinFunction {
+struct JoinWord {
   std::string_view word;
   ScalarOp op;
 };
 
 constexpr std::array kJoinFunctions{
-    JoinFunction{"+", ScalarOp::Add},       JoinFunction{"*", ScalarOp::Multiply},
-    JoinFunction{"AND", ScalarOp::And},     JoinFunction{"OR", ScalarOp::Or},
-    JoinFunction{"MIN", ScalarOp::Least},   JoinFunction{"MAX", ScalarOp::Greatest},
-    JoinFunction{"LEAST", ScalarOp::Least}, JoinFunction{"GREATEST", ScalarOp::Greatest},
+    JoinWord{"+", ScalarOp::Add},       JoinWord{"*", ScalarOp::Multiply},        JoinWord{"AND", ScalarOp::And},
+    JoinWord{"OR", ScalarOp::Or},       JoinWord{"MIN", ScalarOp::Least},         JoinWord{"MAX", ScalarOp::Greatest},
+    JoinWord{"LEAST", ScalarOp::Least}, JoinWord{"GREATEST", ScalarOp::Greatest},
 };
 
-double neutral_of(ScalarOp join) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  switch (join) {
-    case ScalarOp::Least: return kInfinity;
-    case ScalarOp::Greatest: return -kInfinity;
-    case ScalarOp::Add:
-    case ScalarOp::Or: return 0;
-    default: return 1;
-  }
+std::string text_of(const ScalarExpression& e) {
+  return to_string(
+      e, [](std::size_t n) { return std::string(n == 0 ? "x" : "y"); }, LabelTable());
+}
+
+std::string text_of(const JoinFunction& join) {
+  if (join.is_user()) return join.name() + "(x, y) -> " + text_of(*join.body());
+  const auto* const found = std::find_if(kJoinFunctions.begin(), kJoinFunctions.end(),
+                                         [&](const auto& entry) { return entry.op == join.op(); });
+  CHECK(found != kJoinFunctions.end(), "an aggregate distributes over functions that have a name");
+  return std::string(found->word);
 }
 
 }  // namespace
@@ -48,12 +48,11 @@ bool is_join_function(ScalarOp op) {
   return std::any_of(kJoinFunctions.begin(), kJoinFunctions.end(), [&](const auto& entry) { return entry.op == op; });
 }
 
-Semiring declared_semiring(ScalarOp join, bool idempotent) {
+Semiring declared_semiring(JoinFunction join, bool idempotent) {
   return {.aggregate = Aggregate::User,
-          .join = join,
+          .join = std::move(join),
           .for_integers = true,
           .for_complex = true,
-          .join_identity = neutral_of(join),
           .idempotent = idempotent};
 }
 
@@ -77,6 +76,19 @@ DType fold_type(const UserAggregate& aggregate, DType value) {
 ScalarPtr typed_combination(const UserAggregate& aggregate, DType type) {
   const std::array operands{type, type};
   return with_types(aggregate.combination, operands, LabelTable(), type);
+}
+
+UserAggregatePtr with_join_types(const UserAggregatePtr& aggregate, DType type) {
+  const auto is_user = [](const Semiring& semiring) { return semiring.join.is_user(); };
+  if (std::none_of(aggregate->semirings.begin(), aggregate->semirings.end(), is_user)) return aggregate;
+  auto typed = *aggregate;
+  const std::array operands{type, type};
+  for (auto& semiring : typed.semirings) {
+    if (!is_user(semiring)) continue;
+    const auto& join = semiring.join;
+    semiring.join = JoinFunction(join.name(), with_types(join.body(), operands, LabelTable(), type));
+  }
+  return std::make_shared<const UserAggregate>(std::move(typed));
 }
 
 ScalarValue initial_value(const UserAggregate& aggregate, DType type) {
@@ -119,19 +131,13 @@ EinSum with_plain_extreme(EinSum einsum) {
 }
 
 std::string describe(const UserAggregate& aggregate) {
-  const auto name = [](std::size_t n) { return std::string(n == 0 ? "x" : "y"); };
-  auto text = "(x, y) -> " + to_string(*aggregate.combination, name, LabelTable()) + " from " +
-              to_string(*aggregate.initial, name, LabelTable());
+  auto text = "(x, y) -> " + text_of(*aggregate.combination) + " from " + text_of(*aggregate.initial);
   std::vector<std::string> declared;
   if (aggregate.commutative) declared.emplace_back("commutative");
   if (aggregate.associative) declared.emplace_back("associative");
   if (aggregate.idempotent) declared.emplace_back("idempotent");
-  for (std::size_t n = 0; n < aggregate.semirings.size(); ++n) {
-    const auto* const found = std::find_if(kJoinFunctions.begin(), kJoinFunctions.end(),
-                                           [&](const auto& entry) { return entry.op == aggregate.semirings[n].join; });
-    CHECK(found != kJoinFunctions.end(), "an aggregate distributes over functions that have a name");
-    declared.push_back((n == 0 ? "distributing over " : "over ") + std::string(found->word));
-  }
+  for (std::size_t n = 0; n < aggregate.semirings.size(); ++n)
+    declared.push_back((n == 0 ? "distributing over " : "over ") + text_of(aggregate.semirings[n].join));
   for (std::size_t n = 0; n < declared.size(); ++n)
     text += (n == 0 ? ", declared " : n + 1 == declared.size() ? " and " : ", ") + declared[n];
   return aggregate.may_split() ? text : text + ", in order";

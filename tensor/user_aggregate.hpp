@@ -36,7 +36,7 @@ struct UserAggregate {
 std::optional<ScalarOp> find_join_function(std::string_view word);
 bool is_join_function(ScalarOp op);
 /// The pair of an aggregate and a join function over which it is declared to distribute.
-Semiring declared_semiring(ScalarOp join, bool idempotent);
+Semiring declared_semiring(JoinFunction join, bool idempotent);
 
 /// Whether the EinSum folds its cells strictly in the order of its aggregated labels, the first one outermost.
 bool folds_in_order(const EinSum& einsum);
@@ -46,6 +46,8 @@ bool folds_in_order(const EinSum& einsum);
 DType fold_type(const UserAggregate& aggregate, DType value);
 /// The combination of two values of that type, with all types written down (tensor/scalar_types).
 ScalarPtr typed_combination(const UserAggregate& aggregate, DType type);
+/// The aggregate with the bodies of the functions over which it distributes as expressions of that type have them.
+UserAggregatePtr with_join_types(const UserAggregatePtr& aggregate, DType type);
 /// The aggregate of no cells.
 ScalarValue initial_value(const UserAggregate& aggregate, DType type);
 /// The value of a typed expression of constants and operands.

@@ -148,7 +148,7 @@ void check_aggregate(const ast::CreateMacro& create, OpenDatabase& database) {
   check_is_function(clauses.initial, {}, database, nullptr);
   if (!clauses.distributes_over.empty() && !(clauses.commutative && clauses.associative)) {
     throw Error(ErrorKind::Value, "what distributes over an operator must be COMMUTATIVE and ASSOCIATIVE",
-                clauses.distributes_over.front().span, "declare both, or leave DISTRIBUTES OVER out");
+                clauses.distributes_over.front().name.span, "declare both, or leave DISTRIBUTES OVER out");
   }
   auto names = database.names({});
   constant_value(clauses.initial, names);
@@ -160,6 +160,11 @@ void check_aggregate(const ast::CreateMacro& create, OpenDatabase& database) {
   ast::Call call{create.name, {}};
   for (const auto value : {1, 2}) call.arguments.push_back({ast::Integer{value}, create.body.span});
   constant_value({std::move(call), create.body.span}, names);
+  for (const auto& [name, is_macro] : clauses.distributes_over) {
+    if (!is_macro) continue;
+    const auto join = find_join_macro(find, name, name.span);
+    check_is_function(join->body, join->parameters, database, &name.span);
+  }
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Leaf {
   Labels labels;
   std::size_t place = 0;  // of its first factor in the statement, to keep that order
 
-  Factor factor(ScalarOp join) const {
+  Factor factor(const JoinFunction& join) const {
     if (!std::all_of(factors.begin(), factors.end(), [](const Factor& f) { return f.inverted; }))
       return {joined(factors, join), false};
     auto denominators = factors;

@@ -129,7 +129,7 @@ class Inlining {
     const auto of_part = factors(part);
     if (!of_reader || !of_part || of_part->factors.size() < 2) return false;
     if (of_reader->semiring->aggregate != of_part->semiring->aggregate ||
-        of_reader->semiring->join != of_part->semiring->join)
+        !(of_reader->semiring->join == of_part->semiring->join))
       return false;
     return !of_reader->semiring->needs_nonnegative && of_reader->factors.size() >= 2 && has_factor(*of_reader, operand);
   }

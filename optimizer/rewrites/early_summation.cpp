@@ -84,7 +84,7 @@ std::unordered_set<Label> local_labels(const std::vector<FactorGroup>& groups, c
 
 VertexId aggregate_groups(VertexSplitter& splitter, const JoinedFactors& joint, const std::vector<FactorGroup>& groups,
                           const std::unordered_set<Label>& local) {
-  const auto join = joint.semiring->join;
+  const auto& join = joint.semiring->join;
   std::vector<Factor> kept;
   for (const auto& group : groups) {
     Labels own;
@@ -148,7 +148,10 @@ std::optional<VertexId> take_apart(VertexSplitter& splitter) {
       if (const auto apart = sum_terms_apart(splitter)) return apart;
       return count_apart(splitter);
     }
-    case Aggregate::Prod: return multiply_factors_apart(splitter);
+    case Aggregate::Prod: {
+      if (const auto apart = take_powers_last(splitter)) return apart;
+      return multiply_factors_apart(splitter);
+    }
     case Aggregate::Min:
     case Aggregate::Max: return take_extremes_apart(splitter);
     case Aggregate::LogSumExp:

@@ -17,9 +17,9 @@ namespace eindb {
 /// the group. Quotients take part as products with 1/x. A SUM of truth values counts: for a AND b it is the SUM of a
 /// product, for a OR b the number of cells minus that of NOT a AND NOT b. (COUNT, ANY and ALL are such SUMs.)
 ///
-/// SUM over sums and PROD over products of INT64 are taken apart by optimizer/rewrites/separable_sum, MAX and MIN over
-/// GREATEST, LEAST and monotone functions by optimizer/rewrites/separable_extreme. The rewritten vertex and its parts
-/// are examined again.
+/// SUM over sums, and PROD over powers and over products of INT64, are taken apart by optimizer/rewrites/separable_sum,
+/// MAX and MIN over GREATEST, LEAST and monotone functions by optimizer/rewrites/separable_extreme. The rewritten
+/// vertex and its parts are examined again.
 ///
 /// MEAN is a SUM. LOGSUMEXP over sums is not taken apart: the parts of its EXP(X[i] + Y[j] - m) could overflow.
 EinGraph sum_early(const EinGraph& graph);

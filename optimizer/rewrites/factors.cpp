@@ -60,15 +60,35 @@ bool is_minus_one(const ScalarExpression& e) {
   return e.kind() == ScalarExpression::Kind::Integer && e.integer_value() == -1;
 }
 
+void collect_calls(const ScalarPtr& e, const JoinFunction& join, std::vector<Factor>& out) {
+  const auto arguments = join.arguments_of(e);
+  if (!arguments) return out.push_back({e, false});
+  collect_calls(arguments->first, join, out);
+  collect_calls(arguments->second, join, out);
+}
+
+ScalarPtr joined_by_user(const std::vector<Factor>& factors, const JoinFunction& join) {
+  CHECK(!factors.empty(), "there is something to join");
+  auto all = factors.front().expression;
+  for (std::size_t n = 1; n < factors.size(); ++n) {
+    CHECK(!factors[n].inverted, "a user's function has no inverse");
+    all = join.call(all, factors[n].expression);
+  }
+  return all;
+}
+
 }  // namespace
 
-std::vector<Factor> factors_of(const ScalarPtr& expression, ScalarOp join) {
+std::vector<Factor> factors_of(const ScalarPtr& expression, const JoinFunction& join) {
   std::vector<Factor> out;
-  collect(expression, join, false, out);
+  if (join.is_user()) collect_calls(expression, join, out);
+  else collect(expression, join.op(), false, out);
   return out;
 }
 
-ScalarPtr joined(const std::vector<Factor>& factors, ScalarOp join) {
+ScalarPtr joined(const std::vector<Factor>& factors, const JoinFunction& function) {
+  if (function.is_user()) return joined_by_user(factors, function);
+  const auto join = function.op();
   std::vector<ScalarPtr> plain;
   std::vector<ScalarPtr> inverted;
   bool negative = false;

@@ -141,8 +141,8 @@ class Preparation {
     if (type) counted.compute_dtype = *type;
     VertexSplitter splitter(graph_, names_, counted);
     auto joint = joined_factors(splitter);
-    if (!joint) return std::nullopt;
-    join_ = joint->semiring->join;
+    if (!joint || joint->semiring->join.is_user()) return std::nullopt;
+    join_ = joint->semiring->join.op();
     if (counts_truths(splitter, *joint)) join_ = ScalarOp::And;
     for (auto& factor : joint->factors) {
       if (join_ == ScalarOp::And || join_ == ScalarOp::Or)

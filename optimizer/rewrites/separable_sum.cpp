@@ -5,6 +5,7 @@
 #include "common/check.hpp"
 #include "optimizer/rewrites/factors.hpp"
 #include "optimizer/rewrites/term_groups.hpp"
+#include "tensor/algebra.hpp"
 
 namespace eindb {
 namespace {
@@ -88,6 +89,21 @@ std::optional<VertexId> sum_terms_apart(VertexSplitter& splitter) {
                               : ScalarExpression::call(ScalarOp::Multiply, {ScalarExpression::integer(count), sum}));
   }
   return splitter.finish(sum_of(sums), {});
+}
+
+std::optional<VertexId> take_powers_last(VertexSplitter& splitter) {
+  const auto& vertex = splitter.vertex();
+  const auto whole = vertex.einsum.expression;
+  const auto argument = multiplicative_argument(*whole, vertex.compute_dtype);
+  if (!argument || aggregates_nothing(splitter)) return std::nullopt;
+  auto arguments = whole->arguments();
+  const auto inner = arguments[*argument];
+  const auto labels = splitter.labels_of(*inner);
+  const auto head = difference(labels, vertex.einsum.aggregated);
+  const auto own = difference(labels, head);
+  if (operands_of(*inner).empty() || own.size() != vertex.einsum.aggregated.size()) return std::nullopt;
+  arguments[*argument] = splitter.add_part(inner, head, own, Aggregate::Prod);
+  return splitter.finish(ScalarExpression::call(whole->op(), std::move(arguments)), {});
 }
 
 std::optional<VertexId> multiply_factors_apart(VertexSplitter& splitter) {

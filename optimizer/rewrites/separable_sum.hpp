@@ -23,4 +23,11 @@ std::optional<VertexId> sum_terms_apart(VertexSplitter& splitter);
 /// modulo 2^64. In floating point, partial products may overflow where the whole does not, so they stay.
 std::optional<VertexId> multiply_factors_apart(VertexSplitter& splitter);
 
+/// PROD of powers by a constant integer, of reciprocals and of absolute values is that function of the PROD:
+///
+///     Z[i] = PROD(X[i,j] ^ 3)   becomes   Z.1[i] = PROD(X[i,j]), Z[i] = Z.1 ^ 3
+///
+/// It is computed once per cell of the head. Returns nullopt and does nothing for other functions.
+std::optional<VertexId> take_powers_last(VertexSplitter& splitter);
+
 }  // namespace eindb

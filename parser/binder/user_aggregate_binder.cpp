@@ -50,7 +50,7 @@ void ExpressionBinder::require_defined(const ast::Aggregate& e) const {
 
 UserAggregatePtr ExpressionBinder::user_aggregate(const ast::Aggregate& e) {
   require_defined(e);
-  const auto& [name, combination, clauses] = *e.definition;
+  const auto& [name, combination, clauses, joins] = *e.definition;
   check_combination(combination, name);
   check_combination(clauses.initial, name);
   Draft draft;
@@ -62,10 +62,18 @@ UserAggregatePtr ExpressionBinder::user_aggregate(const ast::Aggregate& e) {
   user.commutative = clauses.commutative;
   user.associative = clauses.associative;
   user.idempotent = clauses.idempotent;
-  for (const auto& word : clauses.distributes_over) {
+  for (const auto& [word, is_macro] : clauses.distributes_over) {
+    if (is_macro || !user.may_split()) continue;
     const auto join = find_join_function(word.text);
     CHECK(join.has_value(), "the parser knows the words of DISTRIBUTES OVER");
-    if (user.may_split()) user.semirings.push_back(declared_semiring(*join, user.idempotent));
+    user.semirings.push_back(declared_semiring(*join, user.idempotent));
+  }
+  for (const auto& [macro, body] : joins) {
+    check_combination(body, name);
+    auto function = lower(body, draft);
+    // What depends on one of its values alone joins nothing.
+    if (user.may_split() && operands_of(*function).size() == 2)
+      user.semirings.push_back(declared_semiring(JoinFunction(macro, std::move(function)), user.idempotent));
   }
   return std::make_shared<const UserAggregate>(std::move(user));
 }
@@ -78,7 +86,7 @@ ExpressionBinder::Reduced ExpressionBinder::reduce_by(UserAggregatePtr user, Ein
     typed_combination(*user, wanted);  // for its errors
     return wanted;
   });
-  if (einsum.aggregate != Aggregate::None) einsum.user = std::move(user);
+  if (einsum.aggregate != Aggregate::None) einsum.user = with_join_types(user, type);
   return {add_vertex(std::move(inner), std::move(einsum), span, type)};
 }
 

@@ -129,6 +129,32 @@ TEST(SeparableSum, WholeNumbersWrapAlike) {
   EXPECT_EQ(texts(sum_early(f.g.graph)).size(), 1U);
 }
 
+// PROD of a power is the power of the PROD, also with -0, infinities and NaN. Roots are not: they take PROD out of
+// what FLOAT64 holds; and x ^ 0 is 1 for NaN, too.
+TEST(SeparableProduct, PowersAreTakenLast) {
+  const auto power = [](double exponent) { return call(Power, {op(0), ScalarExpression::real(exponent)}); };
+  GraphBuilder g;
+  const auto s = g.label("s", 2);
+  const auto i = g.label("i", 3);
+  const auto x = g.input("X", {3, 2});
+  const auto z = [&](const ScalarPtr& expression) {
+    g.vertex("Z", {{x, {i, s}}}, {s}, expression, Aggregate::Prod);
+    return apart(g.graph);
+  };
+  EXPECT_EQ(z(power(2)), (Texts{"Z.1[s] = PROD(X[i,s])", "Z[s] = Z.1[s]^2"}));
+  EXPECT_EQ(z(power(3)).size(), 2U);
+  EXPECT_EQ(z(call(Abs, {op(0)})), (Texts{"Z.1[s] = PROD(X[i,s])", "Z[s] = ABS(Z.1[s])"}));
+  for (const double exponent : {0.5, 0.0, 1e30}) EXPECT_EQ(z(power(exponent)).size(), 1U) << exponent;
+  for (const double exponent : {-1.0, -2.0}) {
+    g.vertex("Z", {{x, {i, s}}}, {s}, power(exponent), Aggregate::Prod);
+    EXPECT_EQ(texts(sum_early(drop_dead_vertices(g.graph))).size(), 2U) << exponent;
+  }
+  Operands whole(DType::Int64);
+  whole.z({whole.s}, call(Power, {testing::product(2), ScalarExpression::integer(3)}), Aggregate::Prod);
+  EXPECT_EQ(apart(whole.g.graph), (Texts{"Z.1.1[s] = PROD(X[i,s])", "Z.1.2[s] = PROD(Y[j,s])",
+                                         "Z.1[s] = Z.1.1[s]^40 * Z.1.2[s]^30", "Z[s] = Z.1[s]^3"}));
+}
+
 // By parts, as products in sums: exact but for rounding where no infinities of both signs meet.
 TEST(SeparableExtreme, SumsByParts) {
   Operands o;

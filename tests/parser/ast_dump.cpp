@@ -48,6 +48,7 @@ std::string text_of(const Option& option) {
 std::string text_of(const Dimension& dimension) {
   return text_of(dimension.label) + (dimension.extent ? " " + text_of(dimension.extent->value) : "");
 }
+std::string text_of(const AggregateClauses::Join& join) { return join.name.text; }
 std::string text_of(const SubscriptItem& item) { return item.is_ellipsis() ? "..." : item.label; }
 
 template <class List>
