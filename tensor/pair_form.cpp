@@ -67,6 +67,46 @@ std::optional<Pair> pair_of(const ScalarExpression& e) {
   return pair;
 }
 
+// A search compares what it computes.
+bool is_searched(PairFunction function) {
+  using enum PairFunction;
+  return function == Add || function == Subtract || function == Multiply || function == Least || function == Greatest ||
+         function == SquaredDifference || function == AbsoluteDifference;
+}
+
+// What is compared in MIN[j](CASE WHEN value = sought OR value <> value THEN j ELSE none END).
+struct Search {
+  const ScalarExpression* value;
+  std::size_t sought;
+  double none;
+};
+
+// The values are compared in their own type, or all in a wider one.
+std::optional<Search> search_of(const EinSum& einsum) {
+  const auto& e = *einsum.expression;
+  if (einsum.aggregate != Aggregate::Min || einsum.aggregated.size() != 1) return std::nullopt;
+  if (!e.is_call(ScalarOp::Case) || e.arguments().size() != 3) return std::nullopt;
+  const auto& condition = *e.arguments()[0];
+  const auto& index = *e.arguments()[1];
+  const auto& none = *e.arguments()[2];
+  if (index.kind() != Kind::LabelIndex || index.label() != einsum.aggregated.front() || !none.is_constant() ||
+      !condition.is_call(ScalarOp::Or) || condition.arguments().size() != 2)
+    return std::nullopt;
+  const auto& equals = *condition.arguments()[0];
+  const auto& is_nan = *condition.arguments()[1];
+  if (!equals.is_call(ScalarOp::Equal) || !is_nan.is_call(ScalarOp::NotEqual)) return std::nullopt;
+  const auto* value = equals.arguments()[0].get();
+  const auto* sought = equals.arguments()[1].get();
+  if (!equal(*value, *is_nan.arguments()[0]) || !equal(*value, *is_nan.arguments()[1])) return std::nullopt;
+  if (value->kind() == Kind::Call && converts_to(value->op())) {
+    if (!sought->is_call(value->op())) return std::nullopt;
+    value = value->arguments()[0].get();
+    sought = sought->arguments()[0].get();
+  }
+  if (sought->kind() != Kind::Operand || contains(einsum.inputs[sought->operand()], index.label())) return std::nullopt;
+  return Search{value, sought->operand(), none.real_value()};
+}
+
 // Pair blocks have no pass in which labels of one operand alone are aggregated before.
 bool is_summed_alone(ContractionRole role) {
   return role == ContractionRole::SummedLeft || role == ContractionRole::SummedRight;
@@ -78,13 +118,40 @@ std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
   using enum Aggregate;
   if (einsum.aggregate == None || einsum.aggregate == Prod || einsum.aggregate == User) return std::nullopt;
   if (is_complex(compute)) return std::nullopt;
-  const auto pair = pair_of(*einsum.expression);
+  auto search = search_of(einsum);
+  const auto pair = pair_of(search ? *search->value : *einsum.expression);
+  if (search && (!pair || !is_searched(pair->function) || einsum.inputs.size() != 3 || search->sought == pair->left ||
+                 search->sought == pair->right))
+    return std::nullopt;
   if (!pair || (einsum.aggregate == LogSumExp && pair->function != PairFunction::Add)) return std::nullopt;
   PairForm form{pair->function, pair->left, pair->right, {}};
   auto roles = roles_of(einsum, form.left, form.right);
   if (!roles || std::any_of(roles->begin(), roles->end(), is_summed_alone)) return std::nullopt;
   form.roles = *std::move(roles);
+  if (search) {
+    form.sought = search->sought;
+    form.none = search->none;
+  }
   return form;
+}
+
+bool is_search(const EinSum& einsum) {
+  const auto search = search_of(einsum);
+  return search && search->value->kind() == Kind::Operand;
+}
+
+std::optional<EinSum> with_join_taken_in(const EinSum& search, std::size_t operand, const EinSum& join, DType compute) {
+  if (search.aggregate != Aggregate::Min || search.inputs.size() != 2 || join.aggregate != Aggregate::None ||
+      join.inputs.size() != 2 || search.inputs[operand] != join.output)
+    return std::nullopt;
+  EinSum taken = search;
+  taken.inputs = {search.inputs[1 - operand], join.inputs[0], join.inputs[1]};
+  const auto value =
+      substitute_operands(join.expression, [](std::size_t n) { return ScalarExpression::operand(n + 1); });
+  taken.expression = substitute_operands(
+      search.expression, [&](std::size_t n) { return n == operand ? value : ScalarExpression::operand(0); });
+  const auto form = pair_form(taken, compute);
+  return form && form->sought ? std::optional(std::move(taken)) : std::nullopt;
 }
 
 bool packs_truths(PairFunction function, Aggregate aggregate) {

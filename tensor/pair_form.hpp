@@ -31,16 +31,31 @@ enum class PairFunction : std::uint8_t {
 /// SUM, MIN or MAX of a function of two operands over labels that both have: what pair blocks compute. Likewise
 /// LOGSUMEXP of a sum.
 /// Example: Z[i,k] = MIN(X[i,j] + Y[j,k]) has function Add and roles i Left, j Contracted, k Right.
+///
+/// Or the search for the least index at which the function has the value of a third operand, or is NaN:
+///
+///     Z[i,k] = MIN[j](CASE WHEN X[i,j] + Y[j,k] = M[i,k] OR X[i,j] + Y[j,k] <> X[i,j] + Y[j,k] THEN j ELSE n END)
+///
+/// which is what ARGMIN and ARGMAX are translated to (parser/binder/aggregate_binder).
 struct PairForm {
   PairFunction function = PairFunction::Add;
   std::size_t left = 0;  ///< numbers of operands
   std::size_t right = 1;
-  std::vector<ContractionRole> roles;  ///< one per label of the EinSum; none is summed on one side alone
+  std::vector<ContractionRole> roles;      ///< one per label of the EinSum; none is summed on one side alone
+  std::optional<std::size_t> sought = {};  ///< of a search: the operand with the value
+  double none = 0;                         ///< of a search: n, which is no index
 };
 
 /// nullopt for anything else: a third operand, an operand that is converted, a label that is aggregated and that only
 /// one operand has, a complex type.
 std::optional<PairForm> pair_form(const EinSum& einsum, DType compute);
+
+/// Whether an EinSum searches the values of one operand for an index, as above.
+bool is_search(const EinSum& einsum);
+
+/// A search for an index in the values of a join of two operands, as one EinSum: its operands are those of `search` but
+/// for number `operand`, which reads the join, and then those of the join. nullopt if pair blocks do not compute it.
+std::optional<EinSum> with_join_taken_in(const EinSum& search, std::size_t operand, const EinSum& join, DType compute);
 
 /// Whether these aggregates of AND and OR are computed on truth values packed as bits: the number of values of a label
 /// for which both hold, or whether there is one; likewise the number for which one of two holds, and whether one does

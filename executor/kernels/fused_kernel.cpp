@@ -5,6 +5,8 @@
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
 #include "executor/kernels/scratch.hpp"
+#include "tensor/kernel_choice.hpp"
+#include "tensor/pair_form.hpp"
 
 namespace eindb {
 namespace {
@@ -19,6 +21,43 @@ std::vector<std::int64_t> sizes_of(std::span<const PartRange> ranges) {
   return sizes;
 }
 
+// Whether the kernels of searches over whole labels are pair blocks.
+bool is_large(const EinSum& search, DType compute, const LabelTable& labels) {
+  return KernelChoice(search, compute).kind(labels.extents(search.labels())) == KernelKind::Pairs;
+}
+
+// Lets each search compute the join that only it reads. Returns the step that computes each of those that were given.
+std::vector<std::size_t> take_joins_in(std::vector<FusedStep>& steps, std::size_t operands, const LabelTable& labels) {
+  std::vector<bool> is_taken(steps.size(), false);
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    auto& search = steps[s];
+    for (std::size_t n = 0; n < search.inputs.size() && search.inputs.size() == 2; ++n) {
+      if (search.inputs[n] < operands) continue;
+      const auto value = search.inputs[n] - operands;
+      std::ptrdiff_t reads = 0;
+      for (const auto& step : steps) reads += std::count(step.inputs.begin(), step.inputs.end(), search.inputs[n]);
+      const auto& join = steps[value];
+      auto taken = reads == 1 ? with_join_taken_in(search.einsum, n, join.einsum, search.compute) : std::nullopt;
+      if (!taken || !is_large(*taken, search.compute, labels)) continue;
+      search.inputs = {search.inputs[1 - n], join.inputs[0], join.inputs[1]};
+      search.einsum = *std::move(taken);
+      is_taken[value] = true;
+      break;
+    }
+  }
+  std::vector<std::size_t> number(steps.size());  // of the steps that are left
+  std::vector<FusedStep> left;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    number[s] = left.size();
+    if (is_taken[s]) continue;
+    for (auto& input : steps[s].inputs)
+      if (input >= operands) input = operands + number[input - operands];
+    left.push_back(std::move(steps[s]));
+  }
+  steps = std::move(left);
+  return number;
+}
+
 }  // namespace
 
 FusedKernel::FusedKernel(std::vector<FusedStep> steps, Labels chain_labels, const Labels& rows,
@@ -28,6 +67,7 @@ FusedKernel::FusedKernel(std::vector<FusedStep> steps, Labels chain_labels, cons
   CHECK(!steps_.empty() && operand_labels_.size() == operand_types.size(),
         "a chain has steps, and labels of its inputs");
   rows_ = places_of(rows);
+  step_of_ = take_joins_in(steps_, operand_types.size(), labels);
   for (const auto& step : steps_) {
     std::vector<DType> types;
     CHECK(std::all_of(step.inputs.begin(), step.inputs.end(),
@@ -96,8 +136,9 @@ std::vector<std::int64_t> FusedKernel::sizes_of_step(std::size_t step, std::span
 }
 
 std::string FusedKernel::describe(std::size_t step, std::span<const std::int64_t> label_sizes) const {
-  CHECK(step < kernels_.size(), "a step of the chain is described");
-  return kernels_[step].describe(sizes_of_step(step, strip(label_sizes)));
+  CHECK(step < step_of_.size(), "a step of the chain is described");
+  const auto computed = step_of_[step];
+  return kernels_[computed].describe(sizes_of_step(computed, strip(label_sizes)));
 }
 
 // One call: the memory for a strip, and the current strip's position in operands and result.

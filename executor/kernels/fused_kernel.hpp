@@ -18,7 +18,9 @@ struct FusedStep {
 };
 
 /// Evaluates several EinSums on tiles in one call, one strip of rows at a time. Rows are labels that the head of every
-/// step has. Intermediate results have the size of a strip, some hundred kilobytes, so they stay in the caches.
+/// step has. Intermediate results have the size of a strip, some hundred kilobytes, so they stay in the caches. The
+/// join whose values only a search for an index reads is computed by the search (with_join_taken_in in
+/// tensor/pair_form).
 ///
 /// Example: M[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - M[i]), T[i] = SUM(E[i,j]), Z[i,j] = E[i,j] / T[i] with 4096
 /// values j in FLOAT32 works on 23 rows i at a time.
@@ -54,7 +56,8 @@ class FusedKernel {
   /// The part of a strip's sizes that a step has labels for.
   std::vector<std::int64_t> sizes_of_step(std::size_t step, std::span<const std::int64_t> strip) const;
 
-  std::vector<FusedStep> steps_;
+  std::vector<FusedStep> steps_;      // without joins that searches have taken in
+  std::vector<std::size_t> step_of_;  // for each step that was given, the one that computes it
   Labels labels_;
   std::vector<std::size_t> rows_;  // as positions in labels_
   std::vector<Labels> operand_labels_;

@@ -196,6 +196,8 @@ struct ElementTable {
 
   using PairBlock = void (*)(const void* a, const void* b, std::int64_t k, MatrixView c, std::int64_t rows,
                              std::int64_t columns, bool first);
+  using PairSearch = void (*)(const void* a, const void* b, std::int64_t k, ConstMatrixView sought, std::int64_t rows,
+                              std::int64_t columns, std::int32_t* places);
   using PackTruths = void (*)(ConstMatrixView from, std::int64_t rows, std::int64_t columns, std::uint64_t flip,
                               std::int64_t width, std::uint64_t* to);
   using TruthBlock = void (*)(const std::uint64_t* a, const std::uint64_t* b, std::int64_t words, std::int64_t total,
@@ -243,6 +245,10 @@ struct ElementTable {
   /// values that may be NaN, nor Least and Greatest for such arguments. Null for complex types, None, PROD and
   /// LOGSUMEXP, which executor/kernels/log_sum_exp_kernel makes of products.
   std::array<std::array<PairBlock, kAggregateCount>, kPairFunctionCount> pair;
+  /// By PairFunction: places[r * pair_columns + s] = the least p < k with f(a(r, p), b(p, s)) = sought(r, s) or NaN; k,
+  /// which is less than 2^31, where there is none. Panels as above; Least and Greatest do not handle NaN. Null for
+  /// functions whose values are truths, and for complex types.
+  std::array<PairSearch, kPairFunctionCount> pair_search{};
   std::int64_t pair_rows = 0;
   std::int64_t pair_columns = 0;
 

@@ -39,35 +39,38 @@ bool knows(PairFunction function, Aggregate aggregate, unsigned left, unsigned r
   return infinities == 0;
 }
 
-class PairRun {
+// A block of rows of both operands, packed into panels: for each depth, the rows of a panel are contiguous.
+struct PackedBlock {
+  const std::byte* left;
+  const std::byte* right;
+  std::int64_t row;
+  std::int64_t column;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t begin;  // of the depth
+  std::int64_t depth;
+};
+
+// The panels of two operands, and the order in which they are packed and visited.
+class PairPanels {
  public:
-  PairRun(const LevelTable& level, DType compute, PairFunction function, Aggregate aggregate,
-          const PairMatrices& matrices)
-      : table_(level.of(compute)),
-        compute_(compute),
-        function_(function),
-        aggregate_(aggregate),
+  PairPanels(const LevelTable& level, DType type, const PairMatrices& matrices)
+      : table_(level.of(type)),
+        type_(type),
         matrices_(matrices),
-        element_(static_cast<std::int64_t>(size_of(compute))) {
-    plan_panels();
+        element_(static_cast<std::int64_t>(size_of(type))),
+        rows_packed_(kMostRowsPacked / table_.pair_rows * table_.pair_rows) {
+    const auto panel = table_.pair_columns;
+    columns_packed_ =
+        std::min(rounded_up(matrices_.columns(), panel), std::max(panel, kPackedBytes / kPanelDepth / element_));
+    columns_packed_ = rounded_up(columns_packed_, panel);
+    CHECK(columns_packed_ > 0 && columns_packed_ % panel == 0, "whole panels are packed at a time");
   }
 
-  bool run(const LabelView& a, const LabelView& b, const MutableLabelView& c, bool first) {
-    const auto left = matrices_.left(a);
-    const auto right = matrices_.right(b);
-    if (!knows(function_, aggregate_, specials(left, matrices_.rows()), specials(right, matrices_.columns())))
-      return false;
-    const auto result = matrices_.result(c, first);
-    left_panels_.emplace(static_cast<std::size_t>(left_panel_bytes()));
-    right_panels_.emplace(static_cast<std::size_t>(right_panel_bytes()));
-    for (std::int64_t n = 0; n < matrices_.batch(); ++n) multiply(left, right, result, n, first);
-    matrices_.write_result(c, result);
-    return true;
-  }
+  std::int64_t bytes() const { return left_bytes() + right_bytes(); }
 
-  std::int64_t panel_bytes() const { return left_panel_bytes() + right_panel_bytes(); }
-
- private:
+  // What the elements of an operand are beside finite numbers; rows of it belong to those of the left operand, or to
+  // columns of the result.
   unsigned specials(const PairMatrix& matrix, std::int64_t rows) const {
     unsigned all = 0;
     for (std::int64_t n = 0; n < matrices_.batch(); ++n)
@@ -76,25 +79,17 @@ class PairRun {
     return all;
   }
 
-  static std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return ceil_divide(value, unit) * unit; }
-
-  void plan_panels() {
-    const auto panel = table_.pair_columns;
-    columns_packed_ =
-        std::min(rounded_up(matrices_.columns(), panel), std::max(panel, kPackedBytes / kPanelDepth / element_));
-    columns_packed_ = rounded_up(columns_packed_, panel);
-    CHECK(columns_packed_ > 0 && columns_packed_ % panel == 0, "whole panels are packed at a time");
-    rows_packed_ = kMostRowsPacked / table_.pair_rows * table_.pair_rows;
+  void allocate() {
+    left_panels_.emplace(static_cast<std::size_t>(left_bytes()));
+    right_panels_.emplace(static_cast<std::size_t>(right_bytes()));
   }
-  std::int64_t left_panel_bytes() const { return rows_packed_ * kPanelDepth * element_; }
-  std::int64_t right_panel_bytes() const { return columns_packed_ * kPanelDepth * element_; }
 
-  // Multiplies one matrix of the batch in blocks of columns, then of depth. The right operand's block stays in the
+  // Visits one pair of matrices in blocks of columns, then of depth. The right operand's block stays in the
   // second-level cache, one of its panels in the first.
-  void multiply(const PairMatrix& a, const PairMatrix& b, const PairMatrix& c, std::int64_t batch, bool first) {
+  template <class Visit>
+  void for_each_block(const PairMatrix& a, const PairMatrix& b, std::int64_t batch, const Visit& visit) const {
     const auto* left = matrices_.at(a, batch);
     const auto* right = matrices_.at(b, batch);
-    auto* out = matrices_.at(c, batch);
     for (std::int64_t column = 0; column < matrices_.columns(); column += columns_packed_) {
       const auto columns = std::min(columns_packed_, matrices_.columns() - column);
       for (std::int64_t p = 0; p < matrices_.depth(); p += kPanelDepth) {
@@ -103,47 +98,163 @@ class PairRun {
         for (std::int64_t row = 0; row < matrices_.rows(); row += rows_packed_) {
           const auto rows = std::min(rows_packed_, matrices_.rows() - row);
           pack(*left_panels_, table_.pair_rows, left, a, row, rows, p, depth);
-          auto* corner = out + (row * c.row_stride + column * c.column_stride) * element_;
-          block({corner, c.row_stride, c.column_stride}, rows, columns, depth, first && p == 0);
+          visit_panels(visit, {nullptr, nullptr, row, column, rows, columns, p, depth});
         }
       }
     }
   }
 
-  // Packs `count` rows of a matrix from `begin` on into panels of `width` rows each: for each depth, the panel's rows
-  // are contiguous. Surplus rows of the last panel have arbitrary values; they affect no cell.
+ private:
+  static std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return ceil_divide(value, unit) * unit; }
+
+  std::int64_t left_bytes() const { return rows_packed_ * kPanelDepth * element_; }
+  std::int64_t right_bytes() const { return columns_packed_ * kPanelDepth * element_; }
+
+  // Packs `count` rows of a matrix from `begin` on into panels of `width` rows each. Surplus rows of the last panel
+  // have arbitrary values; they affect no cell.
   void pack(const Scratch& panels, std::int64_t width, const std::byte* data, const PairMatrix& matrix,
             std::int64_t begin, std::int64_t count, std::int64_t p, std::int64_t depth) const {
     for (std::int64_t row = 0; row < count; row += width) {
       auto* panel = panels.data() + row * depth * element_;
       const auto* from = data + ((begin + row) * matrix.row_stride + p * matrix.column_stride) * element_;
       const auto rows = std::min(width, count - row);
-      table_.move[slot_of(compute_)]({panel, width, 1}, {from, matrix.column_stride, matrix.row_stride}, depth, rows);
+      table_.move[slot_of(type_)]({panel, width, 1}, {from, matrix.column_stride, matrix.row_stride}, depth, rows);
     }
   }
 
-  void block(MatrixView c, std::int64_t rows, std::int64_t columns, std::int64_t depth, bool first) const {
-    const auto run = table_.pair[slot_of(function_)][slot_of(aggregate_)];
-    for (std::int64_t s = 0; s < columns; s += table_.pair_columns) {
+  template <class Visit>
+  void visit_panels(const Visit& visit, const PackedBlock& packed) const {
+    for (std::int64_t s = 0; s < packed.columns; s += table_.pair_columns) {
       poll_cancellation();
-      for (std::int64_t r = 0; r < rows; r += table_.pair_rows)
-        run(left_panels_->data() + r * depth * element_, right_panels_->data() + s * depth * element_, depth,
-            {static_cast<std::byte*>(c.data) + (r * c.row_stride + s * c.column_stride) * element_, c.row_stride,
-             c.column_stride},
-            std::min(table_.pair_rows, rows - r), std::min(table_.pair_columns, columns - s), first);
+      for (std::int64_t r = 0; r < packed.rows; r += table_.pair_rows)
+        visit(PackedBlock{left_panels_->data() + r * packed.depth * element_,
+                          right_panels_->data() + s * packed.depth * element_, packed.row + r, packed.column + s,
+                          std::min(table_.pair_rows, packed.rows - r),
+                          std::min(table_.pair_columns, packed.columns - s), packed.begin, packed.depth});
     }
   }
 
   const ElementTable& table_;
-  DType compute_;
+  DType type_;
+  const PairMatrices& matrices_;
+  std::int64_t element_;
+  std::int64_t rows_packed_;
+  std::int64_t columns_packed_ = 0;
+  std::optional<Scratch> left_panels_;
+  std::optional<Scratch> right_panels_;
+};
+
+std::byte* cell_of(const PairMatrix& matrix, std::byte* data, std::int64_t row, std::int64_t column) {
+  return data +
+         (row * matrix.row_stride + column * matrix.column_stride) * static_cast<std::int64_t>(size_of(matrix.dtype));
+}
+
+class PairRun {
+ public:
+  PairRun(const LevelTable& level, DType compute, PairFunction function, Aggregate aggregate,
+          const PairMatrices& matrices)
+      : table_(level.of(compute)),
+        function_(function),
+        aggregate_(aggregate),
+        matrices_(matrices),
+        panels_(level, compute, matrices) {}
+
+  bool run(const LabelView& a, const LabelView& b, const MutableLabelView& c, bool first) {
+    const auto left = matrices_.left(a);
+    const auto right = matrices_.right(b);
+    if (!knows(function_, aggregate_, panels_.specials(left, matrices_.rows()),
+               panels_.specials(right, matrices_.columns())))
+      return false;
+    const auto result = matrices_.result(c, first);
+    panels_.allocate();
+    const auto run_block = table_.pair[slot_of(function_)][slot_of(aggregate_)];
+    for (std::int64_t n = 0; n < matrices_.batch(); ++n) {
+      auto* out = matrices_.at(result, n);
+      panels_.for_each_block(left, right, n, [&](const PackedBlock& block) {
+        run_block(block.left, block.right, block.depth,
+                  {cell_of(result, out, block.row, block.column), result.row_stride, result.column_stride}, block.rows,
+                  block.columns, first && block.begin == 0);
+      });
+    }
+    matrices_.write_result(c, result);
+    return true;
+  }
+
+  std::int64_t panel_bytes() const { return panels_.bytes(); }
+
+ private:
+  const ElementTable& table_;
   PairFunction function_;
   Aggregate aggregate_;
   const PairMatrices& matrices_;
-  std::int64_t element_;
-  std::int64_t columns_packed_ = 0;
-  std::int64_t rows_packed_ = 0;
-  std::optional<Scratch> left_panels_;
-  std::optional<Scratch> right_panels_;
+  PairPanels panels_;
+};
+
+// The search for the least index. Values are compared in the operands' type; the result has another one.
+class SearchRun {
+ public:
+  SearchRun(const LevelTable& level, DType type, PairFunction function, const PairMatrices& operands,
+            const PairMatrices& results)
+      : table_(level.of(type)),
+        function_(function),
+        operands_(operands),
+        results_(results),
+        panels_(level, type, operands) {}
+
+  // `begin`: the index of the first value; `none` stands where no index is found.
+  bool run(const LabelView& a, const LabelView& b, const LabelView& sought, const MutableLabelView& c, bool first,
+           std::int64_t begin, double none) {
+    const auto left = operands_.left(a);
+    const auto right = operands_.right(b);
+    const bool orders = function_ == PairFunction::Least || function_ == PairFunction::Greatest;
+    if (orders && ((panels_.specials(left, operands_.rows()) | panels_.specials(right, operands_.columns())) & kHasNan))
+      return false;
+    const auto values = operands_.beside_result(sought);
+    const auto result = results_.result(c, first);
+    panels_.allocate();
+    dispatch(result.dtype, [&](auto t) {
+      using T = typename decltype(t)::type;
+      if constexpr (std::is_arithmetic_v<T>) search<T>(left, right, values, result, first, begin, none);
+      else CHECK(false, "an index is a real number");
+    });
+    results_.write_result(c, result);
+    return true;
+  }
+
+  std::int64_t panel_bytes() const { return panels_.bytes(); }
+
+ private:
+  template <class T>
+  void search(const PairMatrix& left, const PairMatrix& right, const PairMatrix& values, const PairMatrix& result,
+              bool first, std::int64_t begin, double none) const {
+    const auto run_block = table_.pair_search[slot_of(function_)];
+    CHECK(run_block != nullptr, "a search compares the values of an arithmetic function");
+    std::vector<std::int32_t> places(static_cast<std::size_t>(table_.pair_rows * table_.pair_columns));
+    for (std::int64_t n = 0; n < operands_.batch(); ++n) {
+      auto* from = operands_.at(values, n);
+      auto* to = results_.at(result, n);
+      panels_.for_each_block(left, right, n, [&](const PackedBlock& block) {
+        run_block(block.left, block.right, block.depth,
+                  {cell_of(values, from, block.row, block.column), values.row_stride, values.column_stride}, block.rows,
+                  block.columns, places.data());
+        const bool fresh = first && block.begin == 0;
+        for (std::int64_t r = 0; r < block.rows; ++r) {
+          auto* cell = reinterpret_cast<T*>(cell_of(result, to, block.row + r, block.column));
+          const auto* place = places.data() + r * table_.pair_columns;
+          for (std::int64_t s = 0; s < block.columns; ++s, ++place, cell += result.column_stride) {
+            if (fresh) *cell = static_cast<T>(none);
+            if (*place < block.depth) *cell = std::min(*cell, static_cast<T>(begin + block.begin + *place));
+          }
+        }
+      });
+    }
+  }
+
+  const ElementTable& table_;
+  PairFunction function_;
+  const PairMatrices& operands_;
+  const PairMatrices& results_;
+  PairPanels panels_;
 };
 
 }  // namespace
@@ -154,7 +265,9 @@ PairKernel::PairKernel(const PairForm& form, Aggregate aggregate, DType compute)
       compute_(compute),
       left_(form.left),
       right_(form.right),
-      roles_(form.roles) {}
+      roles_(form.roles),
+      sought_(form.sought),
+      none_(form.none) {}
 
 bool PairKernel::is_packed_as_bits() const { return packs_truths(function_, aggregate_); }
 
@@ -177,6 +290,7 @@ bool PairKernel::run(const LevelTable& level, std::span<const LabelView> operand
   for (const auto& range : ranges) sizes.push_back(range.size);
   const auto groups = pair_groups(roles_, sizes, operands[left_].strides, accumulator.strides);
   const PairMatrices matrices(level, compute_, groups, sizes, !is_packed_as_bits());
+  if (sought_) return search(level, operands, ranges, groups, matrices, accumulator, first);
   if (is_packed_as_bits()) {
     TruthRun(level, compute_, function_, aggregate_, matrices)
         .run(operands[left_], operands[right_], accumulator, first);
@@ -186,15 +300,43 @@ bool PairKernel::run(const LevelTable& level, std::span<const LabelView> operand
       .run(operands[left_], operands[right_], accumulator, first);
 }
 
+bool PairKernel::search(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
+                        const PairGroups& groups, const PairMatrices& results, const MutableLabelView& accumulator,
+                        bool first) const {
+  const auto type = operands[left_].dtype;
+  if (operands[right_].dtype != type || operands[*sought_].dtype != type || is_complex(type)) return false;
+  const auto depth = std::find(roles_.begin(), roles_.end(), ContractionRole::Contracted);
+  CHECK(depth != roles_.end(), "a search runs over a label of both operands");
+  const auto& range = ranges[static_cast<std::size_t>(depth - roles_.begin())];
+  // Otherwise MIN could be the value for other indices.
+  if (!(none_ >= static_cast<double>(range.begin + range.size - 1))) return false;
+  std::vector<std::int64_t> sizes;
+  for (const auto& each : ranges) sizes.push_back(each.size);
+  const PairMatrices matrices(level, type, groups, sizes, true);
+  return SearchRun(level, type, function_, matrices, results)
+      .run(operands[left_], operands[right_], operands[*sought_], accumulator, first, range.begin, none_);
+}
+
 std::size_t PairKernel::workspace_bytes(const LevelTable& level, std::span<const LabelView> operands,
                                         std::span<const std::int64_t> label_sizes,
                                         const MutableLabelView& accumulator) const {
   const std::vector<std::int64_t> sizes(label_sizes.begin(), label_sizes.end());
   const auto groups = pair_groups(roles_, sizes, operands[left_].strides, accumulator.strides);
-  const PairMatrices matrices(level, compute_, groups, sizes, !is_packed_as_bits());
-  const auto panels = is_packed_as_bits() ? TruthRun(level, compute_, function_, aggregate_, matrices).panel_bytes()
-                                          : PairRun(level, compute_, function_, aggregate_, matrices).panel_bytes();
-  return static_cast<std::size_t>(panels + matrices.copied_bytes(operands[left_], operands[right_], accumulator));
+  const PairMatrices results(level, compute_, groups, sizes, !is_packed_as_bits());
+  const auto type = sought_ ? operands[left_].dtype : compute_;
+  if (is_complex(type)) return 0;
+  const PairMatrices matrices(level, type, groups, sizes, !is_packed_as_bits());
+  auto bytes = matrices.copied_bytes(operands[left_], operands[right_]) + results.copied_bytes(accumulator);
+  if (sought_) {
+    const auto& sought = operands[*sought_];
+    bytes += matrices.copied_bytes(MutableLabelView{sought.dtype, nullptr, sought.strides});
+    bytes += SearchRun(level, type, function_, matrices, results).panel_bytes();
+  } else if (is_packed_as_bits()) {
+    bytes += TruthRun(level, compute_, function_, aggregate_, matrices).panel_bytes();
+  } else {
+    bytes += PairRun(level, compute_, function_, aggregate_, matrices).panel_bytes();
+  }
+  return static_cast<std::size_t>(bytes);
 }
 
 std::string PairKernel::describe() const {
@@ -211,6 +353,7 @@ std::string PairKernel::describe() const {
                                                                            "disjunctions",
                                                                            "squared differences",
                                                                            "absolute differences"};
+  if (sought_) return "search of " + std::string(kNames[slot_of(function_)]);
   return std::string(name_of(aggregate_)) + " of " + std::string(kNames[slot_of(function_)]);
 }
 

@@ -7,6 +7,7 @@
 #include "executor/kernels/contraction_kernel.hpp"
 #include "executor/kernels/label_view.hpp"
 #include "executor/kernels/level_table.hpp"
+#include "executor/kernels/pair_matrices.hpp"
 #include "tensor/pair_form.hpp"
 
 namespace eindb {
@@ -17,7 +18,8 @@ namespace eindb {
 ///
 /// Sums are computed over 128 terms at a time in the element type, and these partial sums are added: the error is at
 /// most (128 + k / 128) roundings of the sum of the absolute terms. Sums longer than kLongestSum are refused.
-/// Conjunctions and disjunctions are counted, or looked for, on bits (TruthRun).
+/// Conjunctions and disjunctions are counted, or looked for, on bits (TruthRun). The search for an index compares
+/// values in the operands' type.
 ///
 /// Immutable, thread-safe.
 class PairKernel {
@@ -27,7 +29,8 @@ class PairKernel {
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
 
   /// See ExpressionKernel::run. Returns false without doing anything if non-finite values need the general kernel: MIN
-  /// and MAX of values that may be NaN.
+  /// and MAX of values that may be NaN; or if a search has operands of several types, or an index that its `none` does
+  /// not exceed.
   bool run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first) const;
 
@@ -41,6 +44,9 @@ class PairKernel {
 
  private:
   bool is_packed_as_bits() const;
+  bool search(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
+              const PairGroups& groups, const PairMatrices& results, const MutableLabelView& accumulator,
+              bool first) const;
 
   PairFunction function_;
   Aggregate aggregate_;
@@ -48,6 +54,8 @@ class PairKernel {
   std::size_t left_;  // operand numbers
   std::size_t right_;
   std::vector<ContractionRole> roles_;  // per label
+  std::optional<std::size_t> sought_;   // operand number
+  double none_;
 };
 
 }  // namespace eindb

@@ -42,6 +42,14 @@ PairMatrices::PairMatrices(const LevelTable& level, DType compute, const PairGro
       depth_(count(groups.depth)),
       batch_(count(groups.batch)) {}
 
+PairMatrix PairMatrices::beside_result(const LabelView& view) const {
+  if (view.dtype == compute_)
+    if (auto matrix = in_place(view, groups_.rows, groups_.columns)) return *std::move(matrix);
+  auto matrix = scratch(compute_, groups_.rows, groups_.columns);
+  copy(view_of(matrix, groups_.rows, groups_.columns), view, places(groups_.rows, groups_.columns));
+  return matrix;
+}
+
 PairMatrix PairMatrices::result(const MutableLabelView& view, bool first) const {
   if (auto matrix = in_place(view, groups_.rows, groups_.columns)) return *std::move(matrix);
   auto matrix = scratch(compute_, groups_.rows, groups_.columns);
@@ -57,13 +65,15 @@ void PairMatrices::write_result(const MutableLabelView& view, const PairMatrix& 
   copy(view, {from.dtype, from.data, from.strides}, places(groups_.rows, groups_.columns));
 }
 
-std::int64_t PairMatrices::copied_bytes(const LabelView& left, const LabelView& right,
-                                        const MutableLabelView& result) const {
+std::int64_t PairMatrices::copied_bytes(const LabelView& left, const LabelView& right) const {
   std::int64_t bytes = 0;
   if (!lies_in_place(left, groups_.rows)) bytes += bytes_of(compute_, groups_.rows, groups_.depth);
   if (!lies_in_place(right, groups_.columns)) bytes += bytes_of(compute_, groups_.columns, groups_.depth);
-  if (!in_place(result, groups_.rows, groups_.columns)) bytes += bytes_of(compute_, groups_.rows, groups_.columns);
   return bytes;
+}
+
+std::int64_t PairMatrices::copied_bytes(const MutableLabelView& result) const {
+  return in_place(result, groups_.rows, groups_.columns) ? 0 : bytes_of(compute_, groups_.rows, groups_.columns);
 }
 
 std::byte* PairMatrices::at(const PairMatrix& matrix, std::int64_t batch) const {

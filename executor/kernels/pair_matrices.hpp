@@ -55,13 +55,17 @@ class PairMatrices {
   PairMatrix left(const LabelView& view) const { return operand(view, groups_.rows); }
   PairMatrix right(const LabelView& view) const { return operand(view, groups_.columns); }
 
+  /// An operand of the labels of the result.
+  PairMatrix beside_result(const LabelView& view) const;
+
   /// The result, which a copy holds until write_result() where it is no matrix in place. Unless `first`, the copy
   /// begins with the present values.
   PairMatrix result(const MutableLabelView& view, bool first) const;
   void write_result(const MutableLabelView& view, const PairMatrix& result) const;
 
-  /// The bytes of all copies for such operands and such a result.
-  std::int64_t copied_bytes(const LabelView& left, const LabelView& right, const MutableLabelView& result) const;
+  /// The bytes of all copies for such operands, and for such a result.
+  std::int64_t copied_bytes(const LabelView& left, const LabelView& right) const;
+  std::int64_t copied_bytes(const MutableLabelView& result) const;
 
   /// The first element of matrix number `batch`.
   std::byte* at(const PairMatrix& matrix, std::int64_t batch) const;

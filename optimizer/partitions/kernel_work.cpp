@@ -75,6 +75,9 @@ class MatrixMatcher {
   MatrixWork work_;
 };
 
+// Of a value with one that is sought, and with itself.
+constexpr double kComparison = 2;
+
 // ---- Pair blocks ---------------------------------------------------------------------------------------------------
 
 // Vector operations for one pair of elements and its aggregation.
@@ -205,6 +208,7 @@ KernelWork work_of(const EinSum& written, const std::vector<DType>& operand_type
     work.matrix = MatrixMatcher(einsum).match(*form);
     work.takes_exponentials = einsum.aggregate == Aggregate::LogSumExp;
     work.pair_operations = work.takes_exponentials ? 1 : pair_operations(form->function, einsum.aggregate, compute);
+    if (form->sought) work.pair_operations += kComparison;
   }
   OperationCounter counter(work.operations);
   counter.count(*einsum.expression);

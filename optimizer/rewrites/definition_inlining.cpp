@@ -9,6 +9,7 @@
 #include "optimizer/rewrites/truth_product.hpp"
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/pair_form.hpp"
 #include "tensor/scan_form.hpp"
 #include "tensor/user_aggregate.hpp"
 
@@ -86,6 +87,8 @@ class Inlining {
       return false;
     if (!is_plain(part) || part.keeps_order || part.compute_dtype != reader.compute_dtype) return false;
     if (has_own_kernel(reader) || has_own_kernel(part)) return false;
+    // It takes the values in when it runs (executor/kernels/fused_kernel).
+    if (is_search(reader.einsum)) return false;
     if (!leads_to_join(part, reader.einsum.aggregate)) return false;
     const bool alone = vertices_.uses(reader.inputs[operand]) == 1;
     if (part.einsum.aggregate == Aggregate::None)

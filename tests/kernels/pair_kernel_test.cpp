@@ -103,6 +103,34 @@ TEST_P(PairKernelTest, AgreesWithReferenceOnSpecialValues) {
         expect_reference(random_pairs(random, type, function, aggregate, true), random);
 }
 
+// ARGMIN and ARGMAX of a join: the extreme is looked for in the values, which are computed again. Ties, NaN and
+// infinities; values that are not found; indices that the constant does not exceed.
+TEST_P(PairKernelTest, SearchesForAnIndex) {
+  Random random(17);
+  using enum ScalarOp;
+  for (const auto type : {DType::Float32, DType::Float64, DType::Int64})
+    for (const auto op : {Add, Subtract, Multiply, Least, Greatest})
+      for (int n = 0; n < 12 && !HasFatalFailure(); ++n) {
+        const auto value = call(op, {ScalarExpression::operand(0), ScalarExpression::operand(1)});
+        auto sample = random_pairs(random, type, value, n % 2 == 0 ? Aggregate::Max : Aggregate::Min, n % 3 == 0);
+        if (sample.einsum.aggregated.size() != 1) continue;
+        const auto label = sample.einsum.aggregated[0];
+        auto extreme =
+            evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
+        sample.einsum.inputs.push_back(sample.einsum.output);
+        sample.tensors.push_back(std::move(extreme));
+        const auto sought = ScalarExpression::operand(2);
+        const auto otherwise = n == 5 ? 1 : sample.labels.extent(label);
+        sample.einsum.expression =
+            call(Case, {call(Or, {call(Equal, {value, sought}), call(NotEqual, {value, value})}),
+                        ScalarExpression::label_index(label), ScalarExpression::integer(otherwise)});
+        sample.einsum.aggregate = Aggregate::Min;
+        sample.compute = sample.result = DType::Int64;
+        if (type != DType::Int64) sample.compute = DType::Float64;
+        expect_reference(sample, random);
+      }
+}
+
 // Truth values as bits: many zeros, tall and wide blocks, and rows of more bits than are packed at a time.
 TEST_P(PairKernelTest, TruthsInManyWords) {
   Random random(15);

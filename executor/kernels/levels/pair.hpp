@@ -183,6 +183,68 @@ void pair_block(const void* a, const void* b, std::int64_t k, MatrixView c, std:
   }
 }
 
+/// `place` in the lanes where `value` is the one sought, or NaN, and `found` elsewhere.
+template <class T, class Places>
+Places place_where_equal(Places found, Lanes<T> value, Lanes<T> one, Places place) {
+#if defined(__AVX512F__)
+  const auto before = reinterpret_cast<__m512i>(found);
+  const auto after = reinterpret_cast<__m512i>(place);
+  if constexpr (std::is_same_v<T, float>) {
+    const auto v = reinterpret_cast<__m512>(value);
+    const auto mask = _mm512_cmp_ps_mask(v, reinterpret_cast<__m512>(one), _CMP_EQ_OQ);
+    const auto nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+    return reinterpret_cast<Places>(_mm512_mask_mov_epi32(before, static_cast<__mmask16>(mask | nan), after));
+  } else if constexpr (std::is_same_v<T, double>) {
+    const auto v = reinterpret_cast<__m512d>(value);
+    const auto mask = _mm512_cmp_pd_mask(v, reinterpret_cast<__m512d>(one), _CMP_EQ_OQ);
+    const auto nan = _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q);
+    return reinterpret_cast<Places>(_mm512_mask_mov_epi64(before, static_cast<__mmask8>(mask | nan), after));
+  }
+#endif
+  if constexpr (std::is_integral_v<T>) return value == one ? place : found;
+  else return ((value == one) | (value != value)) ? place : found;
+}
+
+// Places are in registers, and the values sought in the first-level cache.
+template <class T, PairFunction kFunction>
+void pair_search(const void* a, const void* b, std::int64_t k, ConstMatrixView sought, std::int64_t rows,
+                 std::int64_t columns, std::int32_t* places) {
+  using V = Lanes<T>;
+  using Place = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  using P = Lanes<Place>;
+  constexpr int kLanes = PairVector<T>::kLanes;
+  constexpr int kColumns = kPairVectors * kLanes;
+  alignas(64) T wanted[kPairRows][kColumns] = {};
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t s = 0; s < columns; ++s)
+      wanted[r][s] = static_cast<const T*>(sought.data)[r * sought.row_stride + s * sought.column_stride];
+  const auto* x = static_cast<const T*>(a) + k * kPairRows;
+  const auto* y = static_cast<const V*>(b) + k * kPairVectors;
+  P found[kPairRows][kPairVectors];
+  for (auto& row : found)
+    for (auto& cell : row) cell = P{} + static_cast<Place>(k);
+  // Backwards, so that the least place is the last that is kept.
+  for (auto p = static_cast<Place>(k); p-- > 0;) {
+    x -= kPairRows;
+    y -= kPairVectors;
+    const P place = P{} + p;
+#pragma GCC unroll 8
+    for (int r = 0; r < kPairRows; ++r) {
+      const V left = all_lanes(x[r]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kPairVectors; ++v) {
+        const V value = pair_value<T, kFunction>(left, y[v]);
+        const V& one = *reinterpret_cast<const V*>(wanted[r] + v * kLanes);
+        found[r][v] = place_where_equal<T>(found[r][v], value, one, place);
+      }
+    }
+  }
+  for (int r = 0; r < kPairRows; ++r)
+    for (int v = 0; v < kPairVectors; ++v)
+      for (int l = 0; l < kLanes; ++l)
+        places[r * kColumns + v * kLanes + l] = static_cast<std::int32_t>(found[r][v][l]);
+}
+
 template <class T>
 unsigned specials(ConstMatrixView a, std::int64_t rows, std::int64_t columns) {
   if constexpr (std::is_integral_v<T>) {
@@ -235,9 +297,15 @@ void fill_pair_function(ElementTable& table) {
   by_aggregate[slot_of(Aggregate::Max)] = pair_block<T, kFunction, Aggregate::Max>;
 }
 
+template <class T, PairFunction... kFunctions>
+void fill_searches(ElementTable& table) {
+  ((table.pair_search[slot_of(kFunctions)] = pair_search<T, kFunctions>), ...);
+}
+
 template <class T>
 void fill_pairs(ElementTable& table) {
   using enum PairFunction;
+  fill_searches<T, Add, Subtract, Multiply, Least, Greatest, SquaredDifference, AbsoluteDifference>(table);
   fill_pair_function<T, Add>(table);
   fill_pair_function<T, Subtract>(table);
   fill_pair_function<T, Multiply>(table);
