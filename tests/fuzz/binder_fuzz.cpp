@@ -63,7 +63,7 @@ MacroPtr find_macro(const std::string& name) {
                                                 .associative = splits,
                                                 .idempotent = splits,
                                                 .distributes_over = {}};
-    if (splits) aggregate.aggregate->distributes_over.push_back({.text = "+", .span = {}});
+    if (splits) aggregate.aggregate->distributes_over.push_back({.name = {.text = "+", .span = {}}});
     return std::make_shared<const Macro>(std::move(aggregate));
   }
   return nullptr;
