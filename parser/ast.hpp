@@ -239,10 +239,10 @@ struct WhenClause {
   Expression then;
 };
 
-/// What CREATE AGGREGATE says beside the function that combines two values: INITIAL e [COMMUTATIVE] [ASSOCIATIVE]
+/// The clauses of CREATE AGGREGATE behind the function that combines two values: INITIAL e [COMMUTATIVE] [ASSOCIATIVE]
 /// [IDEMPOTENT] [DISTRIBUTES OVER (+, MIN, name)].
 struct AggregateClauses {
-  /// What the aggregate distributes over: an operator or a word in upper case, or the name of a macro.
+  /// A join function that the aggregate distributes over: an operator or a word in upper case, or a macro's name.
   struct Join {
     Identifier name;
     bool is_macro = false;

@@ -6,7 +6,7 @@
 
 namespace eindb {
 
-/// What an EinSum with a block function has as its expression, which is never computed: its operands, and the core
+/// The expression of an EinSum with a block function, which is never computed: its operands, and the core
 /// labels of each of them and of the result in their order.
 ScalarPtr block_expression(std::size_t operands, const Labels& core);
 

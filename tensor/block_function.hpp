@@ -33,7 +33,7 @@ inline constexpr BlockOp kLastBlockOp = BlockOp::Eigh;
 /// Whether it is a function of matrices.
 constexpr bool is_of_matrices(BlockOp op) { return op >= BlockOp::Inverse; }
 
-/// What an EinSum with Aggregate::Block computes in place of an expression:
+/// The function that an EinSum with Aggregate::Block computes in place of an expression:
 ///
 ///     Z[batch..., result...] = F(X0[batch..., core...], X1[batch..., core...], ...)
 ///

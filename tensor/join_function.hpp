@@ -9,8 +9,8 @@
 
 namespace eindb {
 
-/// What an EinSum joins the values of its operands with, if that is one function throughout: an operator, or a function
-/// of two values that a user has declared for an aggregate (CREATE AGGREGATE ... DISTRIBUTES OVER). Either is
+/// The function that an EinSum joins the values of its operands with, where it is one throughout: an operator, or a
+/// function of two values that a user has declared for an aggregate (CREATE AGGREGATE ... DISTRIBUTES OVER). Either is
 /// associative and commutative; of a user's function that is trusted. Immutable; thread-safe.
 class JoinFunction {
  public:

@@ -1,6 +1,7 @@
 #include "tensor/kernel_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace eindb {
 namespace {
@@ -68,6 +69,23 @@ KernelChoice::KernelChoice(const EinSum& typed, DType compute)
 KernelKind KernelChoice::kind(std::span<const std::int64_t> sizes) const {
   if (!contraction_ && !pair_) return form_.best;
   return kernel_for(form_, role_sizes(contraction_ ? contraction_->roles : pair_->roles, sizes));
+}
+
+std::optional<EinSum> with_join_taken_in(const EinSum& search, std::size_t operand, const EinSum& join, DType compute,
+                                         const LabelTable& labels) {
+  if (search.aggregate != Aggregate::Min || search.inputs.size() != 2 || join.aggregate != Aggregate::None ||
+      join.inputs.size() != 2 || search.inputs[operand] != join.output || !is_search(search))
+    return std::nullopt;
+  EinSum taken = search;
+  taken.inputs = {search.inputs[1 - operand], join.inputs[0], join.inputs[1]};
+  const auto value =
+      substitute_operands(join.expression, [](std::size_t n) { return ScalarExpression::operand(n + 1); });
+  taken.expression = substitute_operands(
+      search.expression, [&](std::size_t n) { return n == operand ? value : ScalarExpression::operand(0); });
+  const KernelChoice choice(taken, compute);
+  const bool fits =
+      choice.pair() && choice.pair()->sought && choice.kind(labels.extents(taken.labels())) == KernelKind::Pairs;
+  return fits ? std::optional(std::move(taken)) : std::nullopt;
 }
 
 }  // namespace eindb

@@ -75,4 +75,10 @@ class KernelChoice {
   KernelForm form_;
 };
 
+/// A search for an index in the values of a join of two operands (is_search in tensor/pair_form), as one EinSum: its
+/// operands are the other one of `search`, and then those of the join. nullopt if pair blocks do not compute it on
+/// whole labels. Fused kernels run it in place of both, and costs are counted so.
+std::optional<EinSum> with_join_taken_in(const EinSum& search, std::size_t operand, const EinSum& join, DType compute,
+                                         const LabelTable& labels);
+
 }  // namespace eindb

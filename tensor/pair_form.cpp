@@ -74,7 +74,7 @@ bool is_searched(PairFunction function) {
          function == SquaredDifference || function == AbsoluteDifference;
 }
 
-// What is compared in MIN[j](CASE WHEN value = sought OR value <> value THEN j ELSE none END).
+// The parts of MIN[j](CASE WHEN value = sought OR value <> value THEN j ELSE none END).
 struct Search {
   const ScalarExpression* value;
   std::size_t sought;
@@ -138,20 +138,6 @@ std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
 bool is_search(const EinSum& einsum) {
   const auto search = search_of(einsum);
   return search && search->value->kind() == Kind::Operand;
-}
-
-std::optional<EinSum> with_join_taken_in(const EinSum& search, std::size_t operand, const EinSum& join, DType compute) {
-  if (search.aggregate != Aggregate::Min || search.inputs.size() != 2 || join.aggregate != Aggregate::None ||
-      join.inputs.size() != 2 || search.inputs[operand] != join.output)
-    return std::nullopt;
-  EinSum taken = search;
-  taken.inputs = {search.inputs[1 - operand], join.inputs[0], join.inputs[1]};
-  const auto value =
-      substitute_operands(join.expression, [](std::size_t n) { return ScalarExpression::operand(n + 1); });
-  taken.expression = substitute_operands(
-      search.expression, [&](std::size_t n) { return n == operand ? value : ScalarExpression::operand(0); });
-  const auto form = pair_form(taken, compute);
-  return form && form->sought ? std::optional(std::move(taken)) : std::nullopt;
 }
 
 bool packs_truths(PairFunction function, Aggregate aggregate) {

@@ -53,10 +53,6 @@ std::optional<PairForm> pair_form(const EinSum& einsum, DType compute);
 /// Whether an EinSum searches the values of one operand for an index, as above.
 bool is_search(const EinSum& einsum);
 
-/// A search for an index in the values of a join of two operands, as one EinSum: its operands are those of `search` but
-/// for number `operand`, which reads the join, and then those of the join. nullopt if pair blocks do not compute it.
-std::optional<EinSum> with_join_taken_in(const EinSum& search, std::size_t operand, const EinSum& join, DType compute);
-
 /// Whether these aggregates of AND and OR are computed on truth values packed as bits: the number of values of a label
 /// for which both hold, or whether there is one; likewise the number for which one of two holds, and whether one does
 /// for all.

@@ -6,7 +6,6 @@
 #include "common/check.hpp"
 #include "executor/kernels/scratch.hpp"
 #include "tensor/kernel_choice.hpp"
-#include "tensor/pair_form.hpp"
 
 namespace eindb {
 namespace {
@@ -21,11 +20,6 @@ std::vector<std::int64_t> sizes_of(std::span<const PartRange> ranges) {
   return sizes;
 }
 
-// Whether the kernels of searches over whole labels are pair blocks.
-bool is_large(const EinSum& search, DType compute, const LabelTable& labels) {
-  return KernelChoice(search, compute).kind(labels.extents(search.labels())) == KernelKind::Pairs;
-}
-
 // Lets each search compute the join that only it reads. Returns the step that computes each of those that were given.
 std::vector<std::size_t> take_joins_in(std::vector<FusedStep>& steps, std::size_t operands, const LabelTable& labels) {
   std::vector<bool> is_taken(steps.size(), false);
@@ -37,8 +31,9 @@ std::vector<std::size_t> take_joins_in(std::vector<FusedStep>& steps, std::size_
       std::ptrdiff_t reads = 0;
       for (const auto& step : steps) reads += std::count(step.inputs.begin(), step.inputs.end(), search.inputs[n]);
       const auto& join = steps[value];
-      auto taken = reads == 1 ? with_join_taken_in(search.einsum, n, join.einsum, search.compute) : std::nullopt;
-      if (!taken || !is_large(*taken, search.compute, labels)) continue;
+      auto taken =
+          reads == 1 ? with_join_taken_in(search.einsum, n, join.einsum, search.compute, labels) : std::nullopt;
+      if (!taken) continue;
       search.inputs = {search.inputs[1 - n], join.inputs[0], join.inputs[1]};
       search.einsum = *std::move(taken);
       is_taken[value] = true;

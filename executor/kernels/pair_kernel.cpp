@@ -69,8 +69,7 @@ class PairPanels {
 
   std::int64_t bytes() const { return left_bytes() + right_bytes(); }
 
-  // What the elements of an operand are beside finite numbers; rows of it belong to those of the left operand, or to
-  // columns of the result.
+  // Tells which non-finite values an operand has (kHasNan, ...). `rows`: of its matrix.
   unsigned specials(const PairMatrix& matrix, std::int64_t rows) const {
     unsigned all = 0;
     for (std::int64_t n = 0; n < matrices_.batch(); ++n)

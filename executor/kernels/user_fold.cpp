@@ -195,7 +195,7 @@ void FoldRun::move(MatrixView to, ConstMatrixView from, std::int64_t rows, std::
 
 // ---- In order
 
-// What is held begins with the initial value, or with what earlier calls have aggregated.
+// The accumulator begins with the initial value, or with the aggregate of earlier calls.
 void FoldRun::begin_in_order(const StreamOffsets& offsets) {
   const auto from = cells(offsets);
   const MatrixView held{held_, 0, 1};

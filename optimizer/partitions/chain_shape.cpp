@@ -21,7 +21,7 @@ bool is_first_to_read(const EinGraph& graph, VertexId id, std::size_t input, con
   return true;
 }
 
-// The search that a vertex of the chain is with the join that it reads taken in, and that join.
+// A vertex of the chain that is a search, with the join that it reads taken in, and that join.
 struct SearchInChain {
   EinSum einsum;
   VertexId join;
@@ -30,7 +30,7 @@ struct SearchInChain {
 
 std::optional<SearchInChain> search_in_chain(const EinGraph& graph, VertexId id, const FusedChain& chain) {
   const auto& vertex = graph.vertex(id);
-  if (vertex.inputs.size() != 2) return std::nullopt;
+  if (vertex.inputs.size() != 2 || !is_search(vertex.einsum)) return std::nullopt;
   for (std::size_t n = 0; n < 2; ++n) {
     const auto made = vertex.inputs[n];
     if (made == chain.result || !std::binary_search(chain.body.begin(), chain.body.end(), made)) continue;
@@ -40,10 +40,8 @@ std::optional<SearchInChain> search_in_chain(const EinGraph& graph, VertexId id,
       reads += std::count(inputs.begin(), inputs.end(), made);
     }
     if (reads != 1) continue;
-    auto taken = with_join_taken_in(vertex.einsum, n, graph.vertex(made).einsum, vertex.compute_dtype);
+    auto taken = with_join_taken_in(vertex.einsum, n, graph.vertex(made).einsum, vertex.compute_dtype, graph.labels());
     if (!taken) continue;
-    const KernelChoice choice(*taken, vertex.compute_dtype);
-    if (choice.kind(graph.labels().extents(taken->labels())) != KernelKind::Pairs) continue;
     return SearchInChain{*std::move(taken), made, 1 - n};
   }
   return std::nullopt;

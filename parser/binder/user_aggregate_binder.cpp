@@ -71,7 +71,7 @@ UserAggregatePtr ExpressionBinder::user_aggregate(const ast::Aggregate& e) {
   for (const auto& [macro, body] : joins) {
     check_combination(body, name);
     auto function = lower(body, draft);
-    // What depends on one of its values alone joins nothing.
+    // A function that depends on one of its values alone joins nothing.
     if (user.may_split() && operands_of(*function).size() == 2)
       user.semirings.push_back(declared_semiring(JoinFunction(macro, std::move(function)), user.idempotent));
   }

@@ -161,7 +161,8 @@ TEST(UserFold, AnEmptyGroupHasTheInitialValue) {
   EXPECT_EQ(identity_tile(einsum, DType::Int64, Shape({2})).data<std::int64_t>()[0], 1);
 }
 
-// What combines by GREATEST or LEAST alone has the kernels of MAX and MIN, but not their value of no cells.
+// An aggregate that combines by GREATEST or LEAST alone has the kernels of MAX and MIN, but not their value of no
+// cells.
 TEST(UserFold, ExtremesAreComputedAsSuch) {
   Random random(5);
   RandomEinSum sample;

@@ -2,18 +2,12 @@
 """Lets tensors grow in random steps, beside NumPy: results of queries, rows of VALUES and of SELECT appended along any
 dimension, longer extents, and updates between them; whole and cut into tiles, in a transaction, with little memory, and
 at three workers."""
-import contextlib
-import os
 import random
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
-
-import nodes  # noqa: E402
+from modes import compare
 
 STEPS = 40
 SHAPES = {"A": (3, 2, 4), "B": (5,), "C": (0, 3), "D": (4, 6)}
@@ -86,42 +80,16 @@ def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else STEPS
     rng = random.Random(20261128)
     wanted = []
-    arrays = {name: np.arange(int(np.prod(shape)), dtype=float).reshape(shape) for name, shape in SHAPES.items()}
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        for name, values in arrays.items():
-            np.save(f"{folder}/{name}.npy", values)
-        for _ in range(steps):
-            for name in SHAPES:
-                if arrays[name].size < 4000:
-                    text, arrays[name] = step(rng, name, arrays[name])
-                    wanted.append((name, text, arrays[name]))
-        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
-        cluster = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
-        failed = 0
-        for number, (mode, prelude) in enumerate(MODES.items()):
-            script = [f"COPY {name} FROM '{folder}/{name}.npy';" for name in SHAPES] + [prelude]
-            for n, (name, text, after) in enumerate(wanted):
-                labels = ",".join(LABELS[:after.ndim])
-                query = f"(EINSUM Z[{labels}] = {name}[{labels}])" if n % 2 else name
-                script.append(f"{text}; COPY {query} TO '{folder}/r{number}_{n}.npy';")
-            if mode == "transaction":
-                script.append("COMMIT;")
-            options = cluster if mode == "workers" else []
-            process = subprocess.run([nodes.EINDB, *options], input="\n".join(script), capture_output=True, text=True)
-            if process.returncode != 0:
-                print(f"{mode}: {process.stderr}")
-                failed += 1
-            for n, (_, text, expected) in enumerate(wanted):
-                path = f"{folder}/r{number}_{n}.npy"
-                result = np.load(path) if os.path.exists(path) else None
-                if result is not None and np.array_equal(result, expected):
-                    continue
-                failed += 1
-                if failed < 4:
-                    print(f"{mode}: {text}\nexpected {expected.tolist()}\n"
-                          f"found {None if result is None else result.tolist()}")
-    print(f"{len(MODES) * len(wanted)} steps, {failed} failed")
-    return 1 if failed else 0
+    values = {name: np.arange(int(np.prod(shape)), dtype=float).reshape(shape) for name, shape in SHAPES.items()}
+    arrays = dict(values)
+    for _ in range(steps):
+        for name in SHAPES:
+            if arrays[name].size < 4000:
+                text, arrays[name] = step(rng, name, arrays[name])
+                labels = ",".join(LABELS[:arrays[name].ndim])
+                query = f"(EINSUM Z[{labels}] = {name}[{labels}])" if len(wanted) % 2 else name
+                wanted.append((f"{text}; COPY {query} TO @", arrays[name]))
+    return compare(MODES, values, wanted)
 
 
 if __name__ == "__main__":

@@ -6,26 +6,18 @@ on three workers.
 Tensors have small integers, so that results are exact. Labels have the extents of the head, and what a reference reads
 is found cell by cell.
 """
-import contextlib
-import os
 import random
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
-
-import nodes  # noqa: E402
+from modes import compare, partitioned, query_modes
 
 CASES = 300
 SHAPES = {"A": (5, 4, 6), "B": (9,), "C": (7, 5), "D": (3, 3, 2, 4)}
 PARTITIONS = {"A": (2, 1, 3), "B": (4,), "C": (3, 2), "D": (1, 3, 2, 2)}
 INDICES = {"I": (3,), "J": (2, 3)}
-PRELUDES = ["", "SET parallelism = 16;", "SET parallelism = 8; SET memory_limit = '2MiB'; SET tile_bytes = 4096;",
-            "SET disabled_passes = 'inlining,elementwise_fusion,chain_fusion,common_subexpressions,early_summation';"]
-WORKERS = "SET workers = 3;"
+PASSES = "inlining,elementwise_fusion,chain_fusion,common_subexpressions,early_summation"
 
 
 class Reference:
@@ -194,37 +186,9 @@ def gradient_case(rng):
 def main():
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
     rng = random.Random(20261126)
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
-        cluster = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
-        load = []
-        for name, values in VALUES.items():
-            np.save(f"{folder}/{name}.npy", values)
-            load.append(f"COPY {name} FROM '{folder}/{name}.npy';")
-        for name, partition in PARTITIONS.items():
-            load.append(f"ALTER TENSOR {name} PARTITION ({', '.join(map(str, partition))});")
-        wanted = [random_case(rng)[:2] for _ in range(cases)] + [gradient_case(rng) for _ in range(cases // 3)]
-        for number, prelude in enumerate([*PRELUDES, WORKERS]):
-            script = load[:len(VALUES)] if number == 0 else list(load)
-            script.append(prelude)
-            for n, (text, _) in enumerate(wanted):
-                script.append(f"COPY ({text}) TO '{folder}/r{number}_{n}.npy';")
-            options = cluster if prelude == WORKERS else []
-            process = subprocess.run([nodes.EINDB, *options], input="\n".join(script), capture_output=True, text=True)
-            if process.returncode != 0:
-                print(f"{prelude}: {process.stderr}")
-                failed += 1
-            for n, (text, expected) in enumerate(wanted):
-                path = f"{folder}/r{number}_{n}.npy"
-                result = np.load(path) if os.path.exists(path) else None
-                if result is not None and np.array_equal(result, expected):
-                    continue
-                failed += 1
-                if failed < 6:
-                    print(f"{prelude} {text}\nexpected {expected.tolist()}\nfound {None if result is None else result.tolist()}")
-    print(f"{(len(PRELUDES) + 1) * len(wanted)} results, {failed} failed")
-    return 1 if failed else 0
+    wanted = [random_case(rng)[:2] for _ in range(cases)] + [gradient_case(rng) for _ in range(cases // 3)]
+    modes = query_modes(partitioned(PARTITIONS), PASSES)
+    return compare(modes, VALUES, [(f"COPY ({text}) TO @", expected) for text, expected in wanted])
 
 
 GENERATOR = np.random.default_rng(7)

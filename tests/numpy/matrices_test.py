@@ -3,25 +3,17 @@
 random real and complex matrices, batched over labels, transposed and computed; whole and cut into tiles, with little
 memory, without passes, and on three workers. Factorisations are compared by what they multiply to, and by what makes
 them unique."""
-import contextlib
-import os
 import random
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
-
-import nodes  # noqa: E402
+from modes import compare, query_modes
 
 CASES = 120
 PARTITIONED = ("ALTER TENSOR A PARTITION (2, 3, 2); ALTER TENSOR S PARTITION (2, 2); ALTER TENSOR T PARTITION (4, 2); "
                "ALTER TENSOR C PARTITION (2, 2, 2); ALTER TENSOR B PARTITION (2, 2, 1);")
-PRELUDES = ["", "SET parallelism = 16;", "SET parallelism = 8; SET memory_limit = '2MiB'; SET tile_bytes = 4096;",
-            "SET disabled_passes = 'inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown';"]
-WORKERS = "SET workers = 3;"
+PASSES = "inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown"
 
 
 def adjoint(values):
@@ -216,38 +208,16 @@ def tangents():
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
     rng = random.Random(20261130)
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
-        cluster = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
-        load = []
-        for name, values in VALUES.items():
-            np.save(f"{folder}/{name}.npy", values)
-            load.append(f"COPY {name} FROM '{folder}/{name}.npy';")
-        exact = [case(rng) for _ in range(count)]
-        wanted = exact + gradients() + tangents()
-        for number, prelude in enumerate([*PRELUDES, WORKERS]):
-            script = load + ([PARTITIONED] if number > 0 else []) + [prelude]
-            for n, (text, _) in enumerate(wanted):
-                script.append(f"COPY ({text}) TO '{folder}/r{number}_{n}.npy';")
-            options = cluster if prelude == WORKERS else []
-            process = subprocess.run([nodes.EINDB, *options], input="\n".join(script), capture_output=True, text=True)
-            if process.returncode != 0:
-                print(f"{prelude}: {process.stderr}")
-                failed += 1
-            for n, (text, expected) in enumerate(wanted):
-                path = f"{folder}/r{number}_{n}.npy"
-                result = np.load(path) if os.path.exists(path) else None
-                tolerance = 1e-8 if n < len(exact) else 1e-5
-                if result is not None and result.shape == expected.shape and np.allclose(
-                        result, expected, rtol=10 * tolerance, atol=tolerance * max(1, np.abs(expected).max())):
-                    continue
-                failed += 1
-                if failed < 4:
-                    print(f"{prelude} {text}\nexpected {expected.tolist()}\n"
-                          f"found {None if result is None else result.tolist()}")
-    print(f"{(len(PRELUDES) + 1) * len(wanted)} results, {failed} failed")
-    return 1 if failed else 0
+    exact = [case(rng) for _ in range(count)]
+    wanted = exact + gradients() + tangents()
+
+    def agrees(n, found, expected):
+        tolerance = 1e-8 if n < len(exact) else 1e-5
+        return found.shape == expected.shape and np.allclose(found, expected, rtol=10 * tolerance,
+                                                             atol=tolerance * max(1, np.abs(expected).max()))
+
+    modes = query_modes(PARTITIONED, PASSES)
+    return compare(modes, VALUES, [(f"COPY ({text}) TO @", expected) for text, expected in wanted], agrees)
 
 
 GENERATOR = np.random.default_rng(17)

@@ -4,25 +4,18 @@ added and multiplied; whole and cut into tiles, in a transaction, with little me
 
 Tensors have small integers, so that results are exact.
 """
-import contextlib
-import os
 import random
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
-
-import nodes  # noqa: E402
+from modes import compare, partitioned
 
 CASES = 200
 SHAPES = {"A": (5, 4, 6), "B": (9,), "C": (7, 5), "D": (3, 3, 2, 4)}
 PARTITIONS = {"A": (2, 1, 3), "B": (4,), "C": (3, 2), "D": (1, 3, 2, 2)}
 INDICES = {"I": (3,), "J": (2, 3)}
-PARTITIONED = "".join(f"ALTER TENSOR {name} PARTITION ({', '.join(map(str, parts))});"
-                      for name, parts in PARTITIONS.items())
+PARTITIONED = partitioned(PARTITIONS)
 MODES = {
     "whole": "",
     "tiles": PARTITIONED + "SET parallelism = 16;",
@@ -128,36 +121,7 @@ def cases(rng, count):
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
     wanted = cases(random.Random(20261127), count)
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
-        cluster = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
-        load = []
-        for name, values in VALUES.items():
-            np.save(f"{folder}/{name}.npy", values)
-            load.append(f"COPY {name} FROM '{folder}/{name}.npy';")
-        for number, (mode, prelude) in enumerate(MODES.items()):
-            script = [*load, prelude]
-            for n, (name, text, _) in enumerate(wanted):
-                script.append(f"{text}; COPY {name} TO '{folder}/r{number}_{n}.npy';")
-            if mode == "transaction":
-                script.append("COMMIT;")
-            options = cluster if mode == "workers" else []
-            process = subprocess.run([nodes.EINDB, *options], input="\n".join(script), capture_output=True, text=True)
-            if process.returncode != 0:
-                print(f"{mode}: {process.stderr}")
-                failed += 1
-            for n, (_, text, expected) in enumerate(wanted):
-                path = f"{folder}/r{number}_{n}.npy"
-                result = np.load(path) if os.path.exists(path) else None
-                if result is not None and np.array_equal(result, expected):
-                    continue
-                failed += 1
-                if failed < 6:
-                    print(f"{mode}: {text}\nexpected {expected.tolist()}\n"
-                          f"found {None if result is None else result.tolist()}")
-    print(f"{len(MODES) * len(wanted)} updates, {failed} failed")
-    return 1 if failed else 0
+    return compare(MODES, VALUES, [(f"{text}; COPY {name} TO @", expected) for name, text, expected in wanted])
 
 
 GENERATOR = np.random.default_rng(11)

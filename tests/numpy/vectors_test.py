@@ -3,25 +3,17 @@
 FFT, IFFT, VAR, STD, VARIANCE and STDDEV along random labels of random tensors, with results in random orders of
 dimensions; whole and cut into tiles, with little memory, without passes, and on three workers. Gradients of SORT and
 TOPK are compared, too."""
-import contextlib
-import os
 import random
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
-
-import nodes  # noqa: E402
+from modes import compare, partitioned, query_modes
 
 CASES = 200
 PARTITIONS = {"A": (2, 1, 3), "B": (4,), "C": (3, 2), "N": (2, 3), "I": (3, 2), "F": (2, 2), "Z": (2, 2)}
 LABELS = "ijk"
-PRELUDES = ["", "SET parallelism = 16;", "SET parallelism = 8; SET memory_limit = '2MiB'; SET tile_bytes = 4096;",
-            "SET disabled_passes = 'inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown';"]
-WORKERS = "SET workers = 3;"
+PASSES = "inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown"
 
 
 def order(values, axis, descending):
@@ -105,42 +97,17 @@ def gradient(rng):
     return text, expected
 
 
+def agrees(_, found, expected):
+    tolerance = (3e-5, 1e-5) if found.dtype in (np.float32, np.complex64) else (1e-11, 1e-11)
+    return found.shape == expected.shape and np.allclose(found, expected, *tolerance, equal_nan=True)
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
     rng = random.Random(20261129)
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
-        cluster = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
-        load = []
-        for name, values in VALUES.items():
-            np.save(f"{folder}/{name}.npy", values)
-            load.append(f"COPY {name} FROM '{folder}/{name}.npy';")
-        partitioned = [f"ALTER TENSOR {name} PARTITION ({', '.join(map(str, parts))});"
-                       for name, parts in PARTITIONS.items()]
-        wanted = [case(rng) for _ in range(count)] + [gradient(rng) for _ in range(count // 10)]
-        for number, prelude in enumerate([*PRELUDES, WORKERS]):
-            script = load + (partitioned if number > 0 else []) + [prelude]
-            for n, (text, _) in enumerate(wanted):
-                script.append(f"COPY ({text}) TO '{folder}/r{number}_{n}.npy';")
-            options = cluster if prelude == WORKERS else []
-            process = subprocess.run([nodes.EINDB, *options], input="\n".join(script), capture_output=True, text=True)
-            if process.returncode != 0:
-                print(f"{prelude}: {process.stderr}")
-                failed += 1
-            for n, (text, expected) in enumerate(wanted):
-                path = f"{folder}/r{number}_{n}.npy"
-                result = np.load(path) if os.path.exists(path) else None
-                if result is not None and result.shape == expected.shape and np.allclose(
-                        result, expected, rtol=3e-5 if result.dtype in (np.float32, np.complex64) else 1e-11, atol=1e-5
-                        if result.dtype in (np.float32, np.complex64) else 1e-11, equal_nan=True):
-                    continue
-                failed += 1
-                if failed < 6:
-                    print(f"{prelude} {text}\nexpected {expected.tolist()}\n"
-                          f"found {None if result is None else result.tolist()}")
-    print(f"{(len(PRELUDES) + 1) * len(wanted)} results, {failed} failed")
-    return 1 if failed else 0
+    wanted = [case(rng) for _ in range(count)] + [gradient(rng) for _ in range(count // 10)]
+    modes = query_modes(partitioned(PARTITIONS), PASSES)
+    return compare(modes, VALUES, [(f"COPY ({text}) TO @", expected) for text, expected in wanted], agrees)
 
 
 GENERATOR = np.random.default_rng(13)

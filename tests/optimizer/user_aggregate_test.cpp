@@ -80,7 +80,7 @@ TEST(UserAggregateRewrites, LeaveOthersWhole) {
   }
 }
 
-// What one semiring has made is not taken for that of another.
+// A part that one semiring has made is not taken for that of another.
 TEST(UserAggregateRewrites, InlineTheSameAggregateAlone) {
   for (const bool same : {true, false}) {
     GraphBuilder g;
