@@ -12,6 +12,8 @@ import unittest
 
 SHIM = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else None
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
+# A node that fails is missed for some seconds. bench/reliability tries more.
+os.environ.setdefault("EINDB_FAULTS_TRIES", "15")
 
 import psycopg  # noqa: E402
 from alloc_control import ALLOCATIONS, THREADS, Control, Tally, trials  # noqa: E402
