@@ -270,7 +270,7 @@ void bad_input() {
   refused({a, "SET strategy = 'megatron'", "EINSUM Z[i,j] = A[i,j] + 1"}, "megatron finds no product");
   refused({"CREATE TENSOR X AS EINSUM X[a 16, b 16, c 16, d 16] = a + b", "SET memory_limit = '1MiB'",
            "EINSUM Z[b,c,d,e,f,g] = SUM(X[a,b,c,d] * X[a,e,f,g] * X[a,a,a,b])"},
-          "in whatever slices");
+          "more than the memory_limit of 1 MiB");
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ TensorInfo qualified(TensorInfo info) {
 }
 
 constexpr std::size_t kRememberedTensors = 10'000;
+constexpr std::size_t kTensorsLookedUpOneByOne = 100;  // as long as nothing changes
 
 /// SQLite has no larger values.
 constexpr std::int64_t kMostBytesOfTile = 1'000'000'000;
@@ -202,7 +203,8 @@ void Catalog::forget_if_changed() {
   const auto now = version();
   const auto others = connection_.commits_of_others();
   const bool same = memory_.version == now && memory_.commits_of_others == others;
-  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}, {}, {}, {}};
+  if (!same) memory_ = {.version = now, .commits_of_others = others};
+  else if (memory_.tensors.size() >= kRememberedTensors) memory_.tensors.clear();
 }
 
 std::optional<TensorInfo> Catalog::find(std::string_view name) {
@@ -267,8 +269,7 @@ TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string n
   if (!type) corrupt(schema, name, "its type is unknown");
   const auto rows = read_dimensions(connection_, schema, id);
   if (const auto fault = fault_of(rows, type->values); !fault.empty()) corrupt(schema, name, fault);
-  if (!connection_.has_table(TileStore::table_of(name), {"tile_id", "tile"}, schema))
-    corrupt(schema, name, "its table of tiles is missing");
+  if (!has_tiles(schema, name)) corrupt(schema, name, "its table of tiles is missing");
 
   const auto replicas = schema == kTemporarySchema ? 0 : read_replicas(schema, id, name);
   std::vector<std::string> labels;
@@ -290,6 +291,22 @@ TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string n
           .replicas = replicas,
           .schema = std::string(schema),
           .encoding = type->encoding};
+}
+
+// SQLite looks for one table among many by comparing the names of a hundredth of them, which a query over tens of
+// thousands of tensors would do for each. Such a query reads the names once; a table without its columns is then found
+// out when its tiles are read.
+bool Catalog::has_tiles(std::string_view schema, const std::string& tensor) {
+  const auto table = TileStore::table_of(tensor);
+  if (memory_.tensors.size() < kTensorsLookedUpOneByOne && memory_.tables.empty())
+    return connection_.has_table(table, {"tile_id", "tile"}, schema);
+  auto known = memory_.tables.find(schema);
+  if (known == memory_.tables.end()) {
+    known = memory_.tables.emplace(schema, std::unordered_set<std::string>()).first;
+    auto names = connection_.prepare(in_schema(schema, "SELECT name FROM $.sqlite_schema WHERE type = 'table'"));
+    while (names.step()) known->second.insert(to_lower(names.text(0)));
+  }
+  return known->second.contains(to_lower(table));
 }
 
 bool Catalog::has_shardings(std::string_view schema) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "catalog/tensor_info.hpp"
@@ -103,10 +104,11 @@ class Catalog {
   struct Memory {
     std::uint64_t version = 0;
     std::uint32_t commits_of_others = 0;
-    std::map<std::string, TensorInfo> tensors;
+    std::map<std::string, TensorInfo> tensors = {};
     std::map<std::string, bool, std::less<>> exists = {};  // by schema
     std::map<std::string, bool, std::less<>> has_shardings = {};
     std::map<std::string, bool, std::less<>> has_edges = {};
+    std::map<std::string, std::unordered_set<std::string>, std::less<>> tables = {};  // lower case; see has_tiles
   };
   using Schemas = std::vector<std::string>;
 
@@ -123,6 +125,7 @@ class Catalog {
   TensorInfo insert(const std::string& own_name, StoredType type, const std::vector<std::string>& labels,
                     const TileGrid& grid, int replicas, std::string_view schema);
   void insert_sharding(const TensorInfo& info);
+  bool has_tiles(std::string_view schema, const std::string& tensor);
   bool has_shardings(std::string_view schema);
   bool has_edges(std::string_view schema);
   std::vector<std::int64_t> read_edges(std::string_view schema, std::int64_t tensor_id, std::size_t rank,

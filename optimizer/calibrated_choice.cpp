@@ -48,22 +48,12 @@ double vectors(std::size_t labels, int halvings) {
   return count;
 }
 
-double pairs(const EinGraph& graph, std::int64_t parallelism, bool fewer_calls = false) {
-  int halvings = 0;
-  while (parallelism >> (halvings + 1) > 0) ++halvings;
-  double sum = 0;
-  // A vertex that may make fewer calls is counted as having one more label, which takes up the missing halvings.
-  const auto vectors_of = [&](const Vertex& vertex) {
-    return vectors(vertex.einsum.labels().size() + (fewer_calls ? 1 : 0), halvings);
-  };
-  for (const auto& vertex : graph.vertices()) {
-    if (vertex.is_input()) continue;
-    double of_inputs = kPairsPerVector;
-    for (const auto input : vertex.inputs)
-      if (!graph.vertex(input).is_input()) of_inputs += vectors_of(graph.vertex(input));
-    sum += vectors_of(vertex) * of_inputs;
-  }
-  return sum;
+// The number of labels of each vertex's EinSum; none for inputs.
+std::vector<std::size_t> label_counts(const EinGraph& graph) {
+  std::vector<std::size_t> counts;
+  counts.reserve(graph.size());
+  for (const auto& vertex : graph.vertices()) counts.push_back(vertex.is_input() ? 0 : vertex.einsum.labels().size());
+  return counts;
 }
 
 class Chooser {
@@ -73,7 +63,8 @@ class Chooser {
         strategy_(strategy),
         options_(std::move(options)),
         machine_(machine),
-        model_(machine.figures, machine.threads) {
+        model_(machine.figures, machine.threads),
+        label_counts_(label_counts(graph)) {
     options_.model = &model_;
   }
 
@@ -102,6 +93,25 @@ class Chooser {
   }
 
  private:
+  double pairs(std::int64_t parallelism, bool fewer_calls = false) const {
+    int halvings = 0;
+    while (parallelism >> (halvings + 1) > 0) ++halvings;
+    double sum = 0;
+    // A vertex that may make fewer calls is counted as having one more label, which takes up the missing halvings.
+    const auto vectors_of = [&](VertexId id) {
+      return vectors(label_counts_[id.index()] + (fewer_calls ? 1 : 0), halvings);
+    };
+    for (std::size_t n = 0; n < graph_.size(); ++n) {
+      const auto& vertex = graph_.vertices()[n];
+      if (vertex.is_input()) continue;
+      double of_inputs = kPairsPerVector;
+      for (const auto input : vertex.inputs)
+        if (!graph_.vertex(input).is_input()) of_inputs += vectors_of(input);
+      sum += vectors_of(VertexId(n)) * of_inputs;
+    }
+    return sum;
+  }
+
   // The time that the choice may take, once a plan in single calls is known.
   void set_planning_seconds() {
     seconds_left_ = std::max(kLeastPlanningSeconds, kPlanningShare * fastest_);
@@ -113,7 +123,7 @@ class Chooser {
   void try_others() {
     if (strategy_.kind == Strategy::Kind::EinDecomp) try_own_calls();
     for (std::int64_t p = 2; p <= most_calls(); p *= 2)
-      if (is_affordable(pairs(graph_, p)) && can_win(p) && !was_tried(p)) try_parallelism(p);
+      if (is_affordable(pairs(p)) && can_win(p) && !was_tried(p)) try_parallelism(p);
   }
 
   // Whether the best plan does not run within the limit, or is slower there than without one.
@@ -130,7 +140,7 @@ class Chooser {
   // A given p is tried whatever that takes, but the search for the best vectors with it is limited as others are.
   void limit_given_parallelism() {
     const auto p = options_.parallelism;
-    if (seconds_of(pairs(graph_, p)) <= kLeastPlanningSeconds) return;
+    if (seconds_of(pairs(p)) <= kLeastPlanningSeconds) return;
     options_.parallelism = 1;
     fastest_ = label(graph_, strategy_, options_).total_cost;
     set_planning_seconds();
@@ -153,7 +163,7 @@ class Chooser {
 
   void try_parallelism(std::int64_t p) {
     options_.parallelism = p;
-    seconds_left_ -= seconds_of(pairs(graph_, p));
+    seconds_left_ -= seconds_of(pairs(p));
     auto labelling = label(graph_, strategy_, options_);
     if (labelling.total_cost < fastest_) {
       fastest_ = labelling.total_cost;
@@ -167,13 +177,13 @@ class Chooser {
   // vertex is small. The reported p is the largest of these numbers.
   void try_own_calls() {
     const auto fits = [&](std::int64_t calls) {
-      const auto count = pairs(graph_, calls, true);
+      const auto count = pairs(calls, true);
       return count <= kMostPairsOfOwn && seconds_of(count) <= kShareOfOwn * seconds_left_;
     };
     if (!fits(2)) return;
     std::int64_t most = 2;
     while (most < kMostCallsOfOne && fits(2 * most)) most *= 2;
-    seconds_left_ -= seconds_of(pairs(graph_, most, true));
+    seconds_left_ -= seconds_of(pairs(most, true));
     options_.parallelism = most;
     options_.fewer_calls = true;
     own_calls_ = most;
@@ -294,6 +304,7 @@ class Chooser {
   DecompositionOptions options_;
   const MachineOptions& machine_;
   const CalibratedModel model_;
+  const std::vector<std::size_t> label_counts_;  // by vertex
   CalibratedChoice best_;
   bool best_fits_ = false;
   bool best_is_own_ = false;

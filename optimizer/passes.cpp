@@ -95,11 +95,12 @@ EinGraph run_passes(PassStage stage, EinGraph graph, const std::set<std::string>
     if (disabled.contains(std::string(pass.name))) continue;
     const Stopwatch watch;
     const auto outputs = graph.outputs().size();
-    graph = pass.run(graph, paths);
-    CHECK(graph.outputs().size() == outputs, "a pass keeps the results of a statement");
-    timings.push_back({std::string(pass.name), watch.seconds(), graph.size()});
+    auto rewritten = pass.run(graph, paths);
+    CHECK(rewritten.outputs().size() == outputs, "a pass keeps the results of a statement");
+    timings.push_back({std::string(pass.name), watch.seconds(), rewritten.size()});
     if (pass.run.orders()) max_arity = 2;
-    validate(graph, max_arity);
+    validate(rewritten, max_arity, pass.run.orders() ? nullptr : &graph);
+    graph = std::move(rewritten);
   }
   return graph;
 }

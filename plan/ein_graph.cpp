@@ -70,6 +70,16 @@ VertexId EinGraph::add(Vertex vertex) {
   return VertexId(vertices_.size() - 1);
 }
 
+VertexId EinGraph::add(const VertexList& from, std::size_t n) {
+  poll_cancellation_after(1);
+  vertices_.push_back(from, n);
+  return VertexId(vertices_.size() - 1);
+}
+
+void EinGraph::set_density(VertexId id, TileDensity density) {
+  if (vertex(id).density != density) vertices_.change(id.index()).density = std::move(density);
+}
+
 double SlicedContraction::slices() const {
   double slices = 1;
   for (const auto& label : labels) slices *= static_cast<double>(label.parts);

@@ -3,7 +3,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -87,6 +89,56 @@ struct Vertex {
   bool adapts() const { return is_part_of_adapting || (stored && eindb::adapts(stored->encoding)); }
 };
 
+/// Vertices in a list whose copies share them: copying costs a pointer for each vertex. A vertex that is shared never
+/// changes; `change` makes the list's own copy of it first.
+class VertexList {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Vertex;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Vertex*;
+    using reference = const Vertex&;
+
+    Iterator() = default;
+    explicit Iterator(const std::shared_ptr<Vertex>* at) : at_(at) {}
+    reference operator*() const { return **at_; }
+    pointer operator->() const { return at_->get(); }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    friend bool operator==(Iterator, Iterator) = default;
+
+   private:
+    const std::shared_ptr<Vertex>* at_ = nullptr;
+  };
+
+  std::size_t size() const { return vertices_.size(); }
+  const Vertex& operator[](std::size_t n) const { return *vertices_[n]; }
+  const Vertex& back() const { return *vertices_.back(); }
+  Iterator begin() const { return Iterator(vertices_.data()); }
+  Iterator end() const { return Iterator(vertices_.data() + vertices_.size()); }
+
+  void push_back(Vertex vertex) { vertices_.push_back(std::make_shared<Vertex>(std::move(vertex))); }
+  /// Adds vertex n of another list, without a copy.
+  void push_back(const VertexList& from, std::size_t n) { vertices_.push_back(from.vertices_[n]); }
+  void set(std::size_t n, Vertex vertex) { vertices_[n] = std::make_shared<Vertex>(std::move(vertex)); }
+  Vertex& change(std::size_t n) {
+    if (vertices_[n].use_count() > 1) vertices_[n] = std::make_shared<Vertex>(*vertices_[n]);
+    return *vertices_[n];
+  }
+  /// Whether vertex n is the same object as vertex n of the other list, and therefore equal to it.
+  bool shares(std::size_t n, const VertexList& other) const {
+    return n < other.size() && vertices_[n] == other.vertices_[n];
+  }
+
+ private:
+  std::vector<std::shared_ptr<Vertex>> vertices_;  // those with several owners are not changed
+};
+
 /// A label whose range is processed in `parts` slices, one after the other, as if it were cut.
 struct SlicedLabel {
   Label label;
@@ -129,16 +181,18 @@ struct FusedChain {
 /// The logical plan: a DAG of EinSum vertices over the labels of one statement. Invariants (plan/validator): the inputs
 /// of a vertex precede it; there is at least one output; outputs are distinct vertices with an EinSum, and may have
 /// readers; extents agree with labels. After the contraction-order pass every vertex has at most two inputs. A value
-/// type: passes map one graph to another.
+/// type: passes map one graph to another, and share the vertices that they leave as they are.
 class EinGraph {
  public:
   VertexId add(Vertex vertex);
+  /// Adds vertex n of a list, whose inputs are vertices of this graph, without a copy.
+  VertexId add(const VertexList& from, std::size_t n);
   void set_output(VertexId output) { outputs_ = {output}; }
   void set_outputs(std::vector<VertexId> outputs) { outputs_ = std::move(outputs); }
-  void rename(VertexId id, std::string name) { vertices_[id.index()].name = std::move(name); }
+  void rename(VertexId id, std::string name) { vertices_.change(id.index()).name = std::move(name); }
   /// Overrides the element type of a vertex's result. Must be called before anything reads the vertex.
-  void set_dtype(VertexId id, DType type) { vertices_[id.index()].dtype = type; }
-  void set_density(VertexId id, TileDensity density) { vertices_[id.index()].density = std::move(density); }
+  void set_dtype(VertexId id, DType type) { vertices_.change(id.index()).dtype = type; }
+  void set_density(VertexId id, TileDensity density);
 
   /// Must come last, since passes that build a new graph drop slices.
   void slice(SlicedContraction contraction) { sliced_.push_back(std::move(contraction)); }
@@ -157,7 +211,7 @@ class EinGraph {
   std::vector<std::int64_t> slices_of(VertexId id) const;
 
   const Vertex& vertex(VertexId id) const { return vertices_[id.index()]; }
-  const std::vector<Vertex>& vertices() const { return vertices_; }
+  const VertexList& vertices() const { return vertices_; }
   std::size_t size() const { return vertices_.size(); }
   /// The results of the statement, in its order. Passes preserve their number and order.
   const std::vector<VertexId>& outputs() const { return outputs_; }
@@ -176,7 +230,7 @@ class EinGraph {
 
  private:
   LabelTable labels_;
-  std::vector<Vertex> vertices_;
+  VertexList vertices_;
   std::vector<VertexId> outputs_;
   std::vector<SlicedContraction> sliced_;
   std::vector<FusedChain> chains_;

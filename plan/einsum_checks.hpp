@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,10 +14,16 @@ namespace eindb {
 class Checker {
  public:
   explicit Checker(std::string place) : place_(std::move(place)) {}
-  void operator()(bool holds, const char* invariant) const { CHECK(holds, place_ + ": " + invariant); }
+  /// The place is "`kind``name`"; the name must outlive the checker.
+  Checker(std::string_view kind, std::string_view name) : kind_(kind), name_(name) {}
+  void operator()(bool holds, const char* invariant) const {
+    CHECK(holds, place_ + std::string(kind_) + std::string(name_) + ": " + invariant);
+  }
 
  private:
   std::string place_;
+  std::string_view kind_;
+  std::string_view name_;
 };
 
 /// Checks the EinSum's own invariants (tensor/einsum.hpp).

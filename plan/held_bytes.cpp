@@ -27,9 +27,10 @@ std::size_t held_bytes(const LabelTable& labels) {
 }
 
 std::size_t held_bytes(const EinGraph& graph) {
-  auto bytes = held_bytes(graph.vertices()) + held_bytes(graph.labels());
+  auto bytes = held_bytes(graph.labels());
   for (const auto& vertex : graph.vertices())
-    bytes += held_bytes(vertex.inputs) + held_bytes(vertex.einsum) + held_bytes(vertex.bound.extents());
+    bytes += kHeapBlock + sizeof vertex + held_bytes(vertex.inputs) + held_bytes(vertex.einsum) +
+             held_bytes(vertex.bound.extents());
   return bytes;
 }
 

@@ -17,8 +17,10 @@ namespace eindb {
 /// agree; the EinSum's own invariants hold (tensor/einsum.hpp); the bound equals the head's extents; the compute type
 /// holds every intermediate value; a complex result is not stored in a real type. The result type may differ from the
 /// expression's: passes keep the type of the vertices that they split, and CAST requests one. Outputs are distinct
-/// vertices with an EinSum, and not inside a chain or a sliced body.
-void validate(const EinGraph& graph, std::size_t max_arity = std::numeric_limits<std::size_t>::max());
+/// vertices with an EinSum, and not inside a chain or a sliced body. Vertices that the graph shares with `valid`, a
+/// valid graph of at most the same arity from which it was made, are not checked again.
+void validate(const EinGraph& graph, std::size_t max_arity = std::numeric_limits<std::size_t>::max(),
+              const EinGraph* valid = nullptr);
 
 /// Checks every invariant of a fragment (plan/fragment.hpp), as above: inputs precede readers; sinks are
 /// numbered from 0, each number once; no sink is read, and every other node is; a scan has the grid of its tensor; a

@@ -210,7 +210,7 @@ std::vector<Numbers> orders_of(const Vertex& vertex) {
   for (std::size_t begin = 0, end = 0; begin < order.size() && count <= kMostOrders; begin = end) {
     for (end = begin; end < order.size() && vertex.inputs[order[begin]] == vertex.inputs[order[end]]; ++end)
       if (count <= kMostOrders) count *= end - begin + 1;
-    runs.emplace_back(begin, end);
+    if (end - begin > 1) runs.emplace_back(begin, end);
   }
   std::vector<Numbers> out{order};
   if (count > kMostOrders) return out;
@@ -282,28 +282,47 @@ Labels from_canonical(const Labels& labels, const Numbers& rank) {
 // The vertices of `graph` without duplicates; they read each other with dimensions in canonical order. Also, for each
 // vertex, its representative (itself or an earlier one) and the order of its own dimensions.
 struct Representatives {
-  std::vector<Vertex> vertices;
+  VertexList vertices;
   std::vector<std::size_t> of;
   std::vector<Numbers> rank;
 };
+
+bool is_identity(const Numbers& rank) {
+  for (std::size_t d = 0; d < rank.size(); ++d)
+    if (rank[d] != d) return false;
+  return true;
+}
+
+// Whether all that a vertex reads is read as it is, dimension by dimension.
+bool reads_in_order(const Vertex& vertex, const std::vector<Numbers>& rank) {
+  return std::all_of(vertex.inputs.begin(), vertex.inputs.end(),
+                     [&](VertexId input) { return is_identity(rank[input.index()]); });
+}
 
 Representatives find_representatives(const EinGraph& graph) {
   Representatives out;
   std::unordered_map<std::string, std::size_t> seen;
   KnownTexts texts;
   for (std::size_t n = 0; n < graph.size(); ++n) {
-    Vertex vertex = graph.vertex(VertexId(n));
-    for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
-      const auto input = vertex.inputs[i].index();
-      CHECK(input < out.of.size(), "what a vertex reads has a representative");
-      vertex.einsum.inputs[i] = to_canonical(vertex.einsum.inputs[i], out.rank[input]);
-      vertex.inputs[i] = VertexId(out.of[input]);
+    const auto& old = graph.vertices()[n];
+    const bool same_inputs = std::all_of(old.inputs.begin(), old.inputs.end(), [&](VertexId input) {
+      CHECK(input.index() < out.of.size(), "what a vertex reads has a representative");
+      return out.of[input.index()] == input.index();
+    });
+    if (same_inputs && reads_in_order(old, out.rank) && !has_equal_operands(old)) {
+      out.vertices.push_back(graph.vertices(), n);
+    } else {
+      auto vertex = old;
+      for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
+        const auto input = vertex.inputs[i].index();
+        vertex.einsum.inputs[i] = to_canonical(vertex.einsum.inputs[i], out.rank[input]);
+        vertex.inputs[i] = VertexId(out.of[input]);
+      }
+      out.vertices.push_back(unite_operands(std::move(vertex)));
     }
-    vertex = unite_operands(std::move(vertex));
-    auto same = canonical(vertex, graph.labels(), texts);
+    auto same = canonical(out.vertices.back(), graph.labels(), texts);
     out.of.push_back(seen.try_emplace(std::move(same.key), n).first->second);
     out.rank.push_back(std::move(same.rank));
-    out.vertices.push_back(std::move(vertex));
   }
   return out;
 }
@@ -329,10 +348,10 @@ void share_outputs(const EinGraph& graph, Representatives& known) {
     const auto n = output.index();
     const auto earliest = known.of[n];
     if (taken.insert(earliest).second) {
-      known.vertices[earliest] = known.vertices[n];
+      known.vertices.set(earliest, known.vertices[n]);
       known.rank[earliest] = known.rank[n];
     } else {
-      known.vertices[n] = copy_of(graph, known.vertices[n], earliest, known.rank[n]);
+      known.vertices.set(n, copy_of(graph, known.vertices[n], earliest, known.rank[n]));
       known.of[n] = n;
     }
   }
@@ -353,14 +372,13 @@ EinGraph unite_common_subexpressions(const EinGraph& graph) {
       now[n] = now[of[n]];
       continue;
     }
-    auto& vertex = vertices[n];
-    for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
-      const auto input = vertex.inputs[i].index();
-      CHECK(input < n, "representatives come before their readers");
-      vertex.einsum.inputs[i] = from_canonical(vertex.einsum.inputs[i], rank[input]);
-      vertex.inputs[i] = now[input];
+    for (const auto input : vertices[n].inputs) CHECK(input.index() < n, "representatives come before their readers");
+    if (!reads_in_order(vertices[n], rank)) {
+      auto& vertex = vertices.change(n);
+      for (std::size_t i = 0; i < vertex.inputs.size(); ++i)
+        vertex.einsum.inputs[i] = from_canonical(vertex.einsum.inputs[i], rank[vertex.inputs[i].index()]);
     }
-    now[n] = out.add(std::move(vertex));
+    now[n] = add_renumbered(out, vertices, n, now);
   }
   out.set_outputs(outputs_now(graph, now));
   return out;

@@ -191,12 +191,13 @@ Vertex drop_unread(Vertex vertex) {
 }  // namespace
 
 EinGraph fold_constants(const EinGraph& graph) {
-  return rewrite_each(graph, [](EinGraph& out, Vertex vertex) {
-    if (vertex.is_input()) return out.add(std::move(vertex));
+  return rewrite_each(graph, [](EinGraph& out, const Vertex& vertex) -> std::optional<VertexId> {
+    if (vertex.is_input()) return std::nullopt;
     auto folded = Folder(input_types(out, vertex.inputs), out.labels()).fold(vertex.einsum.expression);
-    if (folded == vertex.einsum.expression) return out.add(std::move(vertex));
-    vertex.einsum.expression = std::move(folded);
-    return out.add(drop_unread(std::move(vertex)));
+    if (folded == vertex.einsum.expression) return std::nullopt;
+    auto rewritten = vertex;
+    rewritten.einsum.expression = std::move(folded);
+    return out.add(drop_unread(std::move(rewritten)));
   });
 }
 

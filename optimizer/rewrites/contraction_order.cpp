@@ -242,10 +242,11 @@ VertexId split(VertexSplitter splitter, PathSearch& paths) {
 
 EinGraph order_contractions(const EinGraph& graph, PathSearch& paths) {
   VertexNames names(graph);
-  return rewrite_each(graph, [&](EinGraph& out, Vertex vertex) {
-    if (vertex.inputs.size() > 2) vertex = unite_operands(std::move(vertex));
-    if (vertex.inputs.size() <= 2) return out.add(std::move(vertex));
-    return split(VertexSplitter(out, names, std::move(vertex)), paths);
+  return rewrite_each(graph, [&](EinGraph& out, const Vertex& vertex) -> std::optional<VertexId> {
+    if (vertex.inputs.size() <= 2) return std::nullopt;
+    auto united = unite_operands(vertex);
+    if (united.inputs.size() <= 2) return out.add(std::move(united));
+    return split(VertexSplitter(out, names, std::move(united)), paths);
   });
 }
 

@@ -1,6 +1,9 @@
 #include "optimizer/rewrites/dead_vertices.hpp"
 
+#include <algorithm>
+
 #include "common/check.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
 
 namespace eindb {
 
@@ -19,17 +22,15 @@ std::vector<bool> reached_by_outputs(const EinGraph& graph) {
 
 EinGraph drop_dead_vertices(const EinGraph& graph) {
   const auto alive = reached_by_outputs(graph);
+  if (std::all_of(alive.begin(), alive.end(), [](bool is_alive) { return is_alive; })) return graph;
   EinGraph out;
   out.labels() = graph.labels();
   std::vector<VertexId> now(graph.size());
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!alive[n]) continue;
-    Vertex vertex = graph.vertex(VertexId(n));
-    for (auto& input : vertex.inputs) {
+    for (const auto input : graph.vertices()[n].inputs)
       CHECK(input.index() < n && alive[input.index()], "what a vertex reads is there before it");
-      input = now[input.index()];
-    }
-    now[n] = out.add(std::move(vertex));
+    now[n] = add_renumbered(out, graph.vertices(), n, now);
   }
   out.set_outputs(outputs_now(graph, now));
   return out;

@@ -170,13 +170,12 @@ EinGraph sum_early(const EinGraph& graph) {
   // Parts may be taken apart again; this ends, as each has fewer operations than its origin.
   for (bool changed = true; changed;) {
     changed = false;
-    result = rewrite_each(result, [&](EinGraph& out, Vertex vertex) {
-      if (vertex.is_input() || vertex.inputs.empty() || vertex.einsum.epilogue != nullptr)
-        return out.add(std::move(vertex));
+    result = rewrite_each(result, [&](EinGraph& out, const Vertex& vertex) -> std::optional<VertexId> {
+      if (vertex.is_input() || vertex.inputs.empty() || vertex.einsum.epilogue != nullptr) return std::nullopt;
       VertexSplitter splitter(out, names, vertex);
       const auto apart = take_apart(splitter);
       changed = changed || apart.has_value();
-      return apart ? *apart : out.add(std::move(vertex));
+      return apart;
     });
   }
   return result;

@@ -27,7 +27,7 @@ class Fusion {
     for (std::size_t n = 0; n < vertices_.size(); ++n) {
       if (vertices_.vertex(n).is_input() || vertices_.uses(n) == 0) continue;
       for (std::size_t i = 0; i < vertices_.vertex(n).inputs.size(); ++i) read_original(n, i);
-      vertices_.replace(n, unite_operands(vertices_.vertex(n)));
+      if (has_equal_operands(vertices_.vertex(n))) vertices_.replace(n, unite_operands(vertices_.vertex(n)));
       while (take_in_some_operand(n)) {
       }
       absorb_operand(n);

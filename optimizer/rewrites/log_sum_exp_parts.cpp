@@ -35,9 +35,9 @@ EinGraph expand_log_sum_exp(const EinGraph& graph) {
   const auto has_aggregate = [](const Vertex& vertex) { return vertex.einsum.aggregate == Aggregate::LogSumExp; };
   if (std::none_of(graph.vertices().begin(), graph.vertices().end(), has_aggregate)) return graph;
   VertexNames names(graph);
-  return rewrite_each(graph, [&](EinGraph& out, Vertex vertex) {
+  return rewrite_each(graph, [&](EinGraph& out, const Vertex& vertex) -> std::optional<VertexId> {
     const bool stays = vertex.einsum.aggregate != Aggregate::LogSumExp || has_kernel(out, vertex);
-    return stays ? out.add(std::move(vertex)) : expand(VertexSplitter(out, names, std::move(vertex)));
+    return stays ? std::nullopt : std::optional(expand(VertexSplitter(out, names, vertex)));
   });
 }
 

@@ -206,9 +206,8 @@ class Preparation {
 
 EinGraph make_operands_plain(const EinGraph& graph) {
   VertexNames names(graph);
-  return rewrite_each(graph, [&](EinGraph& out, Vertex vertex) {
-    const auto prepared = vertex.is_input() ? std::nullopt : Preparation(out, names, vertex).run();
-    return prepared ? *prepared : out.add(std::move(vertex));
+  return rewrite_each(graph, [&](EinGraph& out, const Vertex& vertex) {
+    return vertex.is_input() ? std::nullopt : Preparation(out, names, vertex).run();
   });
 }
 

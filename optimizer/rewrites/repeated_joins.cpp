@@ -30,13 +30,14 @@ class Repetition {
   EinGraph run() {
     if (std::none_of(copied_.begin(), copied_.end(), [](bool copied) { return copied; })) return graph_;
     std::size_t n = 0;
-    const auto out = rewrite_each(graph_, [&](EinGraph& made, Vertex vertex) {
+    const auto out = rewrite_each(graph_, [&](EinGraph& made, const Vertex& vertex) {
       const auto& before = graph_.vertices()[n++];
+      auto rewritten = vertex;
       std::unordered_map<VertexId, VertexId> copies;
       for (std::size_t i = 0; i < vertex.inputs.size(); ++i)
         if (vertex.einsum.aggregate != Aggregate::None && copied_[before.inputs[i].index()])
-          vertex.inputs[i] = copy(made, before.inputs[i], copies);
-      now_.push_back(made.add(std::move(vertex)));
+          rewritten.inputs[i] = copy(made, before.inputs[i], copies);
+      now_.push_back(made.add(std::move(rewritten)));
       return now_.back();
     });
     return drop_dead_vertices(out);

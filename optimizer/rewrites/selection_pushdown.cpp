@@ -74,7 +74,10 @@ Shape free_shape(const Shape& shape, const Held& at) {
 class PushdownSweep {
  public:
   explicit PushdownSweep(const EinGraph& graph)
-      : labels_(graph.labels()), vertices_(graph.vertices()), outputs_(graph.outputs()), is_output_(graph.size()) {
+      : labels_(graph.labels()),
+        vertices_(graph.vertices().begin(), graph.vertices().end()),
+        outputs_(graph.outputs()),
+        is_output_(graph.size()) {
     readers_.resize(vertices_.size());
     for (const auto output : outputs_) is_output_[output.index()] = true;
   }

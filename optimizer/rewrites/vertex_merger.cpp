@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/rewrites/label_substitution.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
 
 namespace eindb {
 
@@ -90,7 +91,7 @@ void VertexMerger::replace(std::size_t n, Vertex vertex) {
     ++uses_[input.index()];
   }
   const auto before = vertices_[n].inputs;
-  vertices_[n] = std::move(vertex);
+  vertices_.set(n, std::move(vertex));
   for (const auto input : before) release(input);
 }
 
@@ -127,12 +128,8 @@ EinGraph VertexMerger::result() const {
   const auto before = graph_.use_counts();
   for (std::size_t n = 0; n < vertices_.size(); ++n) {
     if (uses_[n] == 0 && before[n] > 0) continue;
-    auto vertex = vertices_[n];
-    for (auto& input : vertex.inputs) {
-      CHECK(uses_[input.index()] > 0, "what is read was not taken in");
-      input = now[input.index()];
-    }
-    now[n] = out.add(std::move(vertex));
+    for (const auto input : vertices_[n].inputs) CHECK(uses_[input.index()] > 0, "what is read was not taken in");
+    now[n] = add_renumbered(out, vertices_, n, now);
   }
   out.set_outputs(outputs_now(graph_, now));
   return out;

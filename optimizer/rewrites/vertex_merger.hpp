@@ -58,7 +58,7 @@ class VertexMerger {
   void release(VertexId id);
 
   const EinGraph& graph_;
-  std::vector<Vertex> vertices_;
+  VertexList vertices_;
   LabelTable labels_;
   std::vector<int> uses_;  // as EinGraph::use_counts
 };

@@ -1,6 +1,8 @@
 #include "optimizer/rewrites/vertex_splitter.hpp"
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "common/check.hpp"
@@ -20,26 +22,61 @@ std::string VertexNames::next(const std::string& base) {
   }
 }
 
-EinGraph rewrite_each(const EinGraph& graph, const std::function<VertexId(EinGraph&, Vertex)>& rewrite) {
+namespace {
+
+// Whether a vertex reads the same vertices if now[m] replaces vertex m.
+bool keeps_inputs(const Vertex& vertex, const std::vector<VertexId>& now) {
+  return std::all_of(vertex.inputs.begin(), vertex.inputs.end(), [&](VertexId input) {
+    CHECK(input.index() < now.size(), "what a vertex reads is replaced before it");
+    return now[input.index()] == input;
+  });
+}
+
+Vertex with_inputs(Vertex vertex, const std::vector<VertexId>& now) {
+  for (auto& input : vertex.inputs) input = now[input.index()];
+  return vertex;
+}
+
+}  // namespace
+
+VertexId add_renumbered(EinGraph& out, const VertexList& from, std::size_t n, const std::vector<VertexId>& now) {
+  return keeps_inputs(from[n], now) ? out.add(from, n) : out.add(with_inputs(from[n], now));
+}
+
+EinGraph rewrite_each(const EinGraph& graph, const Rewrite& rewrite) {
   EinGraph out;
   out.labels() = graph.labels();
   std::vector<VertexId> now;
   now.reserve(graph.size());
-  for (const auto& old : graph.vertices()) {
-    Vertex vertex = old;
-    for (auto& input : vertex.inputs) {
-      CHECK(input.index() < now.size(), "what a vertex reads is rewritten before it");
-      input = now[input.index()];
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    const auto& old = graph.vertices()[n];
+    if (keeps_inputs(old, now)) {
+      const auto rewritten = rewrite(out, old);
+      now.push_back(rewritten ? *rewritten : out.add(graph.vertices(), n));
+    } else {
+      auto vertex = with_inputs(old, now);
+      const auto rewritten = rewrite(out, vertex);
+      now.push_back(rewritten ? *rewritten : out.add(std::move(vertex)));
     }
-    now.push_back(rewrite(out, std::move(vertex)));
     CHECK(now.back().index() < out.size(), "what stands for a vertex is in the new graph");
   }
   out.set_outputs(outputs_now(graph, now));
   return out;
 }
 
-Vertex unite_operands(Vertex vertex) {
+bool has_equal_operands(const Vertex& vertex) {
   CHECK(vertex.inputs.size() == vertex.einsum.inputs.size(), "every operand of a vertex has labels");
+  if (vertex.inputs.size() < 2) return false;
+  if (vertex.inputs.size() == 2)
+    return vertex.inputs[0] == vertex.inputs[1] && vertex.einsum.inputs[0] == vertex.einsum.inputs[1];
+  std::set<std::pair<VertexId, Labels>> known;
+  for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+    if (!known.emplace(vertex.inputs[n], vertex.einsum.inputs[n]).second) return true;
+  return false;
+}
+
+Vertex unite_operands(Vertex vertex) {
+  if (!has_equal_operands(vertex)) return vertex;
   std::map<std::pair<VertexId, Labels>, std::size_t> known;
   std::vector<std::size_t> now;
   std::vector<VertexId> inputs;
@@ -51,7 +88,6 @@ Vertex unite_operands(Vertex vertex) {
     inputs.push_back(vertex.inputs[n]);
     labels.push_back(vertex.einsum.inputs[n]);
   }
-  if (inputs.size() == vertex.inputs.size()) return vertex;
   vertex.inputs = std::move(inputs);
   vertex.einsum.inputs = std::move(labels);
   vertex.einsum.expression =

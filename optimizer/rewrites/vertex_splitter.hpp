@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -23,10 +24,17 @@ class VertexNames {
   std::unordered_map<std::string, std::size_t> last_;
 };
 
+/// What stands for a vertex in the new graph; nullopt: the vertex as it is.
+using Rewrite = std::function<std::optional<VertexId>(EinGraph&, const Vertex&)>;
+
 /// Builds a graph over the same labels, vertex by vertex in order. `rewrite` gets a vertex whose inputs already refer
 /// to the new graph. It may add any vertices and returns the one that replaces the given one.
-EinGraph rewrite_each(const EinGraph& graph, const std::function<VertexId(EinGraph&, Vertex)>& rewrite);
+EinGraph rewrite_each(const EinGraph& graph, const Rewrite& rewrite);
+/// Adds vertex n of a list to `out`, where now[m] replaces vertex m; shared if none of its inputs has another number.
+VertexId add_renumbered(EinGraph& out, const VertexList& from, std::size_t n, const std::vector<VertexId>& now);
 
+/// Whether several operands of a vertex read the same vertex with the same labels.
+bool has_equal_operands(const Vertex& vertex);
 /// Merges operands of a vertex that read the same vertex with the same labels: X[i,j] * X[i,j] is unary.
 Vertex unite_operands(Vertex vertex);
 

@@ -57,6 +57,33 @@ std::string failure(const Plan& plan) {
   return "none";
 }
 
+TEST(VertexList, AnOwnCopyIsMadeOfASharedVertexBeforeItChanges) {
+  const auto before = valid_graph();
+  auto after = before;
+  ASSERT_TRUE(after.vertices().shares(2, before.vertices()));
+  after.rename(VertexId(2), "U");
+  EXPECT_EQ(before.vertex(VertexId(2)).name, "T");
+  EXPECT_EQ(after.vertex(VertexId(2)).name, "U");
+  EXPECT_FALSE(after.vertices().shares(2, before.vertices()));
+  EXPECT_TRUE(after.vertices().shares(3, before.vertices()));
+}
+
+TEST(GraphValidator, LooksAgainAtWhatReadsAVertexThatIsNotShared) {
+  const auto valid = valid_graph();
+  auto shared = valid;
+  EXPECT_NO_THROW(validate(shared, 2, &valid));
+  EinGraph wrong;  // Z is shared, and reads a T of other extents
+  wrong.labels() = valid.labels();
+  for (std::size_t v = 0; v < 2; ++v) wrong.add(valid.vertices(), v);
+  auto other = valid.vertex(VertexId(2));
+  other.einsum.output = {other.einsum.output[1], other.einsum.output[0]};
+  other.bound = Shape({8, 4});
+  wrong.add(std::move(other));
+  wrong.add(valid.vertices(), 3);
+  wrong.set_output(VertexId(3));
+  EXPECT_THROW(validate(wrong, 2, &valid), Error);
+}
+
 TEST(GraphValidator, AcceptsAValidGraph) {
   EXPECT_NO_THROW(validate(valid_graph()));
   EXPECT_NO_THROW(validate(valid_graph(), 2));
