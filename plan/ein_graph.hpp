@@ -189,6 +189,8 @@ class EinGraph {
   VertexId add(const VertexList& from, std::size_t n);
   void set_output(VertexId output) { outputs_ = {output}; }
   void set_outputs(std::vector<VertexId> outputs) { outputs_ = std::move(outputs); }
+  /// Puts another vertex in the place of one that nothing reads yet.
+  void replace(VertexId id, Vertex vertex) { vertices_.set(id.index(), std::move(vertex)); }
   void rename(VertexId id, std::string name) { vertices_.change(id.index()).name = std::move(name); }
   /// Overrides the element type of a vertex's result. Must be called before anything reads the vertex.
   void set_dtype(VertexId id, DType type) { vertices_.change(id.index()).dtype = type; }

@@ -12,7 +12,18 @@ struct Pair {
   PairFunction function;
   std::size_t left;
   std::size_t right;
+  bool converted = false;  // the value, which is 0 or 1
 };
+
+bool is_comparison(PairFunction function) {
+  using enum PairFunction;
+  return function == Equal || function == NotEqual || function == Less || function == LessEqual;
+}
+
+// What is read of an operand for its truth, which no conversion to FLOAT64 changes.
+const ScalarExpression& truth_read(const ScalarExpression& e) {
+  return e.is_call(ScalarOp::ToFloat64) ? *e.arguments()[0] : e;
+}
 
 std::optional<PairFunction> function_of(ScalarOp op) {
   switch (op) {
@@ -36,8 +47,9 @@ std::optional<PairFunction> function_of(ScalarOp op) {
 std::optional<Pair> function_of_two(const ScalarExpression& e) {
   if (e.kind() != Kind::Call || e.arguments().size() != 2) return std::nullopt;
   const auto function = function_of(e.op());
-  const auto& a = *e.arguments()[0];
-  const auto& b = *e.arguments()[1];
+  const bool joins_truths = e.op() == ScalarOp::And || e.op() == ScalarOp::Or;
+  const auto& a = joins_truths ? truth_read(*e.arguments()[0]) : *e.arguments()[0];
+  const auto& b = joins_truths ? truth_read(*e.arguments()[1]) : *e.arguments()[1];
   if (!function || a.kind() != Kind::Operand || b.kind() != Kind::Operand || a.operand() == b.operand())
     return std::nullopt;
   const bool reversed = e.op() == ScalarOp::Greater || e.op() == ScalarOp::GreaterEqual;
@@ -55,9 +67,12 @@ const ScalarExpression* squared(const ScalarExpression& e) {
 }
 
 std::optional<Pair> pair_of(const ScalarExpression& e) {
-  // 0 and 1 are the same in all types, and so is the truth of their operands in a wider one.
-  if (e.kind() == Kind::Call && converts_to(e.op()) && gives_boolean(*e.arguments()[0]))
-    return pair_of(*e.arguments()[0]);
+  // 0 and 1 are the same in all types.
+  if (e.kind() == Kind::Call && converts_to(e.op()) && gives_boolean(*e.arguments()[0])) {
+    auto pair = pair_of(*e.arguments()[0]);
+    if (pair) pair->converted = true;
+    return pair;
+  }
   const auto* square = squared(e);
   const bool measures = e.is_call(ScalarOp::Abs);
   if (square == nullptr && !measures) return function_of_two(e);
@@ -124,7 +139,8 @@ std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
                  search->sought == pair->right))
     return std::nullopt;
   if (!pair || (einsum.aggregate == LogSumExp && pair->function != PairFunction::Add)) return std::nullopt;
-  PairForm form{pair->function, pair->left, pair->right, {}};
+  PairForm form{.function = pair->function, .left = pair->left, .right = pair->right, .roles = {}};
+  form.compares_before_converting = pair->converted && is_comparison(pair->function);
   auto roles = roles_of(einsum, form.left, form.right);
   if (!roles || std::any_of(roles->begin(), roles->end(), is_summed_alone)) return std::nullopt;
   form.roles = *std::move(roles);

@@ -265,6 +265,7 @@ PairKernel::PairKernel(const PairForm& form, Aggregate aggregate, DType compute)
       left_(form.left),
       right_(form.right),
       roles_(form.roles),
+      compares_before_converting_(form.compares_before_converting),
       sought_(form.sought),
       none_(form.none) {}
 
@@ -288,15 +289,21 @@ bool PairKernel::run(const LevelTable& level, std::span<const LabelView> operand
   std::vector<std::int64_t> sizes;
   for (const auto& range : ranges) sizes.push_back(range.size);
   const auto groups = pair_groups(roles_, sizes, operands[left_].strides, accumulator.strides);
-  const PairMatrices matrices(level, compute_, groups, sizes, !is_packed_as_bits());
+  const auto type = packed_type(operands);
+  const PairMatrices matrices(level, sought_ ? compute_ : type, groups, sizes, !is_packed_as_bits());
   if (sought_) return search(level, operands, ranges, groups, matrices, accumulator, first);
   if (is_packed_as_bits()) {
     TruthRun(level, compute_, function_, aggregate_, matrices)
         .run(operands[left_], operands[right_], accumulator, first);
     return true;
   }
-  return PairRun(level, compute_, function_, aggregate_, matrices)
+  if (compares_before_converting_ && (operands[right_].dtype != type || is_complex(type))) return false;
+  return PairRun(level, type, function_, aggregate_, matrices)
       .run(operands[left_], operands[right_], accumulator, first);
+}
+
+DType PairKernel::packed_type(std::span<const LabelView> operands) const {
+  return sought_ || compares_before_converting_ ? operands[left_].dtype : compute_;
 }
 
 bool PairKernel::search(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
@@ -321,8 +328,8 @@ std::size_t PairKernel::workspace_bytes(const LevelTable& level, std::span<const
                                         const MutableLabelView& accumulator) const {
   const std::vector<std::int64_t> sizes(label_sizes.begin(), label_sizes.end());
   const auto groups = pair_groups(roles_, sizes, operands[left_].strides, accumulator.strides);
-  const PairMatrices results(level, compute_, groups, sizes, !is_packed_as_bits());
-  const auto type = sought_ ? operands[left_].dtype : compute_;
+  const auto type = packed_type(operands);
+  const PairMatrices results(level, sought_ ? compute_ : type, groups, sizes, !is_packed_as_bits());
   if (is_complex(type)) return 0;
   const PairMatrices matrices(level, type, groups, sizes, !is_packed_as_bits());
   auto bytes = matrices.copied_bytes(operands[left_], operands[right_]) + results.copied_bytes(accumulator);
@@ -333,7 +340,7 @@ std::size_t PairKernel::workspace_bytes(const LevelTable& level, std::span<const
   } else if (is_packed_as_bits()) {
     bytes += TruthRun(level, compute_, function_, aggregate_, matrices).panel_bytes();
   } else {
-    bytes += PairRun(level, compute_, function_, aggregate_, matrices).panel_bytes();
+    bytes += PairRun(level, type, function_, aggregate_, matrices).panel_bytes();
   }
   return static_cast<std::size_t>(bytes);
 }

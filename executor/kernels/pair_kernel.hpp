@@ -29,8 +29,8 @@ class PairKernel {
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
 
   /// See ExpressionKernel::run. Returns false without doing anything if non-finite values need the general kernel: MIN
-  /// and MAX of values that may be NaN; or if a search has operands of several types, or an index that its `none` does
-  /// not exceed.
+  /// and MAX of values that may be NaN; or if operands that are compared in their own type have several; or if a search
+  /// has an index that its `none` does not exceed.
   bool run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first) const;
 
@@ -44,6 +44,8 @@ class PairKernel {
 
  private:
   bool is_packed_as_bits() const;
+  /// The type in which values are packed and computed.
+  DType packed_type(std::span<const LabelView> operands) const;
   bool search(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
               const PairGroups& groups, const PairMatrices& results, const MutableLabelView& accumulator,
               bool first) const;
@@ -54,6 +56,7 @@ class PairKernel {
   std::size_t left_;  // operand numbers
   std::size_t right_;
   std::vector<ContractionRole> roles_;  // per label
+  bool compares_before_converting_;
   std::optional<std::size_t> sought_;   // operand number
   double none_;
 };

@@ -51,7 +51,8 @@ PairMatrix PairMatrices::beside_result(const LabelView& view) const {
 }
 
 PairMatrix PairMatrices::result(const MutableLabelView& view, bool first) const {
-  if (auto matrix = in_place(view, groups_.rows, groups_.columns)) return *std::move(matrix);
+  if (view.dtype == compute_)
+    if (auto matrix = in_place(view, groups_.rows, groups_.columns)) return *std::move(matrix);
   auto matrix = scratch(compute_, groups_.rows, groups_.columns);
   if (!first)
     copy(view_of(matrix, groups_.rows, groups_.columns), {view.dtype, view.data, view.strides},
@@ -73,7 +74,8 @@ std::int64_t PairMatrices::copied_bytes(const LabelView& left, const LabelView& 
 }
 
 std::int64_t PairMatrices::copied_bytes(const MutableLabelView& result) const {
-  return in_place(result, groups_.rows, groups_.columns) ? 0 : bytes_of(compute_, groups_.rows, groups_.columns);
+  const bool lies_in_place = result.dtype == compute_ && in_place(result, groups_.rows, groups_.columns);
+  return lies_in_place ? 0 : bytes_of(compute_, groups_.rows, groups_.columns);
 }
 
 std::byte* PairMatrices::at(const PairMatrix& matrix, std::int64_t batch) const {

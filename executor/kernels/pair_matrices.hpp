@@ -58,8 +58,8 @@ class PairMatrices {
   /// An operand of the labels of the result.
   PairMatrix beside_result(const LabelView& view) const;
 
-  /// The result, which a copy holds until write_result() where it is no matrix in place. Unless `first`, the copy
-  /// begins with the present values.
+  /// The result, which a copy holds until write_result() where it is no matrix in place, or of another type than
+  /// `compute`. Unless `first`, the copy begins with the present values.
   PairMatrix result(const MutableLabelView& view, bool first) const;
   void write_result(const MutableLabelView& view, const PairMatrix& result) const;
 

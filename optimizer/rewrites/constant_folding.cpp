@@ -126,7 +126,7 @@ class Folder {
       case Negate: return a[0]->is_call(Negate) ? a[0]->arguments()[0] : e;
       case And:
       case Or: return fold_logic(e);
-      case NotEqual: return is_number(a[1], 0) && gives_boolean(*a[0]) ? a[0] : e;
+      case NotEqual: return is_number(a[1], 0) && gives_truth(*a[0]) ? a[0] : e;
       case Equal: return is_number(a[1], 0) && gives_boolean(*a[0]) ? ScalarExpression::call(Not, {a[0]}) : e;
       case Floor:
       case Ceil:
@@ -135,6 +135,13 @@ class Folder {
       case Conj: return gives_complex(*a[0]) ? e : a[0];
       default: return e;
     }
+  }
+
+  // Truth values are 0 and 1 in every type.
+  static bool gives_truth(const ScalarExpression& e) {
+    return gives_boolean(e) ||
+           (e.kind() == Kind::Call && converts_to(e.op()) && !is_complex(*converts_to(e.op())) &&
+            gives_truth(*e.arguments()[0]));
   }
 
   ScalarPtr fold_power(const ScalarPtr& e) const {

@@ -107,8 +107,25 @@ bool counts_truths(const VertexSplitter& splitter, const JoinedFactors& joint) {
   });
 }
 
+// Whether a conversion leaves every value that is not zero other than zero. Fractions and small numbers can become zero.
+bool keeps_truth(DType from, DType to) {
+  if (to == from || is_complex(to)) return true;
+  return to == DType::Float64 ? !is_complex(from) : to == DType::Float32 && from == DType::Int64;
+}
+
+// A value of the same truth, without conversions that do not change it.
+ScalarPtr before_conversions(const VertexSplitter& splitter, ScalarPtr e) {
+  while (e->kind() == Kind::Call && converts_to(e->op())) {
+    const auto& inner = e->arguments()[0];
+    if (!gives_boolean(*inner) && !keeps_truth(splitter.type_of(*inner), *converts_to(e->op()))) break;
+    e = inner;
+  }
+  return e;
+}
+
 // x for x <> 0 where truth values are joined, which are those of x.
-Factor as_truth(Factor factor) {
+Factor as_truth(const VertexSplitter& splitter, Factor factor) {
+  factor.expression = before_conversions(splitter, factor.expression);
   const auto& e = *factor.expression;
   if (e.is_call(ScalarOp::NotEqual) && e.arguments()[1]->is_constant() && e.arguments()[1]->real_value() == 0 &&
       e.arguments()[0]->kind() == Kind::Operand)
@@ -141,13 +158,15 @@ class Preparation {
     if (type) counted.compute_dtype = *type;
     VertexSplitter splitter(graph_, names_, counted);
     auto joint = joined_factors(splitter);
-    if (!joint || joint->semiring->join.is_user()) return std::nullopt;
+    if (!joint || joint->factors.size() < 2) return with_plain_arguments();
+    if (joint->semiring->join.is_user()) return std::nullopt;
     join_ = joint->semiring->join.op();
     if (counts_truths(splitter, *joint)) join_ = ScalarOp::And;
     for (auto& factor : joint->factors) {
-      if (join_ == ScalarOp::And || join_ == ScalarOp::Or)
-        factor = as_truth({counted_truth(factor.expression), factor.inverted});
+      const auto before = factor.expression;
+      if (join_ == ScalarOp::And || join_ == ScalarOp::Or) factor = as_truth(splitter, std::move(factor));
       else if (type) factor = in_type(splitter, factor);
+      reads_less_ = reads_less_ || (join_ != ScalarOp::Multiply && factor.expression != before);
     }
     const auto sides = sides_of(splitter, joint->factors);
     if (!sides || !is_worthwhile(*sides, counted)) return std::nullopt;
@@ -155,10 +174,66 @@ class Preparation {
   }
 
  private:
+  // A function of one value of each operand, as in SUM((X[i,j] > 0) <> (Y[j,k] > 0)).
+  std::optional<VertexId> with_plain_arguments() {
+    const auto* function = &vertex_.einsum.expression;
+    while (is_around(**function)) function = &(*function)->arguments()[0];
+    if ((*function)->arguments().size() != 2) return std::nullopt;
+    VertexSplitter splitter(graph_, names_, vertex_);
+    const auto cells = cells_of(graph_.labels(), vertex_.einsum.labels());
+    std::array<ScalarPtr, 2> values;
+    std::vector<DType> types = input_types(graph_, vertex_.inputs);
+    for (std::size_t n = 0; n < 2; ++n) {
+      values[n] = (*function)->arguments()[n];
+      const auto operands = operands_of(*values[n]);
+      if (operands.size() != 1) return std::nullopt;
+      const auto labels = splitter.labels_of(*values[n]);
+      const bool is_plain = values[n]->kind() == Kind::Operand;
+      if (!is_plain && cells < kFewestReads * cells_of(graph_.labels(), labels)) return std::nullopt;
+      if (!is_plain && !difference(labels, splitter.labels_of(operands[0])).empty()) return std::nullopt;
+      types[operands[0]] = splitter.type_of(*values[n]);
+    }
+    if (operands_of(*values[0]) == operands_of(*values[1])) return std::nullopt;
+    auto plain = vertex_.einsum;
+    plain.expression = with_arguments(plain.expression, function->get(), [&](std::size_t n) {
+      return ScalarExpression::operand(operands_of(*values[n])[0]);
+    });
+    plain.expression = with_types(plain.expression, types, graph_.labels(), vertex_.compute_dtype);
+    const KernelChoice choice(plain, vertex_.compute_dtype);
+    if (choice.kind(graph_.labels().extents(plain.labels())) != KernelKind::Pairs) return std::nullopt;
+    return splitter.finish(
+        with_arguments(vertex_.einsum.expression, function->get(),
+                       [&](std::size_t n) {
+                         return values[n]->kind() == Kind::Operand
+                                    ? values[n]
+                                    : splitter.add_part(values[n], splitter.labels_of(*values[n]), {}, Aggregate::None);
+                       }),
+        vertex_.einsum.aggregated);
+  }
+
+  // Whether a call may stand around the function of two values: a conversion, ABS or a square.
+  static bool is_around(const ScalarExpression& e) {
+    const auto& arguments = e.arguments();
+    return arguments.size() == 1 || (e.is_call(ScalarOp::Power) && arguments[1]->is_constant());
+  }
+
+  // An expression with other arguments of one of its calls.
+  template <class Argument>
+  static ScalarPtr with_arguments(const ScalarPtr& e, const ScalarExpression* call, const Argument& argument) {
+    std::vector<ScalarPtr> arguments;
+    if (e.get() == call) {
+      arguments = {argument(0), argument(1)};
+    } else {
+      arguments = e->arguments();
+      arguments[0] = with_arguments(arguments[0], call, argument);
+    }
+    return ScalarExpression::call(e->op(), std::move(arguments));
+  }
+
   // A kernel takes the join of plain operands, and each function is computed for far fewer cells than the join has.
   bool is_worthwhile(const Sides& sides, const Vertex& counted) const {
     const auto cells = cells_of(graph_.labels(), vertex_.einsum.labels());
-    bool any = counted.compute_dtype != vertex_.compute_dtype;
+    bool any = counted.compute_dtype != vertex_.compute_dtype || reads_less_;
     for (std::size_t n = 0; n < 2; ++n) {
       if (is_plain(sides.of_operand[n]) && !takes_constants(n, sides)) continue;
       any = true;
@@ -200,6 +275,7 @@ class Preparation {
   VertexNames& names_;
   const Vertex& vertex_;
   ScalarOp join_ = ScalarOp::Multiply;
+  bool reads_less_ = false;  // for the truth of an operand than the vertex does
 };
 
 }  // namespace

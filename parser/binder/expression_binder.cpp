@@ -10,6 +10,7 @@
 #include "common/poll_steps.hpp"
 #include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
+#include "parser/binder/result_binder.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/foreign_words.hpp"
 #include "plan/selection.hpp"
@@ -429,7 +430,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Cast& e, SourceSpan span, Draft& dr
 
 void ExpressionBinder::convert(VertexId vertex, DType type, SourceSpan place) {
   require_convertible(graph_.vertex(vertex).dtype, type, place);
-  graph_.set_dtype(vertex, type);
+  set_result_type(graph_, vertex, type);
 }
 
 void require_rank(const Shape& shape, std::size_t given, const std::string& name, SourceSpan span) {

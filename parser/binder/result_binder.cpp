@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "tensor/scalar_types.hpp"
+
 namespace eindb {
 namespace {
 
@@ -57,12 +59,40 @@ VertexId add_copy(EinGraph& graph, VertexId vertex, const std::string& name) {
   return graph.add(make_vertex(graph, name, {vertex}, std::move(einsum)));
 }
 
+namespace {
+
+// An expression without tensors as it was before it had types.
+ScalarPtr without_types(const ScalarPtr& e) {
+  if (e->kind() != ScalarExpression::Kind::Call) return ScalarExpression::with_type(e, std::nullopt);
+  std::vector<ScalarPtr> arguments;
+  for (const auto& argument : e->arguments()) arguments.push_back(without_types(argument));
+  return converts_to(e->op()) ? arguments.front() : ScalarExpression::call(e->op(), std::move(arguments));
+}
+
+}  // namespace
+
+void set_result_type(EinGraph& graph, VertexId id, DType type) {
+  const auto& vertex = graph.vertex(id);
+  if (type == DType::Int64 && vertex.compute_dtype == DType::Float64 && vertex.inputs.empty() &&
+      vertex.einsum.aggregate == Aggregate::None) {
+    const auto plain = without_types(vertex.einsum.expression);
+    const auto kind = kind_of(*plain, {});
+    if (kind.weak && kind.dtype == DType::Int64) {
+      auto exact = vertex;
+      exact.einsum.expression = with_types(plain, {}, graph.labels(), type);
+      exact.dtype = exact.compute_dtype = type;
+      graph.replace(id, std::move(exact));
+    }
+  }
+  graph.set_dtype(id, type);
+}
+
 VertexId with_result_type(EinGraph& graph, VertexId vertex, DType type, const std::string& name) {
   const auto& now = graph.vertex(vertex);
   if (now.dtype == type) return vertex;
   if (now.is_input() || now.dtype != now.compute_dtype || is_read(graph, vertex))
     vertex = add_copy(graph, vertex, name);
-  graph.set_dtype(vertex, type);
+  set_result_type(graph, vertex, type);
   return vertex;
 }
 
