@@ -30,10 +30,18 @@ bool is_plain_path(std::string_view string) {
   return has_file_extension(path) && path.find_first_of("\"'") == std::string_view::npos;
 }
 
+/// The end of the bracket that begins at `begin`; 0 if none does.
+std::size_t end_of_bracket(std::string_view statement, std::size_t begin) {
+  if (begin >= statement.size() || statement[begin] != '[') return 0;
+  const auto end = end_of_group(statement, begin);
+  return end == begin ? 0 : end;
+}
+
 /// The statement with names in place of what PostgreSQL's grammar does not know, so that places stay:
 ///
 ///     FROM (EINSUM Z[i] = X[i])     FROM "q0"                a name for a query of eindb's where a table is expected,
 ///     WHERE i IN (EINSUM W[] = 3)   WHERE i IN (TABLE "q0")  and a query from it elsewhere
+///     FROM X[0:10,:]                FROM "q0"                a part of a tensor likewise
 ///     FROM 'sales.csv'              FROM "sales.csv"
 std::string with_placeholders(std::string_view statement) {
   std::string out(statement);
@@ -43,6 +51,12 @@ std::string with_placeholders(std::string_view statement) {
        token = tokenizer.next()) {
     if (token.is(Token::Kind::String) && position.takes_table() && is_plain_path(token.text))
       out[token.span.begin] = out[token.span.end - 1] = '"';
+    const auto end_of_part = position.takes_table() && token.is_name() ? end_of_bracket(statement, token.span.end) : 0;
+    if (end_of_part > 0 && replace(out, token.span.begin, end_of_part, "\"" + einsum_name(token.span.begin) + "\"")) {
+      tokenizer = Tokenizer(statement, end_of_part, kPostgresRules);
+      position.see({Token::Kind::QuotedName, "\"\"", token.span});
+      continue;
+    }
     if (!token.is_symbol('(') || !Tokenizer(statement, token.span.end, kPostgresRules).next().is_word("EINSUM")) {
       position.see(token);
       continue;

@@ -8,6 +8,7 @@
 #include "common/letter_case.hpp"
 #include "common/quote_identifier.hpp"
 #include "engine/dialect/translator.hpp"
+#include "parser/bracket_indices.hpp"
 #include "parser/token_value.hpp"
 #include "parser/tokenizer.hpp"
 
@@ -331,6 +332,7 @@ SqlText Translator::einsum(const PgQuery__RangeVar& node, Scope& scope) {
   const auto place = place_of_einsum(node.relname);
   CHECK(place.has_value(), "the name of a query of eindb tells its place");
   const auto begin = *place;
+  if (statement_[begin] != '(') return tensor_part(begin, node, scope);
   const auto end = end_of_group(statement_, begin);
   CHECK(begin < end && end <= statement_.size(), "a query of eindb stands where its name does");
   SqlText text;
@@ -350,6 +352,35 @@ SqlText Translator::einsum(const PgQuery__RangeVar& node, Scope& scope) {
   if (node.alias != nullptr) {
     if (node.alias->n_colnames > 0)
       unsupported("a list of names for the columns of EINSUM", node.location, "name its labels: EINSUM Z[a,b] = ...");
+    out.name = node.alias->aliasname;
+    text += SqlText(" AS " + quote_identifier(out.name));
+  }
+  scope.add(std::move(out));
+  return text;
+}
+
+// X[0:10,:] stays as it is; it has the columns of the tensor that no number holds.
+SqlText Translator::tensor_part(std::size_t begin, const PgQuery__RangeVar& node, Scope& scope) {
+  const auto name = Tokenizer(statement_, begin, kPostgresRules).next();
+  const auto end = end_of_group(statement_, name.span.end);
+  CHECK(name.is_name() && begin < end && end <= statement_.size(), "a part of a tensor stands where its name does");
+  SqlText text(statement_.substr(begin, end - begin), static_cast<int>(begin));
+  const auto tensor = name.is(Token::Kind::QuotedName) ? unquote(name) : std::string(name.text);
+  auto columns = columns_of("", tensor);
+  Source out{.name = tensor, .columns = {}, .known = columns.has_value()};
+  const auto indices = bracket_indices(statement_.substr(name.span.end, end - name.span.end));
+  for (std::size_t n = 0; columns && n < columns->size(); ++n) {
+    auto column = (*columns)[n];
+    if (n < indices.size()) {
+      const auto kind = kind_of_index(indices[n]);
+      if (kind == BracketIndex::Held) continue;
+      if (kind == BracketIndex::Label) column.name = indices[n];
+    }
+    out.columns.push_back(std::move(column));
+  }
+  if (node.alias != nullptr) {
+    if (node.alias->n_colnames > 0)
+      unsupported("a list of names for the columns of a part of a tensor", node.location, "name its labels: X[a,0:2]");
     out.name = node.alias->aliasname;
     text += SqlText(" AS " + quote_identifier(out.name));
   }

@@ -20,6 +20,8 @@
 #include "engine/sql/schema_objects.hpp"
 #include "engine/sql/sql_hints.hpp"
 #include "engine/sql/table_names.hpp"
+#include "parser/bracket_indices.hpp"
+#include "parser/parser.hpp"
 #include "parser/statement_outline.hpp"
 #include "parser/token.hpp"
 
@@ -144,7 +146,7 @@ std::optional<Error> misleading_bracket(const RewrittenSql& text, OpenDatabase& 
     return Error(ErrorKind::Syntax,
                  "SQL takes brackets for quotes: " + bracket + " would be another name, and would choose nothing", span,
                  of_tensor ? "conditions choose cells, as in FROM " + name +
-                                 " WHERE i = 1; so does a query in parentheses: FROM (EINSUM Z[j] = " + name + "[1,j])"
+                                 " WHERE i = 1; so does a bracket right after it there: FROM " + name + "[1,j]"
                            : "conditions choose rows: WHERE i = 1; another name stands after AS");
   }
   return std::nullopt;
@@ -197,6 +199,53 @@ void check_names_of_sqlite(const ast::Sql& sql, OpenDatabase& database) {
     throw Error(ErrorKind::DuplicateName, "SQL has a table " + folded + " of its own beside the tensor " + tensor->name,
                 sql.span, "ALTER TENSOR " + tensor->name + " RENAME TO another name first");
   }
+}
+
+// ---- Parts of tensors ----------------------------------------------------------------------------------------------
+
+const std::vector<std::string>* labels_of(const std::string& name, OpenDatabase& database,
+                                          std::optional<TensorInfo>& found) {
+  if (const auto* attached = database.attached.find(name)) return &attached->labels();
+  found = database.catalog.find(name);
+  return found ? &found->labels : nullptr;
+}
+
+/// (EINSUM X[i,j] = X[0:10,:]): a range has the tensor's label, a label in its place that name, and a number none.
+std::string query_of_part(const TensorPart& part, const std::vector<std::string>& labels) {
+  std::vector<std::string> head;
+  std::string indices;
+  for (std::size_t d = 0; d < part.indices.size(); ++d) {
+    const auto& index = part.indices[d];
+    indices += (d == 0 ? "" : ",") + index;
+    const auto kind = kind_of_index(index);
+    if (kind == BracketIndex::Held) continue;
+    auto label = kind == BracketIndex::Range && d < labels.size() ? quote_identifier(labels[d]) : index;
+    if (std::find(head.begin(), head.end(), label) == head.end()) head.push_back(std::move(label));
+  }
+  std::string of_head;
+  for (const auto& label : head) of_head += (of_head.empty() ? "" : ",") + label;
+  const auto name = quote_identifier(part.name);
+  return "(EINSUM " + name + "[" + of_head + "] = " + name + "[" + indices + "])";
+}
+
+/// The SQL with a query for each part of a tensor; nullopt if it has none.
+std::optional<RewrittenSql> with_queries_for_parts(const ast::Sql& sql, OpenDatabase& database) {
+  RewrittenSql out{.text = {}, .pieces = {}, .offset = sql.span.begin, .original = sql.text};
+  std::size_t copied = 0;
+  for (const auto& part : tensor_parts_in(sql)) {
+    std::optional<TensorInfo> found;
+    const auto* labels = labels_of(part.name, database, found);
+    if (labels == nullptr || is_ordinary(part.name, database.connection())) continue;
+    out.text.append(sql.text, copied, part.span.begin - copied);
+    const auto query = query_of_part(part, *labels);
+    out.pieces.push_back({{out.text.size(), out.text.size() + query.size()},
+                          {part.span.begin + sql.span.begin, part.span.end + sql.span.begin}});
+    out.text += query;
+    copied = part.span.end;
+  }
+  if (out.pieces.empty()) return std::nullopt;
+  out.text.append(sql.text, copied);
+  return out;
 }
 
 // ---- Parameters ----------------------------------------------------------------------------------------------------
@@ -262,6 +311,17 @@ double number_for_sql(double value) {
   if (!std::isnan(value)) return value;
   throw CodedError("0A000", ErrorKind::Unsupported, "NaN as a value of SQL is not supported: it would be NULL",
                    "tensors hold NaN; tables hold NULL");
+}
+
+// Runs something whose errors have spans in the SQL that has queries for parts of tensors.
+template <class Run>
+auto PreparedSql::placed(const Run& run) const {
+  try {
+    return run();
+  } catch (const Error& error) {
+    if (!with_parts_ || !error.span()) throw;
+    throw_at(error, with_parts_->in_statement(*error.span()), error.hint());
+  }
 }
 
 void PreparedSql::open(bool writes) {
@@ -423,6 +483,10 @@ void PreparedSql::bind_parameters() {
 
 bool PreparedSql::step() {
   DCHECK(has_statement(), "rows come of a statement that was compiled");
+  return placed([&] { return next_row(); });
+}
+
+bool PreparedSql::next_row() {
   try {
     const auto columns = compiled_->statement.column_count();
     const bool row = compiled_->statement.step();
@@ -447,7 +511,8 @@ void PreparedSql::commit() {
 }
 
 std::string PreparedSql::column_name(int number) const {
-  return text_.restored(compiled_->statement.column_name(number));
+  auto name = text_.restored(compiled_->statement.column_name(number));
+  return with_parts_ ? with_parts_->restored(std::move(name)) : name;
 }
 
 bool PreparedSql::gives_rows() const {
@@ -579,9 +644,16 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) 
   prepared.key_ = kept_key(sql.text, session);
   if (sql.queries.empty() && !session.user.permissions.is_restricted())
     prepared.compiled_ = session.database.compiled.take(prepared.key_);
-  if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {}, {}, attached_names_in(sql, session.database));
-  else prepared.make(sql);
-  if (use == SqlUse::Run) prepared.bind_parameters();
+  if (prepared.has_statement()) {
+    prepared.text_ = rewrite_queries(sql, {}, {}, attached_names_in(sql, session.database));
+  } else {
+    prepared.with_parts_ = with_queries_for_parts(sql, session.database);
+    prepared.placed([&] {
+      if (prepared.with_parts_) prepared.make(std::get<ast::Sql>(parse_statement(prepared.with_parts_->text).node));
+      else prepared.make(sql);
+    });
+  }
+  if (use == SqlUse::Run) prepared.placed([&] { prepared.bind_parameters(); });
   return prepared;
 }
 

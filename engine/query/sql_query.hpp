@@ -63,6 +63,7 @@ class PreparedSql {
   friend PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use);
   PreparedSql(SessionState& session, SqlUse use) : session_(&session), use_(use) {}
   void make(const ast::Sql& sql);
+  bool next_row();
   void open(bool writes);
   void show_queries(const ast::Sql& sql, const std::vector<std::string>& names);
   void check_stored_query(const PlannedQuery& planned, const ast::Sql& sql, const ast::EmbeddedQuery& embedded);
@@ -82,9 +83,13 @@ class PreparedSql {
   std::optional<SourceSpan> place_of_parameter(int number) const;
   const CompiledSql::KnownTypes& types(const std::vector<ValueType>& given);
 
-  RewrittenSql text_;
-  std::string key_;                        // of what is kept when it is compiled
-  std::optional<PostgresSql> translated_;  // of text_, where only PostgreSQL's grammar or functions know it
+  template <class Run>
+  auto placed(const Run& run) const;
+
+  std::optional<RewrittenSql> with_parts_;  // the user's SQL with queries for parts of tensors, where there are any
+  RewrittenSql text_;                       // that, or the user's SQL, for SQLite
+  std::string key_;                         // of what is kept when it is compiled
+  std::optional<PostgresSql> translated_;   // of text_, where only PostgreSQL's grammar or functions know it
   SessionState* session_;
   SqlUse use_;
   // Order of members: the statement is destroyed first, its tables and the snapshot of the database last.

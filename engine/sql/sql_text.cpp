@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "common/check.hpp"
+#include "parser/bracket_indices.hpp"
 #include "parser/query_results.hpp"
 #include "parser/table_position.hpp"
 #include "parser/token_value.hpp"
@@ -255,6 +256,31 @@ std::vector<BracketAfterName> brackets_after_names(std::string_view sql) {
     last = token;
   }
   return found;
+}
+
+std::vector<TensorPart> tensor_parts_in(const ast::Sql& sql) {
+  std::vector<TensorPart> parts;
+  if (sql.text.find('[') == std::string::npos) return parts;
+  TablePosition position;
+  Tokenizer tokenizer(sql.text);
+  Token last;
+  bool is_table = false;  // whether `last` stands where SQL takes a table
+  std::size_t query = 0;
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    if (query < sql.queries.size() && token.span.begin == sql.queries[query].span.begin - sql.span.begin) {
+      tokenizer.skip_to(sql.queries[query].span.end - sql.span.begin);
+      ++query;
+      token = {Token::Kind::QuotedName, "\"\"", token.span};
+    }
+    const auto bracket = bracket_at(token, sql.text);
+    const auto name = name_in(last);
+    if (!bracket.empty() && is_table && name && last.span.end == token.span.begin)
+      parts.push_back({name->text, bracket_indices(bracket), {last.span.begin, token.span.begin + bracket.size()}});
+    is_table = position.takes_table() && !TablePosition::ends_tables(token) && !last.is_symbol('.');
+    position.see(token);
+    last = token;
+  }
+  return parts;
 }
 
 bool joins_rows(std::string_view sql) {

@@ -64,6 +64,16 @@ struct BracketAfterName {
 /// The brackets after tables, and those after anything else that could hold nothing but indices.
 std::vector<BracketAfterName> brackets_after_names(std::string_view sql);
 
+/// A part of a tensor where SQL takes a table: FROM X[0:10,:]. The bracket follows the name without a space; after one
+/// it is an alias.
+struct TensorPart {
+  std::string name;
+  std::vector<std::string> indices;  ///< one for each dimension, as written
+  SourceSpan span;                   ///< of name and bracket, within the SQL
+};
+/// Those outside of queries in parentheses. Names that have a schema before them are left out.
+std::vector<TensorPart> tensor_parts_in(const ast::Sql& sql);
+
 /// Whether the SQL has UNION, INTERSECT or EXCEPT anywhere.
 bool joins_rows(std::string_view sql);
 

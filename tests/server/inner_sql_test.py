@@ -33,6 +33,18 @@ class InnerSql(WithServer):
             self.rows(statement)
         self.assertEqual(caught.exception.pgcode, sqlstate, f"{statement}: {caught.exception}")
 
+    def test_parts_of_tensors(self):
+        self.assertEqual(self.rows("SELECT * FROM X[1,:2]"), [(0, 3.0), (1, 4.0)])
+        self.assertEqual(self.rows("SELECT row, val::int FROM X[row,-1] AS x WHERE x.row > 0"), [(1, 5)])
+        self.assertEqual(self.rows("SELECT SUM(a.val * b.val) FROM X[0,:] a JOIN X[1,:] AS b USING (j)"), [(14.0,)])
+        self.rows("CREATE VIEW first AS SELECT j, val FROM X[0,:]")
+        self.assertEqual(self.rows("SELECT * FROM first WHERE j = 2"), [(2, 2.0)])
+        self.rows("PREPARE part AS SELECT val FROM X[0,1:] WHERE val > $1")
+        self.assertEqual(self.rows("EXECUTE part(1)"), [(2.0,)])
+        self.refused("SELECT nope FROM X[0:1,:]", "42703")
+        self.refused("SELECT * FROM X[0:9,:]", "22023")
+        self.refused("SELECT * FROM p[0:1]", "42601")
+
     def test_prepared(self):
         self.rows("PREPARE c AS SELECT cast('x' AS int)")
         self.refused("EXECUTE c", "22P02")

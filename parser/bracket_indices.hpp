@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eindb {
+
+/// What stands for one dimension in X[0:10,3,j] where SQL takes a table.
+enum class BracketIndex : std::uint8_t {
+  Held,   ///< a whole number: the dimension is no column
+  Range,  ///< 0:10, ::2, `:`
+  Label   ///< anything else, such as a name, which its column gets
+};
+
+/// The texts between the commas of a bracket, without spaces around them; commas in brackets or parentheses inside it
+/// are no such commas.
+std::vector<std::string> bracket_indices(std::string_view bracket);
+BracketIndex kind_of_index(std::string_view index);
+
+}  // namespace eindb
