@@ -38,7 +38,9 @@ class BlockRule {
         id_(id),
         vertex_(graph.vertex(id)),
         name_(std::move(name)),
-        type_(is_complex(vertex_.compute_dtype) ? DType::Complex128 : DType::Float64),
+        type_(is_recurrence(vertex_.einsum.block->op) ? derivative_type(vertex_.compute_dtype)
+              : is_complex(vertex_.compute_dtype)     ? DType::Complex128
+                                                      : DType::Float64),
         core_(core_of(vertex_.einsum, 0)),
         result_core_(result_core_of(vertex_.einsum)) {}
 
@@ -52,6 +54,7 @@ class BlockRule {
       case BlockOp::Cholesky: return cholesky_back(g);
       case BlockOp::Eigh: return eigh_back(g);
       case BlockOp::Qr: return qr_back(g);
+      case BlockOp::SumRecurrence: return recurrence_back(n, g);
       default: break;
     }
     CHECK(false, "functions without a derivative were refused");
@@ -64,6 +67,7 @@ class BlockRule {
       case BlockOp::Determinant:
       case BlockOp::LogDeterminant: return determinant_forward(*tangents[0]);
       case BlockOp::Cholesky: return cholesky_forward(*tangents[0]);
+      case BlockOp::SumRecurrence: return recurrence_forward(tangents);
       case BlockOp::Qr: refuse_block(vertex_, "QR", "GRADIENT has one, JVP has none");
       case BlockOp::Eigh: refuse_block(vertex_, "EIGH", "GRADIENT has one, JVP has none");
       default: break;
@@ -146,6 +150,70 @@ class BlockRule {
     std::vector<ScalarPtr> read;
     for (const auto& [vertex, labels] : factors) read.push_back(draft.read(vertex, labels));
     return {*draft.sum(next_name(), output, output, std::forward<Make>(make)(read), type_)->vertex, output};
+  }
+
+  // The operand with the label of the result along which it runs.
+  Labels recurring_labels(std::size_t n) const {
+    return replaced(vertex_.einsum.inputs[n], {vertex_.einsum.aggregated.front()}, result_core_);
+  }
+
+  // The recurrence of other values, or its transpose. `values` are read with the labels of the head.
+  Factor recurrence_of(VertexId values, bool transposed) {
+    const auto& head = vertex_.einsum.output;
+    const auto along = result_core_.front();
+    const auto read = fresh(along);
+    auto block = *vertex_.einsum.block;
+    block.descending = block.descending != transposed;
+    EinSum einsum{.inputs = {replaced(head, {along}, {read}), replaced(recurring_labels(1), {along}, {read})},
+                  .output = head,
+                  .aggregated = {read},
+                  .expression = block_expression(2, {read, along}),
+                  .aggregate = Aggregate::Block,
+                  .block = block};
+    return {graph_.add(make_vertex(graph_, next_name(), {values, vertex_.inputs[1]}, std::move(einsum), type_)), head};
+  }
+
+  // The value `distance` indices before each one; 0 where there is none.
+  Factor before(const Factor& values, std::int64_t distance) {
+    const auto along = result_core_.front();
+    const auto read = fresh(along);
+    VertexDraft draft(graph_);
+    const auto value = draft.read(values.vertex, replaced(values.labels, {along}, {read}));
+    const auto is_before = ScalarExpression::call(
+        ScalarOp::Equal,
+        {index_of(read),
+         ScalarExpression::call(ScalarOp::Subtract, {index_of(along), ScalarExpression::integer(distance)})});
+    auto domain = values.labels;
+    domain.push_back(read);
+    return {*draft.sum(next_name(), values.labels, domain, choose(is_before, value, number(0)), type_)->vertex,
+            values.labels};
+  }
+
+  // h[t] = a[t] h[t-1] + x[t]: with dx the transposed recurrence of dh, da[t] = dx[t] h[t-1].
+  std::optional<Derivative> recurrence_back(std::size_t n, VertexId g) {
+    const auto dx = recurrence_of(g, true);
+    if (n == 0) return contracted(name_, recurring_labels(0), {dx});
+    const Factor h{id_, vertex_.einsum.output};
+    if (vertex_.einsum.block->descending) return contracted(name_, recurring_labels(1), {before(dx, 1), h});
+    return contracted(name_, recurring_labels(1), {dx, before(h, 1)});
+  }
+  // The same recurrence of dx[t] + da[t] h[t-1]; of the transposed one, dx[t] + da[t+1] h[t+1].
+  std::optional<Derivative> recurrence_forward(const std::vector<std::optional<Derivative>>& tangents) {
+    const auto& head = vertex_.einsum.output;
+    std::vector<Factor> terms;
+    const auto tangent = [&](std::size_t n) {
+      return Factor{materialize(graph_, next_name(), recurring_labels(n), *tangents[n], type_), recurring_labels(n)};
+    };
+    if (tangents[0]) terms.push_back(tangent(0));
+    if (tangents[1]) {
+      const Factor h{id_, head};
+      terms.push_back(vertex_.einsum.block->descending ? before(contraction(head, {tangent(1), h}), -1)
+                                                       : contraction(head, {tangent(1), before(h, 1)}));
+    }
+    const auto all = mapped(head, terms, [](const std::vector<ScalarPtr>& read) {
+      return read.size() == 1 ? read[0] : plus(read[0], read[1]);
+    });
+    return Derivative{.vertex = recurrence_of(all.vertex, false).vertex};
   }
 
   // B = A^-1: dA = -B^T dB B^T, and dB = -B dA B.
@@ -389,6 +457,9 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
       refuse_block(vertex, "QUANTILE", "SORT has one: SUM[s](CASE WHEN s = 2 THEN SORT[s](x) ELSE 0 END)");
     case BlockOp::Fourier:
     case BlockOp::InverseFourier: refuse_block(vertex, "FFT", "write the transform as a sum, which has one");
+    case BlockOp::SumRecurrence: return of_reals("CUMSUM with a factor");
+    case BlockOp::MaxRecurrence: refuse_block(vertex, "CUMMAX with a second argument", "CUMSUM has one");
+    case BlockOp::MinRecurrence: refuse_block(vertex, "CUMMIN with a second argument", "CUMSUM has one");
     case BlockOp::PseudoInverse: refuse_block(vertex, "PINV", "INVERSE and SOLVE have one");
     case BlockOp::LeastSquares: refuse_block(vertex, "LSTSQ", "SOLVE of the normal equations has one");
     case BlockOp::Exponential: refuse_block(vertex, "EXPM", "of a symmetric matrix write it by EIGH, which has one");

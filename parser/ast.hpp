@@ -127,6 +127,7 @@ enum class AggregateOp : std::uint8_t {
   Min,
   Max,
   Mean,
+  Norm,  ///< the square root of the sum of the squares of absolute values
   LogSumExp,
   ArgMin,
   ArgMax,
@@ -164,7 +165,7 @@ struct Aggregate {
   std::optional<std::vector<Dimension>> labels;  ///< nullopt: the labels of the argument that the head lacks
   bool descending = false;                       ///< SORT[j DESC](e)
   std::vector<Expression> argument;              ///< exactly one
-  std::vector<Expression> share;                 ///< of QUANTILE(e, 0.9): one constant, otherwise none
+  std::vector<Expression> second;  ///< one for QUANTILE(e, 0.9), a constant, and CUMSUM(e, a), otherwise none
   std::optional<Identifier> name = {};           ///< set exactly for AggregateOp::User
   /// Of AggregateOp::User once macros are expanded (parser/macro).
   std::shared_ptr<const AggregateDefinition> definition = nullptr;

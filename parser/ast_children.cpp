@@ -17,7 +17,7 @@ void walk(Expression& e, const Visit& visit) {
   }
   if (auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
     all(aggregate->argument);
-    return all(aggregate->share);
+    return all(aggregate->second);
   }
   if (auto* call = std::get_if<ast::Call>(&e.node)) return all(call->arguments);
   if (auto* prefix = std::get_if<ast::Prefix>(&e.node)) return all(prefix->operand);

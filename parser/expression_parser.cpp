@@ -85,6 +85,7 @@ constexpr std::array kAggregates = {
     AggregateName{"MIN", ast::AggregateOp::Min},
     AggregateName{"MAX", ast::AggregateOp::Max},
     AggregateName{"MEAN", ast::AggregateOp::Mean},
+    AggregateName{"NORM", ast::AggregateOp::Norm},
     AggregateName{"LOGSUMEXP", ast::AggregateOp::LogSumExp},
     AggregateName{"ARGMIN", ast::AggregateOp::ArgMin},
     AggregateName{"ARGMAX", ast::AggregateOp::ArgMax},
@@ -494,8 +495,11 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
   node.argument.push_back(infix(Level::Loosest));
   if (op == ast::AggregateOp::Quantile) {
     tokens_.expect_symbol(",", "and a share after the argument: QUANTILE[j](x, 0.9)");
-    node.share.push_back(infix(Level::Loosest));
+    node.second.push_back(infix(Level::Loosest));
   }
+  const bool may_weight =
+      op == ast::AggregateOp::CumSum || op == ast::AggregateOp::CumMin || op == ast::AggregateOp::CumMax;
+  if (may_weight && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));
   if (tokens_.at_symbol(",")) {
     const bool extremum = op == ast::AggregateOp::Min || op == ast::AggregateOp::Max;
     const std::string scalar = op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";

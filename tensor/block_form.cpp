@@ -74,6 +74,9 @@ double block_operations(const EinSum& einsum, const LabelTable& table) {
     case BlockOp::Distinct: return core_cells * kSelected * logarithm(core_cells);
     case BlockOp::Fourier:
     case BlockOp::InverseFourier: return core_cells * kTransformed * logarithm(core_cells);
+    case BlockOp::SumRecurrence:
+    case BlockOp::MaxRecurrence:
+    case BlockOp::MinRecurrence: return 2 * result_cells;
     default: break;
   }
   // Multiples of m n min(m, n), which a product of matrices takes twice.

@@ -10,6 +10,9 @@ std::string_view name_of(BlockOp op) {
     case BlockOp::Distinct: return "distinct";
     case BlockOp::Fourier: return "fft";
     case BlockOp::InverseFourier: return "inverse fft";
+    case BlockOp::SumRecurrence: return "running sum";
+    case BlockOp::MaxRecurrence: return "running maximum";
+    case BlockOp::MinRecurrence: return "running minimum";
     case BlockOp::Inverse: return "inverse";
     case BlockOp::PseudoInverse: return "pseudo-inverse";
     case BlockOp::Cholesky: return "cholesky";

@@ -15,6 +15,10 @@ enum class BlockOp : std::uint8_t {
   Distinct,  ///< the number of different values; all NaN are one
   Fourier,   ///< the discrete Fourier transform, unscaled
   InverseFourier,  ///< its inverse, divided by n
+  // Of n values x and as many, or fewer, a, which hold for all: h[0] = x[0], and then, one after the other,
+  SumRecurrence,  ///< h[t] = a[t] * h[t-1] + x[t]
+  MaxRecurrence,  ///< h[t] = GREATEST(a[t] + h[t-1], x[t])
+  MinRecurrence,  ///< h[t] = LEAST(a[t] + h[t-1], x[t])
   // Of an m x n matrix, in FLOAT64 or COMPLEX128:
   Inverse,
   PseudoInverse,   ///< n x m
@@ -33,6 +37,8 @@ inline constexpr BlockOp kLastBlockOp = BlockOp::Eigh;
 /// Whether it is a function of matrices.
 constexpr bool is_of_matrices(BlockOp op) { return op >= BlockOp::Inverse; }
 
+constexpr bool is_recurrence(BlockOp op) { return op >= BlockOp::SumRecurrence && op <= BlockOp::MinRecurrence; }
+
 /// The function that an EinSum with Aggregate::Block computes in place of an expression:
 ///
 ///     Z[batch..., result...] = F(X0[batch..., core...], X1[batch..., core...], ...)
@@ -43,7 +49,7 @@ constexpr bool is_of_matrices(BlockOp op) { return op >= BlockOp::Inverse; }
 /// labels, for each of whose indices F is computed by itself. Core labels are never cut.
 struct BlockFunction {
   BlockOp op = BlockOp::Order;
-  bool descending = false;  ///< of Order
+  bool descending = false;  ///< of Order; of recurrences the transpose, from the last: h[t] = a[t+1] * h[t+1] + x[t]
   double share = 0;         ///< of Quantile, from 0 to 1
 
   friend auto operator<=>(const BlockFunction&, const BlockFunction&) = default;

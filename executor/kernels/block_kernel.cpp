@@ -9,6 +9,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "executor/kernels/matrix_functions.hpp"
+#include "executor/kernels/recurrence.hpp"
 #include "executor/kernels/vector_functions.hpp"
 #include "tensor/block_form.hpp"
 
@@ -235,10 +236,19 @@ std::vector<std::size_t> BlockKernel::places_of(const Labels& labels) const {
 void BlockKernel::run(std::span<const LabelView> operands, std::span<const PartRange> ranges,
                       const MutableLabelView& result) const {
   CHECK(result.dtype == compute_, "a kernel accumulates in the type that it computes in");
+  if (is_recurrence(block_.op)) {
+    std::vector<std::int64_t> sizes;
+    for (const auto& range : ranges) sizes.push_back(range.size);
+    CHECK(operands.size() == 2 && result_core_.size() == 1, "a recurrence is of values and of what the last one takes");
+    const auto& read = cores_[0].empty() ? cores_[1] : cores_[0];
+    CHECK(read.size() == 1, "a recurrence runs along one label");
+    return run_recurrence(block_, operands[0], operands[1], result, {read.front(), result_core_.front(), batch_}, sizes);
+  }
   Call(*this, operands, ranges, result).run();
 }
 
 std::size_t BlockKernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
+  if (is_recurrence(block_.op)) return 0;
   // Values with their indices, a copy of them, and the result.
   constexpr std::size_t kCopies = 3;
   std::size_t bytes = 0;

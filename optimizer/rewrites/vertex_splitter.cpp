@@ -66,7 +66,8 @@ EinGraph rewrite_each(const EinGraph& graph, const Rewrite& rewrite) {
 
 bool has_equal_operands(const Vertex& vertex) {
   CHECK(vertex.inputs.size() == vertex.einsum.inputs.size(), "every operand of a vertex has labels");
-  if (vertex.inputs.size() < 2) return false;
+  // A function of matrices, or a recurrence, has several operands, whatever they are.
+  if (vertex.inputs.size() < 2 || vertex.einsum.block) return false;
   if (vertex.inputs.size() == 2)
     return vertex.inputs[0] == vertex.inputs[1] && vertex.einsum.inputs[0] == vertex.einsum.inputs[1];
   std::set<std::pair<VertexId, Labels>> known;

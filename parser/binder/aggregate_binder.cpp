@@ -25,6 +25,7 @@ const AggregateForm& form_of(ast::AggregateOp op) {
       {Min, "MIN", Aggregate::Min},
       {Max, "MAX", Aggregate::Max},
       {Mean, "MEAN", Aggregate::Sum},
+      {Norm, "NORM", Aggregate::None},
       {LogSumExp, "LOGSUMEXP", Aggregate::None},
       {ArgMin, "ARGMIN", Aggregate::None},
       {ArgMax, "ARGMAX", Aggregate::None},
@@ -117,6 +118,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draf
     case Median:
     case Mode:
     case CountDistinct: return statistic(e, over, span, draft);
+    case Norm: return norm(argument, over, span, draft);
     default: break;
   }
   const auto reduced = reduce(
@@ -129,6 +131,20 @@ ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draf
   return call(ScalarOp::Divide, {std::move(value), ScalarExpression::integer(count)});
 }
 
+ScalarPtr ExpressionBinder::norm(const ast::Expression& argument, const Labels& over, SourceSpan span, Draft& draft) {
+  const auto squares = reduce(
+      Aggregate::Sum, over,
+      [&](Draft& inner) {
+        auto value = lower(argument, inner);
+        const auto type = type_of(*value, input_types(graph_, inner.inputs));
+        if (is_complex(type.dtype)) value = call(ScalarOp::Abs, {std::move(value)});
+        if (type.dtype == DType::Int64) value = call(ScalarOp::ToFloat64, {std::move(value)});
+        return call(ScalarOp::Multiply, {value, value});
+      },
+      span, draft);
+  return call(ScalarOp::Sqrt, {operand(squares.vertex, draft)});
+}
+
 // The value at each index s of a label is taken to those from s on: Z[i,t] = SUM[s](CASE WHEN s <= t THEN x[i,s] ELSE 0
 // END).
 ScalarPtr ExpressionBinder::running(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
@@ -136,6 +152,7 @@ ScalarPtr ExpressionBinder::running(const ast::Aggregate& e, SourceSpan span, Dr
   const auto how = form_of(e.op).plain;
   DistinctLabels free;
   collect_free_labels(e.argument.front(), draft.visible, free);
+  for (const auto& factor : e.second) collect_free_labels(factor, draft.visible, free);
   const auto along = e.labels ? named_labels(*e.labels) : free.labels();
   if (along.size() != 1 || !free.contains(along.front())) {
     const auto named = along.size() == 1 ? graph_.labels().name(along.front()) : "";
@@ -145,6 +162,7 @@ ScalarPtr ExpressionBinder::running(const ast::Aggregate& e, SourceSpan span, Dr
                               : word + " runs along label " + named + ", which its argument does not have",
                 span, "name a label of the argument, as in " + word + "[" + example + "](...)");
   }
+  if (!e.second.empty()) return recurrence(e, along.front(), span, draft);
   const auto values = materialize(e.argument.front(), draft_inside(draft, along));
   const auto& vertex = graph_.vertex(values.vertex);
   const auto type = vertex.dtype;

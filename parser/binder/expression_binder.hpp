@@ -194,7 +194,10 @@ class ExpressionBinder {
   ScalarPtr truths(Aggregate how, ScalarOp wanted, const ast::Expression& argument, const Labels& over, SourceSpan span,
                    Draft& draft);
   ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  ScalarPtr norm(const ast::Expression& argument, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr running(const ast::Aggregate& e, SourceSpan span, Draft& draft);
+  ScalarPtr recurrence(const ast::Aggregate& e, Label along, SourceSpan span, Draft& draft);
+  ContractionOperand in_type(const ContractionOperand& values, DType type, SourceSpan span);
   // ---- block_binder.cpp: functions of whole vectors, and variances ----
   ContractionOperand converted(const ast::Expression& e, const Draft& outer,
                                const std::function<std::optional<ScalarOp>(DType)>& convert);

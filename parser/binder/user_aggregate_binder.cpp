@@ -7,6 +7,7 @@
 #include "parser/ast_children.hpp"
 #include "parser/binder/expression_binder.hpp"
 #include "parser/expression_parser.hpp"
+#include "parser/foreign_words.hpp"
 #include "tensor/scalar_types.hpp"
 #include "tensor/user_aggregate.hpp"
 
@@ -40,6 +41,8 @@ void ExpressionBinder::require_defined(const ast::Aggregate& e) const {
     throw Error(ErrorKind::UnknownName, e.name->text + " is a tensor, not an aggregate", e.name->span,
                 "write * for a product; labels stand in brackets: X[i,j]");
   }
+  if (auto hint = hint_for_function(e.name->text); !hint.empty())
+    throw Error(ErrorKind::UnknownName, "there is no aggregate " + e.name->text, e.name->span, std::move(hint));
   auto candidates = macro_names_();
   for (const auto name : aggregate_names()) candidates.emplace_back(name);
   const auto nearest = nearest_name(e.name->text, candidates);

@@ -70,11 +70,10 @@ std::string spaced(const List& list) {
 }
 
 constexpr std::array kAggregateNames = {
-    "SUM",     "PROD",   "MIN",     "MAX",      "MEAN",          "LOGSUMEXP", "ARGMIN",
-    "ARGMAX",  "ANY",    "ALL",     "COUNT",    "COUNT_NONZERO", "CUMSUM",    "CUMPROD",
-    "CUMMIN",  "CUMMAX", "VAR",     "STD",      "VARIANCE",      "STDDEV",    "SORT",
-    "ARGSORT", "TOPK",   "ARGTOPK", "QUANTILE", "MEDIAN",        "MODE",      "COUNT_DISTINCT",
-    "FFT",     "IFFT",   "USER"};
+    "SUM",     "PROD",     "MIN",    "MAX",      "MEAN",           "NORM",   "LOGSUMEXP", "ARGMIN",
+    "ARGMAX",  "ANY",      "ALL",    "COUNT",    "COUNT_NONZERO",  "CUMSUM", "CUMPROD",   "CUMMIN",
+    "CUMMAX",  "VAR",      "STD",    "VARIANCE", "STDDEV",         "SORT",   "ARGSORT",   "TOPK",
+    "ARGTOPK", "QUANTILE", "MEDIAN", "MODE",     "COUNT_DISTINCT", "FFT",    "IFFT",      "USER"};
 constexpr std::array kInfixNames = {"or", "and", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^"};
 
 std::string dump_node(const Integer& node) { return text_of(node); }
@@ -87,7 +86,7 @@ std::string dump_node(const Reference& node) {
 std::string dump_node(const Aggregate& node) {
   const std::string name =
       node.name ? "aggregate-" + text_of(*node.name) : kAggregateNames[static_cast<std::size_t>(node.op)];
-  return "(" + name + (node.labels ? bracketed(*node.labels) : "") + spaced(node.argument) + ")";
+  return "(" + name + (node.labels ? bracketed(*node.labels) : "") + spaced(node.argument) + spaced(node.second) + ")";
 }
 std::string dump_node(const Call& node) { return "(" + text_of(node.function) + spaced(node.arguments) + ")"; }
 std::string dump_node(const Prefix& node) {

@@ -109,6 +109,7 @@ TEST(ExpressionParser, AggregatesAndFunctions) {
       {"SUM(X[i,j] * Y[j,k])", "(SUM (X[i,j] * Y[j,k]))"},
       {"max[j,k](X[i,j,k])", "(MAX[j,k] X[i,j,k])"},
       {"PROD[](x)", "(PROD[] x)"},
+      {"NORM(a) + CUMSUM[t](a, b) + QUANTILE(a, 0.5)", "((NORM a) + (CUMSUM[t] a b) + (QUANTILE a 0.5))"},
       {"MIN(a) + MEAN(a) + LOGSUMEXP(a) + ARGMIN(a) + ARGMAX(a) + ANY(a) + ALL(a) + COUNT(a) + COUNT_NONZERO(a)",
        "((MIN a) + (MEAN a) + (LOGSUMEXP a) + (ARGMIN a) + (ARGMAX a) + (ANY a) + (ALL a) + (COUNT a) + (COUNT_NONZERO "
        "a))"},
