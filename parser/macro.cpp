@@ -244,6 +244,7 @@ const std::vector<Builtin>& builtins() {
       {"layernorm", {"x", "l", "epsilon"}, "(x - MEAN[l](x)) / SQRT(MEAN[l]((x - MEAN[l](x))^2) + epsilon)"},
       {"rmsnorm", {"x", "l"}, "x / SQRT(MEAN[l](x^2) + 1e-5)"},
       {"rmsnorm", {"x", "l", "epsilon"}, "x / SQRT(MEAN[l](x^2) + epsilon)"},
+      {"norm", {"x"}, "SQRT(SUM(ABS(x)^2))"},  // NORM[j](x) is an aggregate
       {"silu", {"x"}, "x * SIGMOID(x)"},
       {"gelu", {"x"}, "0.5 * x * (1 + ERF(x / SQRT(2)))"},
       {"softplus", {"x"}, "GREATEST(x, 0) + LOG1P(EXP(-ABS(x)))"},

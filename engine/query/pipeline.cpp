@@ -18,6 +18,7 @@
 #include "engine/query/result_store.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/prediction.hpp"
+#include "parser/random_seeds.hpp"
 
 namespace eindb {
 namespace {
@@ -87,6 +88,8 @@ void check_reads(const QueryPlan& plan, SessionState& session) {
 }  // namespace
 
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request) {
+  if (const auto seeded = with_random_seeds(query, [&] { return session.user.settings.take_random_seed(); }))
+    return plan_query(*seeded, session, std::move(request));
   request.for_workers = request.for_workers || runs_on_cluster(session.database, session.user.settings);
   const auto start = std::chrono::steady_clock::now();
   const auto capacity = session.user.settings.plan_cache_size();

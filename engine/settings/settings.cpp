@@ -5,6 +5,7 @@
 #include <charconv>
 #include <functional>
 #include <limits>
+#include <random>
 #include <span>
 #include <thread>
 #include <utility>
@@ -29,6 +30,7 @@ constexpr std::int64_t kDefaultPlanCacheSize = 256;
 constexpr std::int64_t kMaxTimeoutMs = std::numeric_limits<std::int32_t>::max();  // as PostgreSQL
 constexpr std::int64_t kTileCacheShare = 4;  // divisor for the cache's default part of the memory limit
 constexpr std::int64_t kMaxPlanCacheSize = 1'000'000;
+constexpr std::int64_t kMaxRandomSeed = std::int64_t{1} << 53U;  // exact in every client's numbers
 constexpr std::int64_t kMaxTileBytes = std::int64_t{900} << 20U;
 
 int available_threads() {
@@ -37,6 +39,12 @@ int available_threads() {
 
 // Four fifths of the memory of the machine or of the process's control group.
 std::int64_t default_memory_limit() { return available_memory() / 5 * 4; }
+
+// Short enough to be copied by hand.
+std::int64_t random_seed_of_system() {
+  constexpr std::uint32_t kSeeds = 1'000'000'000;
+  return std::random_device{}() % kSeeds;
+}
 
 std::string setting_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -200,6 +208,10 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s, const Value& v) { s.progress_ = switch_of("progress", v); },
        [](const Settings& s) { return std::string(s.progress_ ? "on" : "off"); },
        [](Settings& s) { s.progress_ = true; }, false},
+      {"random_seed", "the seed of the next RANDOM() that has none; each has the next whole number",
+       [](Settings& s, const Value& v) { s.random_seed_ = integer_in("random_seed", v, 0, kMaxRandomSeed); },
+       [](const Settings& s) { return std::to_string(s.random_seed_); },
+       [](Settings& s) { s.random_seed_ = random_seed_of_system(); }, false},
       {"redistribution",
        "how relations move between blocks of workers: 'pieces' (one exchange in which each receives what it lacks), "
        "'collectives' (a sequence of all-gathers, all-to-alls and permutations) or 'auto' (what takes less time)",

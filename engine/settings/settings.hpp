@@ -85,6 +85,8 @@ class Settings {
   bool resume_loops() const { return resume_loops_; }
   /// Bytes of decoded tiles that a session keeps between statements. The default is a quarter of the memory limit.
   std::int64_t tile_cache_size() const;
+  /// The seed for the next RANDOM() without one; the one after that is greater by one.
+  std::int64_t take_random_seed() { return random_seed_++; }
   /// The number of plans that a session keeps; 0: none.
   std::size_t plan_cache_size() const {
     DCHECK(plan_cache_size_ >= 0, "no fewer plans are kept than none");
@@ -120,6 +122,7 @@ class Settings {
   bool progress_;
   bool resume_loops_;
   std::int64_t plan_cache_size_;
+  std::int64_t random_seed_;
   std::optional<std::int64_t> tile_cache_size_;
   std::string plan_fingerprint_;
   bool slicing_;

@@ -337,7 +337,7 @@ ScalarPtr ExpressionBinder::lower_random(const ast::Call& e, Kind kind, const Dr
   if (!seed) {
     throw Error(ErrorKind::Value, to_upper(e.function.text) + " takes one integer, the seed",
                 e.arguments.empty() ? e.function.span : e.arguments.front().span,
-                "write " + to_upper(e.function.text) + "(1)");
+                "write " + to_upper(e.function.text) + "(1); in a macro the seed may be a parameter");
   }
   return ScalarExpression::random(kind, static_cast<std::uint64_t>(*seed), draft.cell);
 }
