@@ -165,8 +165,8 @@ struct Aggregate {
   std::optional<std::vector<Dimension>> labels;  ///< nullopt: the labels of the argument that the head lacks
   bool descending = false;                       ///< SORT[j DESC](e)
   std::vector<Expression> argument;              ///< exactly one
-  std::vector<Expression> second;  ///< one for QUANTILE(e, 0.9), a constant, and CUMSUM(e, a), otherwise none
-  std::optional<Identifier> name = {};           ///< set exactly for AggregateOp::User
+  std::vector<Expression> second;       ///< one for QUANTILE(e, 0.9), a constant, and CUMSUM(e, a), otherwise none
+  std::optional<Identifier> name = {};  ///< set exactly for AggregateOp::User
   /// Of AggregateOp::User once macros are expanded (parser/macro).
   std::shared_ptr<const AggregateDefinition> definition = nullptr;
 };

@@ -41,7 +41,7 @@ struct PairForm {
   PairFunction function = PairFunction::Add;
   std::size_t left = 0;  ///< numbers of operands
   std::size_t right = 1;
-  std::vector<ContractionRole> roles;      ///< one per label of the EinSum; none is summed on one side alone
+  std::vector<ContractionRole> roles;  ///< one per label of the EinSum; none is summed on one side alone
   /// Whether the function compares the operands in their own type, and its value, 0 or 1, is converted.
   bool compares_before_converting = false;
   std::optional<std::size_t> sought = {};  ///< of a search: the operand with the value

@@ -242,7 +242,8 @@ void BlockKernel::run(std::span<const LabelView> operands, std::span<const PartR
     CHECK(operands.size() == 2 && result_core_.size() == 1, "a recurrence is of values and of what the last one takes");
     const auto& read = cores_[0].empty() ? cores_[1] : cores_[0];
     CHECK(read.size() == 1, "a recurrence runs along one label");
-    return run_recurrence(block_, operands[0], operands[1], result, {read.front(), result_core_.front(), batch_}, sizes);
+    return run_recurrence(block_, operands[0], operands[1], result, {read.front(), result_core_.front(), batch_},
+                          sizes);
   }
   Call(*this, operands, ranges, result).run();
 }

@@ -57,7 +57,7 @@ class PairKernel {
   std::size_t right_;
   std::vector<ContractionRole> roles_;  // per label
   bool compares_before_converting_;
-  std::optional<std::size_t> sought_;   // operand number
+  std::optional<std::size_t> sought_;  // operand number
   double none_;
 };
 

@@ -139,9 +139,8 @@ class Folder {
 
   // Truth values are 0 and 1 in every type.
   static bool gives_truth(const ScalarExpression& e) {
-    return gives_boolean(e) ||
-           (e.kind() == Kind::Call && converts_to(e.op()) && !is_complex(*converts_to(e.op())) &&
-            gives_truth(*e.arguments()[0]));
+    return gives_boolean(e) || (e.kind() == Kind::Call && converts_to(e.op()) && !is_complex(*converts_to(e.op())) &&
+                                gives_truth(*e.arguments()[0]));
   }
 
   ScalarPtr fold_power(const ScalarPtr& e) const {

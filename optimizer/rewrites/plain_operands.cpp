@@ -107,7 +107,8 @@ bool counts_truths(const VertexSplitter& splitter, const JoinedFactors& joint) {
   });
 }
 
-// Whether a conversion leaves every value that is not zero other than zero. Fractions and small numbers can become zero.
+// Whether a conversion leaves every value that is not zero other than zero. Fractions and small numbers can become
+// zero.
 bool keeps_truth(DType from, DType to) {
   if (to == from || is_complex(to)) return true;
   return to == DType::Float64 ? !is_complex(from) : to == DType::Float32 && from == DType::Int64;
@@ -201,14 +202,14 @@ class Preparation {
     plain.expression = with_types(plain.expression, types, graph_.labels(), vertex_.compute_dtype);
     const KernelChoice choice(plain, vertex_.compute_dtype);
     if (choice.kind(graph_.labels().extents(plain.labels())) != KernelKind::Pairs) return std::nullopt;
-    return splitter.finish(
-        with_arguments(vertex_.einsum.expression, function->get(),
-                       [&](std::size_t n) {
-                         return values[n]->kind() == Kind::Operand
-                                    ? values[n]
-                                    : splitter.add_part(values[n], splitter.labels_of(*values[n]), {}, Aggregate::None);
-                       }),
-        vertex_.einsum.aggregated);
+    return splitter.finish(with_arguments(vertex_.einsum.expression, function->get(),
+                                          [&](std::size_t n) {
+                                            return values[n]->kind() == Kind::Operand
+                                                       ? values[n]
+                                                       : splitter.add_part(values[n], splitter.labels_of(*values[n]),
+                                                                           {}, Aggregate::None);
+                                          }),
+                           vertex_.einsum.aggregated);
   }
 
   // Whether a call may stand around the function of two values: a conversion, ABS or a square.
