@@ -1,5 +1,7 @@
 #include "parser/bracket_indices.hpp"
 
+#include "parser/tokenizer.hpp"
+
 namespace eindb {
 namespace {
 
@@ -30,9 +32,11 @@ std::vector<std::string> bracket_indices(std::string_view bracket) {
 
 BracketIndex kind_of_index(std::string_view index) {
   if (index.find(':') != std::string_view::npos) return BracketIndex::Range;
-  if (index.starts_with('-')) index.remove_prefix(1);
-  const bool is_number = !index.empty() && index.find_first_not_of("0123456789") == std::string_view::npos;
-  return is_number ? BracketIndex::Held : BracketIndex::Label;
+  const auto digits = index.starts_with('-') || index.starts_with('$') ? index.substr(1) : index;
+  if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos) return BracketIndex::Held;
+  const auto token = Tokenizer(index).next();
+  const bool is_name = token.is(Token::Kind::Word) || token.is(Token::Kind::QuotedName);
+  return is_name && token.span.end == index.size() ? BracketIndex::Label : BracketIndex::Other;
 }
 
 }  // namespace eindb

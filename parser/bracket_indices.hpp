@@ -9,9 +9,10 @@ namespace eindb {
 
 /// What stands for one dimension in X[0:10,3,j] where SQL takes a table.
 enum class BracketIndex : std::uint8_t {
-  Held,   ///< a whole number: the dimension is no column
+  Held,   ///< a whole number or a parameter, $1: the dimension is no column
   Range,  ///< 0:10, ::2, `:`
-  Label   ///< anything else, such as a name, which its column gets
+  Label,  ///< a name, which its column gets
+  Other   ///< anything else, such as i + 1
 };
 
 /// The texts between the commas of a bracket, without spaces around them; commas in brackets or parentheses inside it

@@ -211,7 +211,7 @@ const std::vector<std::string>* labels_of(const std::string& name, OpenDatabase&
 }
 
 /// (EINSUM X[i,j] = X[0:10,:]): a range has the tensor's label, a label in its place that name, and a number none.
-std::string query_of_part(const TensorPart& part, const std::vector<std::string>& labels) {
+std::string query_of_part(const TensorPart& part, const std::vector<std::string>& labels, SourceSpan place) {
   std::vector<std::string> head;
   std::string indices;
   for (std::size_t d = 0; d < part.indices.size(); ++d) {
@@ -219,6 +219,9 @@ std::string query_of_part(const TensorPart& part, const std::vector<std::string>
     indices += (d == 0 ? "" : ",") + index;
     const auto kind = kind_of_index(index);
     if (kind == BracketIndex::Held) continue;
+    if (kind == BracketIndex::Other && !index.empty())
+      throw Error(ErrorKind::Syntax, "'" + index + "' is no number, range or label of a part of " + part.name, place,
+                  "a query in parentheses takes computed indices: FROM (EINSUM Z[i] = " + part.name + "[i+1,...])");
     auto label = kind == BracketIndex::Range && d < labels.size() ? quote_identifier(labels[d]) : index;
     if (std::find(head.begin(), head.end(), label) == head.end()) head.push_back(std::move(label));
   }
@@ -237,9 +240,9 @@ std::optional<RewrittenSql> with_queries_for_parts(const ast::Sql& sql, OpenData
     const auto* labels = labels_of(part.name, database, found);
     if (labels == nullptr || is_ordinary(part.name, database.connection())) continue;
     out.text.append(sql.text, copied, part.span.begin - copied);
-    const auto query = query_of_part(part, *labels);
-    out.pieces.push_back({{out.text.size(), out.text.size() + query.size()},
-                          {part.span.begin + sql.span.begin, part.span.end + sql.span.begin}});
+    const SourceSpan place{part.span.begin + sql.span.begin, part.span.end + sql.span.begin};
+    const auto query = query_of_part(part, *labels, place);
+    out.pieces.push_back({{out.text.size(), out.text.size() + query.size()}, place});
     out.text += query;
     copied = part.span.end;
   }

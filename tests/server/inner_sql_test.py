@@ -41,7 +41,11 @@ class InnerSql(WithServer):
         self.assertEqual(self.rows("SELECT * FROM first WHERE j = 2"), [(2, 2.0)])
         self.rows("PREPARE part AS SELECT val FROM X[0,1:] WHERE val > $1")
         self.assertEqual(self.rows("EXECUTE part(1)"), [(2.0,)])
+        with psycopg2.connect(**self.server.arguments()) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT val FROM X[%s,:] WHERE j > %s", (1, 0))
+            self.assertEqual(cursor.fetchall(), [(4.0,), (5.0,)])
         self.refused("SELECT nope FROM X[0:1,:]", "42703")
+        self.refused("SELECT * FROM X[j+1,0]", "42601")
         self.refused("SELECT * FROM X[0:9,:]", "22023")
         self.refused("SELECT * FROM p[0:1]", "42601")
 
