@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What stands for one dimension in X[0:10,3,j] where SQL takes a table.
+/// The kinds of indices that select along one dimension of a tensor in SQL's FROM X[0:10,3,j].
 enum class BracketIndex : std::uint8_t {
   Held,   ///< a whole number or a parameter, $1: the dimension is no column
   Range,  ///< 0:10, ::2, `:`

@@ -397,7 +397,7 @@ Expression ExpressionParser::word() {
     if (const auto* constant = find_word(kConstants, token); constant != nullptr && bare)
       return made(ast::Real{constant->value}, begin);
     if (const auto* aggregate = find_word(kAggregates, token); aggregate != nullptr && !bare)
-      if ((tokens_.at_symbol("(") && !may_be_macro(aggregate->op)) || at_aggregate_labels())
+      if ((tokens_.at_symbol("(") && !may_be_macro(token.text)) || at_aggregate_labels())
         return made(aggregate_after_word(token, aggregate->op), begin);
     if (find_word(kAggregates, token) != nullptr && bare && at_plain_name())
       tokens_.fail_expected("'(' or '[' after " + std::string(token.text),
@@ -694,7 +694,7 @@ void ExpressionParser::close(std::string_view where, std::string_view whose) {
 
 }  // namespace
 
-bool may_be_macro(ast::AggregateOp op) { return op == ast::AggregateOp::Norm; }
+bool may_be_macro(std::string_view aggregate) { return equal_ignoring_case(aggregate, "NORM"); }
 
 std::vector<std::string_view> aggregate_names() {
   std::vector<std::string_view> names;

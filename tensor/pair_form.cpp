@@ -20,7 +20,7 @@ bool is_comparison(PairFunction function) {
   return function == Equal || function == NotEqual || function == Less || function == LessEqual;
 }
 
-// What is read of an operand for its truth, which no conversion to FLOAT64 changes.
+// The argument of AND or OR without a conversion to FLOAT64, which keeps every value other than zero so.
 const ScalarExpression& truth_read(const ScalarExpression& e) {
   return e.is_call(ScalarOp::ToFloat64) ? *e.arguments()[0] : e;
 }

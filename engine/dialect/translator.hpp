@@ -233,6 +233,7 @@ class Translator {
   SqlText source(const PgNode& node, Scope& scope);
   SqlText table(const PgQuery__RangeVar& node, Scope& scope);
   SqlText einsum(const PgQuery__RangeVar& node, Scope& scope);
+  SqlText with_alias(const PgQuery__RangeVar& node, SqlText text, Source source, Scope& scope) const;
   SqlText tensor_part(std::size_t begin, const PgQuery__RangeVar& node, Scope& scope);
   bool is_file(const PgQuery__RangeVar& node) const;
   SqlText table_function(const PgQuery__RangeFunction& node, Scope& scope);

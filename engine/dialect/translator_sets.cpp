@@ -349,13 +349,18 @@ SqlText Translator::einsum(const PgQuery__RangeVar& node, Scope& scope) {
   auto columns = columns_of(std::string(kEinsumSchema), std::string(statement_.substr(begin + 1, end - begin - 2)));
   Source out{.name = name, .columns = {}, .known = columns.has_value()};
   if (columns) out.columns = std::move(*columns);
+  return with_alias(node, std::move(text), std::move(out), scope);
+}
+
+// A query of eindb, or a part of a tensor, under the alias that the statement gives it.
+SqlText Translator::with_alias(const PgQuery__RangeVar& node, SqlText text, Source source, Scope& scope) const {
   if (node.alias != nullptr) {
     if (node.alias->n_colnames > 0)
       unsupported("a list of names for the columns of EINSUM", node.location, "name its labels: EINSUM Z[a,b] = ...");
-    out.name = node.alias->aliasname;
-    text += SqlText(" AS " + quote_identifier(out.name));
+    source.name = node.alias->aliasname;
+    text += SqlText(" AS " + quote_identifier(source.name));
   }
-  scope.add(std::move(out));
+  scope.add(std::move(source));
   return text;
 }
 
@@ -378,14 +383,7 @@ SqlText Translator::tensor_part(std::size_t begin, const PgQuery__RangeVar& node
     }
     out.columns.push_back(std::move(column));
   }
-  if (node.alias != nullptr) {
-    if (node.alias->n_colnames > 0)
-      unsupported("a list of names for the columns of a part of a tensor", node.location, "name its labels: X[a,0:2]");
-    out.name = node.alias->aliasname;
-    text += SqlText(" AS " + quote_identifier(out.name));
-  }
-  scope.add(std::move(out));
-  return text;
+  return with_alias(node, std::move(text), std::move(out), scope);
 }
 
 // LATERAL (SELECT a + b AS c) AS x: the expressions stand where its columns are used.

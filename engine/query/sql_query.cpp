@@ -20,7 +20,7 @@
 #include "engine/sql/schema_objects.hpp"
 #include "engine/sql/sql_hints.hpp"
 #include "engine/sql/table_names.hpp"
-#include "parser/bracket_indices.hpp"
+#include "engine/sql/tensor_parts.hpp"
 #include "parser/parser.hpp"
 #include "parser/statement_outline.hpp"
 #include "parser/token.hpp"
@@ -203,52 +203,12 @@ void check_names_of_sqlite(const ast::Sql& sql, OpenDatabase& database) {
 
 // ---- Parts of tensors ----------------------------------------------------------------------------------------------
 
-const std::vector<std::string>* labels_of(const std::string& name, OpenDatabase& database,
-                                          std::optional<TensorInfo>& found) {
-  if (const auto* attached = database.attached.find(name)) return &attached->labels();
-  found = database.catalog.find(name);
-  return found ? &found->labels : nullptr;
-}
-
-/// (EINSUM X[i,j] = X[0:10,:]): a range has the tensor's label, a label in its place that name, and a number none.
-std::string query_of_part(const TensorPart& part, const std::vector<std::string>& labels, SourceSpan place) {
-  std::vector<std::string> head;
-  std::string indices;
-  for (std::size_t d = 0; d < part.indices.size(); ++d) {
-    const auto& index = part.indices[d];
-    indices += (d == 0 ? "" : ",") + index;
-    const auto kind = kind_of_index(index);
-    if (kind == BracketIndex::Held) continue;
-    if (kind == BracketIndex::Other && !index.empty())
-      throw Error(ErrorKind::Syntax, "'" + index + "' is no number, range or label of a part of " + part.name, place,
-                  "a query in parentheses takes computed indices: FROM (EINSUM Z[i] = " + part.name + "[i+1,...])");
-    auto label = kind == BracketIndex::Range && d < labels.size() ? quote_identifier(labels[d]) : index;
-    if (std::find(head.begin(), head.end(), label) == head.end()) head.push_back(std::move(label));
-  }
-  std::string of_head;
-  for (const auto& label : head) of_head += (of_head.empty() ? "" : ",") + label;
-  const auto name = quote_identifier(part.name);
-  return "(EINSUM " + name + "[" + of_head + "] = " + name + "[" + indices + "])";
-}
-
-/// The SQL with a query for each part of a tensor; nullopt if it has none.
-std::optional<RewrittenSql> with_queries_for_parts(const ast::Sql& sql, OpenDatabase& database) {
-  RewrittenSql out{.text = {}, .pieces = {}, .offset = sql.span.begin, .original = sql.text};
-  std::size_t copied = 0;
-  for (const auto& part : tensor_parts_in(sql)) {
-    std::optional<TensorInfo> found;
-    const auto* labels = labels_of(part.name, database, found);
-    if (labels == nullptr || is_ordinary(part.name, database.connection())) continue;
-    out.text.append(sql.text, copied, part.span.begin - copied);
-    const SourceSpan place{part.span.begin + sql.span.begin, part.span.end + sql.span.begin};
-    const auto query = query_of_part(part, *labels, place);
-    out.pieces.push_back({{out.text.size(), out.text.size() + query.size()}, place});
-    out.text += query;
-    copied = part.span.end;
-  }
-  if (out.pieces.empty()) return std::nullopt;
-  out.text.append(sql.text, copied);
-  return out;
+// The labels of a tensor that SQL sees under this name; nullopt for a table.
+std::optional<std::vector<std::string>> labels_of(const std::string& name, OpenDatabase& database) {
+  if (const auto* attached = database.attached.find(name)) return attached->labels();
+  const auto tensor = database.catalog.find(name);
+  if (!tensor || is_ordinary(name, database.connection())) return std::nullopt;
+  return tensor->labels;
 }
 
 // ---- Parameters ----------------------------------------------------------------------------------------------------
@@ -650,7 +610,8 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) 
   if (prepared.has_statement()) {
     prepared.text_ = rewrite_queries(sql, {}, {}, attached_names_in(sql, session.database));
   } else {
-    prepared.with_parts_ = with_queries_for_parts(sql, session.database);
+    prepared.with_parts_ =
+        with_queries_for_parts(sql, [&](const std::string& name) { return labels_of(name, session.database); });
     prepared.placed([&] {
       if (prepared.with_parts_) prepared.make(std::get<ast::Sql>(parse_statement(prepared.with_parts_->text).node));
       else prepared.make(sql);

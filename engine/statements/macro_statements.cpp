@@ -21,7 +21,7 @@ bool is_builtin(const std::string& name) { return find_builtin_macro(name, 0) !=
 
 // Names of aggregates such as SUM, and words that begin an expression: a macro of such a name could not be called.
 bool is_word_of_language(const std::string& name) {
-  if (is_builtin(name)) return false;  // hidden by a macro of the user's
+  if (may_be_macro(name)) return false;
   const auto aggregates = aggregate_names();
   return std::find(aggregates.begin(), aggregates.end(), to_upper(name)) != aggregates.end() ||
          to_upper(name) == "CASE" || to_upper(name) == "CAST" || to_upper(name) == "NOT";
@@ -37,9 +37,7 @@ void check_name(const ast::CreateMacro& create) {
     throw Error(ErrorKind::DuplicateName, name.text + " is a built-in macro", name.span,
                 "give the aggregate another name");
   }
-  // Users had macros of that name before there was a built-in one.
-  const bool gives_way = equal_ignoring_case(name.text, "norm");
-  if (is_builtin(name.text) && !create.or_replace && !gives_way) {
+  if (is_builtin(name.text) && !create.or_replace && !may_be_macro(name.text)) {
     throw Error(ErrorKind::DuplicateName, name.text + " is a built-in macro", name.span,
                 "CREATE OR REPLACE MACRO hides it; DROP MACRO brings it back");
   }

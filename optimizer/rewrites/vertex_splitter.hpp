@@ -24,7 +24,7 @@ class VertexNames {
   std::unordered_map<std::string, std::size_t> last_;
 };
 
-/// What stands for a vertex in the new graph; nullopt: the vertex as it is.
+/// Returns the vertex of the new graph that replaces the given one; nullopt keeps the given one unchanged.
 using Rewrite = std::function<std::optional<VertexId>(EinGraph&, const Vertex&)>;
 
 /// Builds a graph over the same labels, vertex by vertex in order. `rewrite` gets a vertex whose inputs already refer
