@@ -191,13 +191,13 @@ ResultPairs eliminated_pairs(const ContractionProblem& problem, const Eliminatio
 }
 
 ResultPairs best_eliminated_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
-                                  const SearchContext& context) {
+                                  const SearchContext& context, std::uint64_t seed) {
   constexpr std::uint64_t kUnitsPerStep = 100;  // to contract along an order, and to cost the path
   constexpr double kMostNoise = 0.5;
-  std::mt19937_64 random(4);
+  std::mt19937_64 random(4 + seed);
   BestPath best(problem, start, context);
   std::uint64_t work = 0;
-  for (std::uint64_t round = 0;; ++round) {
+  for (std::uint64_t round = seed == 0 ? 0 : 2;; ++round) {
     work += problem.operands.size() * kUnitsPerStep;
     if (work >= budget.units) return best.take();
     const auto rate = round % 2 == 0 ? EliminationRule::Rate::Width : EliminationRule::Rate::Fill;

@@ -27,8 +27,9 @@ struct EliminationRule {
 ResultPairs eliminated_pairs(const ContractionProblem& problem, const EliminationRule& rule, std::uint64_t& work,
                              std::uint64_t most_work, const SearchContext& context = {});
 
-/// The best of `start` and of the paths of many eliminations, the plain rules first. Deterministic.
+/// The best of `start` and of the paths of many eliminations, the plain rules first; other seeds look elsewhere.
+/// Deterministic.
 ResultPairs best_eliminated_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
-                                  const SearchContext& context = {});
+                                  const SearchContext& context = {}, std::uint64_t seed = 0);
 
 }  // namespace eindb

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <utility>
+#include <vector>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -32,7 +33,11 @@ constexpr double kShareOfRandomGreedy = 0.05;
 constexpr double kShareOfBisection = 0.25;
 constexpr double kShareOfElimination = 0.1;
 constexpr double kShareOfSweeps = 0.1;
-constexpr double kShareOfRefinement = 0.1;  // both before and after annealing
+constexpr double kShareOfRefinement = 0.15;
+constexpr double kShareOfLastRefinement = 0.05;
+constexpr std::uint64_t kEliminations = 3;
+// For each start that is refined, at least.
+constexpr std::uint64_t kRefinedRounds = 2;
 // Of the budget where a path needs slices; the rest is for paths of one slice, and for what finds slices.
 constexpr double kShareOfWhole = 0.5;
 constexpr double kShareOfSlicing = 0.1;
@@ -57,24 +62,64 @@ Found find_greedy(const Task&, ResultPairs start) { return {std::move(start), "g
 
 Found find_optimal(const Task& task, ResultPairs) { return {optimal_pairs(task.problem, task.context), "optimal"}; }
 
-// Refines the best start of random greedy, bisection, elimination and sweeps, anneals it, and refines it once more.
-Found find_annealed(const Task& task, ResultPairs start) {
-  const auto& problem = task.problem;
-  Found found{std::move(start), "greedy"};
-  const auto improve = [&](ResultPairs pairs, std::string_view method) {
-    if (pairs != found.pairs) found = {std::move(pairs), method};
+// Refines starts that differ, each for a while, and the better half of them for as long again, until one is left: what
+// a start becomes differs more than the starts do. Few are refined where the budget has no round for each.
+Found best_refined(const Task& task, std::vector<Found> starts, SearchBudget budget) {
+  const auto value = [&](const Found& found) {
+    return value_of(path_of_results(task.problem, found.pairs, task.context.cancellation), task.context.objective);
   };
+  std::vector<std::pair<PathValue, Found>> tries;
+  for (auto& start : starts) {
+    const auto is_same = [&](const auto& other) { return other.second.pairs == start.pairs; };
+    if (std::any_of(tries.begin(), tries.end(), is_same)) continue;
+    auto of_start = value(start);
+    tries.emplace_back(of_start, std::move(start));
+  }
+  CHECK(!tries.empty(), "there is something to refine");
+  const auto best_first = [&] {
+    std::stable_sort(tries.begin(), tries.end(), [](const auto& a, const auto& b) { return a.first.is_less(b.first); });
+  };
+  best_first();
+  const auto rounds = budget.units / (kRefinedRounds * units_of_refined_round(task.problem));
+  tries.resize(std::clamp<std::size_t>(rounds, 1, tries.size()));
+  while (true) {
+    const auto count = tries.size();
+    const SearchBudget each{count == 1 ? budget.units : budget.units / (2 * count)};
+    for (auto& [of_try, found] : tries) {
+      auto refined = refined_pairs(task.problem, found.pairs, each, task.context);
+      if (refined == found.pairs) continue;
+      found = {std::move(refined), "refinement"};
+      of_try = value(found);
+    }
+    best_first();
+    if (count == 1) return std::move(tries.front().second);
+    budget.units -= each.units * count;
+    tries.resize(count / 2);
+  }
+}
+
+// Anneals the best of what starts by random greedy, bisection, elimination and sweeps are refined to, and refines it
+// once more.
+Found find_annealed(const Task& task, ResultPairs greedy) {
+  const auto& [problem, context, seconds] = task;
   const auto share = [&](double part) { return SearchBudget::of_seconds(task.seconds * part); };
-  improve(random_greedy_pairs(problem, found.pairs, share(kShareOfRandomGreedy), task.context), "random-greedy");
-  improve(best_bisected_pairs(problem, found.pairs, share(kShareOfBisection), task.context), "bisection");
-  improve(best_eliminated_pairs(problem, found.pairs, share(kShareOfElimination), task.context), "elimination");
-  improve(best_swept_pairs(problem, found.pairs, share(kShareOfSweeps), task.context), "sweep");
-  improve(refined_pairs(problem, found.pairs, share(kShareOfRefinement), task.context), "refinement");
+  std::vector<Found> starts;
+  const auto add = [&](ResultPairs pairs, std::string_view method) {
+    if (pairs == greedy) method = "greedy";
+    starts.push_back({std::move(pairs), method});
+  };
+  add(random_greedy_pairs(problem, greedy, share(kShareOfRandomGreedy), context), "random-greedy");
+  add(best_bisected_pairs(problem, greedy, share(kShareOfBisection), context), "bisection");
+  for (std::uint64_t seed = 0; seed < kEliminations; ++seed)
+    add(best_eliminated_pairs(problem, greedy, share(kShareOfElimination / kEliminations), context, seed),
+        "elimination");
+  add(best_swept_pairs(problem, greedy, share(kShareOfSweeps), context), "sweep");
+  auto found = best_refined(task, std::move(starts), share(kShareOfRefinement));
   const auto left = share(1 - kShareOfRandomGreedy - kShareOfBisection - kShareOfElimination - kShareOfSweeps -
-                          2 * kShareOfRefinement);
+                          kShareOfRefinement - kShareOfLastRefinement);
   if (left.units < problem.operands.size() * kFewestUnitsPerOperand) return found;
-  found = {annealed_pairs(problem, found.pairs, left, task.context), "anneal"};
-  return {refined_pairs(problem, found.pairs, share(kShareOfRefinement), task.context), "anneal"};
+  found = {annealed_pairs(problem, found.pairs, left, context), "anneal"};
+  return {refined_pairs(problem, found.pairs, share(kShareOfLastRefinement), context), "anneal"};
 }
 
 Found find_auto(const Task& task, ResultPairs start) {

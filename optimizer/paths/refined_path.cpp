@@ -140,4 +140,9 @@ ResultPairs refined_pairs(const ContractionProblem& problem, const ResultPairs& 
   return PathRefinement(problem, start, context).run(budget.units);
 }
 
+std::uint64_t units_of_refined_round(const ContractionProblem& problem) {
+  const std::uint64_t labels = kLeavesOfPiece * kUnitsPerOperandLabel;
+  return problem.operands.size() * (kUnitsPerPiece + labels);
+}
+
 }  // namespace eindb

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "optimizer/paths/contraction_path.hpp"
 #include "optimizer/paths/search_budget.hpp"
 #include "optimizer/paths/search_context.hpp"
@@ -12,5 +14,8 @@ namespace eindb {
 /// annealing reaches only through worse trees. Never returns a worse path than `start`. Deterministic.
 ResultPairs refined_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
                           const SearchContext& context = {});
+
+/// The units that one round over all nodes takes, about.
+std::uint64_t units_of_refined_round(const ContractionProblem& problem);
 
 }  // namespace eindb

@@ -60,6 +60,9 @@ TEST(EliminatedPath, OnlyGetsBetterWithMoreWork) {
     const auto more = best_eliminated_pairs(problem, start, SearchBudget{2'000'000});
     EXPECT_LE(flops(some), flops(start));
     EXPECT_LE(flops(more), flops(some));
+    const auto other = best_eliminated_pairs(problem, start, SearchBudget{200'000}, {}, 1);
+    EXPECT_EQ(other, best_eliminated_pairs(problem, start, SearchBudget{200'000}, {}, 1));
+    EXPECT_LE(flops(other), flops(start));
   }
   std::uint64_t work = 0;
   EXPECT_TRUE(eliminated_pairs(testing::lattice(6, 40), {}, work, 1000).empty())
