@@ -139,9 +139,7 @@ class Calibration {
  private:
   void list_steps() {
     steps_.emplace_back([this] { measure_overheads(); });
-    steps_.emplace_back([this] { measure_memory(); });
-    steps_.emplace_back([this] { measure_scaling(); });
-    steps_.emplace_back([this] { measure_repartition(); });
+    list_shared_steps();
     steps_.emplace_back([this] { measure_storage(); });
     for (const auto type : kMeasuredTypes) {
       if (type != DType::Int64)
@@ -150,7 +148,15 @@ class Calibration {
       steps_.emplace_back([=, this] { measure_operations(type); });
       steps_.emplace_back([=, this] { measure_folds(type); });
       steps_.emplace_back([=, this] { measure_functions(type); });
+      list_shared_steps();
     }
+  }
+
+  // What all threads share is measured again after a while, as another program on a core falsifies a whole slot.
+  void list_shared_steps() {
+    steps_.emplace_back([this] { measure_memory(); });
+    steps_.emplace_back([this] { measure_scaling(); });
+    steps_.emplace_back([this] { measure_repartition(); });
   }
 
   // ---- Timing ------------------------------------------------------------------------------------------------------
@@ -248,19 +254,31 @@ class Calibration {
     });
   }
 
+  // The least seconds of one thread and of all, over the slots of a measurement.
+  struct LeastSeconds {
+    double one = std::numeric_limits<double>::infinity();
+    double all = std::numeric_limits<double>::infinity();
+
+    void take(double of_one, double of_all) {
+      one = std::min(one, of_one);
+      all = std::min(all, of_all);
+    }
+  };
+
   // Sums access almost no memory for writing; the additional time of a copy is that of writing.
-  Throughput memory_seconds(const std::string& text) {
-    return {query_seconds(text), query_seconds(text, threads_, power_of_two_from(threads_))};
+  void take_memory_seconds(LeastSeconds& least, const std::string& text) {
+    const double one = query_seconds(text);
+    least.take(one, query_seconds(text, threads_, power_of_two_from(threads_)));
   }
 
   void measure_memory() {
     const double bytes = kLong * sizeof(double);
     with_tensors(DType::Float64, {kLong / 1024, 1024}, {1}, [&] {
-      const auto load = memory_seconds("EINSUM Z[i] = SUM(X[i,j])");
-      const auto copy = memory_seconds("EINSUM Z[i,j] = X[i,j] + 1");
-      figures_.load = {bytes / load.one, bytes / std::min(load.one, load.all)};
-      const double store = std::max(copy.one - load.one, copy.one / 4);
-      figures_.store = {bytes / store, bytes / std::min(store, std::max(copy.all - load.all, copy.all / 4))};
+      take_memory_seconds(load_, "EINSUM Z[i] = SUM(X[i,j])");
+      take_memory_seconds(copy_, "EINSUM Z[i,j] = X[i,j] + 1");
+      figures_.load = {bytes / load_.one, bytes / std::min(load_.one, load_.all)};
+      const double store = std::max(copy_.one - load_.one, copy_.one / 4);
+      figures_.store = {bytes / store, bytes / std::min(store, std::max(copy_.all - load_.all, copy_.all / 4))};
     });
   }
 
@@ -271,7 +289,8 @@ class Calibration {
       const double alone = query_seconds(products);
       const double together = query_seconds(products, threads_, batch) * static_cast<double>(batch) /
                               (std::ceil(static_cast<double>(batch) / threads_) * threads_);
-      figures_.compute_scaling = std::clamp<double>(alone / together, 1, threads_);
+      products_.take(alone, together);
+      figures_.compute_scaling = std::clamp<double>(products_.one / products_.all, 1, threads_);
     });
   }
 
@@ -300,9 +319,12 @@ class Calibration {
     constexpr std::int64_t kSmallSide = 128;
     const double bytes = kSide * kSide * sizeof(double);
     const auto parts = std::max<std::int64_t>(8, power_of_two_from(threads_));
-    figures_.repartition.one = bytes / repartition_seconds(kSide, parts, 1);
-    figures_.repartition.all = std::max(figures_.repartition.one, bytes / repartition_seconds(kSide, parts, threads_));
-    figures_.piece_seconds = repartition_seconds(kSmallSide, kSmallSide, 1) / (kSmallSide * kSmallSide);
+    const double one = repartition_seconds(kSide, parts, 1);
+    repartition_.take(one, repartition_seconds(kSide, parts, threads_));
+    figures_.repartition = {bytes / repartition_.one, bytes / std::min(repartition_.one, repartition_.all)};
+    constexpr double kPieces = kSmallSide * kSmallSide;
+    pieces_.take(repartition_seconds(kSmallSide, kSmallSide, 1), 0);
+    figures_.piece_seconds = pieces_.one / kPieces;
   }
 
   // ---- Storage ----------------------------------------------------------------------------------------------------
@@ -451,6 +473,11 @@ class Calibration {
   const int threads_;
   SessionState inner_;
   MachineFigures figures_;
+  LeastSeconds load_;
+  LeastSeconds copy_;
+  LeastSeconds products_;
+  LeastSeconds repartition_;
+  LeastSeconds pieces_;
   std::vector<std::function<void()>> steps_;
   double slot_ = 0;  // seconds per measurement
   double one_thread_operator_ = 0;
