@@ -96,14 +96,39 @@ void collect_conditions(const ScalarExpression& e, std::vector<const ScalarExpre
   for (const auto& argument : e.arguments()) collect_conditions(*argument, out);
 }
 
+// An operand's element, or some bits of it: element, element >> shift, element & mask, element >> shift & mask.
+std::optional<DeterminedLabel> packed_index(Label label, const ScalarExpression& index) {
+  const auto constant = [](const ScalarExpression& e, std::int64_t least) {
+    return e.kind() == Kind::Integer && e.integer_value() >= least ? std::optional(e.integer_value()) : std::nullopt;
+  };
+  DeterminedLabel out{.label = label};
+  const auto* element = &index;
+  if (element->is_call(ScalarOp::BitAnd) && element->arguments().size() == 2) {
+    const auto mask = constant(*element->arguments()[1], 0);
+    if (!mask) return std::nullopt;
+    out.mask = *mask;
+    element = element->arguments()[0].get();
+  }
+  if (element->is_call(ScalarOp::ShiftRight)) {
+    const auto shift = constant(*element->arguments()[1], 0);
+    if (!shift || *shift > 63) return std::nullopt;
+    out.shift = *shift;
+    element = element->arguments()[0].get();
+  }
+  if (element->kind() != Kind::Operand) return std::nullopt;
+  out.operand = element->operand();
+  return out;
+}
+
 // The label that label = index determines, one way or the other.
 std::optional<DeterminedLabel> determined_by(const ScalarExpression& label, const ScalarExpression& index) {
   if (label.kind() != Kind::LabelIndex) return std::nullopt;
-  if (index.kind() == Kind::Operand) return DeterminedLabel{.label = label.label(), .operand = index.operand()};
+  if (auto packed = packed_index(label.label(), index)) return packed;
   auto affine = affine_of(index);
   if (!affine) return std::nullopt;
   std::erase_if(affine->coefficients, [](const auto& entry) { return entry.second == 0; });
-  return DeterminedLabel{label.label(), std::nullopt, std::move(affine->coefficients), affine->offset};
+  return DeterminedLabel{
+      .label = label.label(), .coefficients = std::move(affine->coefficients), .offset = affine->offset};
 }
 
 // Of two labels that determine each other, the one that is aggregated is taken: the result is then written in order.

@@ -13,16 +13,22 @@
 
 namespace eindb {
 
-/// The value of an index operand that stands for an index out of bounds: a call that meets it throws.
+/// The value of an index operand that stands for an index out of bounds: a call that meets it throws. Where an operand
+/// has several indices, the n-th of which is out of bounds, its value is this plus n.
 inline constexpr std::int64_t kIndexOutOfBounds = std::numeric_limits<std::int64_t>::min();
+/// All values below are out of bounds.
+inline constexpr std::int64_t kLeastPackedIndices = kIndexOutOfBounds + 64;
 
 /// A label whose index other labels determine: by an affine function of theirs, or by an element of an INT64 operand.
 struct DeterminedLabel {
   Label label;
-  std::optional<std::size_t> operand = {};                        ///< the operand that has the index
+  std::optional<std::size_t> operand = {};  ///< the operand that has the index, alone or in some bits of its elements
+  std::int64_t shift = 0;                   ///< then: the index is element >> shift & mask
+  std::int64_t mask = -1;
   std::vector<std::pair<Label, std::int64_t>> coefficients = {};  ///< otherwise: distinct labels, none zero
   std::int64_t offset = 0;
 
+  std::int64_t index_in(std::int64_t element) const { return element >> shift & mask; }
   /// The least and the greatest index that labels with these ranges determine, by an affine function; nullopt beyond
   /// 64 bits.
   std::optional<std::pair<std::int64_t, std::int64_t>> bounds(const Labels& labels,
@@ -35,6 +41,8 @@ struct DeterminedLabel {
 ///     Z[i,j] = SUM[a](CASE WHEN a = 2 * i + 1 THEN X[a,j] ELSE 0 END)     X[2 * i + 1, j]
 ///     Z[b,d] = SUM[a](CASE WHEN a = T[b] THEN E[a,d] ELSE 0 END)         a gather, E[T[b], d]
 ///     Z[a,d] = SUM[b](CASE WHEN a = T[b] THEN G[b,d] ELSE 0 END)         its derivative, a scatter
+///     Z[b] = SUM[a,d](CASE WHEN a = T[b] >> 8 AND d = T[b] & 255 THEN E[a,d] ELSE 0 END)     two indices in one
+///     operand
 struct AccessForm {
   std::size_t source = 0;  ///< the number of the operand that is read
   std::vector<DeterminedLabel> determined;

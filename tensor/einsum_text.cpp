@@ -12,8 +12,13 @@ namespace {
 
 std::string text_of(const DeterminedLabel& determined, const std::function<std::string(std::size_t)>& reference,
                     const LabelTable& labels) {
-  if (determined.operand) return reference(*determined.operand);
   std::string text;
+  if (determined.operand) {
+    text = reference(*determined.operand);
+    if (determined.shift != 0) text += " >> " + std::to_string(determined.shift);
+    if (determined.mask != -1) text += " & " + std::to_string(determined.mask);
+    return text;
+  }
   for (const auto& [label, coefficient] : determined.coefficients) {
     if (!text.empty()) text += coefficient < 0 ? " - " : " + ";
     else if (coefficient < 0) text += "-";

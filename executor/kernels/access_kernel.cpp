@@ -84,6 +84,7 @@ class AccessKernel::Call {
     std::int64_t end = 0;
     std::int64_t value = 0;                  // affine: the index at the loops' first indices
     const std::int64_t* elements = nullptr;  // of an index operand
+    const DeterminedLabel* bits = nullptr;   // where the index is in these
     std::int64_t in_source = 0;  // the strides of an index operand's label, which each row multiplies by its index
     std::int64_t in_output = 0;
   };
@@ -103,6 +104,7 @@ class AccessKernel::Call {
     if (determined.operand) {
       CHECK(operands[*determined.operand].dtype == DType::Int64, "an index is a whole number");
       index.elements = static_cast<const std::int64_t*>(operands[*determined.operand].data);
+      index.bits = &determined;
       for (std::size_t l = 0; l < ranges_.size(); ++l) steps_of_.push_back(operands[*determined.operand].strides[l]);
     } else {
       index.value = determined.offset;
@@ -147,19 +149,21 @@ class AccessKernel::Call {
     return false;
   }
 
-  // The innermost loop is the one with the longest contiguous rows; the others follow the result.
+  // The innermost loop is the one with the cheapest rows; the others follow the result.
   void order_loops() {
     if (loops_.empty()) loops_.push_back({0, 1, 0, 0, std::vector<std::int64_t>(indices_.size(), 0)});
     const auto distance = [](const Loop& loop) { return loop.output < 0 ? -(loop.output + 1) : loop.output; };
     std::stable_sort(loops_.begin(), loops_.end(),
                      [&](const Loop& a, const Loop& b) { return distance(a) > distance(b); });
-    const auto quality = [&](const Loop& loop) {
+    // About the nanoseconds of a cell: its own, and its part of those of a row.
+    const auto cost = [&](const Loop& loop) {
+      constexpr double kRow = 10;
       const int contiguous = (loop.output == 1 ? 1 : 0) + (loop.source == 1 ? 1 : 0);
-      const double weight = takes_index(loop) ? 0.5 : contiguous == 2 ? 8 : contiguous == 1 ? 2 : 1;
-      return weight * static_cast<double>(loop.size);
+      const double cell = takes_index(loop) ? 2 : contiguous == 2 ? 0.1 : contiguous == 1 ? 0.5 : 1;
+      return cell + kRow / static_cast<double>(std::max<std::int64_t>(loop.size, 1));
     };
-    const auto best = std::max_element(loops_.begin(), loops_.end(),
-                                       [&](const Loop& a, const Loop& b) { return quality(a) < quality(b); });
+    const auto best =
+        std::min_element(loops_.begin(), loops_.end(), [&](const Loop& a, const Loop& b) { return cost(a) < cost(b); });
     std::rotate(best, best + 1, loops_.end());
   }
 
@@ -245,7 +249,7 @@ class AccessKernel::Call {
       if (index.elements == nullptr) {
         clip(index, place.indices[n], step, begin, end);
       } else if (step == 0) {
-        const auto value = checked(n, index.elements[place.indices[n]], 0);
+        const auto value = checked(index, index.elements[place.indices[n]], 0);
         if (value < index.begin || value >= index.end) {
           end = begin;
         } else {
@@ -302,10 +306,44 @@ class AccessKernel::Call {
     for (std::int64_t i = 0; i < count; ++i) put<T, kAdds>(output[i * loop.output], source[i * loop.source]);
   }
 
+  // The index that changes along a row whose elements follow each other, as 5, 6, 7 do: the one in the lowest bits of
+  // the only operand that changes. Null if there is no such row.
+  const Index* index_of_runs() const {
+    const Index* lowest = nullptr;
+    const std::int64_t* elements = nullptr;
+    for (std::size_t n = 0; n < indices_.size(); ++n) {
+      const auto step = loops_.back().indices[n];
+      if (indices_[n].elements == nullptr || step == 0) continue;
+      if (step != 1 || (elements != nullptr && elements != indices_[n].elements)) return nullptr;
+      elements = indices_[n].elements;
+      if (indices_[n].bits->shift == 0) lowest = &indices_[n];
+    }
+    return lowest;
+  }
+
+  // How many elements from this one on follow each other, up to `most`.
+  static std::int64_t run_length(const std::int64_t* elements, std::int64_t most) {
+    std::int64_t length = 1;
+    while (length < most && elements[length] == elements[0] + length) ++length;
+    return length;
+  }
+
+  template <class T, bool kAdds>
+  void copy_run(const T* source, std::int64_t source_step, T* output, std::int64_t output_step,
+                std::int64_t count) const {
+    if (!kAdds && source_step == 1 && output_step == 1 && count > 4) {
+      std::memcpy(output, source, static_cast<std::size_t>(count) * sizeof(T));
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) put<T, kAdds>(output[i * output_step], source[i * source_step]);
+  }
+
   // A row along which index operands change.
   template <class T, bool kAdds>
   void elements(const T* source, T* output, const Place& place, std::int64_t begin, std::int64_t end, bool assigns) {
     const auto& loop = loops_.back();
+    if (const auto* lowest = index_of_runs())
+      return runs<T, kAdds>(source, output, place, begin, end, assigns, *lowest);
     for (auto i = begin; i < end; ++i) {
       auto from = i * loop.source;
       auto to = i * loop.output;
@@ -313,7 +351,7 @@ class AccessKernel::Call {
       for (std::size_t n = 0; n < indices_.size() && reached; ++n) {
         const auto& index = indices_[n];
         if (index.elements == nullptr || loop.indices[n] == 0) continue;
-        const auto value = checked(n, index.elements[place.indices[n] + i * loop.indices[n]], i);
+        const auto value = checked(index, index.elements[place.indices[n] + i * loop.indices[n]], i);
         reached = value >= index.begin && value < index.end;
         from += (value - index.begin) * index.in_source;
         to += (value - index.begin) * index.in_output;
@@ -323,19 +361,52 @@ class AccessKernel::Call {
     }
   }
 
-  std::int64_t checked(std::size_t index, std::int64_t value, std::int64_t in_row) const {
-    if (value == kIndexOutOfBounds) fail(index, in_row);
-    return value;
+  // Elements that follow each other are one copy.
+  template <class T, bool kAdds>
+  void runs(const T* source, T* output, const Place& place, std::int64_t begin, std::int64_t end, bool assigns,
+            const Index& lowest) {
+    const auto& loop = loops_.back();
+    const auto* elements = lowest.elements + place.indices[static_cast<std::size_t>(&lowest - indices_.data())];
+    for (auto i = begin; i < end;) {
+      const auto element = elements[i];
+      auto from = i * loop.source;
+      auto to = i * loop.output;
+      bool reached = true;
+      for (std::size_t n = 0; n < indices_.size() && reached; ++n) {
+        const auto& index = indices_[n];
+        if (index.elements == nullptr || loop.indices[n] == 0) continue;
+        const auto value = checked(index, element, i);
+        reached = value >= index.begin && value < index.end;
+        from += (value - index.begin) * index.in_source;
+        to += (value - index.begin) * index.in_output;
+      }
+      if (!reached) {
+        if (assigns) output[i * loop.output] = T{};
+        ++i;
+        continue;
+      }
+      const auto inside = lowest.end - lowest.bits->index_in(element);
+      const auto count = run_length(elements + i, std::min(end - i, inside));
+      copy_run<T, kAdds>(source + from, loop.source + lowest.in_source, output + to, loop.output + lowest.in_output,
+                         count);
+      i += count;
+    }
   }
 
-  [[noreturn]] void fail(std::size_t n, std::int64_t in_row) const {
+  std::int64_t checked(const Index& index, std::int64_t element, std::int64_t in_row) const {
+    if (element < kLeastPackedIndices) fail(index, element, in_row);
+    return index.bits->index_in(element);
+  }
+
+  [[noreturn]] void fail(const Index& index, std::int64_t element, std::int64_t in_row) const {
+    const auto n = static_cast<std::size_t>(&index - indices_.data());
     std::string place;
     const auto add = [&](const Loop& loop, std::int64_t at) {
       if (loop.indices[n] != 0) kernel_.add_place(loop.label, ranges_[loop.label].begin + at, place);
     };
     for (std::size_t l = 0; l + 1 < loops_.size(); ++l) add(loops_[l], counters_[l]);
     add(loops_.back(), in_row);
-    throw kernel_.out_of_bounds(n, place);
+    throw kernel_.out_of_bounds(*index.bits->operand, element, place);
   }
 
   const AccessKernel& kernel_;
@@ -403,7 +474,8 @@ void AccessKernel::check_indices(std::size_t operand, const Tile& tile, std::spa
   CHECK(tile.dtype() == DType::Int64, "an index is a whole number");
   const auto* elements = reinterpret_cast<const std::int64_t*>(tile.bytes().data());
   const auto count = tile.shape().element_count();
-  const auto at = std::find(elements, elements + count, kIndexOutOfBounds) - elements;
+  const auto* found = std::find_if(elements, elements + count, [](auto e) { return e < kLeastPackedIndices; });
+  const auto at = found - elements;
   if (at == count) return;
   std::string place;
   const auto strides = tile.shape().row_major_strides();
@@ -411,8 +483,7 @@ void AccessKernel::check_indices(std::size_t operand, const Tile& tile, std::spa
     const auto label = place_of(inputs_[operand][d]);
     add_place(label, ranges[label].begin + at / strides[d] % tile.shape()[d], place);
   }
-  for (std::size_t n = 0; n < form_.determined.size(); ++n)
-    if (form_.determined[n].operand == operand) throw out_of_bounds(n, place);
+  throw out_of_bounds(operand, *found, place);
 }
 
 std::size_t AccessKernel::place_of(Label label) const {
@@ -425,8 +496,12 @@ void AccessKernel::add_place(std::size_t label, std::int64_t index, std::string&
   place += (place.empty() ? ", at " : ", ") + names_[label] + " = " + std::to_string(index);
 }
 
-Error AccessKernel::out_of_bounds(std::size_t n, const std::string& place) const {
-  const auto label = determined_[n];
+Error AccessKernel::out_of_bounds(std::size_t operand, std::int64_t element, const std::string& place) const {
+  std::vector<std::size_t> labels;  // whose indices the operand has
+  for (std::size_t n = 0; n < form_.determined.size(); ++n)
+    if (form_.determined[n].operand == operand) labels.push_back(determined_[n]);
+  CHECK(!labels.empty(), "an operand with an index determines a label");
+  const auto label = labels[std::min(static_cast<std::size_t>(element - kIndexOutOfBounds), labels.size() - 1)];
   return {ErrorKind::Value,
           "an index of " + dimension_named(names_[label]) + " lies outside its extent of " +
               std::to_string(extents_[label]) + place,

@@ -37,7 +37,7 @@ class AccessKernel {
 
   std::size_t place_of(Label label) const;
   void add_place(std::size_t label, std::int64_t index, std::string& place) const;
-  Error out_of_bounds(std::size_t n, const std::string& place) const;
+  Error out_of_bounds(std::size_t operand, std::int64_t element, const std::string& place) const;
 
   AccessForm form_;
   std::vector<Labels> inputs_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <set>
 
@@ -290,9 +291,17 @@ void ExpressionBinder::infer_extents() {
 
 // An access while it is put together: the operands, and one equation for each computed index.
 struct ExpressionBinder::Access {
+  // A label of the tensor whose index a vertex of INT64 has, and the labels of that vertex.
+  struct Gathered {
+    Label determined;
+    VertexId index;
+    Labels over;
+  };
+
   std::vector<VertexId> inputs;
   std::vector<Labels> labels;
   ScalarPtr condition;
+  std::vector<Gathered> gathered;
   ScalarPtr inside;  // whether a cell of the tensor is read, and not a padding value; null if there is no such value
   DistinctLabels leading;
   DistinctLabels following;
@@ -306,7 +315,9 @@ ScalarPtr ExpressionBinder::lower_access(const ast::Reference& e, SourceSpan spa
   if (std::any_of(at.begin(), at.end(), [](const auto& held) { return held.has_value(); }))
     base = selected(base, at, deferred);
 
-  Access access{.inputs = {base}, .labels = {{}}, .condition = {}, .inside = {}, .leading = {}, .following = {}};
+  Access access;
+  access.inputs = {base};
+  access.labels = {{}};
   std::size_t ranges = 0;
   bool spread = false;  // an index of several labels has come
   for (std::size_t d = 0; d < e.terms.size(); ++d) {
@@ -324,8 +335,8 @@ ScalarPtr ExpressionBinder::lower_access(const ast::Reference& e, SourceSpan spa
         access.labels.front().push_back(label);
         continue;
       }
-      add_equation(access, labels_.fresh(name + "." + std::to_string(d + 1), bound[d]),
-                   affine_expression({{{label, bounds.step}}, bounds.begin}));
+      access.labels.front().push_back(labels_.fresh(name + "." + std::to_string(d + 1), bound[d]));
+      add_equation(access, access.labels.front().back(), affine_expression({{{label, bounds.step}}, bounds.begin}));
     } else {
       add_computed(access, e, d, bound[d], spread, draft);
     }
@@ -344,7 +355,6 @@ ScalarPtr ExpressionBinder::affine_expression(const LabelAffine& affine) {
 }
 
 void ExpressionBinder::add_equation(Access& access, Label determined, const ScalarPtr& index) {
-  access.labels.front().push_back(determined);
   auto equation = applied(ScalarOp::Equal, {ScalarExpression::label_index(determined), index});
   access.condition = access.condition == nullptr ? equation : applied(ScalarOp::And, {access.condition, equation});
 }
@@ -378,6 +388,7 @@ void ExpressionBinder::add_computed(Access& access, const ast::Reference& e, std
   const auto value = affine_expression(bound);
   if (!e.padding || e.padding->kind == ast::Padding::Kind::Value) {
     if (has_filler(e)) add_inside(access, value, extent);
+    access.labels.front().push_back(determined);
     return add_equation(access, determined, value);
   }
   if (extent == 0) throw Error(ErrorKind::Value, "there is no cell to read instead", e.padding->span, "use PAD 0");
@@ -470,14 +481,71 @@ VertexId ExpressionBinder::index_vertex(Draft draft, ScalarPtr index, Labels ove
 }
 
 void ExpressionBinder::add_operand_equation(Access& access, Label determined, VertexId index) {
-  const auto number = access.inputs.size();
-  access.inputs.push_back(index);
-  access.labels.push_back(graph_.vertex(index).einsum.output);
-  for (const auto label : access.labels.back()) access.leading.add(label);
-  add_equation(access, determined, ScalarExpression::operand(number));
+  const auto over = graph_.vertex(index).einsum.output;
+  for (const auto label : over) access.leading.add(label);
+  access.labels.front().push_back(determined);
+  access.gathered.push_back({determined, index, over});
+}
+
+// The bits that hold an index of the label, and one that is outside: all ones.
+std::int64_t ExpressionBinder::bits_of_index(Label label) const {
+  return std::bit_width(static_cast<std::uint64_t>(graph_.labels().extent(label)));
+}
+
+// Several indices of one access become bits of one vertex, so that a cell is read by one look at it: the first index in
+// the highest bits. If one is out of bounds, the vertex says which (kIndexOutOfBounds).
+VertexId ExpressionBinder::packed_indices(const Access& access, SourceSpan span) {
+  const auto& gathered = access.gathered;
+  auto packed = gathered.front().index;
+  auto over = gathered.front().over;
+  for (std::size_t n = 1; n < gathered.size(); ++n) {
+    const auto& next = gathered[n];
+    const auto bits = bits_of_index(next.determined);
+    Draft draft;
+    const auto before = operand(packed, over, draft);
+    const auto index = operand(next.index, next.over, draft);
+    DistinctLabels all;
+    all.add(over);
+    all.add(next.over);
+    over = all.labels();
+    const auto both =
+        applied(ScalarOp::BitOr, {applied(ScalarOp::ShiftLeft, {before, whole(bits)}),
+                                  applied(ScalarOp::BitAnd, {index, whole((std::int64_t{1} << bits) - 1)})});
+    const auto is_outside = applied(ScalarOp::Less, {index, whole(kLeastPackedIndices)});
+    const auto was_outside = applied(ScalarOp::Less, {before, whole(kLeastPackedIndices)});
+    const auto outside = whole(kIndexOutOfBounds + static_cast<std::int64_t>(n));
+    packed = index_vertex(std::move(draft), applied(ScalarOp::Case, {was_outside, before, is_outside, outside, both}),
+                          over, span);
+  }
+  return packed;
+}
+
+void ExpressionBinder::add_operand_equations(Access& access, SourceSpan span) {
+  const auto add_operand = [&](VertexId index) {
+    access.inputs.push_back(index);
+    access.labels.push_back(graph_.vertex(index).einsum.output);
+    return ScalarExpression::operand(access.inputs.size() - 1);
+  };
+  constexpr std::int64_t kMostBits = 62;
+  std::int64_t bits = 0;
+  for (const auto& gathered : access.gathered) bits += bits_of_index(gathered.determined);
+  if (access.gathered.size() < 2 || bits > kMostBits) {
+    for (const auto& gathered : access.gathered) add_equation(access, gathered.determined, add_operand(gathered.index));
+    return;
+  }
+  const auto packed = add_operand(packed_indices(access, span));
+  for (const auto& gathered : access.gathered) {
+    const auto width = bits_of_index(gathered.determined);
+    bits -= width;
+    auto index = bits == 0 ? packed : applied(ScalarOp::ShiftRight, {packed, whole(bits)});
+    if (&gathered != &access.gathered.front())
+      index = applied(ScalarOp::BitAnd, {index, whole((std::int64_t{1} << width) - 1)});
+    add_equation(access, gathered.determined, index);
+  }
 }
 
 ScalarPtr ExpressionBinder::finish_access(Access access, const ast::Reference& e, SourceSpan span, Draft& draft) {
+  add_operand_equations(access, span);
   auto result = access.leading;
   result.add(access.following.labels());
   auto vertex = access.inputs.front();

@@ -180,6 +180,9 @@ class ExpressionBinder {
   void require_index_type(const ScalarExpression& index, const Draft& draft, SourceSpan span) const;
   VertexId index_vertex(Draft draft, ScalarPtr index, Labels over, SourceSpan span);
   void add_operand_equation(Access& access, Label determined, VertexId index);
+  std::int64_t bits_of_index(Label label) const;
+  VertexId packed_indices(const Access& access, SourceSpan span);
+  void add_operand_equations(Access& access, SourceSpan span);
   ScalarPtr finish_access(Access access, const ast::Reference& e, SourceSpan span, Draft& draft);
 
   // ---- region_binder.cpp: the cells that an update sets ----

@@ -59,15 +59,26 @@ RandomEinSum random_access(Random& random, DType type) {
   sample.einsum.inputs = {source};
   sample.tensors.push_back(random_tile(random, type, Shape(sample.labels.extents(source))));
   ScalarPtr condition;
+  std::size_t packed = 0;  // an operand that holds several indices of 4 bits, from the lowest on
+  std::int64_t shift = 0;
   for (const auto label : determined) {
     auto index = random_affine(free, random);
-    if (draw(random, 0, 2) == 0) {
+    const auto kind = draw(random, 0, 5);
+    if (kind == 0 && packed > 0) {
+      shift += 4;
+      index = call(BitAnd, {call(ShiftRight, {ScalarExpression::operand(packed), number(shift)}), number(15)});
+    } else if (kind < 2) {
       const auto over = some_of(free, random);
       index = ScalarExpression::operand(sample.einsum.inputs.size());
       sample.einsum.inputs.push_back(over);
       auto& tile = sample.tensors.emplace_back(Tile::uninitialized(DType::Int64, Shape(sample.labels.extents(over))));
       for (std::int64_t e = 0; e < tile.shape().element_count(); ++e)
-        tile.mutable_data<std::int64_t>()[e] = draw(random, -2, 8);
+        tile.mutable_data<std::int64_t>()[e] = draw(random, -2, kind == 0 ? 1 << 12 : 8);
+      if (kind == 0) {
+        packed = sample.einsum.inputs.size() - 1;
+        shift = 0;
+        index = call(BitAnd, {index, number(15)});
+      }
     }
     auto equation =
         draw(random, 0, 1) == 0 ? call(Equal, {index_of(label), index}) : call(Equal, {index, index_of(label)});
