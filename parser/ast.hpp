@@ -95,9 +95,14 @@ struct ComputedIndex {
   std::vector<Expression> index;  ///< exactly one
 };
 
-/// One index of X[i, 3, $1, 2:5, j + 1]. A negative integer counts from the end.
+/// (i, j) or (i, j 3): two labels or more that number one dimension together, the last one fastest.
+struct MergedIndex {
+  std::vector<Dimension> labels;
+};
+
+/// One index of X[i, 3, $1, 2:5, j + 1, (k, l)]. A negative integer counts from the end.
 struct IndexTerm {
-  std::variant<Identifier, Integer, Parameter, IndexRange, ComputedIndex> value;
+  std::variant<Identifier, Integer, Parameter, IndexRange, ComputedIndex, MergedIndex> value;
   SourceSpan span;
 };
 
@@ -271,11 +276,18 @@ struct AggregateDefinition {
 
 /// Z[i, k 10] = expression. `Z` without brackets has rank 0, as `Z[]` has.
 struct Definition {
+  /// Labels of the head that become one dimension, in Z[(i,j),k]: `count` from `first` on, the last one fastest.
+  struct Merged {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+
   Identifier name;
   std::vector<Dimension> labels;
   Expression expression;
   SourceSpan head_span;  ///< of Z[i, k 10]
   SourceSpan span;
+  std::vector<Merged> merged = {};  ///< in the order of the head
 };
 
 /// One label, or an ellipsis, of a subscript string.

@@ -28,7 +28,13 @@ ast::Definition parse_head(TokenStream& tokens, DefinedName rule) {
   definition.name = rule == DefinedName::OfTensor ? tokens.expect_tensor("a name") : tokens.expect_name("a name");
   if (tokens.accept_symbol("[") && !tokens.accept_symbol("]")) {
     do {
-      definition.labels.push_back(parse_dimension(tokens, ExtentRule::Optional));
+      if (at_merged_labels(tokens)) {
+        auto merged = parse_merged_labels(tokens);
+        definition.merged.push_back({definition.labels.size(), merged.size()});
+        definition.labels.insert(definition.labels.end(), merged.begin(), merged.end());
+      } else {
+        definition.labels.push_back(parse_dimension(tokens, ExtentRule::Optional));
+      }
     } while (tokens.accept_symbol(","));
     if (!tokens.at_symbol("]"))
       tokens.fail_expected("']' after the labels of " + definition.name.text,
@@ -58,6 +64,11 @@ bool starts_region(TokenStream ahead) {
 std::pair<ast::Definition, ast::Region> parse_region(TokenStream& tokens) {
   auto cells = parse_reference(tokens);
   const auto& reference = std::get<ast::Reference>(cells.node);
+  for (const auto& term : reference.terms) {
+    if (std::holds_alternative<ast::MergedIndex>(term.value))
+      throw Error(ErrorKind::Syntax, "an update sets cells at one index for each dimension", term.span,
+                  "compute it: UPDATE TENSOR X[3 * i + j, k] = ... for X[(i, j 3), k]");
+  }
   if (reference.padding)
     throw Error(ErrorKind::Syntax, "what lies outside of " + reference.name.text + " gets no value",
                 reference.padding->span, "PAD is for references that are read");
@@ -152,6 +163,23 @@ std::pair<ast::Definition, ast::Region> parse_update(TokenStream& tokens) {
   definition.span = tokens.span_from(definition.head_span.begin);
   if (compound) apply_compound(*compound, compound_span, definition, region);
   return {std::move(definition), std::move(region)};
+}
+
+bool at_merged_labels(TokenStream ahead) {
+  if (!ahead.accept_symbol("(") || !ahead.at_name()) return false;
+  ahead.take();
+  if (at_extent(ahead)) ahead.take();
+  return ahead.at_symbol(",");
+}
+
+std::vector<ast::Dimension> parse_merged_labels(TokenStream& tokens) {
+  std::vector<ast::Dimension> labels;
+  tokens.expect_symbol("(", "before labels");
+  do {
+    labels.push_back(parse_dimension(tokens, ExtentRule::Optional));
+  } while (tokens.accept_symbol(","));
+  tokens.expect_symbol(")", "after the labels of one dimension");
+  return labels;
 }
 
 ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule) {

@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
+#include "parser/definition_parser.hpp"
 #include "parser/extent_parser.hpp"
 #include "parser/foreign_words.hpp"
 #include "parser/limits.hpp"
@@ -629,6 +630,10 @@ ast::IndexTerm ExpressionParser::index_term(const ast::Identifier& name) {
   if (tokens_.at_symbol(":")) {
     auto range = range_after(std::nullopt);
     return {std::move(range), tokens_.span_from(begin)};
+  }
+  if (at_merged_labels(tokens_)) {
+    ast::MergedIndex merged{parse_merged_labels(tokens_)};
+    return {std::move(merged), tokens_.span_from(begin)};
   }
   if (!at_single_index()) return computed_index();
   auto term = single_index(name);

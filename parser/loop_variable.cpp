@@ -172,6 +172,7 @@ class Replacement {
         for (auto* number : {&range->begin, &range->end, &range->step})
           if (*number) rewrite(**number);
       }
+      if (auto* merged = std::get_if<ast::MergedIndex>(&term.value)) all(merged->labels);
       auto* name = std::get_if<ast::Identifier>(&term.value);
       if (name == nullptr) continue;
       if (is_variable(*name)) term.value = ast::Parameter{variable_.parameter};

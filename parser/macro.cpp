@@ -122,6 +122,10 @@ class Expander {
 
   static void resolve_term(ast::IndexTerm& term, const Call& call) {
     term.span = call.span;
+    if (auto* merged = std::get_if<ast::MergedIndex>(&term.value)) {
+      for (auto& dimension : merged->labels) dimension.label = name_for(dimension.label, call, "a label");
+      return;
+    }
     const auto* name = std::get_if<ast::Identifier>(&term.value);
     if (name == nullptr) return;
     if (const auto* argument = argument_for(*name, &call)) {

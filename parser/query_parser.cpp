@@ -96,7 +96,8 @@ ast::Definition definition_of_part(ast::Expression part, std::string text, std::
   if (reference == nullptr)
     throw Error(ErrorKind::Syntax, "an operand is a tensor or a part of one", part.span, "define it in WITH");
   for (const auto& term : reference->terms) {
-    if (std::holds_alternative<ast::Identifier>(term.value) || std::holds_alternative<ast::ComputedIndex>(term.value))
+    if (std::holds_alternative<ast::Identifier>(term.value) || std::holds_alternative<ast::ComputedIndex>(term.value) ||
+        std::holds_alternative<ast::MergedIndex>(term.value))
       throw Error(ErrorKind::Syntax, "the subscripts give the labels of " + reference->name.text, term.span,
                   "in its brackets stand ranges and numbers alone: X[0:10,:]");
     if (!std::holds_alternative<ast::IndexRange>(term.value)) continue;

@@ -258,6 +258,12 @@ class KeyWriter {
     list(index);
   }
 
+  void write(const ast::MergedIndex& merged) {
+    const auto& [labels] = merged;
+    const Use scope(*this, ParameterUse::Shape);
+    list(labels);
+  }
+
   void write(const ast::Padding& padding) {
     const auto& [kind, value, span] = padding;
     count(static_cast<std::size_t>(kind));
@@ -328,9 +334,14 @@ class KeyWriter {
   // ---- Queries --------------------------------------------------------------------------------------------------
 
   void write(const ast::Definition& definition) {
-    const auto& [name, labels, expression, head_span, span] = definition;
+    const auto& [name, labels, expression, head_span, span, merged] = definition;
     write(name);
     list(labels);
+    count(merged.size());
+    for (const auto& [first, parts] : merged) {
+      count(first);
+      count(parts);
+    }
     write(expression);
   }
 

@@ -443,9 +443,29 @@ AccessKernel::AccessKernel(AccessForm form, const EinSum& einsum, const LabelTab
       throw Error(ErrorKind::Shape, "an index of " + names_[determined_.back()] + " is beyond all extents");
   }
   writes_once_ = std::all_of(einsum.aggregated.begin(), einsum.aggregated.end(),
-                             [&](Label label) { return form_.determines(label); });
+                             [&](Label label) { return form_.determines(label) || is_told_by_result(label); });
   writes_all_ =
       std::none_of(einsum.output.begin(), einsum.output.end(), [&](Label label) { return form_.determines(label); });
+}
+
+// Whether a cell of the result tells the label's index: an index of the result is affine in labels such that no two
+// sets of their indices give the same, as those of the digits of a number.
+bool AccessKernel::is_told_by_result(Label label) const {
+  return std::any_of(form_.determined.begin(), form_.determined.end(), [&](const DeterminedLabel& determined) {
+    if (determined.operand || !in_output_[place_of(determined.label)]) return false;
+    auto coefficients = determined.coefficients;
+    std::sort(coefficients.begin(), coefficients.end(),
+              [](const auto& a, const auto& b) { return std::abs(a.second) < std::abs(b.second); });
+    bool is_behind = false;
+    std::int64_t reach = 0;  // of the labels before; the bounds of the index are within 64 bits
+    for (const auto& [behind, coefficient] : coefficients) {
+      const auto step = std::abs(coefficient);
+      if (step <= reach) return false;
+      reach += step * (std::max<std::int64_t>(extents_[place_of(behind)], 1) - 1);
+      is_behind = is_behind || behind == label;
+    }
+    return is_behind;
+  });
 }
 
 void AccessKernel::run(std::span<const LabelView> operands, std::span<const PartRange> ranges,

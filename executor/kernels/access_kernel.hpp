@@ -36,6 +36,7 @@ class AccessKernel {
   class Call;
 
   std::size_t place_of(Label label) const;
+  bool is_told_by_result(Label label) const;
   void add_place(std::size_t label, std::int64_t index, std::string& place) const;
   Error out_of_bounds(std::size_t operand, std::int64_t element, const std::string& place) const;
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <set>
 
@@ -54,6 +53,9 @@ void collect_names(const ast::Expression& e, std::set<std::string>& out) {
   if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
     for (const auto& term : reference->terms)
       if (const auto* label = std::get_if<ast::Identifier>(&term.value)) out.insert(label->text);
+    for (const auto& term : reference->terms)
+      if (const auto* merged = std::get_if<ast::MergedIndex>(&term.value))
+        for (const auto& dimension : merged->labels) out.insert(dimension.label.text);
   }
   if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node); aggregate != nullptr && aggregate->labels) {
     for (const auto& dimension : *aggregate->labels) out.insert(dimension.label.text);
@@ -150,6 +152,11 @@ void ExpressionBinder::sweep_labels(const ast::Reference& reference, const Shape
       own_labels_.add(labels_.bind(range_label(ranges++, term.span), extent, name, d));
     } else if (const auto* computed = std::get_if<ast::ComputedIndex>(&term.value)) {
       if (!reference.padding) constraints_.push_back({&computed->index.front(), bound[d]});
+    } else if (const auto* merged = std::get_if<ast::MergedIndex>(&term.value)) {
+      for (const auto& dimension : merged->labels)
+        if (dimension.extent)
+          own_labels_.add(labels_.bind_at(dimension.label, extent_of(*dimension.extent), "the brackets of " + name));
+      merged_.push_back({merged, bound[d]});
     }
   }
 }
@@ -278,13 +285,42 @@ bool ExpressionBinder::infer_extent(const std::vector<AffineIndex>& indices, boo
   return false;
 }
 
+// Of labels that number a dimension together, the only one without an extent has what remains.
+void ExpressionBinder::infer_merged_extents() {
+  for (const auto& [merged, extent] : merged_) {
+    const ast::Identifier* open = nullptr;
+    std::int64_t others = 1;
+    bool is_known = true;
+    for (const auto& dimension : merged->labels) {
+      const auto* label = labels_.find(dimension.label);
+      if (label != nullptr) {
+        others = with_place(dimension.span, [&] { return checked_multiply(others, graph_.labels().extent(*label)); });
+        own_labels_.add(*label);
+      } else {
+        is_known = is_known && open == nullptr;
+        open = &dimension.label;
+      }
+    }
+    if (open == nullptr || !is_known || others == 0) continue;
+    if (extent % others != 0) {
+      throw Error(ErrorKind::Shape,
+                  "label " + open->text + " has no extent: " + std::to_string(extent) + " indices are no multiple of " +
+                      std::to_string(others),
+                  open->span, "the product of the extents is that of the dimension: X[(i, j 3), k]");
+    }
+    own_labels_.add(labels_.bind_at(*open, extent / others, "an index of labels in " + name_));
+  }
+}
+
 // Labels that occur in computed indices alone have the most indices for which all of those are inside.
 void ExpressionBinder::infer_extents() {
+  infer_merged_extents();
   std::vector<AffineIndex> indices;
   for (const auto& constraint : constraints_)
     if (auto affine = affine_of(*constraint.index)) indices.push_back({*std::move(affine), constraint.extent});
   while (infer_extent(indices, true) || infer_extent(indices, false)) {
   }
+  infer_merged_extents();
 }
 
 // ---- The vertex of an access ---------------------------------------------------------------------------------------
@@ -337,11 +373,44 @@ ScalarPtr ExpressionBinder::lower_access(const ast::Reference& e, SourceSpan spa
       }
       access.labels.front().push_back(labels_.fresh(name + "." + std::to_string(d + 1), bound[d]));
       add_equation(access, access.labels.front().back(), affine_expression({{{label, bounds.step}}, bounds.begin}));
+    } else if (const auto* merged = std::get_if<ast::MergedIndex>(&term.value)) {
+      const auto index = merged_index(*merged, term.span, bound[d], dimension_of(name, d));
+      add_labels_of_index(access, index, spread);
+      access.labels.front().push_back(labels_.fresh(name + "." + std::to_string(d + 1), bound[d]));
+      add_equation(access, access.labels.front().back(), affine_expression(index));
     } else {
       add_computed(access, e, d, bound[d], spread, draft);
     }
   }
   return finish_access(std::move(access), e, span, draft);
+}
+
+// i * (extent of j) + j for (i, j).
+ExpressionBinder::LabelAffine ExpressionBinder::merged_index(const ast::MergedIndex& merged, SourceSpan span,
+                                                             std::int64_t extent, const std::string& place) const {
+  LabelAffine index;
+  std::int64_t cells = 1;
+  std::string extents;
+  for (auto n = merged.labels.size(); n-- > 0;) {
+    const auto& name = merged.labels[n].label;
+    const auto* label = labels_.find(name);
+    if (label == nullptr) {
+      throw Error(ErrorKind::Label, "label " + name.text + " has no extent: it occurs in an index of labels alone",
+                  name.span,
+                  extent % std::max<std::int64_t>(cells, 1) == 0
+                      ? "give all labels but one an extent there, as in (" + name.text + " 3, ...)"
+                      : "");
+    }
+    index.coefficients.emplace_back(*label, cells);
+    const auto indices = graph_.labels().extent(*label);
+    cells = with_place(span, [&] { return checked_multiply(cells, indices); });
+    extents = std::to_string(indices) + (extents.empty() ? "" : " * ") + extents;
+  }
+  if (cells == extent) return index;
+  throw Error(ErrorKind::Shape,
+              "the labels number " + extents + " = " + std::to_string(cells) + " indices, but " + place + " has " +
+                  std::to_string(extent),
+              span, "the product of their extents is that of the dimension: X[(i, j 3), k]");
 }
 
 ScalarPtr ExpressionBinder::affine_expression(const LabelAffine& affine) {
@@ -355,8 +424,11 @@ ScalarPtr ExpressionBinder::affine_expression(const LabelAffine& affine) {
 }
 
 void ExpressionBinder::add_equation(Access& access, Label determined, const ScalarPtr& index) {
-  auto equation = applied(ScalarOp::Equal, {ScalarExpression::label_index(determined), index});
-  access.condition = access.condition == nullptr ? equation : applied(ScalarOp::And, {access.condition, equation});
+  add_condition(access, applied(ScalarOp::Equal, {ScalarExpression::label_index(determined), index}));
+}
+
+void ExpressionBinder::add_condition(Access& access, const ScalarPtr& condition) {
+  access.condition = access.condition == nullptr ? condition : applied(ScalarOp::And, {access.condition, condition});
 }
 
 ExpressionBinder::LabelAffine ExpressionBinder::with_bound_labels(const NamedAffine& affine) const {
@@ -487,61 +559,51 @@ void ExpressionBinder::add_operand_equation(Access& access, Label determined, Ve
   access.gathered.push_back({determined, index, over});
 }
 
-// The bits that hold an index of the label, and one that is outside: all ones.
-std::int64_t ExpressionBinder::bits_of_index(Label label) const {
-  return std::bit_width(static_cast<std::uint64_t>(graph_.labels().extent(label)));
+// The labels of an access whose indices vertices have.
+PackedIndex ExpressionBinder::packed_index(const Access& access) const {
+  std::vector<std::pair<Label, std::int64_t>> labels;
+  for (const auto& gathered : access.gathered)
+    labels.emplace_back(gathered.determined, graph_.labels().extent(gathered.determined));
+  return PackedIndex(std::move(labels));
 }
 
-// Several indices of one access become bits of one vertex, so that a cell is read by one look at it: the first index in
-// the highest bits. If one is out of bounds, the vertex says which (kIndexOutOfBounds).
-VertexId ExpressionBinder::packed_indices(const Access& access, SourceSpan span) {
+// A vertex that holds all indices of an access in its elements, so that a cell is read by one look at it. If one of
+// them is out of bounds, it says which (kIndexOutOfBounds).
+VertexId ExpressionBinder::packed_vertex(const Access& access, const PackedIndex& packed, SourceSpan span) {
   const auto& gathered = access.gathered;
-  auto packed = gathered.front().index;
+  auto vertex = gathered.front().index;
   auto over = gathered.front().over;
+  const auto is_outside = [](const ScalarPtr& index) {
+    return applied(ScalarOp::Less, {index, whole(kLeastPackedIndices)});
+  };
   for (std::size_t n = 1; n < gathered.size(); ++n) {
-    const auto& next = gathered[n];
-    const auto bits = bits_of_index(next.determined);
     Draft draft;
-    const auto before = operand(packed, over, draft);
-    const auto index = operand(next.index, next.over, draft);
+    const auto before = operand(vertex, over, draft);
+    const auto index = operand(gathered[n].index, gathered[n].over, draft);
     DistinctLabels all;
     all.add(over);
-    all.add(next.over);
+    all.add(gathered[n].over);
     over = all.labels();
-    const auto both =
-        applied(ScalarOp::BitOr, {applied(ScalarOp::ShiftLeft, {before, whole(bits)}),
-                                  applied(ScalarOp::BitAnd, {index, whole((std::int64_t{1} << bits) - 1)})});
-    const auto is_outside = applied(ScalarOp::Less, {index, whole(kLeastPackedIndices)});
-    const auto was_outside = applied(ScalarOp::Less, {before, whole(kLeastPackedIndices)});
-    const auto outside = whole(kIndexOutOfBounds + static_cast<std::int64_t>(n));
-    packed = index_vertex(std::move(draft), applied(ScalarOp::Case, {was_outside, before, is_outside, outside, both}),
+    vertex = index_vertex(std::move(draft),
+                          applied(ScalarOp::Case, {is_outside(before), before, is_outside(index),
+                                                   whole(kIndexOutOfBounds + static_cast<std::int64_t>(n)),
+                                                   packed.appended(before, index, n)}),
                           over, span);
   }
-  return packed;
+  return vertex;
 }
 
 void ExpressionBinder::add_operand_equations(Access& access, SourceSpan span) {
+  if (access.gathered.empty()) return;
   const auto add_operand = [&](VertexId index) {
     access.inputs.push_back(index);
     access.labels.push_back(graph_.vertex(index).einsum.output);
     return ScalarExpression::operand(access.inputs.size() - 1);
   };
-  constexpr std::int64_t kMostBits = 62;
-  std::int64_t bits = 0;
-  for (const auto& gathered : access.gathered) bits += bits_of_index(gathered.determined);
-  if (access.gathered.size() < 2 || bits > kMostBits) {
-    for (const auto& gathered : access.gathered) add_equation(access, gathered.determined, add_operand(gathered.index));
-    return;
-  }
-  const auto packed = add_operand(packed_indices(access, span));
-  for (const auto& gathered : access.gathered) {
-    const auto width = bits_of_index(gathered.determined);
-    bits -= width;
-    auto index = bits == 0 ? packed : applied(ScalarOp::ShiftRight, {packed, whole(bits)});
-    if (&gathered != &access.gathered.front())
-      index = applied(ScalarOp::BitAnd, {index, whole((std::int64_t{1} << width) - 1)});
-    add_equation(access, gathered.determined, index);
-  }
+  const auto packed = packed_index(access);
+  if (access.gathered.size() > 1 && packed.fits())
+    return add_condition(access, packed.condition(add_operand(packed_vertex(access, packed, span))));
+  for (const auto& gathered : access.gathered) add_equation(access, gathered.determined, add_operand(gathered.index));
 }
 
 ScalarPtr ExpressionBinder::finish_access(Access access, const ast::Reference& e, SourceSpan span, Draft& draft) {

@@ -14,6 +14,7 @@
 #include "parser/binder/derivative_binder.hpp"
 #include "parser/binder/expression_binder.hpp"
 #include "parser/binder/label_scope.hpp"
+#include "parser/binder/merged_labels.hpp"
 #include "parser/binder/result_binder.hpp"
 #include "parser/binder/subscript_binder.hpp"
 #include "parser/binder/tensor_scope.hpp"
@@ -327,17 +328,21 @@ class QueryBinder {
     auto binder = expression_binder(definition.name.text);
     if (find_matrix_function(expression) != nullptr) {
       if (in_given_order) require_no_order();
-      const auto vertex = binder.bind_matrix(expression, definition.labels);
-      bound_.graph.rename(vertex, definition.name.text);
-      return vertex;
+      return finish_definition(definition, binder.bind_matrix(expression, definition.labels));
     }
     binder.bind_labels(expression, definition.labels);
     binder.check_names(expression);
     const auto head = bind_head(definition);
     auto vertex = bind_value(binder, expression, head.distinct, in_given_order);
     if (head.has_diagonal()) vertex = embed_diagonals(bound_.graph, vertex, head.distinct, head.places);
+    return finish_definition(definition, vertex);
+  }
+
+  // Merges labels of the head, and names the result.
+  VertexId finish_definition(const ast::Definition& definition, VertexId vertex) {
     bound_.graph.rename(vertex, definition.name.text);
-    return vertex;
+    if (definition.merged.empty()) return vertex;
+    return with_place(definition.head_span, [&] { return merge_labels(bound_.graph, vertex, definition.merged); });
   }
 
   std::vector<std::string> macro_names() const {

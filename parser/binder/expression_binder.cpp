@@ -207,7 +207,8 @@ ScalarPtr ExpressionBinder::lower(const ast::Name& e, SourceSpan span, Draft& dr
 ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan span, Draft& draft) {
   const auto is_plain = [](const ast::IndexTerm& term) {
     return !std::holds_alternative<ast::IndexRange>(term.value) &&
-           !std::holds_alternative<ast::ComputedIndex>(term.value);
+           !std::holds_alternative<ast::ComputedIndex>(term.value) &&
+           !std::holds_alternative<ast::MergedIndex>(term.value);
   };
   if (!std::all_of(e.terms.begin(), e.terms.end(), is_plain)) return lower_access(e, span, draft);
   const auto tensor = tensors_.get(e.name);

@@ -15,6 +15,7 @@
 #include "parser/binder/contraction_binder.hpp"
 #include "parser/binder/label_scope.hpp"
 #include "parser/binder/matrix_functions.hpp"
+#include "parser/binder/packed_index.hpp"
 #include "parser/binder/parameter_scope.hpp"
 #include "parser/binder/tensor_scope.hpp"
 #include "plan/ein_graph.hpp"
@@ -164,10 +165,14 @@ class ExpressionBinder {
   std::optional<std::int64_t> longest_range(const std::vector<AffineIndex>& indices, const ast::Identifier& wanted,
                                             bool all) const;
   bool infer_extent(const std::vector<AffineIndex>& indices, bool all);
+  void infer_merged_extents();
   void infer_extents();
   ScalarPtr lower_access(const ast::Reference& e, SourceSpan span, Draft& draft);
   LabelAffine with_bound_labels(const NamedAffine& affine) const;
   static ScalarPtr affine_expression(const LabelAffine& affine);
+  LabelAffine merged_index(const ast::MergedIndex& merged, SourceSpan span, std::int64_t extent,
+                           const std::string& place) const;
+  static void add_condition(Access& access, const ScalarPtr& condition);
   static void add_equation(Access& access, Label determined, const ScalarPtr& index);
   void add_computed(Access& access, const ast::Reference& e, std::size_t d, std::int64_t extent, bool& spread,
                     Draft& draft);
@@ -180,8 +185,8 @@ class ExpressionBinder {
   void require_index_type(const ScalarExpression& index, const Draft& draft, SourceSpan span) const;
   VertexId index_vertex(Draft draft, ScalarPtr index, Labels over, SourceSpan span);
   void add_operand_equation(Access& access, Label determined, VertexId index);
-  std::int64_t bits_of_index(Label label) const;
-  VertexId packed_indices(const Access& access, SourceSpan span);
+  PackedIndex packed_index(const Access& access) const;
+  VertexId packed_vertex(const Access& access, const PackedIndex& packed, SourceSpan span);
   void add_operand_equations(Access& access, SourceSpan span);
   ScalarPtr finish_access(Access access, const ast::Reference& e, SourceSpan span, Draft& draft);
 
@@ -264,6 +269,7 @@ class ExpressionBinder {
   std::set<std::string> head_names_;
   std::vector<ast::Identifier> range_labels_;  // those of the head that ranges stand for, in its order
   std::vector<IndexConstraint> constraints_;   // of computed indices without padding
+  std::vector<std::pair<const ast::MergedIndex*, std::int64_t>> merged_;  // with the extents that they number
   int made_ = 0;
 };
 

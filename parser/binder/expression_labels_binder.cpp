@@ -16,6 +16,9 @@ void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Label
     for (const auto& term : reference->terms) {
       if (const auto* label = std::get_if<ast::Identifier>(&term.value)) out.add(*labels_.find(*label));
       if (std::holds_alternative<ast::IndexRange>(term.value)) out.add(*labels_.find(range_label(ranges++, term.span)));
+      if (const auto* merged = std::get_if<ast::MergedIndex>(&term.value))
+        for (const auto& dimension : merged->labels)
+          if (const auto* label = labels_.find(dimension.label)) out.add(*label);
     }
     for_each_child(e, [&](const ast::Expression& child) { collect_free_labels(child, visible, out); });
   } else if (const auto* name = std::get_if<ast::Name>(&e.node)) {
@@ -95,6 +98,9 @@ SourceSpan ExpressionBinder::find_label(const ast::Expression& e, Label label) c
     for (const auto& term : reference->terms) {
       if (const auto* name = std::get_if<ast::Identifier>(&term.value); name != nullptr && is(*name)) return term.span;
       if (std::holds_alternative<ast::IndexRange>(term.value) && is(range_label(ranges++, term.span))) return term.span;
+      if (const auto* merged = std::get_if<ast::MergedIndex>(&term.value))
+        for (const auto& dimension : merged->labels)
+          if (is(dimension.label)) return dimension.span;
     }
   }
   if (const auto* used = std::get_if<ast::Name>(&e.node); used != nullptr && is(used->name)) return e.span;

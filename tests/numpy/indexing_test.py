@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares random references with ranges, computed indices, gathers and paddings with NumPy: their values, sums of
+"""Compares random references with ranges, computed indices, gathers and paddings, and reshapes, with NumPy: their values, sums of
 products of them, and their gradients: whole and cut into tiles, with little memory, without the optimiser's passes, and
 on three workers.
 
@@ -183,10 +183,65 @@ def gradient_case(rng):
     return text, expected
 
 
+def factors(rng, extent):
+    """Extents whose product is `extent`."""
+    divisors = [d for d in range(1, extent + 1) if extent % d == 0]
+    first = rng.choice(divisors)
+    return [first] + (factors(rng, extent // first) if first != extent and rng.random() < 0.7 else [extent // first])
+
+
+def groups(rng, items):
+    """The items in their order, in groups of one or more."""
+    out = []
+    while items:
+        count = rng.choice([1, 2, 2, 3])
+        out.append(items[:count])
+        items = items[count:]
+    return out
+
+
+def bracket(group, extents):
+    """A group of labels as an index; all but the first have their extents."""
+    texts = [label if n == 0 and len(group) > 1 else f"{label} {extents[label]}" for n, label in enumerate(group)]
+    return f"({', '.join(texts)})" if len(group) > 1 else group[0]
+
+
+def reshape_case(rng):
+    """Dimensions that become several labels, which change places and become dimensions of the result: the cells, or the
+    derivative of their sum with weights."""
+    name = rng.choice(list(SHAPES))
+    extents = {}
+    terms = []
+    for d, extent in enumerate(SHAPES[name]):
+        parts = factors(rng, extent) if rng.random() < 0.7 else [extent]
+        group = [f"l{d}{n}" for n in range(len(parts))]
+        extents.update(zip(group, parts))
+        terms.append(bracket(group, extents))
+    labels = list(extents)
+    order = rng.sample(labels, len(labels))
+    head = groups(rng, order)
+    shape = [int(np.prod([extents[label] for label in group])) for group in head]
+    places = np.arange(VALUES[name].size).reshape([extents[label] for label in labels])
+    places = places.transpose([labels.index(label) for label in order]).reshape(shape)
+    result = f"Y[{', '.join(f'({chr(44).join(group)})' if len(group) > 1 else group[0] for group in head)}]"
+    reference = f"{name}[{', '.join(terms)}]"
+    if rng.random() < 0.7:
+        return f"EINSUM {result} = {reference}", VALUES[name].reshape(-1)[places]
+    weights = sum((n + 2) * index for n, index in enumerate(np.indices(shape)))
+    expected = np.zeros(VALUES[name].size)
+    expected[places] = weights
+    numbers = [f"n{d}" for d in range(len(shape))]
+    factor = " + ".join(f"{n + 2}*{label}" for n, label in enumerate(numbers))
+    own = ",".join(f"z{d}" for d in range(len(SHAPES[name])))
+    return (f"WITH {result} = {reference}, GRADIENT OF L[] = SUM(({factor}) * Y[{','.join(numbers)}]) WITH RESPECT TO "
+            f"({name} AS G) EINSUM Z[{own}] = G[{own}]", expected.reshape(SHAPES[name]))
+
+
 def main():
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
     rng = random.Random(20261126)
     wanted = [random_case(rng)[:2] for _ in range(cases)] + [gradient_case(rng) for _ in range(cases // 3)]
+    wanted += [reshape_case(rng) for _ in range(cases // 3)]
     modes = query_modes(partitioned(PARTITIONS), PASSES)
     return compare(modes, VALUES, [(f"COPY ({text}) TO @", expected) for text, expected in wanted])
 

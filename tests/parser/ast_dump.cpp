@@ -26,6 +26,7 @@ std::string text_of(const Expression& expression) { return dump(expression); }
 std::string text_of(const Literal& literal);
 std::string text_of(const IndexRange& range);
 std::string text_of(const ComputedIndex& computed);
+std::string text_of(const MergedIndex& merged);
 template <class... Types>
 std::string text_of(const std::variant<Types...>& value) {
   return std::visit([](const auto& v) { return text_of(v); }, value);
@@ -40,6 +41,12 @@ std::string text_of(const Padding& padding) {
   static constexpr std::string_view kWords[] = {"", "EDGE", "REFLECT", "WRAP"};
   return padding.value.empty() ? std::string(kWords[static_cast<std::size_t>(padding.kind)])
                                : text_of(padding.value.front());
+}
+std::string text_of(const Dimension& dimension);
+std::string text_of(const MergedIndex& merged) {
+  std::string out = "(";
+  for (const auto& dimension : merged.labels) out += (out.size() == 1 ? "" : " ") + text_of(dimension);
+  return out + ")";
 }
 std::string text_of(const Literal& literal) { return text_of(literal.value); }
 std::string text_of(const Option& option) {

@@ -68,6 +68,7 @@ TEST(ExpressionParser, ReferencesAndNames) {
       {"X[pi]", "X[pi]"},
       {"X[and, case]", "X[and,case]"},
       {"X[i + 1, 2*j - k]", "X[(i + 1),((2 * j) - k)]"},
+      {"X[(i, j 3), k]", "X[(i j 3),k]"},
       {"X[:, 1:, :-1, ::2, 3:1:-1, $1:$2]", "X[:,1:,:-1,::2,3:1:-1,$1:$2]"},
       {"E[T[b,s], d PAD 0]", "E[T[b,s],d]PAD(0)"},
       {"X[i PAD EDGE]", "X[i]PAD(EDGE)"},
