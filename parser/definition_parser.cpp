@@ -165,38 +165,4 @@ std::pair<ast::Definition, ast::Region> parse_update(TokenStream& tokens) {
   return {std::move(definition), std::move(region)};
 }
 
-bool at_merged_labels(TokenStream ahead) {
-  if (!ahead.accept_symbol("(") || !ahead.at_name()) return false;
-  ahead.take();
-  if (at_extent(ahead)) ahead.take();
-  return ahead.at_symbol(",");
-}
-
-std::vector<ast::Dimension> parse_merged_labels(TokenStream& tokens) {
-  std::vector<ast::Dimension> labels;
-  tokens.expect_symbol("(", "before labels");
-  do {
-    labels.push_back(parse_dimension(tokens, ExtentRule::Optional));
-  } while (tokens.accept_symbol(","));
-  tokens.expect_symbol(")", "after the labels of one dimension");
-  return labels;
-}
-
-ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule) {
-  ast::Dimension dimension;
-  const auto begin = tokens.begin();
-  constexpr const char* kForm = "a dimension is a label and its extent: (i 1000, j 2000)";
-  constexpr const char* kHead = "a head has labels alone; for one index, CASE WHEN i = 3 THEN ... ELSE ... END";
-  if (!tokens.at_name()) {
-    const bool index = tokens.at(Token::Kind::Integer) || tokens.at(Token::Kind::Parameter);
-    tokens.fail_expected("a label", rule == ExtentRule::Required ? kForm : index ? kHead : "");
-  }
-  dimension.label = tokens.expect_label("a label");
-  const auto what = "the extent of the label " + dimension.label.text;
-  if (at_extent(tokens)) dimension.extent = parse_extent(tokens, what, 0);
-  else if (rule == ExtentRule::Required) tokens.fail_expected(what + ", a whole number from 0 on", kForm);
-  dimension.span = tokens.span_from(begin);
-  return dimension;
-}
-
 }  // namespace eindb

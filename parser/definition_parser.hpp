@@ -20,14 +20,6 @@ ast::Definition parse_definition(TokenStream& tokens);
 /// labels.
 std::pair<ast::Definition, ast::Region> parse_update(TokenStream& tokens);
 
-/// "i 1000"; the extent is optional in the head of a definition.
-enum class ExtentRule : std::uint8_t { Optional, Required };
-/// Whether labels of one dimension follow: (i, j) or (i 2, j).
-bool at_merged_labels(TokenStream ahead);
-std::vector<ast::Dimension> parse_merged_labels(TokenStream& tokens);
-
-ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule);
-
 /// The hint if no definition's name is found: EINSUM('ij,jk', X, Y) and EINSUM ij,jk->ik (X, Y) are NumPy habits.
 inline constexpr const char* kSubscriptForm = "subscripts stand in plain quotes: EINSUM 'ij,jk->ik' (X, Y)";
 

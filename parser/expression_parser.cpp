@@ -12,7 +12,6 @@
 #include "common/error.hpp"
 #include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
-#include "parser/definition_parser.hpp"
 #include "parser/extent_parser.hpp"
 #include "parser/foreign_words.hpp"
 #include "parser/limits.hpp"

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "parser/ast.hpp"
 #include "parser/token_stream.hpp"
@@ -18,5 +19,14 @@ std::int64_t parse_whole(TokenStream& tokens, std::string_view what, std::int64_
 
 /// Parses a parameter: $1 to $65535.
 ast::Parameter parse_parameter(TokenStream& tokens);
+
+/// "i 1000"; the extent is optional in the head of a definition.
+enum class ExtentRule : std::uint8_t { Optional, Required };
+ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule);
+
+/// Whether two labels or more in parentheses follow, which number one dimension together: (i, j) or (i 2, j).
+bool at_merged_labels(TokenStream ahead);
+/// Parses them.
+std::vector<ast::Dimension> parse_merged_labels(TokenStream& tokens);
 
 }  // namespace eindb
