@@ -4,7 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 
+#include "executor/kernels/matrix_values.hpp"
+#include "tensor/block_function.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/pair_form.hpp"
@@ -267,8 +271,15 @@ struct ElementTable {
   Specials specials = nullptr;
 };
 
+/// See matrix_function (executor/kernels/matrix_functions).
+using RealMatrixFunction = std::optional<std::string> (*)(BlockOp, const MatrixValues<double>&,
+                                                          const std::optional<MatrixValues<double>>&,
+                                                          std::span<double>);
+
 struct LevelTable {
   std::array<ElementTable, kDTypeCount> elements;
+  /// All functions of real matrices but the exponential; null at levels that have none of their own.
+  RealMatrixFunction real_matrix_function = nullptr;
 
   const ElementTable& of(DType type) const { return elements[slot_of(type)]; }
 };

@@ -1,21 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "executor/kernels/matrix_values.hpp"
 #include "tensor/block_function.hpp"
 
 namespace eindb {
-
-/// Row-major values of a matrix.
-template <class T>
-struct MatrixValues {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::span<const T> values;
-};
 
 /// Computes a function of a matrix, or of one and the right sides of equations, into `result`, row-major (see BlockOp).
 /// T is double or complex<double>. Returns what is wrong with the matrix if there is no result, "is singular";

@@ -11,6 +11,9 @@ ElementTable complex64_table();
 ElementTable complex128_table();
 ElementTable int64_table();
 
+/// Null at levels without one.
+RealMatrixFunction real_matrix_function();
+
 // The pair blocks of a type have translation units of their own, since they take as long to compile as all the rest.
 void fill_pairs_float32(ElementTable& table);
 void fill_pairs_float64(ElementTable& table);
