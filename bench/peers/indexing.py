@@ -1,10 +1,14 @@
-"""Reads at computed indices, their gradients, and running sums, beside NumPy and PyTorch."""
+"""Reads at computed indices, their gradients, reshapes, running sums, order and factorisations, beside NumPy and PyTorch;
+and narrow types beside FLOAT32."""
+
+import statistics
 
 import numpy as np
 import torch
 
 from case import Outcome
 from contestants import Call, Statement, fastest
+from rounds import measure, median_ratio
 from context import check_close
 
 F32 = "float32"
@@ -71,7 +75,37 @@ CASES = [
              lambda x: torch.cumsum(x, 1), ((4096, 4096),)),
     Indexing("cumsum of the first label", "EINSUM Z[i,j] = CUMSUM[i](X[i,j])", lambda x: np.cumsum(x, 0),
              lambda x: torch.cumsum(x, 0), ((4096, 4096),)),
+    Indexing("a reshape that changes places", "EINSUM Z[(i,k),j] = X[i,(j 64, k)]",
+             lambda x: x.reshape(64, 64, 4096).transpose(0, 2, 1).reshape(64 * 4096, 64).copy(),
+             lambda x: x.reshape(64, 64, 4096).transpose(1, 2).reshape(64 * 4096, 64).contiguous(), ((64, 64 * 4096),)),
+    Indexing("QR of 1,000 x 500", "WITH (Q, R) = QR(X[i,j]) EINSUM Z[k,l] = ABS(R[k,l])",
+             lambda x: np.abs(np.linalg.qr(x)[1]), lambda x: torch.linalg.qr(x)[1].abs(), ((1000, 500),), wanted=0.9),
+    Indexing("SVD of 1,000 x 500", "WITH (U, s, V) = SVD(X[i,j]) EINSUM Z[k] = s[k] + 0 * U[0,k] + 0 * V[0,k]",
+             lambda x: np.linalg.svd(x, full_matrices=False)[1],
+             lambda x: torch.linalg.svd(x, full_matrices=False)[1], ((1000, 500),), wanted=0.9),
 ]
+
+# The type, and the least speed-up of a product of a matrix of it and a FLOAT32 vector over a FLOAT32 matrix.
+NARROW = [("BFLOAT16", 1.6), ("FLOAT16", 1.6), ("INT8", 3)]
+
+
+def run_narrow(context, dtype, wanted):
+    """A matrix times a vector beside the same values in FLOAT32."""
+    outcome = Outcome("indexing", f"{dtype} matrix of 8,192 x 8,192 times a vector")
+    for name, stored in (("W", "FLOAT32"), ("N", dtype)):
+        context.eindb.drop(name)
+        context.eindb.execute(f"CREATE TENSOR {name} {stored} AS EINSUM Z[i 8192, j 8192] = ROUND(20 * RANDN(1))")
+    context.eindb.store("X", context.random((8192,), F32))
+    queries = {name: f"EINSUM Z[i] = SUM({name}[i,j] * X[j])" for name in "WN"}
+    check_close(outcome, context.eindb.array(queries["N"]), context.eindb.array(queries["W"]), 8192)
+    contestants = {"eindb": Statement(context.eindb, queries["N"]), "float32": Statement(context.eindb, queries["W"])}
+    times = measure(contestants, context.rounds)
+    for name, seconds in times.items():
+        outcome.seconds[name] = statistics.median(seconds)
+    outcome.add("over FLOAT32", median_ratio(times["float32"], times["eindb"]), at_least=wanted)
+    for name in "WN":
+        context.eindb.drop(name)
+    return outcome
 
 
 def run_case(context, case):
@@ -99,3 +133,6 @@ def run(context):
     for case in CASES:
         if context.selects(case.name):
             yield run_case(context, case)
+    for dtype, wanted in NARROW:
+        if context.selects(dtype):
+            yield run_narrow(context, dtype, wanted)
