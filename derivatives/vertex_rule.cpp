@@ -103,6 +103,7 @@ class AggregateWeight {
         break;
       case Aggregate::Min:
       case Aggregate::Max: {
+        graph.set_compared(id);
         auto draft = draft_over(graph, vertex_);
         const auto is_extreme = equals(value, draft.read(id, vertex_.einsum.output));
         const auto type = derivative_type(vertex_.dtype);

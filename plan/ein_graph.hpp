@@ -81,6 +81,7 @@ struct Vertex {
   DType compute_dtype = DType::Float64;  ///< type of the expression's value, which is aggregated
   TileDensity density = {};              ///< filled in after all rewrites
   bool keeps_order = false;              ///< a step of an order of contraction that the statement gives
+  bool is_compared = false;              ///< an extreme whose derivative looks for values that are equal to it
   bool is_part_of_adapting = false;      ///< cells of an operand that adapts, without computation
 
   bool is_input() const { return stored.has_value(); }
@@ -195,6 +196,8 @@ class EinGraph {
   /// Overrides the element type of a vertex's result. Must be called before anything reads the vertex.
   void set_dtype(VertexId id, DType type) { vertices_.change(id.index()).dtype = type; }
   void set_density(VertexId id, TileDensity density);
+  /// Says that values are compared with this extreme of them, so that both must be computed in the same order.
+  void set_compared(VertexId id) { vertices_.change(id.index()).is_compared = true; }
 
   /// Must come last, since passes that build a new graph drop slices.
   void slice(SlicedContraction contraction) { sliced_.push_back(std::move(contraction)); }

@@ -198,7 +198,8 @@ Vertex drop_unread(Vertex vertex) {
 
 EinGraph fold_constants(const EinGraph& graph) {
   return rewrite_each(graph, [](EinGraph& out, const Vertex& vertex) -> std::optional<VertexId> {
-    if (vertex.is_input()) return std::nullopt;
+    // The labels of a block function's expression say which are its core (tensor/block_form).
+    if (vertex.is_input() || vertex.einsum.block) return std::nullopt;
     auto folded = Folder(input_types(out, vertex.inputs), out.labels()).fold(vertex.einsum.expression);
     if (folded == vertex.einsum.expression) return std::nullopt;
     auto rewritten = vertex;

@@ -87,6 +87,8 @@ class Inlining {
       return false;
     if (!is_plain(part) || part.keeps_order || part.compute_dtype != reader.compute_dtype) return false;
     if (has_own_kernel(reader) || has_own_kernel(part)) return false;
+    // More operands may be joined in another order, with other roundings than those of the values that are compared.
+    if (reader.is_compared && reader.inputs.size() + part.inputs.size() > 3) return false;
     // It takes the values in when it runs (executor/kernels/fused_kernel).
     if (is_search(reader.einsum)) return false;
     if (!leads_to_join(part, reader.einsum.aggregate)) return false;

@@ -151,10 +151,16 @@ class PushdownSweep {
       for (std::size_t first = 0; first < d; ++first) {
         const auto same = [&](const Read& read) { return labels_of(read)[first] == labels_of(read)[d]; };
         if (!std::all_of(readers_[n].begin(), readers_[n].end(), same)) continue;
+        if (!can_unite(vertices_[n].einsum, first, d)) continue;
         unite_dimensions(n, first, d);
         break;
       }
     }
+  }
+
+  // A function of whole vectors or matrices has all cells along its own labels.
+  static bool can_unite(const EinSum& einsum, std::size_t first, std::size_t second) {
+    return !is_whole(einsum, einsum.output[first]) && !is_whole(einsum, einsum.output[second]);
   }
 
   void unite_dimensions(std::size_t n, std::size_t first, std::size_t second) {

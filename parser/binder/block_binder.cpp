@@ -266,9 +266,9 @@ ScalarPtr ExpressionBinder::variance(const ast::Aggregate& e, const Labels& over
           span, draft)
           .vertex;
   const bool is_sample = e.op == SampleVariance || e.op == SampleDeviation;
-  // Of one value, a sample has none: 0 / 0.
-  auto value = ScalarExpression::call(
-      ScalarOp::Divide, {operand(squares, draft), ScalarExpression::integer(is_sample ? count - 1 : count)});
+  // Of no value there is none, and of one a sample has none: 0 / 0.
+  const auto divisor = is_sample ? std::max<std::int64_t>(count - 1, 0) : count;
+  auto value = ScalarExpression::call(ScalarOp::Divide, {operand(squares, draft), ScalarExpression::integer(divisor)});
   return e.op == Deviation || e.op == SampleDeviation ? ScalarExpression::call(ScalarOp::Sqrt, {std::move(value)})
                                                       : value;
 }
