@@ -156,7 +156,7 @@ void ExpressionBinder::sweep_labels(const ast::Reference& reference, const Shape
       for (const auto& dimension : merged->labels)
         if (dimension.extent)
           own_labels_.add(labels_.bind_at(dimension.label, extent_of(*dimension.extent), "the brackets of " + name));
-      merged_.push_back({merged, bound[d]});
+      merged_.emplace_back(merged, bound[d]);
     }
   }
 }
