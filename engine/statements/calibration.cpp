@@ -152,7 +152,8 @@ class Calibration {
     }
   }
 
-  // What all threads share is measured again after a while, as another program on a core falsifies a whole slot.
+  // Measurements that need all cores at once are repeated later, and the best counts: another program that runs on one
+  // of the cores makes all runs of one slot too slow.
   void list_shared_steps() {
     steps_.emplace_back([this] { measure_memory(); });
     steps_.emplace_back([this] { measure_scaling(); });
@@ -323,8 +324,8 @@ class Calibration {
     repartition_.take(one, repartition_seconds(kSide, parts, threads_));
     figures_.repartition = {bytes / repartition_.one, bytes / std::min(repartition_.one, repartition_.all)};
     constexpr double kPieces = kSmallSide * kSmallSide;
-    pieces_.take(repartition_seconds(kSmallSide, kSmallSide, 1), 0);
-    figures_.piece_seconds = pieces_.one / kPieces;
+    pieces_ = std::min(pieces_, repartition_seconds(kSmallSide, kSmallSide, 1));
+    figures_.piece_seconds = pieces_ / kPieces;
   }
 
   // ---- Storage ----------------------------------------------------------------------------------------------------
@@ -477,7 +478,7 @@ class Calibration {
   LeastSeconds copy_;
   LeastSeconds products_;
   LeastSeconds repartition_;
-  LeastSeconds pieces_;
+  double pieces_ = std::numeric_limits<double>::infinity();  // the least seconds of a repartition into small pieces
   std::vector<std::function<void()>> steps_;
   double slot_ = 0;  // seconds per measurement
   double one_thread_operator_ = 0;

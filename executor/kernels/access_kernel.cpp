@@ -4,6 +4,7 @@
 #include <array>
 #include <complex>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "common/check.hpp"
@@ -215,6 +216,7 @@ class AccessKernel::Call {
     const auto outer = loops_.size() - 1;
     const auto length = static_cast<std::size_t>(loops_.back().size);
     row_takes_index_ = takes_index(loops_.back());
+    index_of_runs_ = index_of_runs();
     counters_.assign(outer, 0);
     for (;;) {
       poll_cancellation_after(length / 4 + 1);
@@ -266,7 +268,8 @@ class AccessKernel::Call {
     }
     if (begin == end) return;
     if (row_takes_index_) return elements<T, kAdds>(source + from, output + to, place, begin, end, assigns);
-    run<T, kAdds>(source + from + begin * loop.source, output + to + begin * loop.output, end - begin);
+    copy<T, kAdds>(source + from + begin * loop.source, loop.source, output + to + begin * loop.output, loop.output,
+                   end - begin);
   }
 
   static void clip(const Index& index, std::int64_t value, std::int64_t step, std::int64_t& begin, std::int64_t& end) {
@@ -293,104 +296,73 @@ class AccessKernel::Call {
   }
 
   template <class T, bool kAdds>
-  void run(const T* source, T* output, std::int64_t count) const {
-    const auto& loop = loops_.back();
-    if (loop.source == 1 && loop.output == 1) {
-      if constexpr (kAdds) {
-        for (std::int64_t i = 0; i < count; ++i) output[i] += source[i];
-      } else {
-        std::memcpy(output, source, static_cast<std::size_t>(count) * sizeof(T));
-      }
-      return;
+  static void copy(const T* source, std::int64_t source_step, T* output, std::int64_t output_step, std::int64_t count) {
+    if (source_step != 1 || output_step != 1) {
+      for (std::int64_t i = 0; i < count; ++i) put<T, kAdds>(output[i * output_step], source[i * source_step]);
+    } else if constexpr (kAdds) {
+      for (std::int64_t i = 0; i < count; ++i) output[i] += source[i];
+    } else {
+      std::memcpy(output, source, static_cast<std::size_t>(count) * sizeof(T));
     }
-    for (std::int64_t i = 0; i < count; ++i) put<T, kAdds>(output[i * loop.output], source[i * loop.source]);
   }
 
   // The index that changes along a row whose elements follow each other, as 5, 6, 7 do: the one in the lowest bits of
-  // the only operand that changes. Null if there is no such row.
-  const Index* index_of_runs() const {
-    const Index* lowest = nullptr;
+  // the only operand that changes. Nullopt if there is no such row.
+  std::optional<std::size_t> index_of_runs() const {
+    std::optional<std::size_t> lowest;
     const std::int64_t* elements = nullptr;
     for (std::size_t n = 0; n < indices_.size(); ++n) {
       const auto step = loops_.back().indices[n];
       if (indices_[n].elements == nullptr || step == 0) continue;
-      if (step != 1 || (elements != nullptr && elements != indices_[n].elements)) return nullptr;
+      if (step != 1 || (elements != nullptr && elements != indices_[n].elements)) return std::nullopt;
       elements = indices_[n].elements;
-      if (indices_[n].bits->shift == 0) lowest = &indices_[n];
+      if (indices_[n].bits->shift == 0) lowest = n;
     }
     return lowest;
   }
 
-  // How many elements from this one on follow each other, up to `most`.
-  static std::int64_t run_length(const std::int64_t* elements, std::int64_t most) {
+  // How many elements from place i of the row on follow each other, with indices inside.
+  std::int64_t run_length(const Place& place, std::int64_t i, std::int64_t end) const {
+    const auto& index = indices_[*index_of_runs_];
+    const auto* elements = &element(*index_of_runs_, place, i);
+    const auto most = std::min(end - i, index.end - index.bits->index_in(*elements));
     std::int64_t length = 1;
-    while (length < most && elements[length] == elements[0] + length) ++length;
+    while (length < most && elements[length] == *elements + length) ++length;
     return length;
   }
 
-  template <class T, bool kAdds>
-  void copy_run(const T* source, std::int64_t source_step, T* output, std::int64_t output_step,
-                std::int64_t count) const {
-    if (!kAdds && source_step == 1 && output_step == 1 && count > 4) {
-      std::memcpy(output, source, static_cast<std::size_t>(count) * sizeof(T));
-      return;
-    }
-    for (std::int64_t i = 0; i < count; ++i) put<T, kAdds>(output[i * output_step], source[i * source_step]);
-  }
-
-  // A row along which index operands change.
+  // A row along which index operands change. Elements that follow each other are one copy.
   template <class T, bool kAdds>
   void elements(const T* source, T* output, const Place& place, std::int64_t begin, std::int64_t end, bool assigns) {
     const auto& loop = loops_.back();
-    if (const auto* lowest = index_of_runs())
-      return runs<T, kAdds>(source, output, place, begin, end, assigns, *lowest);
-    for (auto i = begin; i < end; ++i) {
+    std::int64_t count = 1;
+    for (auto i = begin; i < end; i += count) {
       auto from = i * loop.source;
       auto to = i * loop.output;
       bool reached = true;
       for (std::size_t n = 0; n < indices_.size() && reached; ++n) {
         const auto& index = indices_[n];
         if (index.elements == nullptr || loop.indices[n] == 0) continue;
-        const auto value = checked(index, index.elements[place.indices[n] + i * loop.indices[n]], i);
+        const auto value = checked(index, element(n, place, i), i);
         reached = value >= index.begin && value < index.end;
         from += (value - index.begin) * index.in_source;
         to += (value - index.begin) * index.in_output;
       }
-      if (reached) put<T, kAdds>(output[to], source[from]);
-      else if (assigns) output[i * loop.output] = T{};
+      count = reached && index_of_runs_ ? run_length(place, i, end) : 1;
+      if (count > 1) {
+        const auto& index = indices_[*index_of_runs_];
+        copy<T, kAdds>(source + from, loop.source + index.in_source, output + to, loop.output + index.in_output, count);
+      } else if (reached) {
+        put<T, kAdds>(output[to], source[from]);
+      } else if (assigns) {
+        output[i * loop.output] = T{};
+      }
     }
   }
 
-  // Elements that follow each other are one copy.
-  template <class T, bool kAdds>
-  void runs(const T* source, T* output, const Place& place, std::int64_t begin, std::int64_t end, bool assigns,
-            const Index& lowest) {
-    const auto& loop = loops_.back();
-    const auto* elements = lowest.elements + place.indices[static_cast<std::size_t>(&lowest - indices_.data())];
-    for (auto i = begin; i < end;) {
-      const auto element = elements[i];
-      auto from = i * loop.source;
-      auto to = i * loop.output;
-      bool reached = true;
-      for (std::size_t n = 0; n < indices_.size() && reached; ++n) {
-        const auto& index = indices_[n];
-        if (index.elements == nullptr || loop.indices[n] == 0) continue;
-        const auto value = checked(index, element, i);
-        reached = value >= index.begin && value < index.end;
-        from += (value - index.begin) * index.in_source;
-        to += (value - index.begin) * index.in_output;
-      }
-      if (!reached) {
-        if (assigns) output[i * loop.output] = T{};
-        ++i;
-        continue;
-      }
-      const auto inside = lowest.end - lowest.bits->index_in(element);
-      const auto count = run_length(elements + i, std::min(end - i, inside));
-      copy_run<T, kAdds>(source + from, loop.source + lowest.in_source, output + to, loop.output + lowest.in_output,
-                         count);
-      i += count;
-    }
+  // The element of an index operand at place i of the row.
+  const std::int64_t& element(std::size_t index, const Place& place, std::int64_t i) const {
+    return indices_[index].elements[place.indices[index] + i * loops_.back().indices[index]];
   }
 
   std::int64_t checked(const Index& index, std::int64_t element, std::int64_t in_row) const {
@@ -421,6 +393,7 @@ class AccessKernel::Call {
   std::vector<Loop> loops_;             // innermost last
   std::vector<std::int64_t> counters_;  // of all loops but the innermost
   bool row_takes_index_ = false;
+  std::optional<std::size_t> index_of_runs_;
 };
 
 AccessKernel::AccessKernel(AccessForm form, const EinSum& einsum, const LabelTable& labels, DType compute)
