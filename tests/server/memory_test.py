@@ -25,6 +25,7 @@ from waiting import wait_until
 MEBIBYTE = 1 << 20
 CLIENTS = 8
 SECONDS = float(os.environ.get("EINDB_MEMORY_SECONDS", "5"))
+READY = b"Z\0\0\0\5I"
 SCRIPT = """
 CREATE TENSOR A AS EINSUM A[i 1024, j 1024] = i - j;
 CREATE TENSOR B AS EINSUM B[i 1024, j 1024] = (i + j) % 7;
@@ -70,41 +71,67 @@ class Peak(threading.Thread):
         self.join()
 
 
-def sort(connection, _):
+def connected(server):
+    """A socket on which the server has said that it is ready."""
+    client = server.socket()
+    body = struct.pack("!i", 196608) + b"user\0ada\0database\0s\0\0"
+    client.sendall(struct.pack("!i", 4 + len(body)) + body)
+    received = b""
+    while not received.endswith(READY):
+        received += receive(client, 65536)
+    return client
+
+
+def receive(client, most):
+    received = client.recv(most)
+    if not received:
+        raise psycopg.OperationalError("the server has closed the connection")
+    return received
+
+
+def drain(server, statement):
+    """Reads the answer to a statement without looking at its rows, of which a client in Python would be the load."""
+    with connected(server) as client:
+        body = statement.encode() + b"\0"
+        client.sendall(b"Q" + struct.pack("!i", 4 + len(body)) + body)
+        end = b""
+        while not end.endswith(READY):
+            end = (end + receive(client, MEBIBYTE))[-4096:]
+        error = re.search(rb"SERROR\0VERROR\0C(.{5})\0M([^\0]*)", end)
+        if error:
+            raise psycopg.errors.lookup(error[1].decode())(error[2].decode())
+
+
+def sort(_server, connection, _rng):
     connection.execute("SELECT name, n FROM t ORDER BY n, name LIMIT 50000").fetchall()
 
 
-def group(connection, _):
+def group(_server, connection, _rng):
     connection.execute("SELECT n % 11, COUNT(*), group_concat(name) FROM t GROUP BY 1").fetchall()
 
 
-def tensor_rows(connection, _):
+def tensor_rows(_server, connection, _rng):
     connection.execute("SELECT i, SUM(val) FROM A GROUP BY i").fetchall()
 
 
-def product(connection, _):
+def product(_server, connection, _rng):
     connection.execute("EINSUM Z[i] = SUM(A[i,j] * B[j,k])").fetchall()
 
 
-def chain(connection, _):
+def chain(_server, connection, _rng):
     connection.execute("WITH P[i,k] = SUM(A[i,j] * B[j,k]), Q[i,l] = SUM(P[i,k] * A[l,k]) "
                        "EINSUM m[] = MAX(Q[i,l])").fetchone()
 
 
-def large_result(connection, _):
-    with connection.cursor().copy("COPY (EINSUM Z[i,j] = A[i,j] + B[j,i]) TO STDOUT (FORMAT binary)") as copy:
-        for _ in copy:
-            pass
+def large_result(server, _connection, _rng):
+    drain(server, "COPY (EINSUM Z[i,j] = A[i,j] + B[j,i]) TO STDOUT (FORMAT binary)")
 
 
-def copy_out(connection, rng):
-    table = rng.choice(["t", "A"])
-    with connection.cursor().copy(f"COPY {table} TO STDOUT") as copy:
-        for _ in copy:
-            pass
+def copy_out(server, _connection, rng):
+    drain(server, f"COPY {rng.choice(['t', 'A'])} TO STDOUT")
 
 
-def copy_in(connection, rng):
+def copy_in(_server, connection, rng):
     number = rng.randrange(1 << 30)
     connection.execute(f"CREATE TABLE c{number} (a INTEGER, b TEXT)")
     with connection.cursor().copy(f"COPY c{number} FROM STDIN") as copy:
@@ -113,7 +140,7 @@ def copy_in(connection, rng):
     connection.execute(f"DROP TABLE c{number}")
 
 
-def long_text(connection, rng):
+def long_text(_server, connection, rng):
     connection.execute("SELECT length(%s), length(%s)", ("x" * rng.randrange(4 * MEBIBYTE), "y" * MEBIBYTE)).fetchone()
 
 
@@ -130,7 +157,7 @@ class Memory(unittest.TestCase):
                 while not connection.closed and (kinds or time.monotonic() < until):
                     kind = kinds.pop() if kinds else rng.choice(KINDS)
                     try:
-                        kind(connection, rng)
+                        kind(server, connection, rng)
                         done[kind.__name__] += 1
                     except psycopg.Error as error:
                         # A message that is too large for the free memory ends the connection.
@@ -220,13 +247,8 @@ class Messages(unittest.TestCase):
         before = status_of(server.process)["RssAnon"]
         clients, refused = [], 0
         for _ in range(30):
-            client = server.socket()
+            client = connected(server)
             self.addCleanup(client.close)
-            body = struct.pack("!i", 196608) + b"user\0ada\0database\0s\0\0"
-            client.sendall(struct.pack("!i", 4 + len(body)) + body)
-            received = b""
-            while not received.endswith(b"Z\0\0\0\5I"):
-                received += client.recv(65536)
             clients.append(client)
             try:
                 client.sendall(b"Q" + struct.pack("!i", 3 * MEBIBYTE) + b"SELECT " + b" " * (2 * MEBIBYTE))
