@@ -7,6 +7,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "derivatives/block_rule.hpp"
+#include "derivatives/product_rule.hpp"
 #include "derivatives/scalar_algebra.hpp"
 #include "derivatives/scalar_derivative.hpp"
 #include "tensor/scalar_types.hpp"
@@ -57,17 +58,6 @@ VertexDraft draft_over(EinGraph& graph, const Vertex& vertex) {
 }
 
 // An aggregate over the same labels, of another function of the same operand.
-VertexId aggregate_of(EinGraph& graph, const Vertex& vertex, const std::string& name, ScalarPtr expression,
-                      Aggregate aggregate) {
-  auto einsum = vertex.einsum;
-  einsum.expression = std::move(expression);
-  einsum.aggregate = aggregate;
-  const auto type = derivative_type(graph.vertex(vertex.inputs[0]).dtype);
-  auto made = make_vertex_in(graph, name, vertex.inputs, std::move(einsum), type);
-  made.dtype = type;
-  return graph.add(std::move(made));
-}
-
 // For each cell what an associative, commutative aggregate makes of all other cells, for which its own value is
 // replaced by the neutral one: others[i,j] = name[j'](CASE WHEN j' = j THEN initial ELSE x[i,j'] END).
 VertexId aggregate_of_others(EinGraph& graph, const Vertex& vertex) {
@@ -95,12 +85,9 @@ class AggregateWeight {
       case Aggregate::None:
       case Aggregate::LogSumExp:
       case Aggregate::Block:
+      case Aggregate::Prod:
       case Aggregate::Sum: break;
       case Aggregate::User: rest_ = aggregate_of_others(graph, vertex_); break;
-      case Aggregate::Prod:
-        rest_ = aggregate_of(graph, vertex_, vertex_.name + ".nonzero", nonzero(value), Aggregate::Prod);
-        count_ = aggregate_of(graph, vertex_, vertex_.name + ".zeros", equals(value, number(0)), Aggregate::Sum);
-        break;
       case Aggregate::Min:
       case Aggregate::Max: {
         graph.set_compared(id);
@@ -114,18 +101,13 @@ class AggregateWeight {
   }
 
   ScalarPtr operator()(VertexDraft& draft, const ScalarPtr& d) const {
-    if (d == nullptr || is_linear(vertex_.einsum.aggregate)) return d;
+    // A product of whole numbers, the only one that comes here, has none: that is refused where they are made.
+    if (d == nullptr || is_linear(vertex_.einsum.aggregate) || vertex_.einsum.aggregate == Aggregate::Prod) return d;
     const auto value = ScalarExpression::operand(0);
     const auto& head = vertex_.einsum.output;
     if (vertex_.einsum.aggregate == Aggregate::LogSumExp) return share(draft, d, value);
     if (vertex_.einsum.user != nullptr) return combined_last(draft, d, value);
-    const auto count = draft.read(*count_, head);
-    if (vertex_.einsum.aggregate != Aggregate::Prod)
-      return choose(equals(value, draft.read(id_, head)), over(d, count), nullptr);
-    // The others multiply to the product of non-zero values if none of them is zero, that is, if this value accounts
-    // for all zeros.
-    const auto others = over(times(d, draft.read(*rest_, head)), nonzero(value));
-    return choose(equals(count, equals(value, number(0))), others, nullptr);
+    return choose(equals(value, draft.read(id_, head)), over(d, draft.read(*count_, head)), nullptr);
   }
 
  private:
@@ -148,12 +130,10 @@ class AggregateWeight {
     return times(d, substitute_operands(slope, [&](std::size_t n) { return n == 0 ? others : value; }));
   }
 
-  static ScalarPtr nonzero(const ScalarPtr& value) { return choose(equals(value, number(0)), number(1), value); }
-
   VertexId id_;
   Vertex vertex_;
-  std::optional<VertexId> count_;  // number of extreme values, or of zeros
-  std::optional<VertexId> rest_;   // product of the non-zero values, or what a user's aggregate makes of the others
+  std::optional<VertexId> count_;  // number of extreme values
+  std::optional<VertexId> rest_;   // what a user's aggregate makes of the others
 };
 
 // Rejects a non-zero derivative `d` of a value that is stored as INT64, since that is piecewise constant.
@@ -187,9 +167,10 @@ ScalarPtr value_operand(const EinGraph& graph, VertexId id, VertexDraft& draft) 
 std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId id) {
   const auto vertex = graph.vertex(id);
   const auto& einsum = vertex.einsum;
-  if (is_linear(einsum.aggregate) || einsum.block) return {id};
+  if (is_linear(einsum.aggregate) || einsum.block || is_running_product(vertex)) return {id};
+  const bool is_product = einsum.aggregate == Aggregate::Prod && vertex.dtype != DType::Int64;
   const bool is_operand = einsum.expression->kind() == Kind::Operand && vertex.inputs.size() == 1;
-  if (is_operand && vertex.dtype == graph.vertex(vertex.inputs[0]).dtype) return {id};
+  if (is_operand && vertex.dtype == graph.vertex(vertex.inputs[0]).dtype && !is_product) return {id};
 
   EinSum values = einsum;
   DistinctLabels free(index_labels_of(*einsum.expression));
@@ -199,6 +180,11 @@ std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId id) {
   values.aggregate = Aggregate::None;
   values.user = nullptr;
   const auto each = graph.add(make_vertex(graph, vertex.name + ".values", vertex.inputs, values, vertex.compute_dtype));
+  if (is_product) {
+    auto parts = product_parts(graph, each, einsum.aggregated, einsum.output);
+    parts.insert(parts.begin(), each);
+    return parts;
+  }
   EinSum aggregate = einsum;
   aggregate.inputs = {values.output};
   aggregate.expression = ScalarExpression::operand(0);
@@ -212,6 +198,7 @@ std::optional<Derivative> pull_back(EinGraph& graph, VertexId id, std::size_t n,
   CHECK(n < vertex.inputs.size(), "a cotangent is carried back to one of the operands");
   CHECK(cotangent.is_valid(), "a derivative is a vertex or a number");
   if (einsum.block) return pull_back_block(graph, id, n, cotangent, name);
+  if (is_running_product(vertex)) return pull_back_product(graph, id, cotangent, name);
   if (!varies_with(graph, id, n)) return std::nullopt;
   const AggregateWeight weight(graph, id);
   auto draft = draft_over(graph, vertex);
@@ -234,6 +221,8 @@ std::optional<Derivative> push_forward(EinGraph& graph, VertexId id,
   const AggregateWeight weight(graph, id);
   CHECK(tangents.size() >= vertex.inputs.size(), "each operand has a tangent, or is known to have none");
   if (einsum.block) return push_forward_block(graph, id, tangents, name);
+  if (is_running_product(vertex))
+    return tangents[0] ? std::optional(push_forward_product(graph, id, *tangents[0], name)) : std::nullopt;
   std::vector<Derivative> terms;
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
     if (!tangents[n] || !varies_with(graph, id, n)) continue;

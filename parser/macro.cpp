@@ -251,7 +251,7 @@ const std::vector<Builtin>& builtins() {
       {"norm", {"x"}, "SQRT(SUM(ABS(x)^2))"},  // NORM[j](x) is an aggregate
       {"silu", {"x"}, "x * SIGMOID(x)"},
       {"gelu", {"x"}, "0.5 * x * (1 + ERF(x / SQRT(2)))"},
-      {"softplus", {"x"}, "GREATEST(x, 0) + LOG1P(EXP(-ABS(x)))"},
+      {"softplus", {"x"}, "CASE WHEN x > 0 THEN x + LOG1P(EXP(-x)) ELSE LOG1P(EXP(x)) END"},
       {"dropout", {"x", "p", "seed"}, "CASE WHEN RANDOM(seed) < p THEN 0 ELSE x / (1 - p) END"},
       {"if", {"c", "x", "y"}, "CASE WHEN c THEN x ELSE y END"},
       {"iif", {"c", "x", "y"}, "CASE WHEN c THEN x ELSE y END"},

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "common/check.hpp"
+#include "tensor/block_form.hpp"
 #include "tensor/random.hpp"
 #include "tensor/scalar_semantics.hpp"
 #include "tensor/scalar_types.hpp"
@@ -155,12 +156,51 @@ void fold(const EinSum& einsum, const LabelTable& table, const ScalarExpression&
   for (std::size_t n = 0; n < sums.size(); ++n) sums[n] = values[n].template as<Wide<T>>();
 }
 
+// Computes a recurrence (tensor/block_function) one value after the other.
+template <class T>
+void recur(const EinSum& einsum, const LabelTable& table, const std::vector<const DenseTensor*>& inputs,
+           CellEvaluator& cell, std::vector<Wide<T>>& sums) {
+  const auto& block = *einsum.block;
+  const auto read = einsum.aggregated.front();
+  const auto written = result_core_of(einsum).front();
+  const auto last = table.extent(written) - 1;
+  const Shape head(table.extents(einsum.output));
+  const auto set = [&](Label label, std::int64_t value) {
+    const auto place = std::find(cell.labels().begin(), cell.labels().end(), label) - cell.labels().begin();
+    cell.index()[static_cast<std::size_t>(place)] = value;
+  };
+  const auto value_at = [&](std::size_t n, std::int64_t t) {
+    set(read, t);
+    return load(*inputs[n], cell.offset(einsum.inputs[n], inputs[n]->shape())).template as<Wide<T>>();
+  };
+  for (std::int64_t step = 0; step <= last; ++step) {
+    const auto t = block.descending ? last - step : step;
+    Index at(head.rank(), 0);
+    if (head.element_count() == 0) return;
+    do {
+      for (std::size_t d = 0; d < at.size(); ++d) set(einsum.output[d], at[d]);
+      set(written, t);
+      auto value = value_at(0, t);
+      if (step > 0) {
+        set(written, block.descending ? t + 1 : t - 1);
+        const auto before = sums[static_cast<std::size_t>(cell.offset(einsum.output, head))];
+        const auto factor = value_at(1, block.descending ? t + 1 : t);
+        if (block.op == BlockOp::SumRecurrence) value = scalar_add(scalar_multiply(factor, before), value);
+        else if (block.op == BlockOp::MaxRecurrence) value = scalar_greatest(scalar_add(factor, before), value);
+        else value = scalar_least(scalar_add(factor, before), value);
+        set(written, t);
+      }
+      sums[static_cast<std::size_t>(cell.offset(einsum.output, head))] = value;
+    } while (next_index(at, head.extents()));
+  }
+}
+
 template <class T>
 DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::vector<const DenseTensor*>& inputs,
                      DType result_type) {
   std::vector<DType> types;
   for (const auto* input : inputs) types.push_back(input->dtype());
-  const auto expression = with_types(einsum.expression, types, table, dtype_of<T>);
+  const auto expression = einsum.block ? nullptr : with_types(einsum.expression, types, table, dtype_of<T>);
   const auto epilogue = epilogue_of(einsum, table, dtype_of<T>);
   CellEvaluator cell(einsum, table, inputs);
   const Shape head(table.extents(einsum.output));
@@ -169,6 +209,9 @@ DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::v
   cell.index().assign(extents.size(), 0);
   if (einsum.user != nullptr) {
     fold<T>(einsum, table, *expression, cell, sums);
+  } else if (einsum.block) {
+    CHECK(is_recurrence(einsum.block->op), "of the functions of vectors and matrices, recurrences have a reference");
+    recur<T>(einsum, table, inputs, cell, sums);
   } else if (Shape(extents).element_count() > 0) {
     do {
       auto& sum = sums[static_cast<std::size_t>(cell.offset(einsum.output, head))];

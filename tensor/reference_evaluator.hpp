@@ -11,7 +11,7 @@ namespace eindb {
 /// the EinDecomp paper. Deliberately slow and simple; every kernel and plan is compared with it. Every operation is
 /// computed in its own type (tensor/scalar_types). `compute` is the type of the aggregated values, which are rounded
 /// once to `result`. Sums accumulate in the widest type of their kind, so that the reference is the more precise side
-/// of a comparison.
+/// of a comparison. Of functions of vectors and matrices (tensor/block_function) it has recurrences alone.
 DenseTensor evaluate_reference(const EinSum& einsum, const LabelTable& labels,
                                const std::vector<const DenseTensor*>& inputs, DType compute, DType result);
 

@@ -184,7 +184,53 @@ def gradients():
     add("(Q, R) = QR(T[i,j])", "SUM((i + 1) * (k + 1) * Q[i,k]) + SUM((k + 2) * R[k,j]^2)", "T", t,
         lambda x: np.sum(np.arange(1, 10)[:, None] * np.arange(1, 5) * unique_qr(x)[0]) + np.sum(
             np.arange(2, 6)[:, None] * unique_qr(x)[1] ** 2), "i,j")
+    for name, values in (("T", t), ("F", VALUES["F"]), ("N", VALUES["S"])):
+        add(f"(U, s, V) = SVD({name}[i,j])",
+            "SUM((k + 1) * s[k]^2) + SUM((i + 1) * (k + 2) * U[i,k]^2) + SUM((j + 1) * (k + 1)^2 * V[j,k]^2)", name, values,
+            svd_loss, "i,j")
+        add(f"(U, s, V) = SVD({name}[i,j])", "SUM(s[k])", name, values,
+            lambda x: np.sum(np.linalg.svd(x, compute_uv=False)), "i,j")
+        add(f"Y[p,q] = PINV({name}[i,j])", f"SUM({number} * Y[p,q])", name, values,
+            lambda x: np.sum(numbers(x.T.shape) * np.linalg.pinv(x)), "i,j")
+        size = len(values)
+        add(f"y[i {size}, n 2] = (i + 1) * (n + 1) + i^2, x[j,n] = LSTSQ({name}[i,j], y[i,n])", "SUM((n + 1) * x[j,n]^2)",
+            name, values, lambda x: np.sum(np.arange(1, 3) * (np.linalg.pinv(x) @ squares(len(x))) ** 2), "i,j")
+    add("x[b,j] = LSTSQ(A[b,i,j], Y[b,i])", "SUM((j + 1) * x[b,j]^2)", "Y", y[:, :, 0],
+        lambda x: np.sum(np.arange(1, 6) * np.linalg.solve(a, x[..., None])[..., 0] ** 2), "b,i")
+    add("E[b,p,q] = EXPM(A[b,i,j] / 4)", f"SUM({number} * E[b,p,q])", "A", a,
+        lambda x: np.sum(weights * exponential(x / 4)))
+    add("K[i,t] = FFT[t](T[t,i])", "SUM((t + 1) * (i + 1) * ABS(K[i,t])^2)", "T", t,
+        lambda x: np.sum(np.arange(1, 10)[:, None] * np.arange(1, 5) * np.abs(np.fft.fft(x, axis=0)) ** 2), "t,i")
+    add("K[i,t] = IFFT[t](T[t,i] * 2)", "SUM((t + 1) * REAL(K[i,t]) + t * IMAG(K[i,t])^2)", "T", t,
+        lambda x: np.sum(np.arange(1, 10)[:, None] * np.fft.ifft(2 * x, axis=0).real +
+                         np.arange(9)[:, None] * np.fft.ifft(2 * x, axis=0).imag ** 2), "t,i")
+    # Values alone have derivatives where they are equal.
+    add("(w, V) = EIGH(I[i,j])", "SUM(w[k]^2)", "I", VALUES["I"], lambda x: np.sum(np.linalg.eigvalsh(lower(x)) ** 2), "i,j")
+    add("(U, s, V) = SVD(I[i,j])", "SUM(s[k]^2)", "I", VALUES["I"],
+        lambda x: np.sum(np.linalg.svd(x, compute_uv=False) ** 2), "i,j")
     return found
+
+
+def numbers(shape):
+    return np.arange(1, shape[0] + 1)[:, None] + 2 * np.arange(1, shape[1] + 1)
+
+
+def squares(size):
+    return np.arange(1, size + 1)[:, None] * np.arange(1, 3) + (np.arange(size) ** 2)[:, None]
+
+
+def svd_loss(x):
+    u, s, vt = np.linalg.svd(x, full_matrices=False)
+    k = np.arange(len(s))
+    return (np.sum((k + 1) * s ** 2) + np.sum((np.arange(len(u)) + 1)[:, None] * (k + 2) * u ** 2) +
+            np.sum((np.arange(vt.shape[1]) + 1)[:, None] * (k + 1) ** 2 * vt.T ** 2))
+
+
+def exponential(x):
+    power, term = np.zeros_like(x), np.broadcast_to(np.eye(x.shape[-1]), x.shape)
+    for n in range(1, 80):
+        power, term = power + term, term @ x / n
+    return power
 
 
 def tangents():
@@ -202,7 +248,38 @@ def tangents():
              along(lambda x: np.linalg.cholesky(lower(x)), p, a)),
             ("JVP OF x[b,j] = SOLVE(A[b,i,j], Y[b,i]) WITH RESPECT TO (A ALONG P, Y ALONG Y)",
              (np.linalg.solve(a + 1e-5 * p, VALUES["Y"][..., None] * (1 + 1e-5)) - np.linalg.solve(
-                 a - 1e-5 * p, VALUES["Y"][..., None] * (1 - 1e-5)))[..., 0] / 2e-5)]
+                 a - 1e-5 * p, VALUES["Y"][..., None] * (1 - 1e-5)))[..., 0] / 2e-5),
+            ("WITH (w, V) = EIGH(P[b,i,j]) JVP OF Z[b,i,k] = w[b,k] + V[b,i,k]^2 WITH RESPECT TO (P ALONG A)",
+             along(lambda x: np.linalg.eigvalsh(lower(x))[:, None, :] + np.linalg.eigh(lower(x))[1] ** 2, p, a)),
+            ("WITH (Q, R) = QR(T[i,j]) JVP OF Z[i,k,j] = Q[i,k] + 2 * R[k,j] WITH RESPECT TO (T ALONG D)",
+             along(lambda x: unique_qr(x)[0][:, :, None] + 2 * unique_qr(x)[1][None], VALUES["T"], VALUES["D"])),
+            *((f"WITH (U, s, V) = SVD({name}[i,j]) JVP OF Z[i,k,j] = s[k] + U[i,k]^2 + 3 * V[j,k]^2 "
+               f"WITH RESPECT TO ({name} ALONG {other})", along(svd_parts, VALUES[name], VALUES[other]))
+              for name, other in (("T", "D"), ("F", "M"), ("N", "H"))),
+            *((f"JVP OF Y[p,q] = PINV({name}[i,j]) WITH RESPECT TO ({name} ALONG {other})",
+               along(np.linalg.pinv, VALUES[name], VALUES[other])) for name, other in (("T", "D"), ("F", "M"), ("N", "H"))),
+            ("WITH y[i 9,n 2] = (i + 1) * (n + 1) + i^2 JVP OF x[j,n] = LSTSQ(T[i,j], y[i,n]) WITH RESPECT TO (T ALONG D)",
+             along(lambda x: np.linalg.pinv(x) @ squares(9), VALUES["T"], VALUES["D"])),
+            ("JVP OF x[b,j] = LSTSQ(A[b,i,j], Y[b,i]) WITH RESPECT TO (Y ALONG Y)",
+             np.linalg.solve(a, VALUES["Y"][..., None])[..., 0]),
+            ("JVP OF E[b,p,q] = EXPM(A[b,i,j] / 4) WITH RESPECT TO (A ALONG P)",
+             along(lambda x: exponential(x / 4), a, p)),
+            ("JVP OF K[i,t] = FFT[t](T[t,i]) WITH RESPECT TO (T ALONG D)", np.fft.fft(VALUES["D"], axis=0).T),
+            ("JVP OF c[t] = CUMSUM[t](S[t,t], H[t,t]) WITH RESPECT TO (S ALONG H, H ALONG S)",
+             along(lambda x: recurrence(np.diag(x[0]), np.diag(x[1])), np.stack([VALUES["S"], VALUES["H"]]),
+                   np.stack([VALUES["H"], VALUES["S"]])))]
+
+
+def svd_parts(x):
+    u, s, vt = np.linalg.svd(x, full_matrices=False)
+    return s[None, :, None] + u[:, :, None] ** 2 + 3 * vt[None] ** 2
+
+
+def recurrence(x, a):
+    h = np.zeros(len(x))
+    for t in range(len(x)):
+        h[t] = x[t] + (a[t] * h[t - 1] if t > 0 else 0)
+    return h
 
 
 def main():
@@ -224,6 +301,9 @@ GENERATOR = np.random.default_rng(17)
 VALUES = {"A": GENERATOR.normal(size=(4, 5, 5)) + 3 * np.eye(5), "S": GENERATOR.normal(size=(6, 6)),
           "T": GENERATOR.normal(size=(9, 4)), "B": GENERATOR.normal(size=(4, 9, 3)),
           "C": GENERATOR.normal(size=(4, 3, 3)) + 1j * GENERATOR.normal(size=(4, 3, 3))}
+VALUES.update({"D": GENERATOR.normal(size=(9, 4)), "F": GENERATOR.normal(size=(4, 7)),
+               "M": GENERATOR.normal(size=(4, 7)), "H": GENERATOR.normal(size=(6, 6)), "I": np.diag([2.0, 2.0, 2.0])})
+VALUES["N"] = VALUES["S"]  # beside a definition called s
 VALUES["P"] = VALUES["A"] @ np.swapaxes(VALUES["A"], 1, 2)
 VALUES["W"] = VALUES["B"][0, :5, :2].copy()
 VALUES["Y"] = VALUES["B"][:, :5, 0].copy()

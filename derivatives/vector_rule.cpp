@@ -1,0 +1,116 @@
+#include "derivatives/vector_rule.hpp"
+
+#include <utility>
+
+#include "common/check.hpp"
+#include "derivatives/block_draft.hpp"
+#include "tensor/block_form.hpp"
+
+namespace eindb {
+namespace {
+
+class VectorRule : BlockDraft {
+ public:
+  VectorRule(EinGraph& graph, VertexId id, const std::string& name) : BlockDraft(graph, id, name) {}
+
+  std::optional<Derivative> pull_back(std::size_t n, const Derivative& cotangent) {
+    const auto g = materialize(graph_, next_name(), vertex_.einsum.output, cotangent, type_);
+    if (is_recurrence(vertex_.einsum.block->op)) return recurrence_back(n, g);
+    const auto transformed = transform({g, vertex_.einsum.output}, result_core_.front(), core_.front());
+    return contracted(name_, vertex_.einsum.inputs[0], {transformed});
+  }
+
+  std::optional<Derivative> push_forward(const Tangents& tangents) {
+    if (is_recurrence(vertex_.einsum.block->op)) return recurrence_forward(tangents);
+    const auto transformed = transform(tangent_of(0, tangents), core_.front(), result_core_.front());
+    return contracted(name_, vertex_.einsum.output, {transformed});
+  }
+
+ private:
+  // The same transform of other values, along the label `from`, to the label `to`.
+  LabelledVertex transform(const LabelledVertex& values, Label from, Label to) {
+    const auto read = fresh(from);
+    const auto output = replaced(values.labels, {from}, {to});
+    EinSum einsum{.inputs = {replaced(values.labels, {from}, {read})},
+                  .output = output,
+                  .aggregated = {read},
+                  .expression = block_expression(1, {read, to}),
+                  .aggregate = Aggregate::Block,
+                  .block = vertex_.einsum.block};
+    return {graph_.add(make_vertex(graph_, next_name(), {values.vertex}, std::move(einsum), type_)), output};
+  }
+
+  // The operand with the label of the result along which it runs.
+  Labels recurring_labels(std::size_t n) const {
+    return replaced(vertex_.einsum.inputs[n], {vertex_.einsum.aggregated.front()}, result_core_);
+  }
+  LabelledVertex recurring_tangent(std::size_t n, const Tangents& tangents) {
+    auto tangent = tangent_of(n, tangents);
+    tangent.labels = replaced(tangent.labels, {vertex_.einsum.aggregated.front()}, result_core_);
+    return tangent;
+  }
+
+  // The recurrence of other values, or its transpose. `values` are read with the labels of the head.
+  LabelledVertex recurrence_of(VertexId values, bool transposed) {
+    const auto& head = vertex_.einsum.output;
+    const auto along = result_core_.front();
+    const auto read = fresh(along);
+    auto block = *vertex_.einsum.block;
+    block.descending = block.descending != transposed;
+    EinSum einsum{.inputs = {replaced(head, {along}, {read}), replaced(recurring_labels(1), {along}, {read})},
+                  .output = head,
+                  .aggregated = {read},
+                  .expression = block_expression(2, {read, along}),
+                  .aggregate = Aggregate::Block,
+                  .block = block};
+    return {graph_.add(make_vertex(graph_, next_name(), {values, vertex_.inputs[1]}, std::move(einsum), type_)), head};
+  }
+
+  // The value `distance` indices before each one; 0 where there is none.
+  LabelledVertex before(const LabelledVertex& values, std::int64_t distance) {
+    const auto along = result_core_.front();
+    const auto read = fresh(along);
+    const auto moved = shifted({values.vertex, replaced(values.labels, {along}, {read})}, read, along, -distance);
+    return {moved.vertex, values.labels};
+  }
+
+  // h[t] = a[t] h[t-1] + x[t]: with dx the transposed recurrence of dh, da[t] = dx[t] h[t-1].
+  std::optional<Derivative> recurrence_back(std::size_t n, VertexId g) {
+    const auto dx = recurrence_of(g, true);
+    if (n == 0) return contracted(name_, recurring_labels(0), {dx});
+    const LabelledVertex h{id_, vertex_.einsum.output};
+    if (vertex_.einsum.block->descending) return contracted(name_, recurring_labels(1), {before(dx, 1), h});
+    return contracted(name_, recurring_labels(1), {dx, before(h, 1)});
+  }
+  // The same recurrence of dx[t] + da[t] h[t-1]; of the transposed one, dx[t] + da[t+1] h[t+1].
+  std::optional<Derivative> recurrence_forward(const Tangents& tangents) {
+    const auto& head = vertex_.einsum.output;
+    std::vector<LabelledVertex> terms;
+    if (tangents[0]) terms.push_back(recurring_tangent(0, tangents));
+    if (tangents[1]) {
+      const LabelledVertex h{id_, head};
+      terms.push_back(vertex_.einsum.block->descending
+                          ? before(contraction(head, {recurring_tangent(1, tangents), h}), -1)
+                          : contraction(head, {recurring_tangent(1, tangents), before(h, 1)}));
+    }
+    const auto all = mapped(head, terms, [](const std::vector<ScalarPtr>& read) {
+      return read.size() == 1 ? read[0] : algebra::plus(read[0], read[1]);
+    });
+    return Derivative{.vertex = recurrence_of(all.vertex, false).vertex};
+  }
+};
+
+}  // namespace
+
+std::optional<Derivative> pull_back_vector(EinGraph& graph, VertexId id, std::size_t n, const Derivative& cotangent,
+                                           const std::string& name) {
+  return VectorRule(graph, id, name).pull_back(n, cotangent);
+}
+
+std::optional<Derivative> push_forward_vector(EinGraph& graph, VertexId id,
+                                              const std::vector<std::optional<Derivative>>& tangents,
+                                              const std::string& name) {
+  return VectorRule(graph, id, name).push_forward(tangents);
+}
+
+}  // namespace eindb
