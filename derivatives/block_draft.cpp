@@ -13,9 +13,10 @@ using algebra::number;
 using algebra::plus;
 using algebra::times;
 
-void refuse_block(const Vertex& vertex, const std::string& function, const std::string& why) {
-  throw Error(ErrorKind::Type, function + " has no derivative, and " + vertex.name + " depends on it", std::nullopt,
-              why);
+void refuse_block(const EinGraph& graph, const Vertex& vertex, const std::string& function, const std::string& why) {
+  throw Error(ErrorKind::Type,
+              function + " has no derivative, and " + definition_of(graph, vertex.name) + " depends on it",
+              std::nullopt, why);
 }
 
 ScalarPtr index_of(Label label) { return ScalarExpression::label_index(label); }

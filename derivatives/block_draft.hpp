@@ -20,7 +20,8 @@ struct LabelledVertex {
 };
 
 /// Error{Type}: `vertex` depends on `function`, which has no derivative; `why` becomes the hint.
-[[noreturn]] void refuse_block(const Vertex& vertex, const std::string& function, const std::string& why);
+[[noreturn]] void refuse_block(const EinGraph& graph, const Vertex& vertex, const std::string& function,
+                               const std::string& why);
 
 /// What rules for the derivatives of a vertex with a block function (tensor/block_function) are written with: its
 /// operands and its result, read with labels that a rule chooses for their core labels, and the vertices that it adds.

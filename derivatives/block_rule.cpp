@@ -214,16 +214,17 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
   const auto& vertex = graph.vertex(id);
   const bool complex = is_complex(vertex.compute_dtype);
   const auto of_reals = [&](const char* function) {
-    if (complex) refuse_block(vertex, std::string(function) + " of complex matrices", "it is not holomorphic");
+    if (complex) refuse_block(graph, vertex, std::string(function) + " of complex matrices", "it is not holomorphic");
   };
   switch (vertex.einsum.block->op) {
-    case BlockOp::Order: refuse_block(vertex, "ARGSORT", "it gives indices, which change in steps");
-    case BlockOp::Distinct: refuse_block(vertex, "COUNT_DISTINCT", "it counts values");
-    case BlockOp::Mode: refuse_block(vertex, "MODE", "another value may be taken all at once");
+    case BlockOp::Order: refuse_block(graph, vertex, "ARGSORT", "it gives indices, which change in steps");
+    case BlockOp::Distinct: refuse_block(graph, vertex, "COUNT_DISTINCT", "it counts values");
+    case BlockOp::Mode: refuse_block(graph, vertex, "MODE", "another value may be taken all at once");
     case BlockOp::Quantile:
-      refuse_block(vertex, "QUANTILE", "SORT has one: SUM[s](CASE WHEN s = 2 THEN SORT[s](x) ELSE 0 END)");
-    case BlockOp::MaxRecurrence: refuse_block(vertex, "CUMMAX with a second argument", "CUMSUM has one");
-    case BlockOp::MinRecurrence: refuse_block(vertex, "CUMMIN with a second argument", "CUMSUM has one");
+      refuse_block(graph, vertex, vertex.einsum.block->share == 0.5 ? "MEDIAN" : "QUANTILE",
+                   "SORT has one: SUM[s](CASE WHEN s = 2 THEN SORT[s](x) ELSE 0 END)");
+    case BlockOp::MaxRecurrence: refuse_block(graph, vertex, "CUMMAX with a second argument", "CUMSUM has one");
+    case BlockOp::MinRecurrence: refuse_block(graph, vertex, "CUMMIN with a second argument", "CUMSUM has one");
     case BlockOp::PseudoInverse: return of_reals("PINV");
     case BlockOp::LeastSquares: return of_reals("LSTSQ");
     case BlockOp::Svd: return of_reals("SVD");

@@ -380,7 +380,7 @@ void require_factors_derivative(const EinGraph& graph, VertexId id) {
   const auto& vertex = graph.vertex(id);
   const auto core = core_of(vertex.einsum, 0);
   if (vertex.einsum.block->op == BlockOp::Qr && graph.labels().extent(core[0]) < graph.labels().extent(core[1]))
-    refuse_block(vertex, "QR of a matrix with more columns than rows", "transpose it, or take SVD");
+    refuse_block(graph, vertex, "QR of a matrix with more columns than rows", "transpose it, or take SVD");
 }
 
 std::optional<Derivative> pull_back_factors(EinGraph& graph, VertexId id, std::size_t n, const Derivative& cotangent,

@@ -18,8 +18,8 @@ namespace eindb {
 bool is_running_product(const Vertex& vertex);
 
 /// Vertices that are added to compute the product of a vertex, `values`, over all of the labels `aggregated`, one after
-/// the other, each with the one before as its only operand: running products and their last ones, and a power for labels
-/// that the values lack. The last vertex has the head `output`.
+/// the other, each with the one before as its only operand: running products and their last ones, and a power for
+/// labels that the values lack. The last vertex has the head `output`.
 std::vector<VertexId> product_parts(EinGraph& graph, VertexId values, const Labels& aggregated, const Labels& output);
 
 /// See vertex_rule, of a running product.

@@ -126,4 +126,13 @@ VertexId materialize(EinGraph& graph, const std::string& name, const Labels& lab
   return graph.add(std::move(vertex));
 }
 
+std::string definition_of(const EinGraph& graph, const std::string& name) {
+  const auto dot = name.find_last_of('.');
+  if (dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos) return name;
+  const auto base = name.substr(0, dot);
+  const auto& vertices = graph.vertices();
+  const bool known = std::any_of(vertices.begin(), vertices.end(), [&](const auto& v) { return v.name == base; });
+  return known ? base : name;
+}
+
 }  // namespace eindb

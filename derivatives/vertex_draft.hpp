@@ -59,4 +59,7 @@ std::optional<Derivative> add_up(EinGraph& graph, const std::vector<Derivative>&
 VertexId materialize(EinGraph& graph, const std::string& name, const Labels& labels,
                      const std::optional<Derivative>& derivative, DType type);
 
+/// The definition that a vertex of this name belongs to, for messages: parts of Z are named Z.1, Z.2, ...
+std::string definition_of(const EinGraph& graph, const std::string& name);
+
 }  // namespace eindb

@@ -27,16 +27,6 @@ ScalarPtr equals(ScalarPtr a, ScalarPtr b) {
   return ScalarExpression::call(ScalarOp::Equal, {std::move(a), std::move(b)});
 }
 
-// The definition that a vertex belongs to; parts of Z are named Z.1, Z.2, ...
-std::string definition_of(const EinGraph& graph, const std::string& name) {
-  const auto dot = name.find_last_of('.');
-  if (dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos) return name;
-  const auto base = name.substr(0, dot);
-  const auto& vertices = graph.vertices();
-  const bool known = std::any_of(vertices.begin(), vertices.end(), [&](const auto& v) { return v.name == base; });
-  return known ? base : name;
-}
-
 [[noreturn]] void fail(const EinGraph& graph, const Vertex& vertex, const std::string& function,
                        const std::string& why) {
   throw Error(ErrorKind::Type,

@@ -503,10 +503,14 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
   if (tokens_.at_symbol(",")) {
     const bool extremum = op == ast::AggregateOp::Min || op == ast::AggregateOp::Max;
     const std::string scalar = op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";
+    if (auto hint = hint_for_function(word.text); op == ast::AggregateOp::User && !hint.empty())
+      throw Error(ErrorKind::UnknownName, "there is no aggregate " + std::string(word.text), word.span,
+                  std::move(hint));
     tokens_.fail_expected(
-        "')', as " + std::string(word.text) + " takes one argument",
+        "')', as " + std::string(word.text) + (node.second.empty() ? " takes one argument" : " takes two arguments"),
         extremum ? "of several values, take " + scalar + "(a, b); over a label, " + std::string(word.text) + "[j](x)"
-                 : "labels to aggregate over stand in brackets: " + std::string(word.text) + "[j](x)");
+                 : "labels to aggregate over stand in brackets: " + std::string(word.text) +
+                       (node.second.empty() ? "[j](x)" : "[j](x, a)"));
   }
   close("after the argument of", word.text);
   return node;
