@@ -132,18 +132,34 @@ void require_no_step(const EinGraph& graph, const Vertex& vertex, const ScalarPt
   fail(graph, vertex, "CAST to INT64", "it gives whole numbers, which change in steps");
 }
 
-bool takes_logarithm_of(const ScalarExpression& e, std::size_t operand) {
+// Whether a part of the expression is op of the operand, which may be divided by constants.
+bool takes_of(ScalarOp op, const ScalarExpression& e, std::size_t operand) {
   const auto& a = e.arguments();
-  if (e.is_call(ScalarOp::Log) && a[0]->kind() == Kind::Operand && a[0]->operand() == operand) return true;
-  return std::any_of(a.begin(), a.end(), [&](const auto& argument) { return takes_logarithm_of(*argument, operand); });
+  if (e.is_call(op)) {
+    const auto* inner = a[0].get();
+    while (inner->is_call(ScalarOp::Divide) && inner->arguments()[1]->is_constant())
+      inner = inner->arguments()[0].get();
+    if (inner->kind() == Kind::Operand && inner->operand() == operand) return true;
+  }
+  return std::any_of(a.begin(), a.end(), [&](const auto& argument) { return takes_of(op, *argument, operand); });
 }
 
-// Whether the vertex may be LOG(SUM(EXP(x))) with all x = -INFINITY. The sum is then 0, and 0 is passed to each x
-// instead of 0 times the infinite derivative of LOG.
+bool is_square(const ScalarExpression& e) {
+  if (e.kind() != Kind::Call || e.arguments().size() != 2) return false;
+  const auto& a = e.arguments();
+  if (e.op() == ScalarOp::Power) return a[1]->is_constant() && a[1]->real_value() == 2;
+  return e.op() == ScalarOp::Multiply && equal(*a[0], *a[1]);
+}
+
+// Whether the vertex may take LOG(SUM(EXP(x))) of values -INFINITY alone, or SQRT(SUM(x ^ 2)) of zeros alone. The sum
+// is then 0, and 0 is passed to each x instead of 0 times the infinite derivative of LOG or SQRT.
 bool may_be_sum_of_nothing(const EinGraph& graph, const Vertex& vertex, std::size_t n) {
   const auto& sum = graph.vertex(vertex.inputs[n]);
-  return !sum.is_input() && sum.einsum.aggregate == Aggregate::Sum && sum.einsum.expression->is_call(ScalarOp::Exp) &&
-         takes_logarithm_of(*vertex.einsum.expression, n);
+  if (sum.is_input() || sum.einsum.aggregate != Aggregate::Sum) return false;
+  const auto& summed = *sum.einsum.expression;
+  const auto& e = *vertex.einsum.expression;
+  return (summed.is_call(ScalarOp::Exp) && takes_of(ScalarOp::Log, e, n)) ||
+         (is_square(summed) && takes_of(ScalarOp::Sqrt, e, n));
 }
 
 ScalarPtr value_operand(const EinGraph& graph, VertexId id, VertexDraft& draft) {
