@@ -220,9 +220,6 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
     case BlockOp::Order: refuse_block(graph, vertex, "ARGSORT", "it gives indices, which change in steps");
     case BlockOp::Distinct: refuse_block(graph, vertex, "COUNT_DISTINCT", "it counts values");
     case BlockOp::Mode: refuse_block(graph, vertex, "MODE", "another value may be taken all at once");
-    case BlockOp::Quantile:
-      refuse_block(graph, vertex, vertex.einsum.block->share == 0.5 ? "MEDIAN" : "QUANTILE",
-                   "SORT has one: SUM[s](CASE WHEN s = 2 THEN SORT[s](x) ELSE 0 END)");
     case BlockOp::MaxRecurrence: refuse_block(graph, vertex, "CUMMAX with a second argument", "CUMSUM has one");
     case BlockOp::MinRecurrence: refuse_block(graph, vertex, "CUMMIN with a second argument", "CUMSUM has one");
     case BlockOp::PseudoInverse: return of_reals("PINV");
@@ -233,6 +230,7 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
     case BlockOp::Eigh: return of_reals("EIGH");
     case BlockOp::Qr: of_reals("QR"); return require_factors_derivative(graph, id);
     case BlockOp::Exponential:
+    case BlockOp::Quantile:
     case BlockOp::SumRecurrence:
     case BlockOp::Fourier:
     case BlockOp::InverseFourier:

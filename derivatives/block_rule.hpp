@@ -15,7 +15,7 @@ namespace eindb {
 /// H.-J. Liao and others, 2019). With B = INVERSE(A), for example, dA = -B^T dB B^T. Vectors are in vector_rule,
 /// factorisations in factorisation_rule.
 
-/// Error{Type} where there is no derivative: of the orders of values, counts and quantiles, and of complex matrices
+/// Error{Type} where there is no derivative: of the orders of values and counts, and of complex matrices
 /// where the function is not holomorphic.
 void require_block_derivative(const EinGraph& graph, VertexId id);
 

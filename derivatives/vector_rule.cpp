@@ -1,5 +1,6 @@
 #include "derivatives/vector_rule.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/check.hpp"
@@ -16,17 +17,79 @@ class VectorRule : BlockDraft {
   std::optional<Derivative> pull_back(std::size_t n, const Derivative& cotangent) {
     const auto g = materialize(graph_, next_name(), vertex_.einsum.output, cotangent, type_);
     if (is_recurrence(vertex_.einsum.block->op)) return recurrence_back(n, g);
+    if (vertex_.einsum.block->op == BlockOp::Quantile) {
+      VertexDraft draft(graph_);
+      const auto value = draft.read(g, vertex_.einsum.output);
+      const auto passed = algebra::times(share_taken(draft), value);
+      return draft.sum(name_, vertex_.einsum.inputs[0], vertex_.einsum.labels(), passed, type_);
+    }
     const auto transformed = transform({g, vertex_.einsum.output}, result_core_.front(), core_.front());
     return contracted(name_, vertex_.einsum.inputs[0], {transformed});
   }
 
   std::optional<Derivative> push_forward(const Tangents& tangents) {
     if (is_recurrence(vertex_.einsum.block->op)) return recurrence_forward(tangents);
+    if (vertex_.einsum.block->op == BlockOp::Quantile) {
+      VertexDraft draft(graph_);
+      const auto value = draft.read(*tangents[0], vertex_.einsum.inputs[0]);
+      const auto taken = algebra::times(share_taken(draft), value);
+      return draft.sum(name_, vertex_.einsum.output, vertex_.einsum.labels(), taken, type_);
+    }
     const auto transformed = transform(tangent_of(0, tangents), core_.front(), result_core_.front());
     return contracted(name_, vertex_.einsum.output, {transformed});
   }
 
  private:
+  // The share of each value in the quantile, which lies between two of them in their order.
+  ScalarPtr share_taken(VertexDraft& draft) {
+    std::int64_t count = 1;
+    ScalarPtr number = ScalarExpression::integer(0);  // of a value among all of them
+    for (const auto label : core_) {
+      count *= extent(label);
+      const auto scaled =
+          ScalarExpression::call(ScalarOp::Multiply, {number, ScalarExpression::integer(extent(label))});
+      number = ScalarExpression::call(ScalarOp::Add, {scaled, index_of(label)});
+    }
+    const auto place = vertex_.einsum.block->share * static_cast<double>(count - 1);
+    const auto below = static_cast<std::int64_t>(place);
+    const auto fraction = place - static_cast<double>(below);
+    const auto order = order_of_first(std::min(below + 2, count));
+    const auto share = [&](std::int64_t rank, double part) {
+      const auto taken = draft.read(at_rank(order, rank), vertex_.einsum.output);
+      const auto is_taken = ScalarExpression::call(ScalarOp::Equal, {taken, number});
+      return algebra::choose(is_taken, algebra::number(part), algebra::number(0));
+    };
+    const auto lower = share(below, 1 - fraction);
+    return fraction == 0 ? lower : algebra::plus(lower, share(below + 1, fraction));
+  }
+  // The numbers of the least values, along a label that comes last.
+  LabelledVertex order_of_first(std::int64_t count) {
+    auto labels = vertex_.einsum.output;
+    labels.push_back(graph_.labels().add("rank", count));
+    Labels read;
+    for (const auto label : core_) read.push_back(fresh(label));
+    auto named = read;
+    named.push_back(labels.back());
+    EinSum einsum{.inputs = {replaced(vertex_.einsum.inputs[0], core_, read)},
+                  .output = labels,
+                  .aggregated = read,
+                  .expression = block_expression(1, named),
+                  .aggregate = Aggregate::Block,
+                  .block = BlockFunction{.op = BlockOp::Order}};
+    return {graph_.add(make_vertex(graph_, next_name(), vertex_.inputs, std::move(einsum), DType::Int64)), labels};
+  }
+  VertexId at_rank(const LabelledVertex& order, std::int64_t rank) {
+    const auto is_there =
+        ScalarExpression::call(ScalarOp::Equal, {index_of(order.labels.back()), ScalarExpression::integer(rank)});
+    EinSum einsum{.inputs = {order.labels},
+                  .output = vertex_.einsum.output,
+                  .aggregated = {order.labels.back()},
+                  .expression = ScalarExpression::call(
+                      ScalarOp::Case, {is_there, ScalarExpression::operand(0), ScalarExpression::integer(0)}),
+                  .aggregate = Aggregate::Sum};
+    return graph_.add(make_vertex(graph_, next_name(), {order.vertex}, std::move(einsum), DType::Int64));
+  }
+
   // The same transform of other values, along the label `from`, to the label `to`.
   LabelledVertex transform(const LabelledVertex& values, Label from, Label to) {
     const auto read = fresh(from);
