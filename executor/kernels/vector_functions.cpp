@@ -239,7 +239,10 @@ std::int64_t distinct_of(std::span<T> values) {
 template <class T>
 void fourier(std::span<const std::complex<T>> values, bool inverse, std::span<std::complex<T>> result) {
   const auto n = values.size();
-  if (n == 0) return;
+  if (n <= 1) {  // Eigen's transform of one value reads no factor, and ends the program
+    std::copy(values.begin(), values.end(), result.begin());
+    return;
+  }
   poll_cancellation_after(n);
   if (largest_prime_factor(n) <= kLargestFactor) {
     Eigen::FFT<T> transform;
