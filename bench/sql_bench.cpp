@@ -19,6 +19,7 @@
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/database_file.hpp"
 #include "storage/tiles/tile_store.hpp"
+#include "storage/tiles/tile_writer.hpp"
 
 namespace {
 

@@ -37,8 +37,10 @@ struct TensorInfo {
   StoredType type() const { return {dtype, encoding}; }
   /// Bytes of all elements in memory, including zeros.
   std::int64_t dense_bytes() const { return shape().element_count() * static_cast<std::int64_t>(size_of(dtype)); }
-  /// The storage of its tiles.
-  TileStore store() const { return {own_name(), labels, type(), grid, replicas, schema}; }
+  /// The storage of its tiles, to write them in one of these formats.
+  TileStore store(FormatChoice formats = FormatChoice::Auto) const {
+    return {own_name(), labels, type(), grid, replicas, schema, formats};
+  }
 };
 
 /// A tensor and its size on disk.

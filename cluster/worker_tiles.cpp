@@ -131,7 +131,8 @@ void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {
   const auto& waiting = waiting_.emplace_back(Waiting{content, std::move(tile), std::move(encoded)});
   const auto bytes = waiting.encoded.size();
   stored_.push_back({tile_id, bytes, waiting.encoded.checksum()});
-  waiting_bytes_ += bytes;
+  // Of the two, the encoded tile may take far less, and the other waits with it.
+  waiting_bytes_ += std::max(bytes, waiting.tile->byte_size());
   if (waiting_bytes_ >= kWrittenBatchBytes) flush();
 }
 

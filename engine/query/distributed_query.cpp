@@ -20,6 +20,7 @@
 #include "storage/shards/sharded_contents.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/tile_store.hpp"
+#include "storage/tiles/tile_writer.hpp"
 #include "tensor/tile_placement.hpp"
 
 namespace eindb {

@@ -23,6 +23,7 @@
 #include "parser/parser.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/tile_writer.hpp"
 
 namespace eindb {
 namespace {

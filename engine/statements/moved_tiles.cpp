@@ -7,6 +7,7 @@
 #include "common/check.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "storage/tiles/read_snapshot.hpp"
+#include "storage/tiles/tile_writer.hpp"
 #include "tensor/tile_gather.hpp"
 
 namespace eindb {

@@ -14,6 +14,7 @@
 #include "plan/ein_graph.hpp"
 #include "storage/tiles/read_snapshot.hpp"
 #include "storage/tiles/tile_store.hpp"
+#include "storage/tiles/tile_writer.hpp"
 
 namespace eindb {
 

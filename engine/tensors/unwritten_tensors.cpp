@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "storage/tiles/tile_store.hpp"
+#include "storage/tiles/tile_writer.hpp"
 
 namespace eindb {
 namespace {

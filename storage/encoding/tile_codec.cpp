@@ -1,20 +1,33 @@
-// The format of an encoded tile, version 1. All integers are little-endian.
+// The format of an encoded tile. All integers are little-endian. A dense tile is version 1, all others are version 2,
+// which programs that know version 1 alone refuse by its number.
 //
 //     offset  size  field
 //          0     4  magic "EINT"
-//          4     2  format version, 1
+//          4     2  format version
 //          6     1  element type: the number of DType
 //          7     1  encoding of the values: the number of Encoding; 0 = plain
 //          8     2  rank r
-//         10     6  zero
-//         16     8  checksum: XXH3-64 over the header with this field zero, then the values
+//         10     1  the number of TileFormat; 0 = dense
+//         11     1  1 if the stored cells have one value, else 0
+//         12     4  the count k of stored cells; 0 if the tile is dense
+//         16     8  checksum: XXH3-64 over the header with this field zero, then all that follows it
 //         24   8 r  extents, signed
-//     24+8r         the values, row-major, little-endian, complex numbers as (real, imaginary)
+//     24+8r         dense: the values, row-major, little-endian, complex numbers as (real, imaginary)
+//                   otherwise: the values of the stored cells in that order, or the one value that they have; then, of
+//                     constant     nothing; k is the number of all cells, or 0 if the value is zero
+//                     coordinates  the cells' row-major numbers, packed (storage/encoding/cell_numbers.hpp)
+//                     bitmap       a bit for each cell of the tile, the first of eight in the lowest; it is 1 if the
+//                                  cell is stored
+//                   A cell that is not stored has no bit set in its value: minus zero is stored.
 //
 // An encoding's values are integers and floats of its bits, little-endian; BOOL has the first of eight cells in the
-// lowest bit. Q8_0 has, for each 32 cells in row-major order, a binary16 and 32 signed bytes that it scales; Q4_0 a
-// binary16 and 16 bytes, of which byte n has cell n in its lower and cell n + 16 in its upper half, each plus 8. What
-// is left of the last unit is zero.
+// lowest bit, but in tiles that are not dense one value of a byte. Q8_0 has, for each 32 cells in row-major order, a
+// binary16 and 32 signed bytes that it scales; Q4_0 a binary16 and 16 bytes, of which byte n has cell n in its lower
+// and cell n + 16 in its upper half, each plus 8. What is left of the last unit is zero. Q8_0 and Q4_0 are always
+// dense.
+//
+// Example: FLOAT32 cells 0 0 5 0 0 5 0 0 as coordinates are the value 5.0F (0x40a00000) once, then, since the gaps 2
+// and 2 take 2 bits each, the bytes 2 and 0x0a.
 
 #include "storage/encoding/tile_codec.hpp"
 
@@ -23,6 +36,7 @@
 #include <xxh_x86dispatch.h>  // the same hash with AVX2 or AVX-512 if available: 39 instead of 17 GB/s
 #endif
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -43,7 +57,9 @@ static_assert(std::endian::native == std::endian::little, "tiles are stored as t
 constexpr std::size_t kFixedSize = 24;
 constexpr std::size_t kChecksumOffset = 16;
 constexpr std::array<char, 4> kTileMagic{'E', 'I', 'N', 'T'};
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kDenseVersion = 1;
+constexpr std::uint16_t kSparseVersion = 2;
+constexpr std::size_t kFormatOffset = 10;
 
 /// The checksum field of `header` must be zero.
 std::uint64_t checksum(std::span<const std::byte> header, std::span<const std::byte> values) {
@@ -70,13 +86,31 @@ void require(bool holds, std::string_view context, const std::string& what) {
   if (!holds) corrupt(context, what);
 }
 
-// Returns the type of the stored values.
-StoredType verify_fixed_fields(std::span<const std::byte> header, DType type, std::size_t rank,
-                               std::string_view context) {
+struct FixedFields {
+  StoredType type;  ///< of the stored values
+  CellLayout layout;
+};
+
+CellLayout verify_layout(std::span<const std::byte> header, std::string_view context) {
+  const auto format = load_number<std::uint8_t>(header, kFormatOffset);
+  const auto uniform = load_number<std::uint8_t>(header, kFormatOffset + 1);
+  const auto count = load_number<std::uint32_t>(header, kFormatOffset + 2);
+  if (load_number<std::uint16_t>(header, 4) == kDenseVersion) {
+    require(format == 0 && uniform == 0 && count == 0, context, "reserved bytes are not zero");
+    return {};
+  }
+  require(format > 0 && format <= static_cast<std::uint8_t>(kLastTileFormat), context, "it has an unknown format");
+  require(uniform <= 1, context, "reserved bytes are not zero");
+  return {.format = TileFormat{format}, .is_uniform = uniform == 1, .count = count};
+}
+
+FixedFields verify_fixed_fields(std::span<const std::byte> header, DType type, std::size_t rank,
+                                std::string_view context) {
   require(std::memcmp(header.data(), kTileMagic.data(), kTileMagic.size()) == 0, context,
           "it does not begin as a tile");
   const auto version = load_number<std::uint16_t>(header, 4);
-  require(version == kVersion, context, "its format version is " + std::to_string(version) + ", known is 1");
+  require(version == kDenseVersion || version == kSparseVersion, context,
+          "its format version is " + std::to_string(version) + ", known are 1 and 2");
   const auto stored_type = dtype_from_code(load_number<std::uint8_t>(header, 6));
   require(stored_type.has_value(), context, "it has an unknown element type");
   const auto encoding = encoding_from_code(load_number<std::uint8_t>(header, 7));
@@ -89,9 +123,7 @@ StoredType verify_fixed_fields(std::span<const std::byte> header, DType type, st
   const auto stored_rank = load_number<std::uint16_t>(header, 8);
   require(stored_rank == rank, context,
           "it has " + std::to_string(stored_rank) + " dimensions, the tensor " + std::to_string(rank));
-  require(load_number<std::uint16_t>(header, 10) == 0 && load_number<std::uint32_t>(header, 12) == 0, context,
-          "reserved bytes are not zero");
-  return stored;
+  return {stored, verify_layout(header, context)};
 }
 
 void verify_extents(std::span<const std::byte> header, const Shape& shape, std::string_view context) {
@@ -107,21 +139,45 @@ std::size_t values_size(StoredType type, const Shape& shape) {
   return static_cast<std::size_t>(encoded_bytes(type, shape.element_count()));
 }
 
-[[noreturn]] void refuse_value(StoredType type, const Tile& tile, std::int64_t cell, const CellNamer& name) {
+/// `place` is that of the value in `values`, `cell` that of the cell in the tile.
+[[noreturn]] void refuse_value(StoredType type, std::span<const std::byte> values, std::int64_t place,
+                               std::int64_t cell, const CellNamer& name) {
   std::string value;
-  if (type.values == DType::Int64) value = std::to_string(tile.data<std::int64_t>()[cell]);
-  const auto place = name ? name(cell) : "a cell";
+  if (type.values == DType::Int64)
+    value = std::to_string(load_number<std::int64_t>(values, static_cast<std::size_t>(place) * sizeof(std::int64_t)));
+  const auto named = name ? name(cell) : "a cell";
   if (type.encoding == Encoding::Bool)
-    throw Error(ErrorKind::Value, place + " would be " + value + ", and BOOL holds 0 and 1", std::nullopt,
+    throw Error(ErrorKind::Value, named + " would be " + value + ", and BOOL holds 0 and 1", std::nullopt,
                 "a condition gives those: x <> 0");
   if (type.values == DType::Int64)
     throw Error(ErrorKind::Value,
-                place + " would be " + value + ", which " + std::string(name_of(type)) + " does not hold", std::nullopt,
+                named + " would be " + value + ", which " + std::string(name_of(type)) + " does not hold", std::nullopt,
                 "a wider type holds it, or LEAST(GREATEST(x, lowest), highest) bounds it");
   throw Error(ErrorKind::Value,
-              place + " is in a block with an infinity, a NaN or too large a value, which " +
+              named + " is in a block with an infinity, a NaN or too large a value, which " +
                   std::string(name_of(type)) + " cannot scale",
               std::nullopt, "BFLOAT16 holds such values");
+}
+
+/// The most bytes behind the header that another format than the dense one may take: with the header, three quarters.
+std::size_t most_sparse(std::size_t header, std::size_t dense) {
+  const auto most = (header + dense) / 4 * 3;
+  return most < header ? 0 : most - header;
+}
+
+std::vector<std::byte> encoded_list(StoredType type, std::span<const std::byte> values,
+                                    std::span<const std::uint32_t> numbers, const CellNamer& name) {
+  const auto count = static_cast<std::int64_t>(numbers.size());
+  // What BOOL encodes is read as a byte each here.
+  const auto stored = type.encoding == Encoding::Bool ? StoredType(DType::Int64, Encoding::UInt8) : type;
+  std::vector<std::byte> out(static_cast<std::size_t>(encoded_bytes(stored, count)));
+  std::optional<std::int64_t> fault = encode_cells(stored, values, count, out);
+  if (!fault && stored != type) {
+    const auto found = std::find_if(out.begin(), out.end(), [](std::byte value) { return value > std::byte{1}; });
+    if (found != out.end()) fault = found - out.begin();
+  }
+  if (fault) refuse_value(type, values, *fault, std::int64_t{numbers[static_cast<std::size_t>(*fault)]}, name);
+  return out;
 }
 
 }  // namespace
@@ -131,29 +187,75 @@ void MemorySource::read(std::size_t offset, std::span<std::byte> target) const {
   if (!target.empty()) std::memcpy(target.data(), bytes_.data() + offset, target.size());
 }
 
-EncodedTile::EncodedTile(const Tile& tile, Encoding encoding, const CellNamer& name)
-    : type_(encoding == Encoding::Plain ? StoredType(tile.dtype()) : with_encoding(encoding)),
-      header_size_(header_size(tile.shape().rank())),
-      values_(tile.bytes()) {
-  const auto& shape = tile.shape();
+EncodedTile::EncodedTile(StoredType type, const Shape& shape) : type_(type), header_size_(header_size(shape.rank())) {
   if (shape.rank() > kMaxStoredRank) {
     throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(shape.rank()) + " dimensions cannot be stored",
                 std::nullopt, "at most " + std::to_string(kMaxStoredRank) + " dimensions can");
   }
   CHECK(header_size_ <= header_.size(), "a header has room for all extents");
+}
+
+EncodedTile::EncodedTile(const Tile& tile, Encoding encoding, const CellNamer& name, FormatChoice choice)
+    : EncodedTile(encoding == Encoding::Plain ? StoredType(tile.dtype()) : with_encoding(encoding), tile.shape()) {
+  values_ = tile.bytes();
   if (tile.encoding() != encoding) {
     CHECK(!tile.is_encoded() && tile.dtype() == type_.values, "a tile has the values that its encoding encodes");
-    buffer_.resize(values_size(type_, shape));
-    if (const auto fault = encode_cells(type_, tile.bytes(), shape.element_count(), buffer_))
-      refuse_value(type_, tile, *fault, name);
+    buffer_.resize(values_size(type_, tile.shape()));
+    if (const auto fault = encode_cells(type_, tile.bytes(), tile.shape().element_count(), buffer_))
+      refuse_value(type_, tile.bytes(), *fault, *fault, name);
     values_ = buffer_;
   }
+  choose_format(tile.shape(), choice);
+  fill_header(tile.shape());
+}
+
+EncodedTile::EncodedTile(StoredType type, const Shape& shape, CellList list, const CellNamer& name, FormatChoice choice)
+    : EncodedTile(type, shape) {
+  CHECK(may_be_sparse(type, shape.element_count()), "a list of cells is of a tile that may be sparse");
+  CHECK(list.values.size() == list.numbers.size() * size_of(type.values), "each cell of a list has a value");
+  StoredCells cells{.numbers = std::move(list.numbers), .values = std::move(list.values)};
+  if (type.encoding != Encoding::Plain) cells.values = encoded_list(type, cells.values, cells.numbers, name);
+  normalize(type, cells);
+  if (!take_layout(cells, shape, choice)) {
+    buffer_.resize(values_size(type, shape));
+    expand(type, cells, buffer_);
+    values_ = buffer_;
+  }
+  fill_header(shape);
+}
+
+// The values are those of a dense tile before.
+void EncodedTile::choose_format(const Shape& shape, FormatChoice choice) {
+  const auto cells = shape.element_count();
+  if (choice == FormatChoice::Dense || !may_be_sparse(type_, cells)) return;
+  const auto most = choice == FormatChoice::Sparse ? std::size_t{INT64_MAX} : most_sparse(header_size_, values_.size());
+  if (const auto found = stored_cells(type_, values_, cells, most)) take_layout(*found, shape, choice);
+}
+
+// False if the tile is better dense.
+bool EncodedTile::take_layout(const StoredCells& cells, const Shape& shape, FormatChoice choice) {
+  const auto all = shape.element_count();
+  const auto dense = values_size(type_, shape);
+  if (choice == FormatChoice::Dense || dense > kMaxStoredTileBytes) return false;
+  const auto smallest = smallest_layout(cells, all);
+  if (choice == FormatChoice::Auto && smallest.bytes > most_sparse(header_size_, dense)) return false;
+  layout_ = smallest.layout;
+  buffer_ = lay_out(cells, all, smallest);
+  values_ = buffer_;
+  return true;
+}
+
+void EncodedTile::fill_header(const Shape& shape) {
   const std::span<std::byte> out(header_.data(), header_size_);
+  const bool dense = layout_.format == TileFormat::Dense;
   std::memcpy(out.data(), kTileMagic.data(), kTileMagic.size());
-  store_number(out, 4, kVersion);
+  store_number(out, 4, dense ? kDenseVersion : kSparseVersion);
   store_number(out, 6, static_cast<std::uint8_t>(type_.values));
-  store_number(out, 7, static_cast<std::uint8_t>(encoding));
+  store_number(out, 7, static_cast<std::uint8_t>(type_.encoding));
   store_number(out, 8, static_cast<std::uint16_t>(shape.rank()));
+  store_number(out, kFormatOffset, static_cast<std::uint8_t>(layout_.format));
+  store_number(out, kFormatOffset + 1, static_cast<std::uint8_t>(layout_.is_uniform ? 1 : 0));
+  store_number(out, kFormatOffset + 2, layout_.count);
   for (std::size_t d = 0; d < shape.rank(); ++d) store_number(out, header_size(d), shape[d]);
   store_number(out, kChecksumOffset, eindb::checksum(out, values_));
 }
@@ -161,6 +263,7 @@ EncodedTile::EncodedTile(const Tile& tile, Encoding encoding, const CellNamer& n
 std::span<const std::byte> EncodedTile::values(std::int64_t begin, std::int64_t end) const {
   const auto [cells, bytes] = unit_of(type_);
   CHECK(0 <= begin && begin <= end, "cells lie in their tile");
+  if (format() != TileFormat::Dense) return values_;
   const auto first = static_cast<std::size_t>(begin / cells * bytes);
   const auto last = static_cast<std::size_t>(encoded_bytes(type_, end));
   CHECK(last <= values_.size(), "cells lie in their tile");
@@ -176,19 +279,66 @@ std::uint64_t encoded_checksum(const ByteSource& source) {
   return load_number<std::uint64_t>(field, 0);
 }
 
-std::size_t encoded_size(const Tile& tile, Encoding encoding) {
-  return header_size(tile.shape().rank()) + values_size({tile.dtype(), encoding}, tile.shape());
+std::optional<TileLabel> tile_label(const ByteSource& source) {
+  std::array<std::byte, kFixedSize> header{};
+  if (source.size() < kFixedSize) return std::nullopt;
+  source.read(0, header);
+  const auto format = load_number<std::uint8_t>(header, kFormatOffset);
+  if (std::memcmp(header.data(), kTileMagic.data(), kTileMagic.size()) != 0) return std::nullopt;
+  if (format > static_cast<std::uint8_t>(kLastTileFormat)) return std::nullopt;
+  return TileLabel{TileFormat{format}, load_number<std::uint32_t>(header, kFormatOffset + 2)};
 }
 
-std::vector<std::byte> encode_tile(const Tile& tile, Encoding encoding) {
-  const EncodedTile encoded(tile, encoding);
+std::vector<std::byte> encode_tile(const Tile& tile, Encoding encoding, FormatChoice choice) {
+  const EncodedTile encoded(tile, encoding, {}, choice);
   std::vector<std::byte> out;
   out.reserve(encoded.size());
   out.insert(out.end(), encoded.header().begin(), encoded.header().end());
   out.insert(out.end(), encoded.values().begin(), encoded.values().end());
-  CHECK(out.size() == encoded_size(tile, encoding), "an encoded tile has the size that was said of it");
   return out;
 }
+
+namespace {
+
+/// The header must be that of the bytes behind it.
+void verify_checksum(std::span<std::byte> header, std::span<const std::byte> rest, std::string_view context) {
+  const auto told = load_number<std::uint64_t>(header, kChecksumOffset);
+  store_number(header, kChecksumOffset, std::uint64_t{0});
+  require(told == checksum(header, rest), context, "its checksum does not match its values");
+}
+
+Tile tile_for(StoredType stored, DType type, const Shape& shape) {
+  auto tile = stored.encoding != Encoding::Plain ? Tile::encoded(type, stored.encoding, shape)
+                                                 : Tile::uninitialized(type, shape);
+  CHECK(tile.byte_size() == values_size(stored, shape), "a tile has the bytes that its type and shape take");
+  return tile;
+}
+
+Tile load_dense(const ByteSource& source, std::span<std::byte> header, StoredType stored, DType type,
+                const Shape& shape, std::string_view context) {
+  auto tile = tile_for(stored, type, shape);
+  source.read(header.size(), tile.mutable_bytes());
+  verify_checksum(header, tile.bytes(), context);
+  return tile;
+}
+
+Tile load_sparse(const ByteSource& source, std::span<std::byte> header, const FixedFields& fields, DType type,
+                 const Shape& shape, std::string_view context) {
+  const auto size = source.size() - header.size();
+  const auto cells = shape.element_count();
+  require(may_have_layout(fields.type, fields.layout, cells, size), context,
+          "its format cannot have " + std::to_string(fields.layout.count) + " of " + std::to_string(cells) +
+              " cells in " + std::to_string(source.size()) + " bytes");
+  std::vector<std::byte> bytes(size);
+  source.read(header.size(), bytes);
+  verify_checksum(header, bytes, context);
+  auto tile = tile_for(fields.type, type, shape);
+  require(expand(fields.type, fields.layout, bytes, cells, tile.mutable_bytes()), context,
+          "its cells are not those of its format");
+  return tile;
+}
+
+}  // namespace
 
 Tile load_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
   CHECK(shape.rank() <= kMaxStoredRank, "no tensor of more dimensions was stored");
@@ -197,21 +347,15 @@ Tile load_tile(const ByteSource& source, DType type, const Shape& shape, std::st
   std::array<std::byte, kFixedSize + 8 * kMaxStoredRank> buffer{};
   const std::span<std::byte> header(buffer.data(), prefix);
   source.read(0, header.first(kFixedSize));
-  const auto stored = verify_fixed_fields(header, type, shape.rank(), context);
-  const auto expected = prefix + values_size(stored, shape);
-  require(source.size() == expected, context,
-          "it has " + std::to_string(source.size()) + " bytes, expected " + std::to_string(expected));
+  const auto fields = verify_fixed_fields(header, type, shape.rank(), context);
+  const auto values = values_size(fields.type, shape);
+  const bool dense = fields.layout.format == TileFormat::Dense;
+  require(dense ? source.size() == prefix + values : source.size() > prefix && values <= kMaxStoredTileBytes, context,
+          "it has " + std::to_string(source.size()) + " bytes, expected " + std::to_string(prefix + values));
   source.read(kFixedSize, header.subspan(kFixedSize));
   verify_extents(header, shape, context);
-
-  const bool is_encoded = stored.encoding != Encoding::Plain;
-  auto tile = is_encoded ? Tile::encoded(type, stored.encoding, shape) : Tile::uninitialized(type, shape);
-  CHECK(prefix + tile.byte_size() == expected, "a tile has the bytes that its type and shape take");
-  source.read(prefix, tile.mutable_bytes());
-  const auto told = load_number<std::uint64_t>(header, kChecksumOffset);
-  store_number(header, kChecksumOffset, std::uint64_t{0});
-  require(told == checksum(header, tile.bytes()), context, "its checksum does not match its values");
-  return tile;
+  return dense ? load_dense(source, header, fields.type, type, shape, context)
+               : load_sparse(source, header, fields, type, shape, context);
 }
 
 Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {

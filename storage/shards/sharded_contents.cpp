@@ -79,14 +79,16 @@ LocatedContent ShardedContents::locate(TileReference reference) {
 }
 
 // Reports unreadable contents to the damage list.
-TilePtr ShardedContents::fetch_from(const ShardWorker& worker, const TileReference& reference, const Wanted& wanted) {
+ShardedContents::Copy ShardedContents::fetch_from(const ShardWorker& worker, const TileReference& reference,
+                                                  const Wanted& wanted) {
   try {
-    const auto source = access_->fetch(worker, reference.content);
+    auto source = access_->fetch(worker, reference.content);
     if (source == nullptr) damaged(wanted.tile, worker, "no such content");
     if (source->size() != reference.bytes || encoded_checksum(*source) != reference.checksum)
       damaged(wanted.tile, worker, "another content than was written");
-    return std::make_shared<const Tile>(
+    auto tile = std::make_shared<const Tile>(
         load_tile(*source, wanted.type, wanted.shape, wanted.tile + " at worker " + worker.address));
+    return {std::move(tile), std::move(source)};
   } catch (const Error& error) {
     if (is_unreadable(error)) access_->note_damage(worker, reference.content, error.message());
     throw;
@@ -100,9 +102,9 @@ TilePtr ShardedContents::fetch(const LocatedContent& content, const Wanted& want
   std::vector<ShardWorker> damaged;
   for (const auto& worker : content.workers) {
     try {
-      auto tile = fetch_from(worker, content.reference, wanted);
-      repair(damaged, content.reference, wanted, *tile);
-      return tile;
+      auto copy = fetch_from(worker, content.reference, wanted);
+      repair(damaged, content.reference, wanted, *copy.bytes);
+      return std::move(copy.tile);
     } catch (const Error& error) {
       if (is_unreadable(error)) damaged.push_back(worker);
       else if (error.kind() != ErrorKind::WorkerLost) throw;
@@ -118,7 +120,7 @@ TilePtr ShardedContents::fetch(const LocatedContent& content, const Wanted& want
 
 void ShardedContents::mend(const LocatedContent& content, const Wanted& wanted) {
   std::vector<ShardWorker> damaged;
-  TilePtr good;
+  Copy good;
   for (const auto& worker : content.workers) {
     try {
       good = fetch_from(worker, content.reference, wanted);
@@ -128,17 +130,16 @@ void ShardedContents::mend(const LocatedContent& content, const Wanted& wanted) 
     }
   }
   // A copy that was unreadable before and is readable now is rewritten too, since it counts as damaged until then.
-  if (good != nullptr) repair(damaged.empty() ? content.workers : damaged, content.reference, wanted, *good);
+  if (good.tile != nullptr) repair(damaged.empty() ? content.workers : damaged, content.reference, wanted, *good.bytes);
 }
 
 // An open transaction fails if a worker has lost part of it; its contents are not repaired.
 void ShardedContents::repair(const std::vector<ShardWorker>& workers, const TileReference& reference,
-                             const Wanted& wanted, const Tile& tile) {
+                             const Wanted& wanted, const ByteSource& good) {
   if (workers.empty() || is_of_running(reference.content)) return;
-  const EncodedTile encoded(tile, tile.encoding());
-  if (encoded.checksum() != reference.checksum) return;  // written by an earlier version; such bytes are not rewritten
-  for (const auto& worker : workers)
-    access_->repair(worker, {reference.content, wanted.tensor, encoded.header(), encoded.values()});
+  std::vector<std::byte> bytes(good.size());
+  good.read(0, bytes);
+  for (const auto& worker : workers) access_->repair(worker, {reference.content, wanted.tensor, bytes, {}});
 }
 
 bool ShardedContents::is_of_running(ContentId content) {

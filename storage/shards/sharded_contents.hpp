@@ -116,9 +116,14 @@ class ShardedContents final : public CommitHooks {
   /// Commits to tell workers of, according to the log and to this connection's own commits.
   std::vector<UnsettledCommit> commits_to_tell();
   bool tell_and_drop();
-  TilePtr fetch_from(const ShardWorker& worker, const TileReference& reference, const Wanted& wanted);
+  /// A tile, and the bytes that a worker keeps it in.
+  struct Copy {
+    TilePtr tile;
+    std::unique_ptr<ByteSource> bytes;
+  };
+  Copy fetch_from(const ShardWorker& worker, const TileReference& reference, const Wanted& wanted);
   void repair(const std::vector<ShardWorker>& workers, const TileReference& reference, const Wanted& wanted,
-              const Tile& tile);
+              const ByteSource& good);
   bool is_of_running(ContentId content);
 
   std::map<DataId, std::int64_t> contents_of_participants();

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "storage/tiles/tile_store.hpp"
+#include "storage/tiles/tile_writer.hpp"
 
 namespace eindb {
 

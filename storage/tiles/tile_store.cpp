@@ -15,35 +15,7 @@
 namespace eindb {
 namespace {
 
-/// SQLite's limit for a row, minus room for the other columns and the record's header.
-constexpr std::size_t kMaxTileBytes = 1'000'000'000 - 16 * (kMaxStoredRank + 4);
-
 constexpr std::array<std::string_view, 2> kOwnColumns{"tile_id", "tile"};
-
-std::string insert_sql(const std::string& quoted_table, std::size_t rank, bool sharded) {
-  std::string sql = "INSERT OR REPLACE INTO " + quoted_table + " VALUES (?";
-  for (std::size_t d = 0; d < rank; ++d) sql += ", ?";
-  return sql + (sharded ? ", ?)" : ", zeroblob(?))");
-}
-
-/// The connection's ShardedContents, or Error{Unsupported}.
-ShardedContents& contents_of(const TileStore& store, SqliteConnection& connection) {
-  if (auto* contents = ShardedContents::of(connection)) return *contents;
-  throw Error(ErrorKind::Unsupported,
-              "tensor " + store.tensor() + " is sharded: its tiles lie at workers, and this session has none",
-              std::nullopt, "give the workers: --workers HOST:PORT,...");
-}
-
-/// Throws if too few workers are left only because disks are full.
-void require_no_full(ShardAccess& access, const std::string& tensor, std::size_t replicas) {
-  std::string full;
-  for (const auto& worker : access.full_workers()) full += (full.empty() ? "" : ", ") + worker.address;
-  if (full.empty()) return;
-  throw Error(ErrorKind::Io,
-              "tensor " + tensor + " keeps " + std::to_string(replicas) + (replicas == 1 ? " copy" : " copies") +
-                  " of each tile, and the disks of these workers are full: " + full,
-              std::nullopt, "drop tensors, make room on these disks, or add workers; SHOW WORKERS tells who has room");
-}
 
 /// The first cells of a tile along each dimension.
 Tile corner_of(const Tile& tile, const Shape& shape) {
@@ -51,26 +23,6 @@ Tile corner_of(const Tile& tile, const Shape& shape) {
   copy_block(corner.mutable_bytes().data(), shape.row_major_strides(), tile.bytes().data(),
              tile.shape().row_major_strides(), shape.extents(), size_of(tile.dtype()));
   return corner;
-}
-
-/// The tile with zeros behind it along each dimension.
-Tile with_room(const Tile& tile, const Shape& room) {
-  auto whole = Tile::zeros(tile.dtype(), room);
-  copy_block(whole.mutable_bytes().data(), room.row_major_strides(), tile.bytes().data(),
-             tile.shape().row_major_strides(), tile.shape().extents(), size_of(tile.dtype()));
-  return whole;
-}
-
-/// Where the element with a row-major number in one shape is in a larger one.
-std::int64_t number_in(const Shape& room, const Shape& shape, std::int64_t number) {
-  std::int64_t out = 0;
-  std::int64_t stride = 1;
-  for (std::size_t d = shape.rank(); d-- > 0;) {
-    out += number % shape[d] * stride;
-    number /= shape[d];
-    stride *= room[d];
-  }
-  return out;
 }
 
 constexpr const char* kBetweenNames = "eindb_renamed";
@@ -107,14 +59,15 @@ std::vector<std::string> column_names(const std::vector<std::string>& labels,
 }
 
 TileStore::TileStore(std::string tensor, std::vector<std::string> labels, StoredType type, TileGrid grid, int replicas,
-                     std::string schema)
+                     std::string schema, FormatChoice formats)
     : tensor_(std::move(tensor)),
       table_(table_of(tensor_)),
       labels_(std::move(labels)),
       type_(type),
       grid_(std::move(grid)),
       replicas_(replicas),
-      schema_(std::move(schema)) {
+      schema_(std::move(schema)),
+      formats_(formats) {
   CHECK(schema_ != kTemporarySchema || !is_sharded(), "only tensors of a database's file lie at workers");
   CHECK(labels_.size() == grid_.rank(), "a tensor has one label per dimension");
   CHECK(replicas >= 0, "copies of a tile are counted");
@@ -123,6 +76,13 @@ TileStore::TileStore(std::string tensor, std::vector<std::string> labels, Stored
     throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(grid_.rank()) + " dimensions cannot be stored",
                 std::nullopt, "at most " + std::to_string(kMaxStoredRank) + " dimensions can");
   }
+}
+
+ShardedContents& TileStore::contents(SqliteConnection& connection) const {
+  if (auto* contents = ShardedContents::of(connection)) return *contents;
+  throw Error(ErrorKind::Unsupported,
+              "tensor " + tensor_ + " is sharded: its tiles lie at workers, and this session has none", std::nullopt,
+              "give the workers: --workers HOST:PORT,...");
 }
 
 std::string TileStore::table_of(const std::string& tensor) { return "eindb_tiles_" + tensor; }
@@ -203,13 +163,13 @@ TilePtr TileStore::read(SqliteConnection& connection, std::int64_t tile_id) cons
 TilePtr TileStore::load(SqliteConnection& connection, std::int64_t tile_id, DType type) const {
   auto found = find(connection, tile_id, type);
   if (auto* tile = std::get_if<TilePtr>(&found)) return std::move(*tile);
-  return contents_of(*this, connection).fetch(std::get<LocatedContent>(found), wanted(tile_id, type));
+  return contents(connection).fetch(std::get<LocatedContent>(found), wanted(tile_id, type));
 }
 
 void TileStore::mend(SqliteConnection& connection, std::int64_t tile_id) const {
   const auto found = find(connection, tile_id, dtype());
   if (const auto* located = std::get_if<LocatedContent>(&found))
-    contents_of(*this, connection).mend(*located, wanted(tile_id, dtype()));
+    contents(connection).mend(*located, wanted(tile_id, dtype()));
 }
 
 ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id, DType type) const {
@@ -236,181 +196,13 @@ std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row,
     if (!is_in_file())
       throw Error(ErrorKind::Corrupt, describe(tile_id) + " of " + schema_ + " is damaged: it refers to a worker",
                   std::nullopt, "restore that database from a copy");
-    return contents_of(*this, connection).locate(decode_reference(*reference, describe(tile_id)));
+    return contents(connection).locate(decode_reference(*reference, describe(tile_id)));
   }
   const auto key = grid_.key_of(tile_id);
   const auto shape = grid_.tile_shape(key);
   const auto room = grid_.room_shape(key);
   if (room == shape) return std::make_shared<const Tile>(load_tile(row, type, shape, describe(tile_id)));
   return std::make_shared<const Tile>(corner_of(decode_tile(row, type, room, describe(tile_id)), shape));
-}
-
-TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
-    : connection_(connection),
-      store_(store),
-      contents_(store.is_sharded() ? &contents_of(store, connection) : nullptr),
-      insert_(connection.prepare(insert_sql(store.quoted_table(), store.grid_.rank(), store.is_sharded()))),
-      remove_(connection.prepare("DELETE FROM " + store.quoted_table() + " WHERE tile_id = ?")) {
-  CHECK(connection.in_transaction(), "tiles are written inside a transaction");
-  if (contents_ == nullptr) return;
-  select_ = connection.prepare("SELECT tile FROM " + store.quoted_table() + " WHERE tile_id = ?");
-  workers_ = contents_->access().workers();
-  const auto replicas = static_cast<std::size_t>(store.replicas_);
-  if (workers_.size() < replicas) {
-    require_no_full(contents_->access(), store.tensor_, replicas);
-    throw Error(ErrorKind::WorkerLost,
-                "tensor " + store.tensor_ + " keeps " + std::to_string(replicas) + " copies of each tile, and " +
-                    std::to_string(workers_.size()) +
-                    (workers_.size() == 1 ? " worker is there" : " workers are there"),
-                std::nullopt, "start the others, or keep fewer: ALTER TENSOR ... REPLICAS");
-  }
-  placement_.emplace(store.grid_, workers_.size(), replicas);
-}
-
-void TileWriter::check(std::int64_t tile_id, const Tile& tile) const {
-  CHECK(tile_id >= 0 && tile_id < store_.grid_.tile_count(), "a tile that is written lies in its grid");
-  CHECK(tile.dtype() == store_.dtype() && tile.shape() == store_.grid_.tile_shape(store_.grid_.key_of(tile_id)),
-        "a tile fits its place");
-  const auto bytes = encoded_bytes(store_.type_, store_.grid_.room_shape(store_.grid_.key_of(tile_id)).element_count());
-  if (static_cast<std::size_t>(bytes) > kMaxTileBytes) {
-    throw Error(ErrorKind::Unsupported,
-                store_.describe(tile_id) + " has " + std::to_string(bytes) + " bytes; a tile has less than 1 GB",
-                std::nullopt, "cut the tensor into more parts: PARTITION (...)");
-  }
-}
-
-void TileWriter::write(std::int64_t tile_id, const Tile& given) {
-  check(tile_id, given);
-  if (given.is_all_zero()) return remove(tile_id);
-  const auto room = room_of(tile_id, given);
-  const auto tile = encode(tile_id, room ? *room : given);
-  if (contents_ == nullptr) insert(tile_id, tile);
-  else send(tile_id, tile);
-}
-
-// Cells that an encoding does not hold are named by their indices in the tensor.
-EncodedTile TileWriter::encode(std::int64_t tile_id, const Tile& tile) const {
-  return EncodedTile(tile, store_.type_.encoding, [&](std::int64_t cell) {
-    auto index = store_.grid_.tile_begin(store_.grid_.key_of(tile_id));
-    for (std::size_t d = index.size(); d-- > 0;) {
-      index[d] += cell % tile.shape()[d];
-      cell /= tile.shape()[d];
-    }
-    return "cell " + bracketed(index) + " of tensor " + store_.tensor_;
-  });
-}
-
-// The tile as it is stored, where it has room for more cells.
-std::optional<Tile> TileWriter::room_of(std::int64_t tile_id, const Tile& tile) const {
-  if (!store_.grid_.has_edges()) return std::nullopt;
-  const auto room = store_.grid_.room_shape(store_.grid_.key_of(tile_id));
-  if (room == tile.shape()) return std::nullopt;
-  return with_room(tile, room);
-}
-
-// Inserts a row of zeros and fills it in place, which avoids a buffer with header and values.
-void TileWriter::insert(std::int64_t tile_id, const EncodedTile& tile) {
-  const std::lock_guard lock(connection_.mutex());
-  bind_key(insert_, tile_id);
-  insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, static_cast<std::int64_t>(tile.size())).run();
-  auto blob = SqliteBlob::open(connection_, store_.schema_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
-  CHECK(blob.has_value() && blob->size() == tile.size(), "a row just written can be opened");
-  blob->write(0, tile.header());
-  blob->write(tile.header().size(), tile.values());
-}
-
-// Contents of sharded tensors never change, so a new content replaces the old one.
-void TileWriter::replace(std::int64_t tile_id, const Tile& tile) {
-  replace(tile_id, tile, 0, tile.shape().element_count());
-}
-
-void TileWriter::replace(std::int64_t tile_id, const Tile& given, std::int64_t begin, std::int64_t end) {
-  if (contents_ != nullptr) return write(tile_id, given);
-  check(tile_id, given);
-  if (given.is_all_zero()) return remove(tile_id);
-  const auto room = room_of(tile_id, given);
-  const auto tile = encode(tile_id, room ? *room : given);
-  CHECK(0 <= begin && begin <= end && end <= given.shape().element_count(), "elements to write are the tile's");
-  if (room && begin < end) {
-    begin = number_in(room->shape(), given.shape(), begin);
-    end = number_in(room->shape(), given.shape(), end - 1) + 1;
-  }
-  if (!overwrite(tile_id, tile, tile.values(begin, end))) insert(tile_id, tile);
-}
-
-// False if there is no row of that size. Frees and allocates no pages.
-bool TileWriter::overwrite(std::int64_t tile_id, const EncodedTile& tile, std::span<const std::byte> changed) {
-  const std::lock_guard lock(connection_.mutex());
-  auto blob = SqliteBlob::open(connection_, store_.schema_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
-  if (!blob || blob->size() != tile.size()) return false;
-  blob->write(0, tile.header());
-  if (!changed.empty())
-    blob->write(tile.header().size() + static_cast<std::size_t>(changed.data() - tile.values().data()), changed);
-  return true;
-}
-
-// Announces first: from then on only this connection writes, and its transaction knows the contents that are sent.
-void TileWriter::send(std::int64_t tile_id, const EncodedTile& tile) {
-  const auto holders = holders_of(tile_id);
-  ContentId content{};
-  {
-    const std::lock_guard lock(connection_.mutex());
-    content = contents_->announce(1, holders);
-    insert_reference(tile_id, {.content = content,
-                               .bytes = tile.size(),
-                               .checksum = tile.checksum(),
-                               .workers = contents_->numbers_of(holders)});
-  }
-  contents_->send({.content = content, .tensor = store_.tensor_, .header = tile.header(), .values = tile.values()},
-                  holders);
-}
-
-void TileWriter::refer(std::int64_t tile_id, const PutContent& put) {
-  CHECK(contents_ != nullptr, "references stand in rows of sharded tensors");
-  const std::lock_guard lock(connection_.mutex());
-  contents_->count_sent(put.workers);
-  insert_reference(tile_id, {.content = put.content,
-                             .bytes = put.bytes,
-                             .checksum = put.checksum,
-                             .workers = contents_->numbers_of(put.workers)});
-}
-
-void TileWriter::insert_reference(std::int64_t tile_id, const TileReference& reference) {
-  discard(tile_id);
-  const auto bytes = encode_reference(reference);
-  bind_key(insert_, tile_id);
-  insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, std::span<const std::byte>(bytes)).run();
-}
-
-void TileWriter::bind_key(SqliteStatement& row, std::int64_t tile_id) const {
-  CHECK(connection_.in_transaction(), "the transaction is open as long as its tiles are written");
-  const auto key = store_.grid_.key_of(tile_id);
-  row.bind(1, tile_id);
-  for (std::size_t d = 0; d < key.size(); ++d) row.bind(static_cast<int>(d) + 2, key[d]);
-}
-
-std::vector<ShardWorker> TileWriter::holders_of(std::int64_t tile_id) const {
-  CHECK(placement_.has_value(), "tiles of sharded tensors have a place at workers");
-  std::vector<ShardWorker> holders;
-  for (const auto place : placement_->of(tile_id)) {
-    CHECK(place < workers_.size(), "a tile goes to a worker that is there");
-    holders.push_back(workers_[place]);
-  }
-  CHECK(std::cmp_equal(holders.size(), store_.replicas_), "a tile has as many copies as its tensor keeps");
-  return holders;
-}
-
-void TileWriter::discard(std::int64_t tile_id) {
-  CHECK(select_.has_value(), "only rows of sharded tensors hold references");
-  select_->bind(1, tile_id);
-  if (select_->step()) contents_->discard(decode_reference(select_->blob(0), store_.describe(tile_id)));
-  select_->reset();
-}
-
-void TileWriter::remove(std::int64_t tile_id) {
-  const std::lock_guard lock(connection_.mutex());
-  if (contents_ != nullptr) discard(tile_id);
-  remove_.bind(1, tile_id).run();
 }
 
 StoredTileIds::StoredTileIds(SqliteConnection& connection, const TileStore& store)

@@ -13,7 +13,6 @@
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
-#include "tensor/tile_placement.hpp"
 
 namespace eindb {
 
@@ -34,9 +33,9 @@ class SqliteBlob;
 class TileStore {
  public:
   /// `tensor` is the name in its schema. `replicas` is the number of copies of each tile at workers; 0: the tensor is
-  /// not sharded. Error{Unsupported} beyond kMaxStoredRank.
+  /// not sharded. `formats` are those of tiles that are written. Error{Unsupported} beyond kMaxStoredRank.
   TileStore(std::string tensor, std::vector<std::string> labels, StoredType type, TileGrid grid, int replicas = 0,
-            std::string schema = std::string(kMainSchema));
+            std::string schema = std::string(kMainSchema), FormatChoice formats = FormatChoice::Auto);
 
   const std::string& tensor() const { return tensor_; }
   const std::string& table() const { return table_; }
@@ -78,6 +77,8 @@ class TileStore {
 
  private:
   friend class TileWriter;
+  /// The connection's ShardedContents, or Error{Unsupported}.
+  ShardedContents& contents(SqliteConnection& connection) const;
   std::string quoted(const std::string& table) const;
   void rename_table(SqliteConnection& connection, const std::string& from, const std::string& to) const;
   void discard_all(SqliteConnection& connection) const;
@@ -95,56 +96,7 @@ class TileStore {
   TileGrid grid_;
   int replicas_;
   std::string schema_;
-};
-
-/// A content that a worker has put by itself: a tile of a result, stored at the worker that computed it.
-struct PutContent {
-  ContentId content{};         ///< one of those that ShardedContents::announce() returned for the transaction
-  std::uint64_t bytes = 0;     ///< of the encoded tile
-  std::uint64_t checksum = 0;  ///< as in its header
-  std::vector<ShardWorker> workers;
-};
-
-/// Writes tiles of one tensor inside the caller's SqliteTransaction; must be destroyed before the commit. Tasks may
-/// share it: each write takes the connection's mutex.
-class TileWriter {
- public:
-  TileWriter(SqliteConnection& connection, const TileStore& store);
-
-  /// Sets the tile, whose type and shape must be the store's. An all-zero tile removes the row. Error{Unsupported} for
-  /// tiles beyond SQLite's limit of 1e9 bytes, Error{Value} for values that the store's encoding does not hold.
-  void write(std::int64_t tile_id, const Tile& tile);
-  /// Like write(), optimised for a tile that already exists: overwrites it in place if the sizes match.
-  void replace(std::int64_t tile_id, const Tile& tile);
-  /// The same where only the elements from `begin` to before `end` differ from those of the stored tile.
-  void replace(std::int64_t tile_id, const Tile& tile, std::int64_t begin, std::int64_t end);
-  /// Makes the tile all zero.
-  void clear(std::int64_t tile_id) { remove(tile_id); }
-  /// Like write(), for a tile of a sharded tensor that is already at the workers.
-  void refer(std::int64_t tile_id, const PutContent& put);
-
- private:
-  void check(std::int64_t tile_id, const Tile& tile) const;
-  std::optional<Tile> room_of(std::int64_t tile_id, const Tile& tile) const;
-  EncodedTile encode(std::int64_t tile_id, const Tile& tile) const;
-  void insert(std::int64_t tile_id, const EncodedTile& tile);
-  bool overwrite(std::int64_t tile_id, const EncodedTile& tile, std::span<const std::byte> changed);
-  void send(std::int64_t tile_id, const EncodedTile& tile);
-  void insert_reference(std::int64_t tile_id, const TileReference& reference);
-  void remove(std::int64_t tile_id);
-  /// Marks the content that the row refers to, if any, as garbage.
-  void discard(std::int64_t tile_id);
-  std::vector<ShardWorker> holders_of(std::int64_t tile_id) const;
-  void bind_key(SqliteStatement& row, std::int64_t tile_id) const;
-
-  SqliteConnection& connection_;
-  TileStore store_;
-  ShardedContents* contents_;  // set for a sharded tensor
-  std::vector<ShardWorker> workers_;
-  std::optional<TilePlacement> placement_;  // over these workers
-  SqliteStatement insert_;
-  SqliteStatement remove_;
-  std::optional<SqliteStatement> select_;
+  FormatChoice formats_;
 };
 
 /// Finds the tiles that have a row, which are the non-zero ones. Threads: like its connection.

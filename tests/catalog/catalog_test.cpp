@@ -11,6 +11,7 @@
 #include "storage/sqlite/schema_version.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/database_file.hpp"
+#include "storage/tiles/tile_writer.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

@@ -226,7 +226,8 @@ TEST(CellEncoding, TilesOfEveryEncoding) {
         else tile.mutable_data<float>()[n] = static_cast<float>(random() % 9) - 4;
       }
       const auto bytes = encode_tile(tile, type.encoding);
-      EXPECT_EQ(bytes.size(), encoded_size(tile, type.encoding));
+      EXPECT_LE(bytes.size(),
+                24 + 8 * extents.size() + static_cast<std::size_t>(encoded_bytes(type, tile.shape().element_count())));
       const auto back = decode_tile(MemorySource(bytes), type.values, tile.shape(), "t");
       if (type.encoding != Encoding::Q80 && type.encoding != Encoding::Q40) {
         EXPECT_TRUE(same_tile(back, tile));

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/tile_writer.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

@@ -66,7 +66,7 @@ TEST_F(ShardFileTest, WhatIsPutIsReadAtOnceAndKeptByACommit) {
   reopen();
   EXPECT_EQ(present(), (Contents{10, 11}));
   EXPECT_EQ(file->usage().contents, 2);
-  EXPECT_EQ(file->usage().bytes, static_cast<std::int64_t>(2 * encoded_size(tile)));
+  EXPECT_EQ(file->usage().bytes, static_cast<std::int64_t>(2 * encode_tile(tile).size()));
 }
 
 TEST_F(ShardFileTest, ACommitDropsWhatASavepointTookBack) {

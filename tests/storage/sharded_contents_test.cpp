@@ -12,6 +12,7 @@
 #include "storage/tiles/read_snapshot.hpp"
 #include "storage/tiles/stored_references.hpp"
 #include "storage/tiles/tile_store.hpp"
+#include "storage/tiles/tile_writer.hpp"
 #include "tests/storage/local_shards.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
@@ -277,6 +278,19 @@ TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
   EXPECT_ERROR(value(b, 0), ErrorKind::Corrupt, "no worker has tile [0] of tensor B");
 }
 
+// A copy is mended by the bytes of another, in whatever format a tile would be written now.
+TEST_F(ShardedContentsTest, MendingKeepsTheFormat) {
+  const TileStore b("B", {"i"}, DType::Int64, TileGrid(Shape({2 * kShardedTiles}), {kShardedTiles}), 2,
+                    std::string(kMainSchema), FormatChoice::Sparse);
+  make(b, 5);
+  std::vector<ContentId> all;
+  for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
+  shards->worker(0).drop(all);
+  for (std::int64_t tile = 0; tile < kShardedTiles; ++tile) store_of("B", 2).mend(db(), tile);
+  EXPECT_EQ(shards->contents(), 2 * kShardedTiles);
+  EXPECT_EQ(value(b), 5);
+}
+
 TEST_F(ShardedContentsTest, AWorkerThatIsAwayIsToldLater) {
   make(a, 1);
   {
@@ -377,7 +391,7 @@ TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
       const auto worker = static_cast<std::size_t>(id) % 3;
       const OutgoingContent put{content, "A", encoded.header(), encoded.values()};
       shards->worker(worker).put(contents.transaction(), std::span(&put, 1));
-      writer.refer(id, {content, encoded_size(tile), encoded.checksum(), {workers[worker]}});
+      writer.refer(id, {content, encoded.size(), encoded.checksum(), {workers[worker]}});
     }
   }
   transaction.commit();
@@ -398,7 +412,7 @@ TEST_F(ShardedContentsTest, AFailedAttemptIsTakenBack) {
     const EncodedTile encoded(tile);
     const OutgoingContent one{content, "A", encoded.header(), encoded.values()};
     shards->worker(worker).put(contents.transaction(), std::span(&one, 1));
-    TileWriter(db(), a).refer(0, {content, encoded_size(tile), encoded.checksum(), {shards->workers()[worker]}});
+    TileWriter(db(), a).refer(0, {content, encoded.size(), encoded.checksum(), {shards->workers()[worker]}});
   };
   put(contents.announce(1, shards->workers()), 0);
   {

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/tile_writer.hpp"
 #include "tensor/dense_tensor.hpp"
 #include "tests/storage/random_tile.hpp"
 #include "tests/storage/scratch_directory.hpp"

@@ -10,6 +10,7 @@
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/database_file.hpp"
 #include "storage/tiles/read_snapshot.hpp"
+#include "storage/tiles/tile_writer.hpp"
 #include "tests/storage/random_tile.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+namespace eindb {
+
+/// Which cells of a tile are stored. The numbers are part of the tile format: never reuse one.
+enum class TileFormat : std::uint8_t {
+  Dense = 0,        ///< all, in row-major order
+  Constant = 1,     ///< all; they have one value, which is stored once
+  Coordinates = 2,  ///< those that are not zero, and their numbers
+  Bitmap = 3,       ///< those that are not zero, and a bit for each cell
+};
+inline constexpr TileFormat kLastTileFormat = TileFormat::Bitmap;
+
+/// Among which formats a tile's is chosen: the one that takes the fewest bytes.
+enum class FormatChoice : std::uint8_t {
+  Auto,    ///< all; another than Dense only where it takes at most three quarters of Dense's bytes
+  Dense,   ///< Dense alone
+  Sparse,  ///< all but Dense, where the type allows it: for tests
+};
+
+}  // namespace eindb
