@@ -77,11 +77,17 @@ void load_cells(CellSource& cells, const TensorInfo& tensor, OpenDatabase& datab
                 const StatementContext& statement) {
   CHECK(database.connection().in_transaction(), "a list of cells is read into a tensor in a transaction");
   CHECK(cells.shape() == tensor.shape(), "a list of cells fills a tensor of its own shape");
+  const auto expected = [&](std::int64_t seen) {
+    if (cells.done() <= 0) return std::int64_t{0};
+    return static_cast<std::int64_t>(static_cast<double>(seen) * static_cast<double>(cells.total()) /
+                                     static_cast<double>(cells.done()));
+  };
   CellLoader loader(database.connection(), tensor.store(), statement.cancellation(),
                     {.memory = settings.memory_limit(),
                      .spill_directory = database.file.scratch_directory(),
                      .base = cells.base(),
                      .distinct_keys = cells.has_distinct_keys(),
+                     .expected_cells = expected,
                      .place = [&](std::int64_t line) { return cells.place(line); }});
   KeyedCell cell;
   for (std::int64_t n = 0; cells.next(cell); ++n) {

@@ -190,7 +190,7 @@ TEST_F(CellLoaderTest, OrderDecidesTheWay) {
   // Row-major order: the tiles of one band are open at the same time.
   auto statistics = load(cells, store, c.memory);
   expect_cells<double>(cells, store);
-  EXPECT_EQ(statistics.tiles_written, 80);
+  EXPECT_EQ(statistics.tiles_opened, 80);
   EXPECT_EQ(statistics.tiles_reloaded, 0);
   EXPECT_FALSE(statistics.sorted);
 
@@ -205,8 +205,44 @@ TEST_F(CellLoaderTest, OrderDecidesTheWay) {
   // Random order, with memory for all tiles.
   statistics = load(cells, store, 64 << 20);
   expect_cells<double>(cells, store);
-  EXPECT_EQ(statistics.tiles_written, 80);
+  EXPECT_EQ(statistics.tiles_opened, 80);
   EXPECT_FALSE(statistics.sorted);
+}
+
+// Few cells in each of many tiles: no tile is opened, and what is stored takes little more than the cells.
+TEST_F(CellLoaderTest, SparseListsAreWrittenWithoutDenseTiles) {
+  const Case c{{2000, 3000, 2500}, {40, 60, 50}, 16 << 20};
+  const auto store = store_of(c);
+  std::vector<KeyedCell> cells;
+  for (std::int64_t n = 0; n < 3000; ++n)
+    cells.push_back({.key = {n * 7 % 2000, n * n % 3000, n * 31 % 2500}, .value = n % 10 == 0 ? 0.0 : 0.5, .line = n});
+  const auto statistics = load(cells, store, c.memory);
+  EXPECT_EQ(statistics.tiles_opened, 0);
+  EXPECT_GT(statistics.tiles_listed, 1000);
+  EXPECT_LT(connection.query_integer("SELECT SUM(LENGTH(tile)) FROM eindb_tiles_X"), 3000 * 80);
+  for (const auto& cell : cells) {
+    CellLocator locator(store.grid());
+    const auto place = locator.locate(cell.key);
+    const auto tile = store.read(connection, place.tile_id);
+    EXPECT_EQ(tile == nullptr ? 0.0 : tile->data<double>()[place.offset], *to_element<double>(cell.value));
+  }
+}
+
+// The first cells lie in many tiles, since they come row by row; that there will be many tells how to load them.
+TEST_F(CellLoaderTest, ManyExpectedCellsGoDirectlyIntoTheirTiles) {
+  const Case c{{20, 80000}, {1, 800}, 64 << 20};
+  auto cells = random_cells(Shape(c.extents), 1.0);
+  for (const bool expected : {true, false}) {
+    SqliteTransaction transaction(connection);
+    const auto store = store_of(c);
+    store.create(connection);
+    CellLoaderOptions options{.memory = c.memory, .spill_directory = scratch.file(""), .distinct_keys = true};
+    if (expected) options.expected_cells = [&](std::int64_t) { return static_cast<std::int64_t>(cells.size()); };
+    CellLoader loader(connection, store, cancellation, options);
+    for (const auto& cell : cells) loader.add(cell);
+    loader.finish();
+    EXPECT_EQ(loader.statistics().sorted, !expected);
+  }
 }
 
 TEST_F(CellLoaderTest, AKeyGivenTwiceIsFoundOnEveryWay) {
