@@ -290,7 +290,8 @@ TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string n
                                 : TileGrid(Shape(std::move(extents)), std::move(parts), edges),
           .replicas = replicas,
           .schema = std::string(schema),
-          .encoding = type->encoding};
+          .encoding = type->encoding,
+          .formats = formats_};
 }
 
 // SQLite looks for one table among many by comparing the names of a hundredth of them, which a query over tens of
@@ -480,6 +481,28 @@ std::vector<TensorSummary> Catalog::list() {
   return out;
 }
 
+namespace {
+
+// LENGTH of a blob reads the head of its row alone, and a label the tile's first bytes.
+TensorSummary count_stored(SqliteConnection& connection, const TensorInfo& info) {
+  TensorSummary out{.info = info, .stored_cells = 0};
+  const auto store = info.store();
+  auto select = connection.prepare("SELECT tile_id, LENGTH(tile) FROM " + store.quoted_table());
+  while (select.step()) {
+    ++out.stored_tiles;
+    out.stored_bytes += select.integer(1);
+    const auto id = select.integer(0);
+    const auto label = store.label(connection, id);
+    if (!label) continue;  // a damaged tile, which whoever reads it is told of
+    ++out.formats[label->format];
+    *out.stored_cells +=
+        label->format == TileFormat::Dense ? info.grid.tile_shape(info.grid.key_of(id)).element_count() : label->count;
+  }
+  return out;
+}
+
+}  // namespace
+
 TensorSummary Catalog::summarize(const TensorInfo& info) {
   if (info.is_sharded()) {
     TensorSummary out{.info = info};
@@ -489,11 +512,11 @@ TensorSummary Catalog::summarize(const TensorInfo& info) {
     }
     return out;
   }
-  // LENGTH of a blob only reads the head of the row.
-  auto select =
-      connection_.prepare("SELECT COUNT(*), COALESCE(SUM(LENGTH(tile)), 0) FROM " + info.store().quoted_table());
-  CHECK(select.step(), "an aggregate gives one row");
-  return {.info = info, .stored_tiles = select.integer(0), .stored_bytes = select.integer(1)};
+  return count_stored(connection_, info);
+}
+
+void Catalog::write_tiles_in(FormatChoice formats) {
+  if (std::exchange(formats_, formats) != formats) memory_ = {};
 }
 
 double Catalog::present(const TensorInfo& info) {
@@ -566,7 +589,8 @@ TensorInfo Catalog::insert(const std::string& name, StoredType type, const std::
                   .grid = grid,
                   .replicas = replicas,
                   .schema = std::string(schema),
-                  .encoding = type.encoding};
+                  .encoding = type.encoding,
+                  .formats = formats_};
   if (info.is_sharded()) insert_sharding(info);
   auto row = connection_.prepare(in_schema(schema, "INSERT INTO $.eindb_dimensions VALUES (?, ?, ?, ?, ?)"));
   for (std::size_t d = 0; d < labels.size(); ++d)

@@ -94,6 +94,9 @@ class Catalog {
   /// Gives a staged tensor its name, replacing the tensor of its schema that had it, if any.
   TensorInfo publish(const TensorInfo& staged, const std::string& own_name);
 
+  /// The formats in which this session writes tiles, which all entries have from now on.
+  void write_tiles_in(FormatChoice formats);
+
   /// Whether SQLite has this schema: main, temp, or that of an attached database.
   bool has_schema(const std::string& schema) const { return connection_.has_schema(schema); }
   /// Changes whenever a tensor or table may have been created, altered or dropped, by any connection. For caches.
@@ -144,6 +147,7 @@ class Catalog {
 
   SqliteConnection& connection_;
   Memory memory_;
+  FormatChoice formats_ = FormatChoice::Auto;
 };
 
 }  // namespace eindb

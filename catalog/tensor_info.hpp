@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,7 @@ struct TensorInfo {
   std::string schema = std::string(kMainSchema);  ///< of SQLite
   bool is_qualified = false;                      ///< the name begins with the schema
   Encoding encoding = Encoding::Plain;            ///< of its stored tiles
+  FormatChoice formats = FormatChoice::Auto;      ///< in which this session writes tiles
 
   /// The name in the schema.
   std::string own_name() const { return is_qualified ? name.substr(schema.size() + 1) : name; }
@@ -37,10 +40,8 @@ struct TensorInfo {
   StoredType type() const { return {dtype, encoding}; }
   /// Bytes of all elements in memory, including zeros.
   std::int64_t dense_bytes() const { return shape().element_count() * static_cast<std::int64_t>(size_of(dtype)); }
-  /// The storage of its tiles, to write them in one of these formats.
-  TileStore store(FormatChoice formats = FormatChoice::Auto) const {
-    return {own_name(), labels, type(), grid, replicas, schema, formats};
-  }
+  /// The storage of its tiles.
+  TileStore store() const { return {own_name(), labels, type(), grid, replicas, schema, formats}; }
 };
 
 /// A tensor and its size on disk.
@@ -48,6 +49,10 @@ struct TensorSummary {
   TensorInfo info;
   std::int64_t stored_tiles = 0;  ///< the non-zero ones, out of info.grid.tile_count()
   std::int64_t stored_bytes = 0;
+  /// The cells in them, of dense tiles all; not known if the tiles are at workers.
+  std::optional<std::int64_t> stored_cells = {};
+  /// How many tiles are in which format, for those that occur; empty if the tiles are at workers.
+  std::map<TileFormat, std::int64_t> formats = {};
 };
 
 /// Longest name of a tensor or a label, in bytes.

@@ -15,6 +15,7 @@
 #include "cluster/peer_lost.hpp"
 #include "common/error.hpp"
 #include "executor/execution_profile.hpp"
+#include "tensor/tile_format.hpp"
 #include "storage/shards/shard_numbers.hpp"
 #include "tensor/stored_type.hpp"
 #include "tensor/tile_holders.hpp"
@@ -23,7 +24,7 @@ namespace eindb {
 
 /// Increases with every change to the meaning of messages or the format of plans. Nodes of different versions refuse
 /// each other, because a plan must mean the same on all of them.
-inline constexpr std::uint32_t kControlVersion = 6;
+inline constexpr std::uint32_t kControlVersion = 7;
 
 /// A node that receives nothing for this many heartbeats considers the other lost.
 inline constexpr int kMissedHeartbeats = 3;
@@ -93,9 +94,12 @@ struct ResultContents {
   ShardTransaction transaction{};
   ContentId first{};  ///< content of tile 0; tile n has this number plus n
   Encoding encoding = Encoding::Plain;
+  FormatChoice formats = FormatChoice::Auto;
 
   friend bool operator==(const ResultContents&, const ResultContents&) = default;
-  static auto fields(auto& self) { return std::tie(self.tensor, self.transaction, self.first, self.encoding); }
+  static auto fields(auto& self) {
+    return std::tie(self.tensor, self.transaction, self.first, self.encoding, self.formats);
+  }
 };
 
 /// The messages between a coordinator (C) and a worker (W) on their channel. The coordinator begins with Hello, and the

@@ -43,6 +43,8 @@ template <>
 inline constexpr ErrorKind kLastChoice<ErrorKind> = ErrorKind::Internal;
 template <>
 inline constexpr Encoding kLastChoice<Encoding> = kLastEncoding;
+template <>
+inline constexpr FormatChoice kLastChoice<FormatChoice> = kLastFormatChoice;
 
 /// Writes fields of any supported type in sequence.
 class FieldWriter {

@@ -127,7 +127,7 @@ void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {
   CHECK(stored_.empty() || stored_.back().tile < tile_id, "tiles of a result come in ascending order");
   const ContentId content{number(result_.first) + tile_id};
   const auto name = [&](std::int64_t) { return "a cell of tile " + std::to_string(tile_id) + " of " + result_.tensor; };
-  EncodedTile encoded(*tile, result_.encoding, name);
+  EncodedTile encoded(*tile, result_.encoding, name, result_.formats);
   const auto& waiting = waiting_.emplace_back(Waiting{content, std::move(tile), std::move(encoded)});
   const auto bytes = waiting.encoded.size();
   stored_.push_back({tile_id, bytes, waiting.encoded.checksum()});

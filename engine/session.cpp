@@ -143,6 +143,7 @@ std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
     auto& state = impl_->state;
     state.database.check_writable();
     state.database.unwritten.write(state.database.connection());
+    state.database.catalog.write_tiles_in(state.user.settings.tile_format());
     return load_rows(target, state);
   });
 }

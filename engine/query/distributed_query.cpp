@@ -444,7 +444,8 @@ ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<cons
     auto next = announced.first();
     for (std::size_t n = 0; n < results.size(); ++n) {
       if (!stored[n]) continue;
-      placed[n] = ResultContents{results[n].tensor.name, contents->transaction(), next, results[n].tensor.encoding};
+      placed[n] = ResultContents{results[n].tensor.name, contents->transaction(), next, results[n].tensor.encoding,
+                                 results[n].tensor.formats};
       next = ContentId{number(next) + results[n].tensor.grid.tile_count()};
     }
     auto profile = attempt.run(context, others.all(), placed);

@@ -256,6 +256,17 @@ std::span<const SettingRow> SettingRow::all() {
          s.tile_bytes_ = *bytes;
        },
        [](const Settings& s) { return std::to_string(s.tile_bytes()); }, [](Settings& s) { s.tile_bytes_.reset(); }},
+      {"tile_format",
+       "how tiles are stored: 'auto' (the format that takes the fewest bytes), 'dense', or 'sparse' (all but dense, "
+       "for "
+       "tests)",
+       [](Settings& s, const Value& v) {
+         const auto choice = format_choice_of(to_lower(setting_text(v)));
+         if (!choice) refuse("tile_format", v, "'auto', 'dense' or 'sparse'");
+         s.tile_format_ = *choice;
+       },
+       [](const Settings& s) { return std::string(name_of(s.tile_format_)); },
+       [](Settings& s) { s.tile_format_ = FormatChoice::Auto; }},
       {"tile_cache_size",
        "bytes of tiles that the session keeps as they were read, to use again; at most memory_limit; 0 for none",
        [](Settings& s, const Value& v) {

@@ -12,6 +12,7 @@
 #include "optimizer/partitions/strategy.hpp"
 #include "optimizer/paths/path_optimizer.hpp"
 #include "optimizer/redistribution/exchange_choice.hpp"
+#include "tensor/tile_format.hpp"
 
 namespace eindb {
 
@@ -72,6 +73,8 @@ class Settings {
   std::string how_to_have(std::int64_t memory_limit) const;
   std::int64_t tile_bytes() const;
   bool tile_bytes_is_set() const { return tile_bytes_.has_value(); }
+  /// In which formats tiles are stored.
+  FormatChoice tile_format() const { return tile_format_; }
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
   /// Sets the timeout and its default for RESET.
   void set_default_statement_timeout(std::int64_t ms) { statement_timeout_ms_ = default_statement_timeout_ms_ = ms; }
@@ -114,6 +117,7 @@ class Settings {
   std::optional<std::int64_t> parallelism_;
   std::int64_t memory_limit_;
   std::optional<std::int64_t> tile_bytes_;
+  FormatChoice tile_format_ = FormatChoice::Auto;
   std::int64_t statement_timeout_ms_;
   std::int64_t default_statement_timeout_ms_ = 0;
   Strategy strategy_;

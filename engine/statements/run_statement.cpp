@@ -169,6 +169,7 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
     session.database.unwritten.write(session.database.connection());
   StatementScope scope(session.database, session.statement);
   session.limit_database_memory();
+  session.database.catalog.write_tiles_in(session.user.settings.tile_format());
   // Bounds the resident memory of tiles until the end of the statement: exported tiles are read back from the scratch
   // file after the last kernel has run. Sessions that share their memory have one common limit (QueryAdmission).
   std::optional<TileMemory::Limit> resident;

@@ -119,15 +119,32 @@ Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
   return status_result("DROP TENSOR");
 }
 
+namespace {
+
+/// "coordinates 12, dense 3"; NULL if it is not known.
+Cell formats_text(const TensorSummary& summary) {
+  if (!summary.stored_cells) return std::monostate{};
+  std::string text;
+  for (const auto& [format, tiles] : summary.formats)
+    text += (text.empty() ? "" : ", ") + std::string(name_of(format)) + " " + std::to_string(tiles);
+  return text;
+}
+
+}  // namespace
+
 Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
   std::vector<Row> rows;
-  for (const auto& [tensor, stored_tiles, stored_bytes] : database.catalog.list()) {
+  for (const auto& summary : database.catalog.list()) {
+    const auto& tensor = summary.info;
     std::string dimensions;
     for (std::size_t d = 0; d < tensor.labels.size(); ++d)
       dimensions += (d == 0 ? "" : ", ") + tensor.labels[d] + " " + std::to_string(tensor.shape()[d]);
     const auto name = tensor.is_temporary() ? tensor.schema + "." + tensor.name : tensor.name;
     rows.push_back({name, std::string(name_of(tensor.type())), dimensions, bracketed(tensor.grid.partition()),
-                    tensor.grid.tile_count(), stored_tiles, stored_bytes, static_cast<std::int64_t>(tensor.replicas)});
+                    tensor.grid.tile_count(), summary.stored_tiles, summary.stored_bytes,
+                    static_cast<std::int64_t>(tensor.replicas),
+                    summary.stored_cells ? Cell(*summary.stored_cells) : Cell(std::monostate{}),
+                    formats_text(summary)});
   }
   return listed_result({{"tensor", ColumnType::Text},
                         {"type", ColumnType::Text},
@@ -136,7 +153,9 @@ Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
                         {"tiles", ColumnType::Integer},
                         {"stored_tiles", ColumnType::Integer},
                         {"stored_bytes", ColumnType::Integer},
-                        {"replicas", ColumnType::Integer}},
+                        {"replicas", ColumnType::Integer},
+                        {"stored_cells", ColumnType::Integer},
+                        {"formats", ColumnType::Text}},
                        std::move(rows));
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "storage/encoding/tile_format.hpp"
+#include "tensor/tile_format.hpp"
 #include "tensor/stored_type.hpp"
 
 namespace eindb {

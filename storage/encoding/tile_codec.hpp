@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "storage/encoding/stored_cells.hpp"
-#include "storage/encoding/tile_format.hpp"
+#include "tensor/tile_format.hpp"
 #include "tensor/stored_type.hpp"
 #include "tensor/tile.hpp"
 

@@ -166,6 +166,13 @@ TilePtr TileStore::load(SqliteConnection& connection, std::int64_t tile_id, DTyp
   return contents(connection).fetch(std::get<LocatedContent>(found), wanted(tile_id, type));
 }
 
+std::optional<TileLabel> TileStore::label(SqliteConnection& connection, std::int64_t tile_id) const {
+  if (tile_id < 0 || tile_id >= grid_.tile_count()) return std::nullopt;
+  const std::lock_guard lock(connection.mutex());
+  const auto blob = SqliteBlob::open(connection, schema_, table_, "tile", tile_id, SqliteBlob::Access::Read);
+  return blob ? tile_label(*blob) : std::nullopt;
+}
+
 void TileStore::mend(SqliteConnection& connection, std::int64_t tile_id) const {
   const auto found = find(connection, tile_id, dtype());
   if (const auto* located = std::get_if<LocatedContent>(&found))

@@ -69,6 +69,8 @@ class TileStore {
   TilePtr read(SqliteConnection& connection, std::int64_t tile_id) const;
   /// The same with values of a type to which the store's encoding decodes its own; they stay encoded (Tile::encoding).
   TilePtr load(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
+  /// The label of a tile in the database's own file, unverified; nullopt if there is none.
+  std::optional<TileLabel> label(SqliteConnection& connection, std::int64_t tile_id) const;
   /// ShardedContents::mend() for the tile, if it lies at workers.
   void mend(SqliteConnection& connection, std::int64_t tile_id) const;
 

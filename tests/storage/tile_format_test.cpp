@@ -1,6 +1,6 @@
 // Tiles in formats other than dense: each survives a round trip bit for bit, and whatever is wrong with one is found.
 
-#include "storage/encoding/tile_format.hpp"
+#include "tensor/tile_format.hpp"
 
 #include <gtest/gtest.h>
 #include <xxhash.h>

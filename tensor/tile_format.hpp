@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace eindb {
 
@@ -19,5 +21,13 @@ enum class FormatChoice : std::uint8_t {
   Dense,   ///< Dense alone
   Sparse,  ///< all but Dense, where the type allows it: for tests
 };
+inline constexpr FormatChoice kLastFormatChoice = FormatChoice::Sparse;
+
+/// "dense", "constant", "coordinates", "bitmap".
+std::string_view name_of(TileFormat format);
+/// "auto", "dense", "sparse".
+std::string_view name_of(FormatChoice choice);
+/// By its name; nullopt if there is none.
+std::optional<FormatChoice> format_choice_of(std::string_view name);
 
 }  // namespace eindb
