@@ -93,6 +93,35 @@ void take_conditions(sqlite3_index_info& info, AccessPlan& plan, BoxEstimate& es
   }
 }
 
+/// Whether no zero satisfies `val <op> value`, for a number that is known while SQLite plans.
+bool excludes_zero(int op, sqlite3_value* value) {
+  const auto type = sqlite3_value_type(value);
+  if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return false;
+  const auto number = sqlite3_value_double(value);
+  switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_NE: return number == 0;
+    case SQLITE_INDEX_CONSTRAINT_EQ: return number != 0;
+    case SQLITE_INDEX_CONSTRAINT_GT: return number >= 0;
+    case SQLITE_INDEX_CONSTRAINT_GE: return number > 0;
+    case SQLITE_INDEX_CONSTRAINT_LT: return number <= 0;
+    case SQLITE_INDEX_CONSTRAINT_LE: return number < 0;
+    default: return false;
+  }
+}
+
+/// Whether cells that are zero may be left out. SQLite still checks the others.
+bool may_skip_zeros(sqlite3_index_info& info, std::size_t rank, DType dtype) {
+  if (is_complex(dtype)) return false;
+  for (int n = 0; n < info.nConstraint; ++n) {
+    const auto& constraint = info.aConstraint[n];
+    sqlite3_value* value = nullptr;
+    if (constraint.usable == 0 || constraint.iColumn != static_cast<int>(rank)) continue;
+    if (sqlite3_vtab_rhs_value(&info, n, &value) != SQLITE_OK || value == nullptr) continue;
+    if (excludes_zero(constraint.op, value)) return true;
+  }
+  return false;
+}
+
 /// The order that ORDER BY, GROUP BY or DISTINCT wants, followed by the other dimensions; nullopt if it is not an order
 /// of labels. `count` is set to the number of steps that matter.
 std::optional<WalkOrder> wanted_order(const sqlite3_index_info& info, std::size_t rank, std::size_t& count) {
@@ -164,6 +193,7 @@ AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dty
   AccessPlan plan;
   BoxEstimate estimate(grid);
   plan.reads_values = wants_values(info, grid.rank());
+  plan.skips_zeros = plan.reads_values && may_skip_zeros(info, grid.rank(), dtype);
   take_conditions(info, plan, estimate);
   choose_order(info, plan, estimate, sizes);
   estimate_cost(info, plan, estimate, sizes);

@@ -22,6 +22,7 @@ struct AccessPlan {
   std::vector<Condition> conditions;  ///< in the order in which SQLite passes their values
   WalkOrder order;
   bool reads_values = true;
+  bool skips_zeros = false;  ///< a condition on the values holds for no zero
   friend bool operator==(const AccessPlan&, const AccessPlan&) = default;
 };
 

@@ -146,6 +146,12 @@ bool CellWalk::next_run() {
   return true;
 }
 
+// The loops within the part loops are as in their last round.
+void CellWalk::leave_tile() {
+  for (auto loop = loops_.rbegin(); loop != loops_.rend() && !loop->over_parts; ++loop)
+    index_[loop->dimension] = axes_[loop->dimension].last();
+}
+
 void CellWalk::enter_tile() {
   tile_entered_ = true;
   run_.tile_id = 0;

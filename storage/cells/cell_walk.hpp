@@ -70,6 +70,8 @@ class CellWalk {
   void start(const WalkOrder& order, std::span<const IndexRange> box);
   /// False if no cell is left.
   bool next_run();
+  /// The next run is in another tile.
+  void leave_tile();
 
   const Run& run() const { return run_; }
   /// The indices of the current cell; after next_run() those of the run's first cell. The caller advances the entry of

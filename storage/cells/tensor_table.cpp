@@ -28,6 +28,9 @@
 namespace eindb {
 namespace {
 
+/// Runs of zeros between two polls for cancellation.
+constexpr std::int64_t kRunsPerCheck = 256;
+
 constexpr std::array<std::string_view, 1> kRealColumns{"val"};
 constexpr std::array<std::string_view, 3> kComplexColumns{"val", "re", "im"};
 
@@ -68,6 +71,7 @@ struct Cursor : sqlite3_vtab_cursor {
   CellWalk walk;
   std::vector<IndexRange> box;
   bool reads_values = false;
+  bool skips_zeros = false;
   std::int64_t tile_id = -1;
   TilePtr tile;
 
@@ -224,6 +228,32 @@ void next_run(Cursor& cursor) {
   cursor.left = run.length;
 }
 
+/// How many cells from the current one on are zero in the run; of an absent tile all.
+std::int64_t zeros_ahead(const Cursor& cursor) {
+  if (cursor.tile == nullptr) return cursor.left;
+  std::int64_t zeros = 0;
+  dispatch(cursor.dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    const auto* value = reinterpret_cast<const T*>(cursor.values) + cursor.offset;
+    while (zeros < cursor.left && value[zeros * cursor.stride] == T{}) ++zeros;
+  });
+  return zeros;
+}
+
+/// Moves on to a cell that is not zero, unless the current one is.
+void skip_zeros(Cursor& cursor) {
+  for (std::int64_t runs = 0; cursor.left > 0;) {
+    const auto zeros = zeros_ahead(cursor);
+    cursor.offset += zeros * cursor.stride;
+    *cursor.moving_index += zeros * cursor.index_step;
+    cursor.left -= zeros;
+    if (cursor.left > 0) return;
+    if (cursor.tile == nullptr) cursor.walk.leave_tile();
+    if (++runs % kRunsPerCheck == 0) cursor.definition->connection.check_cancelled();
+    next_run(cursor);
+  }
+}
+
 int filter(sqlite3_vtab_cursor* base, int plan_number, const char* /*description*/, int argc, sqlite3_value** argv) {
   auto& cursor = *static_cast<Cursor*>(base);
   const auto& definition = *cursor.definition;
@@ -238,10 +268,12 @@ int filter(sqlite3_vtab_cursor* base, int plan_number, const char* /*description
       range = restrict(range, plan.conditions[n].comparison, argv[n]);
     }
     cursor.reads_values = plan.reads_values;
+    cursor.skips_zeros = plan.skips_zeros;
     cursor.tiles.begin_scan();
     cursor.tile_id = -1;
     cursor.walk.start(plan.order, cursor.box);
     next_run(cursor);
+    if (cursor.skips_zeros) skip_zeros(cursor);
   });
 }
 
@@ -249,8 +281,11 @@ int next(sqlite3_vtab_cursor* base) {
   auto& cursor = *static_cast<Cursor*>(base);
   cursor.offset += cursor.stride;
   *cursor.moving_index += cursor.index_step;
-  if (--cursor.left > 0) return SQLITE_OK;
-  return guarded(cursor.definition->connection, [&] { next_run(cursor); });
+  if (--cursor.left > 0 && !cursor.skips_zeros) return SQLITE_OK;
+  return guarded(cursor.definition->connection, [&] {
+    if (cursor.left == 0) next_run(cursor);
+    if (cursor.skips_zeros) skip_zeros(cursor);
+  });
 }
 
 int at_end(sqlite3_vtab_cursor* base) { return static_cast<const Cursor*>(base)->left == 0 ? 1 : 0; }

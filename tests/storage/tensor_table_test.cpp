@@ -120,7 +120,7 @@ class TensorTableTest : public ::testing::Test {
   std::vector<VisibleTable> tables;
 };
 
-/// Generates random conditions on labels, unusual ones included.
+/// Generates random conditions on labels and values, unusual ones included.
 class RandomSql {
  public:
   RandomSql(std::uint64_t seed, std::size_t rank) : random_(seed), rank_(rank) {}
@@ -168,6 +168,9 @@ class RandomSql {
       case 7: return "NOT (" + condition(depth + 1) + ")";
       case 8:
       case 9: return "(" + condition(depth + 1) + " AND " + condition(depth + 1) + ")";
+      case 5:
+        if (below(2) == 0) return "val" + kComparisons[below(kComparisons.size())] + value();
+        [[fallthrough]];
       default: return label() + kComparisons[below(kComparisons.size())] + value();
     }
   }
@@ -316,6 +319,17 @@ TEST_F(TensorTableTest, AScanCanBeCancelled) {
   show_absent(grid);
   cancellation.reset(std::chrono::milliseconds(50));
   EXPECT_ERROR(query("SELECT SUM(val) FROM A"), ErrorKind::Cancelled, "statement_timeout");
+  cancellation.reset(std::chrono::milliseconds(50));
+  EXPECT_ERROR(query("SELECT COUNT(*) FROM A WHERE val < 1"), ErrorKind::Cancelled, "statement_timeout");
+  // No zero is greater than 1: absent tiles are left out as a whole, and others can be cancelled too.
+  cancellation.reset(std::chrono::milliseconds(0));
+  EXPECT_EQ(query("SELECT COUNT(*) FROM A WHERE val > 1").front().back(), "0");
+  tables.clear();
+  tables.emplace_back(db, TensorTable{.name = "A",
+                                      .labels = {"i", "j"},
+                                      .dtype = DType::Float64,
+                                      .grid = TileGrid(grid.shape(), {1'000'000, 1'000'000}),
+                                      .tiles = std::make_shared<HeldTileReader>([](std::int64_t) { return nullptr; })});
   cancellation.reset(std::chrono::milliseconds(50));
   EXPECT_ERROR(query("SELECT COUNT(*) FROM A WHERE val > 1"), ErrorKind::Cancelled, "statement_timeout");
 }
