@@ -155,6 +155,24 @@ std::string fault_of_edges(const std::vector<std::int64_t>& edges, const std::ve
   return bytes && *bytes <= kMostBytesOfTile ? "" : "its tiles are larger than a row can be";
 }
 
+// LENGTH of a blob reads the head of its row alone, and a label the tile's first bytes.
+TensorSummary count_stored(SqliteConnection& connection, const TensorInfo& info) {
+  TensorSummary out{.info = info, .stored_cells = 0};
+  const auto store = info.store();
+  auto select = connection.prepare("SELECT tile_id, LENGTH(tile) FROM " + store.quoted_table());
+  while (select.step()) {
+    ++out.stored_tiles;
+    out.stored_bytes += select.integer(1);
+    const auto id = select.integer(0);
+    const auto label = store.label(connection, id);
+    if (!label) continue;  // a damaged tile, which whoever reads it is told of
+    ++out.formats[label->format];
+    *out.stored_cells +=
+        label->format == TileFormat::Dense ? info.grid.tile_shape(info.grid.key_of(id)).element_count() : label->count;
+  }
+  return out;
+}
+
 }  // namespace
 
 void Catalog::corrupt(std::string_view schema, const std::string& tensor, const std::string& what) const {
@@ -480,28 +498,6 @@ std::vector<TensorSummary> Catalog::list() {
       if (const auto info = find_in(schema, name)) out.push_back(summarize(*info));
   return out;
 }
-
-namespace {
-
-// LENGTH of a blob reads the head of its row alone, and a label the tile's first bytes.
-TensorSummary count_stored(SqliteConnection& connection, const TensorInfo& info) {
-  TensorSummary out{.info = info, .stored_cells = 0};
-  const auto store = info.store();
-  auto select = connection.prepare("SELECT tile_id, LENGTH(tile) FROM " + store.quoted_table());
-  while (select.step()) {
-    ++out.stored_tiles;
-    out.stored_bytes += select.integer(1);
-    const auto id = select.integer(0);
-    const auto label = store.label(connection, id);
-    if (!label) continue;  // a damaged tile, which whoever reads it is told of
-    ++out.formats[label->format];
-    *out.stored_cells +=
-        label->format == TileFormat::Dense ? info.grid.tile_shape(info.grid.key_of(id)).element_count() : label->count;
-  }
-  return out;
-}
-
-}  // namespace
 
 TensorSummary Catalog::summarize(const TensorInfo& info) {
   if (info.is_sharded()) {

@@ -15,9 +15,9 @@
 #include "cluster/peer_lost.hpp"
 #include "common/error.hpp"
 #include "executor/execution_profile.hpp"
-#include "tensor/tile_format.hpp"
 #include "storage/shards/shard_numbers.hpp"
 #include "tensor/stored_type.hpp"
+#include "tensor/tile_format.hpp"
 #include "tensor/tile_holders.hpp"
 
 namespace eindb {

@@ -99,6 +99,15 @@ void drop_tensors(const ast::DropTensor& drop, SessionState& session) {
   transaction.commit();
 }
 
+/// "coordinates 12, dense 3"; NULL if it is not known.
+Cell formats_text(const TensorSummary& summary) {
+  if (!summary.stored_cells) return std::monostate{};
+  std::string text;
+  for (const auto& [format, tiles] : summary.formats)
+    text += (text.empty() ? "" : ", ") + std::string(name_of(format)) + " " + std::to_string(tiles);
+  return text;
+}
+
 }  // namespace
 
 // If the disk is full, the log cannot grow and the first attempt fails. Once the log is copied into the file, it
@@ -118,19 +127,6 @@ Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
   }
   return status_result("DROP TENSOR");
 }
-
-namespace {
-
-/// "coordinates 12, dense 3"; NULL if it is not known.
-Cell formats_text(const TensorSummary& summary) {
-  if (!summary.stored_cells) return std::monostate{};
-  std::string text;
-  for (const auto& [format, tiles] : summary.formats)
-    text += (text.empty() ? "" : ", ") + std::string(name_of(format)) + " " + std::to_string(tiles);
-  return text;
-}
-
-}  // namespace
 
 Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
   std::vector<Row> rows;

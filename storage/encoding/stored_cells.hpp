@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "tensor/tile_format.hpp"
 #include "tensor/stored_type.hpp"
+#include "tensor/tile_format.hpp"
 
 namespace eindb {
 

@@ -180,6 +180,44 @@ std::vector<std::byte> encoded_list(StoredType type, std::span<const std::byte> 
   return out;
 }
 
+/// The header must be that of the bytes behind it.
+void verify_checksum(std::span<std::byte> header, std::span<const std::byte> rest, std::string_view context) {
+  const auto told = load_number<std::uint64_t>(header, kChecksumOffset);
+  store_number(header, kChecksumOffset, std::uint64_t{0});
+  require(told == checksum(header, rest), context, "its checksum does not match its values");
+}
+
+Tile tile_for(StoredType stored, DType type, const Shape& shape) {
+  auto tile = stored.encoding != Encoding::Plain ? Tile::encoded(type, stored.encoding, shape)
+                                                 : Tile::uninitialized(type, shape);
+  CHECK(tile.byte_size() == values_size(stored, shape), "a tile has the bytes that its type and shape take");
+  return tile;
+}
+
+Tile load_dense(const ByteSource& source, std::span<std::byte> header, StoredType stored, DType type,
+                const Shape& shape, std::string_view context) {
+  auto tile = tile_for(stored, type, shape);
+  source.read(header.size(), tile.mutable_bytes());
+  verify_checksum(header, tile.bytes(), context);
+  return tile;
+}
+
+Tile load_sparse(const ByteSource& source, std::span<std::byte> header, const FixedFields& fields, DType type,
+                 const Shape& shape, std::string_view context) {
+  const auto size = source.size() - header.size();
+  const auto cells = shape.element_count();
+  require(may_have_layout(fields.type, fields.layout, cells, size), context,
+          "its format cannot have " + std::to_string(fields.layout.count) + " of " + std::to_string(cells) +
+              " cells in " + std::to_string(source.size()) + " bytes");
+  std::vector<std::byte> bytes(size);
+  source.read(header.size(), bytes);
+  verify_checksum(header, bytes, context);
+  auto tile = tile_for(fields.type, type, shape);
+  require(expand(fields.type, fields.layout, bytes, cells, tile.mutable_bytes()), context,
+          "its cells are not those of its format");
+  return tile;
+}
+
 }  // namespace
 
 void MemorySource::read(std::size_t offset, std::span<std::byte> target) const {
@@ -297,48 +335,6 @@ std::vector<std::byte> encode_tile(const Tile& tile, Encoding encoding, FormatCh
   out.insert(out.end(), encoded.values().begin(), encoded.values().end());
   return out;
 }
-
-namespace {
-
-/// The header must be that of the bytes behind it.
-void verify_checksum(std::span<std::byte> header, std::span<const std::byte> rest, std::string_view context) {
-  const auto told = load_number<std::uint64_t>(header, kChecksumOffset);
-  store_number(header, kChecksumOffset, std::uint64_t{0});
-  require(told == checksum(header, rest), context, "its checksum does not match its values");
-}
-
-Tile tile_for(StoredType stored, DType type, const Shape& shape) {
-  auto tile = stored.encoding != Encoding::Plain ? Tile::encoded(type, stored.encoding, shape)
-                                                 : Tile::uninitialized(type, shape);
-  CHECK(tile.byte_size() == values_size(stored, shape), "a tile has the bytes that its type and shape take");
-  return tile;
-}
-
-Tile load_dense(const ByteSource& source, std::span<std::byte> header, StoredType stored, DType type,
-                const Shape& shape, std::string_view context) {
-  auto tile = tile_for(stored, type, shape);
-  source.read(header.size(), tile.mutable_bytes());
-  verify_checksum(header, tile.bytes(), context);
-  return tile;
-}
-
-Tile load_sparse(const ByteSource& source, std::span<std::byte> header, const FixedFields& fields, DType type,
-                 const Shape& shape, std::string_view context) {
-  const auto size = source.size() - header.size();
-  const auto cells = shape.element_count();
-  require(may_have_layout(fields.type, fields.layout, cells, size), context,
-          "its format cannot have " + std::to_string(fields.layout.count) + " of " + std::to_string(cells) +
-              " cells in " + std::to_string(source.size()) + " bytes");
-  std::vector<std::byte> bytes(size);
-  source.read(header.size(), bytes);
-  verify_checksum(header, bytes, context);
-  auto tile = tile_for(fields.type, type, shape);
-  require(expand(fields.type, fields.layout, bytes, cells, tile.mutable_bytes()), context,
-          "its cells are not those of its format");
-  return tile;
-}
-
-}  // namespace
 
 Tile load_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
   CHECK(shape.rank() <= kMaxStoredRank, "no tensor of more dimensions was stored");

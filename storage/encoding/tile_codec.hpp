@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "storage/encoding/stored_cells.hpp"
-#include "tensor/tile_format.hpp"
 #include "tensor/stored_type.hpp"
 #include "tensor/tile.hpp"
+#include "tensor/tile_format.hpp"
 
 namespace eindb {
 
