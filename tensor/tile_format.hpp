@@ -17,7 +17,7 @@ inline constexpr TileFormat kLastTileFormat = TileFormat::Bitmap;
 
 /// Among which formats a tile's is chosen: the one that takes the fewest bytes.
 enum class FormatChoice : std::uint8_t {
-  Auto,    ///< all; another than Dense only where it takes at most three quarters of Dense's bytes
+  Auto,    ///< all; another than Dense only where it takes at most a quarter of Dense's bytes
   Dense,   ///< Dense alone
   Sparse,  ///< all but Dense, where the type allows it: for tests
 };

@@ -50,7 +50,7 @@ void set_value(std::byte* values, std::int64_t number, const Bits& bits) {
   std::memcpy(values + number * static_cast<std::int64_t>(sizeof(Bits)), &bits, sizeof(Bits));
 }
 
-/// Whether so few of some cells all over the tile are zero that no format takes three quarters of its bytes.
+/// Whether so few of some cells all over the tile are zero that no format takes a quarter of its bytes.
 template <class Bits>
 bool looks_dense(const std::byte* values, std::int64_t cells) {
   const Bits zero{};
@@ -65,7 +65,7 @@ bool looks_dense(const std::byte* values, std::int64_t cells) {
     else if (one == zero) one = value;
     else uniform = uniform && value == one;
   }
-  return !uniform && zeros < kSampledCells / 8;
+  return !uniform && zeros < kSampledCells / 2;
 }
 
 struct CellCount {
