@@ -86,7 +86,7 @@ class FactorisationRule : BlockDraft {
     VertexDraft draft(graph_);
     ScalarPtr value;
     for (const auto& [factor, row, first, column] : parts) {
-      const auto turned = [&](const LabelledVertex& f) {
+      const auto turned = [&, column = column](const LabelledVertex& f) {
         return LabelledVertex{f.vertex, replaced(f.labels, {column}, {result_core_[1]})};
       };
       if (row) {
@@ -266,7 +266,7 @@ class FactorisationRule : BlockDraft {
     const auto av = contraction(with_batch({row_, k}), {da, v});
     const auto ua = contraction(with_batch({column_, k}), {da, u});
     const auto p = contraction(with_batch({k, l}), {u, relabelled(av, {k}, {l})});
-    const auto turned = [&, k = k, l = l](bool of_u) {
+    const auto turned = [&, k = k, l = l, s = s](bool of_u) {
       return mapped(with_batch({k, l}), {p, {p.vertex, with_batch({l, k})}, s, relabelled(s, {k}, {l})},
                     [&](const std::vector<ScalarPtr>& read) {
                       const auto& sk = read[2];
