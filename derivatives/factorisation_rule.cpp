@@ -278,7 +278,7 @@ class FactorisationRule : BlockDraft {
     };
     const auto part = [&, k = k, l = l](const LabelledVertex& vectors, const LabelledVertex& product, Label row,
                                         bool of_u) {
-      const auto inside = contraction(with_batch({row, l}), {vectors, turned(of_u)});
+      auto inside = contraction(with_batch({row, l}), {vectors, turned(of_u)});
       if (extent(row) == extent(k)) return inside;
       const auto outside = rest_of(over_values(product, row, svd), vectors, row, svd);
       return sum_of(with_batch({row, l}), inside, relabelled(outside, {k}, {l}));
