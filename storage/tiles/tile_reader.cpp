@@ -37,9 +37,22 @@ TilePtr StoredTileReader::read(std::int64_t tile_id) {
     return found->second->tile;
   }
   connection_.check_cancelled();
+  if (is_in_gap(tile_id)) return nullptr;
   auto tile = store_.read(connection_, tile_id);
+  if (tile == nullptr) find_gap(tile_id);
   keep(tile_id, tile);
   return tile;
+}
+
+// The scanning connection may have written since.
+bool StoredTileReader::is_in_gap(std::int64_t tile_id) {
+  return gap_.begin <= tile_id && tile_id < gap_.end && gap_.version == connection_.data_version();
+}
+
+void StoredTileReader::find_gap(std::int64_t tile_id) {
+  const auto version = connection_.data_version();
+  const auto next = StoredTileIds(connection_, store_).next(tile_id);
+  gap_ = {.begin = tile_id, .end = next.value_or(store_.grid().tile_count()), .version = version};
 }
 
 void StoredTileReader::keep(std::int64_t tile_id, TilePtr tile) {
@@ -59,6 +72,7 @@ void StoredTileReader::forget() noexcept {
   by_id_.clear();
   kept_.clear();
   bytes_ = 0;
+  gap_ = {};
 }
 
 }  // namespace eindb

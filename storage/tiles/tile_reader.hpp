@@ -43,7 +43,8 @@ class HeldTileReader final : public TileReader {
 };
 
 /// Tiles of a stored tensor, read through the scanning connection, so that an open transaction sees its own changes.
-/// Caches the most recently used tiles while a reader is attached, and drops them after any write.
+/// Caches the most recently used tiles while a reader is attached, and drops them after any write. Of tiles that are
+/// absent one after the other it asks for the first alone.
 class StoredTileReader final : public TileReader {
  public:
   /// `verify` throws if the tensor does not match `store`; called by each attach().
@@ -63,6 +64,15 @@ class StoredTileReader final : public TileReader {
     std::int64_t bytes;
   };
 
+  /// Tiles without a row, one after the other: those from `begin` to before `end` when the data had this version.
+  struct Gap {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::uint64_t version = 0;
+  };
+
+  bool is_in_gap(std::int64_t tile_id);
+  void find_gap(std::int64_t tile_id);
   void keep(std::int64_t tile_id, TilePtr tile);
   void forget() noexcept;
 
@@ -75,6 +85,7 @@ class StoredTileReader final : public TileReader {
   std::unordered_map<std::int64_t, std::list<Kept>::iterator> by_id_;
   std::int64_t bytes_ = 0;
   std::uint64_t data_version_ = 0;  // of the connection when the tiles were read
+  Gap gap_;                         // the one that was found last
 };
 
 }  // namespace eindb

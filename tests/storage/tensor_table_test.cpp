@@ -404,5 +404,34 @@ TEST(StoredTileReaderTest, TilesAreKeptUntilSomethingIsWritten) {
   EXPECT_EQ(verified, 2);
 }
 
+TEST(StoredTileReaderTest, AbsentTilesAreAskedForOnceUntilSomethingIsWritten) {
+  SqliteConnection db(":memory:", SqliteConnection::Access::Create);
+  const TileStore store("A", {"i"}, DType::Float64, TileGrid(Shape({100000}), {100000}));
+  std::mt19937_64 random(3);
+  const auto write = [&](std::int64_t tile_id) {
+    SqliteTransaction transaction(db);
+    TileWriter(db, store).write(tile_id, random_tile(random, DType::Float64, Shape({1})));
+    transaction.commit();
+  };
+  {
+    SqliteTransaction transaction(db);
+    store.create(db);
+    transaction.commit();
+  }
+  write(50000);
+
+  StoredTileReader reader(db, store, 300, [] {});
+  reader.attach();
+  reader.begin_scan();
+  for (std::int64_t id = 0; id < 100000; ++id) EXPECT_EQ(reader.read(id) != nullptr, id == 50000);
+  EXPECT_EQ(reader.read(7), nullptr);
+  write(9);  // amid the scan
+  EXPECT_EQ(reader.read(8), nullptr);
+  EXPECT_NE(reader.read(9), nullptr);
+  EXPECT_EQ(reader.read(10), nullptr);
+  EXPECT_NE(reader.read(50000), nullptr);
+  reader.detach();
+}
+
 }  // namespace
 }  // namespace eindb
