@@ -118,18 +118,9 @@ LabelledVertex BlockDraft::block(BlockOp op, const Labels& output, const std::ve
 }
 
 LabelledVertex BlockDraft::shifted(const LabelledVertex& factor, Label from, Label to, std::int64_t distance) {
-  const auto output = replaced(factor.labels, {from}, {to});
-  VertexDraft draft(graph_);
-  const auto value = draft.read(factor.vertex, factor.labels);
-  auto at = index_of(to);
-  if (distance != 0)
-    at = ScalarExpression::call(distance > 0 ? ScalarOp::Add : ScalarOp::Subtract,
-                                {std::move(at), ScalarExpression::integer(distance > 0 ? distance : -distance)});
-  const auto is_there = ScalarExpression::call(ScalarOp::Equal, {index_of(from), std::move(at)});
-  auto domain = output;
-  domain.push_back(from);
-  const auto here = ScalarExpression::call(ScalarOp::Case, {is_there, value, ScalarExpression::integer(0)});
-  return {*draft.sum(next_name(), output, domain, here, type_)->vertex, output};
+  const auto& [vertex, labels] = factor;
+  return {eindb::shifted(graph_, next_name(), vertex, labels, from, to, distance, type_),
+          replaced(labels, {from}, {to})};
 }
 
 LabelledVertex BlockDraft::at_index(const LabelledVertex& factor, Label label, std::int64_t index) {

@@ -23,9 +23,9 @@ struct LabelledVertex {
 [[noreturn]] void refuse_block(const EinGraph& graph, const Vertex& vertex, const std::string& function,
                                const std::string& why);
 
-/// What rules for the derivatives of a vertex with a block function (tensor/block_function) are written with: its
-/// operands and its result, read with labels that a rule chooses for their core labels, and the vertices that it adds.
-/// A rule derives from this class.
+/// The base class of the rules for derivatives of vertices with a block function (tensor/block_function). It has the
+/// vertex's operands and its result, read with labels that a rule chooses for their core labels, and helpers that add
+/// vertices to the graph.
 class BlockDraft {
  protected:
   using Tangents = std::vector<std::optional<Derivative>>;
@@ -70,7 +70,7 @@ class BlockDraft {
   }
   /// At each index of `to` what stands at that index + distance of the label `from`; 0 where that is outside.
   LabelledVertex shifted(const LabelledVertex& factor, Label from, Label to, std::int64_t distance);
-  /// What stands at one index of a label, which the result lacks.
+  /// The values of `factor` at one index of a label. The result lacks that label.
   LabelledVertex at_index(const LabelledVertex& factor, Label label, std::int64_t index);
 
   /// For functions that read the lower triangle of a matrix alone, which have all of a symmetric derivative there: the

@@ -101,7 +101,7 @@ class FactorisationRule : BlockDraft {
     return draft.sum(name_, vertex_.einsum.output, vertex_.einsum.output, value, type_);
   }
 
-  // What stands on the diagonal of a matrix over k and l, as a vector over k.
+  // The diagonal of a matrix over k and l, as a vector over k.
   LabelledVertex diagonal_of(const LabelledVertex& matrix, Label k, Label l) {
     VertexDraft draft(graph_);
     const auto value = draft.read(matrix.vertex, replaced(matrix.labels, {l}, {k}));
@@ -210,7 +210,7 @@ class FactorisationRule : BlockDraft {
     const auto m = extent(row_);
     return {k, l, rows_of(all, 0, row_, k), row_of(all, m, k), rows_of(all, m + 1, column_, k)};
   }
-  // What is left of x over `row` and k without its part in the columns of u: x - u (u^T x).
+  // The projection of x, a matrix over `row` and k, onto the complement of the columns of u: x - u (u^T x).
   LabelledVertex rest_of(const LabelledVertex& x, const LabelledVertex& u, Label row, const Svd& svd) {
     const auto inside = contraction(with_batch({svd.l, svd.k}), {relabelled(u, {svd.k}, {svd.l}), x});
     const auto part = contraction(with_batch({row, svd.k}), {relabelled(u, {svd.k}, {svd.l}), inside});
@@ -289,43 +289,32 @@ class FactorisationRule : BlockDraft {
                     {part(v, ua, column_, false), column_, m + 1, l}});
   }
 
-  // P = A^+ over the columns and rows of A. dA = -P^T dP P^T + (I - A P) dP^T P P^T + P^T P dP^T (I - P A).
-  std::optional<Derivative> pseudo_inverse_back(const LabelledVertex& p, const LabelledVertex& g) {
-    const auto r = row_;
-    const auto c = column_;
-    const auto a = fresh(c);
-    const auto b = fresh(r);
-    const auto x = fresh(r);
-    const auto at = [&](Label column, Label row) { return relabelled(p, {c, r}, {column, row}); };
-    const auto of_g = [&](Label column, Label row) { return relabelled(g, {c, r}, {column, row}); };
-    const auto whole = with_batch({r, c});
-    auto sum = contraction(whole, {at(a, r), of_g(a, b), at(c, b)}, -1);
-    const auto rows = contraction(whole, {of_g(a, r), at(a, b), at(c, b)});
-    sum = sum_of(whole, sum, rows);
-    sum = sum_of(whole, sum, contraction(whole, {operand({r, a}), at(a, x), relabelled(rows, {r}, {x})}), -1);
-    const auto columns = contraction(whole, {at(a, r), at(a, b), of_g(c, b)});
-    sum = sum_of(whole, sum, columns);
-    sum = sum_of(whole, sum, contraction(whole, {relabelled(columns, {c}, {a}), at(a, x), operand({x, c})}), -1);
-    return contracted(name_, vertex_.einsum.inputs[0], {sum});
-  }
-  // dP = -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P, over the columns and rows of A.
-  LabelledVertex pseudo_inverse_forward(const LabelledVertex& p, const LabelledVertex& da) {
-    const auto r = row_;
-    const auto c = column_;
+  // P = A^+: dP = -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P. A is read over the rows r and columns c, as is
+  // `da`; P and the result are over c and r. The way back is the same map of A^T, whose pseudo-inverse is P^T.
+  LabelledVertex pseudo_inverse_change(const LabelledVertex& p, const LabelledVertex& da, Label r, Label c) {
     const auto a = fresh(c);
     const auto y = fresh(c);
     const auto b = fresh(r);
     const auto x = fresh(r);
     const auto at = [&](Label column, Label row) { return relabelled(p, {c, r}, {column, row}); };
+    const auto of_a = [&](Label row, Label column) {
+      return relabelled(operand({row_, column_}), {r, c}, {row, column});
+    };
     const auto of_da = [&](Label row, Label column) { return relabelled(da, {r, c}, {row, column}); };
     const auto whole = with_batch({c, r});
     auto sum = contraction(whole, {at(c, b), of_da(b, a), at(a, r)}, -1);
     const auto rows = contraction(whole, {at(c, b), at(a, b), of_da(r, a)});
     sum = sum_of(whole, sum, rows);
-    sum = sum_of(whole, sum, contraction(whole, {relabelled(rows, {r}, {x}), operand({x, y}), at(y, r)}), -1);
+    sum = sum_of(whole, sum, contraction(whole, {relabelled(rows, {r}, {x}), of_a(x, y), at(y, r)}), -1);
     const auto columns = contraction(whole, {of_da(b, c), at(a, b), at(a, r)});
     sum = sum_of(whole, sum, columns);
-    return sum_of(whole, sum, contraction(whole, {at(c, x), operand({x, y}), relabelled(columns, {c}, {y})}), -1);
+    return sum_of(whole, sum, contraction(whole, {at(c, x), of_a(x, y), relabelled(columns, {c}, {y})}), -1);
+  }
+  std::optional<Derivative> pseudo_inverse_back(const LabelledVertex& p, const LabelledVertex& g) {
+    return contracted(name_, vertex_.einsum.inputs[0], {pseudo_inverse_change(p, g, column_, row_)});
+  }
+  LabelledVertex pseudo_inverse_forward(const LabelledVertex& p, const LabelledVertex& da) {
+    return pseudo_inverse_change(p, da, row_, column_);
   }
 
   // x = A^+ y. The labels of several right sides stay.

@@ -75,19 +75,14 @@ class RunningProduct {
  private:
   std::string next_name() { return name_ + "." + std::to_string(++made_); }
 
-  // What stands `distance` indices further, and `outside` where that is nowhere.
+  // The values `distance` indices further along the label of the products; `outside` (0 or 1) where there is none.
   VertexId moved(VertexId values, std::int64_t distance, std::int64_t outside) {
     const auto along = form_.upto;
     const auto extent = graph_.labels().extent(along);
     const auto read = graph_.labels().add(graph_.labels().name(along), extent);
-    VertexDraft draft(graph_);
-    const auto value = draft.read(values, with_label(head_, along, read));
-    auto at = ScalarExpression::call(ScalarOp::Add,
-                                     {ScalarExpression::label_index(along), ScalarExpression::integer(distance)});
-    auto domain = head_;
-    domain.push_back(read);
-    const auto found = *draft.sum(next_name(), head_, domain, where_equal(read, std::move(at), value, 0), type_);
-    if (outside == 0) return *found.vertex;
+    const auto found =
+        shifted(graph_, next_name(), values, with_label(head_, along, read), read, along, distance, type_);
+    if (outside == 0) return found;
     VertexDraft edge(graph_);
     const auto inside = edge.read(found, head_);
     const auto first = ScalarExpression::integer(distance < 0 ? 0 : extent - 1);

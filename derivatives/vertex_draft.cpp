@@ -109,6 +109,23 @@ std::optional<Derivative> add_up(EinGraph& graph, const std::vector<Derivative>&
   return draft.sum(name, labels, labels, sum, type);
 }
 
+VertexId shifted(EinGraph& graph, const std::string& name, VertexId vertex, const Labels& labels, Label from, Label to,
+                 std::int64_t distance, DType type) {
+  auto output = labels;
+  std::replace(output.begin(), output.end(), from, to);
+  VertexDraft draft(graph);
+  const auto value = draft.read(vertex, labels);
+  auto at = ScalarExpression::label_index(to);
+  if (distance != 0)
+    at = ScalarExpression::call(distance > 0 ? ScalarOp::Add : ScalarOp::Subtract,
+                                {std::move(at), ScalarExpression::integer(distance > 0 ? distance : -distance)});
+  const auto is_there = ScalarExpression::call(ScalarOp::Equal, {ScalarExpression::label_index(from), std::move(at)});
+  auto domain = output;
+  domain.push_back(from);
+  const auto here = ScalarExpression::call(ScalarOp::Case, {is_there, value, ScalarExpression::integer(0)});
+  return *draft.sum(name, output, domain, here, type)->vertex;
+}
+
 VertexId materialize(EinGraph& graph, const std::string& name, const Labels& labels,
                      const std::optional<Derivative>& derivative, DType type) {
   EinSum einsum{.inputs = {}, .output = labels, .aggregated = {}, .expression = nullptr};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,11 @@ std::optional<Derivative> add_up(EinGraph& graph, const std::vector<Derivative>&
 /// A vertex with the distinct `labels` as its head and the value of `derivative`; nullopt means zero.
 VertexId materialize(EinGraph& graph, const std::string& name, const Labels& labels,
                      const std::optional<Derivative>& derivative, DType type);
+
+/// A vertex over `labels` with `to` in the place of `from`, which has at each index of `to` the value of `vertex` at
+/// that index + distance of `from`, and 0 where that index lies outside. `vertex` is read with `labels`.
+VertexId shifted(EinGraph& graph, const std::string& name, VertexId vertex, const Labels& labels, Label from, Label to,
+                 std::int64_t distance, DType type);
 
 /// The definition that a vertex of this name belongs to, for messages: parts of Z are named Z.1, Z.2, ...
 std::string definition_of(const EinGraph& graph, const std::string& name);

@@ -169,7 +169,7 @@ std::size_t most_sparse(std::size_t header, std::size_t dense) {
 std::vector<std::byte> encoded_list(StoredType type, std::span<const std::byte> values,
                                     std::span<const std::uint32_t> numbers, const CellNamer& name) {
   const auto count = static_cast<std::int64_t>(numbers.size());
-  // What BOOL encodes is read as a byte each here.
+  // The cells of a BOOL tile are read as one byte each here.
   const auto stored = type.encoding == Encoding::Bool ? StoredType(DType::Int64, Encoding::UInt8) : type;
   std::vector<std::byte> out(static_cast<std::size_t>(encoded_bytes(stored, count)));
   std::optional<std::int64_t> fault = encode_cells(stored, values, count, out);

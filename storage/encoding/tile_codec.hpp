@@ -53,7 +53,7 @@ struct CellList {
   std::vector<std::byte> values;
 };
 
-/// What the beginning of an encoded tile says of it.
+/// The format and the count of stored cells, as the header of an encoded tile gives them.
 struct TileLabel {
   TileFormat format = TileFormat::Dense;
   std::int64_t count = 0;  ///< of stored cells, unless all are

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
@@ -363,24 +364,32 @@ TEST_F(TensorTableTest, AStatementKeepsItsTableWhenTheNameGoes) {
   EXPECT_ERROR(db.prepare_user("SELECT val FROM A"), ErrorKind::Sql, "no such table: A");
 }
 
-TEST(StoredTileReaderTest, TilesAreKeptUntilSomethingIsWritten) {
-  SqliteConnection db(":memory:", SqliteConnection::Access::Create);
-  const TileStore store("A", {"i"}, DType::Float64, TileGrid(Shape({4}), {4}));
-  std::mt19937_64 random(3);
-  const auto write = [&](std::int64_t tile_id) {
+/// A stored tensor of tiles of one cell.
+class StoredTileReaderTest : public ::testing::Test {
+ protected:
+  void create(std::int64_t tiles) {
+    store.emplace("A", std::vector<std::string>{"i"}, DType::Float64, TileGrid(Shape({tiles}), {tiles}));
     SqliteTransaction transaction(db);
-    TileWriter(db, store).write(tile_id, random_tile(random, DType::Float64, Shape({1})));
-    transaction.commit();
-  };
-  {
-    SqliteTransaction transaction(db);
-    store.create(db);
+    store->create(db);
     transaction.commit();
   }
+  void write(std::int64_t tile_id) {
+    SqliteTransaction transaction(db);
+    TileWriter(db, *store).write(tile_id, random_tile(random, DType::Float64, Shape({1})));
+    transaction.commit();
+  }
+
+  SqliteConnection db{":memory:", SqliteConnection::Access::Create};
+  std::optional<TileStore> store;
+  std::mt19937_64 random{3};
+};
+
+TEST_F(StoredTileReaderTest, TilesAreKeptUntilSomethingIsWritten) {
+  create(4);
   for (std::int64_t id = 0; id < 4; ++id) write(id);
 
   int verified = 0;
-  StoredTileReader reader(db, store, 300, [&] { ++verified; });  // room for two tiles with their overhead
+  StoredTileReader reader(db, *store, 300, [&] { ++verified; });  // room for two tiles with their overhead
   reader.attach();
   reader.begin_scan();
   const auto first = reader.read(0);
@@ -404,23 +413,11 @@ TEST(StoredTileReaderTest, TilesAreKeptUntilSomethingIsWritten) {
   EXPECT_EQ(verified, 2);
 }
 
-TEST(StoredTileReaderTest, AbsentTilesAreAskedForOnceUntilSomethingIsWritten) {
-  SqliteConnection db(":memory:", SqliteConnection::Access::Create);
-  const TileStore store("A", {"i"}, DType::Float64, TileGrid(Shape({100000}), {100000}));
-  std::mt19937_64 random(3);
-  const auto write = [&](std::int64_t tile_id) {
-    SqliteTransaction transaction(db);
-    TileWriter(db, store).write(tile_id, random_tile(random, DType::Float64, Shape({1})));
-    transaction.commit();
-  };
-  {
-    SqliteTransaction transaction(db);
-    store.create(db);
-    transaction.commit();
-  }
+TEST_F(StoredTileReaderTest, AbsentTilesAreAskedForOnceUntilSomethingIsWritten) {
+  create(100000);
   write(50000);
 
-  StoredTileReader reader(db, store, 300, [] {});
+  StoredTileReader reader(db, *store, 300, [] {});
   reader.attach();
   reader.begin_scan();
   for (std::int64_t id = 0; id < 100000; ++id) EXPECT_EQ(reader.read(id) != nullptr, id == 50000);
