@@ -44,6 +44,14 @@ Tile::Tile(DType type, Shape shape, const std::byte* values)
       byte_size_(checked_byte_size(type, shape_)),
       data_(const_cast<std::byte*>(values), Free{.borrowed = true, .mapped = 0}) {}
 
+Tile::Tile(CellBlockPtr cells)
+    : dtype_(cells->dtype()), shape_(cells->shape()), byte_size_(cells->byte_size()), cells_(std::move(cells)) {}
+
+Tile Tile::of_cells(CellBlockPtr cells) {
+  CHECK(cells != nullptr, "a tile of cells has a block of them");
+  return Tile(std::move(cells));
+}
+
 Tile Tile::zeros(DType type, Shape shape) { return {type, Encoding::Plain, std::move(shape), true}; }
 Tile Tile::uninitialized(DType type, Shape shape) { return {type, Encoding::Plain, std::move(shape), false}; }
 Tile Tile::encoded(DType type, Encoding encoding, Shape shape) { return {type, encoding, std::move(shape), false}; }
@@ -65,7 +73,14 @@ Tile decoded(const Tile& encoded) {
   return tile;
 }
 
+Tile expanded(const Tile& of_cells) {
+  auto tile = Tile::uninitialized(of_cells.dtype(), of_cells.shape());
+  of_cells.cells().expand(tile.mutable_bytes());
+  return tile;
+}
+
 bool Tile::is_all_zero() const {
+  if (is_of_cells()) return cells().count() == 0;
   const auto all = bytes();
   return all.empty() || (all.front() == std::byte{0} && std::memcmp(all.data(), all.data() + 1, all.size() - 1) == 0);
 }

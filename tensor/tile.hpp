@@ -5,14 +5,16 @@
 #include <span>
 
 #include "common/check.hpp"
+#include "tensor/cell_block.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
 #include "tensor/stored_type.hpp"
 
 namespace eindb {
 
-/// A dense sub-tensor: element type, extents, and row-major values in memory aligned to 64 bytes, or, if borrowed, to
-/// their type. A tile is filled by the one task that makes it and immutable afterwards; tiles are shared as TilePtr.
+/// A sub-tensor: element type, extents, and row-major values in memory aligned to 64 bytes, or, if borrowed, to their
+/// type. A tile is filled by the one task that makes it and immutable afterwards; tiles are shared as TilePtr. A tile
+/// of cells has a block of those that are not zero in place of all values.
 class Tile {
  public:
   /// All elements zero.
@@ -25,23 +27,38 @@ class Tile {
   /// A view of elements in other memory, row-major and aligned to their type. They must stay unchanged during the
   /// tile's life.
   static std::shared_ptr<const Tile> borrow(DType type, Shape shape, const std::byte* values);
+  /// A tile of these cells. Only who says that it takes such tiles gets them.
+  static Tile of_cells(CellBlockPtr cells);
 
   DType dtype() const { return dtype_; }
   /// How the elements lie in bytes(). Only who says that it takes encoded tiles gets others than plain ones.
   Encoding encoding() const { return encoding_; }
   bool is_encoded() const { return encoding_ != Encoding::Plain; }
+  bool is_of_cells() const { return cells_ != nullptr; }
+  /// The cells of a tile that is of cells.
+  const CellBlock& cells() const {
+    DCHECK(is_of_cells(), "a tile has cells or values");
+    return *cells_;
+  }
   const Shape& shape() const { return shape_; }
+  /// Of the values, or of the cells with their coordinates.
   std::size_t byte_size() const { return byte_size_; }
   /// Whether the elements are in memory that the tile does not own.
   bool is_borrowed() const { return data_.get_deleter().borrowed; }
 
-  std::span<const std::byte> bytes() const { return {data_.get(), byte_size_}; }
-  std::span<std::byte> mutable_bytes() { return {data_.get(), byte_size_}; }
+  std::span<const std::byte> bytes() const {
+    DCHECK(!is_of_cells(), "cells are expanded first");
+    return {data_.get(), byte_size_};
+  }
+  std::span<std::byte> mutable_bytes() {
+    DCHECK(!is_of_cells(), "cells are expanded first");
+    return {data_.get(), byte_size_};
+  }
 
   /// T must be the C++ type of dtype(), and the elements plain.
   template <class T>
   const T* data() const {
-    DCHECK(!is_encoded(), "encoded elements are decoded first");
+    DCHECK(!is_encoded() && !is_of_cells(), "encoded elements are decoded first, and cells expanded");
     return reinterpret_cast<const T*>(data_.get());
   }
   template <class T>
@@ -49,7 +66,7 @@ class Tile {
     return reinterpret_cast<T*>(data_.get());
   }
 
-  /// True if every bit is zero; minus zero and NaN are not.
+  /// True if every bit is zero; minus zero and NaN are not. Of a tile of cells, whether it has none.
   bool is_all_zero() const;
 
  private:
@@ -60,12 +77,14 @@ class Tile {
   };
   Tile(DType type, Encoding encoding, Shape shape, bool zeroed);
   Tile(DType type, Shape shape, const std::byte* values);
+  explicit Tile(CellBlockPtr cells);
 
   DType dtype_;
   Encoding encoding_ = Encoding::Plain;
   Shape shape_;
   std::size_t byte_size_;
-  std::unique_ptr<std::byte[], Free> data_;
+  std::unique_ptr<std::byte[], Free> data_;  // null in a tile of cells
+  CellBlockPtr cells_;                       // null in others
 };
 
 using TilePtr = std::shared_ptr<const Tile>;
@@ -73,5 +92,7 @@ using TilePtr = std::shared_ptr<const Tile>;
 /// The tile with plain elements, decoded into `target`, which has the tile's type and shape.
 void decode_into(const Tile& encoded, Tile& target);
 Tile decoded(const Tile& encoded);
+/// The tile with all values, of a tile of cells.
+Tile expanded(const Tile& of_cells);
 
 }  // namespace eindb

@@ -1,0 +1,102 @@
+#include "tensor/cell_block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "tensor/tile.hpp"
+
+namespace eindb {
+namespace {
+
+std::vector<std::byte> bytes_of(const std::vector<double>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(double));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<double> expanded_values(const CellBlock& block) {
+  std::vector<double> values(static_cast<std::size_t>(block.shape().element_count()));
+  block.expand(std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
+CellBlock random_block(const Shape& shape, std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::set<std::int64_t> chosen;
+  std::uniform_int_distribution<std::int64_t> place(0, shape.element_count() - 1);
+  while (chosen.size() < count) chosen.insert(place(random));
+  const std::vector<std::int64_t> numbers(chosen.begin(), chosen.end());
+  std::vector<double> values;
+  for (std::size_t n = 0; n < count; ++n) values.push_back(static_cast<double>(n + 1));
+  return CellBlock::of_numbers(DType::Float64, shape, numbers, bytes_of(values));
+}
+
+TEST(CellBlock, HasATrieOfItsCells) {
+  const auto block =
+      CellBlock::of_numbers(DType::Float64, Shape({3, 10}), std::vector<std::int64_t>{3, 7, 23}, bytes_of({1, 2, 3}));
+  EXPECT_EQ(block.trie().levels[0].coordinates, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(block.trie().levels[0].begins, (std::vector<std::int64_t>{0, 2, 3}));
+  EXPECT_EQ(block.trie().levels[1].coordinates, (std::vector<std::uint32_t>{3, 7, 3}));
+  EXPECT_EQ(block.count(), 3);
+  EXPECT_EQ(block.numbers(), (std::vector<std::int64_t>{3, 7, 23}));
+}
+
+TEST(CellBlock, MayHaveNoCells) {
+  const auto block = CellBlock::of_numbers(DType::Int64, Shape({4, 5, 6}), {}, {});
+  EXPECT_EQ(block.count(), 0);
+  EXPECT_TRUE(block.numbers().empty());
+  EXPECT_EQ(block.in_order({2, 0, 1}).count(), 0);
+  EXPECT_TRUE(Tile::of_cells(std::make_shared<const CellBlock>(block)).is_all_zero());
+}
+
+TEST(CellBlock, OfDenseValuesLeavesOutZerosAlone) {
+  const std::vector<double> dense{0, 1, -0.0, 0, 0, 2};
+  const auto block = CellBlock::of_dense(DType::Float64, Shape({2, 3}), std::as_bytes(std::span(dense)));
+  EXPECT_EQ(block.numbers(), (std::vector<std::int64_t>{1, 2, 5}));
+  EXPECT_EQ(expanded_values(block), dense);
+  const auto tile = expanded(Tile::of_cells(std::make_shared<const CellBlock>(block)));
+  EXPECT_EQ(std::memcmp(tile.bytes().data(), dense.data(), sizeof(double) * dense.size()), 0);
+}
+
+TEST(CellBlock, InAnotherOrderHasTheSameCells) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const Shape shape({7, 1, 11, 5});
+    const auto block = random_block(shape, 60, seed);
+    const auto values = expanded_values(block);
+    const auto trie = block.in_order({2, 0, 3, 1});
+    EXPECT_EQ(trie.count(), 60);
+    // Of the permuted shape, which is [11, 7, 5, 1].
+    CellTrie natural = trie;
+    natural.order = {0, 1, 2, 3};
+    const CellBlock permuted(DType::Float64, Shape({11, 7, 5, 1}), natural);
+    const auto others = expanded_values(permuted);
+    for (std::size_t a = 0; a < 7; ++a)
+      for (std::size_t c = 0; c < 11; ++c)
+        for (std::size_t d = 0; d < 5; ++d) EXPECT_EQ(values[(a * 11 + c) * 5 + d], others[(c * 7 + a) * 5 + d]);
+  }
+}
+
+TEST(CellBlock, MayHaveMoreCellsThanMemory) {
+  const Shape shape({2'000'000'000, 2'000'000'000});
+  ASSERT_TRUE(CellBlock::may_have(shape));
+  const std::vector<std::int64_t> numbers{5, 2'000'000'001, 3'999'999'999'999'999'999};
+  const auto block = CellBlock::of_numbers(DType::Float64, shape, numbers, bytes_of({1, 2, 3}));
+  EXPECT_EQ(block.numbers(), numbers);
+  EXPECT_EQ(block.in_order({1, 0}).levels[0].coordinates, (std::vector<std::uint32_t>{1, 5, 1'999'999'999}));
+  EXPECT_FALSE(CellBlock::may_have(Shape({3'000'000'000})));
+  EXPECT_FALSE(CellBlock::may_have(Shape()));
+}
+
+TEST(CellBlock, SortsCells) {
+  std::vector<std::int64_t> numbers{1'000'000'000'000, 3, 5'000'000, 4};
+  auto values = bytes_of({4, 1, 3, 2});
+  sort_cells(numbers, values, sizeof(double));
+  EXPECT_EQ(numbers, (std::vector<std::int64_t>{3, 4, 5'000'000, 1'000'000'000'000}));
+  EXPECT_EQ(values, bytes_of({1, 2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace eindb
