@@ -541,6 +541,55 @@ double Catalog::present(const TensorInfo& info) {
   return std::exp2(std::round(8 * std::log2(share)) / 8);
 }
 
+std::optional<double> Catalog::stored_cells(const TensorInfo& info) {
+  // Each label is the beginning of a row of the file, in a page of its own. If the first ones are of dense tiles, no
+  // others are looked at.
+  constexpr std::int64_t kLookedAt = 64;
+  constexpr std::int64_t kFirstLooks = 2;
+  constexpr std::int64_t kFewCells = 4096;
+  if (info.is_sharded() || info.grid.shape().element_count() < kFewCells) return std::nullopt;
+  const auto store = info.store();
+  const auto tiles = info.grid.tile_count();
+  StoredTileIds ids(connection_, store);
+  double cells = 0;
+  std::int64_t looked_at = 0;
+  bool all_dense = true;
+  const auto look_near = [&](std::int64_t place) {
+    const auto id = ids.next(place);
+    const auto label = id ? store.label(connection_, *id) : std::nullopt;
+    if (!label) return id.has_value();
+    const bool dense = label->format == TileFormat::Dense;
+    all_dense = all_dense && dense;
+    cells += static_cast<double>(dense ? info.grid.tile_shape(info.grid.key_of(*id)).element_count() : label->count);
+    ++looked_at;
+    return true;
+  };
+  for (std::int64_t n = 0; n < kFirstLooks; ++n) look_near(n * tiles / kFirstLooks);
+  if (all_dense) return std::nullopt;
+  const auto looks = std::min(tiles, kLookedAt);
+  for (std::int64_t n = 0; n < looks; ++n)
+    if (!look_near(static_cast<std::int64_t>(static_cast<double>(n) / static_cast<double>(looks) *
+                                             static_cast<double>(tiles))))
+      break;
+  const double all = cells / static_cast<double>(looked_at) * row_count(store);
+  return std::exp2(std::round(8 * std::log2(std::max(1.0, all))) / 8);
+}
+
+// Those of a large table from the share of its numbers that are there.
+double Catalog::row_count(const TileStore& store) {
+  constexpr std::int64_t kCounted = 4096;
+  auto select = connection_.prepare("SELECT COUNT(*) FROM (SELECT 1 FROM " + store.quoted_table() + " LIMIT " +
+                                    std::to_string(kCounted) + ")");
+  const auto counted = select.step() ? select.integer(0) : 0;
+  if (counted < kCounted) return static_cast<double>(counted);
+  // The numbers of the first rows, if rows lie evenly.
+  auto last = connection_.prepare("SELECT tile_id FROM " + store.quoted_table() + " ORDER BY tile_id LIMIT 1 OFFSET " +
+                                  std::to_string(kCounted - 1));
+  const auto tiles = static_cast<double>(store.grid().tile_count());
+  const auto reached = last.step() ? static_cast<double>(last.integer(0)) + 1 : tiles;
+  return static_cast<double>(kCounted) * tiles / std::max(1.0, reached);
+}
+
 void Catalog::require_free(const std::string& name) {
   for (const auto schema : kSchemas) check_free(schema, name, std::nullopt);
 }

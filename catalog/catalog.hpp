@@ -65,6 +65,9 @@ class Catalog {
   /// The share of tiles that are stored, rounded to about a tenth, so that few writes change it. Large grids are
   /// sampled; no tile is read. 1 for a tensor of one tile.
   double present(const TensorInfo& info);
+  /// About how many cells are stored, from the labels of some tiles, rounded so that it rarely changes; nullopt for
+  /// tensors at workers and for those of which no tile was found.
+  std::optional<double> stored_cells(const TensorInfo& info);
 
   /// Creates a tensor of zeros; `replicas` as in TensorInfo. Error{DuplicateName} if a tensor, table or view of the
   /// schema has the name.
@@ -114,6 +117,8 @@ class Catalog {
     std::map<std::string, std::unordered_set<std::string>, std::less<>> tables = {};  // lower case; see has_tiles
   };
   using Schemas = std::vector<std::string>;
+
+  double row_count(const TileStore& store);
 
   void forget_if_changed();
   std::optional<TensorInfo> remembered(std::string_view name);

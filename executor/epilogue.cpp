@@ -22,16 +22,10 @@ std::optional<Kernel> kernel_of(const EinSum& einsum, DType compute_dtype) {
   return Kernel(of_strip, labels, {compute_dtype}, compute_dtype, compute_dtype);
 }
 
-bool zero_stays(const EinSum& einsum, DType compute_dtype) {
-  const OperandFacts aggregated{.zero = true};
-  return einsum.epilogue == nullptr ||
-         zero_of(*einsum.epilogue, std::span(&aggregated, 1), std::span(&compute_dtype, 1)) == Zero::Plus;
-}
-
 }  // namespace
 
 Epilogue::Epilogue(const EinSum& einsum, DType compute_dtype)
-    : kernel_(kernel_of(einsum, compute_dtype)), keeps_zero_(zero_stays(einsum, compute_dtype)) {}
+    : kernel_(kernel_of(einsum, compute_dtype)), keeps_zero_(eindb::keeps_zero(einsum, compute_dtype)) {}
 
 // Strip by strip, so that no second tile of the same size is needed.
 void Epilogue::apply(Tile& tile) const {

@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/error.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "executor/sliced_result.hpp"
 
@@ -23,6 +24,12 @@ bool can_be_needless(const JoinNode& join, const std::vector<DType>& input_types
   return false;
 }
 
+std::vector<DType> types_of(const std::vector<JoinInput>& inputs) {
+  std::vector<DType> types;
+  for (const auto& input : inputs) types.push_back(input.dtype);
+  return types;
+}
+
 }  // namespace
 
 FusedKernel fused_kernel_of(const JoinNode& join, const LabelTable& labels, const std::vector<DType>& input_types) {
@@ -33,20 +40,24 @@ FusedKernel fused_kernel_of(const JoinNode& join, const LabelTable& labels, cons
 }
 
 JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
-                           const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids,
-                           std::vector<bool> may_be_encoded)
+                           const std::vector<JoinInput>& inputs, bool makes_cells)
     : join_(join),
       grid_(grid),
       result_type_(result_type),
-      kernel_(join.einsum, labels, input_types, join.compute_dtype, result_type),
+      kernel_(join.einsum, labels, types_of(inputs), join.compute_dtype, result_type),
       extents_(labels.extents(join.partition.labels)),
-      input_types_(input_types),
-      may_be_encoded_(std::move(may_be_encoded)),
-      may_skip_(can_be_needless(join, input_types)),
+      input_types_(types_of(inputs)),
+      makes_cells_(makes_cells),
+      may_skip_(can_be_needless(join, input_types_)),
       epilogue_(join.einsum, join.compute_dtype) {
-  if (!join.steps.empty()) fused_.emplace(fused_kernel_of(join, labels, input_types));
+  for (const auto& input : inputs) may_be_encoded_.push_back(input.may_be_encoded);
+  if (!join.steps.empty()) fused_.emplace(fused_kernel_of(join, labels, input_types_));
+  if (std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.of_cells; })) {
+    CHECK(join.steps.empty(), "a fused chain reads no cells");
+    cells_.emplace(join, labels, inputs);
+  }
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
-  CHECK(input_grids.size() == join.inputs.size() && join.einsum.inputs.size() == join.inputs.size(),
+  CHECK(inputs.size() == join.inputs.size() && join.einsum.inputs.size() == join.inputs.size(),
         "a join knows the labels and the grid of every input");
   const auto axis_of = [&](Label label) {
     const auto& output = join.einsum.output;
@@ -64,12 +75,14 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     OperandPlaces places;
     for (const auto label : join.einsum.inputs[n]) places.axes.push_back(axis_of(label));
-    const auto& parts = input_grids[n]->partition();
+    const auto& parts = inputs[n].grid->partition();
     CHECK(places.axes.size() == parts.size(), "an input has a label per dimension");
     places.strides.assign(parts.size(), 1);
     for (std::size_t d = parts.size(); d-- > 1;) places.strides[d - 1] = places.strides[d] * parts[d];
     operands_.push_back(std::move(places));
   }
+  CHECK(!makes_cells_ || (cells_ && !join.is_partial() && epilogue_.keeps_zero()),
+        "cells are made of cells, in one call for each tile");
   workspace_bytes_ = find_workspace_bytes();
 }
 
@@ -79,7 +92,15 @@ std::int64_t JoinOperator::find_workspace_bytes() const {
   for (std::size_t n = 0; n < extents_.size(); ++n)
     sizes.push_back(largest_part(extents_[n], join_.partition.parts[n]));
   if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size == 0; })) return 0;
-  auto bytes = static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes));
+  // What the cells of a call take is known with them.
+  if (cells_) return decoded_bytes(sizes);
+  return checked_add(
+      static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes)),
+      decoded_bytes(sizes));
+}
+
+std::int64_t JoinOperator::decoded_bytes(std::span<const std::int64_t> sizes) const {
+  std::int64_t bytes = 0;
   for (std::size_t n = 0; n < may_be_encoded_.size(); ++n) {
     if (!may_be_encoded_[n]) continue;
     auto decoded = static_cast<std::int64_t>(size_of(input_types_[n]));
@@ -96,7 +117,7 @@ std::int64_t JoinOperator::find_workspace_bytes() const {
 const Tile* JoinOperator::readable(std::size_t operand, const Tile& tile, Buffers& buffers) const {
   if (!tile.is_encoded()) return &tile;
   CHECK(may_be_encoded_[operand] && tile.dtype() == input_types_[operand], "encoded tiles come where they may");
-  if (!fused_ && kernel_.reads_encoded(operand, tile.encoding(), buffers.ranges)) return &tile;
+  if (!fused_ && !cells_ && kernel_.reads_encoded(operand, tile.encoding(), buffers.ranges)) return &tile;
   buffers.decoded.resize(input_types_.size());
   auto& room = buffers.decoded[operand];
   if (!room || room->dtype() != tile.dtype() || room->shape() != tile.shape())
@@ -106,10 +127,55 @@ const Tile* JoinOperator::readable(std::size_t operand, const Tile& tile, Buffer
 }
 
 // Only the reservation is made here; the kernel allocates the thread's memory.
-void JoinOperator::take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const {
-  if (workspace_bytes_ == 0) return;
-  if (!buffers.workspace) buffers.workspace.emplace(memory, workspace_bytes_);
-  else buffers.workspace->raise_to(workspace_bytes_);
+void JoinOperator::take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers, std::int64_t bytes) {
+  if (bytes == 0) return;
+  if (!buffers.workspace) buffers.workspace.emplace(memory, bytes);
+  else buffers.workspace->raise_to(bytes);
+}
+
+TilePtr JoinOperator::operand_tile(std::size_t operand, Relation& input, std::int64_t tile_id) const {
+  if (!cells_ || !cells_->is_of_cells(operand)) return input.dense_stored_tile(tile_id);
+  auto tile = input.stored_tile(tile_id);
+  if (tile == nullptr) {
+    const auto& grid = input.grid();
+    const auto empty = CellBlock::of_numbers(input.dtype(), grid.tile_shape(grid.key_of(tile_id)), {}, {});
+    return std::make_shared<const Tile>(Tile::of_cells(std::make_shared<const CellBlock>(empty)));
+  }
+  CHECK(tile->is_of_cells(), "cells are read where a join wants them");
+  return tile;
+}
+
+// The kernel for the values of a call; null if it has to be computed from all of them.
+std::shared_ptr<const CellKernel> JoinOperator::cell_kernel(const Inputs& inputs, const Buffers& buffers) const {
+  std::vector<int> magnitudes;
+  for (std::size_t n = 0; n < inputs.size(); ++n) {
+    auto magnitude = inputs.size() == 1 ? 0 : inputs[n]->facts(buffers.tiles[n], true).magnitude;
+    // Of a tensor in the program's memory nothing is kept from call to call.
+    if (magnitude == kUnbounded) magnitude = magnitude_of(*buffers.operands[n]);
+    magnitudes.push_back(magnitude);
+  }
+  return cells_->kernel_for(magnitudes);
+}
+
+void JoinOperator::expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const {
+  for (std::size_t n = 0; n < buffers.held.size(); ++n) {
+    if (!buffers.operands[n]->is_of_cells()) continue;
+    const auto& cells = buffers.operands[n]->cells();
+    const auto bytes = static_cast<double>(cells.shape().element_count()) * static_cast<double>(size_of(cells.dtype()));
+    if (bytes > static_cast<double>(memory->limit())) {
+      throw Error(ErrorKind::MemoryLimit,
+                  "an operand has NaN or infinities, which zeros do not annihilate, so that all " +
+                      std::to_string(cells.shape().element_count()) + " cells of the other one count",
+                  std::nullopt, "replace them where they may occur, as in CASE WHEN isfinite(x) THEN x ELSE 0 END");
+    }
+    MemoryReservation room(memory, static_cast<std::int64_t>(bytes));
+    buffers.held[n] = memory->track(CountedTile{std::move(room), expanded(*buffers.operands[n])});
+    buffers.operands[n] = buffers.held[n].get();
+  }
+  std::vector<std::int64_t> sizes;
+  for (const auto& range : buffers.ranges) sizes.push_back(range.size);
+  take_workspace(memory, buffers,
+                 checked_add(workspace_bytes_, static_cast<std::int64_t>(kernel_.workspace_bytes(sizes))));
 }
 
 std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<const std::int64_t> key,
@@ -131,13 +197,28 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.operands.clear();
   std::int64_t elements = 0;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    buffers.held.push_back(inputs[n]->dense_stored_tile(buffers.tiles[n]));
-    elements += buffers.held.back()->shape().element_count();
+    buffers.held.push_back(operand_tile(n, *inputs[n], buffers.tiles[n]));
+    const auto& tile = *buffers.held.back();
+    elements += tile.is_of_cells() ? tile.cells().count() : tile.shape().element_count();
   }
-  take_workspace(memory, buffers);
+  take_workspace(memory, buffers, workspace_bytes_);
   for (std::size_t n = 0; n < inputs.size(); ++n) buffers.operands.push_back(readable(n, *buffers.held[n], buffers));
+  std::shared_ptr<const CellKernel> cells;
+  if (cells_) {
+    cells = cell_kernel(inputs, buffers);
+    if (cells == nullptr) expand_cells(memory, buffers);
+    else
+      take_workspace(memory, buffers,
+                     checked_add(workspace_bytes_,
+                                 static_cast<std::int64_t>(cells->workspace_bytes(buffers.operands, buffers.ranges))));
+  }
   const bool first = !partial.has_value();
   Partial made;  // becomes the partial result once the kernel has filled it
+  if (makes_cells_) {
+    CHECK(first, "the cells of a tile are made in one call");
+    partial.emplace(make_cells(cells.get(), memory, buffers));
+    return elements;
+  }
   if (first) {
     std::vector<std::int64_t> extents;
     for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
@@ -146,6 +227,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.broke_off = !first;
   auto& tile = first ? made->tile : partial->tile;
   if (fused_) fused_->run(buffers.operands, buffers.ranges, tile);
+  else if (cells != nullptr) cells->run(buffers.operands, buffers.ranges, tile, first);
   else kernel_.run(buffers.operands, buffers.ranges, tile, first);
   buffers.broke_off = false;
   if (first) partial = std::move(made);
@@ -158,7 +240,44 @@ void JoinOperator::check_indices(const AccessKernel& access, const Inputs& input
     if (access.has_indices(n)) access.check_indices(n, *inputs[n]->dense_tile(buffers.tiles[n]), buffers.ranges);
 }
 
+CountedTile JoinOperator::make_cells(const CellKernel* cells, const std::shared_ptr<MemoryBudget>& memory,
+                                     const Buffers& buffers) const {
+  std::optional<CellBlock> block;
+  if (cells != nullptr) {
+    block.emplace(cells->make_cells(buffers.operands, buffers.ranges));
+  } else {
+    std::vector<std::int64_t> extents;
+    for (std::size_t d = 0; d < grid_.rank(); ++d) {
+      const auto place =
+          std::find(join_.partition.labels.begin(), join_.partition.labels.end(), join_.einsum.output[d]);
+      extents.push_back(buffers.ranges[static_cast<std::size_t>(place - join_.partition.labels.begin())].size);
+    }
+    auto dense = counted_tile(memory, join_.compute_dtype, Shape(std::move(extents)));
+    kernel_.run(buffers.operands, buffers.ranges, dense.tile, true);
+    block.emplace(CellBlock::of_dense(dense.tile.dtype(), dense.tile.shape(), dense.tile.bytes()));
+  }
+  MemoryReservation room(memory, static_cast<std::int64_t>(block->byte_size()));
+  return {std::move(room), Tile::of_cells(std::make_shared<const CellBlock>(*std::move(block)))};
+}
+
+// Values become final ones in a tile of their own.
+TilePtr JoinOperator::finish_cells(CountedTile made, MemoryBudget& memory) const {
+  const auto& cells = made.tile.cells();
+  if (cells.count() == 0) return nullptr;
+  const bool is_final = cells.dtype() == result_type_ && join_.einsum.epilogue == nullptr;
+  if (is_final) return memory.track(std::move(made));
+  auto values = Tile::uninitialized(cells.dtype(), Shape({cells.count()}));
+  std::copy(cells.trie().values.begin(), cells.trie().values.end(), values.mutable_bytes().begin());
+  epilogue_.apply(values);
+  if (values.dtype() != result_type_) values = convert(values, result_type_);
+  CellTrie trie{cells.trie().order, cells.trie().levels, {values.bytes().begin(), values.bytes().end()}};
+  auto block = std::make_shared<const CellBlock>(result_type_, cells.shape(), std::move(trie));
+  made.reservation.raise_to(static_cast<std::int64_t>(block->byte_size()));
+  return memory.track(CountedTile{std::move(made.reservation), Tile::of_cells(std::move(block))});
+}
+
 std::int64_t JoinOperator::bytes_of_partial(const Tile& partial) const {
+  if (partial.is_of_cells()) return static_cast<std::int64_t>(partial.byte_size());
   const auto size = std::max(size_of(join_.compute_dtype), size_of(result_type_));
   return partial.shape().element_count() * static_cast<std::int64_t>(size);
 }
@@ -173,6 +292,7 @@ TilePtr JoinOperator::finish(Partial aggregated, std::int64_t tile_id,
                              const std::shared_ptr<MemoryBudget>& memory) const {
   auto partial = aggregated ? std::move(aggregated) : nothing_aggregated(tile_id, memory);
   if (!partial) return nullptr;
+  if (makes_cells_) return finish_cells(std::move(*partial), *memory);
   apply_epilogue(partial->tile);
   return finished(std::move(*partial), result_type_, *memory);
 }

@@ -5,7 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "executor/cell_join.hpp"
 #include "executor/epilogue.hpp"
+#include "executor/join_input.hpp"
 #include "executor/kernels/fused_kernel.hpp"
 #include "executor/kernels/kernel.hpp"
 #include "executor/relation.hpp"
@@ -20,6 +22,8 @@ FusedKernel fused_kernel_of(const JoinNode& join, const LabelTable& labels, cons
 /// the result) the kernel is called once per key over the aggregated labels. A group's calls accumulate into one tile,
 /// so the join is never materialised. If several threads work on a group, each has a partial result, and these are
 /// combined. The EinSum's epilogue is applied to the finished tile.
+///
+/// A join that makes cells calls its kernel once per group, and its tiles are of cells.
 ///
 /// A call whose absent tiles leave the result unchanged (tensor/annihilation) is skipped. A finished tile of only +0,
 /// or of a group without any call, is absent.
@@ -44,10 +48,9 @@ class JoinOperator {
     bool broke_off = false;
   };
 
-  /// `result_type` and `grid` are for the finished result, `may_be_encoded` says which inputs may have encoded tiles.
+  /// `result_type` and `grid` are for the finished result.
   JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
-               const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids,
-               std::vector<bool> may_be_encoded);
+               const std::vector<JoinInput>& inputs, bool makes_cells);
 
   /// Makes the kernel call at a key: tile coordinates of einsum.output, then of einsum.aggregated. Returns the number
   /// of elements of the operands; nullopt if the call was needless.
@@ -77,10 +80,17 @@ class JoinOperator {
   };
 
   std::int64_t find_workspace_bytes() const;
-  void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
+  std::int64_t decoded_bytes(std::span<const std::int64_t> sizes) const;
+  static void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers, std::int64_t bytes);
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
   void find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const;
+  CountedTile make_cells(const CellKernel* cells, const std::shared_ptr<MemoryBudget>& memory,
+                         const Buffers& buffers) const;
+  TilePtr finish_cells(CountedTile made, MemoryBudget& memory) const;
+  TilePtr operand_tile(std::size_t operand, Relation& input, std::int64_t tile_id) const;
   const Tile* readable(std::size_t operand, const Tile& tile, Buffers& buffers) const;
+  std::shared_ptr<const CellKernel> cell_kernel(const Inputs& inputs, const Buffers& buffers) const;
+  void expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
   void check_indices(const AccessKernel& access, const Inputs& inputs, const Buffers& buffers) const;
   bool is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const;
 
@@ -93,8 +103,10 @@ class JoinOperator {
   std::vector<OperandPlaces> operands_;
   std::vector<DType> input_types_;
   std::vector<bool> may_be_encoded_;  // by input
+  bool makes_cells_ = false;
   bool may_skip_ = false;             // whether absent tiles can make a call needless
   std::optional<FusedKernel> fused_;  // for a join with steps, in place of the kernel
+  std::optional<CellJoin> cells_;     // if it reads cells, in place of the kernel where the values allow it
   std::int64_t workspace_bytes_ = 0;
   Epilogue epilogue_;
 };

@@ -24,10 +24,14 @@ JoinNode with_parameters(JoinNode join) {
 
 std::vector<std::pair<VertexId, std::string>> describe_kernels(VertexId vertex, const JoinNode& with_names,
                                                                const LabelTable& labels,
-                                                               const std::vector<DType>& input_types) {
+                                                               const std::vector<JoinInput>& inputs) {
+  std::vector<DType> input_types;
+  for (const auto& input : inputs) input_types.push_back(input.dtype);
   const auto join = with_parameters(with_names);
   const auto sizes = sizes_of_largest_call(join.partition, labels);
   const bool is_empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  if (std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.of_cells; }))
+    return {{vertex, CellJoin(join, labels, inputs).kernel().describe()}};
   if (join.steps.empty()) {
     const Kernel kernel(join.einsum, labels, input_types, join.compute_dtype, join.compute_dtype);
     return {{vertex, is_empty ? "none" : kernel.describe(sizes)}};

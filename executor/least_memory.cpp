@@ -27,18 +27,9 @@ std::unique_ptr<JoinOperator> join_operator(const JoinNode& join, const Fragment
                                             std::int64_t workspace) {
   const Workspace::Bound bound(static_cast<std::size_t>(workspace));
   const auto& result = plan.nodes[stage.node];
-  std::vector<DType> types;
-  std::vector<const TileGrid*> grids;
-  std::vector<bool> may_be_encoded;
-  for (const auto input : join.inputs) {
-    const auto& node = plan.node(input);
-    types.push_back(node.dtype);
-    grids.push_back(&node.grid);
-    const auto* scan = std::get_if<ScanNode>(&node.op);
-    may_be_encoded.push_back(scan != nullptr && scan->tensor.encoding != Encoding::Plain);
-  }
-  return std::make_unique<JoinOperator>(join, plan.labels, result.grid, result.dtype, types, grids,
-                                        std::move(may_be_encoded));
+  std::vector<JoinInput> inputs;
+  for (const auto input : join.inputs) inputs.push_back(join_input(plan.node(input)));
+  return std::make_unique<JoinOperator>(join, plan.labels, result.grid, result.dtype, inputs, result.cells.has_value());
 }
 
 std::int64_t beside_tiles(const Fragment& plan, const Stage& stage) {

@@ -37,10 +37,12 @@ void PlanRun::run_repartition(Worker& worker, StageRun& run, std::int64_t task) 
   const auto& grid = plan_.nodes[run.stage->node].grid;
   const auto tile_id = find_tile(worker, run, task);
   std::int64_t pieces = 0;
-  auto tile = gather_tile(*run.inputs[0], grid, tile_id, *context_.memory, pieces);
+  auto& source = *run.inputs[0];
+  auto tile = plan_.nodes[run.stage->node].cells ? gather_cells(source, grid, tile_id, *context_.memory, pieces)
+                                                 : gather_tile(source, grid, tile_id, *context_.memory, pieces);
   auto& done = profile(worker, run);
   done.tiles_in += pieces;
-  if (tile != nullptr) done.elements += tile->shape().element_count();
+  if (tile != nullptr) done.elements += tile->is_of_cells() ? tile->cells().count() : tile->shape().element_count();
   worker.can_restart = false;
   end_calls(worker, run);
   find_tile(worker, run, task);

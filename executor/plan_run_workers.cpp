@@ -86,7 +86,8 @@ void PlanRun::write_next_tile(SinkRun& sink) {
   const auto tile_id = relation.tile_id_of(sink.next);
   // Nothing has changed before this point, so the step can be repeated. A tile without other users becomes the sink's.
   workers_[0].can_restart = true;
-  auto tile = relation.tile(tile_id);
+  const bool takes_cells = plan_.nodes[sink.node].cells && sink.to->takes_cells();
+  auto tile = takes_cells ? relation.stored_tile(tile_id) : relation.tile(tile_id);
   const auto bytes = tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size());
   const bool is_last_reader = nodes_[sink.source].stored_reads == nullptr && nodes_[sink.source].reads == nullptr;
   if (is_last_reader) {

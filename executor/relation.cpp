@@ -59,14 +59,15 @@ Relation::~Relation() {
 }
 
 bool Relation::is_kept_elsewhere() const {
-  return tensor_->attached || (!tensor_->selection && source_->keeps_tiles());
+  return tensor_->attached || tensor_->as_cells || (!tensor_->selection && source_->keeps_tiles());
 }
 
 TilePtr Relation::tile(std::int64_t tile_id) { return plain(stored_tile(tile_id)); }
 
 TilePtr Relation::plain(TilePtr present) {
-  if (present == nullptr || !present->is_encoded()) return present;
-  return counted(std::make_shared<const Tile>(decoded(*present)));
+  if (present == nullptr) return present;
+  if (present->is_of_cells()) return counted(std::make_shared<const Tile>(expanded(*present)));
+  return present->is_encoded() ? counted(std::make_shared<const Tile>(decoded(*present))) : present;
 }
 
 TilePtr Relation::stored_tile(std::int64_t tile_id) {
@@ -96,6 +97,7 @@ TilePtr Relation::counted(const TilePtr& present) {
 }
 
 TilePtr Relation::read(std::int64_t tile_id) {
+  if (tensor_->as_cells) return source_->read_cells(tensor_->name, grid_, tile_id);
   const auto& selection = tensor_->selection;
   const auto stored_tile = [&](const TileGrid& grid, std::int64_t id) {
     return tensor_->attached ? source_->read_attached(tensor_->name, grid, id) : source_->read(tensor_->name, id);

@@ -38,7 +38,7 @@ class Relation {
   void put(std::int64_t tile_id, TilePtr tile) { tiles_.put(number_of(tile_id), std::move(tile)); }
   /// Null if the tile is all zero. The tile stays in memory while the caller holds it.
   TilePtr tile(std::int64_t tile_id);
-  /// The same, as it is stored: possibly encoded (Tile::encoding).
+  /// The same, as it is stored: possibly encoded (Tile::encoding), or a tile of cells.
   TilePtr stored_tile(std::int64_t tile_id);
   /// The same, as the tile's last use.
   TilePtr take(std::int64_t tile_id);

@@ -1,7 +1,11 @@
 #include "executor/repartition_operator.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
+#include "tensor/cell_gather.hpp"
 #include "tensor/tile_gather.hpp"
 
 namespace eindb {
@@ -18,6 +22,27 @@ TilePtr gather_tile(Relation& source, const TileGrid& target, std::int64_t tile_
   };
   auto tile = gather_tile(source.grid(), source.dtype(), read, target, tile_id, tiles_in);
   return tile ? memory.track(CountedTile{std::move(room), std::move(*tile)}) : nullptr;
+}
+
+TilePtr gather_cells(Relation& source, const TileGrid& target, std::int64_t tile_id, MemoryBudget& memory,
+                     std::int64_t& tiles_in) {
+  CellGather gather(source.dtype(), source.grid(), target, tile_id);
+  std::vector<std::pair<std::int64_t, TilePtr>> tiles;
+  std::int64_t most = 0;
+  for (auto id = gather.next(0); id; id = gather.next(*id + 1)) {
+    poll_cancellation();
+    auto tile = source.stored_tile(*id);
+    if (tile == nullptr) continue;
+    most += tile->cells().count();
+    tiles.emplace_back(*id, std::move(tile));
+  }
+  tiles_in += static_cast<std::int64_t>(tiles.size());
+  MemoryReservation room(memory.shared_from_this(), CellGather::bytes_for(source.dtype(), source.grid().rank(), most));
+  for (const auto& [id, tile] : tiles) gather.add(id, tile->cells());
+  auto block = std::make_shared<const CellBlock>(gather.take());
+  if (block->count() == 0) return nullptr;
+  room.shrink_to(static_cast<std::int64_t>(block->byte_size()));
+  return memory.track(CountedTile{std::move(room), Tile::of_cells(std::move(block))});
 }
 
 }  // namespace eindb

@@ -11,5 +11,8 @@ namespace eindb {
 /// Increases `tiles_in` by the number of tiles copied from. Thread-safe.
 TilePtr gather_tile(Relation& source, const TileGrid& target, std::int64_t tile_id, MemoryBudget& memory,
                     std::int64_t& tiles_in);
+/// The same for a source whose tiles are of cells, and so is the tile. Null if it has none.
+TilePtr gather_cells(Relation& source, const TileGrid& target, std::int64_t tile_id, MemoryBudget& memory,
+                     std::int64_t& tiles_in);
 
 }  // namespace eindb

@@ -202,7 +202,9 @@ std::vector<BufferedTiles::Victim> TileBuffer::choose(std::int64_t bytes) {
     const auto next_use = tiles->next_use_.load(std::memory_order_relaxed);
     for (std::size_t n = 0; n < tiles->slots_.size(); ++n) {
       const auto& slot = tiles->slots_[n];
-      if (slot.tile == nullptr || slot.tile.use_count() > 1 || slot.bytes == 0 || slot.tile->is_borrowed()) continue;
+      if (slot.tile == nullptr || slot.tile.use_count() > 1 || slot.bytes == 0 || slot.tile->is_borrowed() ||
+          slot.tile->is_of_cells())
+        continue;
       candidates.push_back({next_use, slot.used, tiles, static_cast<std::int64_t>(n)});
     }
   }

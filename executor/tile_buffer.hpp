@@ -23,9 +23,8 @@ namespace eindb {
 ///        ^           |             get
 ///        +-----------+ take
 ///
-/// A tile is in use while somebody holds the TilePtr from get(). Tiles are immutable, so a tile is written at most
-/// once. Thread-safe.
-/// written once need not be written again. Thread-safe.
+/// A tile is in use while somebody holds the TilePtr from get(); tiles of cells stay in memory. Tiles are immutable, so
+/// a tile is written at most once. Thread-safe. written once need not be written again. Thread-safe.
 class BufferedTiles {
  public:
   /// Makes tile `number`, tracked by the budget or borrowed. Called from any thread.

@@ -24,6 +24,9 @@ class TileSource {
   /// The tile with this number in `grid` for an attached tensor (InputTensor). Thread-safe. Sources for plans without
   /// such tensors need not override it.
   virtual TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);
+  /// The tile with this number in `grid`, which may be any, as a tile of cells (never null). Thread-safe; its bytes
+  /// count in the statement's budget. Sources for plans that read no tensor as cells need not override it.
+  virtual TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);
 };
 
 /// The destination of a result's tiles.
@@ -34,6 +37,8 @@ class TileSink {
   virtual void begin(std::shared_ptr<MemoryBudget>) {}
   /// Called once for each tile of the sink's grid in order of tile_id, by one thread; null if the tile is all zero.
   virtual void write(std::int64_t tile_id, TilePtr tile) = 0;
+  /// Whether write() takes tiles of cells (Tile::is_of_cells); otherwise it gets their values.
+  virtual bool takes_cells() const { return false; }
 };
 
 }  // namespace eindb

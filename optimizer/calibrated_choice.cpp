@@ -271,11 +271,13 @@ class Chooser {
       const auto id = graph_.outputs()[n];
       const auto& output = graph_.vertex(id);
       const auto own = result_partition(output, best_.labelling.vertices[id.index()].partition);
-      options_.output_partitions[n] = storable_tiles(output.bound, output.dtype, own);
+      options_.output_partitions[n] = output.cells ? storable_tiles_of_cells(output.bound, output.dtype)
+                                                   : storable_tiles(output.bound, output.dtype, own);
     }
     best_.labelling = label(graph_, strategy_, options_);
     auto seconds = best_.labelling.total_cost + storing();
     for (const auto n : chosen) {
+      if (graph_.vertex(graph_.outputs()[n]).cells) continue;
       const auto near = std::exchange(options_.output_partitions[n], machine_.stored_partitions[n]);
       if (near == options_.output_partitions[n]) continue;
       auto labelling = label(graph_, strategy_, options_);
@@ -323,6 +325,32 @@ double tile_bytes(const Shape& shape, DType type, const Partition& partition) {
   return bytes;
 }
 
+double largest_tile_of_cells(const Shape& shape, DType type) {
+  constexpr double kMostTiles = 4096;
+  constexpr double kMostBytes = 256 << 20;  // as dense tiles, which some readers make of them
+  const auto all = static_cast<double>(shape.element_count()) * static_cast<double>(size_of(type));
+  return std::clamp(all / kMostTiles, kLargestTile, kMostBytes);
+}
+
+Partition tiles_of_at_most(const Shape& shape, DType type, Partition partition, double largest) {
+  CHECK(partition.size() == shape.rank(), "a partition has one entry per dimension");
+  if (shape.element_count() == 0) return Partition(shape.rank(), 1);
+  while (tile_bytes(shape, type, partition) > largest) {
+    std::size_t longest = 0;
+    for (std::size_t d = 1; d < partition.size(); ++d)
+      if (largest_part(shape[d], partition[d]) > largest_part(shape[longest], partition[longest])) longest = d;
+    partition[longest] = std::min(2 * partition[longest], shape[longest]);
+  }
+  while (tile_bytes(shape, type, partition) < kSmallestTile) {
+    const auto most = std::max_element(partition.begin(), partition.end());
+    if (most == partition.end() || *most < 2) break;
+    *most = *most % 2 == 0 ? *most / 2 : 1;
+  }
+  CHECK(std::all_of(partition.begin(), partition.end(), [](auto parts) { return parts > 0; }),
+        "a stored tensor has a part at least along each dimension");
+  return partition;
+}
+
 }  // namespace
 
 SpillingSeconds seconds_in(const Fragment& plan, double seconds, const CalibratedModel& model,
@@ -344,22 +372,11 @@ CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, Dec
 }
 
 Partition storable_tiles(const Shape& shape, DType type, Partition partition) {
-  CHECK(partition.size() == shape.rank(), "a partition has one entry per dimension");
-  if (shape.element_count() == 0) return Partition(shape.rank(), 1);
-  while (tile_bytes(shape, type, partition) > kLargestTile) {
-    std::size_t longest = 0;
-    for (std::size_t d = 1; d < partition.size(); ++d)
-      if (largest_part(shape[d], partition[d]) > largest_part(shape[longest], partition[longest])) longest = d;
-    partition[longest] = std::min(2 * partition[longest], shape[longest]);
-  }
-  while (tile_bytes(shape, type, partition) < kSmallestTile) {
-    const auto most = std::max_element(partition.begin(), partition.end());
-    if (most == partition.end() || *most < 2) break;
-    *most = *most % 2 == 0 ? *most / 2 : 1;
-  }
-  CHECK(std::all_of(partition.begin(), partition.end(), [](auto parts) { return parts > 0; }),
-        "a stored tensor has a part at least along each dimension");
-  return partition;
+  return tiles_of_at_most(shape, type, std::move(partition), kLargestTile);
+}
+
+Partition storable_tiles_of_cells(const Shape& shape, DType type) {
+  return tiles_of_at_most(shape, type, Partition(shape.rank(), 1), largest_tile_of_cells(shape, type));
 }
 
 }  // namespace eindb

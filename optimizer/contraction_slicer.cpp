@@ -151,7 +151,7 @@ class TreeProblem {
   // An attached tensor lies in the program's memory and counts nothing.
   std::size_t add_operand(const Vertex& vertex, const Labels& labels) {
     SlicingProblem::Operand operand{numbers_of(labels), static_cast<double>(size_of(vertex.dtype))};
-    if (vertex.is_input() && vertex.stored->attached) operand.element_bytes = 0;
+    if (vertex.is_input() && (vertex.stored->attached || vertex.stored->as_cells)) operand.element_bytes = 0;
     else if (vertex.is_input()) operand.stored_parts = vertex.stored->grid.partition();
     problem_.operands.push_back(std::move(operand));
     return problem_.operands.size() - 1;

@@ -55,7 +55,7 @@ class FragmentPlanner {
     CHECK(last.index() < plan_.nodes.size(), "a result is delivered after it is computed");
     if (wanted != nullptr) last = cut(last, *wanted);
     const auto finished = plan_.node(last);
-    add({SinkNode{last, number}, output, finished.dtype, finished.grid});
+    add({SinkNode{last, number}, output, finished.dtype, finished.grid, finished.cells});
   }
 
   bool is_inside_chain(VertexId id) const {
@@ -91,8 +91,8 @@ class FragmentPlanner {
   // Whether the slices read the tensor from storage themselves.
   bool is_streamed(VertexId input, const Labels& labels, const SlicedContraction* sliced) const {
     const auto& vertex = graph_.vertex(input);
-    return sliced != nullptr && sliced->streamed && vertex.is_input() && !vertex.stored->attached &&
-           has_sliced_label(labels, *sliced);
+    return sliced != nullptr && sliced->streamed && vertex.is_input() && !vertex.stored->reads_in_any_partition() &&
+           !vertex.stored->attached && has_sliced_label(labels, *sliced);
   }
 
   // For each vertex: whether all its readers stream it (is_streamed).
@@ -153,20 +153,22 @@ class FragmentPlanner {
     if (source.grid.partition() == wanted) return node;
     const auto [known, is_new] = parts_of_slices_.try_emplace({source.vertex, labels, wanted});
     if (is_new)
-      known->second = add({RepartitionNode{node}, source.vertex, source.dtype, {source.grid.shape(), wanted}}, labels);
+      known->second = add(
+          {RepartitionNode{node}, source.vertex, source.dtype, {source.grid.shape(), wanted}, source.cells}, labels);
     return known->second;
   }
 
   NodeId scan_slice(VertexId input, const Labels& labels) {
     const auto& tensor = *graph_.vertex(input).stored;
     const auto [known, is_new] = parts_of_slices_.try_emplace({input, labels, {}});
-    if (is_new) known->second = add({ScanNode{tensor}, input, tensor.dtype, tensor.grid}, labels);
+    if (is_new)
+      known->second = add({ScanNode{tensor}, input, tensor.dtype, tensor.grid, graph_.vertex(input).cells}, labels);
     return known->second;
   }
 
   NodeId scan(VertexId v) {
     const auto& tensor = *graph_.vertex(v).stored;
-    return add({ScanNode{tensor}, v, tensor.dtype, tensor.grid});
+    return add({ScanNode{tensor}, v, tensor.dtype, tensor.grid, graph_.vertex(v).cells});
   }
 
   // The tensor of `node` in the wanted partition.
@@ -177,13 +179,14 @@ class FragmentPlanner {
     if (source.grid.partition() == wanted) return node;
     const auto [known, is_new] = repartitions_.try_emplace({node, wanted});
     if (is_new)
-      known->second = add({RepartitionNode{node}, source.vertex, source.dtype, {source.grid.shape(), wanted}});
+      known->second =
+          add({RepartitionNode{node}, source.vertex, source.dtype, {source.grid.shape(), wanted}, source.cells});
     return known->second;
   }
 
   static bool can_be_read_in_any_partition(const FragmentNode& node) {
     const auto* stored = node.stored();
-    return stored != nullptr && stored->attached && !stored->selection;
+    return stored != nullptr && stored->reads_in_any_partition();
   }
 
   // The first reader takes the scan itself, in the partition that it wants; a reader with another partition gets a scan
@@ -212,7 +215,8 @@ class FragmentPlanner {
     const auto& head = vertex.einsum.output;
     const TileGrid grid(vertex.bound, partition.project(head));
     const bool grouped = join.is_partial();
-    const auto joined = add({std::move(join), v, vertex.dtype, grid}, head);
+    CHECK(!grouped || !vertex.cells, "cells of a result are made in one call for each part");
+    const auto joined = add({std::move(join), v, vertex.dtype, grid, vertex.cells}, head);
     return grouped ? add({GroupByNode{joined}, v, vertex.dtype, grid}, head) : joined;
   }
 

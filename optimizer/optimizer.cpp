@@ -6,6 +6,7 @@
 
 #include "common/check.hpp"
 #include "common/stopwatch.hpp"
+#include "optimizer/cell_choice.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
 #include "optimizer/fragment_planner.hpp"
@@ -132,6 +133,26 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
   }
 }
 
+// Workers are sent dense tiles.
+EinGraph with_cells(EinGraph graph, const OptimizerOptions& options) {
+  if (options.workers > 0 || options.disabled_passes.contains(std::string(kCellChoice))) return graph;
+  const auto figures = options.machine ? options.machine->figures : built_in_figures();
+  return choose_cells(std::move(graph), CalibratedModel(figures, options.machine ? options.machine->threads : 1));
+}
+
+// A result of cells is made in few large tiles, and handed over in tiles that may become dense ones.
+void set_partitions_of_cells(const EinGraph& graph, OptimizerOptions& options) {
+  for (std::size_t n = 0; n < graph.outputs().size(); ++n) {
+    const auto& output = graph.vertex(graph.outputs()[n]);
+    if (!output.cells ||
+        (options.machine && n < options.machine->stored_partitions.size() && options.machine->stored_partitions[n]))
+      continue;
+    options.output_partitions.resize(std::max(options.output_partitions.size(), n + 1));
+    auto& wanted = options.output_partitions[n];
+    if (!wanted) wanted = storable_tiles_of_cells(output.bound, output.dtype);
+  }
+}
+
 // A plan that computes values twice instead of holding them; empty if that does not lower the peak.
 std::optional<OptimizedPlan> recompute(const OptimizedPlan& plan, const OptimizerOptions& options) {
   if (options.disabled_passes.contains(std::string(kRecomputation))) return std::nullopt;
@@ -140,6 +161,7 @@ std::optional<OptimizedPlan> recompute(const OptimizedPlan& plan, const Optimize
   OptimizedPlan tried;
   tried.graph = fuse_again(graph, options.disabled_passes);
   estimate_densities(tried.graph);
+  tried.graph = with_cells(std::move(tried.graph), options);
   tried.labelling = label_again(tried.graph, options);
   lower_for_one_rank(tried, options);
   tried.recomputed = std::move(names);
@@ -296,6 +318,9 @@ void Optimization::order() {
   plan_.graph = run_passes(PassStage::Order, std::move(plan_.graph), options_.disabled_passes, plan_.stages, paths_);
   plan_.path = summary(bound_, plan_.graph, paths_.report());
   estimate_densities(plan_.graph);
+  plan_.graph =
+      timed(std::string(kCellChoice), plan_.stages, [&] { return with_cells(std::move(plan_.graph), options_); });
+  set_partitions_of_cells(plan_.graph, options_);
 }
 
 void Optimization::label() {

@@ -46,6 +46,8 @@ struct Pass {
 /// The pass of optimizer/recomputation. It needs a memory limit and so is not among all_passes(), but it is disabled by
 /// name like them.
 inline constexpr std::string_view kRecomputation = "recomputation";
+/// Likewise that of optimizer/cell_choice, which needs a model of costs.
+inline constexpr std::string_view kCellChoice = "cells";
 
 /// All passes, in the order in which they run.
 const std::vector<Pass>& all_passes();

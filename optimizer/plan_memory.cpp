@@ -108,14 +108,16 @@ class MemoryWalk {
     auto bytes = static_cast<double>(size_of(type));
     for (std::size_t d = 0; d < shape.rank(); ++d)
       bytes *= static_cast<double>(loop == nullptr ? shape[d] : ceil_divide(shape[d], slices_of(n, d, *loop)));
-    return bytes;
+    return bytes * plan_.nodes[n].stored_share();
   }
 
   // The bytes read of a stored tensor: within a loop by one slice, otherwise all of it.
   double scanned_bytes(std::size_t n) const {
     const auto& node = plan_.nodes[n];
     if (node.stored()->attached) return 0;
-    if (loop_ == nullptr || !loop_->contains(NodeId(n))) return bytes_of(n, node.dtype, nullptr);
+    // Tiles of cells stay in the cache from slice to slice.
+    if (node.stored()->as_cells || loop_ == nullptr || !loop_->contains(NodeId(n)))
+      return bytes_of(n, node.dtype, nullptr);
     return bytes_scanned(plan_, n, *loop_);
   }
 
@@ -137,7 +139,9 @@ class MemoryWalk {
   double peak_ = 0;
 };
 
-double whole_bytes(const FragmentNode& node) { return RelationView{node.dtype, node.grid}.bytes(); }
+double whole_bytes(const FragmentNode& node) {
+  return RelationView{node.dtype, node.grid, node.stored_share()}.bytes();
+}
 
 // Results that are made early and read late. They wait in memory, or in a scratch file if running operators need the
 // room.
@@ -325,7 +329,7 @@ double bytes_read_by_slices(const Fragment& plan, double limit) {
     for (const auto& label : loop.labels) slices *= static_cast<double>(label.parts);
     for (auto n = loop.begin.index(); n <= loop.result.index(); ++n) {
       const auto* stored = plan.nodes[n].stored();
-      if (stored == nullptr || stored->attached) continue;
+      if (stored == nullptr || stored->attached || stored->as_cells) continue;
       const auto whole = whole_bytes(plan.nodes[n]);
       if (whole > limit) bytes += std::max(0.0, slices * bytes_scanned(plan, n, loop) - whole);
     }

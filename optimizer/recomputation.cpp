@@ -50,7 +50,7 @@ class Recomputation {
   static std::vector<double> bytes_of_values(const EinGraph& graph) {
     std::vector<double> bytes;
     for (const auto& vertex : graph.vertices()) {
-      const bool attached = vertex.is_input() && vertex.stored->attached;
+      const bool attached = vertex.is_input() && (vertex.stored->attached || vertex.stored->as_cells);
       auto size = attached ? 0.0 : static_cast<double>(size_of(vertex.dtype));
       for (const auto extent : vertex.bound.extents()) size *= static_cast<double>(extent);
       bytes.push_back(size);

@@ -6,6 +6,7 @@
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "common/poll_steps.hpp"
+#include "tensor/cell_block.hpp"
 #include "tensor/scalar_types.hpp"
 
 namespace eindb {
@@ -74,6 +75,19 @@ VertexId EinGraph::add(const VertexList& from, std::size_t n) {
   poll_cancellation_after(1);
   vertices_.push_back(from, n);
   return VertexId(vertices_.size() - 1);
+}
+
+double share_of_cells(double cells, DType type, const Shape& shape) {
+  const auto all = std::max(1.0, static_cast<double>(shape.element_count()));
+  return cells / all * bytes_of_cell(type, shape.rank()) / static_cast<double>(size_of(type));
+}
+
+void EinGraph::hold_as_cells(VertexId id, std::optional<double> cells) {
+  auto& changed = vertices_.change(id.index());
+  CHECK(!changed.is_input() || !cells || (changed.stored->cells && !changed.stored->selection),
+        "a stored tensor whose cells are counted is read as cells");
+  changed.cells = cells;
+  if (changed.is_input()) changed.stored->as_cells = cells.has_value();
 }
 
 void EinGraph::set_density(VertexId id, TileDensity density) {

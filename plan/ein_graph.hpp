@@ -57,12 +57,22 @@ struct InputTensor {
   bool attached = false;                    ///< in the program's memory: the whole tensor can be read in any partition
   double present = 1;                       ///< the approximate share of its tiles that are stored
   Encoding encoding = Encoding::Plain;      ///< of the stored tiles
+  /// About how many cells are stored; nullopt if that is not known.
+  std::optional<double> cells = {};
+  /// Whether tiles are read as tiles of cells (Tile::is_of_cells), which can be in any partition. The planner's choice,
+  /// for tensors whose `cells` are known and without a selection.
+  bool as_cells = false;
 
+  /// Whether the whole tensor can be read in any partition, at no more cost than in its own.
+  bool reads_in_any_partition() const { return as_cells || (attached && !selection); }
   /// The grid of the whole tensor, as it is stored.
   const TileGrid& stored_grid() const { return selection ? selection->stored : grid; }
 
   friend bool operator==(const InputTensor&, const InputTensor&) = default;
 };
+
+/// The bytes of tiles of cells relative to those of dense ones.
+double share_of_cells(double cells, DType type, const Shape& shape);
 
 /// The selection from `tensor` with the set dimensions of `at` held at their index: X(3,:) held at 5 is X(3,5). `at`
 /// has one entry per remaining dimension of `tensor`, within its extent; `parameters` as in Selection, for these
@@ -80,11 +90,15 @@ struct Vertex {
   DType dtype = DType::Float64;          ///< element type of the result
   DType compute_dtype = DType::Float64;  ///< type of the expression's value, which is aggregated
   TileDensity density = {};              ///< filled in after all rewrites
-  bool keeps_order = false;              ///< a step of an order of contraction that the statement gives
-  bool is_compared = false;              ///< an extreme whose derivative looks for values that are equal to it
-  bool is_part_of_adapting = false;      ///< cells of an operand that adapts, without computation
+  /// Set where the tiles of its tensor are tiles of cells: about how many cells they have. The planner's choice.
+  std::optional<double> cells = {};
+  bool keeps_order = false;          ///< a step of an order of contraction that the statement gives
+  bool is_compared = false;          ///< an extreme whose derivative looks for values that are equal to it
+  bool is_part_of_adapting = false;  ///< cells of an operand that adapts, without computation
 
   bool is_input() const { return stored.has_value(); }
+  /// The bytes of its tiles relative to those of dense ones; 1 unless they are of cells.
+  double stored_share() const { return cells ? share_of_cells(*cells, dtype, bound) : 1; }
   /// Whether its values, which are INT64, take the type of what they meet, as constants do: those of stored integers of
   /// at most 16 bits.
   bool adapts() const { return is_part_of_adapting || (stored && eindb::adapts(stored->encoding)); }
@@ -196,6 +210,8 @@ class EinGraph {
   /// Overrides the element type of a vertex's result. Must be called before anything reads the vertex.
   void set_dtype(VertexId id, DType type) { vertices_.change(id.index()).dtype = type; }
   void set_density(VertexId id, TileDensity density);
+  /// Decides whether the tiles of a vertex's tensor are of cells (Vertex::cells, for an input InputTensor::as_cells).
+  void hold_as_cells(VertexId id, std::optional<double> cells);
   /// Says that values are compared with this extreme of them, so that both must be computed in the same order.
   void set_compared(VertexId id) { vertices_.change(id.index()).is_compared = true; }
 

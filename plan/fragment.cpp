@@ -48,6 +48,8 @@ const LabelPartition* FragmentNode::label_partition() const {
       op);
 }
 
+double FragmentNode::stored_share() const { return cells ? share_of_cells(*cells, dtype, grid.shape()) : 1; }
+
 DType FragmentNode::working_type() const {
   return std::visit(
       [this](const auto& o) {
@@ -109,10 +111,10 @@ NodeId Fragment::worker_of(NodeId id) const {
 }
 
 OperatorView Fragment::view(NodeId id) const {
-  OperatorView view{labels, {node(id).dtype, node(id).grid}, {}};
+  OperatorView view{labels, {node(id).dtype, node(id).grid, node(id).stored_share()}, {}};
   for (const auto input : inputs_of(node(id))) {
     const auto& read = node(input);
-    view.inputs.push_back({{read.dtype, read.grid}, read.role(), read.is_partial()});
+    view.inputs.push_back({{read.dtype, read.grid, read.stored_share()}, read.role(), read.is_partial()});
   }
   return view;
 }

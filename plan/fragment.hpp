@@ -23,6 +23,8 @@ struct FragmentNode {
   VertexId vertex;  ///< the vertex that this node serves
   DType dtype = DType::Float64;
   TileGrid grid;  ///< of the result; for a join before a GroupByNode, of one group's result
+  /// Set where its tiles are of cells (Tile::is_of_cells): about how many cells they have together.
+  std::optional<double> cells = {};
 
   OperatorRole role() const;
   /// The tensor that a Source reads; null for others.
@@ -31,6 +33,8 @@ struct FragmentNode {
   std::optional<std::size_t> result_number() const;
   /// The partition vector of its label space; null if it has none.
   const LabelPartition* label_partition() const;
+  /// The bytes of its tiles relative to those of dense ones; 1 unless they are of cells.
+  double stored_share() const;
   /// The type in which it accumulates; `dtype` if it does not accumulate.
   DType working_type() const;
   /// Whether a Completion must follow.

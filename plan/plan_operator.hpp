@@ -28,8 +28,9 @@ enum class OperatorRole : std::uint8_t {
 struct RelationView {
   DType dtype;
   const TileGrid& grid;
+  double stored_share = 1;  ///< the bytes of its tiles relative to those of dense ones
 
-  /// Bytes of all its elements.
+  /// Bytes of all its tiles.
   double bytes() const;
 };
 

@@ -21,13 +21,15 @@ double tile_bytes(const TileGrid& grid, DType type) {
   return bytes;
 }
 
+double tile_bytes(const FragmentNode& node) { return tile_bytes(node.grid, node.dtype) * node.stored_share(); }
+
 double task_bytes(const Fragment& plan, NodeId id) {
   const auto& node = plan.node(plan.worker_of(id));
-  auto bytes = tile_bytes(node.grid, node.dtype);
+  auto bytes = tile_bytes(node);
   double behind = 0;
   for (const auto input : inputs_of(node)) {
     const auto& read = plan.node(input);
-    bytes += tile_bytes(read.grid, read.dtype);
+    bytes += tile_bytes(read);
     behind = std::max(behind, bytes_behind(read));
   }
   const auto working = node.working_type();

@@ -6,6 +6,8 @@ namespace eindb {
 
 /// Bytes of the grid's largest tile.
 double tile_bytes(const TileGrid& grid, DType type);
+/// Bytes of a node's largest tile, if cells lie evenly in those of cells.
+double tile_bytes(const FragmentNode& node);
 
 /// Bytes that a task of a node holds at most, without its kernel's workspace. For a kernel these are the tiles that a
 /// call reads and the one that it makes, plus that one in the type in which it accumulates; for a layout, one source

@@ -269,11 +269,17 @@ bool changes_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, 
   return einsum.aggregate == Aggregate::Sum ? zero != Zero::Unknown : zero == Zero::Plus;
 }
 
+bool keeps_zero(const EinSum& einsum, DType compute) {
+  const OperandFacts aggregated{.zero = true};
+  return einsum.epilogue == nullptr ||
+         zero_of(*einsum.epilogue, std::span(&aggregated, 1), std::span(&compute, 1)) == Zero::Plus;
+}
+
 int magnitude_of(const Tile& tile) {
   return dispatch(tile.dtype(), [&](auto t) {
     using Part = typename PartOf<typename decltype(t)::type>::type;
     if constexpr (std::is_integral_v<Part>) return 63;
-    else return magnitude_of_parts<Part>(tile.bytes());
+    else return magnitude_of_parts<Part>(tile.is_of_cells() ? std::span(tile.cells().trie().values) : tile.bytes());
   });
 }
 

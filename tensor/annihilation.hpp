@@ -41,6 +41,9 @@ Zero zero_of(const ScalarExpression& e, std::span<const OperandFacts> facts, std
 /// nothing is aggregated may stay absent if it is +0. Products and extremes do change.
 bool changes_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, std::span<const DType> operands);
 
+/// Whether an EinSum's epilogue leaves +0 as it is, so that what nothing is aggregated into may stay absent.
+bool keeps_zero(const EinSum& einsum, DType compute);
+
 /// A magnitude for all values of the tile, found in one pass: 0 or the least possible; for INT64, which is never
 /// unbounded, that of the type.
 int magnitude_of(const Tile& tile);

@@ -212,6 +212,11 @@ void CellBlock::expand(std::span<std::byte> target) const {
   });
 }
 
+double bytes_of_cell(DType type, std::size_t rank) {
+  constexpr std::size_t kNode = sizeof(std::uint32_t) + sizeof(std::int64_t);
+  return static_cast<double>(size_of(type) + (rank - 1) * kNode + sizeof(std::uint32_t));
+}
+
 namespace {
 
 // By eleven bits of the numbers after the other, least significant ones first, each time in a stable way.

@@ -75,6 +75,9 @@ class CellBlock {
 };
 using CellBlockPtr = std::shared_ptr<const CellBlock>;
 
+/// The bytes that a cell takes in a block of that rank, at most about: its value and a node in every level.
+double bytes_of_cell(DType type, std::size_t rank);
+
 /// Sorts cells by their numbers, which may not occur twice; ascending ones cost a pass. Reorders values with them.
 void sort_cells(std::vector<std::int64_t>& numbers, std::vector<std::byte>& values, std::size_t value_bytes);
 

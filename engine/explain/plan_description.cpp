@@ -214,35 +214,33 @@ std::vector<std::size_t> numbers_of_vertices(const EinGraph& graph) {
   return numbers;
 }
 
-template <class Input>
-std::vector<DType> types_of(const std::vector<Input>& inputs, const auto& producer) {
-  std::vector<DType> types;
-  for (const auto input : inputs) types.push_back(producer(input).dtype);
-  return types;
-}
-
 // Of each vertex of the graph, how a call of its kernel is computed. A vertex may be computed in several steps of a
 // fused chain, of which the first one evaluates its EinSum. Empty for inputs, and where there are neither operators nor
 // steps.
 std::vector<std::string> kernels_of_vertices(const PlannedQuery& planned, const ClusterProfile* cluster) {
   std::vector<std::string> out(planned.plan.graph.size());
-  const auto add = [&](VertexId vertex, const JoinNode& join, const LabelTable& labels, const auto& types) {
-    for (auto& [computed, text] : describe_kernels(vertex, join, labels, types))
+  const auto add = [&](VertexId vertex, const JoinNode& join, const LabelTable& labels,
+                       const std::vector<JoinInput>& inputs) {
+    for (auto& [computed, text] : describe_kernels(vertex, join, labels, inputs))
       if (out[computed.index()].empty()) out[computed.index()] = std::move(text);
   };
   if (planned.plan.is_lowered()) {
     const auto& fragment = planned.plan.fragment();
-    for (const auto& node : fragment.nodes)
-      if (const auto* join = std::get_if<JoinNode>(&node.op))
-        add(node.vertex, *join, planned.plan.graph.labels(),
-            types_of(
-                join->inputs, [&](NodeId id) -> const auto& { return fragment.node(id); }));
+    for (const auto& node : fragment.nodes) {
+      const auto* join = std::get_if<JoinNode>(&node.op);
+      if (join == nullptr) continue;
+      std::vector<JoinInput> inputs;
+      for (const auto input : join->inputs) inputs.push_back(join_input(fragment.node(input)));
+      add(node.vertex, *join, planned.plan.graph.labels(), inputs);
+    }
   } else if (cluster != nullptr) {
-    for (const auto& step : cluster->plan->steps)
-      if (const auto* compute = std::get_if<ComputeStep>(&step.op))
-        add(step.vertex, compute->join, cluster->plan->labels,
-            types_of(
-                compute->inputs, [&](StepId id) -> const auto& { return cluster->plan->step(id); }));
+    for (const auto& step : cluster->plan->steps) {
+      const auto* compute = std::get_if<ComputeStep>(&step.op);
+      if (compute == nullptr) continue;
+      std::vector<JoinInput> inputs;
+      for (const auto input : compute->inputs) inputs.push_back({.dtype = cluster->plan->step(input).dtype});
+      add(step.vertex, compute->join, cluster->plan->labels, inputs);
+    }
   }
   return out;
 }

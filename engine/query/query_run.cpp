@@ -29,7 +29,7 @@ QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnaps
               session.user.settings.tile_cache_size()),
       kept_(session.database.tiles, session.database.unwritten, *memory_),
       stored_(snapshot, session.database.catalog, stored_inputs(planned.plan.graph), session.database.tiles,
-              session.database.unwritten),
+              session.database.unwritten, memory_),
       source_(session.database.attached, stored_),
       context_{.scheduler = session.user.scheduler(),
                .cancellation = session.statement.cancellation(),

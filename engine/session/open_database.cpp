@@ -152,7 +152,8 @@ std::optional<InputTensor> OpenDatabase::find_tensor(const std::string& name) {
                      .selection = {},
                      .attached = false,
                      .present = catalog.present(*found),
-                     .encoding = found->encoding};
+                     .encoding = found->encoding,
+                     .cells = catalog.stored_cells(*found)};
 }
 
 NameSource OpenDatabase::names(std::vector<ParameterValue> parameters) {

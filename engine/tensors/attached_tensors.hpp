@@ -93,6 +93,9 @@ class AttachedTiles final : public TileSource {
   AttachedTiles(const AttachedTensors& attached, TileSource& stored) : attached_(attached), stored_(stored) {}
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override { return stored_.read(tensor, tile_id); }
   TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
+  TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override {
+    return stored_.read_cells(tensor, grid, tile_id);
+  }
   bool keeps_tiles() const override { return stored_.keeps_tiles(); }
   void let_go(const std::string& tensor) noexcept override { stored_.let_go(tensor); }
 

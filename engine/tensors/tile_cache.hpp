@@ -55,7 +55,8 @@ class TileCache final : public TileKeeper {
   /// A number for the tensor, valid for this state of the database.
   std::uint32_t number_of(const std::string& tensor);
 
-  /// The tile (null if it is all zero), from the cache or else from `read`, which needs at most `bytes`. Tasks that
+  /// The tile (null if it is all zero), from the cache or else from `read`, which needs `bytes`, or reserves what it
+  /// needs beyond them itself. Tasks that
   /// request the same tile wait for the one that reads it. Only during a statement.
   TilePtr read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t bytes, const std::function<TilePtr()>& read);
 

@@ -2,15 +2,18 @@
 
 #include <cstring>
 
+#include "common/cancellation.hpp"
 #include "common/check.hpp"
+#include "storage/encoding/tile_codec.hpp"
 #include "tensor/cell_encoding.hpp"
+#include "tensor/cell_gather.hpp"
 #include "tensor/tile_gather.hpp"
 
 namespace eindb {
 
 StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors,
-                         TileCache& cache, const UnwrittenTensors& unwritten)
-    : snapshot_(snapshot), cache_(cache) {
+                         TileCache& cache, const UnwrittenTensors& unwritten, std::shared_ptr<MemoryBudget> memory)
+    : snapshot_(snapshot), cache_(cache), memory_(std::move(memory)) {
   std::vector<std::string_view> names;
   for (const auto& tensor : tensors) names.push_back(tensor.name);
   const auto found = catalog.get_all(names);
@@ -22,7 +25,7 @@ StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::ve
           "a plan is of the catalog's state in its snapshot");
     // The same encoded tile may be wanted in several types, one after the other.
     const auto name = info.dtype == tensor.dtype ? info.name : info.name + " as " + std::string(name_of(tensor.dtype));
-    stores_.emplace(tensor.name, Store{info.store(), tensor.dtype, cache_.number_of(name), unwritten.find(info)});
+    stores_.emplace(tensor.name, Store{name, info.store(), tensor.dtype, cache_.number_of(name), unwritten.find(info)});
   }
 }
 
@@ -42,6 +45,68 @@ TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
   return cache_.read(number, tile_id, bytes, [&] {
     return whole ? snapshot_.load(tiles, tile_id, type) : assemble(tiles, grid, tile_id, type);
   });
+}
+
+// A tile of cells has an entry of its own in the cache for each cut that plans read the tensor in.
+TilePtr StoredTiles::read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) {
+  const auto found = stores_.find(tensor);
+  CHECK(found != stores_.end(), "a plan scans tensors that its snapshot knows");
+  const auto& store = found->second;
+  const auto number = cache_.number_of(store.name + " in cells of " + bracketed(grid.partition()));
+  return cache_.read(number, tile_id, 0, [&] { return gather_cells(store, grid, tile_id); });
+}
+
+TilePtr StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id) {
+  const auto& tiles = store.tiles;
+  const auto type = store.type;
+  // Unwritten tiles lie in the cut in which plans make them.
+  const auto source = store.unwritten ? tiles.grid().even() : tiles.grid();
+  CellGather gather(type, source, grid, tile_id);
+  MemoryReservation room(memory_, 0);
+  const auto take_room = [&](std::int64_t cells) {
+    room.raise_to(CellGather::bytes_for(type, grid.rank(), cells));
+    gather.reserve(cells);
+  };
+  std::int64_t most = 0;
+  if (store.unwritten) {
+    const auto for_each = [&](const auto& visit) {
+      for (auto id = gather.next(0); id; id = gather.next(*id + 1))
+        if (const auto tile = store.unwritten->get(*id)) visit(*id, *tile);
+    };
+    for_each([&](std::int64_t, const Tile& tile) { most += tile.shape().element_count(); });
+    take_room(most);
+    for_each([&](std::int64_t id, const Tile& tile) {
+      const auto cells = cells_of(tile);
+      gather.add(id, cells.numbers, cells.values);
+    });
+  } else {
+    snapshot_.read_with(tiles, [&](SqliteConnection& connection) {
+      StoredTileIds ids(connection, tiles);
+      const auto for_each = [&](const auto& visit) {
+        for (auto next = gather.next(0); next; next = gather.next(*next + 1)) {
+          const auto stored = ids.next(*next);
+          if (!stored) return;
+          next = gather.next(*stored);
+          if (!next) return;
+          poll_cancellation();
+          if (*next == *stored) visit(*stored);
+          else --*next;
+        }
+      };
+      for_each([&](std::int64_t id) {
+        const auto label = tiles.is_sharded() ? std::nullopt : tiles.label(connection, id);
+        most += label && label->format != TileFormat::Dense ? label->count
+                                                            : source.tile_shape(source.key_of(id)).element_count();
+      });
+      take_room(most);
+      for_each([&](std::int64_t id) {
+        const auto cells = tiles.load_cells(connection, id, type);
+        gather.add(id, cells.numbers, cells.values);
+      });
+    });
+  }
+  auto block = std::make_shared<const CellBlock>(gather.take());
+  return std::make_shared<const Tile>(Tile::of_cells(std::move(block)));
 }
 
 // A plan cuts evenly, and the tiles of a tensor that has grown are not cut so.

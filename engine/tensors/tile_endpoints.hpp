@@ -23,23 +23,27 @@ namespace eindb {
 class StoredTiles final : public TileSource {
  public:
   StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors, TileCache& cache,
-              const UnwrittenTensors& unwritten);
+              const UnwrittenTensors& unwritten, std::shared_ptr<MemoryBudget> memory);
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
+  TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
   bool keeps_tiles() const override { return true; }
   void let_go(const std::string& tensor) noexcept override;
 
  private:
   struct Store {
+    std::string name;  // of the tensor in the cache
     TileStore tiles;
     DType type;                                // of the values that the plan reads
     std::uint32_t number;                      // the tensor's number in the cache
     std::shared_ptr<BufferedTiles> unwritten;  // null: the tiles are in the table
   };
 
+  TilePtr gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id);
   TilePtr assemble(const TileStore& tiles, const TileGrid& grid, std::int64_t tile_id, DType type);
 
   ReadSnapshot& snapshot_;
   TileCache& cache_;
+  std::shared_ptr<MemoryBudget> memory_;
   std::map<std::string, Store> stores_;
 };
 
@@ -66,6 +70,7 @@ class CollectingSink final : public TileSink {
 class DiscardingSink final : public TileSink {
  public:
   void write(std::int64_t, TilePtr) override {}
+  bool takes_cells() const override { return true; }
 };
 
 /// Writes the result to a stored tensor without tiles, inside the caller's transaction.
@@ -75,6 +80,7 @@ class StoringSink final : public TileSink {
   void write(std::int64_t tile_id, TilePtr tile) override {
     if (tile != nullptr) writer_.write(tile_id, *tile);
   }
+  bool takes_cells() const override { return true; }
 
  private:
   TileWriter writer_;
@@ -88,6 +94,7 @@ class ReplacingSink final : public TileSink {
     if (tile != nullptr) writer_.replace(tile_id, *tile);
     else writer_.clear(tile_id);
   }
+  bool takes_cells() const override { return true; }
 
  private:
   TileWriter writer_;

@@ -66,7 +66,8 @@ double seconds_of(const KernelWork::Operations& operations, const KernelRates& r
 // The bytes of a call's result that reach memory. A tile that is read soon after it was made stays in the caches, and
 // takes memory that was used before.
 double stored(const VertexShape& shape, const Partition& d) {
-  const double tile = tile_elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes);
+  const double tile =
+      tile_elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes) * shape.result_share;
   return tile / (shape.stays || (shape.is_read && tile <= kCachedTile) ? kCacheSpeed : 1);
 }
 
@@ -74,7 +75,7 @@ double stored(const VertexShape& shape, const Partition& d) {
 double loaded(const VertexShape& shape, const Partition& d) {
   double bytes = 0;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
-    const double tile = tile_elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
+    const double tile = tile_elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n) * stored_share(shape, n);
     const bool was_made = n < shape.made.size() && shape.made[n];
     bytes += tile / (is_at_hand(shape, n) || (was_made && tile <= kCachedTile) ? kCacheSpeed : 1);
   }
@@ -177,6 +178,7 @@ CalibratedModel::CallCost CalibratedModel::access(const VertexShape& shape, cons
 }
 
 CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
+  if (shape.cell_seconds > 0) return {shape.cell_seconds / kernel_calls(d), loaded(shape, d), stored(shape, d)};
   if (!shape.determined.empty()) return access(shape, d);
   const auto sizes = shape.work.matrix ? sizes_of(shape, d) : RoleSizes{};
   const auto kind = shape.work.matrix ? kernel_for(shape.work.kernel, sizes) : KernelKind::Loops;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "common/check.hpp"
+#include "optimizer/partitions/cell_work.hpp"
 #include "optimizer/partitions/density.hpp"
 #include "tensor/access_form.hpp"
 #include "tensor/block_form.hpp"
@@ -107,6 +108,7 @@ VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
   shape.work = work_of(vertex.einsum, types, vertex.compute_dtype, vertex.dtype);
   if (vertex.einsum.block) add_block_operations(vertex.einsum, graph.labels(), shape.work);
   shape.sparse = sparse_work_of(graph, vertex);
+  add_cell_work(graph, vertex, shape);
   for (const auto input : vertex.inputs) shape.made.push_back(!graph.vertex(input).is_input());
   shape.is_read = is_read(graph, vertex);
   return shape;
@@ -123,6 +125,7 @@ VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
 
 std::vector<std::int64_t> cuttable_extents(const VertexShape& shape) {
   auto extents = shape.extents;
+  for (std::size_t n = 0; n < shape.most_parts.size(); ++n) extents[n] = std::min(extents[n], shape.most_parts[n]);
   for (const auto place : shape.whole) extents[place] = 1;
   return extents;
 }
@@ -131,6 +134,10 @@ std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, const LabelTabl
   std::vector<std::int64_t> extents;
   for (const auto label : einsum.labels()) extents.push_back(is_whole(einsum, label) ? 1 : table.extent(label));
   return extents;
+}
+
+double stored_share(const VertexShape& shape, std::size_t input) {
+  return input < shape.stored_shares.size() ? shape.stored_shares[input] : 1;
 }
 
 bool is_at_hand(const VertexShape& shape, std::size_t input) {
@@ -195,7 +202,7 @@ double kernel_calls(const Partition& d) {
 double cost_join(const VertexShape& shape, const Partition& d) {
   double elements = 0;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n)
-    if (!is_at_hand(shape, n)) elements += tile_elements(shape, d, shape.inputs[n]);
+    if (!is_at_hand(shape, n)) elements += tile_elements(shape, d, shape.inputs[n]) * stored_share(shape, n);
   return kernel_calls(d) * elements;
 }
 

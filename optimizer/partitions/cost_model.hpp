@@ -41,7 +41,13 @@ struct VertexShape {
   std::vector<std::size_t> aggregated;
   std::vector<DeterminedPlace> determined = {};  ///< of an access or a scan; empty otherwise
   std::vector<std::size_t> whole = {};           ///< the labels that are never cut
-  KernelWork work = {};                          ///< for models that predict seconds
+  /// Of a vertex that is computed from the cells of operands: the most parts of each label, and the seconds that it
+  /// takes in one call. Empty and 0 for others.
+  std::vector<std::int64_t> most_parts = {};
+  double cell_seconds = 0;
+  std::vector<double> stored_shares = {};  ///< for each input, the bytes of its tiles relative to dense ones; empty: 1
+  double result_share = 1;                 ///< the same of the result
+  KernelWork work = {};                    ///< for models that predict seconds
   SparseWork sparse = {};
   std::vector<bool> made = {};     ///< for each input, whether another vertex makes it; empty: none
   bool is_read = false;            ///< whether another vertex reads the result
@@ -59,6 +65,8 @@ VertexShape shape_of(const EinGraph& graph, const Vertex& vertex);
 VertexShape shape_of(const EinSum& einsum, const LabelTable& labels);
 
 bool is_at_hand(const VertexShape& shape, std::size_t input);
+/// The bytes of an input's tiles relative to those of dense ones.
+double stored_share(const VertexShape& shape, std::size_t input);
 
 /// d[wanted; all]: the entries of a partition vector at the given places.
 Partition project(const Partition& d, const std::vector<std::size_t>& places);

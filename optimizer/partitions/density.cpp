@@ -42,16 +42,10 @@ Partition natural_parts(const VertexShape& shape) {
   return d;
 }
 
-bool keeps_zero(const Vertex& vertex) {
-  const OperandFacts aggregated{.zero = true};
-  return vertex.einsum.epilogue == nullptr ||
-         zero_of(*vertex.einsum.epilogue, std::span(&aggregated, 1), std::span(&vertex.compute_dtype, 1)) == Zero::Plus;
-}
-
 TileDensity density_of(const EinGraph& graph, const Vertex& vertex) {
   if (vertex.is_input()) return {vertex.stored->present, vertex.stored->grid.partition()};
   const auto shape = shape_of(graph, vertex);
-  if (shape.sparse.operands.empty() || !keeps_zero(vertex)) return {};
+  if (shape.sparse.operands.empty() || !keeps_zero(vertex.einsum, vertex.compute_dtype)) return {};
   const auto d = natural_parts(shape);
   return {share_of_groups(shape, d), project(d, shape.output)};
 }

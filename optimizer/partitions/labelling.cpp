@@ -18,7 +18,7 @@ const Partition* wanted_of(const EinGraph& graph, const WantedPartitions& wanted
 
 bool is_free_in_any_partition(const Vertex& vertex, const DecompositionOptions& options) {
   if (!vertex.is_input()) return false;
-  return options.free_inputs || (vertex.stored->attached && !vertex.stored->selection);
+  return options.free_inputs || vertex.stored->reads_in_any_partition();
 }
 
 Partition result_partition(const Vertex& vertex, const LabelPartition& partition) {
@@ -119,7 +119,7 @@ class Costs {
     if (is_free_in_any_partition(producer, options_)) return 0;
     return options_.model->repartition(result_partition(producer, partitions_[id.index()]), wanted,
                                        producer.bound.extents(), size_of(producer.dtype)) *
-           producer.density.present;
+           producer.density.present * producer.stored_share();
   }
 
   double repartitions_of(VertexId reader, VertexId result) const {

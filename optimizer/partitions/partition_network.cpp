@@ -127,6 +127,7 @@ class Builder {
         const auto place = std::find(labels.begin(), labels.end(), vertex.einsum.inputs[n][d]) - labels.begin();
         CHECK(static_cast<std::size_t>(place) < parts.size(), "an operand is read with labels of its vertex");
         if (is_whole(vertex.einsum, vertex.einsum.inputs[n][d])) continue;
+        if (vertex.cells && contains(vertex.einsum.aggregated, vertex.einsum.inputs[n][d])) continue;
         auto& most = parts[static_cast<std::size_t>(place)];
         most = std::max(most, producer.stored->grid.partition()[d]);
       }
@@ -169,7 +170,8 @@ class Builder {
     const auto compute = size_of(shape.work.compute);
     double bytes = tile(shape.output, compute == shape.work.output_bytes ? compute : compute + shape.work.output_bytes);
     for (std::size_t n = 0; n < shape.inputs.size(); ++n)
-      bytes += tile(shape.inputs[n], n < shape.work.input_bytes.size() ? shape.work.input_bytes[n] : compute);
+      bytes += tile(shape.inputs[n], n < shape.work.input_bytes.size() ? shape.work.input_bytes[n] : compute) *
+               stored_share(shape, n);
     return bytes;
   }
 
@@ -214,14 +216,14 @@ class Builder {
 
   double repartition(const Vertex& tensor, const Partition& from, const Partition& to) const {
     return options_.model->repartition(from, to, tensor.bound.extents(), size_of(tensor.dtype)) *
-           tensor.density.present;
+           tensor.density.present * tensor.stored_share();
   }
 
   void add_edge(std::size_t producer, std::size_t consumer_variable, const Cuts& read) {
     CHECK(out_.variable_of[producer] != PartitionNetwork::kNone, "what a vertex reads is added before it");
     const auto& given = shape_of_.at(producer)->output;
     const auto& tensor = graph_.vertex(VertexId(producer));
-    auto& table = tables_[{&given, &read, size_of(tensor.dtype), tensor.density.present}];
+    auto& table = tables_[{&given, &read, size_of(tensor.dtype), tensor.density.present * tensor.stored_share()}];
     if (!table) {
       auto costs = std::make_shared<ChoiceNetwork::Table>();
       *costs = {given.distinct.size(), read.distinct.size(), {}};

@@ -81,8 +81,9 @@ class Predictor {
     const auto* stored = node.stored();
     if (stored == nullptr || stored->attached || is_read_[n]) return 0;
     is_read_[n] = true;
-    const auto bytes = RelationView{node.dtype, node.grid}.bytes();
-    return model_.read(static_cast<double>(node.grid.tile_count()), bytes) * stored->present;
+    const auto bytes = RelationView{node.dtype, node.grid, node.stored_share()}.bytes();
+    const auto tiles = static_cast<double>(node.grid.tile_count());
+    return model_.read(tiles, bytes) * (stored->as_cells ? 1 : stored->present);
   }
 
   const EinGraph& graph_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "common/check.hpp"
@@ -300,6 +301,24 @@ bool expand(StoredType type, const CellLayout& layout, std::span<const std::byte
       set_value(dense.data(), number, value_at<Bits>(values.data(), place));
     });
   });
+}
+
+std::optional<StoredCells> unpack(StoredType type, const CellLayout& layout, std::span<const std::byte> bytes,
+                                  std::int64_t all) {
+  DCHECK(may_have_layout(type, layout, all, bytes.size()), "a layout is unpacked after it was verified");
+  const auto values = bytes.first(values_bytes(type, layout));
+  if (type.encoding == Encoding::Bool && values[0] != std::byte{layout.count > 0}) return std::nullopt;
+  StoredCells out{.numbers = {}, .values = {values.begin(), values.end()}, .is_uniform = layout.is_uniform};
+  out.numbers.resize(layout.count);
+  if (layout.format == TileFormat::Constant) {
+    std::iota(out.numbers.begin(), out.numbers.end(), std::uint32_t{0});
+    return out;
+  }
+  const bool holds =
+      for_each_number(layout, bytes.subspan(values.size()), all, [&](std::int64_t place, std::int64_t number) {
+        out.numbers[static_cast<std::size_t>(place)] = static_cast<std::uint32_t>(number);
+      });
+  return holds ? std::optional(std::move(out)) : std::nullopt;
 }
 
 bool may_have_layout(StoredType type, const CellLayout& layout, std::int64_t all, std::size_t bytes) {

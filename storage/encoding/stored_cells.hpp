@@ -54,6 +54,10 @@ void expand(StoredType type, const StoredCells& cells, std::span<std::byte> dens
 /// The same from the bytes behind a header. False if they are not of the layout; `dense` then has no meaning.
 [[nodiscard]] bool expand(StoredType type, const CellLayout& layout, std::span<const std::byte> bytes, std::int64_t all,
                           std::span<std::byte> dense);
+/// The cells of such bytes, of another layout than a dense one; nullopt if they are not of the layout. Those of a
+/// constant tile are all of its cells, unless they are zero.
+std::optional<StoredCells> unpack(StoredType type, const CellLayout& layout, std::span<const std::byte> bytes,
+                                  std::int64_t all);
 /// Whether a tile of `all` cells may have the layout, in that many bytes; cells alone tell whether it has.
 bool may_have_layout(StoredType type, const CellLayout& layout, std::int64_t all, std::size_t bytes);
 

@@ -43,6 +43,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "common/byte_order.hpp"
 #include "common/check.hpp"
@@ -203,8 +204,8 @@ Tile load_dense(const ByteSource& source, std::span<std::byte> header, StoredTyp
   return tile;
 }
 
-Tile load_sparse(const ByteSource& source, std::span<std::byte> header, const FixedFields& fields, DType type,
-                 const Shape& shape, std::string_view context) {
+std::vector<std::byte> sparse_bytes(const ByteSource& source, std::span<std::byte> header, const FixedFields& fields,
+                                    const Shape& shape, std::string_view context) {
   const auto size = source.size() - header.size();
   const auto cells = shape.element_count();
   require(may_have_layout(fields.type, fields.layout, cells, size), context,
@@ -213,10 +214,64 @@ Tile load_sparse(const ByteSource& source, std::span<std::byte> header, const Fi
   std::vector<std::byte> bytes(size);
   source.read(header.size(), bytes);
   verify_checksum(header, bytes, context);
+  return bytes;
+}
+
+constexpr const char* kNotOfItsFormat = "its cells are not those of its format";
+
+Tile load_sparse(const ByteSource& source, std::span<std::byte> header, const FixedFields& fields, DType type,
+                 const Shape& shape, std::string_view context) {
+  const auto bytes = sparse_bytes(source, header, fields, shape, context);
   auto tile = tile_for(fields.type, type, shape);
-  require(expand(fields.type, fields.layout, bytes, cells, tile.mutable_bytes()), context,
-          "its cells are not those of its format");
+  require(expand(fields.type, fields.layout, bytes, shape.element_count(), tile.mutable_bytes()), context,
+          kNotOfItsFormat);
   return tile;
+}
+
+/// Values of `type` for cells that are stored, and may have one for all.
+CellList decoded_cells(StoredType stored, StoredCells cells, DType type) {
+  const auto count = cells.numbers.size();
+  // One byte each is how the cells of a BOOL tile are kept apart.
+  const auto unit = stored.encoding == Encoding::Bool ? with_encoding(Encoding::UInt8) : stored;
+  const auto kept = static_cast<std::int64_t>(cells.is_uniform ? std::min<std::size_t>(count, 1) : count);
+  CellList out{.numbers = std::move(cells.numbers), .values = {}};
+  const auto size = size_of(type);
+  out.values.resize(count * size);
+  if (unit.encoding == Encoding::Plain) {
+    CHECK(unit.values == type, "plain values are those of their type");
+    if (kept > 0) std::memcpy(out.values.data(), cells.values.data(), static_cast<std::size_t>(kept) * size);
+  } else {
+    decode_cells(unit, cells.values, kept, type, std::span(out.values).first(static_cast<std::size_t>(kept) * size));
+  }
+  if (cells.is_uniform)
+    for (std::size_t n = 1; n < count; ++n) std::memcpy(out.values.data() + n * size, out.values.data(), size);
+  return out;
+}
+
+/// The header of a tile, verified but for its checksum.
+struct VerifiedHeader {
+  std::array<std::byte, kFixedSize + 8 * kMaxStoredRank> buffer{};
+  std::size_t size = 0;
+  FixedFields fields;
+
+  std::span<std::byte> bytes() { return std::span(buffer).first(size); }
+  bool is_dense() const { return fields.layout.format == TileFormat::Dense; }
+};
+
+VerifiedHeader verified_header(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
+  CHECK(shape.rank() <= kMaxStoredRank, "no tensor of more dimensions was stored");
+  VerifiedHeader out;
+  out.size = header_size(shape.rank());
+  require(source.size() >= kFixedSize, context, "it has " + std::to_string(source.size()) + " bytes");
+  source.read(0, out.bytes().first(kFixedSize));
+  out.fields = verify_fixed_fields(out.bytes(), type, shape.rank(), context);
+  const auto values = values_size(out.fields.type, shape);
+  require(
+      out.is_dense() ? source.size() == out.size + values : source.size() > out.size && values <= kMaxStoredTileBytes,
+      context, "it has " + std::to_string(source.size()) + " bytes, expected " + std::to_string(out.size + values));
+  source.read(kFixedSize, out.bytes().subspan(kFixedSize));
+  verify_extents(out.bytes(), shape, context);
+  return out;
 }
 
 }  // namespace
@@ -338,21 +393,32 @@ std::vector<std::byte> encode_tile(const Tile& tile, Encoding encoding, FormatCh
 }
 
 Tile load_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
-  CHECK(shape.rank() <= kMaxStoredRank, "no tensor of more dimensions was stored");
-  const auto prefix = header_size(shape.rank());
-  require(source.size() >= kFixedSize, context, "it has " + std::to_string(source.size()) + " bytes");
-  std::array<std::byte, kFixedSize + 8 * kMaxStoredRank> buffer{};
-  const std::span<std::byte> header(buffer.data(), prefix);
-  source.read(0, header.first(kFixedSize));
-  const auto fields = verify_fixed_fields(header, type, shape.rank(), context);
-  const auto values = values_size(fields.type, shape);
-  const bool dense = fields.layout.format == TileFormat::Dense;
-  require(dense ? source.size() == prefix + values : source.size() > prefix && values <= kMaxStoredTileBytes, context,
-          "it has " + std::to_string(source.size()) + " bytes, expected " + std::to_string(prefix + values));
-  source.read(kFixedSize, header.subspan(kFixedSize));
-  verify_extents(header, shape, context);
-  return dense ? load_dense(source, header, fields.type, type, shape, context)
-               : load_sparse(source, header, fields, type, shape, context);
+  auto header = verified_header(source, type, shape, context);
+  return header.is_dense() ? load_dense(source, header.bytes(), header.fields.type, type, shape, context)
+                           : load_sparse(source, header.bytes(), header.fields, type, shape, context);
+}
+
+CellList load_cells(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
+  auto header = verified_header(source, type, shape, context);
+  if (header.is_dense()) return cells_of(load_dense(source, header.bytes(), header.fields.type, type, shape, context));
+  const auto bytes = sparse_bytes(source, header.bytes(), header.fields, shape, context);
+  auto cells = unpack(header.fields.type, header.fields.layout, bytes, shape.element_count());
+  require(cells.has_value(), context, kNotOfItsFormat);
+  return decoded_cells(header.fields.type, *std::move(cells), type);
+}
+
+CellList cells_of(const Tile& tile) {
+  if (tile.is_encoded()) return cells_of(decoded(tile));
+  const auto cells = tile.shape().element_count();
+  if (cells == 0) return {};
+  const StoredType type(tile.dtype());
+  if (!may_be_sparse(type, cells)) {
+    throw Error(ErrorKind::Unsupported, "a tile of " + std::to_string(cells) + " cells is too large for a list of them",
+                std::nullopt, "store the tensor in smaller tiles");
+  }
+  auto stored = stored_cells(type, tile.bytes(), cells, std::size_t{INT64_MAX});
+  CHECK(stored.has_value(), "all cells of a tile are taken");
+  return decoded_cells(type, *std::move(stored), tile.dtype());
 }
 
 Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {

@@ -117,7 +117,12 @@ std::uint64_t encoded_checksum(const ByteSource& source);
 /// (tensor/ cell_encoding.hpp). Every field and the checksum are verified, sizes before memory is allocated.
 /// Error{Corrupt} on a mismatch; `context` names the bytes' origin: "tile [0, 3] of tensor A".
 Tile load_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
-/// The same, decoded.
+/// The same of the cells that are not zero alone, with values of `type`, decoded. Makes no dense tile unless that is
+/// how they are stored.
+CellList load_cells(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
+/// The same of a tile that is there.
+CellList cells_of(const Tile& tile);
+/// Like load_tile(), decoded.
 Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
 
 }  // namespace eindb

@@ -153,6 +153,12 @@ TilePtr ReadSnapshot::load(const TileStore& store, std::int64_t tile_id, DType t
   return store.load(lease.connection(), tile_id, type);
 }
 
+void ReadSnapshot::read_with(const TileStore& store, const std::function<void(SqliteConnection&)>& work) {
+  if (!parallel_ || !store.is_in_file()) return work(database_.connection());
+  Lease lease(*this);
+  work(lease.connection());
+}
+
 std::size_t ReadSnapshot::reader_count() {
   const std::lock_guard lock(mutex_);
   return reader_count_;

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -42,6 +43,8 @@ class ReadSnapshot {
   TilePtr read(const TileStore& store, std::int64_t tile_id);
   /// See TileStore::load.
   TilePtr load(const TileStore& store, std::int64_t tile_id, DType type);
+  /// Runs `work` with a connection of the snapshot, which reads the store's tiles.
+  void read_with(const TileStore& store, const std::function<void(SqliteConnection&)>& work);
 
   /// Whether tiles of the file are read as of the time of the snapshot, regardless of later writes by the database's
   /// connection.

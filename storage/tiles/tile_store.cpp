@@ -196,20 +196,39 @@ std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connecti
   return value_of(MemorySource(select.blob(0)), connection, tile_id, type);
 }
 
+std::optional<LocatedContent> TileStore::reference_in(const ByteSource& row, SqliteConnection& connection,
+                                                      std::int64_t tile_id) const {
+  const auto reference = reference_bytes(row);
+  if (!reference) return std::nullopt;
+  // The session's workers are those of its own database.
+  if (!is_in_file())
+    throw Error(ErrorKind::Corrupt, describe(tile_id) + " of " + schema_ + " is damaged: it refers to a worker",
+                std::nullopt, "restore that database from a copy");
+  return contents(connection).locate(decode_reference(*reference, describe(tile_id)));
+}
+
 std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row, SqliteConnection& connection,
                                                           std::int64_t tile_id, DType type) const {
-  if (const auto reference = reference_bytes(row)) {
-    // The session's workers are those of its own database.
-    if (!is_in_file())
-      throw Error(ErrorKind::Corrupt, describe(tile_id) + " of " + schema_ + " is damaged: it refers to a worker",
-                  std::nullopt, "restore that database from a copy");
-    return contents(connection).locate(decode_reference(*reference, describe(tile_id)));
-  }
+  if (auto located = reference_in(row, connection, tile_id)) return *std::move(located);
   const auto key = grid_.key_of(tile_id);
   const auto shape = grid_.tile_shape(key);
   const auto room = grid_.room_shape(key);
   if (room == shape) return std::make_shared<const Tile>(load_tile(row, type, shape, describe(tile_id)));
   return std::make_shared<const Tile>(corner_of(decode_tile(row, type, room, describe(tile_id)), shape));
+}
+
+// Tiles at workers, and those with room for cells behind their end, are read as others are.
+CellList TileStore::load_cells(SqliteConnection& connection, std::int64_t tile_id, DType type) const {
+  CHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is read lies in its grid");
+  const auto key = grid_.key_of(tile_id);
+  if (!is_sharded() && grid_.room_shape(key) == grid_.tile_shape(key)) {
+    const std::lock_guard lock(connection.mutex());
+    const auto blob = SqliteBlob::open(connection, schema_, table_, "tile", tile_id, SqliteBlob::Access::Read);
+    if (blob && !reference_bytes(*blob))
+      return eindb::load_cells(*blob, type, grid_.tile_shape(key), describe(tile_id));
+  }
+  const auto tile = load(connection, tile_id, type);
+  return tile == nullptr ? CellList{} : cells_of(*tile);
 }
 
 StoredTileIds::StoredTileIds(SqliteConnection& connection, const TileStore& store)

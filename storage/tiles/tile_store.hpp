@@ -69,6 +69,8 @@ class TileStore {
   TilePtr read(SqliteConnection& connection, std::int64_t tile_id) const;
   /// The same with values of a type to which the store's encoding decodes its own; they stay encoded (Tile::encoding).
   TilePtr load(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
+  /// The cells of the tile that are not zero, decoded; none if it has no row. Errors as those of read().
+  CellList load_cells(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
   /// The label of a tile in the database's own file, unverified; nullopt if there is none.
   std::optional<TileLabel> label(SqliteConnection& connection, std::int64_t tile_id) const;
   /// ShardedContents::mend() for the tile, if it lies at workers.
@@ -90,6 +92,9 @@ class TileStore {
   std::variant<TilePtr, LocatedContent> find(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
   std::variant<TilePtr, LocatedContent> value_of(const ByteSource& row, SqliteConnection& connection,
                                                  std::int64_t tile_id, DType type) const;
+  /// Whether the row's value is a reference; then `located` is what it refers to.
+  std::optional<LocatedContent> reference_in(const ByteSource& row, SqliteConnection& connection,
+                                             std::int64_t tile_id) const;
 
   std::string tensor_;
   std::string table_;

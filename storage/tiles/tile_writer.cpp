@@ -98,9 +98,22 @@ void TileWriter::check_size(std::int64_t tile_id) const {
   }
 }
 
+// Tiles that are stored have fewer cells than 32 bits can number.
+CellList TileWriter::list_of(const CellBlock& cells) {
+  const auto numbers = cells.numbers();
+  CellList list{.numbers = {}, .values = cells.trie().values};
+  list.numbers.reserve(numbers.size());
+  for (const auto number : numbers) {
+    CHECK(number <= std::int64_t{UINT32_MAX}, "a cell of a stored tile has a number of 32 bits");
+    list.numbers.push_back(static_cast<std::uint32_t>(number));
+  }
+  return list;
+}
+
 void TileWriter::write(std::int64_t tile_id, const Tile& given) {
   check(tile_id, given);
   if (given.is_all_zero()) return remove(tile_id);
+  if (given.is_of_cells()) return write(tile_id, list_of(given.cells()));
   const auto room = room_of(tile_id, given);
   put(tile_id, encode(tile_id, room ? *room : given));
 }
@@ -165,7 +178,7 @@ void TileWriter::replace(std::int64_t tile_id, const Tile& tile) {
 }
 
 void TileWriter::replace(std::int64_t tile_id, const Tile& given, std::int64_t begin, std::int64_t end) {
-  if (contents_ != nullptr) return write(tile_id, given);
+  if (contents_ != nullptr || given.is_of_cells()) return write(tile_id, given);
   check(tile_id, given);
   if (given.is_all_zero()) return remove(tile_id);
   const auto room = room_of(tile_id, given);

@@ -46,6 +46,7 @@ class TileWriter {
  private:
   void check(std::int64_t tile_id, const Tile& tile) const;
   void check_size(std::int64_t tile_id) const;
+  static CellList list_of(const CellBlock& cells);
   std::optional<Tile> room_of(std::int64_t tile_id, const Tile& tile) const;
   EncodedTile encode(std::int64_t tile_id, const Tile& tile) const;
   CellNamer namer(std::int64_t tile_id, const Shape& room) const;

@@ -1,0 +1,33 @@
+#include "executor/cell_join.hpp"
+
+#include <utility>
+
+#include "common/check.hpp"
+#include "tensor/annihilation.hpp"
+
+namespace eindb {
+
+CellJoin::CellJoin(const JoinNode& join, const LabelTable& labels, const std::vector<JoinInput>& inputs)
+    : join_(join), labels_(labels) {
+  for (const auto& input : inputs) {
+    types_.push_back(input.dtype);
+    of_cells_.push_back(input.of_cells);
+  }
+  const std::vector<int> finite(inputs.size(), 0);
+  const auto pattern = cell_pattern(join.einsum, types_, of_cells_, finite, Zero::EitherSign);
+  CHECK(pattern.has_value(), "a join reads cells where it can be computed from them");
+  kernels_.emplace(*pattern, make(*pattern));
+}
+
+std::shared_ptr<const CellKernel> CellJoin::make(CellPattern pattern) const {
+  return std::make_shared<const CellKernel>(join_.einsum, labels_, types_, join_.compute_dtype, of_cells_, pattern);
+}
+
+std::shared_ptr<const CellKernel> CellJoin::kernel_for(std::span<const int> magnitudes) const {
+  const auto pattern = cell_pattern(join_.einsum, types_, of_cells_, magnitudes, Zero::EitherSign);
+  if (!pattern) return nullptr;
+  const auto made = kernels_.find(*pattern);
+  return made != kernels_.end() ? made->second : make(*pattern);
+}
+
+}  // namespace eindb

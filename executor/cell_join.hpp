@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executor/join_input.hpp"
+#include "executor/kernels/cell_kernel.hpp"
+#include "executor/memory_budget.hpp"
+#include "plan/join_node.hpp"
+
+namespace eindb {
+
+/// The kernel of a join that reads some operands as cells. Which points it may leave out depends on the values: a zero
+/// times a NaN or an infinity is NaN, so that where an operand has these the cells of the others do not suffice
+/// (tensor/cell_form). Immutable, thread-safe.
+class CellJoin {
+ public:
+  CellJoin(const JoinNode& join, const LabelTable& labels, const std::vector<JoinInput>& inputs);
+
+  /// How a call is computed from the cells of its operands, whose values have these magnitudes (OperandFacts); null if
+  /// it cannot be.
+  std::shared_ptr<const CellKernel> kernel_for(std::span<const int> magnitudes) const;
+  /// That for operands with finite values, which is there.
+  const CellKernel& kernel() const { return *kernels_.begin()->second; }
+  bool is_of_cells(std::size_t operand) const { return of_cells_[operand]; }
+
+ private:
+  std::shared_ptr<const CellKernel> make(CellPattern pattern) const;
+
+  const JoinNode& join_;
+  const LabelTable& labels_;
+  std::vector<DType> types_;
+  std::vector<bool> of_cells_;
+  std::map<CellPattern, std::shared_ptr<const CellKernel>> kernels_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "optimizer/partitions/calibrated_model.hpp"
+#include "plan/ein_graph.hpp"
+
+namespace eindb {
+
+/// Decides which stored tensors are read as cells (InputTensor::as_cells): those with few cells whose readers all can
+/// be computed from cells (tensor/cell_form), where the model predicts that to be faster than with dense tiles. A
+/// tensor may be worth it only together with the others of its reader: X + Y visits the cells of both. What was decided
+/// before does not count.
+EinGraph choose_cells(EinGraph graph, const CalibratedModel& model);
+
+}  // namespace eindb

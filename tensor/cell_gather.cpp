@@ -1,0 +1,119 @@
+#include "tensor/cell_gather.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+
+namespace eindb {
+
+CellGather::CellGather(DType type, const TileGrid& source, const TileGrid& target, std::int64_t tile_id)
+    : type_(type), source_(source) {
+  CHECK(source.shape() == target.shape(), "cells are gathered from another cut of their tensor");
+  const auto key = target.key_of(tile_id);
+  shape_ = target.tile_shape(key);
+  CHECK(CellBlock::may_have(shape_), "cells are gathered into a tile that may have them");
+  strides_ = shape_.row_major_strides();
+  for (std::size_t d = 0; d < key.size(); ++d) {
+    const auto range = target.range(d, key[d]);
+    box_.push_back(range);
+    if (range.size == 0) {
+      parts_.push_back({0, 0});
+      continue;
+    }
+    const auto first = source.part_at(d, range.begin);
+    parts_.push_back({first, source.part_at(d, range.end() - 1) + 1 - first});
+  }
+}
+
+std::optional<std::int64_t> CellGather::next(std::int64_t from) const {
+  if (from >= source_.tile_count()) return std::nullopt;
+  if (std::any_of(parts_.begin(), parts_.end(), [](const auto& parts) { return parts.size == 0; })) return std::nullopt;
+  auto key = source_.key_of(std::max<std::int64_t>(0, from));
+  // The dimensions from `rest` on begin anew.
+  auto rest = key.size();
+  for (std::size_t d = 0; d < key.size(); ++d) {
+    if (key[d] >= parts_[d].begin && key[d] < parts_[d].end()) continue;
+    rest = d;
+    if (key[d] >= parts_[d].end()) {
+      // The next key of the dimensions before.
+      for (;; --rest) {
+        if (rest == 0) return std::nullopt;
+        if (key[rest - 1] + 1 < parts_[rest - 1].end()) break;
+      }
+      ++key[rest - 1];
+    }
+    break;
+  }
+  for (; rest < key.size(); ++rest) key[rest] = parts_[rest].begin;
+  return source_.id_of(key);
+}
+
+void CellGather::reserve(std::int64_t cells) {
+  numbers_.reserve(static_cast<std::size_t>(cells));
+  values_.reserve(static_cast<std::size_t>(cells) * size_of(type_));
+}
+
+void CellGather::add(std::int64_t source_tile, std::span<const std::uint32_t> numbers,
+                     std::span<const std::byte> values) {
+  add_numbered(source_tile, numbers, values);
+}
+
+void CellGather::add(std::int64_t source_tile, const CellBlock& cells) {
+  const auto numbers = cells.numbers();
+  add_numbered<std::int64_t>(source_tile, numbers, cells.trie().values);
+}
+
+template <class Number>
+void CellGather::add_numbered(std::int64_t source_tile, std::span<const Number> numbers,
+                              std::span<const std::byte> values) {
+  const auto size = size_of(type_);
+  CHECK(values.size() == numbers.size() * size, "every cell has a value");
+  const auto key = source_.key_of(source_tile);
+  const auto tile = source_.tile_shape(key);
+  const auto begin = source_.tile_begin(key);
+  const auto rank = tile.rank();
+  const auto last = tile[rank - 1];
+  const auto& last_box = box_[rank - 1];
+  std::int64_t line_end = 0;
+  std::int64_t line_begin = 0;
+  std::int64_t base = 0;  // the number, in the target, of the line's cell 0; it may be outside
+  bool inside = false;
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    const auto number = static_cast<std::int64_t>(numbers[n]);
+    if (number >= line_end) {
+      auto line = number / last;
+      line_begin = line * last;
+      line_end = line_begin + last;
+      base = begin[rank - 1] - last_box.begin;
+      inside = true;
+      for (auto d = rank - 1; d-- > 0;) {
+        const auto at = begin[d] + line % tile[d];
+        line /= tile[d];
+        inside = inside && at >= box_[d].begin && at < box_[d].end();
+        base += (at - box_[d].begin) * strides_[d];
+      }
+      CHECK(line == 0, "a cell lies in its tile");
+    }
+    const auto at = begin[rank - 1] + number - line_begin;
+    if (!inside || at < last_box.begin || at >= last_box.end()) continue;
+    numbers_.push_back(base + number - line_begin);
+    const auto* value = values.data() + n * size;
+    values_.insert(values_.end(), value, value + size);
+  }
+}
+
+CellBlock CellGather::take() {
+  sort_cells(numbers_, values_, size_of(type_));
+  return CellBlock::of_numbers(type_, shape_, numbers_, std::move(values_));
+}
+
+std::int64_t CellGather::bytes_for(DType type, std::size_t rank, std::int64_t cells) {
+  // Numbers and values twice while they are sorted; each cell may have a node of its own in every level.
+  const auto per_cell =
+      2 * (sizeof(std::int64_t) + size_of(type)) + rank * (sizeof(std::uint32_t) + sizeof(std::int64_t));
+  return checked_multiply(cells + 1, static_cast<std::int64_t>(per_cell));
+}
+
+}  // namespace eindb
