@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "tensor/scalar_semantics.hpp"
-#include "tensor/scalar_value.hpp"
 
 namespace eindb {
 namespace {
@@ -261,6 +260,11 @@ int magnitude_of_parts(std::span<const std::byte> bytes) {
 
 Zero zero_of(const ScalarExpression& e, std::span<const OperandFacts> facts, std::span<const DType> operands) {
   return Analysis(facts, operands).of(e).zero;
+}
+
+std::optional<ScalarValue> constant_of(const ScalarExpression& e, std::span<const OperandFacts> facts,
+                                       std::span<const DType> operands) {
+  return Analysis(facts, operands).of(e).constant;
 }
 
 bool changes_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, std::span<const DType> operands) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "tensor/einsum.hpp"
+#include "tensor/scalar_value.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -36,6 +38,10 @@ enum class Zero : std::uint8_t {
 ///     y * z * x           zero if y * z cannot overflow
 ///     CASE WHEN x > 0 THEN y ELSE 0 END    zero, whatever y is
 Zero zero_of(const ScalarExpression& e, std::span<const OperandFacts> facts, std::span<const DType> operands);
+
+/// The value of a typed expression in every cell, if it has one alone; found likewise.
+std::optional<ScalarValue> constant_of(const ScalarExpression& e, std::span<const OperandFacts> facts,
+                                       std::span<const DType> operands);
 
 /// Whether a kernel call with such operands leaves the result unchanged: a sum ignores zeros, and a cell into which
 /// nothing is aggregated may stay absent if it is +0. Products and extremes do change.

@@ -184,6 +184,20 @@ struct VectorTable {
   void (*multiply_strided)(const StridedProduct& product, const void* a, const void* b, void* c);
 };
 
+/// The innermost loops of joins of cells, see executor/kernels/cell_product.
+struct CellTable {
+  /// to[c] += factor * sum over n < count of values[n] * from[places[n] * stride + c], for c < columns
+  void (*add_rows)(void* to, const void* from, const std::uint32_t* places, std::int64_t stride, const void* values,
+                   std::int64_t count, std::int64_t columns, const void* factor);
+  /// to[n] += factor * a[n] * b[n], without b[n] if b is null
+  void (*add_products)(void* to, const void* a, const void* b, const void* factor, std::int64_t count);
+  /// *sum = sum over n < count of a[n] * b[n], likewise
+  void (*dot)(void* sum, const void* a, const void* b, std::int64_t count);
+  /// *sum = sum over n < count of values[n] * from[places[n] * stride]
+  void (*dot_places)(void* sum, const void* values, const std::uint32_t* places, const void* from, std::int64_t stride,
+                     std::int64_t count);
+};
+
 /// The operations for one element type T at one level. `wide` accumulators have T for MIN and MAX, and otherwise the
 /// C++ type of wide_of(T).
 struct ElementTable {
@@ -269,6 +283,8 @@ struct ElementTable {
 
   /// The bits kHasNan, ... of a matrix; null for complex types.
   Specials specials = nullptr;
+
+  CellTable cells{};
 };
 
 /// See matrix_function (executor/kernels/matrix_functions).

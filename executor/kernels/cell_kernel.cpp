@@ -1,0 +1,540 @@
+#include "executor/kernels/cell_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+#include "executor/kernels/cell_nest.hpp"
+#include "executor/kernels/cell_order.hpp"
+#include "executor/kernels/cell_product.hpp"
+#include "executor/kernels/cell_sink.hpp"
+#include "executor/kernels/instruction_set.hpp"
+#include "executor/kernels/tile_operations.hpp"
+#include "tensor/scalar_types.hpp"
+
+namespace eindb {
+namespace {
+
+EinSum with_cell_types(EinSum einsum, const LabelTable& labels, const std::vector<DType>& operand_types,
+                       DType compute) {
+  CHECK(operand_types.size() == einsum.inputs.size(), "a kernel knows the type of every operand");
+  einsum.expression = with_types(einsum.expression, operand_types, labels, compute);
+  return einsum;
+}
+
+bool is_finite_value(const ScalarValue& value) {
+  return value.visit([](auto v) {
+    if constexpr (std::is_integral_v<decltype(v)>) return true;
+    else if constexpr (is_complex_type<decltype(v)>) return std::isfinite(v.real()) && std::isfinite(v.imag());
+    else return std::isfinite(v);
+  });
+}
+
+// Collects an expression as factor * operand * operand ...; false if it has another form.
+bool collect_factors(const ScalarExpression& e, const std::vector<DType>& types, DType compute,
+                     std::vector<std::size_t>& operands, ScalarValue& factor) {
+  using Kind = ScalarExpression::Kind;
+  if (e.is_constant()) {
+    factor = ScalarValue::apply(ScalarOp::Multiply, factor, ScalarValue::of(e));
+    return is_finite_value(factor);
+  }
+  const bool is_converted = e.kind() == Kind::Call && converts_to(e.op()) == compute;
+  const auto& operand = is_converted ? *e.arguments().front() : e;
+  if (operand.kind() == Kind::Operand) {
+    if (!is_converted && types[operand.operand()] != compute) return false;
+    const bool is_new = std::find(operands.begin(), operands.end(), operand.operand()) == operands.end();
+    operands.push_back(operand.operand());
+    return is_new;
+  }
+  if (e.is_call(ScalarOp::Negate)) {
+    factor = ScalarValue::apply(ScalarOp::Negate, factor);
+    return collect_factors(*e.arguments().front(), types, compute, operands, factor);
+  }
+  if (!e.is_call(ScalarOp::Multiply)) return false;
+  return std::all_of(e.arguments().begin(), e.arguments().end(),
+                     [&](const auto& a) { return collect_factors(*a, types, compute, operands, factor); });
+}
+
+std::vector<std::byte> converted_values(std::span<const std::byte> values, DType from, DType to) {
+  const auto count = static_cast<std::int64_t>(values.size() / size_of(from));
+  std::vector<std::byte> result(static_cast<std::size_t>(count) * size_of(to));
+  if (count > 0)
+    preferred_level_table().of(to).move[slot_of(from)]({result.data(), 0, 1}, {values.data(), 0, 1}, 1, count);
+  return result;
+}
+
+// The node of every coordinate of a trie's first level.
+std::vector<std::int32_t> list_of_places(const CellTrie::Level& level, std::int64_t extent) {
+  std::vector<std::int32_t> places(static_cast<std::size_t>(extent), -1);
+  for (std::size_t node = 0; node < level.coordinates.size(); ++node)
+    places[level.coordinates[node]] = static_cast<std::int32_t>(node);
+  return places;
+}
+
+bool has_list_of_places(std::int64_t nodes, std::int64_t extent) {
+  constexpr std::int64_t kPlacesPerNode = 64;
+  return nodes > 0 && extent <= kPlacesPerNode * nodes + 1024 && nodes < std::numeric_limits<std::int32_t>::max();
+}
+
+bool is_plus_zero_bits(const std::byte* value, std::size_t size) {
+  return std::all_of(value, value + size, [](std::byte b) { return b == std::byte{0}; });
+}
+
+// The cells without those that are +0.
+CellBlock block_without_zeros(DType type, const Shape& shape, std::vector<std::int64_t> cells,
+                              std::vector<std::byte> values) {
+  const auto size = size_of(type);
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    if (is_plus_zero_bits(values.data() + n * size, size)) continue;
+    if (kept != n) {
+      cells[kept] = cells[n];
+      std::copy_n(values.data() + n * size, size, values.data() + kept * size);
+    }
+    ++kept;
+  }
+  cells.resize(kept);
+  values.resize(kept * size);
+  return CellBlock::of_numbers(type, shape, cells, std::move(values));
+}
+
+}  // namespace
+
+// What one call knows: the order of its loops, its tries in that order, and its values in the types computed with.
+class CellKernel::Call {
+ public:
+  Call(const CellKernel& kernel, std::span<const Tile* const> operands, std::span<const PartRange> ranges,
+       bool makes_cells)
+      : kernel_(kernel),
+        operands_(operands),
+        ranges_(ranges),
+        output_(kernel.sizes_of(kernel.einsum_.output, ranges)),
+        output_strides_(label_strides(kernel.labels_, kernel.einsum_.output, output_)) {
+    uses_product_ = kernel_.product_ && kernel_.pattern_ != CellPattern::Union &&
+                    (kernel_.einsum_.aggregate == Aggregate::Sum || kernel_.einsum_.aggregate == Aggregate::None) &&
+                    !kernel_.rest_;
+    makes_cells_ = makes_cells;
+    order_ = choose_order(order_problem());
+  }
+
+  std::size_t workspace_bytes() const {
+    std::size_t bytes = 0;
+    for (std::size_t n = 0; n < operands_.size(); ++n) {
+      const auto size = size_of(kernel_.operand_types_[n]);
+      const auto& tile = *operands_[n];
+      const bool is_converted = uses_product_ && kernel_.operand_types_[n] != kernel_.compute_;
+      if (!kernel_.of_cells_[n]) {
+        if (is_converted) bytes += static_cast<std::size_t>(tile.shape().element_count()) * size_of(kernel_.compute_);
+        continue;
+      }
+      const auto count = static_cast<std::size_t>(tile.cells().count());
+      const auto rank = tile.shape().rank();
+      // Sorting takes numbers and values twice beside the new trie.
+      if (trie_order(n) != tile.cells().trie().order)
+        bytes += count * (12 * rank + 2 * sizeof(std::int64_t) + 3 * size);
+      if (is_converted) bytes += count * size_of(kernel_.compute_);
+      bytes += static_cast<std::size_t>(std::min<std::int64_t>(
+                   *std::max_element(tile.shape().extents().begin(), tile.shape().extents().end()),
+                   64 * tile.cells().count() + 1024)) *
+               sizeof(std::int32_t);
+    }
+    if (makes_cells_)
+      bytes += static_cast<std::size_t>(std::min(row_places(), kMostRowPlaces)) * (size_of(kernel_.compute_) + 1);
+    if (kernel_.rest_) bytes += static_cast<std::size_t>(output_.element_count()) * sizeof(std::int64_t);
+    return bytes + static_cast<std::size_t>(PointExpression::kMostPoints) * 16 * (operands_.size() + 4);
+  }
+
+  void run(Tile& accumulator) {
+    dispatch(kernel_.compute_, [&](auto t) {
+      using T = typename decltype(t)::type;
+      DenseSink<T> sink(accumulator.mutable_data<T>(), kernel_.einsum_.aggregate);
+      run_into<T>(sink);
+    });
+  }
+
+  // Adds the number of cells of each result.
+  void count_cells(Tile& accumulator) {
+    std::vector<std::vector<std::int64_t>> ones;
+    prepare_nest();
+    std::vector<const std::int64_t*> values;
+    for (const auto* trie : nest_.tries) {
+      ones.emplace_back(static_cast<std::size_t>(trie->count()), 1);
+      values.push_back(ones.back().data());
+    }
+    DenseSink<std::int64_t> sink(accumulator.mutable_data<std::int64_t>(), Aggregate::Sum);
+    ProductJoin<std::int64_t, DenseSink<std::int64_t>>(nest_, preferred_level_table().of(DType::Int64).cells,
+                                                       std::move(values), {}, true, sink)
+        .run(1);
+  }
+
+  CellBlock make_cells() {
+    return dispatch(kernel_.compute_, [&](auto t) {
+      using T = typename decltype(t)::type;
+      auto sink = sink_of_cells<T>(kernel_.einsum_.aggregate);
+      run_into<T>(sink);
+      auto [cells, values] = sink.take();
+      if (kernel_.rest_) add_rest_to_cells<T>(cells, values);
+      return block_without_zeros(kernel_.compute_, output_, std::move(cells), std::move(values));
+    });
+  }
+
+ private:
+  using Mode = CellSink<double>::Mode;
+
+  Mode mode() const {
+    if (order_.leading == output_.rank()) return Mode::Ascending;
+    return row_places() <= kMostRowPlaces ? Mode::Places : Mode::Hashed;
+  }
+  std::int64_t row_places() const {
+    std::int64_t places = 1;
+    for (auto d = order_.leading; d < output_.rank(); ++d) places = checked_multiply(places, output_[d]);
+    return places;
+  }
+  template <class T>
+  CellSink<T> sink_of_cells(Aggregate aggregate) const {
+    return {static_cast<typename CellSink<T>::Mode>(mode()), row_places(), aggregate};
+  }
+
+  template <class T>
+  void add_rest_to_cells(const std::vector<std::int64_t>& cells, std::vector<std::byte>& values) {
+    std::vector<std::vector<std::int64_t>> ones;
+    std::vector<const std::int64_t*> counted;
+    for (const auto* trie : nest_.tries) {
+      ones.emplace_back(static_cast<std::size_t>(trie->count()), 1);
+      counted.push_back(ones.back().data());
+    }
+    auto sink = sink_of_cells<std::int64_t>(Aggregate::Sum);
+    ProductJoin<std::int64_t, CellSink<std::int64_t>>(nest_, preferred_level_table().of(DType::Int64).cells,
+                                                      std::move(counted), {}, true, sink)
+        .run(1);
+    const auto [places, counts] = sink.take();
+    CHECK(places == cells, "cells are counted where there are some");
+    const auto all = kernel_.points_of_a_result(ranges_);
+    const auto rest = kernel_.rest_->template as<T>();
+    auto* value = reinterpret_cast<T*>(values.data());
+    const auto* count = reinterpret_cast<const std::int64_t*>(counts.data());
+    for (std::size_t n = 0; n < cells.size(); ++n)
+      if (count[n] < all) value[n] = aggregated_value(kernel_.einsum_.aggregate, value[n], rest);
+  }
+
+  const Labels& input(std::size_t n) const { return kernel_.einsum_.inputs[n]; }
+  std::int64_t extent(std::size_t place) const { return ranges_[place].size; }
+
+  OrderProblem order_problem() const {
+    OrderProblem problem;
+    problem.takes_union = kernel_.pattern_ == CellPattern::Union;
+    problem.makes_cells = makes_cells_;
+    for (const auto& range : ranges_) problem.extents.push_back(static_cast<double>(range.size));
+    for (const auto label : kernel_.einsum_.output) problem.output.push_back(kernel_.place_of(label));
+    problem.run_costs.assign(ranges_.size(), 0.15);
+    for (std::size_t place = 0; place < ranges_.size(); ++place)
+      if (output_strides_[place] > 1) problem.run_costs[place] = 0.6;
+    for (std::size_t n = 0; n < operands_.size(); ++n) {
+      if (kernel_.of_cells_[n]) {
+        OrderProblem::Trie trie;
+        for (const auto& level : operands_[n]->cells().trie().levels)
+          trie.nodes.push_back(static_cast<double>(level.coordinates.size()));
+        for (const auto label : input(n)) trie.labels.push_back(kernel_.place_of(label));
+        problem.tries.push_back(std::move(trie));
+      } else {
+        const auto strides = label_strides(kernel_.labels_, input(n), operands_[n]->shape());
+        for (std::size_t place = 0; place < ranges_.size(); ++place)
+          if (strides[place] > 1) problem.run_costs[place] = 2.5;
+      }
+    }
+    return problem;
+  }
+
+  // The dimensions of an operand of cells in the order of the loops.
+  std::vector<std::size_t> trie_order(std::size_t n) const {
+    std::vector<std::size_t> order;
+    for (const auto place : order_.labels)
+      for (std::size_t d = 0; d < input(n).size(); ++d)
+        if (kernel_.place_of(input(n)[d]) == place) order.push_back(d);
+    return order;
+  }
+
+  bool is_used(std::size_t n) const {
+    if (!uses_product_) return true;
+    const auto& used = kernel_.product_->operands;
+    return kernel_.of_cells_[n] || std::find(used.begin(), used.end(), n) != used.end();
+  }
+
+  void prepare_nest() {
+    nest_.row_level = order_.leading;
+    for (const auto place : order_.labels) {
+      nest_.levels.push_back({.label = place,
+                              .extent = extent(place),
+                              .begin = ranges_[place].begin,
+                              .output_stride = output_strides_[place],
+                              .tries = {},
+                              .dense = {}});
+    }
+    tries_.reserve(operands_.size());
+    places_.reserve(operands_.size());
+    for (std::size_t n = 0; n < operands_.size(); ++n) {
+      if (!is_used(n)) continue;
+      if (kernel_.of_cells_[n]) add_trie(n);
+      else add_dense(n);
+    }
+    add_lists_of_places();
+  }
+
+  void add_trie(std::size_t n) {
+    const auto& block = operands_[n]->cells();
+    auto order = trie_order(n);
+    const auto* trie = &block.trie();
+    if (order != trie->order) {
+      tries_.push_back(std::make_unique<CellTrie>(block.in_order(std::move(order))));
+      trie = tries_.back().get();
+    }
+    std::size_t depth = 0;
+    for (auto& level : nest_.levels) {
+      if (!contains(input(n), kernel_.labels_[level.label])) continue;
+      const auto& at = trie->levels[depth];
+      const bool is_last = ++depth == trie->levels.size();
+      level.tries.push_back({.trie = nest_.tries.size(),
+                             .is_last = is_last,
+                             .is_first = depth == 1,
+                             .coordinates = at.coordinates.data(),
+                             .begins = is_last ? nullptr : at.begins.data(),
+                             .places = nullptr});
+    }
+    nest_.tries.push_back(trie);
+    trie_operands_.push_back(n);
+  }
+
+  void add_dense(std::size_t n) {
+    const auto strides = label_strides(kernel_.labels_, input(n), operands_[n]->shape());
+    std::optional<std::size_t> last;
+    for (std::size_t number = 0; number < nest_.levels.size(); ++number) {
+      auto& level = nest_.levels[number];
+      if (!contains(input(n), kernel_.labels_[level.label])) continue;
+      level.dense.push_back({.dense = nest_.dense_count, .stride = strides[level.label], .is_last = false});
+      last = number;
+    }
+    if (last) nest_.levels[*last].dense.back().is_last = true;
+    ++nest_.dense_count;
+    dense_operands_.push_back(n);
+  }
+
+  void add_lists_of_places() {
+    for (auto& level : nest_.levels) {
+      if (level.tries.size() < 2 || kernel_.pattern_ == CellPattern::Union) continue;
+      for (auto& step : level.tries) {
+        const auto& first = nest_.tries[step.trie]->levels.front();
+        const auto nodes = static_cast<std::int64_t>(first.coordinates.size());
+        if (!step.is_first || !has_list_of_places(nodes, level.extent)) continue;
+        places_.push_back(list_of_places(first, level.extent));
+        step.places = places_.back().data();
+      }
+    }
+  }
+
+  // Labels that nothing depends on: a factor of the sum, or nodes that need not be told apart.
+  ScalarValue take_out_levels() {
+    ScalarValue factor(std::int64_t{1}, kernel_.compute_);
+    std::erase_if(nest_.levels, [&](const CellNest::Level& level) {
+      const bool is_factor = level.tries.empty() && level.dense.empty() && level.output_stride == 0;
+      if (is_factor)
+        factor = ScalarValue::apply(ScalarOp::Multiply, factor, ScalarValue(level.extent, kernel_.compute_));
+      return is_factor;
+    });
+    skip_levels();
+    return factor;
+  }
+
+  void skip_levels() {
+    for (std::size_t number = 0; number + 1 < nest_.levels.size(); ++number) {
+      auto& level = nest_.levels[number];
+      const auto& next = nest_.levels[number + 1];
+      level.is_skipped = level.tries.size() == 1 && level.dense.empty() && level.output_stride == 0 &&
+                         !level.tries.front().is_last && next.tries.size() == 1 &&
+                         next.tries.front().trie == level.tries.front().trie;
+    }
+  }
+
+  template <class T, class Sink>
+  void run_into(Sink& sink) {
+    prepare_nest();
+    if (uses_product_) run_product<T>(sink);
+    else run_points<T>(sink);
+  }
+
+  template <class T, class Sink>
+  void run_product(Sink& sink) {
+    auto factor =
+        ScalarValue::apply(ScalarOp::Multiply, kernel_.product_->factor.in(kernel_.compute_), take_out_levels())
+            .template as<T>();
+    std::vector<std::vector<std::byte>> converted;
+    converted.reserve(operands_.size());
+    const auto values_of = [&](std::size_t n, std::span<const std::byte> values) {
+      if (kernel_.operand_types_[n] == kernel_.compute_) return reinterpret_cast<const T*>(values.data());
+      converted.push_back(converted_values(values, kernel_.operand_types_[n], kernel_.compute_));
+      return reinterpret_cast<const T*>(converted.back().data());
+    };
+    std::vector<const T*> values;
+    for (std::size_t t = 0; t < nest_.tries.size(); ++t)
+      values.push_back(values_of(trie_operands_[t], nest_.tries[t]->values));
+    std::vector<const T*> dense;
+    for (const auto n : dense_operands_) {
+      dense.push_back(values_of(n, operands_[n]->bytes()));
+      if (input(n).empty()) factor = product_of_cells(factor, *dense.back());
+    }
+    ProductJoin<T, Sink>(nest_, preferred_level_table().of(kernel_.compute_).cells, std::move(values), std::move(dense),
+                         kernel_.einsum_.aggregate == Aggregate::Sum, sink)
+        .run(factor);
+  }
+
+  template <class T, class Sink>
+  void run_points(Sink& sink) {
+    std::vector<PointJoin::Source> sources(operands_.size());
+    for (std::size_t t = 0; t < nest_.tries.size(); ++t)
+      sources[trie_operands_[t]] = {true, t, nest_.tries[t]->values.data()};
+    for (std::size_t d = 0; d < dense_operands_.size(); ++d)
+      sources[dense_operands_[d]] = {false, d, operands_[dense_operands_[d]]->bytes().data()};
+    PointJoin(nest_, kernel_.points_, std::move(sources), kernel_.compute_, ranges_.size(),
+              kernel_.pattern_ == CellPattern::Union)
+        .run([&](std::span<const std::int64_t> cells, const std::byte* values) {
+          sink.take_points(cells, reinterpret_cast<const T*>(values));
+        });
+    sink.end_points();
+  }
+
+  const CellKernel& kernel_;
+  std::span<const Tile* const> operands_;
+  std::span<const PartRange> ranges_;
+  Shape output_;
+  std::vector<std::int64_t> output_strides_;  // by label
+  bool uses_product_ = false;
+  bool makes_cells_ = false;
+  LabelOrder order_;
+  CellNest nest_;
+  std::vector<std::unique_ptr<CellTrie>> tries_;  // sorted ones
+  std::vector<std::vector<std::int32_t>> places_;
+  std::vector<std::size_t> trie_operands_;  // the operand of each trie of the nest
+  std::vector<std::size_t> dense_operands_;
+};
+
+CellKernel::CellKernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
+                       std::vector<bool> of_cells, CellPattern pattern)
+    : einsum_(with_cell_types(einsum, labels, operand_types, compute)),
+      labels_(einsum.labels()),
+      operand_types_(std::move(operand_types)),
+      compute_(compute),
+      of_cells_(std::move(of_cells)),
+      pattern_(pattern),
+      product_(product_of(einsum_, operand_types_, compute)),
+      points_(einsum_, labels, operand_types_, compute),
+      leaves_zeros_(leaves_zeros(einsum_, labels, operand_types_, pattern)),
+      operation_count_(ExpressionProgram(einsum_, labels, operand_types_).operation_count()) {
+  CHECK(of_cells_.size() == einsum_.inputs.size(), "it is known of every operand whether it is of cells");
+  if (pattern_ != CellPattern::WithRest) return;
+  const OperandFacts zero{.zero = true};
+  rest_ = constant_of(*einsum_.expression, std::span(&zero, 1), operand_types_);
+  CHECK(einsum_.inputs.size() == 1 && rest_, "where there is no cell, one operand has one value");
+}
+
+std::optional<CellKernel::Product> CellKernel::product_of(const EinSum& typed, const std::vector<DType>& types,
+                                                          DType compute) {
+  Product product{{}, ScalarValue(std::int64_t{1}, compute)};
+  if (!collect_factors(*typed.expression, types, compute, product.operands, product.factor)) return std::nullopt;
+  return product;
+}
+
+void CellKernel::run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
+                     bool first) const {
+  check(operands, label_ranges);
+  CHECK(accumulator.dtype() == compute_, "a kernel accumulates in the type that it computes in");
+  CHECK(accumulator.shape().extents() == sizes_of(einsum_.output, label_ranges),
+        "an accumulator covers its labels' ranges");
+  CHECK(first || einsum_.aggregate != Aggregate::None, "without an aggregate every call writes new cells");
+  if (accumulator.shape().element_count() == 0) return;
+  if (first) accumulator = identity_tile(einsum_.aggregate, compute_, accumulator.shape());
+  const auto is_empty = [](const PartRange& range) { return range.size == 0; };
+  if (std::any_of(label_ranges.begin(), label_ranges.end(), is_empty)) return;
+  Call(*this, operands, label_ranges, false).run(accumulator);
+  if (rest_) add_rest(operands, label_ranges, accumulator);
+}
+
+void CellKernel::add_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                          Tile& accumulator) const {
+  auto counts = Tile::zeros(DType::Int64, accumulator.shape());
+  Call(*this, operands, label_ranges, false).count_cells(counts);
+  const auto all = points_of_a_result(label_ranges);
+  dispatch(compute_, [&](auto t) {
+    using T = typename decltype(t)::type;
+    const auto rest = rest_->as<T>();
+    auto* values = accumulator.mutable_data<T>();
+    const auto* count = counts.data<std::int64_t>();
+    for (std::int64_t n = 0; n < accumulator.shape().element_count(); ++n) {
+      if (count[n] >= all) continue;
+      const auto times =
+          einsum_.aggregate == Aggregate::Sum ? scalar_multiply(rest, convert_value<T>(all - count[n])) : rest;
+      values[n] = aggregated_value(einsum_.aggregate, values[n], times);
+    }
+  });
+}
+
+CellBlock CellKernel::make_cells(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const {
+  check(operands, label_ranges);
+  CHECK(leaves_zeros_, "a result of cells is zero elsewhere");
+  const Shape shape(sizes_of(einsum_.output, label_ranges));
+  const auto is_empty = [](const PartRange& range) { return range.size == 0; };
+  if (std::any_of(label_ranges.begin(), label_ranges.end(), is_empty))
+    return CellBlock::of_numbers(compute_, shape, {}, {});
+  return Call(*this, operands, label_ranges, true).make_cells();
+}
+
+std::size_t CellKernel::workspace_bytes(std::span<const Tile* const> operands,
+                                        std::span<const PartRange> label_ranges) const {
+  check(operands, label_ranges);
+  return std::max(Call(*this, operands, label_ranges, false).workspace_bytes(),
+                  Call(*this, operands, label_ranges, true).workspace_bytes());
+}
+
+std::string CellKernel::describe() const {
+  const auto count = std::count(of_cells_.begin(), of_cells_.end(), true);
+  auto text = "cells of " + std::to_string(count) + (count == 1 ? " operand" : " operands");
+  if (pattern_ == CellPattern::Union) text += " together";
+  if (product_ && pattern_ == CellPattern::Intersection)
+    return text + (einsum_.aggregate == Aggregate::Sum ? ": sum of products" : ": products");
+  text +=
+      ": expression (" + std::to_string(operation_count_) + (operation_count_ == 1 ? " operation)" : " operations)");
+  return rest_ ? text + ", and the rest" : text;
+}
+
+std::size_t CellKernel::place_of(Label label) const {
+  const auto place = static_cast<std::size_t>(std::find(labels_.begin(), labels_.end(), label) - labels_.begin());
+  DCHECK(place < labels_.size(), "a tile has labels of its EinSum");
+  return place;
+}
+
+std::vector<std::int64_t> CellKernel::sizes_of(const Labels& labels, std::span<const PartRange> label_ranges) const {
+  std::vector<std::int64_t> sizes;
+  for (const auto label : labels) sizes.push_back(label_ranges[place_of(label)].size);
+  return sizes;
+}
+
+// The points that are aggregated into one cell.
+std::int64_t CellKernel::points_of_a_result(std::span<const PartRange> label_ranges) const {
+  return checked_product(sizes_of(einsum_.aggregated, label_ranges));
+}
+
+void CellKernel::check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const {
+  CHECK(label_ranges.size() == labels_.size(), "a kernel call has a range for every label");
+  CHECK(operands.size() == operand_types_.size(), "a kernel call has a tile for every input");
+  for (std::size_t n = 0; n < operands.size(); ++n) {
+    CHECK(operands[n]->dtype() == operand_types_[n], "an operand's tiles are of its type");
+    CHECK(operands[n]->is_of_cells() == of_cells_[n] && !operands[n]->is_encoded(),
+          "tiles are of cells where that is known, and plain elsewhere");
+    CHECK(operands[n]->shape().extents() == sizes_of(einsum_.inputs[n], label_ranges),
+          "an operand's tile covers its labels' ranges");
+  }
+}
+
+}  // namespace eindb

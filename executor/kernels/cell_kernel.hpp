@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executor/kernels/cell_points.hpp"
+#include "tensor/cell_block.hpp"
+#include "tensor/cell_form.hpp"
+#include "tensor/einsum.hpp"
+#include "tensor/partition.hpp"
+#include "tensor/scalar_value.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// Evaluates one EinSum on tiles of which some are of cells, in time in proportion to the points at which there are
+/// cells: a join of the operands' coordinates (Generic Join; Ngo, Re and Rudra, Skew Strikes Back, 2013). The labels
+/// are bound one after the other, each to the coordinates that the tries of all operands which have it share at that
+/// place. Labels that only dense operands have are ordinary loops. So two matrices multiply row by row (Gustavson), and
+/// triangles are counted without their paths.
+///
+/// Sums of products have loops of their own (cell_product), any other expression is computed on runs of points
+/// (cell_points). Each call chooses the order of the labels from its operands (cell_order).
+///
+/// Immutable after construction, thread-safe: all tasks of a join share one.
+class CellKernel {
+ public:
+  /// As those of Kernel. `of_cells[n]`: the tiles of operand n are of cells; the others have plain values. `pattern` is
+  /// right for this EinSum: see cell_pattern.
+  CellKernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
+             std::vector<bool> of_cells, CellPattern pattern);
+
+  /// See Kernel::run.
+  void run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
+           bool first) const;
+  /// The result of one call as cells, of the compute type, without those that are +0. The result has a label, and
+  /// leaves_zeros() says that it may be of cells.
+  CellBlock make_cells(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const;
+
+  /// Bytes that a call takes at most beside operands, accumulator and cells made.
+  std::size_t workspace_bytes(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const;
+  /// For EXPLAIN: "cells of 2 operands: sum of products", "cells of 1 operand: expression (2 operations), and the
+  /// rest".
+  std::string describe() const;
+
+ private:
+  class Call;
+  struct Product {
+    std::vector<std::size_t> operands;  ///< distinct
+    ScalarValue factor;
+  };
+
+  void add_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                Tile& accumulator) const;
+  static std::optional<Product> product_of(const EinSum& typed, const std::vector<DType>& types, DType compute);
+  std::vector<std::int64_t> sizes_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
+  std::size_t place_of(Label label) const;
+  void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const;
+  std::int64_t points_of_a_result(std::span<const PartRange> label_ranges) const;
+
+  EinSum einsum_;  // with types
+  Labels labels_;
+  std::vector<DType> operand_types_;
+  DType compute_;
+  std::vector<bool> of_cells_;
+  CellPattern pattern_;
+  std::optional<Product> product_;  // where the expression is one
+  PointExpression points_;
+  bool leaves_zeros_;
+  std::size_t operation_count_;
+  std::optional<ScalarValue> rest_;  // the value where there is no cell, of pattern WithRest
+};
+
+}  // namespace eindb

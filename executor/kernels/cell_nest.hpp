@@ -1,0 +1,160 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tensor/cell_block.hpp"
+
+namespace eindb {
+
+/// Loops over the labels of a join of cells for one call: what moves where a label gets an index. Tries have their
+/// levels in the order of the loops.
+struct CellNest {
+  struct TrieStep {
+    std::size_t trie;
+    bool is_last;   ///< its nodes are the cells
+    bool is_first;  ///< they are of no parent
+    const std::uint32_t* coordinates;
+    const std::int64_t* begins;  ///< null in the last level
+    const std::int32_t* places;  ///< the node of each coordinate, or -1; null where there is no list
+  };
+  struct DenseStep {
+    std::size_t dense;
+    std::int64_t stride;
+    bool is_last;  ///< all labels of the operand have an index then
+  };
+  struct Level {
+    std::size_t label;  ///< among EinSum::labels()
+    std::int64_t extent;
+    std::int64_t begin;  ///< the index in the whole tensor of the range's first one
+    std::int64_t output_stride;
+    std::vector<TrieStep> tries;
+    std::vector<DenseStep> dense;
+    /// Nothing else depends on the label, so that all nodes of the trie's next level are taken at once.
+    bool is_skipped = false;
+  };
+
+  std::vector<Level> levels;
+  std::vector<const CellTrie*> tries;
+  std::size_t dense_count = 0;
+  std::size_t row_level = 0;  ///< where rows of the result are begun, if they are gathered
+};
+
+/// The first node from `from` to before `end` whose coordinate is at least `least`; `end` if there is none. Takes
+/// longer steps the farther it is.
+inline std::int64_t seek_node(const std::uint32_t* coordinates, std::int64_t from, std::int64_t end,
+                              std::uint32_t least) {
+  constexpr int kNear = 4;
+  for (int n = 0; n < kNear; ++n, ++from)
+    if (from >= end || coordinates[from] >= least) return from;
+  std::int64_t step = kNear;
+  auto low = from;
+  while (end - low > step && coordinates[low + step] < least) {
+    low += step;
+    step *= 2;
+  }
+  return std::lower_bound(coordinates + low, coordinates + std::min(low + step, end), least) - coordinates;
+}
+
+/// Where a join stands in each trie: the nodes of the next level that are below those chosen so far.
+class TrieCursors {
+ public:
+  explicit TrieCursors(const CellNest& nest) {
+    for (const auto* trie : nest.tries) {
+      begin_.push_back(0);
+      end_.push_back(static_cast<std::int64_t>(trie->levels.front().coordinates.size()));
+    }
+    std::size_t steps = 0;
+    for (const auto& level : nest.levels) {
+      first_.push_back(steps);
+      steps += level.tries.size();
+    }
+    node_.resize(steps);
+  }
+
+  std::int64_t begin(std::size_t trie) const { return begin_[trie]; }
+  std::int64_t end(std::size_t trie) const { return end_[trie]; }
+  void set(std::size_t trie, std::int64_t begin, std::int64_t end) {
+    begin_[trie] = begin;
+    end_[trie] = end;
+  }
+  /// To the nodes below a node.
+  void descend(const CellNest::TrieStep& step, std::int64_t node) {
+    set(step.trie, step.begins[node], step.begins[node + 1]);
+  }
+
+  /// Calls `visit` with each coordinate that all tries of the level have, and the tries' nodes there.
+  template <class Visit>
+  void meet(const CellNest::Level& level, std::size_t number, Visit visit) {
+    const auto& steps = level.tries;
+    auto* nodes = node_.data() + first_[number];
+    std::size_t driver = 0;
+    for (std::size_t k = 1; k < steps.size(); ++k)
+      if (end_[steps[k].trie] - begin_[steps[k].trie] < end_[steps[driver].trie] - begin_[steps[driver].trie])
+        driver = k;
+    for (std::size_t k = 0; k < steps.size(); ++k) nodes[k] = begin_[steps[k].trie];
+    const auto& lead = steps[driver];
+    const auto end = end_[lead.trie];
+    while (nodes[driver] < end) {
+      const auto coordinate = lead.coordinates[nodes[driver]];
+      auto next = coordinate;
+      for (std::size_t k = 0; k < steps.size(); ++k) {
+        if (k == driver) continue;
+        const auto& step = steps[k];
+        if (step.places != nullptr) {
+          nodes[k] = step.places[coordinate];
+          if (nodes[k] >= 0) continue;
+          next = coordinate + 1;
+          break;
+        }
+        nodes[k] = seek_node(step.coordinates, nodes[k], end_[step.trie], coordinate);
+        if (nodes[k] == end_[step.trie]) return;
+        next = step.coordinates[nodes[k]];
+        if (next != coordinate) break;
+      }
+      if (next == coordinate) {
+        const auto here = nodes[driver];
+        visit(coordinate, static_cast<const std::int64_t*>(nodes));
+        nodes[driver] = here + 1;
+      } else {
+        nodes[driver] =
+            next == coordinate + 1 ? nodes[driver] + 1 : seek_node(lead.coordinates, nodes[driver] + 1, end, next);
+      }
+    }
+  }
+
+  /// Calls `visit` with each coordinate that any trie of the level has, and the tries' nodes there, -1 for none.
+  template <class Visit>
+  void unite(const CellNest::Level& level, std::size_t number, Visit visit) {
+    const auto& steps = level.tries;
+    auto* nodes = node_.data() + first_[number];
+    std::vector<std::int64_t> at(steps.size());
+    std::vector<std::int64_t> ends(steps.size());
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      at[k] = begin_[steps[k].trie];
+      ends[k] = end_[steps[k].trie];
+    }
+    while (true) {
+      constexpr auto kNone = std::int64_t{1} << 40U;
+      auto least = kNone;
+      for (std::size_t k = 0; k < steps.size(); ++k)
+        if (at[k] < ends[k]) least = std::min<std::int64_t>(least, steps[k].coordinates[at[k]]);
+      if (least == kNone) return;
+      for (std::size_t k = 0; k < steps.size(); ++k) {
+        const bool is_there = at[k] < ends[k] && steps[k].coordinates[at[k]] == least;
+        nodes[k] = is_there ? at[k]++ : -1;
+      }
+      visit(static_cast<std::uint32_t>(least), static_cast<const std::int64_t*>(nodes));
+    }
+  }
+
+ private:
+  std::vector<std::int64_t> begin_;  // by trie
+  std::vector<std::int64_t> end_;
+  std::vector<std::size_t> first_;  // by level: its place in node_
+  std::vector<std::int64_t> node_;
+};
+
+}  // namespace eindb

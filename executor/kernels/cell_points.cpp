@@ -1,0 +1,206 @@
+#include "executor/kernels/cell_points.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/poll_steps.hpp"
+#include "executor/kernels/instruction_set.hpp"
+#include "tensor/random.hpp"
+
+namespace eindb {
+namespace {
+
+using NodeKind = ScalarExpression::Kind;
+
+// Replaces label values and random numbers by operands. Expressions share nodes, so each is rewritten once.
+class NumberExtraction {
+ public:
+  NumberExtraction(const EinSum& einsum, const LabelTable& table, std::vector<DType>& types,
+                   std::vector<PointExpression::Number>& numbers)
+      : all_(einsum.labels()), table_(table), types_(types), numbers_(numbers) {}
+
+  ScalarPtr of(const ScalarPtr& e) {
+    if (const auto known = rewritten_.find(e.get()); known != rewritten_.end()) return known->second;
+    auto result = rewrite(e);
+    rewritten_.emplace(e.get(), result);
+    return result;
+  }
+
+ private:
+  ScalarPtr rewrite(const ScalarPtr& e) {
+    poll_cancellation_after(1);
+    switch (e->kind()) {
+      case NodeKind::LabelIndex: return number(e, {.random = {}, .coefficients = coefficients({e->label()})});
+      case NodeKind::Uniform: return random(e, Instruction::Kind::Uniform);
+      case NodeKind::Normal: return random(e, Instruction::Kind::Normal);
+      case NodeKind::Call: break;
+      default: return e;
+    }
+    std::vector<ScalarPtr> arguments;
+    for (const auto& argument : e->arguments()) arguments.push_back(of(argument));
+    return arguments == e->arguments() ? e : ScalarExpression::call(e->op(), std::move(arguments));
+  }
+
+  ScalarPtr random(const ScalarPtr& e, Instruction::Kind kind) {
+    return number(e, {.random = kind, .seed = e->seed(), .coefficients = coefficients(e->cell())});
+  }
+
+  ScalarPtr number(const ScalarPtr& e, PointExpression::Number number) {
+    numbers_.push_back(std::move(number));
+    types_.push_back(e->type().value());
+    return ScalarExpression::operand(types_.size() - 1);
+  }
+
+  // Of the row-major number of a cell.
+  std::vector<std::uint64_t> coefficients(const Labels& cell) const {
+    std::vector<std::uint64_t> out(all_.size(), 0);
+    std::uint64_t stride = 1;
+    for (auto n = cell.size(); n-- > 0;) {
+      out[static_cast<std::size_t>(std::find(all_.begin(), all_.end(), cell[n]) - all_.begin())] += stride;
+      stride *= static_cast<std::uint64_t>(table_.extent(cell[n]));
+    }
+    return out;
+  }
+
+  Labels all_;
+  const LabelTable& table_;
+  std::vector<DType>& types_;
+  std::vector<PointExpression::Number>& numbers_;
+  std::unordered_map<const ScalarExpression*, ScalarPtr> rewritten_;
+};
+
+}  // namespace
+
+PointExpression::PointExpression(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types,
+                                 DType compute)
+    : compute_(compute), types_(std::move(operand_types)) {
+  EinSum points;
+  points.expression = NumberExtraction(einsum, labels, types_, numbers_).of(einsum.expression);
+  LabelTable table;
+  const auto point = table.add("point", kMostPoints);
+  points.inputs.assign(types_.size(), {point});
+  points.output = {point};
+  kernel_.emplace(points, table, types_, compute_);
+}
+
+void PointExpression::write_number(std::size_t n, std::span<const std::int64_t> indices, std::byte* into) const {
+  const auto& number = numbers_[n];
+  std::uint64_t value = 0;
+  for (std::size_t label = 0; label < indices.size(); ++label)
+    value += number.coefficients[label] * static_cast<std::uint64_t>(indices[label]);
+  dispatch(types_[types_.size() - numbers_.size() + n], [&](auto t) {
+    using T = typename decltype(t)::type;
+    T result{};
+    if (!number.random) result = convert_value<T>(static_cast<std::int64_t>(value));
+    else if (*number.random == Instruction::Kind::Uniform)
+      result = convert_value<T>(random_uniform(number.seed, value));
+    else result = convert_value<T>(random_normal(number.seed, value));
+    std::memcpy(into, &result, sizeof(T));
+  });
+}
+
+void PointExpression::evaluate(std::span<const std::byte* const> columns, std::int64_t count, std::byte* values) const {
+  std::vector<LabelView> views;
+  for (std::size_t n = 0; n < columns.size(); ++n) views.push_back({types_[n], columns[n], {1}});
+  const PartRange range{0, count};
+  kernel_->run(preferred_level_table(), views, std::span(&range, 1), {compute_, values, {1}}, true);
+}
+
+PointJoin::PointJoin(const CellNest& nest, const PointExpression& expression, std::vector<Source> sources,
+                     DType compute, std::size_t label_count, bool takes_union)
+    : nest_(nest),
+      expression_(expression),
+      sources_(std::move(sources)),
+      compute_(compute),
+      takes_union_(takes_union),
+      cursors_(nest),
+      indices_(label_count, 0),
+      at_(nest.dense_count, 0),
+      cell_at_(nest.tries.size(), -1) {
+  constexpr auto kPoints = static_cast<std::size_t>(PointExpression::kMostPoints);
+  for (const auto type : expression.types()) columns_.emplace_back(kPoints * size_of(type));
+  values_.resize(kPoints * size_of(compute));
+  cells_.reserve(kPoints);
+}
+
+void PointJoin::run(Take take) {
+  take_ = std::move(take);
+  visit(0, 0);
+  flush();
+}
+
+void PointJoin::visit(std::size_t number, std::int64_t cell) {
+  if (number == nest_.levels.size()) return add_point(cell);
+  const auto& level = nest_.levels[number];
+  const auto& steps = level.tries;
+  if (steps.empty()) {
+    for (std::int64_t index = 0; index < level.extent; ++index) bind(number, index, nullptr, cell);
+    return;
+  }
+  if (steps.size() == 1) {
+    const auto& step = steps.front();
+    const auto begin = cursors_.begin(step.trie);
+    const auto end = cursors_.end(step.trie);
+    for (auto node = begin; node < end; ++node) bind(number, step.coordinates[node], &node, cell);
+    cursors_.set(step.trie, begin, end);
+    return;
+  }
+  const auto saved = ranges_.size();
+  for (const auto& step : steps) ranges_.emplace_back(cursors_.begin(step.trie), cursors_.end(step.trie));
+  const auto take = [&](std::uint32_t coordinate, const std::int64_t* nodes) {
+    bind(number, coordinate, nodes, cell);
+    for (std::size_t k = 0; k < steps.size(); ++k)
+      cursors_.set(steps[k].trie, ranges_[saved + k].first, ranges_[saved + k].second);
+  };
+  if (takes_union_) cursors_.unite(level, number, take);
+  else cursors_.meet(level, number, take);
+  ranges_.resize(saved);
+}
+
+// To an index of the level's label, and on to the next level.
+void PointJoin::bind(std::size_t number, std::int64_t index, const std::int64_t* nodes, std::int64_t cell) {
+  poll_cancellation_after(1);
+  const auto& level = nest_.levels[number];
+  indices_[level.label] = level.begin + index;
+  for (const auto& step : level.dense) at_[step.dense] += index * step.stride;
+  for (std::size_t k = 0; k < level.tries.size(); ++k) {
+    const auto& step = level.tries[k];
+    if (step.is_last) cell_at_[step.trie] = nodes[k];
+    else if (nodes[k] >= 0) cursors_.descend(step, nodes[k]);
+    else cursors_.set(step.trie, 0, 0);
+  }
+  visit(number + 1, cell + index * level.output_stride);
+  for (const auto& step : level.dense) at_[step.dense] -= index * step.stride;
+}
+
+void PointJoin::add_point(std::int64_t cell) {
+  const auto place = cells_.size();
+  for (std::size_t n = 0; n < sources_.size(); ++n) {
+    const auto& source = sources_[n];
+    const auto size = size_of(expression_.types()[n]);
+    auto* into = columns_[n].data() + place * size;
+    const auto from = source.is_trie ? cell_at_[source.number] : at_[source.number];
+    if (from < 0) std::memset(into, 0, size);
+    else std::memcpy(into, source.values + static_cast<std::size_t>(from) * size, size);
+  }
+  for (std::size_t n = 0; n < expression_.numbers().size(); ++n) {
+    const auto column = sources_.size() + n;
+    expression_.write_number(n, indices_, columns_[column].data() + place * size_of(expression_.types()[column]));
+  }
+  cells_.push_back(cell);
+  if (std::cmp_equal(cells_.size(), PointExpression::kMostPoints)) flush();
+}
+
+void PointJoin::flush() {
+  if (cells_.empty()) return;
+  std::vector<const std::byte*> columns;
+  for (const auto& column : columns_) columns.push_back(column.data());
+  expression_.evaluate(columns, static_cast<std::int64_t>(cells_.size()), values_.data());
+  take_(cells_, values_.data());
+  cells_.clear();
+}
+
+}  // namespace eindb

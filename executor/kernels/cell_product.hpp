@@ -1,0 +1,355 @@
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/poll_steps.hpp"
+#include "executor/kernels/cell_nest.hpp"
+#include "executor/kernels/cell_sink.hpp"
+#include "executor/kernels/level_table.hpp"
+#include "tensor/scalar_semantics.hpp"
+
+namespace eindb {
+
+/// The product that joins of cells compute: complex numbers by the plain formula, like matrix products.
+template <class T>
+inline T product_of_cells(T a, T b) {
+  if constexpr (is_complex_type<T>)
+    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  else return scalar_multiply(a, b);
+}
+
+/// The sum, or without an aggregate each, of the products of the operands' values at the points of a nest. Products are
+/// taken as far as their factors are known, so that inner loops multiply by what changes in them alone. The innermost
+/// loops go over
+///
+///     a run of a dense label          z[k] += p * x[k],  z[k] += p * x[k] * y[k],  z += p * x[k] * y[k]
+///     the nodes of one trie           z += p * a[n] * x[place[n]],  z[place[n]] += p * a[n]
+///     the nodes that tries share      z += p * a[m] * b[n]
+///     nodes, and a run below each     z[k] += p * a[n] * x[place[n], k], with z[k] in registers
+///
+/// One call's state.
+template <class T, class Sink>
+class ProductJoin {
+ public:
+  /// `values`: the cells' values by trie; `dense`: the first value of each dense operand.
+  ProductJoin(const CellNest& nest, const CellTable& loops, std::vector<const T*> values, std::vector<const T*> dense,
+              bool sums, Sink& sink)
+      : levels_(nest.levels),
+        row_level_(nest.row_level),
+        loops_(loops),
+        values_(std::move(values)),
+        at_(std::move(dense)),
+        sums_(sums),
+        sink_(sink),
+        cursors_(nest) {
+    for (std::size_t n = 0; n < levels_.size(); ++n) {
+      ways_.push_back(way_of(n));
+      bases_.push_back(std::vector<const T*>(levels_[n].dense.size()));
+    }
+  }
+
+  void run(T factor) { visit(0, factor, 0); }
+
+ private:
+  enum class Way : std::uint8_t { Skip, Range, Nodes, Meet, RunLeaf, NodesLeaf, MeetLeaf, RowsLeaf };
+  using Level = CellNest::Level;
+  static constexpr std::int64_t kChunk = 256;  // of values that are held for a moment
+
+  Way way_of(std::size_t number) const {
+    const auto& level = levels_[number];
+    const bool is_last = number + 1 == levels_.size();
+    if (level.is_skipped) return Way::Skip;
+    if (level.tries.empty()) return is_last ? Way::RunLeaf : Way::Range;
+    if (level.tries.size() > 1) return is_last ? Way::MeetLeaf : Way::Meet;
+    if (is_last) return Way::NodesLeaf;
+    return ends_in_rows(number) ? Way::RowsLeaf : Way::Nodes;
+  }
+
+  // Whether the values of one dense operand, in a run for each node of this level, are added up.
+  bool ends_in_rows(std::size_t number) const {
+    const auto& level = levels_[number];
+    if (number + 2 != levels_.size() || !sums_ || level.output_stride != 0 || !level.tries.front().is_last)
+      return false;
+    const auto& run = levels_.back();
+    if (!run.tries.empty() || level.dense.size() != 1 || level.dense.front().is_last || run.dense.size() > 2)
+      return false;
+    bool has_row = false;
+    for (const auto& step : run.dense) {
+      if (step.stride != 1) return false;
+      has_row = has_row || step.dense == level.dense.front().dense;
+    }
+    return has_row;
+  }
+
+  void visit(std::size_t number, T product, std::int64_t cell) {
+    if constexpr (Sink::kTakesRows) {
+      if (number == row_level_ && sink_.has_rows()) {
+        sink_.begin_row(cell);
+        visit_level(number, product, cell);
+        sink_.end_row();
+        return;
+      }
+    }
+    visit_level(number, product, cell);
+  }
+
+  void visit_level(std::size_t number, T product, std::int64_t cell) {
+    if (number == levels_.size()) return sink_.add(cell, product);
+    const auto& level = levels_[number];
+    switch (ways_[number]) {
+      case Way::Skip: return skip(number, product, cell);
+      case Way::Range: return over_range(number, product, cell);
+      case Way::Nodes: return over_nodes(number, product, cell);
+      case Way::Meet: return over_shared(number, product, cell);
+      case Way::RunLeaf: return add_run(level, product, cell);
+      case Way::NodesLeaf: return add_nodes(level, product, cell);
+      case Way::MeetLeaf: return add_shared(number, product, cell);
+      case Way::RowsLeaf: return add_rows(level, product, cell);
+    }
+  }
+
+  void skip(std::size_t number, T product, std::int64_t cell) {
+    const auto& step = levels_[number].tries.front();
+    const auto begin = cursors_.begin(step.trie);
+    const auto end = cursors_.end(step.trie);
+    if (begin == end) return;
+    cursors_.set(step.trie, step.begins[begin], step.begins[end]);
+    visit(number + 1, product, cell);
+    cursors_.set(step.trie, begin, end);
+  }
+
+  void keep_bases(std::size_t number) {
+    auto& bases = bases_[number];
+    for (std::size_t k = 0; k < bases.size(); ++k) bases[k] = at_[levels_[number].dense[k].dense];
+  }
+  void restore_bases(std::size_t number) {
+    const auto& bases = bases_[number];
+    for (std::size_t k = 0; k < bases.size(); ++k) at_[levels_[number].dense[k].dense] = bases[k];
+  }
+  // Moves dense operands to an index; the product with those that are at a value then.
+  T bind(std::size_t number, std::int64_t index, T product) {
+    const auto& bases = bases_[number];
+    for (std::size_t k = 0; k < bases.size(); ++k) {
+      const auto& step = levels_[number].dense[k];
+      at_[step.dense] = bases[k] + index * step.stride;
+      if (step.is_last) product = product_of_cells(product, *at_[step.dense]);
+    }
+    return product;
+  }
+
+  void over_range(std::size_t number, T product, std::int64_t cell) {
+    const auto& level = levels_[number];
+    keep_bases(number);
+    for (std::int64_t index = 0; index < level.extent; ++index) {
+      poll_cancellation_after(1);
+      const auto next = bind(number, index, product);
+      visit(number + 1, next, cell + index * level.output_stride);
+    }
+    restore_bases(number);
+  }
+
+  void over_nodes(std::size_t number, T product, std::int64_t cell) {
+    const auto& level = levels_[number];
+    const auto& step = level.tries.front();
+    const auto begin = cursors_.begin(step.trie);
+    const auto end = cursors_.end(step.trie);
+    keep_bases(number);
+    for (auto node = begin; node < end; ++node) {
+      const auto index = static_cast<std::int64_t>(step.coordinates[node]);
+      auto next = bind(number, index, product);
+      if (step.is_last) next = product_of_cells(next, values_[step.trie][node]);
+      else cursors_.descend(step, node);
+      visit(number + 1, next, cell + index * level.output_stride);
+    }
+    poll_cancellation_after(static_cast<std::size_t>(end - begin));
+    cursors_.set(step.trie, begin, end);
+    restore_bases(number);
+  }
+
+  void over_shared(std::size_t number, T product, std::int64_t cell) {
+    const auto& level = levels_[number];
+    const auto& steps = level.tries;
+    const auto saved = ranges_.size();
+    for (const auto& step : steps) ranges_.push_back({cursors_.begin(step.trie), cursors_.end(step.trie)});
+    keep_bases(number);
+    cursors_.meet(level, number, [&](std::uint32_t coordinate, const std::int64_t* nodes) {
+      const auto index = static_cast<std::int64_t>(coordinate);
+      auto next = bind(number, index, product);
+      for (std::size_t k = 0; k < steps.size(); ++k) {
+        if (steps[k].is_last) next = product_of_cells(next, values_[steps[k].trie][nodes[k]]);
+        else cursors_.descend(steps[k], nodes[k]);
+      }
+      visit(number + 1, next, cell + index * level.output_stride);
+      for (std::size_t k = 0; k < steps.size(); ++k)
+        cursors_.set(steps[k].trie, ranges_[saved + k].begin, ranges_[saved + k].end);
+      poll_cancellation_after(1);
+    });
+    restore_bases(number);
+    ranges_.resize(saved);
+  }
+
+  // The product of the level's dense operands at an index.
+  T dense_at(const Level& level, std::int64_t index) const {
+    T product(1);
+    for (const auto& step : level.dense) product = product_of_cells(product, at_[step.dense][index * step.stride]);
+    return product;
+  }
+
+  void add_run(const Level& level, T product, std::int64_t cell) {
+    const auto count = level.extent;
+    if (count == 0) return;
+    poll_cancellation_after(static_cast<std::size_t>(count / 8 + 1));
+    bool is_contiguous = !level.dense.empty() && level.dense.size() <= 2 && level.output_stride <= 1;
+    for (const auto& step : level.dense) is_contiguous = is_contiguous && step.stride == 1;
+    if (is_contiguous) {
+      const auto* a = at_[level.dense.front().dense];
+      const auto* b = level.dense.size() == 2 ? at_[level.dense.back().dense] : nullptr;
+      if (level.output_stride == 0 && sums_) {
+        T sum;
+        loops_.dot(&sum, a, b, count);
+        return sink_.add(cell, product_of_cells(product, sum));
+      }
+      if (auto* to = level.output_stride == 1 ? sink_.run(cell, count) : nullptr)
+        return loops_.add_products(to, a, b, &product, count);
+    }
+    if (level.output_stride == 0 && sums_) {
+      T sum(0);
+      for (std::int64_t n = 0; n < count; ++n) sum = scalar_add(sum, dense_at(level, n));
+      return sink_.add(cell, product_of_cells(product, sum));
+    }
+    for (std::int64_t n = 0; n < count; ++n)
+      sink_.add(cell + n * level.output_stride, product_of_cells(product, dense_at(level, n)));
+  }
+
+  void add_nodes(const Level& level, T product, std::int64_t cell) {
+    const auto& step = level.tries.front();
+    const auto begin = cursors_.begin(step.trie);
+    const auto count = cursors_.end(step.trie) - begin;
+    if (count == 0) return;
+    poll_cancellation_after(static_cast<std::size_t>(count));
+    const auto* values = values_[step.trie] + begin;
+    const auto* places = step.coordinates + begin;
+    if (level.output_stride == 0 && sums_) {
+      T sum(0);
+      if (level.dense.empty()) {
+        loops_.dot(&sum, values, nullptr, count);
+      } else if (level.dense.size() == 1) {
+        const auto& dense = level.dense.front();
+        loops_.dot_places(&sum, values, places, at_[dense.dense], dense.stride, count);
+      } else {
+        for (std::int64_t n = 0; n < count; ++n)
+          sum = scalar_add(sum, product_of_cells(values[n], dense_at(level, places[n])));
+      }
+      return sink_.add(cell, product_of_cells(product, sum));
+    }
+    if (level.dense.empty()) {
+      for (std::int64_t n = 0; n < count; ++n)
+        sink_.add(cell + static_cast<std::int64_t>(places[n]) * level.output_stride,
+                  product_of_cells(product, values[n]));
+    } else {
+      for (std::int64_t n = 0; n < count; ++n)
+        sink_.add(cell + static_cast<std::int64_t>(places[n]) * level.output_stride,
+                  product_of_cells(product, product_of_cells(values[n], dense_at(level, places[n]))));
+    }
+  }
+
+  void add_shared(std::size_t number, T product, std::int64_t cell) {
+    const auto& level = levels_[number];
+    const auto& steps = level.tries;
+    std::size_t met = 1;
+    if (level.output_stride == 0 && sums_) {
+      T sum(0);
+      cursors_.meet(level, number, [&](std::uint32_t coordinate, const std::int64_t* nodes) {
+        sum = scalar_add(sum, shared_at(level, coordinate, nodes));
+        ++met;
+      });
+      // Where nothing meets, nothing is there.
+      if (met > 1) sink_.add(cell, product_of_cells(product, sum));
+    } else {
+      cursors_.meet(level, number, [&](std::uint32_t coordinate, const std::int64_t* nodes) {
+        sink_.add(cell + static_cast<std::int64_t>(coordinate) * level.output_stride,
+                  product_of_cells(product, shared_at(level, coordinate, nodes)));
+        ++met;
+      });
+    }
+    auto least = cursors_.end(steps.front().trie) - cursors_.begin(steps.front().trie);
+    for (const auto& step : steps) least = std::min(least, cursors_.end(step.trie) - cursors_.begin(step.trie));
+    poll_cancellation_after(static_cast<std::size_t>(least) + 1);
+  }
+  T shared_at(const Level& level, std::uint32_t coordinate, const std::int64_t* nodes) const {
+    T value = values_[level.tries.front().trie][nodes[0]];
+    for (std::size_t k = 1; k < level.tries.size(); ++k)
+      value = product_of_cells(value, values_[level.tries[k].trie][nodes[k]]);
+    return level.dense.empty() ? value : product_of_cells(value, dense_at(level, coordinate));
+  }
+
+  void add_rows(const Level& level, T product, std::int64_t cell) {
+    const auto& step = level.tries.front();
+    const auto begin = cursors_.begin(step.trie);
+    const auto count = cursors_.end(step.trie) - begin;
+    if (count == 0) return;
+    const auto& run = levels_.back();
+    poll_cancellation_after(static_cast<std::size_t>(count * (run.extent / 16 + 1)));
+    const auto& row = level.dense.front();
+    const auto* values = values_[step.trie] + begin;
+    const auto* places = step.coordinates + begin;
+    const T* other = nullptr;
+    for (const auto& dense : run.dense)
+      if (dense.dense != row.dense) other = at_[dense.dense];
+    if (other == nullptr && run.output_stride == 1) {
+      if (auto* to = sink_.run(cell, run.extent))
+        return loops_.add_rows(to, at_[row.dense], places, row.stride, values, count, run.extent, &product);
+    }
+    T total(0);
+    for (std::int64_t from = 0; from < run.extent; from += kChunk) {
+      const auto columns = std::min(kChunk, run.extent - from);
+      std::fill_n(held_.data(), columns, T(0));
+      loops_.add_rows(held_.data(), at_[row.dense] + from, places, row.stride, values, count, columns, &product);
+      if (run.output_stride == 0) {
+        T sum;
+        loops_.dot(&sum, held_.data(), other == nullptr ? nullptr : other + from, columns);
+        total = scalar_add(total, sum);
+      } else {
+        add_held(run, other == nullptr ? nullptr : other + from, cell + from * run.output_stride, columns);
+      }
+    }
+    if (run.output_stride == 0) sink_.add(cell, total);
+  }
+
+  void add_held(const Level& run, const T* other, std::int64_t cell, std::int64_t columns) {
+    if (other != nullptr && run.output_stride == 1) {
+      if (auto* to = sink_.run(cell, columns)) {
+        const T one(1);
+        return loops_.add_products(to, held_.data(), other, &one, columns);
+      }
+    }
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto value = held_[static_cast<std::size_t>(c)];
+      sink_.add(cell + c * run.output_stride, other == nullptr ? value : product_of_cells(value, other[c]));
+    }
+  }
+
+  struct NodeRange {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+
+  const std::vector<Level>& levels_;
+  std::size_t row_level_;
+  const CellTable& loops_;
+  std::vector<const T*> values_;
+  std::vector<const T*> at_;  // of each dense operand, its value at the indices that it has so far
+  bool sums_;
+  Sink& sink_;
+  TrieCursors cursors_;
+  std::vector<Way> ways_;
+  std::vector<std::vector<const T*>> bases_;  // by level
+  std::vector<NodeRange> ranges_;             // of the levels where tries meet
+  std::array<T, kChunk> held_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,233 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/check.hpp"
+#include "common/poll_steps.hpp"
+#include "tensor/cell_block.hpp"
+#include "tensor/einsum.hpp"
+#include "tensor/scalar_semantics.hpp"
+
+namespace eindb {
+
+/// Aggregates a further value.
+template <class T>
+T aggregated_value(Aggregate aggregate, T before, T next) {
+  switch (aggregate) {
+    case Aggregate::Sum: return scalar_add(before, next);
+    case Aggregate::Prod: return scalar_multiply(before, next);
+    case Aggregate::Min: return scalar_least(before, next);
+    case Aggregate::Max: return scalar_greatest(before, next);
+    default: return next;
+  }
+}
+
+/// Takes the values of a join by the row-major number of the cell of the result: here into all values of a tile.
+template <class T>
+class DenseSink {
+ public:
+  DenseSink(T* values, Aggregate aggregate) : values_(values), aggregate_(aggregate) {}
+
+  static constexpr bool kTakesRows = false;
+
+  void add(std::int64_t cell, T value) {
+    if (aggregate_ == Aggregate::Sum) values_[cell] = scalar_add(values_[cell], value);
+    else values_[cell] = aggregated_value(aggregate_, values_[cell], value);
+  }
+  /// The values of some points, and the end of all.
+  void take_points(std::span<const std::int64_t> cells, const T* values) {
+    for (std::size_t n = 0; n < cells.size(); ++n) add(cells[n], values[n]);
+  }
+  void end_points() {}
+  /// Cells to which values may be added in place, `count` of them from that one on; null if they must be passed to
+  /// add().
+  T* run(std::int64_t cell, std::int64_t /*count*/) { return aggregate_ == Aggregate::Sum ? values_ + cell : nullptr; }
+
+ private:
+  T* values_;
+  Aggregate aggregate_;
+};
+
+/// The same into a block of cells. They come in ascending order; or in rows, which do, while the cells of a row come in
+/// any order and again and again: then a row has a place for each, and bits for those that have come; or a hash table,
+/// where it has too many places.
+template <class T>
+class CellSink {
+ public:
+  enum class Mode : std::uint8_t { Ascending, Places, Hashed };
+
+  /// `row`: the number of places of a row; rows begin at multiples of it.
+  CellSink(Mode mode, std::int64_t row, Aggregate aggregate) : mode_(mode), row_(row), aggregate_(aggregate) {
+    if (mode_ != Mode::Places) return;
+    places_.resize(static_cast<std::size_t>(row_));
+    came_.resize(static_cast<std::size_t>(row_ / 64 + 1));
+    words_came_.resize(came_.size() / 64 + 1);
+  }
+
+  static constexpr bool kTakesRows = true;
+
+  bool has_rows() const { return mode_ != Mode::Ascending; }
+  void begin_row(std::int64_t first_cell) { first_ = first_cell; }
+  void end_row() {
+    if (mode_ == Mode::Places) end_places();
+    else end_hashed();
+  }
+
+  void add(std::int64_t cell, T value) {
+    if (mode_ == Mode::Places) return add_place(cell - first_, value);
+    if (mode_ == Mode::Hashed) return add_hashed(cell - first_, value);
+    if (!cells_.empty() && cells_.back() == cell) last() = aggregated_value(aggregate_, last(), value);
+    else append(cell, value);
+  }
+  void take_points(std::span<const std::int64_t> cells, const T* values) {
+    for (std::size_t n = 0; n < cells.size(); ++n) {
+      if (has_rows() && (!is_in_row_ || cells[n] < first_ || cells[n] - first_ >= row_)) {
+        if (is_in_row_) end_row();
+        begin_row(cells[n] / row_ * row_);
+        is_in_row_ = true;
+      }
+      add(cells[n], values[n]);
+    }
+  }
+  void end_points() {
+    if (is_in_row_) end_row();
+  }
+  T* run(std::int64_t cell, std::int64_t count) {
+    if (mode_ != Mode::Places || aggregate_ != Aggregate::Sum) return nullptr;
+    for (auto place = cell - first_; place < cell - first_ + count; ++place) mark(static_cast<std::size_t>(place));
+    return places_.data() + (cell - first_);
+  }
+
+  /// All cells, with those that are +0.
+  std::pair<std::vector<std::int64_t>, std::vector<std::byte>> take() {
+    return {std::move(cells_), std::move(values_)};
+  }
+
+ private:
+  static constexpr std::int64_t kFree = -1;
+
+  T& last() { return *reinterpret_cast<T*>(values_.data() + (values_.size() - sizeof(T))); }
+  void append(std::int64_t cell, T value) {
+    cells_.push_back(cell);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    values_.insert(values_.end(), bytes, bytes + sizeof(T));
+  }
+
+  void mark(std::size_t place) {
+    came_[place / 64] |= std::uint64_t{1} << (place % 64);
+    words_came_[place / 4096] |= std::uint64_t{1} << (place / 64 % 64);
+  }
+
+  // Places are zero before they are added to.
+  void add_place(std::int64_t number, T value) {
+    const auto place = static_cast<std::size_t>(number);
+    auto& sum = places_[place];
+    if (aggregate_ == Aggregate::Sum) {
+      sum = scalar_add(sum, value);
+    } else {
+      const bool came = (came_[place / 64] >> (place % 64) & 1U) != 0;
+      sum = came ? aggregated_value(aggregate_, sum, value) : value;
+    }
+    mark(place);
+  }
+
+  void end_places() {
+    for (std::size_t group = 0; group < words_came_.size(); ++group) {
+      for (auto words = std::exchange(words_came_[group], 0); words != 0; words &= words - 1) {
+        const auto word = group * 64 + static_cast<std::size_t>(std::countr_zero(words));
+        for (auto bits = std::exchange(came_[word], 0); bits != 0; bits &= bits - 1) {
+          const auto place = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+          append(first_ + static_cast<std::int64_t>(place), std::exchange(places_[place], T(0)));
+        }
+      }
+    }
+  }
+
+  void add_hashed(std::int64_t number, T value) {
+    if (2 * (used_.size() + 1) > table_.size()) grow();
+    const auto slot = slot_of_number(number);
+    auto& [key, sum] = table_[slot];
+    if (key == kFree) {
+      key = number;
+      sum = value;
+      used_.push_back(slot);
+    } else {
+      sum = aggregated_value(aggregate_, sum, value);
+    }
+  }
+
+  std::size_t slot_of_number(std::int64_t number) const {
+    const auto mask = table_.size() - 1;
+    auto slot = static_cast<std::size_t>(static_cast<std::uint64_t>(number) * 0x9E3779B97F4A7C15ULL >> 20U) & mask;
+    while (table_[slot].first != kFree && table_[slot].first != number) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  void grow() {
+    constexpr std::size_t kLeast = 64;
+    auto before = std::move(table_);
+    table_.assign(std::max(kLeast, 2 * before.size()), {kFree, T(0)});
+    for (auto& slot : used_) {
+      const auto entry = before[slot];
+      slot = slot_of_number(entry.first);
+      table_[slot] = entry;
+    }
+  }
+
+  void end_hashed() {
+    std::vector<std::int64_t> numbers;
+    std::vector<std::byte> values;
+    numbers.reserve(used_.size());
+    values.reserve(used_.size() * sizeof(T));
+    for (const auto slot : used_) {
+      const auto& [key, sum] = table_[slot];
+      numbers.push_back(first_ + key);
+      const auto* bytes = reinterpret_cast<const std::byte*>(&sum);
+      values.insert(values.end(), bytes, bytes + sizeof(T));
+      table_[slot].first = kFree;
+    }
+    poll_cancellation_after(used_.size());
+    used_.clear();
+    constexpr std::size_t kFew = 256;
+    if (numbers.size() > kFew) sort_cells(numbers, values, sizeof(T));
+    else sort_few(numbers, values);
+    cells_.insert(cells_.end(), numbers.begin(), numbers.end());
+    values_.insert(values_.end(), values.begin(), values.end());
+  }
+
+  static void sort_few(std::vector<std::int64_t>& numbers, std::vector<std::byte>& values) {
+    std::vector<std::pair<std::int64_t, T>> cells;
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      T value;
+      std::memcpy(&value, values.data() + n * sizeof(T), sizeof(T));
+      cells.emplace_back(numbers[n], value);
+    }
+    std::sort(cells.begin(), cells.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      numbers[n] = cells[n].first;
+      std::memcpy(values.data() + n * sizeof(T), &cells[n].second, sizeof(T));
+    }
+  }
+
+  Mode mode_;
+  std::int64_t row_;
+  Aggregate aggregate_;
+  std::int64_t first_ = 0;  // of the row
+  bool is_in_row_ = false;  // of points
+  std::vector<std::int64_t> cells_;
+  std::vector<std::byte> values_;
+  std::vector<T> places_;
+  std::vector<std::uint64_t> came_;        // a bit for each place
+  std::vector<std::uint64_t> words_came_;  // a bit for each word of those
+  std::vector<std::pair<std::int64_t, T>> table_;
+  std::vector<std::size_t> used_;  // slots of the table
+};
+
+}  // namespace eindb

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+
+#include "executor/kernels/level_table.hpp"
+#include "tensor/scalar_semantics.hpp"
+
+/// The innermost loops of joins of cells (executor/kernels/cell_product).
+namespace eindb::EINDB_LEVEL {
+
+// Complex products by the plain formula, like matrix products.
+template <class T>
+[[gnu::always_inline]] inline T cell_times(T a, T b) {
+  if constexpr (is_complex_type<T>)
+    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  else return a * b;
+}
+template <class T>
+[[gnu::always_inline]] inline T cell_plus(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else return a + b;
+}
+
+/// Adds to kColumns columns, which stay in registers.
+template <class T, int kColumns>
+[[gnu::always_inline]] inline void add_some_columns(T* to, const T* from, const std::uint32_t* places,
+                                                    std::int64_t stride, const T* values, std::int64_t count,
+                                                    T factor) {
+  T sums[kColumns]{};
+  for (std::int64_t n = 0; n < count; ++n) {
+    const auto value = values[n];
+    const auto* row = from + static_cast<std::int64_t>(places[n]) * stride;
+    for (int c = 0; c < kColumns; ++c) sums[c] = cell_plus(sums[c], cell_times(value, row[c]));
+  }
+  for (int c = 0; c < kColumns; ++c) to[c] = cell_plus(to[c], cell_times(factor, sums[c]));
+}
+
+template <class T>
+void add_cell_rows(void* to, const void* from, const std::uint32_t* places, std::int64_t stride, const void* values,
+                   std::int64_t count, std::int64_t columns, const void* factor) {
+  constexpr int kWide = static_cast<int>(256 / sizeof(T));
+  constexpr int kNarrow = static_cast<int>(64 / sizeof(T));
+  auto* sums = static_cast<T*>(to);
+  const auto* rows = static_cast<const T*>(from);
+  const auto* weights = static_cast<const T*>(values);
+  const auto scale = *static_cast<const T*>(factor);
+  std::int64_t c = 0;
+  for (; c + kWide <= columns; c += kWide)
+    add_some_columns<T, kWide>(sums + c, rows + c, places, stride, weights, count, scale);
+  for (; c + kNarrow <= columns; c += kNarrow)
+    add_some_columns<T, kNarrow>(sums + c, rows + c, places, stride, weights, count, scale);
+  if (c + kNarrow / 4 <= columns) {
+    for (; c + kNarrow / 4 <= columns; c += kNarrow / 4)
+      add_some_columns<T, kNarrow / 4>(sums + c, rows + c, places, stride, weights, count, scale);
+  }
+  for (; c < columns; ++c) add_some_columns<T, 1>(sums + c, rows + c, places, stride, weights, count, scale);
+}
+
+template <class T>
+void add_cell_products(void* to, const void* a, const void* b, const void* factor, std::int64_t count) {
+  auto* __restrict out = static_cast<T*>(to);
+  const auto* left = static_cast<const T*>(a);
+  const auto* right = static_cast<const T*>(b);
+  const auto scale = *static_cast<const T*>(factor);
+  if (right == nullptr) {
+    for (std::int64_t n = 0; n < count; ++n) out[n] = cell_plus(out[n], cell_times(scale, left[n]));
+  } else {
+    for (std::int64_t n = 0; n < count; ++n)
+      out[n] = cell_plus(out[n], cell_times(scale, cell_times(left[n], right[n])));
+  }
+}
+
+template <class T>
+void dot_cell_runs(void* sum, const void* a, const void* b, std::int64_t count) {
+  constexpr int kLanesAtOnce = static_cast<int>(128 / sizeof(T));
+  const auto* left = static_cast<const T*>(a);
+  const auto* right = static_cast<const T*>(b);
+  T sums[kLanesAtOnce]{};
+  std::int64_t n = 0;
+  for (; n + kLanesAtOnce <= count; n += kLanesAtOnce)
+    for (int l = 0; l < kLanesAtOnce; ++l)
+      sums[l] = cell_plus(sums[l], right == nullptr ? left[n + l] : cell_times(left[n + l], right[n + l]));
+  T total{};
+  for (; n < count; ++n) total = cell_plus(total, right == nullptr ? left[n] : cell_times(left[n], right[n]));
+  for (int width = kLanesAtOnce / 2; width > 0; width /= 2)
+    for (int l = 0; l < width; ++l) sums[l] = cell_plus(sums[l], sums[l + width]);
+  *static_cast<T*>(sum) = cell_plus(total, sums[0]);
+}
+
+template <class T>
+void dot_cells(void* sum, const void* values, const std::uint32_t* places, const void* from, std::int64_t stride,
+               std::int64_t count) {
+  const auto* weights = static_cast<const T*>(values);
+  const auto* dense = static_cast<const T*>(from);
+  T sums[4]{};
+  std::int64_t n = 0;
+  const auto at = [&](std::int64_t m) __attribute__((always_inline)) {
+    return cell_times(weights[m], dense[static_cast<std::int64_t>(places[m]) * stride]);
+  };
+  for (; n + 4 <= count; n += 4) {
+    sums[0] = cell_plus(sums[0], at(n));
+    sums[1] = cell_plus(sums[1], at(n + 1));
+    sums[2] = cell_plus(sums[2], at(n + 2));
+    sums[3] = cell_plus(sums[3], at(n + 3));
+  }
+  for (; n < count; ++n) sums[0] = cell_plus(sums[0], at(n));
+  *static_cast<T*>(sum) = cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3]));
+}
+
+template <class T>
+void fill_cell_loops(ElementTable& table) {
+  table.cells = {add_cell_rows<T>, add_cell_products<T>, dot_cell_runs<T>, dot_cells<T>};
+}
+
+}  // namespace eindb::EINDB_LEVEL

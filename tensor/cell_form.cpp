@@ -1,0 +1,147 @@
+#include "tensor/cell_form.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/access_form.hpp"
+#include "tensor/scalar_types.hpp"
+#include "tensor/scalar_value.hpp"
+#include "tensor/scan_form.hpp"
+
+namespace eindb {
+namespace {
+
+bool has_distinct_labels(const Labels& labels) { return DistinctLabels(labels).labels().size() == labels.size(); }
+
+bool have_same_labels(const Labels& a, const Labels& b) {
+  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](Label label) { return contains(b, label); });
+}
+
+// Whether the kernel of cells has the aggregate and the operands.
+bool is_joined_by_cells(const EinSum& einsum, std::span<const DType> types, const std::vector<bool>& of_cells) {
+  using enum Aggregate;
+  constexpr std::size_t kMostLabels = 63;
+  if (einsum.labels().size() > kMostLabels) return false;
+  if (einsum.aggregate == LogSumExp || einsum.aggregate == Block || einsum.aggregate == User) return false;
+  bool has_any = false;
+  for (std::size_t n = 0; n < of_cells.size(); ++n) {
+    if (!of_cells[n]) continue;
+    if (einsum.inputs[n].empty() || !has_distinct_labels(einsum.inputs[n])) return false;
+    has_any = true;
+  }
+  if (!has_any) return false;
+  const auto compute = written_type(*einsum.expression, types);
+  return !access_form(einsum) && !(compute && scan_form(einsum, *compute));
+}
+
+bool leaves_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, std::span<const DType> types,
+                    Zero least) {
+  if (changes_nothing(einsum, facts, types)) return true;
+  return einsum.aggregate == Aggregate::None && least == Zero::EitherSign &&
+         zero_of(*einsum.expression, facts, types) != Zero::Unknown;
+}
+
+// f(0) of an EinSum with one operand; nullopt if the value differs from point to point.
+std::optional<ScalarValue> rest_of(const EinSum& einsum, std::span<const DType> types) {
+  if (einsum.inputs.size() != 1) return std::nullopt;
+  const OperandFacts zero{.zero = true};
+  return constant_of(*einsum.expression, std::span(&zero, 1), types);
+}
+
+// Whether a value is aggregated once for all points that have it, or as a multiple.
+bool has_rest(const EinSum& einsum, std::span<const DType> types) {
+  if (einsum.aggregate == Aggregate::None || einsum.inputs.size() != 1) return false;
+  if (!have_same_labels(einsum.labels(), einsum.inputs.front())) return false;
+  const auto rest = rest_of(einsum, types);
+  if (!rest) return false;
+  const bool is_idempotent = rest->visit([](auto v) { return v == decltype(v)(0) || v == decltype(v)(1); });
+  return einsum.aggregate != Aggregate::Prod || is_idempotent;
+}
+
+double extent_of(const Labels& labels, const LabelTable& table) {
+  double extent = 1;
+  for (const auto label : labels) extent *= static_cast<double>(table.extent(label));
+  return extent;
+}
+
+// The part of the points over its labels at which an operand has cells.
+double density_of(const Labels& labels, double cells, const LabelTable& table) {
+  const auto extent = extent_of(labels, table);
+  return extent > 0 ? std::min(1.0, cells / extent) : 0;
+}
+
+// Of `places` that are equally likely, the expected number that `draws` hit.
+double places_hit(double places, double draws) {
+  return places > 0 ? -places * std::expm1(-std::min(draws / places, 700.0)) : 0;
+}
+
+double joint_density(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern) {
+  double joint = 1;
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    if (!cells[n]) continue;
+    const auto density = density_of(einsum.inputs[n], *cells[n], labels);
+    joint *= pattern == CellPattern::Union ? 1 - density : density;
+  }
+  return pattern == CellPattern::Union ? 1 - joint : joint;
+}
+
+}  // namespace
+
+std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DType> operand_types,
+                                        const std::vector<bool>& of_cells, std::span<const int> magnitudes,
+                                        Zero least) {
+  if (!is_joined_by_cells(einsum, operand_types, of_cells)) return std::nullopt;
+  std::vector<OperandFacts> facts;
+  for (const auto magnitude : magnitudes) facts.push_back({.zero = false, .magnitude = magnitude});
+  auto together = facts;
+  bool is_intersection = true;
+  bool is_union = true;
+  const auto first = static_cast<std::size_t>(std::find(of_cells.begin(), of_cells.end(), true) - of_cells.begin());
+  for (std::size_t n = 0; n < of_cells.size(); ++n) {
+    if (!of_cells[n]) continue;
+    auto alone = facts;
+    alone[n].zero = together[n].zero = true;
+    is_intersection = is_intersection && leaves_nothing(einsum, alone, operand_types, least);
+    is_union = is_union && have_same_labels(einsum.inputs[n], einsum.inputs[first]);
+  }
+  if (is_intersection) return CellPattern::Intersection;
+  if (is_union && leaves_nothing(einsum, together, operand_types, least)) return CellPattern::Union;
+  return has_rest(einsum, operand_types) ? std::optional(CellPattern::WithRest) : std::nullopt;
+}
+
+bool leaves_zeros(const EinSum& einsum, const LabelTable& labels, std::span<const DType> operand_types,
+                  CellPattern pattern) {
+  if (pattern != CellPattern::WithRest) return true;
+  if (extent_of(einsum.aggregated, labels) == 0) return false;
+  const auto rest = rest_of(einsum, operand_types);
+  return einsum.aggregate != Aggregate::Sum && rest && rest->visit([](auto v) { return v == decltype(v)(0); });
+}
+
+double cell_steps(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern) {
+  return extent_of(einsum.labels(), labels) * joint_density(einsum, labels, cells, pattern);
+}
+
+double cell_results(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern) {
+  const auto all = extent_of(einsum.output, labels);
+  const auto aggregated = extent_of(einsum.aggregated, labels);
+  if (pattern == CellPattern::Union) {
+    const auto density = joint_density(einsum, labels, cells, pattern);
+    return std::min(all, places_hit(all, all * aggregated * density));
+  }
+  // Operands whose labels the result has bound it by themselves; those of the others meet for some aggregated index.
+  double bound = all;
+  double met = 1;
+  double from_there = all;
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    if (!cells[n]) continue;
+    const auto inside = difference(einsum.inputs[n], difference(einsum.inputs[n], einsum.output));
+    const auto places = extent_of(inside, labels);
+    if (places > 0) bound *= places_hit(places, *cells[n]) / places;
+    const auto density = density_of(einsum.inputs[n], *cells[n], labels);
+    if (inside.size() == einsum.inputs[n].size()) from_there *= density;
+    else met *= density;
+  }
+  return std::min({all, from_there, bound, places_hit(from_there, from_there * aggregated * met)});
+}
+
+}  // namespace eindb

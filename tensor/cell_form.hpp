@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tensor/annihilation.hpp"
+#include "tensor/einsum.hpp"
+
+namespace eindb {
+
+/// The points of an EinSum's labels that are visited where some operands are blocks of cells (tensor/cell_block).
+enum class CellPattern : std::uint8_t {
+  /// Those at which every operand of cells has one: the others add nothing.
+  Intersection,
+  /// Those at which at least one has a cell. The operands of cells have the same labels.
+  Union,
+  /// The cells of the only operand. All other points have one value, f(0), which is aggregated for as many as there
+  /// are: MAX[j](X[i,j]) is the greatest of the cells of row i, and of 0 if the row has fewer cells than indices.
+  WithRest,
+};
+
+/// How an EinSum is computed from the cells of some operands alone; nullopt if it is not. `of_cells[n]` says it of
+/// operand n, and magnitudes[n] bounds the values of operand n like OperandFacts::magnitude: plans that do not know
+/// them pass 0. Without an aggregate the points that are left out are +0, or zeros of either sign if `least` says that
+/// this is enough. The expression has types (tensor/scalar_types).
+///
+///     SUM(A[i,j] * B[j,k])    Intersection       SUM(A[i,j] * D[j,k])   Intersection, if D is dense and finite
+///     A[i,j] - B[i,j]         Union              A[i,j] + B[j]          nullopt: other labels
+///     MAX[j](A[i,j])          WithRest           EXP(A[i,j])            nullopt: 1 where there is no cell
+///
+/// Not for functions of vectors and matrices, users' aggregates, LOGSUMEXP, accesses and scans, nor for diagonals of
+/// operands of cells.
+std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DType> operand_types,
+                                        const std::vector<bool>& of_cells, std::span<const int> magnitudes,
+                                        Zero least = Zero::Plus);
+
+/// Whether the result is +0, or by `least` above a zero, wherever the operands of cells have no cells, so that it may
+/// be of cells too. The greatest of no values is not.
+bool leaves_zeros(const EinSum& einsum, const LabelTable& labels, std::span<const DType> operand_types,
+                  CellPattern pattern);
+
+/// Numbers of cells by operand; nullopt: the operand has all values.
+using CellCounts = std::vector<std::optional<double>>;
+
+/// The expected number of points visited, of the whole tensors, if cells are spread uniformly and independently.
+double cell_steps(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern);
+/// The expected number of cells of the result likewise, at most all of them.
+double cell_results(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern);
+
+}  // namespace eindb
