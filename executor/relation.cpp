@@ -133,7 +133,8 @@ OperandFacts Relation::facts(std::int64_t tile_id, bool with_magnitude) {
   if (known == kNothing || (known == kValues && with_magnitude)) {
     const auto present = stored_tile(tile_id);
     if (present == nullptr || (known == kNothing && present->is_all_zero())) known = kZeros;
-    else known = with_magnitude ? kBounded + magnitude_of(*plain(present)) : kValues;
+    else
+      known = with_magnitude ? kBounded + magnitude_of(present->is_of_cells() ? *present : *plain(present)) : kValues;
     seen.store(known, std::memory_order_relaxed);
   }
   return {.zero = known == kZeros, .magnitude = std::max(0, known - kBounded)};
