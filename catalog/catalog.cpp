@@ -547,7 +547,8 @@ std::optional<double> Catalog::stored_cells(const TensorInfo& info) {
   constexpr std::int64_t kLookedAt = 64;
   constexpr std::int64_t kFirstLooks = 2;
   constexpr std::int64_t kFewCells = 4096;
-  if (info.is_sharded() || info.grid.shape().element_count() < kFewCells) return std::nullopt;
+  const bool always = info.formats == FormatChoice::Sparse;
+  if (info.is_sharded() || (!always && info.grid.shape().element_count() < kFewCells)) return std::nullopt;
   const auto store = info.store();
   const auto tiles = info.grid.tile_count();
   StoredTileIds ids(connection_, store);
@@ -565,12 +566,13 @@ std::optional<double> Catalog::stored_cells(const TensorInfo& info) {
     return true;
   };
   for (std::int64_t n = 0; n < kFirstLooks; ++n) look_near(n * tiles / kFirstLooks);
-  if (all_dense) return std::nullopt;
+  if (all_dense && !always) return std::nullopt;
   const auto looks = std::min(tiles, kLookedAt);
   for (std::int64_t n = 0; n < looks; ++n)
     if (!look_near(static_cast<std::int64_t>(static_cast<double>(n) / static_cast<double>(looks) *
                                              static_cast<double>(tiles))))
       break;
+  if (looked_at == 0) return always ? std::optional(1.0) : std::nullopt;
   const double all = cells / static_cast<double>(looked_at) * row_count(store);
   return std::exp2(std::round(8 * std::log2(std::max(1.0, all))) / 8);
 }

@@ -20,8 +20,12 @@ constexpr double kMostDenseResult = 0.1;
 
 class CellChoice {
  public:
-  CellChoice(EinGraph graph, const CalibratedModel& model)
-      : graph_(std::move(graph)), model_(model), readers_(graph_.size()), is_chained_(graph_.size(), false) {
+  CellChoice(EinGraph graph, const CalibratedModel& model, bool always)
+      : graph_(std::move(graph)),
+        model_(model),
+        always_(always),
+        readers_(graph_.size()),
+        is_chained_(graph_.size(), false) {
     for (std::size_t v = 0; v < graph_.size(); ++v)
       for (const auto input : graph_.vertex(VertexId(v)).inputs) {
         auto& readers = readers_[input.index()];
@@ -52,8 +56,8 @@ class CellChoice {
     const auto& stored = graph_.vertex(id).stored;
     if (!stored || stored->as_cells || !stored->cells || stored->attached || stored->selection) return false;
     const auto all = static_cast<double>(stored->grid.shape().element_count());
-    return *stored->cells <= kMostDense * all && !has_scales(stored->encoding) && !readers_[id.index()].empty() &&
-           CellBlock::may_have(stored->grid.shape());
+    return (always_ || *stored->cells <= kMostDense * all) && !has_scales(stored->encoding) &&
+           !readers_[id.index()].empty() && CellBlock::may_have(stored->grid.shape());
   }
 
   void try_set(const std::vector<VertexId>& inputs) {
@@ -72,7 +76,8 @@ class CellChoice {
     const auto pattern = pattern_of(graph_, vertex, cells);
     if (!pattern) return;
     const auto made = cell_results(vertex.einsum, graph_.labels(), cells, *pattern);
-    if (all < kFewResults || made > kMostDenseResult * all || !CellBlock::may_have(vertex.bound)) return;
+    if (!always_ && (all < kFewResults || made > kMostDenseResult * all)) return;
+    if (!CellBlock::may_have(vertex.bound)) return;
     if (!keeps_zero(vertex.einsum, vertex.compute_dtype)) return;
     auto tried = graph_;
     tried.hold_as_cells(id, made);
@@ -91,7 +96,7 @@ class CellChoice {
       before += seconds(graph_, reader);
       after += seconds(tried, reader);
     }
-    if (after < before) graph_ = std::move(tried);
+    if (always_ || after < before) graph_ = std::move(tried);
   }
 
   static bool can_be_computed(const EinGraph& graph, const Vertex& vertex) {
@@ -109,14 +114,15 @@ class CellChoice {
 
   EinGraph graph_;
   const CalibratedModel& model_;
+  const bool always_;
   std::vector<std::vector<VertexId>> readers_;  // by vertex, each once
   std::vector<bool> is_chained_;                // by vertex: whether a fused chain has it
 };
 
 }  // namespace
 
-EinGraph choose_cells(EinGraph graph, const CalibratedModel& model) {
-  return CellChoice(std::move(graph), model).run();
+EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always) {
+  return CellChoice(std::move(graph), model, always).run();
 }
 
 }  // namespace eindb

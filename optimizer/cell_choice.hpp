@@ -9,6 +9,7 @@ namespace eindb {
 /// be computed from cells (tensor/cell_form), where the model predicts that to be faster than with dense tiles. A
 /// tensor may be worth it only together with the others of its reader: X + Y visits the cells of both. What was decided
 /// before does not count.
-EinGraph choose_cells(EinGraph graph, const CalibratedModel& model);
+/// `always`: wherever it is possible, for tests.
+EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always = false);
 
 }  // namespace eindb

@@ -137,7 +137,8 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
 EinGraph with_cells(EinGraph graph, const OptimizerOptions& options) {
   if (options.workers > 0 || options.disabled_passes.contains(std::string(kCellChoice))) return graph;
   const auto figures = options.machine ? options.machine->figures : built_in_figures();
-  return choose_cells(std::move(graph), CalibratedModel(figures, options.machine ? options.machine->threads : 1));
+  const CalibratedModel model(figures, options.machine ? options.machine->threads : 1);
+  return choose_cells(std::move(graph), model, options.always_cells);
 }
 
 // A result of cells is made in few large tiles, and handed over in tiles that may become dense ones.
