@@ -6,6 +6,7 @@
 #include "common/error.hpp"
 #include "storage/files/scratch_file.hpp"
 #include "storage/formats/cell_list_writer.hpp"
+#include "storage/formats/scipy_writer.hpp"
 
 namespace eindb {
 namespace {
@@ -68,9 +69,9 @@ std::vector<std::int64_t> cell_key(std::int64_t number, const std::vector<std::i
   return key;
 }
 
-template <class T>
-void write_cells(CellListWriter& writer, const TileProvider& tensor, bool as_column,
-                 ExternalSorter<NumberedCell<T>>& sorter) {
+/// Calls write(key, value) for each nonzero cell in row-major order.
+template <class T, class Write>
+void write_cells(const TileProvider& tensor, bool as_column, ExternalSorter<NumberedCell<T>>& sorter, Write&& write) {
   const auto strides = tensor.grid.shape().row_major_strides();
   const auto band = tensor.grid.rank() == 0 ? 1 : tensor.grid.tile_count() / tensor.grid.partition()[0];
   CHECK(band > 0, "a part of the first dimension has a tile");
@@ -83,11 +84,13 @@ void write_cells(CellListWriter& writer, const TileProvider& tensor, bool as_col
     for (NumberedCell<T> cell; sorter.next(cell);) {
       auto key = cell_key(cell.number, strides);
       if (as_column) key.push_back(0);
-      writer.add(key, cell.value);
+      write(key, cell.value);
     }
     sorter.clear();
   }
 }
+
+bool is_of_matrix(FileFormat format) { return format == FileFormat::Mtx || format == FileFormat::Scipy; }
 
 void check_holds(const CopyOptions& options, const TileProvider& tensor) {
   const auto rank = tensor.grid.rank();
@@ -95,9 +98,11 @@ void check_holds(const CopyOptions& options, const TileProvider& tensor) {
     throw Error(ErrorKind::Unsupported, "tns holds real numbers, not " + std::string(name_of(tensor.dtype)),
                 std::nullopt, "write it as mtx or as a list in csv");
   }
-  if (options.format == FileFormat::Mtx && rank != 1 && rank != 2) {
-    throw Error(ErrorKind::Unsupported, "mtx holds a matrix, not " + std::to_string(rank) + " dimensions", std::nullopt,
-                "write it as tns or as a list in csv");
+  if (is_of_matrix(options.format) && rank != 1 && rank != 2) {
+    throw Error(ErrorKind::Unsupported,
+                std::string(options.format == FileFormat::Mtx ? "mtx" : "scipy") + " holds a matrix, not " +
+                    std::to_string(rank) + " dimensions",
+                std::nullopt, "write it as tns or as a list in csv");
   }
 }
 
@@ -116,6 +121,27 @@ CellListStyle style_of(const CopyOptions& options, const TileProvider& tensor) {
   return style;
 }
 
+template <class T>
+void export_list(const FilePath& path, const CopyOptions& options, const TileProvider& tensor, bool as_column,
+                 ExternalSorter<NumberedCell<T>>& sorter) {
+  CellListWriter writer(path, style_of<T>(options, tensor));
+  write_cells<T>(tensor, as_column, sorter, [&](const auto& key, const T& value) { writer.add(key, value); });
+  writer.commit();
+}
+
+template <class T>
+void export_scipy(const FilePath& path, const CopyOptions& options, const TileProvider& tensor, bool as_column,
+                  ExternalSorter<NumberedCell<T>>& sorter, const Cancellation& cancellation) {
+  const auto& shape = tensor.grid.shape();
+  ScipyWriter writer(
+      path,
+      {.type = tensor.type(), .rows = shape[0], .columns = as_column ? 1 : shape[1], .entries = count_cells<T>(tensor)},
+      options.array.compression, options.array.overwrite, cancellation);
+  write_cells<T>(tensor, as_column, sorter,
+                 [&](const auto& key, const T& value) { writer.add(key[0], key[1], value); });
+  writer.commit();
+}
+
 }  // namespace
 
 void export_cells(const FilePath& path, const CopyOptions& options, const TileProvider& tensor, std::int64_t memory,
@@ -123,10 +149,10 @@ void export_cells(const FilePath& path, const CopyOptions& options, const TilePr
   check_holds(options, tensor);
   dispatch(tensor.dtype, [&](auto type) {
     using T = typename decltype(type)::type;
-    CellListWriter writer(path, style_of<T>(options, tensor));
     ExternalSorter<NumberedCell<T>> sorter(memory, temporary_directory(), cancellation);
-    write_cells<T>(writer, tensor, options.format == FileFormat::Mtx && tensor.grid.rank() == 1, sorter);
-    writer.commit();
+    const bool as_column = is_of_matrix(options.format) && tensor.grid.rank() == 1;
+    if (options.format != FileFormat::Scipy) return export_list<T>(path, options, tensor, as_column, sorter);
+    export_scipy<T>(path, options, tensor, as_column, sorter, cancellation);
   });
 }
 

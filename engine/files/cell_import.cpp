@@ -5,6 +5,7 @@
 #include "storage/cells/cell_loader.hpp"
 #include "storage/formats/coordinate_reader.hpp"
 #include "storage/formats/matrix_market_reader.hpp"
+#include "storage/formats/scipy_reader.hpp"
 
 namespace eindb {
 namespace {
@@ -20,9 +21,11 @@ class ColumnCells final : public CellSource {
   }
 
   DType dtype() const override { return matrix_->dtype(); }
+  StoredType type() const override { return matrix_->type(); }
   const Shape& shape() const override { return shape_; }
   std::int64_t base() const override { return matrix_->base(); }
   bool has_distinct_keys() const override { return matrix_->has_distinct_keys(); }
+  std::string remedy_for_duplicates() const override { return matrix_->remedy_for_duplicates(); }
   bool next(KeyedCell& cell) override {
     if (!matrix_->next(cell)) return false;
     CHECK(cell.key.size() == 2, "a cell of a matrix has a row and a column");
@@ -38,8 +41,8 @@ class ColumnCells final : public CellSource {
   Shape shape_;
 };
 
-std::unique_ptr<CellSource> open_matrix_market(const FilePath& path, const std::optional<TensorInfo>& existing) {
-  auto matrix = std::make_unique<MatrixMarketReader>(path);
+/// A matrix by itself, or as the vector that it is to fill.
+std::unique_ptr<CellSource> as_wanted(std::unique_ptr<CellSource> matrix, const std::optional<TensorInfo>& existing) {
   const bool as_vector = existing && existing->grid.rank() == 1 && matrix->shape()[1] == 1;
   if (as_vector) return std::make_unique<ColumnCells>(std::move(matrix));
   return matrix;
@@ -59,8 +62,11 @@ std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptio
                                            const Cancellation& cancellation) {
   if (existing && options.shape && *options.shape != existing->shape())
     shapes_differ("the option", *options.shape, *existing);
-  if (options.format == FileFormat::Mtx) {
-    auto matrix = open_matrix_market(path, existing);
+  if (options.format == FileFormat::Mtx || options.format == FileFormat::Scipy) {
+    std::unique_ptr<CellSource> file;
+    if (options.format == FileFormat::Mtx) file = std::make_unique<MatrixMarketReader>(path);
+    else file = std::make_unique<ScipyReader>(path, cancellation);
+    auto matrix = as_wanted(std::move(file), existing);
     if (existing && matrix->shape() != existing->shape()) shapes_differ(path.text(), matrix->shape(), *existing);
     return matrix;
   }
@@ -71,6 +77,17 @@ std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptio
   auto shape = existing ? std::optional(existing->shape()) : options.shape;
   const auto type = existing ? std::optional(existing->dtype) : std::nullopt;
   return std::make_unique<CoordinateReader>(path, list, std::move(shape), type, cancellation);
+}
+
+CopyOptions options_for_file(const FilePath& path, CopyOptions options) {
+  const bool may_be = options.format == FileFormat::Npz && options.array.name.empty();
+  if (!may_be || !holds_scipy_matrix(InputFile(path))) return options;
+  if (options.shape)
+    throw Error(ErrorKind::Value, path.text() + " holds a sparse matrix of SciPy, which is read in its own shape",
+                std::nullopt, "leave out SHAPE; labels in parentheses read a dimension as several: X[(i,j),k]");
+  options.format = FileFormat::Scipy;
+  options.cells.chosen = true;
+  return options;
 }
 
 void load_cells(CellSource& cells, const TensorInfo& tensor, OpenDatabase& database, const Settings& settings,
@@ -88,6 +105,7 @@ void load_cells(CellSource& cells, const TensorInfo& tensor, OpenDatabase& datab
                      .base = cells.base(),
                      .distinct_keys = cells.has_distinct_keys(),
                      .expected_cells = expected,
+                     .remedy_for_duplicates = cells.remedy_for_duplicates(),
                      .place = [&](std::int64_t line) { return cells.place(line); }});
   KeyedCell cell;
   for (std::int64_t n = 0; cells.next(cell); ++n) {

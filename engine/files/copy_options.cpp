@@ -30,6 +30,7 @@ const std::vector<FormatRow>& formats() {
       {FileFormat::Coo, "coo", {"coo"}},
       {FileFormat::Tns, "tns", {"tns"}},
       {FileFormat::Mtx, "mtx", {"mtx"}},
+      {FileFormat::Scipy, "scipy", {}},  // files ending in .npz, as those of dense arrays do
       {FileFormat::JsonLines, "jsonl", {"jsonl", "ndjson"}},
       {FileFormat::Safetensors, "safetensors", {"safetensors"}},
       {FileFormat::Hdf5, "hdf5", {"h5", "hdf5", "he5"}},
@@ -170,6 +171,8 @@ const std::vector<OptionRow>& option_rows() {
   static const std::vector<FileFormat> kDelimited{FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo};
   static const std::vector<FileFormat> kWithNames{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5,
                                                   FileFormat::Gguf};
+  static const std::vector<FileFormat> kOverwritten{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5,
+                                                    FileFormat::Gguf, FileFormat::Scipy};
   static const std::vector<FileFormat> kWithShape{FileFormat::Npy,  FileFormat::Npz, FileFormat::Safetensors,
                                                   FileFormat::Gguf, FileFormat::Csv, FileFormat::Tsv,
                                                   FileFormat::Coo,  FileFormat::Tns};
@@ -183,10 +186,10 @@ const std::vector<OptionRow>& option_rows() {
       {"member", apply_array_name, kWithNames},  // three names of one option, each from its format
       {"tensor", apply_array_name, kWithNames},
       {"dataset", apply_array_name, kWithNames},
-      {"compression", apply_compression, {FileFormat::Npz, FileFormat::Hdf5}, false},
+      {"compression", apply_compression, {FileFormat::Npz, FileFormat::Hdf5, FileFormat::Scipy}, false},
       {"dtype", apply_dtype, {FileFormat::Safetensors}, false},
       {"chunked", apply_chunked, {FileFormat::Hdf5}, false},
-      {"overwrite", apply_overwrite, kWithNames, false},
+      {"overwrite", apply_overwrite, kOverwritten, false},
       {"raw", apply_raw, {FileFormat::Hdf5}, true, false},
   };
   return kRows;
@@ -258,7 +261,8 @@ FileFormat chosen_format(const std::string& path, SourceSpan path_span, const st
 CopyOptions defaults_of(FileFormat format, const std::string& path) {
   CopyOptions out;
   out.format = format;
-  out.cells.chosen = format == FileFormat::Coo || format == FileFormat::Tns || format == FileFormat::Mtx;
+  out.cells.chosen = format == FileFormat::Coo || format == FileFormat::Tns || format == FileFormat::Mtx ||
+                     format == FileFormat::Scipy;
   const bool tabs =
       format == FileFormat::Tsv || (format == FileFormat::Coo && format_of_ending(path) == FileFormat::Tsv);
   if (tabs) out.csv.delimiter = '\t';

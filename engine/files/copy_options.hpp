@@ -16,7 +16,7 @@
 
 namespace eindb {
 
-enum class FileFormat : std::uint8_t { Npy, Npz, Csv, Tsv, Coo, Tns, Mtx, JsonLines, Safetensors, Hdf5, Gguf };
+enum class FileFormat : std::uint8_t { Npy, Npz, Csv, Tsv, Coo, Tns, Mtx, Scipy, JsonLines, Safetensors, Hdf5, Gguf };
 
 enum class CopyDirection : std::uint8_t { FromFile, ToFile };
 

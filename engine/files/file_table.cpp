@@ -16,6 +16,7 @@
 #include "engine/files/file_rows.hpp"
 #include "engine/files/tensor_import.hpp"
 #include "storage/cells/tensor_table.hpp"
+#include "storage/formats/scipy_reader.hpp"
 #include "storage/sqlite/row_table.hpp"
 
 namespace eindb {
@@ -171,6 +172,9 @@ std::shared_ptr<void> show_array(BlockSource& file, const FilePath& path, const 
 std::unique_ptr<BlockSource> open_array(const FilePath& path, std::string_view extension, SessionState& session) {
   const auto& cancellation = session.statement.cancellation();
   if (extension == ".npy") return open_npy(path, {});
+  if (extension == ".npz" && holds_scipy_matrix(InputFile(path)))
+    throw Error(ErrorKind::Unsupported, path.text() + " holds a sparse matrix of SciPy, whose rows SQL does not read",
+                std::nullopt, "read it into a tensor: COPY X FROM 'file'");
   if (extension == ".npz") return open_npz(path, "", {}, [&](std::int64_t, std::int64_t) { cancellation.check(); });
   if (extension == ".safetensors") return open_safetensors(path, "", {});
   return open_hdf5(path, "", PackedValues::Unpack, session.user.settings.memory_limit(), cancellation);

@@ -7,6 +7,7 @@
 #include "storage/formats/npy_reader.hpp"
 #include "storage/formats/npz_reader.hpp"
 #include "storage/formats/safetensors_reader.hpp"
+#include "storage/formats/scipy_reader.hpp"
 #include "tensor/dense_tensor.hpp"
 
 namespace eindb {
@@ -82,7 +83,15 @@ FileTensor of_numpy(std::string name, const auto& reader, std::function<std::uni
           .open = std::move(open)};
 }
 
+/// The one matrix of the file, which is no dense array, and has no name.
+std::vector<FileTensor> of_scipy(const FilePath& path) {
+  const Cancellation never;
+  const ScipyReader matrix(path, never);
+  return {{.name = "", .file_type = matrix.format(), .type = matrix.type(), .shape = matrix.shape(), .open = {}}};
+}
+
 std::vector<FileTensor> of_npz(const FilePath& path, const ByteProgress& progress) {
+  if (holds_scipy_matrix(InputFile(path))) return of_scipy(path);
   std::vector<FileTensor> out;
   for (const auto& member : npz_members(InputFile(path)))
     out.push_back(of_numpy(npz_array_name(member), NpzReader(path, member),
@@ -117,6 +126,7 @@ std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format,
   switch (format) {
     case FileFormat::Npy: return {of_numpy("", NpyReader(path), [=] { return open_npy(path, {}); })};
     case FileFormat::Npz: return of_npz(path, progress);
+    case FileFormat::Scipy: return of_scipy(path);
     case FileFormat::Safetensors: return of_safetensors(path);
     case FileFormat::Gguf: return of_gguf(path);
     default: break;

@@ -56,7 +56,8 @@ struct FileTensor {
   std::string file_type;           ///< as the format names it: "BF16", "Q4_K"
   std::optional<StoredType> type;  ///< that COPY gives a new tensor; nullopt: the file's type cannot be read
   Shape shape;
-  std::function<std::unique_ptr<BlockSource>()> open;  ///< without reading the file's header once more
+  /// Reads it without reading the file's header once more; empty for a sparse matrix, which has no name.
+  std::function<std::unique_ptr<BlockSource>()> open;
 };
 
 /// The tensors of an npy, npz, safetensors or GGUF file, in its order; reads headers alone. Error{Unsupported} for

@@ -123,7 +123,7 @@ TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, co
                             SessionState& session) {
   const auto cells = open_cell_list(path, options, existing, session.statement.cancellation());
   auto staged =
-      stage(existing, cells->dtype(), cells->shape(), labels_of(*cells), session.database, session.user.settings);
+      stage(existing, cells->type(), cells->shape(), labels_of(*cells), session.database, session.user.settings);
   load_cells(*cells, staged, session.database, session.user.settings, session.statement);
   return staged;
 }
@@ -240,13 +240,14 @@ void export_table(const FilePath& path, const CopyOptions& options, const std::s
 }  // namespace
 
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
-  const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::FromFile);
+  const auto written = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::FromFile);
   const auto path = with_place(copy.path_span, [&] { return session.statement.file_to_read(copy.path); });
   const auto admission = session.admit(session.user.settings.memory_limit());
   if (is_table(copy.tensor.text, session.database)) {
-    with_place(copy.path_span, [&] { import_rows(path, options, copy.tensor.text, session); });
+    with_place(copy.path_span, [&] { import_rows(path, written, copy.tensor.text, session); });
     return status_result("COPY");
   }
+  const auto options = with_place(copy.path_span, [&] { return options_for_file(path, written); });
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.database.catalog.find_own(copy.tensor.text);
   if (!existing && copy.tensor.qualified)

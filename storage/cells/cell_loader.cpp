@@ -274,7 +274,7 @@ class CellLoader::Loader final : public Base {
   [[noreturn]] void fail_twice(std::int64_t position, std::int64_t line) const {
     throw Error(ErrorKind::Value,
                 place(line) + "the key " + key_text(locator_.key_at(position), options_.base) + " is given twice",
-                std::nullopt, "each cell has one value");
+                std::nullopt, options_.remedy_for_duplicates);
   }
 
   TileStore store_;

@@ -20,6 +20,7 @@ struct CellLoaderOptions {
   bool distinct_keys = false;
   /// About how many cells there will be, given how many there were; 0: not known. Empty: it is never known.
   std::function<std::int64_t(std::int64_t cells)> expected_cells = {};
+  std::string remedy_for_duplicates = "each cell has one value";
   /// Describes the origin of a cell in messages, given its line: "x.csv, line 7".
   std::function<std::string(std::int64_t line)> place = {};
 };

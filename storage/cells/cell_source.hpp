@@ -7,6 +7,7 @@
 #include "storage/cells/cell.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -18,6 +19,8 @@ class CellSource {
 
   /// The type that holds all values and the shape that holds all keys, or the requested ones.
   virtual DType dtype() const = 0;
+  /// That of a tensor which keeps the file's elements, whose values have the type dtype().
+  virtual StoredType type() const { return dtype(); }
   virtual const Shape& shape() const = 0;
   /// Names of the key's columns, if the file has them.
   virtual std::vector<std::string> labels() const { return {}; }
@@ -25,6 +28,8 @@ class CellSource {
   virtual std::int64_t base() const { return 0; }
   /// Whether no key can occur twice.
   virtual bool has_distinct_keys() const { return false; }
+  /// What a user does about a key that occurs twice.
+  virtual std::string remedy_for_duplicates() const { return "each cell has one value"; }
 
   /// Reads the next cell, reusing its vectors; false after the last. Error{Corrupt} with the place of a malformed cell.
   virtual bool next(KeyedCell& cell) = 0;

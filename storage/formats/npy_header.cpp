@@ -278,6 +278,11 @@ NpyHeader parse_npy_header(const std::string& name, std::span<const std::byte> p
   return header;
 }
 
+std::int64_t npy_values_offset(const std::string& name, std::span<const std::byte> prefix, std::int64_t size) {
+  const auto preamble = read_preamble(name, {reinterpret_cast<const char*>(prefix.data()), prefix.size()}, size);
+  return preamble.text_offset + preamble.text_size;
+}
+
 NpyHeader read_npy_header(const InputFile& file) {
   std::vector<std::byte> prefix(static_cast<std::size_t>(std::min(file.size(), kNpyPrefix)));
   file.read(0, prefix);

@@ -49,6 +49,10 @@ NpyHeader read_npy_header(const InputFile& file);
 /// The same for the first min(kNpyPrefix, size) bytes of a file of `size` bytes; `name` is for messages.
 NpyHeader parse_npy_header(const std::string& name, std::span<const std::byte> prefix, std::int64_t size);
 
+/// Where the values of a file begin, by the same bytes of it: for elements that are no numbers. The errors of
+/// parse_npy_header for what precedes the dictionary.
+std::int64_t npy_values_offset(const std::string& name, std::span<const std::byte> prefix, std::int64_t size);
+
 /// Gives the array other extents with the same values in row-major order, like NumPy's reshape. Error{Shape} unless
 /// `shape` has the same number of elements, Error{Unsupported} for a column-major array of several dimensions; `name`
 /// is for messages.

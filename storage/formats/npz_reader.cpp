@@ -47,6 +47,18 @@ std::vector<ZipEntry> npz_members(const InputFile& file) {
 
 std::string npz_array_name(const ZipEntry& member) { return without_ending(member.name); }
 
+std::string npz_member_text(const InputFile& file, const ZipEntry& member) {
+  return file.path() + ": member " + quoted_name(member.name);
+}
+
+NpyHeader parse_npz_header(const std::string& name, std::span<const std::byte> prefix, std::int64_t size) {
+  auto array = parse_npy_header(name, prefix, size);
+  const auto bytes = array.data_offset + array.shape.element_count() * array.element.size;
+  if (bytes == size) return array;
+  throw Error(ErrorKind::Corrupt,
+              name + " has " + std::to_string(size) + " bytes, but its array ends after " + std::to_string(bytes));
+}
+
 NpzReader::NpzReader(const FilePath& path, const ZipEntry& member, ByteProgress progress)
     : file_(path), entry_(member), progress_(std::move(progress)) {
   read_header();
@@ -61,13 +73,7 @@ void NpzReader::read_header() {
   ZipInflater contents(file_, entry_);
   std::vector<std::byte> prefix(static_cast<std::size_t>(std::min(entry_.size, kNpyPrefix)));
   prefix.resize(contents.read(prefix));
-  const auto name = file_.path() + ": member " + quoted_name(entry_.name);
-  array_ = parse_npy_header(name, prefix, entry_.size);
-  const auto bytes = array_.data_offset + array_.shape.element_count() * array_.element.size;
-  if (bytes != entry_.size) {
-    throw Error(ErrorKind::Corrupt, name + " has " + std::to_string(entry_.size) + " bytes, but its array ends after " +
-                                        std::to_string(bytes));
-  }
+  array_ = parse_npz_header(npz_member_text(file_, entry_), prefix, entry_.size);
 }
 
 /// Reads the member once: its checksum covers all bytes, and deflated bytes can only be read in order. Runs of zeros,

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,5 +51,10 @@ class NpzReader {
 std::vector<ZipEntry> npz_members(const InputFile& file);
 /// The name of an array by that of its member.
 std::string npz_array_name(const ZipEntry& member);
+/// "x.npz: member 'a.npy'", for messages.
+std::string npz_member_text(const InputFile& file, const ZipEntry& member);
+/// The header of a member of `size` bytes by its first min(kNpyPrefix, size); `name` is for messages. The errors of
+/// parse_npy_header, and Error{Corrupt} if the member is longer than its array.
+NpyHeader parse_npz_header(const std::string& name, std::span<const std::byte> prefix, std::int64_t size);
 
 }  // namespace eindb

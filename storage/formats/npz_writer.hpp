@@ -12,11 +12,10 @@
 #include "storage/formats/byte_progress.hpp"
 #include "storage/formats/existing_arrays.hpp"
 #include "storage/formats/npy_header.hpp"
+#include "storage/formats/zip_writer.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
-
-enum class Compression : std::uint8_t { None, Deflate };
 
 /// Writes an NPZ file with one array block by block: a ZIP archive with a stored or deflated NPY file, with ZIP64
 /// records from 4 GiB on. A stored member is read back for its checksum; a deflated one is first written to a temporary
@@ -42,8 +41,7 @@ class NpzWriter {
   };
   Contents checksum(const ByteProgress& progress) const;
   Contents deflate(const ByteProgress& progress);
-  std::string local_header(const Contents& contents) const;
-  std::string directory(const Contents& contents) const;
+  ZipRecord record(const Contents& contents) const;
   void put(std::int64_t offset, std::span<const std::byte> bytes);
 
   OutputFile file_;

@@ -22,6 +22,7 @@
 #include "storage/formats/npy_reader.hpp"
 #include "storage/formats/npz_reader.hpp"
 #include "storage/formats/safetensors_reader.hpp"
+#include "storage/formats/scipy_reader.hpp"
 
 namespace eindb {
 namespace {
@@ -88,6 +89,7 @@ void read_file(int format, const std::string& path, std::span<const std::uint8_t
     case 6: return read_cells(MatrixMarketReader(path));
     case 7: decode_tile(MemorySource(std::as_bytes(bytes)), DType::Float32, Shape({2, 3}), "a tile"); return;
     case 8: read_machine_file(path); return;
+    case 10: return read_cells(ScipyReader(path, never));
     default: return read_blocks(GgufReader(path, ""));
   }
 }
@@ -103,7 +105,7 @@ void try_input(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::uint8_t> bytes(data + 1, size - 1);
   const MemoryFile file(bytes);
   try {
-    read_file(data[0] % 10, file.path(), bytes);
+    read_file(data[0] % 11, file.path(), bytes);
   } catch (const Error& error) {
     if (!is_of_files(error.kind()) || render(error, "").empty()) std::abort();
   }

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """formats_test.py EINDB: tests that eindb reads files of other programs, and that they read eindb's.
 
-.npz files are compared with NumPy, .h5 files with h5py, where it is installed, and safetensors files with a short
-reader and writer in this file, which follow the public description of the format.
+.npz files are compared with NumPy, .h5 files with h5py and sparse matrices with SciPy, where these are installed, and
+safetensors files with a short reader and writer in this file, which follow the public description of the format.
 """
 import json
 import os
@@ -20,6 +20,10 @@ try:
     import h5py
 except ImportError:
     h5py = None
+try:
+    import scipy.sparse as sparse
+except ImportError:
+    sparse = None
 
 EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
 MODES = ["", "SET threads = 1;", "SET tile_bytes = 256;"]
@@ -128,6 +132,83 @@ class Npz(FormatTest):
                         self.assert_same(archive["X"], np.asarray(values))
                     with zipfile.ZipFile(self.folder / "out.npz") as archive:
                         self.assertIsNone(archive.testzip())
+
+
+class SparseMatrices(FormatTest):
+    """The arrays of scipy.sparse.save_npz, made and read with NumPy alone."""
+    def cells(self, code):
+        """A matrix with a tenth of its cells."""
+        values = np.where(self.rng.random((40, 23)) < 0.1, self.rng.integers(1, 100, (40, 23)), 0).astype(code)
+        return values * (1 - 2j) if code in ("c8", "c16") else values
+
+    def csr_arrays(self, dense):
+        rows, columns = np.nonzero(dense)
+        pointers = np.searchsorted(rows, np.arange(len(dense) + 1)).astype("i4")
+        return {"indices": columns.astype("i4"), "indptr": pointers, "format": b"csr", "shape": dense.shape,
+                "data": dense[rows, columns]}
+
+    def dense_of(self, path):
+        with np.load(path) as archive:
+            self.assertEqual(archive["format"].item(), b"csr")
+            dense = np.zeros(archive["shape"], archive["data"].dtype)
+            rows = np.repeat(np.arange(len(dense)), np.diff(archive["indptr"]))
+            dense[rows, archive["indices"]] = archive["data"]
+        with zipfile.ZipFile(path) as archive:
+            self.assertIsNone(archive.testzip())
+        return dense
+
+    def test_both_ways(self):
+        for code in ("f8", "f4", "c16", "c8", "i8", "i4", "u4", "i2", "u2", "i1", "u1", "?"):
+            dense = self.cells(code).astype(code)
+            for save in (np.savez, np.savez_compressed):
+                save(self.folder / "m.npz", **self.csr_arrays(dense))
+                for mode in MODES:
+                    self.assert_same(self.imported("'m.npz'", mode), dense)
+            for options in ("", ", COMPRESSION deflate"):
+                for mode in MODES:
+                    self.export(dense, f"'out.npz' (FORMAT scipy{options})", mode)
+                    self.assert_same(self.dense_of(self.folder / "out.npz"), dense)
+
+    def test_coordinates_and_wide_elements(self):
+        dense = self.cells("f8")
+        rows, columns = np.nonzero(dense)
+        order = self.rng.permutation(len(rows))
+        for code in (">i4", "<u2", "<i8"):
+            np.savez(self.folder / "m.npz", row=rows[order].astype(code), col=columns[order].astype(code), format="coo",
+                     shape=dense.shape, data=dense[rows, columns][order].astype(">f8"), _is_array=True)
+            for mode in MODES:
+                self.assert_same(self.imported("'m.npz'", mode), dense)
+
+    @unittest.skipIf(sparse is None, "SciPy is not installed")
+    def test_what_scipy_writes_and_reads(self):
+        for name in ("csr", "csc", "coo", "bsr", "dia"):
+            for code in ("f8", "c8", "i4", "?"):
+                dense = self.cells(code).astype(code)
+                sparse.save_npz(self.folder / "m.npz", sparse.coo_matrix(dense).asformat(name))
+                for mode in MODES:
+                    self.assert_same(self.imported("'m.npz'", mode), dense)
+                self.run_eindb("COPY X FROM 'm.npz'; COPY X TO 'out.npz' (FORMAT scipy)")
+                back = sparse.load_npz(self.folder / "out.npz")
+                back.check_format(full_check=True)
+                self.assertEqual((back.format, back.indices.dtype, back.nnz), ("csr", np.int32, np.count_nonzero(dense)))
+                self.assert_same(back.toarray(), dense)
+
+    def test_damage_is_found(self):
+        """Whatever byte is changed, it is the same matrix or an error."""
+        dense = self.cells("f8")
+        np.savez(self.folder / "m.npz", **self.csr_arrays(dense))
+        good = (self.folder / "m.npz").read_bytes()
+        for at in self.rng.choice(len(good), 60, replace=False):
+            bad = bytearray(good)
+            bad[at] ^= 1 << self.rng.integers(8)
+            (self.folder / "bad.npz").write_bytes(bad)
+            done = subprocess.run([EINDB, "-c", "COPY X FROM 'bad.npz'; COPY X TO 'out.npy'"], capture_output=True,
+                                  text=True, cwd=self.folder)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            if done.returncode == 0:
+                self.assertTrue(np.array_equal(np.load(self.folder / "out.npy"), dense), at)
+            else:
+                self.assertIn("bad.npz", done.stderr)
 
 
 class Safetensors(FormatTest):
