@@ -1,6 +1,6 @@
-"""Measures eindb beside NumPy, PyTorch, ScaLAPACK and SQLite, which take turns. See bench/README.md.
+"""Measures eindb beside NumPy, SciPy, PyTorch, GraphBLAS, ScaLAPACK and SQLite, which take turns. See bench/README.md.
 
-Usage: script/bench peers [GROUP...] [--quick] [--rounds N] [--cases REGEX] [--threads N] [--json FILE] [--report FILE]
+Usage: script/bench peers [GROUP...] [--quick] [--rounds N] [--cases REGEX] [--threads N] [--limit SECONDS] [--json FILE] [--report FILE]
        [--build FOLDER] [--against FOLDER] [--calibrate] [--choices]
 
 With --against an earlier build of eindb takes a turn in each round, too. The figure "over earlier" is its time divided
@@ -29,6 +29,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=7, help="turns of every contestant (7)")
     parser.add_argument("--cases", default="", metavar="REGEX", help="only the cases whose name has this")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of everyone (all cores)")
+    parser.add_argument("--limit", type=float, help="seconds that a case of scattered cells may take (20; quick: 5)")
     parser.add_argument("--json", metavar="FILE", help="adds the outcomes to those that stand in FILE")
     parser.add_argument("--report", metavar="FILE", help="measures nothing, prints what stands in FILE")
     parser.add_argument("--build", default=BUILD, metavar="FOLDER", help="where eindb was built (build)")

@@ -22,6 +22,7 @@ class Context:
         self.quick = options.quick
         self._tries_choices = options.choices
         self.build_folder = build_folder
+        self.limit = options.limit or (5 if options.quick else 20)
         self._selected = re.compile(options.cases)
         self._random = np.random.default_rng(20)
 

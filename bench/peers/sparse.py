@@ -1,4 +1,5 @@
-"""Compares products in which one factor or both have 10 % of their blocks with the product of dense factors."""
+"""Compares products in which one factor or both have 10 % of their blocks with the product of dense factors, and tensors
+with scattered cells with sparse ones of the peers (sparse_cells)."""
 
 import statistics
 
@@ -29,6 +30,12 @@ def run(context):
         name = f"{size}x{size}, blocks of {block}, float32"
         if context.selects(name):
             yield run_size(context, name, size, block)
+    try:
+        import sparse_cells
+    except ImportError as error:
+        print(f"sparse: scattered cells are not measured: {error}", flush=True)
+        return
+    yield from sparse_cells.run(context)
 
 
 def run_size(context, name, size, block):
