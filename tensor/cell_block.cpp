@@ -44,6 +44,9 @@ class TrieMaker {
     }
   }
 
+  /// A cell that differs from the one before in the last coordinate alone.
+  void add_beside(std::uint32_t last) { trie_.levels.back().coordinates.push_back(last); }
+
   CellTrie take(std::vector<std::byte> values) {
     for (std::size_t level = 0; level + 1 < trie_.levels.size(); ++level)
       trie_.levels[level].begins.push_back(static_cast<std::int64_t>(trie_.levels[level + 1].coordinates.size()));
@@ -119,24 +122,24 @@ CellBlock CellBlock::of_numbers(DType type, const Shape& shape, std::span<const 
   std::vector<std::uint32_t> coordinates(rank);
   // Cells that follow each other mostly differ in the last coordinate alone.
   const auto last = shape[rank - 1];
-  std::int64_t line = -1;
   std::int64_t line_begin = 0;
   std::int64_t line_end = 0;
   std::int64_t previous = -1;
   for (const auto number : numbers) {
     CHECK(number > previous, "cells are in ascending order");
     previous = number;
-    if (number >= line_end || line < 0) {
-      line = number / last;
-      line_begin = line * last;
-      line_end = line_begin + last;
-      auto rest = line;
-      for (auto d = rank - 1; d-- > 0;) {
-        coordinates[d] = static_cast<std::uint32_t>(rest % shape[d]);
-        rest /= shape[d];
-      }
-      CHECK(rest == 0, "a cell lies in its shape");
+    if (number < line_end) {
+      maker.add_beside(static_cast<std::uint32_t>(number - line_begin));
+      continue;
     }
+    line_begin = number / last * last;
+    line_end = line_begin + last;
+    auto rest = number / last;
+    for (auto d = rank - 1; d-- > 0;) {
+      coordinates[d] = static_cast<std::uint32_t>(rest % shape[d]);
+      rest /= shape[d];
+    }
+    CHECK(rest == 0, "a cell lies in its shape");
     coordinates[rank - 1] = static_cast<std::uint32_t>(number - line_begin);
     maker.add(coordinates);
   }

@@ -13,7 +13,6 @@
 #include "executor/kernels/cell_product.hpp"
 #include "executor/kernels/cell_sink.hpp"
 #include "executor/kernels/instruction_set.hpp"
-#include "executor/kernels/tile_operations.hpp"
 #include "tensor/scalar_types.hpp"
 
 namespace eindb {
@@ -78,28 +77,6 @@ std::vector<std::int32_t> list_of_places(const CellTrie::Level& level, std::int6
 bool has_list_of_places(std::int64_t nodes, std::int64_t extent) {
   constexpr std::int64_t kPlacesPerNode = 64;
   return nodes > 0 && extent <= kPlacesPerNode * nodes + 1024 && nodes < std::numeric_limits<std::int32_t>::max();
-}
-
-bool is_plus_zero_bits(const std::byte* value, std::size_t size) {
-  return std::all_of(value, value + size, [](std::byte b) { return b == std::byte{0}; });
-}
-
-// The cells without those that are +0.
-CellBlock block_without_zeros(DType type, const Shape& shape, std::vector<std::int64_t> cells,
-                              std::vector<std::byte> values) {
-  const auto size = size_of(type);
-  std::size_t kept = 0;
-  for (std::size_t n = 0; n < cells.size(); ++n) {
-    if (is_plus_zero_bits(values.data() + n * size, size)) continue;
-    if (kept != n) {
-      cells[kept] = cells[n];
-      std::copy_n(values.data() + n * size, size, values.data() + kept * size);
-    }
-    ++kept;
-  }
-  cells.resize(kept);
-  values.resize(kept * size);
-  return CellBlock::of_numbers(type, shape, cells, std::move(values));
 }
 
 }  // namespace
@@ -178,7 +155,7 @@ class CellKernel::Call {
       run_into<T>(sink);
       auto [cells, values] = sink.take();
       if (kernel_.rest_) add_rest_to_cells<T>(cells, values);
-      return block_without_zeros(kernel_.compute_, output_, std::move(cells), std::move(values));
+      return CellBlock::of_numbers(kernel_.compute_, output_, cells, std::move(values));
     });
   }
 
@@ -196,11 +173,11 @@ class CellKernel::Call {
   }
   template <class T>
   CellSink<T> sink_of_cells(Aggregate aggregate) const {
-    return {static_cast<typename CellSink<T>::Mode>(mode()), row_places(), aggregate};
+    return {static_cast<typename CellSink<T>::Mode>(mode()), row_places(), aggregate, kernel_.rest_.has_value()};
   }
 
   template <class T>
-  void add_rest_to_cells(const std::vector<std::int64_t>& cells, std::vector<std::byte>& values) {
+  void add_rest_to_cells(std::vector<std::int64_t>& cells, std::vector<std::byte>& values) {
     std::vector<std::vector<std::int64_t>> ones;
     std::vector<const std::int64_t*> counted;
     for (const auto* trie : nest_.tries) {
@@ -217,8 +194,15 @@ class CellKernel::Call {
     const auto rest = kernel_.rest_->template as<T>();
     auto* value = reinterpret_cast<T*>(values.data());
     const auto* count = reinterpret_cast<const std::int64_t*>(counts.data());
-    for (std::size_t n = 0; n < cells.size(); ++n)
-      if (count[n] < all) value[n] = aggregated_value(kernel_.einsum_.aggregate, value[n], rest);
+    std::size_t kept = 0;
+    for (std::size_t n = 0; n < cells.size(); ++n) {
+      const auto sum = count[n] < all ? aggregated_value(kernel_.einsum_.aggregate, value[n], rest) : value[n];
+      if (CellSink<T>::is_plus_zero(sum)) continue;
+      cells[kept] = cells[n];
+      value[kept++] = sum;
+    }
+    cells.resize(kept);
+    values.resize(kept * sizeof(T));
   }
 
   const Labels& input(std::size_t n) const { return kernel_.einsum_.inputs[n]; }
@@ -361,8 +345,9 @@ class CellKernel::Call {
   template <class T, class Sink>
   void run_into(Sink& sink) {
     prepare_nest();
-    if (uses_product_) run_product<T>(sink);
-    else run_points<T>(sink);
+    if (uses_product_) return run_product<T>(sink);
+    if (kernel_.points_.numbers().empty()) skip_levels();
+    run_points<T>(sink);
   }
 
   template <class T, class Sink>
@@ -422,6 +407,11 @@ class CellKernel::Call {
 
 CellKernel::CellKernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
                        std::vector<bool> of_cells, CellPattern pattern)
+    : CellKernel(einsum, labels, std::move(operand_types), compute, of_cells, pattern,
+                 CellPanel::of(einsum, of_cells)) {}
+
+CellKernel::CellKernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
+                       std::vector<bool> of_cells, CellPattern pattern, std::optional<CellPanel> panel)
     : einsum_(with_cell_types(einsum, labels, operand_types, compute)),
       labels_(einsum.labels()),
       operand_types_(std::move(operand_types)),
@@ -433,6 +423,11 @@ CellKernel::CellKernel(const EinSum& einsum, const LabelTable& labels, std::vect
       leaves_zeros_(leaves_zeros(einsum_, labels, operand_types_, pattern)),
       operation_count_(ExpressionProgram(einsum_, labels, operand_types_).operation_count()) {
   CHECK(of_cells_.size() == einsum_.inputs.size(), "it is known of every operand whether it is of cells");
+  if (panel && product_ && pattern_ == CellPattern::Intersection) {
+    panel_kernel_.reset(
+        new CellKernel(panel->einsum(), labels, operand_types_, compute_, of_cells_, pattern_, std::nullopt));
+    panel_ = std::move(panel);
+  }
   if (pattern_ != CellPattern::WithRest) return;
   const OperandFacts zero{.zero = true};
   rest_ = constant_of(*einsum_.expression, std::span(&zero, 1), operand_types_);
@@ -454,11 +449,54 @@ void CellKernel::run(std::span<const Tile* const> operands, std::span<const Part
         "an accumulator covers its labels' ranges");
   CHECK(first || einsum_.aggregate != Aggregate::None, "without an aggregate every call writes new cells");
   if (accumulator.shape().element_count() == 0) return;
-  if (first) accumulator = identity_tile(einsum_.aggregate, compute_, accumulator.shape());
   const auto is_empty = [](const PartRange& range) { return range.size == 0; };
-  if (std::any_of(label_ranges.begin(), label_ranges.end(), is_empty)) return;
+  const bool is_any_empty = std::any_of(label_ranges.begin(), label_ranges.end(), is_empty);
+  if (!is_any_empty && takes_panels(operands, accumulator.shape()))
+    return run_panels(operands, label_ranges, accumulator, first);
+  if (first) begin(accumulator);
+  if (is_any_empty) return;
   Call(*this, operands, label_ranges, false).run(accumulator);
   if (rest_) add_rest(operands, label_ranges, accumulator);
+}
+
+bool CellKernel::takes_panels(std::span<const Tile* const> operands, const Shape& result) const {
+  if (!panel_) return false;
+  std::int64_t cells = 0;
+  for (std::size_t n = 0; n < operands.size(); ++n)
+    if (of_cells_[n]) cells = std::max(cells, operands[n]->cells().count());
+  return panel_->pays(operands, result, cells);
+}
+
+void CellKernel::run_panels(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                            Tile& accumulator, bool first) const {
+  const auto extent = panel_->extent(label_ranges);
+  for (std::int64_t from = 0; from < extent; from += CellPanel::kWidth) {
+    const auto width = std::min(CellPanel::kWidth, extent - from);
+    std::vector<Tile> tiles;
+    tiles.reserve(operands.size());
+    std::vector<const Tile*> panels(operands.begin(), operands.end());
+    for (std::size_t n = 0; n < operands.size(); ++n) {
+      if (!panel_->has_operand(n)) continue;
+      tiles.push_back(panel_->operand(n, *operands[n], from, width));
+      panels[n] = &tiles.back();
+    }
+    const auto ranges = panel_->ranges(label_ranges, from, width);
+    if (panel_->has_result()) {
+      auto result = panel_->result(accumulator, width);
+      if (!first) panel_->read_result(result, accumulator, from);
+      panel_kernel_->run(panels, ranges, result, first);
+      panel_->write_result(result, accumulator, from);
+    } else {
+      panel_kernel_->run(panels, ranges, accumulator, first && from == 0);
+    }
+  }
+}
+
+void CellKernel::begin(Tile& accumulator) const {
+  dispatch(compute_, [&](auto t) {
+    using T = typename decltype(t)::type;
+    std::fill_n(accumulator.mutable_data<T>(), accumulator.shape().element_count(), identity_of<T>(einsum_.aggregate));
+  });
 }
 
 void CellKernel::add_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
@@ -493,8 +531,10 @@ CellBlock CellKernel::make_cells(std::span<const Tile* const> operands, std::spa
 std::size_t CellKernel::workspace_bytes(std::span<const Tile* const> operands,
                                         std::span<const PartRange> label_ranges) const {
   check(operands, label_ranges);
-  return std::max(Call(*this, operands, label_ranges, false).workspace_bytes(),
-                  Call(*this, operands, label_ranges, true).workspace_bytes());
+  const Shape result(sizes_of(einsum_.output, label_ranges));
+  const auto panels = takes_panels(operands, result) ? panel_->workspace_bytes(operands, result, compute_) : 0;
+  return panels + std::max(Call(*this, operands, label_ranges, false).workspace_bytes(),
+                           Call(*this, operands, label_ranges, true).workspace_bytes());
 }
 
 std::string CellKernel::describe() const {

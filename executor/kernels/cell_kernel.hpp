@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "executor/kernels/cell_panel.hpp"
 #include "executor/kernels/cell_points.hpp"
 #include "tensor/cell_block.hpp"
 #include "tensor/cell_form.hpp"
@@ -53,6 +55,13 @@ class CellKernel {
     ScalarValue factor;
   };
 
+  CellKernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
+             std::vector<bool> of_cells, CellPattern pattern, std::optional<CellPanel> panel);
+
+  bool takes_panels(std::span<const Tile* const> operands, const Shape& result) const;
+  void run_panels(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
+                  bool first) const;
+  void begin(Tile& accumulator) const;
   void add_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
                 Tile& accumulator) const;
   static std::optional<Product> product_of(const EinSum& typed, const std::vector<DType>& types, DType compute);
@@ -71,7 +80,9 @@ class CellKernel {
   PointExpression points_;
   bool leaves_zeros_;
   std::size_t operation_count_;
-  std::optional<ScalarValue> rest_;  // the value where there is no cell, of pattern WithRest
+  std::optional<CellPanel> panel_;
+  std::shared_ptr<const CellKernel> panel_kernel_;  // for panel_->einsum()
+  std::optional<ScalarValue> rest_;                 // the value where there is no cell, of pattern WithRest
 };
 
 }  // namespace eindb

@@ -72,6 +72,8 @@ class TrieCursors {
       steps += level.tries.size();
     }
     node_.resize(steps);
+    next_.resize(steps);
+    end_of_.resize(steps);
   }
 
   std::int64_t begin(std::size_t trie) const { return begin_[trie]; }
@@ -90,6 +92,7 @@ class TrieCursors {
   void meet(const CellNest::Level& level, std::size_t number, Visit visit) {
     const auto& steps = level.tries;
     auto* nodes = node_.data() + first_[number];
+    if (steps.size() == 2 && are_alike(steps[0], steps[1])) return merge_two(steps[0], steps[1], nodes, visit);
     std::size_t driver = 0;
     for (std::size_t k = 1; k < steps.size(); ++k)
       if (end_[steps[k].trie] - begin_[steps[k].trie] < end_[steps[driver].trie] - begin_[steps[driver].trie])
@@ -130,31 +133,59 @@ class TrieCursors {
   void unite(const CellNest::Level& level, std::size_t number, Visit visit) {
     const auto& steps = level.tries;
     auto* nodes = node_.data() + first_[number];
-    std::vector<std::int64_t> at(steps.size());
-    std::vector<std::int64_t> ends(steps.size());
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-      at[k] = begin_[steps[k].trie];
-      ends[k] = end_[steps[k].trie];
-    }
+    auto* at = next_.data() + first_[number];
+    for (std::size_t k = 0; k < steps.size(); ++k) at[k] = begin_[steps[k].trie];
+    auto* ends = end_of_.data() + first_[number];
+    for (std::size_t k = 0; k < steps.size(); ++k) ends[k] = end_[steps[k].trie];
+    constexpr auto kNone = std::uint32_t{0xFFFFFFFF};  // beyond all extents
     while (true) {
-      constexpr auto kNone = std::int64_t{1} << 40U;
       auto least = kNone;
       for (std::size_t k = 0; k < steps.size(); ++k)
-        if (at[k] < ends[k]) least = std::min<std::int64_t>(least, steps[k].coordinates[at[k]]);
+        if (at[k] < ends[k]) least = std::min(least, steps[k].coordinates[at[k]]);
       if (least == kNone) return;
       for (std::size_t k = 0; k < steps.size(); ++k) {
         const bool is_there = at[k] < ends[k] && steps[k].coordinates[at[k]] == least;
         nodes[k] = is_there ? at[k]++ : -1;
       }
-      visit(static_cast<std::uint32_t>(least), static_cast<const std::int64_t*>(nodes));
+      visit(least, static_cast<const std::int64_t*>(nodes));
     }
   }
 
  private:
+  // Whether it takes less to step through the nodes of both than to search those of the longer one.
+  bool are_alike(const CellNest::TrieStep& a, const CellNest::TrieStep& b) const {
+    constexpr std::int64_t kTimes = 8;
+    const auto of_a = end_[a.trie] - begin_[a.trie];
+    const auto of_b = end_[b.trie] - begin_[b.trie];
+    const bool has_places = (a.places != nullptr && of_b < of_a) || (b.places != nullptr && of_a < of_b);
+    return !has_places && of_a <= kTimes * of_b && of_b <= kTimes * of_a;
+  }
+
+  template <class Visit>
+  void merge_two(const CellNest::TrieStep& a, const CellNest::TrieStep& b, std::int64_t* nodes, Visit visit) {
+    auto at = begin_[a.trie];
+    auto other = begin_[b.trie];
+    const auto end = end_[a.trie];
+    const auto other_end = end_[b.trie];
+    while (at < end && other < other_end) {
+      const auto x = a.coordinates[at];
+      const auto y = b.coordinates[other];
+      if (x == y) {
+        nodes[0] = at;
+        nodes[1] = other;
+        visit(x, static_cast<const std::int64_t*>(nodes));
+      }
+      at += static_cast<std::int64_t>(x <= y);
+      other += static_cast<std::int64_t>(y <= x);
+    }
+  }
+
   std::vector<std::int64_t> begin_;  // by trie
   std::vector<std::int64_t> end_;
   std::vector<std::size_t> first_;  // by level: its place in node_
   std::vector<std::int64_t> node_;
+  std::vector<std::int64_t> next_;  // likewise, where tries are united
+  std::vector<std::int64_t> end_of_;
 };
 
 }  // namespace eindb

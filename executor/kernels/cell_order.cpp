@@ -12,10 +12,10 @@ namespace eindb {
 namespace {
 
 // In steps of a loop over the cells of a trie.
-constexpr double kSortPerCell = 25;
+constexpr double kSortPerCell = 30;
 constexpr double kMeet = 1.5;  // beside the step, for each further trie that has the label
 constexpr double kRowCell = 0.7;
-constexpr double kHashedCell = 15;
+constexpr double kHashedCell = 60;
 constexpr double kRow = 20;
 constexpr double kRowPlacesPerStep = 4096;
 

@@ -72,6 +72,22 @@ class NumberExtraction {
   std::unordered_map<const ScalarExpression*, ScalarPtr> rewritten_;
 };
 
+// into[m] = from[place(m)], zero for a place of -1, for values of 4, 8 or 16 bytes.
+template <class Place>
+void gather_values(std::byte* into, const std::byte* from, std::size_t size, std::size_t count, const Place& place) {
+  const auto gather = [&](auto bytes) {
+    constexpr std::size_t kSize = decltype(bytes)::value;
+    for (std::size_t m = 0; m < count; ++m) {
+      const std::int64_t at = place(m);
+      if (at < 0) std::memset(into + m * kSize, 0, kSize);
+      else std::memcpy(into + m * kSize, from + static_cast<std::size_t>(at) * kSize, kSize);
+    }
+  };
+  if (size == 4) gather(std::integral_constant<std::size_t, 4>{});
+  else if (size == 8) gather(std::integral_constant<std::size_t, 8>{});
+  else gather(std::integral_constant<std::size_t, 16>{});
+}
+
 }  // namespace
 
 PointExpression::PointExpression(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types,
@@ -120,10 +136,14 @@ PointJoin::PointJoin(const CellNest& nest, const PointExpression& expression, st
       indices_(label_count, 0),
       at_(nest.dense_count, 0),
       cell_at_(nest.tries.size(), -1) {
+  CHECK(!nest.levels.empty(), "an operand of cells has a label");
   constexpr auto kPoints = static_cast<std::size_t>(PointExpression::kMostPoints);
   for (const auto type : expression.types()) columns_.emplace_back(kPoints * size_of(type));
   values_.resize(kPoints * size_of(compute));
   cells_.reserve(kPoints);
+  held_.reserve(kPoints);
+  held_nodes_.resize(nest.levels.back().tries.size());
+  for (auto& nodes : held_nodes_) nodes.reserve(kPoints);
 }
 
 void PointJoin::run(Take take) {
@@ -134,8 +154,18 @@ void PointJoin::run(Take take) {
 
 void PointJoin::visit(std::size_t number, std::int64_t cell) {
   if (number == nest_.levels.size()) return add_point(cell);
+  if (number + 1 == nest_.levels.size()) return add_leaf(number, cell);
   const auto& level = nest_.levels[number];
   const auto& steps = level.tries;
+  if (level.is_skipped) {
+    const auto trie = steps.front().trie;
+    const auto begin = cursors_.begin(trie);
+    const auto end = cursors_.end(trie);
+    if (begin == end) return;
+    cursors_.set(trie, steps.front().begins[begin], steps.front().begins[end]);
+    visit(number + 1, cell);
+    return cursors_.set(trie, begin, end);
+  }
   if (steps.empty()) {
     for (std::int64_t index = 0; index < level.extent; ++index) bind(number, index, nullptr, cell);
     return;
@@ -191,6 +221,72 @@ void PointJoin::add_point(std::int64_t cell) {
     expression_.write_number(n, indices_, columns_[column].data() + place * size_of(expression_.types()[column]));
   }
   cells_.push_back(cell);
+  if (std::cmp_equal(cells_.size(), PointExpression::kMostPoints)) flush();
+}
+
+void PointJoin::add_leaf(std::size_t number, std::int64_t cell) {
+  const auto& level = nest_.levels[number];
+  const auto& steps = level.tries;
+  const auto hold = [&](std::int64_t index) {
+    held_.push_back(index);
+    if (std::cmp_equal(held_.size() + cells_.size(), PointExpression::kMostPoints)) add_held(level, cell);
+  };
+  if (steps.empty()) {
+    for (std::int64_t index = 0; index < level.extent; ++index) hold(index);
+  } else if (steps.size() == 1) {
+    const auto& step = steps.front();
+    for (auto node = cursors_.begin(step.trie); node < cursors_.end(step.trie); ++node) {
+      held_nodes_.front().push_back(node);
+      hold(step.coordinates[node]);
+    }
+  } else {
+    const auto take = [&](std::uint32_t coordinate, const std::int64_t* nodes) {
+      for (std::size_t k = 0; k < steps.size(); ++k) held_nodes_[k].push_back(nodes[k]);
+      hold(coordinate);
+    };
+    if (takes_union_) cursors_.unite(level, number, take);
+    else cursors_.meet(level, number, take);
+  }
+  if (!held_.empty()) add_held(level, cell);
+}
+
+// Moves the points that are held to those gathered.
+void PointJoin::add_held(const CellNest::Level& level, std::int64_t cell) {
+  poll_cancellation_after(held_.size());
+  const auto place = cells_.size();
+  for (const auto index : held_) cells_.push_back(cell + index * level.output_stride);
+  for (std::size_t n = 0; n < sources_.size(); ++n) {
+    const auto& source = sources_[n];
+    const auto size = size_of(expression_.types()[n]);
+    auto* into = columns_[n].data() + place * size;
+    if (source.is_trie) {
+      const auto step = std::find_if(level.tries.begin(), level.tries.end(),
+                                     [&](const auto& candidate) { return candidate.trie == source.number; });
+      const auto before = cell_at_[source.number];
+      if (step == level.tries.end()) {
+        gather_values(into, source.values, size, held_.size(), [&](std::size_t) { return before; });
+      } else {
+        const auto* nodes = held_nodes_[static_cast<std::size_t>(step - level.tries.begin())].data();
+        gather_values(into, source.values, size, held_.size(), [&](std::size_t m) { return nodes[m]; });
+      }
+    } else {
+      const auto step = std::find_if(level.dense.begin(), level.dense.end(),
+                                     [&](const auto& candidate) { return candidate.dense == source.number; });
+      const auto stride = step == level.dense.end() ? 0 : step->stride;
+      const auto before = at_[source.number];
+      gather_values(into, source.values, size, held_.size(), [&](std::size_t m) { return before + held_[m] * stride; });
+    }
+  }
+  for (std::size_t n = 0; n < expression_.numbers().size(); ++n) {
+    const auto column = sources_.size() + n;
+    const auto size = size_of(expression_.types()[column]);
+    for (std::size_t m = 0; m < held_.size(); ++m) {
+      indices_[level.label] = level.begin + held_[m];
+      expression_.write_number(n, indices_, columns_[column].data() + (place + m) * size);
+    }
+  }
+  held_.clear();
+  for (auto& nodes : held_nodes_) nodes.clear();
   if (std::cmp_equal(cells_.size(), PointExpression::kMostPoints)) flush();
 }
 

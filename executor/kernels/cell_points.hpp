@@ -72,6 +72,8 @@ class PointJoin {
   void visit(std::size_t number, std::int64_t cell);
   void bind(std::size_t number, std::int64_t index, const std::int64_t* nodes, std::int64_t cell);
   void add_point(std::int64_t cell);
+  void add_leaf(std::size_t number, std::int64_t cell);
+  void add_held(const CellNest::Level& level, std::int64_t cell);
   void flush();
 
   const CellNest& nest_;
@@ -85,6 +87,8 @@ class PointJoin {
   std::vector<std::int64_t> at_;                               // by dense operand: the offset of its value
   std::vector<std::int64_t> cell_at_;                          // by trie: its cell, or -1
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges_;  // of the tries of the levels above
+  std::vector<std::int64_t> held_;                             // indices of points of an innermost loop
+  std::vector<std::vector<std::int64_t>> held_nodes_;          // by trie of that loop: the nodes there, or -1
   std::vector<std::int64_t> cells_;                            // of the points gathered
   std::vector<std::vector<std::byte>> columns_;                // by operand, and number behind
   std::vector<std::byte> values_;

@@ -226,13 +226,13 @@ class ProductJoin {
   }
 
   void add_nodes(const Level& level, T product, std::int64_t cell) {
-    const auto& step = level.tries.front();
-    const auto begin = cursors_.begin(step.trie);
-    const auto count = cursors_.end(step.trie) - begin;
+    const auto& nodes = level.tries.front();
+    const auto begin = cursors_.begin(nodes.trie);
+    const auto count = cursors_.end(nodes.trie) - begin;
     if (count == 0) return;
     poll_cancellation_after(static_cast<std::size_t>(count));
-    const auto* values = values_[step.trie] + begin;
-    const auto* places = step.coordinates + begin;
+    const auto* values = values_[nodes.trie] + begin;
+    const auto* places = nodes.coordinates + begin;
     if (level.output_stride == 0 && sums_) {
       T sum(0);
       if (level.dense.empty()) {
@@ -246,14 +246,20 @@ class ProductJoin {
       }
       return sink_.add(cell, product_of_cells(product, sum));
     }
+    const auto stride = level.output_stride;
     if (level.dense.empty()) {
-      for (std::int64_t n = 0; n < count; ++n)
-        sink_.add(cell + static_cast<std::int64_t>(places[n]) * level.output_stride,
-                  product_of_cells(product, values[n]));
+      sink_.add_at_places(cell, places, stride, count,
+                          [&](std::int64_t n) { return product_of_cells(product, values[n]); });
+    } else if (level.dense.size() == 1) {
+      const auto* dense = at_[level.dense.front().dense];
+      const auto step = level.dense.front().stride;
+      sink_.add_at_places(cell, places, stride, count, [&](std::int64_t n) {
+        return product_of_cells(product, product_of_cells(values[n], dense[places[n] * step]));
+      });
     } else {
-      for (std::int64_t n = 0; n < count; ++n)
-        sink_.add(cell + static_cast<std::int64_t>(places[n]) * level.output_stride,
-                  product_of_cells(product, product_of_cells(values[n], dense_at(level, places[n]))));
+      sink_.add_at_places(cell, places, stride, count, [&](std::int64_t n) {
+        return product_of_cells(product, product_of_cells(values[n], dense_at(level, places[n])));
+      });
     }
   }
 

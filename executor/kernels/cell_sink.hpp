@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -41,9 +42,28 @@ class DenseSink {
     if (aggregate_ == Aggregate::Sum) values_[cell] = scalar_add(values_[cell], value);
     else values_[cell] = aggregated_value(aggregate_, values_[cell], value);
   }
-  /// The values of some points, and the end of all.
+  /// Adds value(n) at cell + places[n] * stride, for n < count.
+  template <class Value>
+  void add_at_places(std::int64_t cell, const std::uint32_t* places, std::int64_t stride, std::int64_t count,
+                     const Value& value) {
+    auto* to = values_ + cell;
+    if (aggregate_ == Aggregate::Sum) {
+      for (std::int64_t n = 0; n < count; ++n) {
+        auto& sum = to[static_cast<std::int64_t>(places[n]) * stride];
+        sum = scalar_add(sum, value(n));
+      }
+    } else {
+      for (std::int64_t n = 0; n < count; ++n) add(cell + static_cast<std::int64_t>(places[n]) * stride, value(n));
+    }
+  }
+  /// The values of some points, and the end of all. Points of one cell mostly follow each other.
   void take_points(std::span<const std::int64_t> cells, const T* values) {
-    for (std::size_t n = 0; n < cells.size(); ++n) add(cells[n], values[n]);
+    for (std::size_t n = 0; n < cells.size();) {
+      const auto cell = cells[n];
+      auto value = values_[cell];
+      for (; n < cells.size() && cells[n] == cell; ++n) value = aggregated_value(aggregate_, value, values[n]);
+      values_[cell] = value;
+    }
   }
   void end_points() {}
   /// Cells to which values may be added in place, `count` of them from that one on; null if they must be passed to
@@ -63,8 +83,9 @@ class CellSink {
  public:
   enum class Mode : std::uint8_t { Ascending, Places, Hashed };
 
-  /// `row`: the number of places of a row; rows begin at multiples of it.
-  CellSink(Mode mode, std::int64_t row, Aggregate aggregate) : mode_(mode), row_(row), aggregate_(aggregate) {
+  /// `row`: the number of places of a row; rows begin at multiples of it. `keeps_zeros`: cells that are +0 stay.
+  CellSink(Mode mode, std::int64_t row, Aggregate aggregate, bool keeps_zeros)
+      : mode_(mode), row_(row), aggregate_(aggregate), keeps_zeros_(keeps_zeros) {
     if (mode_ != Mode::Places) return;
     places_.resize(static_cast<std::size_t>(row_));
     came_.resize(static_cast<std::size_t>(row_ / 64 + 1));
@@ -72,6 +93,11 @@ class CellSink {
   }
 
   static constexpr bool kTakesRows = true;
+
+  static bool is_plus_zero(T value) {
+    constexpr std::array<std::byte, sizeof(T)> kZero{};
+    return std::memcmp(&value, kZero.data(), sizeof(T)) == 0;
+  }
 
   bool has_rows() const { return mode_ != Mode::Ascending; }
   void begin_row(std::int64_t first_cell) { first_ = first_cell; }
@@ -83,8 +109,31 @@ class CellSink {
   void add(std::int64_t cell, T value) {
     if (mode_ == Mode::Places) return add_place(cell - first_, value);
     if (mode_ == Mode::Hashed) return add_hashed(cell - first_, value);
-    if (!cells_.empty() && cells_.back() == cell) last() = aggregated_value(aggregate_, last(), value);
-    else append(cell, value);
+    if (is_open_ && open_cell_ == cell) {
+      open_value_ = aggregated_value(aggregate_, open_value_, value);
+    } else {
+      close();
+      is_open_ = true;
+      open_cell_ = cell;
+      open_value_ = value;
+    }
+  }
+  template <class Value>
+  void add_at_places(std::int64_t cell, const std::uint32_t* places, std::int64_t stride, std::int64_t count,
+                     const Value& value) {
+    if (mode_ != Mode::Places || aggregate_ != Aggregate::Sum) {
+      for (std::int64_t n = 0; n < count; ++n) add(cell + static_cast<std::int64_t>(places[n]) * stride, value(n));
+      return;
+    }
+    auto* sums = places_.data();
+    auto* came = came_.data();
+    auto* words = words_came_.data();
+    for (std::int64_t n = 0; n < count; ++n) {
+      const auto place = static_cast<std::size_t>(cell - first_ + static_cast<std::int64_t>(places[n]) * stride);
+      sums[place] = scalar_add(sums[place], value(n));
+      came[place / 64] |= std::uint64_t{1} << (place % 64);
+      words[place / 4096] |= std::uint64_t{1} << (place / 64 % 64);
+    }
   }
   void take_points(std::span<const std::int64_t> cells, const T* values) {
     for (std::size_t n = 0; n < cells.size(); ++n) {
@@ -98,6 +147,7 @@ class CellSink {
   }
   void end_points() {
     if (is_in_row_) end_row();
+    is_in_row_ = false;
   }
   T* run(std::int64_t cell, std::int64_t count) {
     if (mode_ != Mode::Places || aggregate_ != Aggregate::Sum) return nullptr;
@@ -105,19 +155,31 @@ class CellSink {
     return places_.data() + (cell - first_);
   }
 
-  /// All cells, with those that are +0.
+  /// All cells, ascending, with their values.
   std::pair<std::vector<std::int64_t>, std::vector<std::byte>> take() {
+    close();
+    cells_.resize(count_);
+    values_.resize(count_ * sizeof(T));
     return {std::move(cells_), std::move(values_)};
   }
 
  private:
   static constexpr std::int64_t kFree = -1;
 
-  T& last() { return *reinterpret_cast<T*>(values_.data() + (values_.size() - sizeof(T))); }
   void append(std::int64_t cell, T value) {
-    cells_.push_back(cell);
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    values_.insert(values_.end(), bytes, bytes + sizeof(T));
+    if (!keeps_zeros_ && is_plus_zero(value)) return;
+    if (count_ == cells_.size()) {
+      constexpr std::size_t kLeast = 64;
+      cells_.resize(std::max(kLeast, 2 * count_));
+      values_.resize(cells_.size() * sizeof(T));
+    }
+    cells_[count_] = cell;
+    std::memcpy(values_.data() + count_ * sizeof(T), &value, sizeof(T));
+    ++count_;
+  }
+  void close() {
+    if (is_open_) append(open_cell_, open_value_);
+    is_open_ = false;
   }
 
   void mark(std::size_t place) {
@@ -182,47 +244,45 @@ class CellSink {
   }
 
   void end_hashed() {
-    std::vector<std::int64_t> numbers;
-    std::vector<std::byte> values;
-    numbers.reserve(used_.size());
-    values.reserve(used_.size() * sizeof(T));
-    for (const auto slot : used_) {
-      const auto& [key, sum] = table_[slot];
-      numbers.push_back(first_ + key);
-      const auto* bytes = reinterpret_cast<const std::byte*>(&sum);
-      values.insert(values.end(), bytes, bytes + sizeof(T));
-      table_[slot].first = kFree;
-    }
-    poll_cancellation_after(used_.size());
-    used_.clear();
     constexpr std::size_t kFew = 256;
-    if (numbers.size() > kFew) sort_cells(numbers, values, sizeof(T));
-    else sort_few(numbers, values);
-    cells_.insert(cells_.end(), numbers.begin(), numbers.end());
-    values_.insert(values_.end(), values.begin(), values.end());
+    poll_cancellation_after(used_.size());
+    if (used_.size() <= kFew) end_few();
+    else end_many();
+    used_.clear();
   }
-
-  static void sort_few(std::vector<std::int64_t>& numbers, std::vector<std::byte>& values) {
-    std::vector<std::pair<std::int64_t, T>> cells;
+  void end_few() {
+    const auto number_of = [&](std::size_t slot) { return table_[slot].first; };
+    std::sort(used_.begin(), used_.end(), [&](auto a, auto b) { return number_of(a) < number_of(b); });
+    for (const auto slot : used_) append(first_ + std::exchange(table_[slot].first, kFree), table_[slot].second);
+  }
+  void end_many() {
+    std::vector<std::int64_t> numbers;
+    std::vector<std::byte> values(used_.size() * sizeof(T));
+    numbers.reserve(used_.size());
+    for (const auto slot : used_) {
+      std::memcpy(values.data() + numbers.size() * sizeof(T), &table_[slot].second, sizeof(T));
+      numbers.push_back(std::exchange(table_[slot].first, kFree));
+    }
+    sort_cells(numbers, values, sizeof(T));
     for (std::size_t n = 0; n < numbers.size(); ++n) {
       T value;
       std::memcpy(&value, values.data() + n * sizeof(T), sizeof(T));
-      cells.emplace_back(numbers[n], value);
-    }
-    std::sort(cells.begin(), cells.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t n = 0; n < numbers.size(); ++n) {
-      numbers[n] = cells[n].first;
-      std::memcpy(values.data() + n * sizeof(T), &cells[n].second, sizeof(T));
+      append(first_ + numbers[n], value);
     }
   }
 
   Mode mode_;
   std::int64_t row_;
   Aggregate aggregate_;
+  bool keeps_zeros_;
   std::int64_t first_ = 0;  // of the row
   bool is_in_row_ = false;  // of points
+  std::size_t count_ = 0;   // of the cells that are done; there is room for more
   std::vector<std::int64_t> cells_;
   std::vector<std::byte> values_;
+  bool is_open_ = false;  // the last cell, in ascending order, to which more may be added
+  std::int64_t open_cell_ = 0;
+  T open_value_{};
   std::vector<T> places_;
   std::vector<std::uint64_t> came_;        // a bit for each place
   std::vector<std::uint64_t> words_came_;  // a bit for each word of those

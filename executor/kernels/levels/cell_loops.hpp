@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "executor/kernels/level_table.hpp"
+#include "executor/kernels/levels/vectors.hpp"
 #include "tensor/scalar_semantics.hpp"
 
 /// The innermost loops of joins of cells (executor/kernels/cell_product).
@@ -73,21 +74,43 @@ void add_cell_products(void* to, const void* a, const void* b, const void* facto
   }
 }
 
+/// The sum of value(0), ... in as many lanes as a vector has, or one for complex numbers.
+template <class T, class Value>
+[[gnu::always_inline]] inline T sum_of_cells(std::int64_t count, const Value& value) {
+  T total{};
+  std::int64_t n = 0;
+  if constexpr (!is_complex_type<T>) {
+    constexpr auto kStep = kLanes<T>;
+    Vector<T> first{};
+    Vector<T> second{};
+    for (; n + 2 * kStep <= count; n += 2 * kStep) {
+      first += value(n, std::true_type{});
+      second += value(n + kStep, std::true_type{});
+    }
+    if (n + kStep <= count) {
+      first += value(n, std::true_type{});
+      n += kStep;
+    }
+    first += second;
+    for (std::int64_t l = 0; l < kStep; ++l) total = cell_plus(total, first[l]);
+  }
+  for (; n < count; ++n) total = cell_plus(total, value(n, std::false_type{}));
+  return total;
+}
+
 template <class T>
 void dot_cell_runs(void* sum, const void* a, const void* b, std::int64_t count) {
-  constexpr int kLanesAtOnce = static_cast<int>(128 / sizeof(T));
   const auto* left = static_cast<const T*>(a);
   const auto* right = static_cast<const T*>(b);
-  T sums[kLanesAtOnce]{};
-  std::int64_t n = 0;
-  for (; n + kLanesAtOnce <= count; n += kLanesAtOnce)
-    for (int l = 0; l < kLanesAtOnce; ++l)
-      sums[l] = cell_plus(sums[l], right == nullptr ? left[n + l] : cell_times(left[n + l], right[n + l]));
-  T total{};
-  for (; n < count; ++n) total = cell_plus(total, right == nullptr ? left[n] : cell_times(left[n], right[n]));
-  for (int width = kLanesAtOnce / 2; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l) sums[l] = cell_plus(sums[l], sums[l + width]);
-  *static_cast<T*>(sum) = cell_plus(total, sums[0]);
+  const auto alone = [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
+    if constexpr (decltype(is_vector)::value) return load(left + n);
+    else return left[n];
+  };
+  const auto product = [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
+    if constexpr (decltype(is_vector)::value) return load(left + n) * load(right + n);
+    else return cell_times(left[n], right[n]);
+  };
+  *static_cast<T*>(sum) = right == nullptr ? sum_of_cells<T>(count, alone) : sum_of_cells<T>(count, product);
 }
 
 template <class T>
@@ -111,8 +134,8 @@ void dot_cells(void* sum, const void* values, const std::uint32_t* places, const
 }
 
 template <class T>
-void fill_cell_loops(ElementTable& table) {
-  table.cells = {add_cell_rows<T>, add_cell_products<T>, dot_cell_runs<T>, dot_cells<T>};
+CellTable cell_table() {
+  return {add_cell_rows<T>, add_cell_products<T>, dot_cell_runs<T>, dot_cells<T>};
 }
 
 }  // namespace eindb::EINDB_LEVEL

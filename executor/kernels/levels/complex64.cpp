@@ -1,4 +1,3 @@
-#include "executor/kernels/levels/cell_loops.hpp"
 #include "executor/kernels/levels/element_tables.hpp"
 #include "executor/kernels/levels/move.hpp"
 #include "executor/kernels/levels/pack.hpp"
@@ -14,7 +13,6 @@ ElementTable complex64_table() {
   fill_floating<T>(table);
   fill_aggregates<T>(table);
   fill_moves<T>(table);
-  fill_cell_loops<T>(table);
   table.panels = panel_table<T>();
   return table;
 }

@@ -1,4 +1,3 @@
-#include "executor/kernels/levels/cell_loops.hpp"
 #include "executor/kernels/levels/element_tables.hpp"
 #include "executor/kernels/levels/move.hpp"
 #include "executor/kernels/levels/pack.hpp"
@@ -15,7 +14,6 @@ ElementTable int64_table() {
   fill_ordered<T>(table);
   fill_aggregates<T>(table);
   fill_moves<T>(table);
-  fill_cell_loops<T>(table);
   fill_search<T>(table);
   table.panels = panel_table<T>();
   table.vectors = vector_table<T>();
