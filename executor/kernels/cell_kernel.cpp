@@ -8,6 +8,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/poll_steps.hpp"
 #include "executor/kernels/cell_nest.hpp"
 #include "executor/kernels/cell_order.hpp"
 #include "executor/kernels/cell_product.hpp"
@@ -91,9 +92,7 @@ class CellKernel::Call {
         ranges_(ranges),
         output_(kernel.sizes_of(kernel.einsum_.output, ranges)),
         output_strides_(label_strides(kernel.labels_, kernel.einsum_.output, output_)) {
-    uses_product_ = kernel_.product_ && kernel_.pattern_ != CellPattern::Union &&
-                    (kernel_.einsum_.aggregate == Aggregate::Sum || kernel_.einsum_.aggregate == Aggregate::None) &&
-                    !kernel_.rest_;
+    uses_product_ = (kernel_.product_ || kernel_.maps_values_) && kernel_.pattern_ != CellPattern::Union;
     makes_cells_ = makes_cells;
     order_ = choose_order(order_problem());
   }
@@ -103,7 +102,8 @@ class CellKernel::Call {
     for (std::size_t n = 0; n < operands_.size(); ++n) {
       const auto size = size_of(kernel_.operand_types_[n]);
       const auto& tile = *operands_[n];
-      const bool is_converted = uses_product_ && kernel_.operand_types_[n] != kernel_.compute_;
+      const bool is_converted =
+          kernel_.maps_values_ || (uses_product_ && kernel_.operand_types_[n] != kernel_.compute_);
       if (!kernel_.of_cells_[n]) {
         if (is_converted) bytes += static_cast<std::size_t>(tile.shape().element_count()) * size_of(kernel_.compute_);
         continue;
@@ -243,9 +243,9 @@ class CellKernel::Call {
   }
 
   bool is_used(std::size_t n) const {
-    if (!uses_product_) return true;
+    if (!uses_product_ || kernel_.of_cells_[n]) return true;
     const auto& used = kernel_.product_->operands;
-    return kernel_.of_cells_[n] || std::find(used.begin(), used.end(), n) != used.end();
+    return std::find(used.begin(), used.end(), n) != used.end();
   }
 
   void prepare_nest() {
@@ -323,7 +323,8 @@ class CellKernel::Call {
   ScalarValue take_out_levels() {
     ScalarValue factor(std::int64_t{1}, kernel_.compute_);
     std::erase_if(nest_.levels, [&](const CellNest::Level& level) {
-      const bool is_factor = level.tries.empty() && level.dense.empty() && level.output_stride == 0;
+      const bool is_factor = kernel_.einsum_.aggregate == Aggregate::Sum && level.tries.empty() &&
+                             level.dense.empty() && level.output_stride == 0;
       if (is_factor)
         factor = ScalarValue::apply(ScalarOp::Multiply, factor, ScalarValue(level.extent, kernel_.compute_));
       return is_factor;
@@ -352,14 +353,15 @@ class CellKernel::Call {
 
   template <class T, class Sink>
   void run_product(Sink& sink) {
-    auto factor =
-        ScalarValue::apply(ScalarOp::Multiply, kernel_.product_->factor.in(kernel_.compute_), take_out_levels())
-            .template as<T>();
+    const auto constant = kernel_.product_ ? kernel_.product_->factor : ScalarValue(std::int64_t{1}, kernel_.compute_);
+    auto factor = ScalarValue::apply(ScalarOp::Multiply, constant, take_out_levels()).template as<T>();
     std::vector<std::vector<std::byte>> converted;
     converted.reserve(operands_.size());
     const auto values_of = [&](std::size_t n, std::span<const std::byte> values) {
-      if (kernel_.operand_types_[n] == kernel_.compute_) return reinterpret_cast<const T*>(values.data());
-      converted.push_back(converted_values(values, kernel_.operand_types_[n], kernel_.compute_));
+      const auto type = kernel_.operand_types_[n];
+      if (kernel_.maps_values_) converted.push_back(mapped_values(values));
+      else if (type == kernel_.compute_) return reinterpret_cast<const T*>(values.data());
+      else converted.push_back(converted_values(values, type, kernel_.compute_));
       return reinterpret_cast<const T*>(converted.back().data());
     };
     std::vector<const T*> values;
@@ -373,6 +375,22 @@ class CellKernel::Call {
     ProductJoin<T, Sink>(nest_, preferred_level_table().of(kernel_.compute_).cells, std::move(values), std::move(dense),
                          kernel_.einsum_.aggregate == Aggregate::Sum, sink)
         .run(factor);
+  }
+
+  // The values of the expression for those of the only operand.
+  std::vector<std::byte> mapped_values(std::span<const std::byte> values) const {
+    const auto from = size_of(kernel_.operand_types_.front());
+    const auto to = size_of(kernel_.compute_);
+    const auto count = values.size() / from;
+    constexpr auto kPoints = static_cast<std::size_t>(PointExpression::kMostPoints);
+    std::vector<std::byte> mapped(count * to);
+    for (std::size_t n = 0; n < count; n += kPoints) {
+      const auto part = std::min(kPoints, count - n);
+      const auto* column = values.data() + n * from;
+      kernel_.points_.evaluate(std::span(&column, 1), static_cast<std::int64_t>(part), mapped.data() + n * to);
+      poll_cancellation_after(part);
+    }
+    return mapped;
   }
 
   template <class T, class Sink>
@@ -428,6 +446,7 @@ CellKernel::CellKernel(const EinSum& einsum, const LabelTable& labels, std::vect
         new CellKernel(panel->einsum(), labels, operand_types_, compute_, of_cells_, pattern_, std::nullopt));
     panel_ = std::move(panel);
   }
+  maps_values_ = !product_ && einsum_.inputs.size() == 1 && points_.numbers().empty();
   if (pattern_ != CellPattern::WithRest) return;
   const OperandFacts zero{.zero = true};
   rest_ = constant_of(*einsum_.expression, std::span(&zero, 1), operand_types_);

@@ -78,6 +78,7 @@ class CellKernel {
   CellPattern pattern_;
   std::optional<Product> product_;  // where the expression is one
   PointExpression points_;
+  bool maps_values_ = false;  // it is a function of the only operand's value, and no product
   bool leaves_zeros_;
   std::size_t operation_count_;
   std::optional<CellPanel> panel_;

@@ -137,6 +137,13 @@ class TrieCursors {
     for (std::size_t k = 0; k < steps.size(); ++k) at[k] = begin_[steps[k].trie];
     auto* ends = end_of_.data() + first_[number];
     for (std::size_t k = 0; k < steps.size(); ++k) ends[k] = end_[steps[k].trie];
+    while (steps.size() == 2 && at[0] < ends[0] && at[1] < ends[1]) {
+      const auto x = steps[0].coordinates[at[0]];
+      const auto y = steps[1].coordinates[at[1]];
+      nodes[0] = x <= y ? at[0]++ : -1;
+      nodes[1] = y <= x ? at[1]++ : -1;
+      visit(std::min(x, y), static_cast<const std::int64_t*>(nodes));
+    }
     constexpr auto kNone = std::uint32_t{0xFFFFFFFF};  // beyond all extents
     while (true) {
       auto least = kNone;

@@ -141,9 +141,8 @@ PointJoin::PointJoin(const CellNest& nest, const PointExpression& expression, st
   for (const auto type : expression.types()) columns_.emplace_back(kPoints * size_of(type));
   values_.resize(kPoints * size_of(compute));
   cells_.reserve(kPoints);
-  held_.reserve(kPoints);
-  held_nodes_.resize(nest.levels.back().tries.size());
-  for (auto& nodes : held_nodes_) nodes.reserve(kPoints);
+  held_.resize(kPoints);
+  held_nodes_.assign(nest.levels.back().tries.size(), held_);
 }
 
 void PointJoin::run(Take take) {
@@ -228,33 +227,34 @@ void PointJoin::add_leaf(std::size_t number, std::int64_t cell) {
   const auto& level = nest_.levels[number];
   const auto& steps = level.tries;
   const auto hold = [&](std::int64_t index) {
-    held_.push_back(index);
-    if (std::cmp_equal(held_.size() + cells_.size(), PointExpression::kMostPoints)) add_held(level, cell);
+    held_[held_count_++] = index;
+    if (std::cmp_equal(held_count_ + cells_.size(), PointExpression::kMostPoints)) add_held(level, cell);
   };
   if (steps.empty()) {
     for (std::int64_t index = 0; index < level.extent; ++index) hold(index);
   } else if (steps.size() == 1) {
     const auto& step = steps.front();
     for (auto node = cursors_.begin(step.trie); node < cursors_.end(step.trie); ++node) {
-      held_nodes_.front().push_back(node);
+      held_nodes_.front()[held_count_] = node;
       hold(step.coordinates[node]);
     }
   } else {
     const auto take = [&](std::uint32_t coordinate, const std::int64_t* nodes) {
-      for (std::size_t k = 0; k < steps.size(); ++k) held_nodes_[k].push_back(nodes[k]);
+      for (std::size_t k = 0; k < steps.size(); ++k) held_nodes_[k][held_count_] = nodes[k];
       hold(coordinate);
     };
     if (takes_union_) cursors_.unite(level, number, take);
     else cursors_.meet(level, number, take);
   }
-  if (!held_.empty()) add_held(level, cell);
+  if (held_count_ > 0) add_held(level, cell);
 }
 
 // Moves the points that are held to those gathered.
 void PointJoin::add_held(const CellNest::Level& level, std::int64_t cell) {
-  poll_cancellation_after(held_.size());
+  poll_cancellation_after(held_count_);
   const auto place = cells_.size();
-  for (const auto index : held_) cells_.push_back(cell + index * level.output_stride);
+  cells_.resize(place + held_count_);
+  for (std::size_t m = 0; m < held_count_; ++m) cells_[place + m] = cell + held_[m] * level.output_stride;
   for (std::size_t n = 0; n < sources_.size(); ++n) {
     const auto& source = sources_[n];
     const auto size = size_of(expression_.types()[n]);
@@ -264,29 +264,28 @@ void PointJoin::add_held(const CellNest::Level& level, std::int64_t cell) {
                                      [&](const auto& candidate) { return candidate.trie == source.number; });
       const auto before = cell_at_[source.number];
       if (step == level.tries.end()) {
-        gather_values(into, source.values, size, held_.size(), [&](std::size_t) { return before; });
+        gather_values(into, source.values, size, held_count_, [&](std::size_t) { return before; });
       } else {
         const auto* nodes = held_nodes_[static_cast<std::size_t>(step - level.tries.begin())].data();
-        gather_values(into, source.values, size, held_.size(), [&](std::size_t m) { return nodes[m]; });
+        gather_values(into, source.values, size, held_count_, [&](std::size_t m) { return nodes[m]; });
       }
     } else {
       const auto step = std::find_if(level.dense.begin(), level.dense.end(),
                                      [&](const auto& candidate) { return candidate.dense == source.number; });
       const auto stride = step == level.dense.end() ? 0 : step->stride;
       const auto before = at_[source.number];
-      gather_values(into, source.values, size, held_.size(), [&](std::size_t m) { return before + held_[m] * stride; });
+      gather_values(into, source.values, size, held_count_, [&](std::size_t m) { return before + held_[m] * stride; });
     }
   }
   for (std::size_t n = 0; n < expression_.numbers().size(); ++n) {
     const auto column = sources_.size() + n;
     const auto size = size_of(expression_.types()[column]);
-    for (std::size_t m = 0; m < held_.size(); ++m) {
+    for (std::size_t m = 0; m < held_count_; ++m) {
       indices_[level.label] = level.begin + held_[m];
       expression_.write_number(n, indices_, columns_[column].data() + (place + m) * size);
     }
   }
-  held_.clear();
-  for (auto& nodes : held_nodes_) nodes.clear();
+  held_count_ = 0;
   if (std::cmp_equal(cells_.size(), PointExpression::kMostPoints)) flush();
 }
 

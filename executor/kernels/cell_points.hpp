@@ -90,7 +90,8 @@ class PointJoin {
   std::vector<std::int64_t> held_;                             // indices of points of an innermost loop
   std::vector<std::vector<std::int64_t>> held_nodes_;          // by trie of that loop: the nodes there, or -1
   std::vector<std::int64_t> cells_;                            // of the points gathered
-  std::vector<std::vector<std::byte>> columns_;                // by operand, and number behind
+  std::size_t held_count_ = 0;
+  std::vector<std::vector<std::byte>> columns_;  // by operand, and number behind
   std::vector<std::byte> values_;
 };
 

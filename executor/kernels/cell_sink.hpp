@@ -52,6 +52,10 @@ class DenseSink {
         auto& sum = to[static_cast<std::int64_t>(places[n]) * stride];
         sum = scalar_add(sum, value(n));
       }
+    } else if (stride == 0) {
+      auto held = *to;
+      for (std::int64_t n = 0; n < count; ++n) held = aggregated_value(aggregate_, held, value(n));
+      *to = held;
     } else {
       for (std::int64_t n = 0; n < count; ++n) add(cell + static_cast<std::int64_t>(places[n]) * stride, value(n));
     }
@@ -109,6 +113,7 @@ class CellSink {
   void add(std::int64_t cell, T value) {
     if (mode_ == Mode::Places) return add_place(cell - first_, value);
     if (mode_ == Mode::Hashed) return add_hashed(cell - first_, value);
+    if (aggregate_ == Aggregate::None) return append(cell, value);
     if (is_open_ && open_cell_ == cell) {
       open_value_ = aggregated_value(aggregate_, open_value_, value);
     } else {
