@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/cell_joins.hpp"
 #include "optimizer/partitions/cell_work.hpp"
 #include "tensor/annihilation.hpp"
 #include "tensor/cell_block.hpp"
@@ -21,23 +22,15 @@ constexpr double kMostDenseResult = 0.1;
 class CellChoice {
  public:
   CellChoice(EinGraph graph, const CalibratedModel& model, bool always)
-      : graph_(std::move(graph)),
-        model_(model),
-        always_(always),
-        readers_(graph_.size()),
-        is_chained_(graph_.size(), false) {
+      : graph_(std::move(graph)), model_(model), always_(always), readers_(graph_.size()) {
     for (std::size_t v = 0; v < graph_.size(); ++v)
       for (const auto input : graph_.vertex(VertexId(v)).inputs) {
         auto& readers = readers_[input.index()];
         if (readers.empty() || readers.back() != VertexId(v)) readers.push_back(VertexId(v));
       }
-    for (const auto& chain : graph_.chains())
-      for (const auto id : chain.body) is_chained_[id.index()] = true;
   }
 
   EinGraph run() {
-    for (std::size_t v = 0; v < graph_.size(); ++v)
-      if (graph_.vertex(VertexId(v)).cells) graph_.hold_as_cells(VertexId(v), std::nullopt);
     for (std::size_t v = 0; v < graph_.size(); ++v)
       if (may_be_cells(VertexId(v))) try_set({VertexId(v)});
     for (std::size_t v = 0; v < graph_.size(); ++v) {
@@ -69,7 +62,7 @@ class CellChoice {
   // A result of few cells of a vertex that is computed from cells.
   void try_result(VertexId id) {
     const auto& vertex = graph_.vertex(id);
-    if (vertex.is_input() || is_chained_[id.index()] || vertex.bound.rank() == 0) return;
+    if (vertex.is_input() || vertex.bound.rank() == 0) return;
     const auto cells = cells_of_inputs(graph_, vertex);
     if (std::none_of(cells.begin(), cells.end(), [](const auto& count) { return count.has_value(); })) return;
     const auto all = static_cast<double>(vertex.bound.element_count());
@@ -92,7 +85,7 @@ class CellChoice {
     double before = 0;
     double after = 0;
     for (const auto reader : affected) {
-      if (is_chained_[reader.index()] || !can_be_computed(tried, tried.vertex(reader))) return;
+      if (!can_be_computed(tried, tried.vertex(reader))) return;
       before += seconds(graph_, reader);
       after += seconds(tried, reader);
     }
@@ -116,13 +109,20 @@ class CellChoice {
   const CalibratedModel& model_;
   const bool always_;
   std::vector<std::vector<VertexId>> readers_;  // by vertex, each once
-  std::vector<bool> is_chained_;                // by vertex: whether a fused chain has it
 };
 
 }  // namespace
 
+bool may_hold_cells(const EinGraph& graph) {
+  return std::any_of(graph.vertices().begin(), graph.vertices().end(),
+                     [](const Vertex& vertex) { return vertex.is_input() && vertex.stored->cells; });
+}
+
 EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always) {
-  return CellChoice(std::move(graph), model, always).run();
+  for (std::size_t v = 0; v < graph.size(); ++v)
+    if (graph.vertex(VertexId(v)).cells) graph.hold_as_cells(VertexId(v), std::nullopt);
+  graph.drop_chains();
+  return merge_joins_of_cells(CellChoice(std::move(graph), model, always).run(), model);
 }
 
 }  // namespace eindb

@@ -15,6 +15,7 @@
 #include "optimizer/partitions/worker_choice.hpp"
 #include "optimizer/plan_memory.hpp"
 #include "optimizer/recomputation.hpp"
+#include "optimizer/rewrites/chain_fusion.hpp"
 #include "plan/validator.hpp"
 
 namespace eindb {
@@ -135,10 +136,12 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
 
 // Workers are sent dense tiles.
 EinGraph with_cells(EinGraph graph, const OptimizerOptions& options) {
-  if (options.workers > 0 || options.disabled_passes.contains(std::string(kCellChoice))) return graph;
+  if (options.workers > 0 || options.disabled_passes.contains(std::string(kCellChoice)) || !may_hold_cells(graph))
+    return graph;
   const auto figures = options.machine ? options.machine->figures : built_in_figures();
   const CalibratedModel model(figures, options.machine ? options.machine->threads : 1);
-  return choose_cells(std::move(graph), model, options.always_cells);
+  auto chosen = choose_cells(std::move(graph), model, options.always_cells);
+  return options.disabled_passes.contains("chain_fusion") ? chosen : fuse_chains(chosen);
 }
 
 // A result of cells is made in few large tiles, and handed over in tiles that may become dense ones.

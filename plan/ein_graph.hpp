@@ -222,6 +222,7 @@ class EinGraph {
   /// Must come last too. If the partition vectors of a chain disagree, or slices need one of its vertices, it is
   /// computed vertex by vertex after all.
   void fuse(FusedChain chain) { chains_.push_back(std::move(chain)); }
+  void drop_chains() { chains_.clear(); }
   /// Disjoint.
   const std::vector<FusedChain>& chains() const { return chains_; }
 

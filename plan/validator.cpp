@@ -46,7 +46,10 @@ void check_vertex(const EinGraph& graph, VertexId id, std::size_t max_arity) {
   const Checker check("vertex ", vertex.name);
   if (vertex.is_input()) return check_input(vertex, check);
   check_reads(graph, id, check);
-  check(vertex.inputs.size() <= max_arity, "a vertex has no more inputs than the stage allows");
+  // A kernel that reads cells joins any number of operands.
+  const bool reads_cells = std::any_of(vertex.inputs.begin(), vertex.inputs.end(),
+                                       [&](VertexId input) { return graph.vertex(input).cells.has_value(); });
+  check(vertex.inputs.size() <= max_arity || reads_cells, "a vertex has no more inputs than the stage allows");
   check_einsum(vertex.einsum, graph.labels(), check);
   check(has_extents(graph.labels(), vertex.einsum.output, vertex.bound), "the bound is the head's extents");
   std::vector<DType> types;

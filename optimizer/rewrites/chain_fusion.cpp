@@ -120,10 +120,12 @@ class ChainFinder {
     for (const auto id : body) {
       const auto& vertex = graph_.vertex(id);
       if (vertex.einsum.block) return false;  // it takes vectors whole, and its result has no strips
+      if (vertex.cells) return false;
       for (const auto label : vertex.einsum.labels())
         if (graph_.labels().extent(label) == 0) return false;
       for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
         const auto& labels = vertex.einsum.inputs[i];
+        if (graph_.vertex(vertex.inputs[i]).cells) return false;
         if (cells(difference(labels, rows)) * bytes(graph_.vertex(vertex.inputs[i])) > kCacheBytes) return false;
         multiplies = multiplies || (is_product(vertex) && !difference(rows, labels).empty());
       }
