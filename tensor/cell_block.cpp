@@ -164,6 +164,29 @@ CellBlock CellBlock::of_dense(DType type, const Shape& shape, std::span<const st
   });
 }
 
+namespace {
+
+constexpr std::int64_t kMostPlacesPerCell = 16;
+
+// Cells in the order of one coordinate, which is below `extent`, and otherwise as they were.
+template <class Unit>
+void sort_by_coordinate(std::int64_t extent, std::span<const std::uint32_t> coordinates,
+                        std::vector<std::int64_t>& numbers, Unit* values) {
+  std::vector<std::size_t> begins(static_cast<std::size_t>(extent) + 1, 0);
+  for (const auto coordinate : coordinates) ++begins[coordinate + std::size_t{1}];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::int64_t> sorted(numbers.size());
+  const std::vector<Unit> before(values, values + numbers.size());
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    const auto place = begins[coordinates[n]]++;
+    sorted[place] = numbers[n];
+    values[place] = before[n];
+  }
+  numbers = std::move(sorted);
+}
+
+}  // namespace
+
 CellTrie CellBlock::in_order(std::vector<std::size_t> order) const {
   CHECK(order.size() == shape_.rank(), "an order is of all dimensions");
   if (order == trie_.order) return trie_;
@@ -174,15 +197,27 @@ CellTrie CellBlock::in_order(std::vector<std::size_t> order) const {
   for (auto level = order.size(); level-- > 1;) strides[level - 1] = strides[level] * extents[level];
   std::vector<std::int64_t> stride_of(order.size());  // by dimension
   for (std::size_t level = 0; level < order.size(); ++level) stride_of[order[level]] = strides[level];
+  // One dimension comes to lie outside of the others, which stay as they are, if its coordinates alone are sorted.
+  const bool sorts_one =
+      std::is_sorted(order.begin() + 1, order.end()) && shape_[order.front()] <= kMostPlacesPerCell * count();
   std::vector<std::int64_t> numbers;
+  std::vector<std::uint32_t> coordinates;
   numbers.reserve(static_cast<std::size_t>(count()));
+  if (sorts_one) coordinates.reserve(static_cast<std::size_t>(count()));
   for_each_cell(trie_, [&](std::span<const std::uint32_t> at, std::int64_t) {
     std::int64_t number = 0;
     for (std::size_t d = 0; d < at.size(); ++d) number += stride_of[d] * at[d];
     numbers.push_back(number);
+    if (sorts_one) coordinates.push_back(at[order.front()]);
   });
   auto values = trie_.values;
-  sort_cells(numbers, values, size_of(type_));
+  if (sorts_one) {
+    with_unit(size_of(type_), [&](auto unit) {
+      sort_by_coordinate(shape_[order.front()], coordinates, numbers, reinterpret_cast<decltype(unit)*>(values.data()));
+    });
+  } else {
+    sort_cells(numbers, values, size_of(type_));
+  }
   auto permuted = of_numbers(type_, Shape(std::move(extents)), numbers, std::move(values)).trie_;
   permuted.order = std::move(order);
   return permuted;

@@ -171,9 +171,26 @@ class CellKernel::Call {
     for (auto d = order_.leading; d < output_.rank(); ++d) places = checked_multiply(places, output_[d]);
     return places;
   }
+  // The most cells that the result has, by operands that have all its labels; 0 if there are none.
+  std::int64_t most_cells() const {
+    std::int64_t most = 0;
+    for (std::size_t n = 0; n < operands_.size(); ++n) {
+      if (!kernel_.of_cells_[n]) continue;
+      const bool has_all = difference(kernel_.einsum_.output, input(n)).empty();
+      const auto count = operands_[n]->cells().count();
+      if (kernel_.pattern_ == CellPattern::Union) {
+        if (!has_all) return 0;
+        most += count;
+      } else if (has_all) {
+        most = most == 0 ? count : std::min(most, count);
+      }
+    }
+    return most;
+  }
   template <class T>
   CellSink<T> sink_of_cells(Aggregate aggregate) const {
-    return {static_cast<typename CellSink<T>::Mode>(mode()), row_places(), aggregate, kernel_.rest_.has_value()};
+    return {static_cast<typename CellSink<T>::Mode>(mode()), row_places(), aggregate, kernel_.rest_.has_value(),
+            most_cells()};
   }
 
   template <class T>

@@ -88,8 +88,11 @@ class CellSink {
   enum class Mode : std::uint8_t { Ascending, Places, Hashed };
 
   /// `row`: the number of places of a row; rows begin at multiples of it. `keeps_zeros`: cells that are +0 stay.
-  CellSink(Mode mode, std::int64_t row, Aggregate aggregate, bool keeps_zeros)
+  /// `most`: the most cells that come, 0 if that is unknown.
+  CellSink(Mode mode, std::int64_t row, Aggregate aggregate, bool keeps_zeros, std::int64_t most)
       : mode_(mode), row_(row), aggregate_(aggregate), keeps_zeros_(keeps_zeros) {
+    cells_.reserve(static_cast<std::size_t>(most));
+    values_.reserve(static_cast<std::size_t>(most) * sizeof(T));
     if (mode_ != Mode::Places) return;
     places_.resize(static_cast<std::size_t>(row_));
     came_.resize(static_cast<std::size_t>(row_ / 64 + 1));
@@ -173,14 +176,18 @@ class CellSink {
 
   void append(std::int64_t cell, T value) {
     if (!keeps_zeros_ && is_plus_zero(value)) return;
-    if (count_ == cells_.size()) {
-      constexpr std::size_t kLeast = 64;
-      cells_.resize(std::max(kLeast, 2 * count_));
-      values_.resize(cells_.size() * sizeof(T));
-    }
+    if (count_ == cells_.size()) grow_cells();
     cells_[count_] = cell;
     std::memcpy(values_.data() + count_ * sizeof(T), &value, sizeof(T));
     ++count_;
+  }
+  // Step by step, so that what is set to zero is still in a cache when it is written.
+  void grow_cells() {
+    constexpr std::size_t kStep = 1024;
+    if (cells_.capacity() < count_ + kStep) cells_.reserve(2 * count_ + kStep);
+    if (values_.capacity() < (count_ + kStep) * sizeof(T)) values_.reserve((2 * count_ + kStep) * sizeof(T));
+    cells_.resize(count_ + kStep);
+    values_.resize((count_ + kStep) * sizeof(T));
   }
   void close() {
     if (is_open_) append(open_cell_, open_value_);
