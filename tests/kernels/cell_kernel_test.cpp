@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -130,13 +131,17 @@ Tile random_cells_tile(Random& random, DType type, const Shape& shape, std::int6
   return tile;
 }
 
-CellSample sample_of(Random& random, const CellForm& form, DType type) {
+// Labels have up to 9 indices, or as many as `extents` says for the letters of their names.
+CellSample sample_of(Random& random, const CellForm& form, DType type,
+                     const std::map<char, std::int64_t>& extents = {}) {
   CellSample sample;
   sample.einsum.expression = form.expression;
   std::string names;
   const auto label_of = [&](char name) {
     if (const auto known = names.find(name); known != std::string::npos) return Label(known);
     names += name;
+    if (const auto given = extents.find(name); given != extents.end())
+      return sample.labels.add(std::string(1, name), given->second);
     return sample.labels.add(std::string(1, name), draw(random, 0, 25) == 0 ? 0 : draw(random, 1, 9));
   };
   const auto labels_of = [&](const std::string& text) {
@@ -279,8 +284,8 @@ class CellCalls {
   std::vector<std::int64_t> parts_;
 };
 
-void check_form(Random& random, const CellForm& form, DType type) {
-  const auto sample = sample_of(random, form, type);
+void check_form(Random& random, const CellForm& form, DType type, const std::map<char, std::int64_t>& extents = {}) {
+  const auto sample = sample_of(random, form, type, extents);
   const std::vector<int> finite(sample.types.size(), 8);
   const auto pattern = cell_pattern(sample.einsum, sample.types, sample.of_cells, finite, Zero::EitherSign);
   ASSERT_TRUE(pattern) << sample.describe();
@@ -292,6 +297,39 @@ TEST(CellKernel, AgreesWithReference) {
   for (const auto type : {DType::Int64, DType::Float32, DType::Float64, DType::Complex64, DType::Complex128})
     for (const auto& form : cell_forms())
       for (int n = 0; n < 12 && !HasFatalFailure(); ++n) check_form(random, form, type);
+}
+
+// Runs and panels that are longer than one step of their loops, and nodes that are far from each other.
+TEST(CellKernel, AgreesOnLongRuns) {
+  using enum Aggregate;
+  const auto xy = call(Multiply, {x(), y()});
+  const auto xyz = call(Multiply, {x(), y(), third_operand()});
+  const std::map<char, std::int64_t> wide{{'i', 40}, {'j', 30}, {'k', 290}};
+  const std::map<char, std::int64_t> deep{{'i', 70}, {'j', 300}, {'k', 25}};
+  const std::map<char, std::int64_t> four{{'i', 8}, {'j', 9}, {'k', 10}, {'r', 290}};
+  const std::vector<std::pair<CellForm, std::map<char, std::int64_t>>> forms{
+      {{{"ij", "jk"}, "SD", "ik", Sum, xy}, wide},
+      {{{"ij", "jk"}, "SD", "ki", Sum, xy}, wide},
+      {{{"ij", "kj"}, "SD", "ik", Sum, xy}, wide},
+      {{{"ij", "jk"}, "DS", "ik", Sum, xy}, deep},
+      {{{"ij", "jk"}, "DS", "ki", Sum, xy}, deep},
+      {{{"ij", "jk"}, "SS", "ik", Sum, xy}, wide},
+      {{{"ij", "kj"}, "SS", "ik", Sum, xy}, deep},
+      {{{"ij", "ik", "jk"}, "SDD", "ij", Sum, xyz}, wide},
+      {{{"ij", "ik", "kj"}, "SDD", "ij", Sum, xyz}, wide},
+      {{{"ij", "jk", "ik"}, "SSS", "", Sum, xyz}, deep},
+      {{{"ijk", "jr", "kr"}, "SDD", "ir", Sum, xyz}, four},
+      {{{"ijk", "jr", "kr"}, "SDD", "ri", Sum, xyz}, four},
+      {{{"ijk", "jr", "kr"}, "SDD", "i", Sum, xyz}, four},
+      {{{"jk", "jk"}, "SS", "kj", None, call(Add, {x(), y()})}, wide},
+      {{{"jk", "jk"}, "SS", "j", Sum, call(Abs, {call(Subtract, {x(), y()})})}, wide},
+      {{{"jk"}, "S", "j", Max, call(Negate, {x()})}, wide},
+  };
+  Random random(34);
+  for (const auto& [form, extents] : forms)
+    for (const auto type : {DType::Int64, DType::Float64, DType::Complex64})
+      for (int n = 0; n < 2 && !HasFatalFailure(); ++n)
+        if (form.aggregate != Max || !is_complex(type)) check_form(random, form, type, extents);
 }
 
 TEST(CellKernel, AggregatesTheRestOnce) {
