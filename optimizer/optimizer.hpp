@@ -23,11 +23,11 @@ struct OptimizerOptions {
   std::int64_t parallelism = 1;           ///< p of EinDecomp: kernel calls wanted per vertex, a power of two
   Strategy strategy = {};                 ///< the rule that chooses partition vectors
   std::set<std::string> disabled_passes;  ///< names from optimizer/passes, kRecomputation, kCellChoice
-  bool always_cells = false;              ///< tensors whose cells are counted are read as cells wherever possible
   bool free_inputs = false;               ///< price stored tensors as free in any partition, the paper's rule
   WantedPartitions
-      output_partitions;  ///< partitions prescribed for results; without one a result keeps its vertex's partition
-  PathOptions path = {};  ///< how n-ary contractions are ordered
+      output_partitions;      ///< partitions prescribed for results; without one a result keeps its vertex's partition
+  PathOptions path = {};      ///< how n-ary contractions are ordered
+  bool always_cells = false;  ///< tensors whose cells are counted are read as cells wherever possible
   bool compare_strategies = false;  ///< cost the graph under all strategies, for comparison
   std::int64_t memory_limit = 0;    ///< bytes; contractions that would hold more are sliced. 0 disables slicing
   bool spills = false;              ///< whether tiles beyond the limit may go to a scratch file
