@@ -574,7 +574,7 @@ std::optional<double> Catalog::stored_cells(const TensorInfo& info) {
       break;
   if (looked_at == 0) return always ? std::optional(1.0) : std::nullopt;
   const double all = cells / static_cast<double>(looked_at) * row_count(store);
-  return std::exp2(std::round(8 * std::log2(std::max(1.0, all))) / 8);
+  return std::exp2(std::round(2 * std::log2(std::max(1.0, all))) / 2);
 }
 
 // Those of a large table from the share of its numbers that are there.

@@ -273,6 +273,7 @@ TilePtr JoinOperator::finish_cells(CountedTile made, MemoryBudget& memory) const
   CellTrie trie{cells.trie().order, cells.trie().levels, {values.bytes().begin(), values.bytes().end()}};
   auto block = std::make_shared<const CellBlock>(result_type_, cells.shape(), std::move(trie));
   made.reservation.raise_to(static_cast<std::int64_t>(block->byte_size()));
+  made.reservation.shrink_to(static_cast<std::int64_t>(block->byte_size()));
   return memory.track(CountedTile{std::move(made.reservation), Tile::of_cells(std::move(block))});
 }
 

@@ -267,11 +267,12 @@ class Chooser {
     options_.parallelism = best_is_own_ ? own_calls_ : best_.parallelism;
     options_.fewer_calls = best_is_own_;
     CHECK(best_.labelling.vertices.size() == graph_.size(), "a labelling is chosen before the tiles of results");
+    const auto memory = static_cast<double>(machine_.memory_limit);
     for (const auto n : chosen) {
       const auto id = graph_.outputs()[n];
       const auto& output = graph_.vertex(id);
       const auto own = result_partition(output, best_.labelling.vertices[id.index()].partition);
-      options_.output_partitions[n] = output.cells ? storable_tiles_of_cells(output.bound, output.dtype)
+      options_.output_partitions[n] = output.cells ? storable_tiles_of_cells(output.bound, output.dtype, memory)
                                                    : storable_tiles(output.bound, output.dtype, own);
     }
     best_.labelling = label(graph_, strategy_, options_);
@@ -325,14 +326,15 @@ double tile_bytes(const Shape& shape, DType type, const Partition& partition) {
   return bytes;
 }
 
-double largest_tile_of_cells(const Shape& shape, DType type) {
+double largest_tile_of_cells(const Shape& shape, DType type, double memory) {
   constexpr double kMostTiles = 4096;
   constexpr double kMostBytes = 256 << 20;  // as dense tiles, which some readers make of them
   const auto all = static_cast<double>(shape.element_count()) * static_cast<double>(size_of(type));
-  return std::clamp(all / kMostTiles, kLargestTile, kMostBytes);
+  constexpr double kShareOfMemory = 1.0 / 16;
+  return std::min(std::clamp(all / kMostTiles, kLargestTile, kMostBytes), kShareOfMemory * memory);
 }
 
-Partition tiles_of_at_most(const Shape& shape, DType type, Partition partition, double largest) {
+Partition tiles_of(const Shape& shape, DType type, Partition partition, double smallest, double largest) {
   CHECK(partition.size() == shape.rank(), "a partition has one entry per dimension");
   if (shape.element_count() == 0) return Partition(shape.rank(), 1);
   while (tile_bytes(shape, type, partition) > largest) {
@@ -341,7 +343,7 @@ Partition tiles_of_at_most(const Shape& shape, DType type, Partition partition, 
       if (largest_part(shape[d], partition[d]) > largest_part(shape[longest], partition[longest])) longest = d;
     partition[longest] = std::min(2 * partition[longest], shape[longest]);
   }
-  while (tile_bytes(shape, type, partition) < kSmallestTile) {
+  while (tile_bytes(shape, type, partition) < smallest) {
     const auto most = std::max_element(partition.begin(), partition.end());
     if (most == partition.end() || *most < 2) break;
     *most = *most % 2 == 0 ? *most / 2 : 1;
@@ -372,11 +374,11 @@ CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, Dec
 }
 
 Partition storable_tiles(const Shape& shape, DType type, Partition partition) {
-  return tiles_of_at_most(shape, type, std::move(partition), kLargestTile);
+  return tiles_of(shape, type, std::move(partition), kSmallestTile, kLargestTile);
 }
 
-Partition storable_tiles_of_cells(const Shape& shape, DType type) {
-  return tiles_of_at_most(shape, type, Partition(shape.rank(), 1), largest_tile_of_cells(shape, type));
+Partition storable_tiles_of_cells(const Shape& shape, DType type, double memory) {
+  return tiles_of(shape, type, Partition(shape.rank(), 1), 0, largest_tile_of_cells(shape, type, memory));
 }
 
 }  // namespace eindb

@@ -86,7 +86,7 @@ SpillingSeconds seconds_in(const Fragment& plan, double seconds, const Calibrate
 /// [128, 1].
 Partition storable_tiles(const Shape& shape, DType type, Partition partition);
 /// The same for a result of few cells, whose tiles may be larger: at most some thousands, as far as each may become a
-/// dense tile.
-Partition storable_tiles_of_cells(const Shape& shape, DType type);
+/// dense tile within `memory` bytes.
+Partition storable_tiles_of_cells(const Shape& shape, DType type, double memory);
 
 }  // namespace eindb

@@ -9,6 +9,7 @@
 #include "tensor/annihilation.hpp"
 #include "tensor/cell_block.hpp"
 #include "tensor/cell_form.hpp"
+#include "tensor/cell_gather.hpp"
 
 namespace eindb {
 namespace {
@@ -21,8 +22,8 @@ constexpr double kMostDenseResult = 0.1;
 
 class CellChoice {
  public:
-  CellChoice(EinGraph graph, const CalibratedModel& model, bool always)
-      : graph_(std::move(graph)), model_(model), always_(always), readers_(graph_.size()) {
+  CellChoice(EinGraph graph, const CalibratedModel& model, bool always, double memory)
+      : graph_(std::move(graph)), model_(model), always_(always), memory_(memory), readers_(graph_.size()) {
     for (std::size_t v = 0; v < graph_.size(); ++v)
       for (const auto input : graph_.vertex(VertexId(v)).inputs) {
         auto& readers = readers_[input.index()];
@@ -50,7 +51,12 @@ class CellChoice {
     if (!stored || stored->as_cells || !stored->cells || stored->attached || stored->selection) return false;
     const auto all = static_cast<double>(stored->grid.shape().element_count());
     return (always_ || *stored->cells <= kMostDense * all) && !has_scales(stored->encoding) &&
-           !readers_[id.index()].empty() && CellBlock::may_have(stored->grid.shape());
+           fits(*stored->cells, stored->dtype, stored->grid.rank()) && !readers_[id.index()].empty() &&
+           CellBlock::may_have(stored->grid.shape());
+  }
+
+  bool fits(double cells, DType type, std::size_t rank) const {
+    return cells * static_cast<double>(CellGather::bytes_for(type, rank, 1)) / 2 <= memory_;
   }
 
   void try_set(const std::vector<VertexId>& inputs) {
@@ -70,7 +76,7 @@ class CellChoice {
     if (!pattern) return;
     const auto made = cell_results(vertex.einsum, graph_.labels(), cells, *pattern);
     if (!always_ && (all < kFewResults || made > kMostDenseResult * all)) return;
-    if (!CellBlock::may_have(vertex.bound)) return;
+    if (!CellBlock::may_have(vertex.bound) || !fits(made, vertex.dtype, vertex.bound.rank())) return;
     if (!keeps_zero(vertex.einsum, vertex.compute_dtype)) return;
     auto tried = graph_;
     tried.hold_as_cells(id, made);
@@ -108,6 +114,7 @@ class CellChoice {
   EinGraph graph_;
   const CalibratedModel& model_;
   const bool always_;
+  const double memory_;
   std::vector<std::vector<VertexId>> readers_;  // by vertex, each once
 };
 
@@ -118,11 +125,11 @@ bool may_hold_cells(const EinGraph& graph) {
                      [](const Vertex& vertex) { return vertex.is_input() && vertex.stored->cells; });
 }
 
-EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always) {
+EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always, double memory) {
   for (std::size_t v = 0; v < graph.size(); ++v)
     if (graph.vertex(VertexId(v)).cells) graph.hold_as_cells(VertexId(v), std::nullopt);
   graph.drop_chains();
-  return merge_joins_of_cells(CellChoice(std::move(graph), model, always).run(), model);
+  return merge_joins_of_cells(CellChoice(std::move(graph), model, always, memory).run(), model);
 }
 
 }  // namespace eindb

@@ -70,6 +70,7 @@ class Trees {
     const auto& read = graph_.vertex(id);
     if (read.is_input() || uses_[id.index()] != 1 || reader.einsum.inputs[n] != read.einsum.output) return false;
     if (read.einsum.epilogue != nullptr) return false;  // an epilogue needs the whole sum
+    if (read.cells || reader.cells) return false;       // cells are made whole
     const auto how = read.einsum.aggregate;
     if (how != Aggregate::None && how != Aggregate::Sum) return distributes(reader, n, how);
     if (has_aggregate(reader, Aggregate::Sum)) return distributes(reader, n, Aggregate::Sum) && keeps_sums(read);

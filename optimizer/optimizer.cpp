@@ -134,13 +134,22 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
   }
 }
 
+double memory_of(const OptimizerOptions& options) {
+  const auto limit = options.machine ? options.machine->memory_limit : options.memory_limit;
+  return limit > 0 ? static_cast<double>(limit) : std::numeric_limits<double>::infinity();
+}
+
 // Workers are sent dense tiles.
+bool may_use_cells(const EinGraph& graph, const OptimizerOptions& options) {
+  return options.workers == 0 && !options.disabled_passes.contains(std::string(kCellChoice)) && may_hold_cells(graph);
+}
+
 EinGraph with_cells(EinGraph graph, const OptimizerOptions& options) {
-  if (options.workers > 0 || options.disabled_passes.contains(std::string(kCellChoice)) || !may_hold_cells(graph))
-    return graph;
+  if (!may_use_cells(graph, options)) return graph;
   const auto figures = options.machine ? options.machine->figures : built_in_figures();
   const CalibratedModel model(figures, options.machine ? options.machine->threads : 1);
-  auto chosen = choose_cells(std::move(graph), model, options.always_cells);
+  // Half of the memory, as what cells are joined with is there at the same time.
+  auto chosen = choose_cells(std::move(graph), model, options.always_cells, memory_of(options) / 2);
   return options.disabled_passes.contains("chain_fusion") ? chosen : fuse_chains(chosen);
 }
 
@@ -153,7 +162,7 @@ void set_partitions_of_cells(const EinGraph& graph, OptimizerOptions& options) {
       continue;
     options.output_partitions.resize(std::max(options.output_partitions.size(), n + 1));
     auto& wanted = options.output_partitions[n];
-    if (!wanted) wanted = storable_tiles_of_cells(output.bound, output.dtype);
+    if (!wanted) wanted = storable_tiles_of_cells(output.bound, output.dtype, memory_of(options));
   }
 }
 
@@ -322,8 +331,9 @@ void Optimization::order() {
   plan_.graph = run_passes(PassStage::Order, std::move(plan_.graph), options_.disabled_passes, plan_.stages, paths_);
   plan_.path = summary(bound_, plan_.graph, paths_.report());
   estimate_densities(plan_.graph);
-  plan_.graph =
-      timed(std::string(kCellChoice), plan_.stages, [&] { return with_cells(std::move(plan_.graph), options_); });
+  if (!may_use_cells(plan_.graph, options_)) return;
+  dense_ = {plan_.graph, options_.output_partitions};
+  plan_.graph = timed(std::string(kCellChoice), plan_.stages, [&] { return with_cells(plan_.graph, options_); });
   set_partitions_of_cells(plan_.graph, options_);
 }
 
@@ -337,6 +347,18 @@ void Optimization::lower() {
   if (options_.lowers) {
     timed("physical_plan", plan_.stages, [&] { return lower_for_one_rank(plan_, options_), 0; });
     keep_to_memory(plan_, options_);
+    // Dense tiles can be worked on in smaller parts.
+    if (plan_.shortfall && dense_) {
+      plan_.graph = std::move(dense_->graph);
+      options_.output_partitions = std::move(dense_->output_partitions);
+      options_.disabled_passes.emplace(kCellChoice);
+      plan_.shortfall.reset();
+      plan_.memory_choice.reset();
+      plan_.recomputed.clear();
+      label();
+      lower_for_one_rank(plan_, options_);
+      keep_to_memory(plan_, options_);
+    }
     validate(plan_.physical);
   }
   plan_.result_grids = result_grids(plan_, options_);

@@ -123,6 +123,11 @@ class Optimization {
   OptimizerOptions options_;
   PathSearch paths_;
   OptimizedPlan plan_;
+  struct DenseWay {
+    EinGraph graph;
+    WantedPartitions output_partitions;
+  };
+  std::optional<DenseWay> dense_;  // set where `plan_` may hold cells: the way without them
 };
 
 /// All stages of an Optimization. Safe to call from any number of threads.

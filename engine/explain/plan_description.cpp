@@ -158,7 +158,8 @@ OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
                           .slices = slices_of(fragment, id)};
   for (const auto input : inputs_of(node)) out.inputs.push_back(input.index());
   if (node.role() == OperatorRole::Kernel) out.computes = number_of_vertex[node.vertex.index()];
-  if (node.role() != OperatorRole::Layout) out.density = vertex.density.present;
+  out.cells = node.cells;
+  if (node.role() != OperatorRole::Layout && !node.cells) out.density = vertex.density.present;
   if (profile == nullptr) return out;
   CHECK(id.index() < profile->nodes.size(), "an operator that is described has a profile where the plan ran");
   const auto& did = profile->nodes[id.index()];

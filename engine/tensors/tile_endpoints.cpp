@@ -52,11 +52,14 @@ TilePtr StoredTiles::read_cells(const std::string& tensor, const TileGrid& grid,
   const auto found = stores_.find(tensor);
   CHECK(found != stores_.end(), "a plan scans tensors that its snapshot knows");
   const auto& store = found->second;
+  // The cache is of a state of the database, which unwritten tiles are not in.
+  if (store.unwritten) return memory_->track(gather_cells(store, grid, tile_id));
   const auto number = cache_.number_of(store.name + " in cells of " + bracketed(grid.partition()));
-  return cache_.read(number, tile_id, 0, [&] { return gather_cells(store, grid, tile_id); });
+  return cache_.read(number, tile_id, 0,
+                     [&] { return std::make_shared<const Tile>(gather_cells(store, grid, tile_id)); });
 }
 
-TilePtr StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id) {
+Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id) {
   const auto& tiles = store.tiles;
   const auto type = store.type;
   // Unwritten tiles lie in the cut in which plans make them.
@@ -105,8 +108,7 @@ TilePtr StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std:
       });
     });
   }
-  auto block = std::make_shared<const CellBlock>(gather.take());
-  return std::make_shared<const Tile>(Tile::of_cells(std::move(block)));
+  return Tile::of_cells(std::make_shared<const CellBlock>(gather.take()));
 }
 
 // A plan cuts evenly, and the tiles of a tensor that has grown are not cut so.

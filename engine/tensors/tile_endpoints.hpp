@@ -38,7 +38,7 @@ class StoredTiles final : public TileSource {
     std::shared_ptr<BufferedTiles> unwritten;  // null: the tiles are in the table
   };
 
-  TilePtr gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id);
+  Tile gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id);
   TilePtr assemble(const TileStore& tiles, const TileGrid& grid, std::int64_t tile_id, DType type);
 
   ReadSnapshot& snapshot_;

@@ -25,6 +25,17 @@ Partition result_partition(const Vertex& vertex, const LabelPartition& partition
   return vertex.is_input() ? vertex.stored->grid.partition() : partition.project(vertex.einsum.output);
 }
 
+std::vector<LabelPartition> fitted_to_cells(const EinGraph& graph, std::vector<LabelPartition> partitions) {
+  CHECK(partitions.size() == graph.size(), "every vertex has a partition vector before it is fitted to cells");
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& vertex = graph.vertex(VertexId(v));
+    if (vertex.is_input() || !vertex.cells) continue;
+    for (std::size_t n = 0; n < partitions[v].labels.size(); ++n)
+      if (contains(vertex.einsum.aggregated, partitions[v].labels[n])) partitions[v].parts[n] = 1;
+  }
+  return partitions;
+}
+
 std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<LabelPartition> partitions) {
   CHECK(partitions.size() == graph.size(), "every vertex has a partition vector before it is fitted to slices");
   for (const auto& contraction : graph.sliced()) {

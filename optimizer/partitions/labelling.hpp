@@ -60,6 +60,10 @@ Partition result_partition(const Vertex& vertex, const LabelPartition& partition
 /// keep their vectors.
 std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<LabelPartition> partitions);
 
+/// Adapts partition vectors to results of cells, whose aggregated labels are not cut: cells that several calls make of
+/// one part of a result are not combined.
+std::vector<LabelPartition> fitted_to_cells(const EinGraph& graph, std::vector<LabelPartition> partitions);
+
 /// Gives the vertices of each chain one partition vector, which cuts only rows: those of FusedChain::rows in their
 /// order until there are as many kernel calls as before. A chain keeps its vectors if the common one costs more, for
 /// instance because large operands are cut differently, if its rows allow fewer than half of the calls, or if a vertex

@@ -35,7 +35,7 @@ class Predictor {
   NodePrediction of(const FragmentNode& node, const RepartitionNode& repartition) const {
     const auto& from = plan_.node(repartition.input).grid.partition();
     const auto& extents = node.grid.shape().extents();
-    const auto present = graph_.vertex(node.vertex).density.present;
+    const auto present = graph_.vertex(node.vertex).density.present * node.stored_share();
     return {present * model_.repartition(from, node.grid.partition(), extents, size_of(node.dtype)),
             present * transfers_model().repartition(from, node.grid.partition(), extents, size_of(node.dtype))};
   }

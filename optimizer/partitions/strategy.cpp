@@ -155,7 +155,8 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   const auto& row = row_of(strategy.kind);
   auto names = strategy.labels;
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
-  auto partitions = fitted_to_chains(graph, fitted_to_slices(graph, row.choose(graph, names, options)), options);
+  auto partitions = fitted_to_cells(graph, row.choose(graph, names, options));
+  partitions = fitted_to_chains(graph, fitted_to_slices(graph, std::move(partitions)), options);
   auto labelling = evaluate(graph, std::move(partitions), options);
   if (strategy.kind != Strategy::Kind::EinDecomp || graph.chains().empty()) return labelling;
   return cheapest_beside_rules(graph, std::move(labelling), options);

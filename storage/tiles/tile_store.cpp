@@ -231,19 +231,24 @@ CellList TileStore::load_cells(SqliteConnection& connection, std::int64_t tile_i
   return tile == nullptr ? CellList{} : cells_of(*tile);
 }
 
-StoredTileIds::StoredTileIds(SqliteConnection& connection, const TileStore& store)
-    : connection_(connection),
-      select_(connection.prepare("SELECT tile_id FROM " + store.quoted_table() +
-                                 " WHERE tile_id >= ? AND tile_id < ? ORDER BY tile_id LIMIT 1")) {
-  select_.bind(2, store.grid().tile_count());
+StoredTileIds::StoredTileIds(SqliteConnection& connection, const TileStore& store) : connection_(connection) {
+  const std::lock_guard lock(connection_.mutex());
+  select_.emplace(connection.prepare("SELECT tile_id FROM " + store.quoted_table() +
+                                     " WHERE tile_id >= ? AND tile_id < ? ORDER BY tile_id LIMIT 1"));
+  select_->bind(2, store.grid().tile_count());
+}
+
+StoredTileIds::~StoredTileIds() {
+  const std::lock_guard lock(connection_.mutex());
+  select_.reset();
 }
 
 std::optional<std::int64_t> StoredTileIds::next(std::int64_t from) {
   const std::lock_guard lock(connection_.mutex());
-  select_.bind(1, from);
+  select_->bind(1, from);
   std::optional<std::int64_t> found;
-  if (select_.step()) found = select_.integer(0);
-  select_.reset();
+  if (select_->step()) found = select_->integer(0);
+  select_->reset();
   return found;
 }
 

@@ -106,16 +106,20 @@ class TileStore {
   FormatChoice formats_;
 };
 
-/// Finds the tiles that have a row, which are the non-zero ones. Threads: like its connection.
+/// Finds the tiles that have a row, which are the non-zero ones. Takes the connection's mutex for each use, also when it
+/// is made and destroyed, so that tasks which share the connection may have one each.
 class StoredTileIds {
  public:
   StoredTileIds(SqliteConnection& connection, const TileStore& store);
+  ~StoredTileIds();
+  StoredTileIds(const StoredTileIds&) = delete;
+  StoredTileIds& operator=(const StoredTileIds&) = delete;
   /// The first tile_id that is at least `from`; nullopt if there is none.
   std::optional<std::int64_t> next(std::int64_t from);
 
  private:
   SqliteConnection& connection_;
-  SqliteStatement select_;
+  std::optional<SqliteStatement> select_;
 };
 
 /// Column names for labels. SQL does not distinguish i from I, so a label that clashes with an earlier one or a
