@@ -22,43 +22,6 @@ auto with_unit(std::size_t bytes, Function function) {
   return function(std::array<std::uint64_t, 2>{});
 }
 
-// The node path of each cell is made level by level: a new node where this or an earlier coordinate differs from those
-// of the cell before.
-class TrieMaker {
- public:
-  TrieMaker(std::vector<std::size_t> order, std::size_t count) {
-    trie_.order = std::move(order);
-    trie_.levels.resize(trie_.order.size());
-    trie_.levels.back().coordinates.reserve(count);
-  }
-
-  void add(std::span<const std::uint32_t> coordinates) {
-    const auto rank = trie_.levels.size();
-    std::size_t level = 0;
-    while (level + 1 < rank && has_any_ && coordinates[level] == trie_.levels[level].coordinates.back()) ++level;
-    has_any_ = true;
-    for (; level < rank; ++level) {
-      trie_.levels[level].coordinates.push_back(coordinates[level]);
-      if (level + 1 < rank)
-        trie_.levels[level].begins.push_back(static_cast<std::int64_t>(trie_.levels[level + 1].coordinates.size()));
-    }
-  }
-
-  /// A cell that differs from the one before in the last coordinate alone.
-  void add_beside(std::uint32_t last) { trie_.levels.back().coordinates.push_back(last); }
-
-  CellTrie take(std::vector<std::byte> values) {
-    for (std::size_t level = 0; level + 1 < trie_.levels.size(); ++level)
-      trie_.levels[level].begins.push_back(static_cast<std::int64_t>(trie_.levels[level + 1].coordinates.size()));
-    trie_.values = std::move(values);
-    return std::move(trie_);
-  }
-
- private:
-  CellTrie trie_;
-  bool has_any_ = false;
-};
-
 std::vector<std::size_t> natural_order(std::size_t rank) {
   std::vector<std::size_t> order(rank);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -116,34 +79,62 @@ CellBlock::CellBlock(DType type, Shape shape, CellTrie trie)
 
 CellBlock CellBlock::of_numbers(DType type, const Shape& shape, std::span<const std::int64_t> numbers,
                                 std::vector<std::byte> values) {
-  CHECK(may_have(shape), "cells are numbered in a shape that has numbers for them");
-  const auto rank = shape.rank();
-  TrieMaker maker(natural_order(rank), numbers.size());
-  std::vector<std::uint32_t> coordinates(rank);
-  // Cells that follow each other mostly differ in the last coordinate alone.
-  const auto last = shape[rank - 1];
-  std::int64_t line_begin = 0;
-  std::int64_t line_end = 0;
+  CellMaker maker(shape);
+  maker.make_room(numbers.size());
   std::int64_t previous = -1;
   for (const auto number : numbers) {
     CHECK(number > previous, "cells are in ascending order");
     previous = number;
-    if (number < line_end) {
-      maker.add_beside(static_cast<std::uint32_t>(number - line_begin));
-      continue;
-    }
-    line_begin = number / last * last;
-    line_end = line_begin + last;
-    auto rest = number / last;
-    for (auto d = rank - 1; d-- > 0;) {
-      coordinates[d] = static_cast<std::uint32_t>(rest % shape[d]);
-      rest /= shape[d];
-    }
-    CHECK(rest == 0, "a cell lies in its shape");
-    coordinates[rank - 1] = static_cast<std::uint32_t>(number - line_begin);
-    maker.add(coordinates);
+    maker.add(number);
   }
-  return {type, shape, maker.take(std::move(values))};
+  return maker.take(type, std::move(values));
+}
+
+CellMaker::CellMaker(const Shape& shape) : shape_(shape) {
+  CHECK(CellBlock::may_have(shape), "cells are numbered in a shape that has numbers for them");
+  outer_.resize(shape.rank() - 1);
+  coordinates_.resize(shape.rank() - 1);
+}
+
+void CellMaker::reserve(std::size_t cells) { last_.reserve(cells); }
+
+// In small steps, so that what is set to zero is still in a cache when it is written.
+void CellMaker::make_room(std::size_t cells) {
+  if (count_ + cells <= last_.size()) return;
+  if (count_ + cells > last_.capacity()) last_.reserve(std::max(count_ + cells, 2 * last_.capacity()));
+  last_.resize(count_ + cells);
+}
+
+// A new node in each level in which this line or an earlier coordinate differs from the line before.
+void CellMaker::begin_line(std::int64_t number) {
+  const auto last = shape_[outer_.size()];
+  line_begin_ = number / last * last;
+  line_end_ = line_begin_ + last;
+  auto rest = number / last;
+  for (auto d = outer_.size(); d-- > 0;) {
+    coordinates_[d] = static_cast<std::uint32_t>(rest % shape_[d]);
+    rest /= shape_[d];
+  }
+  CHECK(rest == 0, "a cell lies in its shape");
+  std::size_t level = 0;
+  if (count_ > 0)
+    while (level < outer_.size() && coordinates_[level] == outer_[level].coordinates.back()) ++level;
+  for (; level < outer_.size(); ++level) {
+    const auto below = level + 1 < outer_.size() ? outer_[level + 1].coordinates.size() : count_;
+    outer_[level].coordinates.push_back(coordinates_[level]);
+    outer_[level].begins.push_back(static_cast<std::int64_t>(below));
+  }
+}
+
+CellBlock CellMaker::take(DType type, std::vector<std::byte> values) {
+  last_.resize(count_);
+  for (std::size_t level = 0; level < outer_.size(); ++level) {
+    const auto below = level + 1 < outer_.size() ? outer_[level + 1].coordinates.size() : count_;
+    outer_[level].begins.push_back(static_cast<std::int64_t>(below));
+  }
+  CellTrie trie{natural_order(shape_.rank()), std::move(outer_), std::move(values)};
+  trie.levels.push_back({std::move(last_)});
+  return {type, shape_, std::move(trie)};
 }
 
 CellBlock CellBlock::of_dense(DType type, const Shape& shape, std::span<const std::byte> dense) {

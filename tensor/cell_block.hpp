@@ -75,6 +75,36 @@ class CellBlock {
 };
 using CellBlockPtr = std::shared_ptr<const CellBlock>;
 
+/// Makes a block of cells from their row-major numbers in the shape, which come in ascending order, each once.
+class CellMaker {
+ public:
+  explicit CellMaker(const Shape& shape);
+
+  /// For that many cells in all, if so many are expected.
+  void reserve(std::size_t cells);
+  /// Room for that many further ones, without which none may be added.
+  void make_room(std::size_t cells);
+  /// The next cell, for which there is room.
+  void add(std::int64_t number) {
+    if (number >= line_end_) begin_line(number);
+    last_[count_++] = static_cast<std::uint32_t>(number - line_begin_);
+  }
+  std::size_t count() const { return count_; }
+  /// The block of all cells, with a value of that type for each.
+  CellBlock take(DType type, std::vector<std::byte> values);
+
+ private:
+  void begin_line(std::int64_t number);
+
+  Shape shape_;
+  std::vector<CellTrie::Level> outer_;      // all levels but the last
+  std::vector<std::uint32_t> last_;         // the coordinates of the last level, with room behind them
+  std::vector<std::uint32_t> coordinates_;  // of the line in the outer levels
+  std::size_t count_ = 0;
+  std::int64_t line_begin_ = 0;  // the numbers of the cells that differ in the last coordinate alone
+  std::int64_t line_end_ = 0;
+};
+
 /// The bytes that a cell takes in a block of that rank, at most about: its value and a node in every level.
 double bytes_of_cell(DType type, std::size_t rank);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -153,9 +154,8 @@ class CellKernel::Call {
       using T = typename decltype(t)::type;
       auto sink = sink_of_cells<T>(kernel_.einsum_.aggregate);
       run_into<T>(sink);
-      auto [cells, values] = sink.take();
-      if (kernel_.rest_) add_rest_to_cells<T>(cells, values);
-      return CellBlock::of_numbers(kernel_.compute_, output_, cells, std::move(values));
+      auto cells = sink.take(kernel_.compute_);
+      return kernel_.rest_ ? with_rest<T>(cells) : cells;
     });
   }
 
@@ -189,12 +189,16 @@ class CellKernel::Call {
   }
   template <class T>
   CellSink<T> sink_of_cells(Aggregate aggregate) const {
-    return {static_cast<typename CellSink<T>::Mode>(mode()), row_places(), aggregate, kernel_.rest_.has_value(),
+    return {output_,
+            static_cast<typename CellSink<T>::Mode>(mode()),
+            row_places(),
+            aggregate,
+            kernel_.rest_.has_value(),
             most_cells()};
   }
 
   template <class T>
-  void add_rest_to_cells(std::vector<std::int64_t>& cells, std::vector<std::byte>& values) {
+  CellBlock with_rest(const CellBlock& cells) {
     std::vector<std::vector<std::int64_t>> ones;
     std::vector<const std::int64_t*> counted;
     for (const auto* trie : nest_.tries) {
@@ -205,21 +209,24 @@ class CellKernel::Call {
     ProductJoin<std::int64_t, CellSink<std::int64_t>>(nest_, preferred_level_table().of(DType::Int64).cells,
                                                       std::move(counted), {}, true, sink)
         .run(1);
-    const auto [places, counts] = sink.take();
-    CHECK(places == cells, "cells are counted where there are some");
+    const auto counts = sink.take(DType::Int64);
+    CHECK(counts.count() == cells.count(), "cells are counted where there are some");
     const auto all = kernel_.points_of_a_result(ranges_);
     const auto rest = kernel_.rest_->template as<T>();
-    auto* value = reinterpret_cast<T*>(values.data());
-    const auto* count = reinterpret_cast<const std::int64_t*>(counts.data());
+    const auto* value = cells.trie().values_as<T>();
+    const auto* count = counts.trie().values_as<std::int64_t>();
+    auto numbers = cells.numbers();
+    std::vector<std::byte> values(numbers.size() * sizeof(T));
     std::size_t kept = 0;
-    for (std::size_t n = 0; n < cells.size(); ++n) {
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
       const auto sum = count[n] < all ? aggregated_value(kernel_.einsum_.aggregate, value[n], rest) : value[n];
       if (CellSink<T>::is_plus_zero(sum)) continue;
-      cells[kept] = cells[n];
-      value[kept++] = sum;
+      numbers[kept] = numbers[n];
+      std::memcpy(values.data() + kept++ * sizeof(T), &sum, sizeof(T));
     }
-    cells.resize(kept);
+    numbers.resize(kept);
     values.resize(kept * sizeof(T));
+    return CellBlock::of_numbers(kernel_.compute_, output_, numbers, std::move(values));
   }
 
   const Labels& input(std::size_t n) const { return kernel_.einsum_.inputs[n]; }

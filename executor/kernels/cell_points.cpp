@@ -1,7 +1,9 @@
 #include "executor/kernels/cell_points.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -88,6 +90,65 @@ void gather_values(std::byte* into, const std::byte* from, std::size_t size, std
   else gather(std::integral_constant<std::size_t, 16>{});
 }
 
+// Calls `function` with a value of an unsigned type of 4 or 8 bytes, or of an array for 16.
+template <class Function>
+void with_bits_of(std::size_t size, Function function) {
+  if (size == 4) function(std::uint32_t{});
+  else if (size == 8) function(std::uint64_t{});
+  else function(std::array<std::uint64_t, 2>{});
+}
+
+// The value, or zero, without a branch: which it is cannot be predicted.
+template <class Bits>
+Bits bits_if(bool holds, Bits value) {
+  if constexpr (std::is_integral_v<Bits>) return value & (Bits{0} - static_cast<Bits>(holds));
+  else return {bits_if(holds, value[0]), bits_if(holds, value[1])};
+}
+
+// The nodes of one trie that are left of a line of cells.
+template <class Bits>
+struct CellLine {
+  const std::uint32_t* coordinates;
+  const Bits* values;
+  std::int64_t at;
+  std::int64_t end;
+};
+
+// Merges the lines of two tries into columns of at most `most` points; returns how many there are.
+template <class A, class B>
+std::int64_t merge_cell_lines(CellLine<A>& a, CellLine<B>& b, std::int64_t most, std::int64_t cell, std::int64_t stride,
+                              std::int64_t* cells, A* a_values, B* b_values) {
+  std::int64_t count = 0;
+  auto i = a.at;
+  auto j = b.at;
+  for (; i < a.end && j < b.end && count < most; ++count) {
+    const auto x = a.coordinates[i];
+    const auto y = b.coordinates[j];
+    cells[count] = cell + static_cast<std::int64_t>(std::min(x, y)) * stride;
+    a_values[count] = bits_if(x <= y, a.values[i]);
+    b_values[count] = bits_if(y <= x, b.values[j]);
+    i += static_cast<std::int64_t>(x <= y);
+    j += static_cast<std::int64_t>(y <= x);
+  }
+  if (j == b.end) {
+    for (; i < a.end && count < most; ++i, ++count) {
+      cells[count] = cell + static_cast<std::int64_t>(a.coordinates[i]) * stride;
+      a_values[count] = a.values[i];
+      b_values[count] = B{};
+    }
+  }
+  if (i == a.end) {
+    for (; j < b.end && count < most; ++j, ++count) {
+      cells[count] = cell + static_cast<std::int64_t>(b.coordinates[j]) * stride;
+      a_values[count] = A{};
+      b_values[count] = b.values[j];
+    }
+  }
+  a.at = i;
+  b.at = j;
+  return count;
+}
+
 }  // namespace
 
 PointExpression::PointExpression(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types,
@@ -132,6 +193,7 @@ PointJoin::PointJoin(const CellNest& nest, const PointExpression& expression, st
       sources_(std::move(sources)),
       compute_(compute),
       takes_union_(takes_union),
+      unites_columns_(unites_columns()),
       cursors_(nest),
       indices_(label_count, 0),
       at_(nest.dense_count, 0),
@@ -225,6 +287,7 @@ void PointJoin::add_point(std::int64_t cell) {
 
 void PointJoin::add_leaf(std::size_t number, std::int64_t cell) {
   const auto& level = nest_.levels[number];
+  if (unites_columns_) return unite_columns(level, cell);
   const auto& steps = level.tries;
   const auto hold = [&](std::int64_t index) {
     held_[held_count_++] = index;
@@ -287,6 +350,40 @@ void PointJoin::add_held(const CellNest::Level& level, std::int64_t cell) {
   }
   held_count_ = 0;
   if (std::cmp_equal(cells_.size(), PointExpression::kMostPoints)) flush();
+}
+
+// Whether the last level is merged from two tries, and the expression depends on their values alone.
+bool PointJoin::unites_columns() const {
+  return takes_union_ && sources_.size() == 2 && nest_.tries.size() == 2 && nest_.levels.back().tries.size() == 2 &&
+         expression_.numbers().empty();
+}
+
+void PointJoin::unite_columns(const CellNest::Level& level, std::int64_t cell) {
+  const auto& types = expression_.types();
+  with_bits_of(size_of(types[0]), [&](auto a_bits) {
+    with_bits_of(size_of(types[1]), [&](auto b_bits) {
+      const auto line = [&](std::size_t n, auto bits) {
+        const auto trie = sources_[n].number;
+        const auto* coordinates = nest_.tries[trie]->levels.back().coordinates.data();
+        return CellLine<decltype(bits)>{coordinates, reinterpret_cast<const decltype(bits)*>(sources_[n].values),
+                                        cursors_.begin(trie), cursors_.end(trie)};
+      };
+      auto a = line(0, a_bits);
+      auto b = line(1, b_bits);
+      while (a.at < a.end || b.at < b.end) {
+        const auto place = cells_.size();
+        const auto most = std::min<std::int64_t>(PointExpression::kMostPoints - static_cast<std::int64_t>(place),
+                                                 a.end - a.at + b.end - b.at);
+        cells_.resize(place + static_cast<std::size_t>(most));
+        const auto count = merge_cell_lines(a, b, most, cell, level.output_stride, cells_.data() + place,
+                                            reinterpret_cast<decltype(a_bits)*>(columns_[0].data()) + place,
+                                            reinterpret_cast<decltype(b_bits)*>(columns_[1].data()) + place);
+        poll_cancellation_after(static_cast<std::size_t>(count));
+        cells_.resize(place + static_cast<std::size_t>(count));
+        if (std::cmp_equal(cells_.size(), PointExpression::kMostPoints)) flush();
+      }
+    });
+  });
 }
 
 void PointJoin::flush() {

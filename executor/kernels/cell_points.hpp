@@ -74,6 +74,8 @@ class PointJoin {
   void add_point(std::int64_t cell);
   void add_leaf(std::size_t number, std::int64_t cell);
   void add_held(const CellNest::Level& level, std::int64_t cell);
+  bool unites_columns() const;
+  void unite_columns(const CellNest::Level& level, std::int64_t cell);
   void flush();
 
   const CellNest& nest_;
@@ -81,6 +83,7 @@ class PointJoin {
   std::vector<Source> sources_;
   DType compute_;
   bool takes_union_;
+  bool unites_columns_;
   Take take_;
   TrieCursors cursors_;
   std::vector<std::int64_t> indices_;                          // by label, in the whole tensors

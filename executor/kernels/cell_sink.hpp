@@ -89,9 +89,9 @@ class CellSink {
 
   /// `row`: the number of places of a row; rows begin at multiples of it. `keeps_zeros`: cells that are +0 stay.
   /// `most`: the most cells that come, 0 if that is unknown.
-  CellSink(Mode mode, std::int64_t row, Aggregate aggregate, bool keeps_zeros, std::int64_t most)
-      : mode_(mode), row_(row), aggregate_(aggregate), keeps_zeros_(keeps_zeros) {
-    cells_.reserve(static_cast<std::size_t>(most));
+  CellSink(const Shape& shape, Mode mode, std::int64_t row, Aggregate aggregate, bool keeps_zeros, std::int64_t most)
+      : mode_(mode), row_(row), aggregate_(aggregate), keeps_zeros_(keeps_zeros), maker_(shape) {
+    maker_.reserve(static_cast<std::size_t>(most));
     values_.reserve(static_cast<std::size_t>(most) * sizeof(T));
     if (mode_ != Mode::Places) return;
     places_.resize(static_cast<std::size_t>(row_));
@@ -144,6 +144,7 @@ class CellSink {
     }
   }
   void take_points(std::span<const std::int64_t> cells, const T* values) {
+    if (!has_rows() && aggregate_ == Aggregate::None) return append_all(cells, values);
     for (std::size_t n = 0; n < cells.size(); ++n) {
       if (has_rows() && (!is_in_row_ || cells[n] < first_ || cells[n] - first_ >= row_)) {
         if (is_in_row_) end_row();
@@ -163,31 +164,36 @@ class CellSink {
     return places_.data() + (cell - first_);
   }
 
-  /// All cells, ascending, with their values.
-  std::pair<std::vector<std::int64_t>, std::vector<std::byte>> take() {
+  /// All cells, with values of that type, which is T.
+  CellBlock take(DType type) {
     close();
-    cells_.resize(count_);
-    values_.resize(count_ * sizeof(T));
-    return {std::move(cells_), std::move(values_)};
+    values_.resize(maker_.count() * sizeof(T));
+    return maker_.take(type, std::move(values_));
   }
 
  private:
   static constexpr std::int64_t kFree = -1;
+  static constexpr std::size_t kStep = 1024;
 
   void append(std::int64_t cell, T value) {
+    if (maker_.count() == room_) make_room(kStep);
+    append_in_room(cell, value);
+  }
+  void append_all(std::span<const std::int64_t> cells, const T* values) {
+    if (room_ - maker_.count() < cells.size()) make_room(std::max(kStep, cells.size()));
+    for (std::size_t n = 0; n < cells.size(); ++n) append_in_room(cells[n], values[n]);
+  }
+  void append_in_room(std::int64_t cell, T value) {
     if (!keeps_zeros_ && is_plus_zero(value)) return;
-    if (count_ == cells_.size()) grow_cells();
-    cells_[count_] = cell;
-    std::memcpy(values_.data() + count_ * sizeof(T), &value, sizeof(T));
-    ++count_;
+    std::memcpy(values_.data() + maker_.count() * sizeof(T), &value, sizeof(T));
+    maker_.add(cell);
   }
   // Step by step, so that what is set to zero is still in a cache when it is written.
-  void grow_cells() {
-    constexpr std::size_t kStep = 1024;
-    if (cells_.capacity() < count_ + kStep) cells_.reserve(2 * count_ + kStep);
-    if (values_.capacity() < (count_ + kStep) * sizeof(T)) values_.reserve((2 * count_ + kStep) * sizeof(T));
-    cells_.resize(count_ + kStep);
-    values_.resize((count_ + kStep) * sizeof(T));
+  void make_room(std::size_t cells) {
+    room_ = maker_.count() + cells;
+    maker_.make_room(cells);
+    if (values_.capacity() < room_ * sizeof(T)) values_.reserve(2 * room_ * sizeof(T));
+    values_.resize(room_ * sizeof(T));
   }
   void close() {
     if (is_open_) append(open_cell_, open_value_);
@@ -289,8 +295,8 @@ class CellSink {
   bool keeps_zeros_;
   std::int64_t first_ = 0;  // of the row
   bool is_in_row_ = false;  // of points
-  std::size_t count_ = 0;   // of the cells that are done; there is room for more
-  std::vector<std::int64_t> cells_;
+  CellMaker maker_;         // of the cells that are done
+  std::size_t room_ = 0;    // for cells and their values
   std::vector<std::byte> values_;
   bool is_open_ = false;  // the last cell, in ascending order, to which more may be added
   std::int64_t open_cell_ = 0;
