@@ -13,6 +13,7 @@
 #include "executor/kernels/cell_nest.hpp"
 #include "executor/kernels/cell_order.hpp"
 #include "executor/kernels/cell_product.hpp"
+#include "executor/kernels/cell_reduction.hpp"
 #include "executor/kernels/cell_sink.hpp"
 #include "executor/kernels/instruction_set.hpp"
 #include "tensor/scalar_types.hpp"
@@ -122,7 +123,9 @@ class CellKernel::Call {
     }
     if (makes_cells_)
       bytes += static_cast<std::size_t>(std::min(row_places(), kMostRowPlaces)) * (size_of(kernel_.compute_) + 1);
-    if (kernel_.rest_) bytes += static_cast<std::size_t>(output_.element_count()) * sizeof(std::int64_t);
+    if (kernel_.rest_ && (!makes_cells_ || reduces()))
+      bytes += static_cast<std::size_t>(output_.element_count()) *
+               (sizeof(std::int64_t) + (makes_cells_ ? size_of(kernel_.compute_) : 0));
     return bytes + static_cast<std::size_t>(PointExpression::kMostPoints) * 16 * (operands_.size() + 4);
   }
 
@@ -132,6 +135,31 @@ class CellKernel::Call {
       DenseSink<T> sink(accumulator.mutable_data<T>(), kernel_.einsum_.aggregate);
       run_into<T>(sink);
     });
+  }
+
+  // Whether the cells of the only operand are aggregated as they lie, and counted with it.
+  bool reduces() const {
+    constexpr std::int64_t kMostResultsPerCell = 8;
+    return kernel_.rest_ && (kernel_.product_ || kernel_.maps_values_) &&
+           (!makes_cells_ || output_.element_count() <= kMostResultsPerCell * operands_.front()->cells().count());
+  }
+
+  // Aggregates them into `values`, one for each result, and adds their numbers to `counts`.
+  template <class T>
+  void reduce(T* values, std::int64_t* counts) {
+    const auto& trie = operands_.front()->cells().trie();
+    const auto aggregate = kernel_.einsum_.aggregate;
+    std::vector<std::int64_t> strides;
+    for (const auto label : input(0)) strides.push_back(output_strides_[kernel_.place_of(label)]);
+    const auto* from = trie.template values_as<T>();
+    std::vector<std::byte> mapped;
+    if (kernel_.einsum_.expression->kind() != ScalarExpression::Kind::Operand) {
+      mapped = mapped_values(trie.values);
+      from = reinterpret_cast<const T*>(mapped.data());
+    }
+    const bool is_extreme = aggregate == Aggregate::Min || aggregate == Aggregate::Max;
+    const auto fold = preferred_level_table().of(kernel_.compute_).along[slot_of(aggregate)];
+    CellReduction<T>(trie, from, std::move(strides), aggregate, is_extreme ? fold : nullptr, values, counts).run();
   }
 
   // Adds the number of cells of each result.
@@ -152,10 +180,11 @@ class CellKernel::Call {
   CellBlock make_cells() {
     return dispatch(kernel_.compute_, [&](auto t) {
       using T = typename decltype(t)::type;
+      if (reduces()) return reduced_cells<T>();
       auto sink = sink_of_cells<T>(kernel_.einsum_.aggregate);
       run_into<T>(sink);
-      auto cells = sink.take(kernel_.compute_);
-      return kernel_.rest_ ? with_rest<T>(cells) : cells;
+      if (kernel_.rest_) return with_rest<T>(sink.take(kernel_.compute_));
+      return sink.take(kernel_.compute_);
     });
   }
 
@@ -195,6 +224,23 @@ class CellKernel::Call {
             aggregate,
             kernel_.rest_.has_value(),
             most_cells()};
+  }
+
+  template <class T>
+  CellBlock reduced_cells() {
+    const auto count = static_cast<std::size_t>(output_.element_count());
+    std::vector<T> results(count, identity_of<T>(kernel_.einsum_.aggregate));
+    std::vector<std::int64_t> counts(count, 0);
+    reduce<T>(results.data(), counts.data());
+    const auto all = kernel_.points_of_a_result(ranges_);
+    const auto rest = kernel_.rest_->template as<T>();
+    CellSink<T> sink(output_, CellSink<T>::Mode::Ascending, 1, Aggregate::None, false, 0);
+    for (std::size_t n = 0; n < count; ++n) {
+      if (counts[n] == 0) continue;
+      sink.add(static_cast<std::int64_t>(n),
+               counts[n] < all ? aggregated_value(kernel_.einsum_.aggregate, results[n], rest) : results[n]);
+    }
+    return sink.take(kernel_.compute_);
   }
 
   template <class T>
@@ -498,8 +544,8 @@ void CellKernel::run(std::span<const Tile* const> operands, std::span<const Part
     return run_panels(operands, label_ranges, accumulator, first);
   if (first) begin(accumulator);
   if (is_any_empty) return;
+  if (rest_) return run_with_rest(operands, label_ranges, accumulator);
   Call(*this, operands, label_ranges, false).run(accumulator);
-  if (rest_) add_rest(operands, label_ranges, accumulator);
 }
 
 bool CellKernel::takes_panels(std::span<const Tile* const> operands, const Shape& result) const {
@@ -542,10 +588,19 @@ void CellKernel::begin(Tile& accumulator) const {
   });
 }
 
-void CellKernel::add_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
-                          Tile& accumulator) const {
+void CellKernel::run_with_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                               Tile& accumulator) const {
   auto counts = Tile::zeros(DType::Int64, accumulator.shape());
-  Call(*this, operands, label_ranges, false).count_cells(counts);
+  Call call(*this, operands, label_ranges, false);
+  if (call.reduces()) {
+    dispatch(compute_, [&](auto t) {
+      using T = typename decltype(t)::type;
+      call.reduce<T>(accumulator.mutable_data<T>(), counts.mutable_data<std::int64_t>());
+    });
+  } else {
+    call.run(accumulator);
+    Call(*this, operands, label_ranges, false).count_cells(counts);
+  }
   const auto all = points_of_a_result(label_ranges);
   dispatch(compute_, [&](auto t) {
     using T = typename decltype(t)::type;

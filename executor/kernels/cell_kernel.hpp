@@ -62,8 +62,8 @@ class CellKernel {
   void run_panels(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
                   bool first) const;
   void begin(Tile& accumulator) const;
-  void add_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
-                Tile& accumulator) const;
+  void run_with_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                     Tile& accumulator) const;
   static std::optional<Product> product_of(const EinSum& typed, const std::vector<DType>& types, DType compute);
   std::vector<std::int64_t> sizes_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
   std::size_t place_of(Label label) const;

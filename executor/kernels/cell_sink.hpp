@@ -14,6 +14,7 @@
 #include "common/poll_steps.hpp"
 #include "tensor/cell_block.hpp"
 #include "tensor/einsum.hpp"
+#include "tensor/huge_pages.hpp"
 #include "tensor/scalar_semantics.hpp"
 
 namespace eindb {
@@ -92,7 +93,7 @@ class CellSink {
   CellSink(const Shape& shape, Mode mode, std::int64_t row, Aggregate aggregate, bool keeps_zeros, std::int64_t most)
       : mode_(mode), row_(row), aggregate_(aggregate), keeps_zeros_(keeps_zeros), maker_(shape) {
     maker_.reserve(static_cast<std::size_t>(most));
-    values_.reserve(static_cast<std::size_t>(most) * sizeof(T));
+    reserve_huge(values_, static_cast<std::size_t>(most) * sizeof(T));
     if (mode_ != Mode::Places) return;
     places_.resize(static_cast<std::size_t>(row_));
     came_.resize(static_cast<std::size_t>(row_ / 64 + 1));
@@ -192,7 +193,7 @@ class CellSink {
   void make_room(std::size_t cells) {
     room_ = maker_.count() + cells;
     maker_.make_room(cells);
-    if (values_.capacity() < room_ * sizeof(T)) values_.reserve(2 * room_ * sizeof(T));
+    if (values_.capacity() < room_ * sizeof(T)) reserve_huge(values_, 2 * room_ * sizeof(T));
     values_.resize(room_ * sizeof(T));
   }
   void close() {

@@ -98,6 +98,11 @@ std::vector<CellForm> cell_forms() {
       {{"ij", "ji"}, "SS", "ij", None, call(Subtract, {x(), y()})},
       {{"ij", "ij"}, "SS", "i", Sum, call(Subtract, {x(), y()})},
       {{"ij", "ij"}, "SS", "j", Sum, call(Abs, {call(Subtract, {x(), y()})})},
+      {{"ij", "ij"}, "SS", "", Sum, call(Abs, {call(Subtract, {x(), y()})})},
+      {{"i", "i"}, "SS", "i", None, call(Subtract, {x(), call(Multiply, {y(), y()})})},
+      {{"ijk", "ikj"}, "SS", "ijk", None, call(Add, {x(), y()})},
+      {{"ijkl", "ijkl"}, "SS", "ijlk", None, call(Subtract, {x(), y()})},
+      {{"ijk", "ijk"}, "SS", "k", Sum, call(Add, {x(), y()})},
       {{"ijk", "ijk", "jki"}, "SSS", "kij", None, call(Add, {x(), y(), third_operand()})},
       {{"ij", "ij", "i"}, "SSD", "ij", None, call(Multiply, {call(Add, {x(), y()}), third_operand()})},
       {{"ij", "ij", "jk"}, "SSD", "ik", Sum, call(Multiply, {call(Add, {x(), y()}), third_operand()})},
@@ -189,13 +194,20 @@ Tile part_of_tile(const Tile& tile, const std::vector<PartRange>& ranges) {
   return part;
 }
 
+template <class T>
+bool are_nan(T a, T b) {
+  return !(a == a) && !(b == b);
+}
+
 void expect_equal_tiles(const Tile& actual, const Tile& expected, const std::string& what) {
   ASSERT_EQ(actual.dtype(), expected.dtype()) << what;
   ASSERT_EQ(actual.shape(), expected.shape()) << what;
   dispatch(actual.dtype(), [&](auto t) {
     using T = typename decltype(t)::type;
-    for (std::int64_t n = 0; n < expected.shape().element_count(); ++n)
+    for (std::int64_t n = 0; n < expected.shape().element_count(); ++n) {
+      if (are_nan(actual.data<T>()[n], expected.data<T>()[n])) continue;
       ASSERT_EQ(actual.data<T>()[n], expected.data<T>()[n]) << what << "\n  element " << n;
+    }
   });
 }
 
@@ -348,6 +360,81 @@ TEST(CellKernel, AggregatesTheRestOnce) {
   for (const auto type : {DType::Int64, DType::Float32, DType::Float64})
     for (const auto& form : forms)
       for (int n = 0; n < 30 && !HasFatalFailure(); ++n) check_form(random, form, type);
+}
+
+// Replaces what is not zero.
+void take_special_values(Random& random, Tile& tile) {
+  dispatch(tile.dtype(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    const std::vector<double> values{-3, -1, 2, -0.0, INFINITY, -INFINITY, NAN};
+    const auto most = draw(random, 0, 3) == 0 ? 6 : 5;
+    for (std::int64_t n = 0; n < tile.shape().element_count(); ++n)
+      if (tile.data<T>()[n] != T(0))
+        tile.mutable_data<T>()[n] = convert_value<T>(values[static_cast<std::size_t>(draw(random, 0, most))]);
+  });
+}
+
+TEST(CellKernel, TakesSpecialValues) {
+  using enum Aggregate;
+  const std::map<char, std::int64_t> extents{{'i', 6}, {'j', 70}};
+  const std::vector<CellForm> forms{
+      {{"ij"}, "S", "i", Max, x()},
+      {{"ij"}, "S", "j", Max, x()},
+      {{"ij"}, "S", "i", Min, call(Negate, {x()})},
+      {{"ji"}, "S", "i", Min, x()},
+      {{"ij"}, "S", "", Max, x()},
+      {{"ij", "ij"}, "SS", "ij", None, call(Add, {x(), y()})},
+      {{"ij", "ji"}, "SS", "ij", None, call(Subtract, {x(), y()})},
+      {{"ij", "ij"}, "SS", "ij", None, call(Least, {x(), y()})},
+      {{"ij", "ij"}, "SS", "ji", None, call(Greatest, {x(), y()})},
+  };
+  Random random(35);
+  for (const auto& form : forms) {
+    for (const auto type : {DType::Float32, DType::Float64}) {
+      for (int n = 0; n < 12 && !HasFatalFailure(); ++n) {
+        auto sample = sample_of(random, form, type, extents);
+        for (auto& tile : sample.dense) take_special_values(random, tile);
+        const std::vector<int> unbounded(sample.types.size(), kUnbounded);
+        const auto pattern = cell_pattern(sample.einsum, sample.types, sample.of_cells, unbounded);
+        ASSERT_TRUE(pattern) << sample.describe();
+        CellCalls(sample, *pattern, random).check();
+      }
+    }
+  }
+}
+
+// The sign of a zero is kept where nothing else is aggregated with it.
+TEST(CellKernel, KeepsSignsOfZeros) {
+  LabelTable labels;
+  const auto i = labels.add("i", 2);
+  const auto j = labels.add("j", 20);
+  std::vector<double> values(40, -0.0);
+  std::fill(values.begin() + 20, values.end(), -1.0);
+  values[39] = 0;
+  const auto tile = Tile::of_cells(std::make_shared<const CellBlock>(
+      CellBlock::of_dense(DType::Float64, Shape({2, 20}), std::as_bytes(std::span(values)))));
+  const std::vector<PartRange> ranges{{0, 2}, {0, 20}};
+  const CellKernel greatest(
+      {.inputs = {{i, j}}, .output = {i}, .aggregated = {j}, .expression = x(), .aggregate = Aggregate::Max}, labels,
+      {DType::Float64}, DType::Float64, {true}, CellPattern::WithRest);
+  const std::vector<const Tile*> one{&tile};
+  auto result = Tile::uninitialized(DType::Float64, Shape({2}));
+  greatest.run(one, ranges, result, true);
+  EXPECT_TRUE(result.data<double>()[0] == 0 && std::signbit(result.data<double>()[0]));
+  EXPECT_TRUE(result.data<double>()[1] == 0 && !std::signbit(result.data<double>()[1]));
+  const auto cells = greatest.make_cells(one, ranges);
+  EXPECT_EQ(cells.numbers(), std::vector<std::int64_t>{0});
+
+  const auto empty =
+      Tile::of_cells(std::make_shared<const CellBlock>(CellBlock::of_numbers(DType::Float64, Shape({2, 20}), {}, {})));
+  for (const auto op : {Add, Subtract}) {
+    const CellKernel both(
+        {.inputs = {{i, j}, {i, j}}, .output = {i, j}, .aggregated = {}, .expression = call(op, {x(), y()})}, labels,
+        {DType::Float64, DType::Float64}, DType::Float64, {true, true}, CellPattern::Union);
+    EXPECT_EQ(both.make_cells(std::vector<const Tile*>{&tile, &empty}, ranges).count(), op == Add ? 19 : 39);
+    EXPECT_EQ(both.make_cells(std::vector<const Tile*>{&empty, &tile}, ranges).count(), 19);
+    EXPECT_EQ(both.make_cells(std::vector<const Tile*>{&empty, &empty}, ranges).count(), 0);
+  }
 }
 
 TEST(CellKernel, TakesLabelValuesAndRandomNumbers) {
