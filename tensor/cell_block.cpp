@@ -10,6 +10,8 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/poll_steps.hpp"
+#include "tensor/huge_pages.hpp"
 
 namespace eindb {
 namespace {
@@ -96,12 +98,12 @@ CellMaker::CellMaker(const Shape& shape) : shape_(shape) {
   coordinates_.resize(shape.rank() - 1);
 }
 
-void CellMaker::reserve(std::size_t cells) { last_.reserve(cells); }
+void CellMaker::reserve(std::size_t cells) { reserve_huge(last_, cells); }
 
 // In small steps, so that what is set to zero is still in a cache when it is written.
 void CellMaker::make_room(std::size_t cells) {
   if (count_ + cells <= last_.size()) return;
-  if (count_ + cells > last_.capacity()) last_.reserve(std::max(count_ + cells, 2 * last_.capacity()));
+  if (count_ + cells > last_.capacity()) reserve_huge(last_, std::max(count_ + cells, 2 * last_.capacity()));
   last_.resize(count_ + cells);
 }
 
@@ -178,9 +180,56 @@ void sort_by_coordinate(std::int64_t extent, std::span<const std::uint32_t> coor
 
 }  // namespace
 
+namespace {
+
+template <class Value>
+std::vector<Value> zeros_in_huge_pages(std::size_t count) {
+  std::vector<Value> values;
+  reserve_huge(values, count);
+  values.resize(count);
+  return values;
+}
+
+// The trie of a matrix by columns: cells are counted by column, and each goes to the next place of its own.
+template <class Unit>
+CellTrie transposed_trie(const CellTrie& trie, std::int64_t columns) {
+  const auto& rows = trie.levels[0];
+  const auto& cells = trie.levels[1];
+  const auto count = cells.coordinates.size();
+  std::vector<std::int64_t> places(static_cast<std::size_t>(columns), 0);
+  for (const auto column : cells.coordinates) ++places[column];
+  CellTrie::Level outer{{}, {}};
+  std::int64_t before = 0;
+  for (std::size_t column = 0; column < places.size(); ++column) {
+    const auto here = std::exchange(places[column], before);
+    if (here == 0) continue;
+    outer.coordinates.push_back(static_cast<std::uint32_t>(column));
+    outer.begins.push_back(before);
+    before += here;
+  }
+  outer.begins.push_back(before);
+  auto coordinates = zeros_in_huge_pages<std::uint32_t>(count);
+  auto values = zeros_in_huge_pages<std::byte>(trie.values.size());
+  const auto* from = trie.values_as<Unit>();
+  auto* to = reinterpret_cast<Unit*>(values.data());
+  for (std::size_t row = 0; row < rows.coordinates.size(); ++row) {
+    for (auto n = rows.begins[row]; n < rows.begins[row + 1]; ++n) {
+      const auto place = places[cells.coordinates[static_cast<std::size_t>(n)]]++;
+      coordinates[static_cast<std::size_t>(place)] = rows.coordinates[row];
+      to[place] = from[n];
+    }
+    poll_cancellation_after(static_cast<std::size_t>(rows.begins[row + 1] - rows.begins[row]));
+  }
+  return {{1, 0}, {std::move(outer), {std::move(coordinates)}}, std::move(values)};
+}
+
+}  // namespace
+
 CellTrie CellBlock::in_order(std::vector<std::size_t> order) const {
   CHECK(order.size() == shape_.rank(), "an order is of all dimensions");
   if (order == trie_.order) return trie_;
+  if (shape_.rank() == 2 && shape_[1] <= kMostPlacesPerCell * count())
+    return with_unit(size_of(type_), [&](auto unit) { return transposed_trie<decltype(unit)>(trie_, shape_[1]); });
   // As numbers in the permuted shape, which has as many cells.
   std::vector<std::int64_t> extents;
   for (const auto dimension : order) extents.push_back(shape_[dimension]);

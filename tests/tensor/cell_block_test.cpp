@@ -61,6 +61,26 @@ TEST(CellBlock, OfDenseValuesLeavesOutZerosAlone) {
   EXPECT_EQ(std::memcmp(tile.bytes().data(), dense.data(), sizeof(double) * dense.size()), 0);
 }
 
+TEST(CellBlock, IsTransposed) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const auto block = random_block(Shape({40, 9}), 1 + 3 * seed, seed);
+    auto trie = block.in_order({1, 0});
+    EXPECT_EQ(trie.order, (std::vector<std::size_t>{1, 0}));
+    EXPECT_EQ(trie.levels[0].begins.size(), trie.levels[0].coordinates.size() + 1);
+    trie.order = {0, 1};
+    const CellBlock transposed(DType::Float64, Shape({9, 40}), trie);
+    const auto values = expanded_values(block);
+    const auto others = expanded_values(transposed);
+    for (std::size_t a = 0; a < 40; ++a)
+      for (std::size_t c = 0; c < 9; ++c) EXPECT_EQ(values[a * 9 + c], others[c * 40 + a]);
+    EXPECT_EQ(CellBlock::of_numbers(DType::Float64, Shape({9, 40}), transposed.numbers(), trie.values)
+                  .trie()
+                  .levels[0]
+                  .begins,
+              trie.levels[0].begins);
+  }
+}
+
 TEST(CellBlock, InAnotherOrderHasTheSameCells) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const Shape shape({7, 1, 11, 5});
