@@ -161,27 +161,6 @@ namespace {
 
 constexpr std::int64_t kMostPlacesPerCell = 16;
 
-// Cells in the order of one coordinate, which is below `extent`, and otherwise as they were.
-template <class Unit>
-void sort_by_coordinate(std::int64_t extent, std::span<const std::uint32_t> coordinates,
-                        std::vector<std::int64_t>& numbers, Unit* values) {
-  std::vector<std::size_t> begins(static_cast<std::size_t>(extent) + 1, 0);
-  for (const auto coordinate : coordinates) ++begins[coordinate + std::size_t{1}];
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  std::vector<std::int64_t> sorted(numbers.size());
-  const std::vector<Unit> before(values, values + numbers.size());
-  for (std::size_t n = 0; n < numbers.size(); ++n) {
-    const auto place = begins[coordinates[n]]++;
-    sorted[place] = numbers[n];
-    values[place] = before[n];
-  }
-  numbers = std::move(sorted);
-}
-
-}  // namespace
-
-namespace {
-
 template <class Value>
 std::vector<Value> zeros_in_huge_pages(std::size_t count) {
   std::vector<Value> values;
@@ -223,6 +202,177 @@ CellTrie transposed_trie(const CellTrie& trie, std::int64_t columns) {
   return {{1, 0}, {std::move(outer), {std::move(coordinates)}}, std::move(values)};
 }
 
+// A trie in another order. What moves are items: the nodes of the level above the dimensions that stay last, with all
+// that is below them. They are sorted by one dimension after the other, from the innermost one that is not in order yet
+// to the outermost one; dimensions that stay first are one key together, the number of their node.
+class TrieOrder {
+ public:
+  TrieOrder(const CellTrie& trie, const Shape& shape, std::span<const std::size_t> order)
+      : trie_(trie), shape_(shape), order_(order), end_(order.size()) {
+    while (order_[end_ - 1] == end_ - 1) --end_;
+    while (order_[begin_] == begin_) ++begin_;
+    sorted_ = end_ - 1;
+    while (sorted_ > begin_ && order_[sorted_ - 1] < order_[sorted_]) --sorted_;
+    count_ = trie.levels[end_ - 1].coordinates.size();
+  }
+
+  /// Whether there are not many more indices than items.
+  bool counts() const {
+    if (count_ >= std::numeric_limits<std::uint32_t>::max()) return false;
+    for (auto place = begin_; place < sorted_; ++place)
+      if (shape_[order_[place]] > kMostPlacesPerCell * static_cast<std::int64_t>(count_)) return false;
+    return true;
+  }
+
+  template <class Unit>
+  CellTrie make() {
+    for (auto place = begin_; place < end_; ++place) coordinates_.push_back(coordinates_of_items(order_[place]));
+    if (begin_ > 0) parents_ = nodes_of_items(begin_ - 1);
+    CellTrie to{{order_.begin(), order_.end()}, std::vector<CellTrie::Level>(order_.size()), {}};
+    for (std::size_t level = 0; level < begin_; ++level) to.levels[level].coordinates = trie_.levels[level].coordinates;
+    for (std::size_t level = 0; level + 1 < begin_; ++level) to.levels[level].begins = trie_.levels[level].begins;
+    if (end_ == order_.size()) {
+      to.values = trie_.values;
+      sort<Unit>(to.values);
+      make_moved_levels(to);
+    } else {
+      std::vector<std::byte> numbers(count_ * sizeof(std::uint32_t));
+      auto* items = reinterpret_cast<std::uint32_t*>(numbers.data());
+      std::iota(items, items + count_, std::uint32_t{0});
+      sort<std::uint32_t>(numbers);
+      make_moved_levels(to);
+      items = reinterpret_cast<std::uint32_t*>(numbers.data());
+      move_levels_below(to, {items, count_});
+      to.values = zeros_in_huge_pages<std::byte>(trie_.values.size());
+      const auto* from = trie_.values_as<Unit>();
+      auto* values = reinterpret_cast<Unit*>(to.values.data());
+      for (std::size_t n = 0; n < count_; ++n) {
+        const auto [begin, last] = range_below(end_ - 1, items[n], order_.size() - 1);
+        values = std::copy(from + begin, from + last, values);
+      }
+    }
+    return to;
+  }
+
+ private:
+  // Of every item, its number of the node of a level above.
+  std::vector<std::uint32_t> nodes_of_items(std::size_t level) const {
+    std::vector<std::uint32_t> nodes(count_);
+    const auto size = trie_.levels[level].coordinates.size();
+    for (std::size_t node = 0; node < size; ++node) {
+      const auto [begin, last] = range_below(level, node, end_ - 1);
+      std::fill(nodes.begin() + begin, nodes.begin() + last, static_cast<std::uint32_t>(node));
+    }
+    return nodes;
+  }
+  std::vector<std::uint32_t> coordinates_of_items(std::size_t level) const {
+    if (level == end_ - 1) return trie_.levels[level].coordinates;
+    auto nodes = nodes_of_items(level);
+    for (auto& node : nodes) node = trie_.levels[level].coordinates[node];
+    return nodes;
+  }
+  // The nodes of `to` that are below a node of `level`.
+  std::pair<std::int64_t, std::int64_t> range_below(std::size_t level, std::size_t node, std::size_t to) const {
+    auto begin = node;
+    auto last = node + 1;
+    for (; level < to; ++level) {
+      begin = static_cast<std::size_t>(trie_.levels[level].begins[begin]);
+      last = static_cast<std::size_t>(trie_.levels[level].begins[last]);
+    }
+    return {begin, last};
+  }
+
+  // Sorts what is known of all items, and what they carry.
+  template <class Carried>
+  void sort(std::vector<std::byte>& carried) {
+    for (auto place = sorted_; place-- > begin_;)
+      sort_by<Carried>(coordinates_[place - begin_], static_cast<std::size_t>(shape_[order_[place]]), carried);
+    if (begin_ > 0) sort_by<Carried>(parents_, trie_.levels[begin_ - 1].coordinates.size(), carried);
+  }
+  // By one key, in a stable way: items are counted by key, and what belongs to them moves column by column.
+  template <class Carried>
+  void sort_by(const std::vector<std::uint32_t>& keys, std::size_t most, std::vector<std::byte>& carried) {
+    std::vector<std::uint32_t> places(most + 1, 0);
+    for (const auto key : keys) ++places[key + std::size_t{1}];
+    std::partial_sum(places.begin(), places.end(), places.begin());
+    std::vector<std::uint32_t> to(count_);
+    for (std::size_t n = 0; n < count_; ++n) to[n] = places[keys[n]]++;
+    for (auto& column : coordinates_) move_column(column, to);
+    if (begin_ > 0) move_column(parents_, to);
+    auto moved = zeros_in_huge_pages<std::byte>(carried.size());
+    const auto* from = reinterpret_cast<const Carried*>(carried.data());
+    auto* into = reinterpret_cast<Carried*>(moved.data());
+    for (std::size_t n = 0; n < count_; ++n) into[to[n]] = from[n];
+    carried = std::move(moved);
+    poll_cancellation_after((coordinates_.size() + 2) * count_);
+  }
+  void move_column(std::vector<std::uint32_t>& column, const std::vector<std::uint32_t>& to) {
+    spare_.resize(count_);
+    for (std::size_t n = 0; n < count_; ++n) spare_[to[n]] = column[n];
+    column.swap(spare_);
+  }
+
+  // A new node in each level in which this or an earlier coordinate differs from those of the item before.
+  void make_moved_levels(CellTrie& to) {
+    const auto moved = coordinates_.size();
+    std::vector<std::uint32_t> before(moved);
+    auto& innermost = to.levels[end_ - 1].coordinates;
+    innermost.reserve(count_);
+    for (std::size_t n = 0; n < count_; ++n) {
+      std::size_t same = 0;
+      if (begin_ > 0 && (n == 0 || parents_[n] != parents_[n - 1])) {
+        to.levels[begin_ - 1].begins.push_back(size_of_level(to, begin_));
+      } else if (n > 0) {
+        while (same + 1 < moved && coordinates_[same][n] == before[same]) ++same;
+      }
+      for (; same < moved; ++same) {
+        auto& level = to.levels[begin_ + same];
+        before[same] = coordinates_[same][n];
+        level.coordinates.push_back(before[same]);
+        if (same + 1 < moved) level.begins.push_back(size_of_level(to, begin_ + same + 1));
+      }
+    }
+    for (std::size_t level = begin_ > 0 ? begin_ - 1 : 0; level + 1 < end_; ++level)
+      to.levels[level].begins.push_back(size_of_level(to, level + 1));
+  }
+  static std::int64_t size_of_level(const CellTrie& trie, std::size_t level) {
+    return static_cast<std::int64_t>(trie.levels[level].coordinates.size());
+  }
+
+  void move_levels_below(CellTrie& to, std::span<const std::uint32_t> items) const {
+    for (auto level = end_; level < order_.size(); ++level) {
+      const auto& from = trie_.levels[level];
+      auto& above = to.levels[level - 1].begins;
+      const auto& begins = trie_.levels[level - 1].begins;
+      to.levels[level].coordinates.reserve(from.coordinates.size());
+      above.reserve(begins.size());
+      std::int64_t sum = 0;
+      for (const auto item : items) {
+        const auto [node, last_node] = range_below(end_ - 1, item, level - 1);
+        for (auto n = node; n < last_node; ++n) {
+          above.push_back(sum);
+          sum += begins[static_cast<std::size_t>(n) + 1] - begins[static_cast<std::size_t>(n)];
+        }
+        const auto [begin, last] = range_below(end_ - 1, item, level);
+        to.levels[level].coordinates.insert(to.levels[level].coordinates.end(), from.coordinates.begin() + begin,
+                                            from.coordinates.begin() + last);
+      }
+      above.push_back(sum);
+    }
+  }
+
+  const CellTrie& trie_;
+  const Shape& shape_;
+  std::span<const std::size_t> order_;
+  std::size_t begin_ = 0;                                // dimensions before stay first
+  std::size_t end_;                                      // those from here on stay last
+  std::size_t sorted_ = 0;                               // places from here to the end are in order already
+  std::size_t count_ = 0;                                // of items
+  std::vector<std::vector<std::uint32_t>> coordinates_;  // by place from `begin_` on, of each item
+  std::vector<std::uint32_t> parents_;                   // of each item, its node among the dimensions that stay first
+  std::vector<std::uint32_t> spare_;
+};
+
 }  // namespace
 
 CellTrie CellBlock::in_order(std::vector<std::size_t> order) const {
@@ -230,34 +380,24 @@ CellTrie CellBlock::in_order(std::vector<std::size_t> order) const {
   if (order == trie_.order) return trie_;
   if (shape_.rank() == 2 && shape_[1] <= kMostPlacesPerCell * count())
     return with_unit(size_of(type_), [&](auto unit) { return transposed_trie<decltype(unit)>(trie_, shape_[1]); });
-  // As numbers in the permuted shape, which has as many cells.
+  if (TrieOrder sorted(trie_, shape_, order); count() > 0 && sorted.counts())
+    return with_unit(size_of(type_), [&](auto unit) { return sorted.template make<decltype(unit)>(); });
+  // Otherwise as numbers in the permuted shape, which has as many cells.
   std::vector<std::int64_t> extents;
   for (const auto dimension : order) extents.push_back(shape_[dimension]);
   std::vector<std::int64_t> strides(order.size(), 1);  // by level
   for (auto level = order.size(); level-- > 1;) strides[level - 1] = strides[level] * extents[level];
   std::vector<std::int64_t> stride_of(order.size());  // by dimension
   for (std::size_t level = 0; level < order.size(); ++level) stride_of[order[level]] = strides[level];
-  // One dimension comes to lie outside of the others, which stay as they are, if its coordinates alone are sorted.
-  const bool sorts_one =
-      std::is_sorted(order.begin() + 1, order.end()) && shape_[order.front()] <= kMostPlacesPerCell * count();
   std::vector<std::int64_t> numbers;
-  std::vector<std::uint32_t> coordinates;
   numbers.reserve(static_cast<std::size_t>(count()));
-  if (sorts_one) coordinates.reserve(static_cast<std::size_t>(count()));
   for_each_cell(trie_, [&](std::span<const std::uint32_t> at, std::int64_t) {
     std::int64_t number = 0;
     for (std::size_t d = 0; d < at.size(); ++d) number += stride_of[d] * at[d];
     numbers.push_back(number);
-    if (sorts_one) coordinates.push_back(at[order.front()]);
   });
   auto values = trie_.values;
-  if (sorts_one) {
-    with_unit(size_of(type_), [&](auto unit) {
-      sort_by_coordinate(shape_[order.front()], coordinates, numbers, reinterpret_cast<decltype(unit)*>(values.data()));
-    });
-  } else {
-    sort_cells(numbers, values, size_of(type_));
-  }
+  sort_cells(numbers, values, size_of(type_));
   auto permuted = of_numbers(type_, Shape(std::move(extents)), numbers, std::move(values)).trie_;
   permuted.order = std::move(order);
   return permuted;

@@ -105,16 +105,21 @@ class CellKernel::Call {
       const auto size = size_of(kernel_.operand_types_[n]);
       const auto& tile = *operands_[n];
       const bool is_converted =
-          kernel_.maps_values_ || (uses_product_ && kernel_.operand_types_[n] != kernel_.compute_);
+          kernel_.maps_values_ ||
+          (uses_product_ && (kernel_.operand_types_[n] != kernel_.compute_ || kernel_.rest_ || makes_cells_));
       if (!kernel_.of_cells_[n]) {
         if (is_converted) bytes += static_cast<std::size_t>(tile.shape().element_count()) * size_of(kernel_.compute_);
         continue;
       }
       const auto count = static_cast<std::size_t>(tile.cells().count());
       const auto rank = tile.shape().rank();
-      // Sorting takes numbers and values twice beside the new trie.
-      if (trie_order(n) != tile.cells().trie().order)
-        bytes += count * (12 * rank + 2 * sizeof(std::int64_t) + 3 * size);
+      const auto extents = tile.shape().extents();
+      // Sorting takes numbers or coordinates, and values twice, beside the new trie, and counts of some coordinates.
+      if (trie_order(n) != tile.cells().trie().order || makes_cells_)
+        bytes +=
+            count * (16 * rank + 2 * sizeof(std::int64_t) + 3 * size) +
+            sizeof(std::int64_t) * static_cast<std::size_t>(std::min(*std::max_element(extents.begin(), extents.end()),
+                                                                     16 * tile.cells().count()));
       if (is_converted) bytes += count * size_of(kernel_.compute_);
       bytes += static_cast<std::size_t>(std::min<std::int64_t>(
                    *std::max_element(tile.shape().extents().begin(), tile.shape().extents().end()),
@@ -153,7 +158,7 @@ class CellKernel::Call {
     for (const auto label : input(0)) strides.push_back(output_strides_[kernel_.place_of(label)]);
     const auto* from = trie.template values_as<T>();
     std::vector<std::byte> mapped;
-    if (kernel_.einsum_.expression->kind() != ScalarExpression::Kind::Operand) {
+    if (!is_plain_operand()) {
       mapped = mapped_values(trie.values);
       from = reinterpret_cast<const T*>(mapped.data());
     }
@@ -181,6 +186,7 @@ class CellKernel::Call {
     return dispatch(kernel_.compute_, [&](auto t) {
       using T = typename decltype(t)::type;
       if (reduces()) return reduced_cells<T>();
+      if (auto cells = mapped_cells<T>()) return std::move(*cells);
       auto sink = sink_of_cells<T>(kernel_.einsum_.aggregate);
       run_into<T>(sink);
       if (kernel_.rest_) return with_rest<T>(sink.take(kernel_.compute_));
@@ -224,6 +230,32 @@ class CellKernel::Call {
             aggregate,
             kernel_.rest_.has_value(),
             most_cells()};
+  }
+
+  // The cells of the only operand in another order of dimensions, with the expression's values; nullopt if the result
+  // is another one, or some are +0.
+  template <class T>
+  std::optional<CellBlock> mapped_cells() {
+    if (operands_.size() != 1 || !uses_product_) return std::nullopt;
+    if (kernel_.einsum_.aggregate != Aggregate::None || output_.rank() != input(0).size()) return std::nullopt;
+    std::vector<std::size_t> order;
+    for (const auto label : kernel_.einsum_.output) {
+      const auto place = std::find(input(0).begin(), input(0).end(), label) - input(0).begin();
+      if (std::cmp_equal(place, input(0).size())) return std::nullopt;
+      order.push_back(static_cast<std::size_t>(place));
+    }
+    auto trie = operands_.front()->cells().in_order(std::move(order));
+    if (!is_plain_operand()) trie.values = mapped_values(trie.values);
+    const auto* values = trie.template values_as<T>();
+    if (std::any_of(values, values + trie.count(), CellSink<T>::is_plus_zero)) return std::nullopt;
+    for (std::size_t level = 0; level < trie.order.size(); ++level) trie.order[level] = level;
+    return CellBlock(kernel_.compute_, output_, std::move(trie));
+  }
+
+  // Whether the expression's values are those of the only operand.
+  bool is_plain_operand() const {
+    return kernel_.einsum_.expression->kind() == ScalarExpression::Kind::Operand &&
+           kernel_.operand_types_.front() == kernel_.compute_;
   }
 
   template <class T>

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tensor/tile.hpp"
 
@@ -78,6 +82,56 @@ TEST(CellBlock, IsTransposed) {
                   .levels[0]
                   .begins,
               trie.levels[0].begins);
+  }
+}
+
+// The trie in every order is the one that the permuted numbers make.
+TEST(CellBlock, IsInEveryOrder) {
+  std::mt19937 random(7);
+  for (const std::size_t rank : {1U, 2U, 3U, 4U}) {
+    for (unsigned seed = 0; seed < 12; ++seed) {
+      std::vector<std::int64_t> extents;
+      for (std::size_t d = 0; d < rank; ++d)
+        extents.push_back(std::uniform_int_distribution<std::int64_t>(1, 12)(random));
+      // Some dimensions have far more indices than there are cells.
+      if (seed % 4 == 0) extents[seed / 4 % rank] = 100'000;
+      const Shape shape(extents);
+      const auto most = std::min<std::int64_t>(80, shape.element_count());
+      const auto block = random_block(
+          shape, std::uniform_int_distribution<std::size_t>(0, static_cast<std::size_t>(most))(random), seed);
+      const auto numbers = block.numbers();
+      std::vector<std::size_t> order(rank);
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      do {
+        std::vector<std::int64_t> permuted;
+        for (const auto d : order) permuted.push_back(extents[d]);
+        const Shape to(permuted);
+        std::vector<std::pair<std::int64_t, double>> cells;
+        for (std::size_t n = 0; n < numbers.size(); ++n) {
+          std::vector<std::int64_t> at(rank);
+          auto rest = numbers[n];
+          for (auto d = rank; d-- > 0; rest /= extents[d]) at[d] = rest % extents[d];
+          std::int64_t number = 0;
+          for (const auto d : order) number = number * extents[d] + at[d];
+          cells.emplace_back(number, block.trie().values_as<double>()[n]);
+        }
+        std::sort(cells.begin(), cells.end());
+        std::vector<std::int64_t> sorted;
+        std::vector<double> values;
+        for (const auto& [number, value] : cells) {
+          sorted.push_back(number);
+          values.push_back(value);
+        }
+        const auto expected = CellBlock::of_numbers(DType::Float64, to, sorted, bytes_of(values));
+        const auto trie = block.in_order(order);
+        EXPECT_EQ(trie.order, order);
+        EXPECT_EQ(trie.values, expected.trie().values);
+        for (std::size_t level = 0; level < rank; ++level) {
+          EXPECT_EQ(trie.levels[level].coordinates, expected.trie().levels[level].coordinates);
+          EXPECT_EQ(trie.levels[level].begins, expected.trie().levels[level].begins);
+        }
+      } while (std::next_permutation(order.begin(), order.end()));
+    }
   }
 }
 
