@@ -106,7 +106,7 @@ class CellKernel::Call {
       const auto& tile = *operands_[n];
       const bool is_converted =
           kernel_.maps_values_ ||
-          (uses_product_ && (kernel_.operand_types_[n] != kernel_.compute_ || kernel_.rest_ || makes_cells_));
+          (uses_product_ && (kernel_.operand_types_[n] != kernel_.compute_ || operands_.size() == 1));
       if (!kernel_.of_cells_[n]) {
         if (is_converted) bytes += static_cast<std::size_t>(tile.shape().element_count()) * size_of(kernel_.compute_);
         continue;
@@ -115,7 +115,7 @@ class CellKernel::Call {
       const auto rank = tile.shape().rank();
       const auto extents = tile.shape().extents();
       // Sorting takes numbers or coordinates, and values twice, beside the new trie, and counts of some coordinates.
-      if (trie_order(n) != tile.cells().trie().order || makes_cells_)
+      if (trie_order(n) != tile.cells().trie().order || (makes_cells_ && operands_.size() == 1))
         bytes +=
             count * (16 * rank + 2 * sizeof(std::int64_t) + 3 * size) +
             sizeof(std::int64_t) * static_cast<std::size_t>(std::min(*std::max_element(extents.begin(), extents.end()),
@@ -244,12 +244,23 @@ class CellKernel::Call {
       if (std::cmp_equal(place, input(0).size())) return std::nullopt;
       order.push_back(static_cast<std::size_t>(place));
     }
-    auto trie = operands_.front()->cells().in_order(std::move(order));
-    if (!is_plain_operand()) trie.values = mapped_values(trie.values);
-    const auto* values = trie.template values_as<T>();
-    if (std::any_of(values, values + trie.count(), CellSink<T>::is_plus_zero)) return std::nullopt;
+    const auto& block = operands_.front()->cells();
+    const auto& from = block.trie();
+    std::vector<std::byte> mapped;
+    if (!is_plain_operand()) mapped = mapped_values(from.values);
+    const auto* values = is_plain_operand() ? from.template values_as<T>() : reinterpret_cast<const T*>(mapped.data());
+    if (std::any_of(values, values + from.count(), CellSink<T>::is_plus_zero)) return std::nullopt;
+    if (is_plain_operand()) return CellBlock(kernel_.compute_, output_, as_natural(block.in_order(std::move(order))));
+    CellTrie trie{from.order, from.levels, std::move(mapped)};
+    if (order != from.order)
+      trie = CellBlock(kernel_.compute_, block.shape(), std::move(trie)).in_order(std::move(order));
+    return CellBlock(kernel_.compute_, output_, as_natural(std::move(trie)));
+  }
+
+  // With its levels as the dimensions of another block.
+  static CellTrie as_natural(CellTrie trie) {
     for (std::size_t level = 0; level < trie.order.size(); ++level) trie.order[level] = level;
-    return CellBlock(kernel_.compute_, output_, std::move(trie));
+    return trie;
   }
 
   // Whether the expression's values are those of the only operand.

@@ -107,6 +107,9 @@ std::vector<CellForm> cell_forms() {
       {{"ij", "ij", "i"}, "SSD", "ij", None, call(Multiply, {call(Add, {x(), y()}), third_operand()})},
       {{"ij", "ij", "jk"}, "SSD", "ik", Sum, call(Multiply, {call(Add, {x(), y()}), third_operand()})},
       {{"ij"}, "S", "ij", None, call(Multiply, {x(), x()})},
+      {{"ij"}, "S", "ji", None, call(Multiply, {x(), whole(3)})},
+      {{"ijk"}, "S", "kji", None, call(Abs, {x()})},
+      {{"ij"}, "S", "ij", None, call(Multiply, {x(), call(Subtract, {x(), whole(2)})})},
       {{"ij"}, "S", "i", Sum, call(Multiply, {x(), x()})},
       {{"ij", "jk"}, "SD", "ik", Sum, call(Multiply, {x(), x(), y()})},
   };
