@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::byte> bytes_of(const std::vector<double>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(double));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 
