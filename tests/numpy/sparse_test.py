@@ -335,7 +335,7 @@ class Batch:
     # Statements
 
     def step(self):
-        kinds = ["query"] * 24 + ["create"] * 5 + ["several", "gradient", "gradient", "range", "update", "update", "values",
+        kinds = ["query"] * 24 + ["create"] * 5 + ["several", "gradient", "gradient", "range", "update", "update", "update by", "values",
                                                   "append", "append rows", "extend", "sql", "sql"]
         for _ in range(100):
             try:
@@ -458,6 +458,20 @@ class Batch:
             values[tuple(cut)] = {"+=": part + factor, "=": factor, "*=": part * factor, "-=": part - factor}[operator]
         self.changed(tensor, values, f"UPDATE TENSOR {tensor.name}[{','.join(terms)}] {operator} {factor}")
 
+    def update_by(self):
+        """All of a tensor, by others."""
+        tensor = self.any_tensor()
+        found = [t for t in self.tensors.values() if t.values.shape == tensor.values.shape and t.target is None]
+        x, y = self.rng.choice(found), self.rng.choice(found)
+        if tensor.kind == "BOOL" or (tensor.kind != "COMPLEX128" and "COMPLEX128" in (x.kind, y.kind)):
+            raise Unfit
+        if not (tensor.finite and x.finite and y.finite):
+            raise Unfit
+        values = tensor.values + x.values * y.values
+        own = ",".join(LABELS[:values.ndim])
+        operator, before = self.rng.choice([("=", f"{tensor.name}[{own}] + "), ("+=", "")])
+        self.changed(tensor, values, f"UPDATE TENSOR {tensor.name}[{own}] {operator} {before}{x.name}[{own}] * {y.name}[{own}]")
+
     def changed(self, tensor, values, text):
         finite = values[np.isfinite(values)]
         if finite.size and np.abs(finite).max() > 60:  # INT8 would not hold much more
@@ -543,6 +557,7 @@ def modes(batch, rng):
         "sparse tiles": (sparse, cut),
         "sparse, little memory": (sparse, cut + small),
         "sparse, transaction": (sparse, cut + "BEGIN; "),
+        "sparse, many tiles": (sparse, cut + "SET tile_bytes = 1024; "),
         "auto": ("", ""),
         "auto tiles": ("", cut),
         "auto, little memory": ("", cut + small),
@@ -600,7 +615,7 @@ class Counts:
 
 def report(text):
     Counts.failed += 1
-    if Counts.failed < 12:
+    if Counts.failed < 30:
         print(text, flush=True)
 
 
@@ -745,7 +760,7 @@ def huge(folder):
         if found != cells:
             report(f"{shape}: SELECT * FROM X WHERE val <> 0: " +
                    (f"nothing in {HANG_SECONDS} seconds" if process is None else process.stderr + str(found)[:300]))
-        process = execute(f"{load} CREATE TENSOR E AS EINSUM Z[{own}] = EXP(X[{own}]);", HANG_SECONDS)
+        process = execute(f"{load} EINSUM Z[{own}] = EXP(X[{own}]);", HANG_SECONDS)
         if process is None or process.returncode != 1 or "hint" not in process.stderr:
             report(f"{shape}: EXP of it: {'took too long' if process is None else process.stderr}")
 
