@@ -119,7 +119,7 @@ class Batch:
         found = [t for t in self.tensors.values() if t.target is None] if tensor is None else [tensor]
         rng.shuffle(found)
         for tensor in found:
-            terms, shifted = [], {}
+            terms = []
             values = tensor.values
             for extent in values.shape:
                 fitting = [l for l in (labels or self.extents) if self.extents[l] == extent]
@@ -176,8 +176,8 @@ class Batch:
     def unary(self, x):
         rng = self.rng
         real = x.values.dtype.kind != "c"
-        kind = rng.choice(["2 *", "* 3", "^ 2", "negate", "ABS", "CASE", "CASE <>", "RELU", "SIGN", "EXP", "SQRT", "/", "+ 1",
-                           "0 *", "CAST", "REAL", "SIN", "NOT"])
+        kind = rng.choice(["2 *", "* 3", "^ 2", "negate", "ABS", "CASE", "CASE <>", "RELU", "SIGN", "EXP", "SQRT", "/",
+                           "+ 1", "0 *", "CAST", "REAL", "SIN", "NOT"])
         if not real and kind in ("CASE", "CASE <>", "RELU", "SIGN", "EXP", "SQRT", "CAST", "SIN", "NOT", "/"):
             kind = "ABS"
         v, t = x.values, x.text
@@ -247,7 +247,8 @@ class Batch:
         labels = self.labels_of(x)
         if not labels:
             raise Unfit
-        words = ["SUM", "SUM", "MAX", "MIN", "PROD", "MEAN", "COUNT", "COUNT_NONZERO", "ANY", "ALL", "NORM", "ARGMAX", "ARGMIN"]
+        words = ["SUM", "SUM", "MAX", "MIN", "PROD", "MEAN", "COUNT", "COUNT_NONZERO", "ANY", "ALL", "NORM",
+                 "ARGMAX", "ARGMIN"]
         over = self.chosen(labels, 1)
         return self.aggregate(self.rng.choice(words), x, over), [l for l in labels if l not in over]
 
@@ -335,8 +336,8 @@ class Batch:
     # Statements
 
     def step(self):
-        kinds = ["query"] * 24 + ["create"] * 5 + ["several", "gradient", "gradient", "range", "update", "update", "update by", "values",
-                                                  "append", "append rows", "extend", "sql", "sql"]
+        kinds = ["query"] * 24 + ["create"] * 5 + ["several", "gradient", "gradient", "range", "update", "update",
+                                                  "update by", "values", "append", "append rows", "extend", "sql", "sql"]
         for _ in range(100):
             try:
                 return getattr(self, self.rng.choice(kinds).replace(" ", "_"))()
@@ -470,7 +471,8 @@ class Batch:
         values = tensor.values + x.values * y.values
         own = ",".join(LABELS[:values.ndim])
         operator, before = self.rng.choice([("=", f"{tensor.name}[{own}] + "), ("+=", "")])
-        self.changed(tensor, values, f"UPDATE TENSOR {tensor.name}[{own}] {operator} {before}{x.name}[{own}] * {y.name}[{own}]")
+        self.changed(tensor, values,
+                     f"UPDATE TENSOR {tensor.name}[{own}] {operator} {before}{x.name}[{own}] * {y.name}[{own}]")
 
     def changed(self, tensor, values, text):
         finite = values[np.isfinite(values)]
@@ -568,7 +570,8 @@ def modes(batch, rng):
         "without passes": (sparse, cut + "SET disabled_passes = 'inlining,elementwise_fusion,chain_fusion,"
                            "common_subexpressions,selection_pushdown,early_summation'; "),
     }
-    chosen = ["sparse tiles" if rng.random() < 0.6 else "sparse"] + rng.sample([name for name in found if name != "sparse"], 2)
+    chosen = ["sparse tiles" if rng.random() < 0.6 else "sparse"]
+    chosen += rng.sample([name for name in found if name not in chosen], 2)
     return {name: (before, after + f"SET parallelism = {rng.choice([1, 2, 4, 8, 16])};")
             for name, (before, after) in found.items() if name in chosen}
 
