@@ -1,5 +1,6 @@
 #include "executor/cell_join.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/check.hpp"
@@ -24,6 +25,10 @@ std::shared_ptr<const CellKernel> CellJoin::make(CellPattern pattern) const {
 }
 
 std::shared_ptr<const CellKernel> CellJoin::kernel_for(std::span<const int> magnitudes) const {
+  // A complex infinity times a part that is zero is NaN, wherever that zero comes from.
+  if (is_complex(join_.compute_dtype) &&
+      std::any_of(magnitudes.begin(), magnitudes.end(), [](int magnitude) { return magnitude == kUnbounded; }))
+    return nullptr;
   const auto pattern = cell_pattern(join_.einsum, types_, of_cells_, magnitudes, Zero::EitherSign);
   if (!pattern) return nullptr;
   const auto made = kernels_.find(*pattern);
