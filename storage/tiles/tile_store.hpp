@@ -106,8 +106,8 @@ class TileStore {
   FormatChoice formats_;
 };
 
-/// Finds the tiles that have a row, which are the non-zero ones. Takes the connection's mutex for each use, also when it
-/// is made and destroyed, so that tasks which share the connection may have one each.
+/// Finds the tiles that have a row, which are the non-zero ones. Takes the connection's mutex for each use, also when
+/// it is made and destroyed, so that tasks which share the connection may have one each.
 class StoredTileIds {
  public:
   StoredTileIds(SqliteConnection& connection, const TileStore& store);
