@@ -74,26 +74,24 @@ void add_cell_products(void* to, const void* a, const void* b, const void* facto
   }
 }
 
-/// The sum of value(0), ... in as many lanes as a vector has, or one for complex numbers.
+/// The sum of value(0), ... in as many lanes as a vector has. T is real.
 template <class T, class Value>
 [[gnu::always_inline]] inline T sum_of_cells(std::int64_t count, const Value& value) {
   T total{};
   std::int64_t n = 0;
-  if constexpr (!is_complex_type<T>) {
-    constexpr auto kStep = kLanes<T>;
-    Vector<T> first{};
-    Vector<T> second{};
-    for (; n + 2 * kStep <= count; n += 2 * kStep) {
-      first += value(n, std::true_type{});
-      second += value(n + kStep, std::true_type{});
-    }
-    if (n + kStep <= count) {
-      first += value(n, std::true_type{});
-      n += kStep;
-    }
-    first += second;
-    for (std::int64_t l = 0; l < kStep; ++l) total = cell_plus(total, first[l]);
+  constexpr auto kStep = kLanes<T>;
+  Vector<T> first{};
+  Vector<T> second{};
+  for (; n + 2 * kStep <= count; n += 2 * kStep) {
+    first += value(n, std::true_type{});
+    second += value(n + kStep, std::true_type{});
   }
+  if (n + kStep <= count) {
+    first += value(n, std::true_type{});
+    n += kStep;
+  }
+  first += second;
+  for (std::int64_t l = 0; l < kStep; ++l) total = cell_plus(total, first[l]);
   for (; n < count; ++n) total = cell_plus(total, value(n, std::false_type{}));
   return total;
 }
@@ -102,15 +100,22 @@ template <class T>
 void dot_cell_runs(void* sum, const void* a, const void* b, std::int64_t count) {
   const auto* left = static_cast<const T*>(a);
   const auto* right = static_cast<const T*>(b);
-  const auto alone = [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
-    if constexpr (decltype(is_vector)::value) return load(left + n);
-    else return left[n];
-  };
-  const auto product = [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
-    if constexpr (decltype(is_vector)::value) return load(left + n) * load(right + n);
-    else return cell_times(left[n], right[n]);
-  };
-  *static_cast<T*>(sum) = right == nullptr ? sum_of_cells<T>(count, alone) : sum_of_cells<T>(count, product);
+  if constexpr (is_complex_type<T>) {
+    T total{};
+    for (std::int64_t n = 0; n < count; ++n)
+      total = cell_plus(total, right == nullptr ? left[n] : cell_times(left[n], right[n]));
+    *static_cast<T*>(sum) = total;
+  } else {
+    const auto alone = [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
+      if constexpr (decltype(is_vector)::value) return load(left + n);
+      else return left[n];
+    };
+    const auto product = [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
+      if constexpr (decltype(is_vector)::value) return load(left + n) * load(right + n);
+      else return cell_times(left[n], right[n]);
+    };
+    *static_cast<T*>(sum) = right == nullptr ? sum_of_cells<T>(count, alone) : sum_of_cells<T>(count, product);
+  }
 }
 
 template <class T>
