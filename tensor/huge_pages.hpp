@@ -17,9 +17,11 @@ void reserve_huge(std::vector<T>& vector, std::size_t count) {
   if (count <= vector.capacity()) return;
   vector.reserve(count);
   if (count * sizeof(T) < kLeast) return;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(vector.data()) + kPage - 1) / kPage * kPage;
-  const auto end = reinterpret_cast<std::uintptr_t>(vector.data() + vector.capacity()) / kPage * kPage;
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // falls back to small pages
+  auto* data = reinterpret_cast<std::byte*>(vector.data());
+  const auto before = (kPage - reinterpret_cast<std::uintptr_t>(data) % kPage) % kPage;
+  const auto bytes = vector.capacity() * sizeof(T);
+  if (bytes <= before) return;
+  ::madvise(data + before, (bytes - before) / kPage * kPage, MADV_HUGEPAGE);  // falls back to small pages
 }
 
 }  // namespace eindb

@@ -104,7 +104,7 @@ class CellSink {
 
   static bool is_plus_zero(T value) {
     constexpr std::array<std::byte, sizeof(T)> kZero{};
-    return std::memcmp(&value, kZero.data(), sizeof(T)) == 0;
+    return std::memcmp(static_cast<const void*>(&value), kZero.data(), sizeof(T)) == 0;
   }
 
   bool has_rows() const { return mode_ != Mode::Ascending; }
