@@ -5,7 +5,7 @@
 
 namespace eindb {
 
-/// What a join knows of the tiles that it reads of an input.
+/// The type, the grid and the possible representations of the tiles of a join's input.
 struct JoinInput {
   DType dtype = DType::Float64;
   const TileGrid* grid = nullptr;

@@ -92,7 +92,7 @@ std::int64_t JoinOperator::find_workspace_bytes() const {
   for (std::size_t n = 0; n < extents_.size(); ++n)
     sizes.push_back(largest_part(extents_[n], join_.partition.parts[n]));
   if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size == 0; })) return 0;
-  // What the cells of a call take is known with them.
+  // The workspace for cells depends on their number, so that each call computes it from its operands.
   if (cells_) return decoded_bytes(sizes);
   return checked_add(
       static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes)),

@@ -84,7 +84,7 @@ bool has_list_of_places(std::int64_t nodes, std::int64_t extent) {
 
 }  // namespace
 
-// What one call knows: the order of its loops, its tries in that order, and its values in the types computed with.
+// One call: it holds the order of the loops, the tries in that order, and the values converted to the compute type.
 class CellKernel::Call {
  public:
   Call(const CellKernel& kernel, std::span<const Tile* const> operands, std::span<const PartRange> ranges,

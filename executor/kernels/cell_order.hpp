@@ -9,7 +9,7 @@ namespace eindb {
 /// Results are gathered in rows of at most that many places, with a bit for each; others by a hash table.
 inline constexpr std::int64_t kMostRowPlaces = std::int64_t{1} << 20U;
 
-/// What the order of loops over the labels of a join of cells depends on.
+/// The properties of a join of cells that determine the order of its loops over labels.
 struct OrderProblem {
   struct Trie {
     std::vector<std::size_t> labels;  ///< the label of each level, in the order in which the cells lie

@@ -28,7 +28,7 @@ class CellSource {
   virtual std::int64_t base() const { return 0; }
   /// Whether no key can occur twice.
   virtual bool has_distinct_keys() const { return false; }
-  /// What a user does about a key that occurs twice.
+  /// The advice to a user whose file has a key twice.
   virtual std::string remedy_for_duplicates() const { return "each cell has one value"; }
 
   /// Reads the next cell, reusing its vectors; false after the last. Error{Corrupt} with the place of a malformed cell.

@@ -16,7 +16,7 @@
 
 namespace eindb {
 
-/// What is known of a sparse matrix before its cells are.
+/// The type and the extents of a sparse matrix, which are read before its cells.
 struct ScipyMatrix {
   StoredType type;
   std::int64_t rows = 0;

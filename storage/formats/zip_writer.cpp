@@ -27,7 +27,7 @@ void append16(std::string& out, std::uint16_t value) { append_little_endian(out,
 void append32(std::string& out, std::uint32_t value) { append_little_endian(out, value); }
 void append64(std::string& out, std::int64_t value) { append_little_endian(out, static_cast<std::uint64_t>(value)); }
 
-/// What a field of 32 bits says, if ZIP64 fields say the rest.
+/// The value of a 32-bit field whose number is in a ZIP64 field instead.
 std::uint32_t short_field(std::int64_t value) {
   return value < kInZip64 ? static_cast<std::uint32_t>(value) : kInZip64;
 }

@@ -15,7 +15,7 @@ namespace eindb {
 
 enum class Compression : std::uint8_t { None, Deflate };
 
-/// What a ZIP archive says of a member, in its local header and in the directory.
+/// The record of a member, which a ZIP archive has in its local header and in its directory.
 struct ZipRecord {
   std::string name;
   Compression compression = Compression::None;
