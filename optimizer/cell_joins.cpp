@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "optimizer/partitions/cell_work.hpp"
-#include "optimizer/rewrites/factors.hpp"
+#include "optimizer/rewrites/joined_factors.hpp"
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
-#include "tensor/algebra.hpp"
 
 namespace eindb {
 namespace {
@@ -18,22 +17,6 @@ constexpr std::size_t kMostOperands = 8;
 bool reads_cells(const EinGraph& graph, const Vertex& vertex) {
   return std::any_of(vertex.inputs.begin(), vertex.inputs.end(),
                      [&](VertexId input) { return graph.vertex(input).cells.has_value(); });
-}
-
-// Whether f(a AGGREGATE b) = f(a) AGGREGATE f(b) for operand n of the expression f, which has it as a factor once.
-bool distributes_over(const Vertex& vertex, std::size_t n, Aggregate aggregate) {
-  const auto& semirings = all_semirings();
-  return std::any_of(semirings.begin(), semirings.end(), [&](const Semiring& semiring) {
-    if (semiring.aggregate != aggregate || semiring.needs_nonnegative || !holds_for(semiring, vertex.compute_dtype))
-      return false;
-    std::size_t plain = 0;
-    for (const auto& factor : factors_of(vertex.einsum.expression, semiring.join)) {
-      if (occurrences(*factor.expression, n) == 0) continue;
-      if (factor.inverted || factor.expression->kind() != ScalarExpression::Kind::Operand) return false;
-      ++plain;
-    }
-    return plain == 1;
-  });
 }
 
 class CellJoins {
@@ -72,10 +55,9 @@ class CellJoins {
     if (!reads_cells(graph_, vertex) && !reads_cells(graph_, part)) return false;
     const auto aggregate = part.einsum.aggregate;
     if (aggregate == Aggregate::None) return true;
-    const auto own = vertex.einsum.aggregate;
     // Its epilogue would be of the aggregate, which the vertex does not have.
-    if (own == Aggregate::None && vertex.einsum.epilogue != nullptr) return false;
-    return (own == Aggregate::None || own == aggregate) && distributes_over(vertex, n, aggregate);
+    if (vertex.einsum.aggregate == Aggregate::None && vertex.einsum.epilogue != nullptr) return false;
+    return distributes(vertex, n, aggregate);
   }
 
   // The graph with the operand taken in, if that is faster.

@@ -5,8 +5,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/paths/slicing.hpp"
-#include "optimizer/rewrites/factors.hpp"
-#include "tensor/algebra.hpp"
+#include "optimizer/rewrites/joined_factors.hpp"
 #include "tensor/block_form.hpp"
 
 namespace eindb {
@@ -14,29 +13,6 @@ namespace {
 
 bool has_aggregate(const Vertex& vertex, Aggregate aggregate) {
   return vertex.einsum.aggregate == aggregate || vertex.einsum.aggregate == Aggregate::None;
-}
-
-// Whether operand n is a factor of the vertex's expression by itself, and nothing else of it.
-bool is_plain_factor(const Vertex& vertex, std::size_t n, const JoinFunction& join) {
-  std::size_t plain = 0;
-  for (const auto& factor : factors_of(vertex.einsum.expression, join)) {
-    const auto operands = operands_of(*factor.expression);
-    if (std::find(operands.begin(), operands.end(), n) == operands.end()) continue;
-    if (factor.inverted || factor.expression->kind() != ScalarExpression::Kind::Operand) return false;
-    ++plain;
-  }
-  return plain == 1;
-}
-
-// Whether f(a AGGREGATE b) = f(a) AGGREGATE f(b) for operand n of the vertex f. Factors that must not be negative were
-// proven not to be when they were ordered; nothing is known of them here.
-bool distributes(const Vertex& vertex, std::size_t n, Aggregate aggregate) {
-  if (!has_aggregate(vertex, aggregate)) return false;
-  const auto& semirings = all_semirings();
-  return std::any_of(semirings.begin(), semirings.end(), [&](const Semiring& semiring) {
-    return semiring.aggregate == aggregate && !semiring.needs_nonnegative &&
-           holds_for(semiring, vertex.compute_dtype) && is_plain_factor(vertex, n, semiring.join);
-  });
 }
 
 constexpr Aggregate kSliced[] = {Aggregate::Sum, Aggregate::Max, Aggregate::Min, Aggregate::LogSumExp};

@@ -57,6 +57,18 @@ void for_each_cell(const CellTrie& trie, Visit visit) {
   }
 }
 
+// The number of each cell, in the trie's order, by the stride of each dimension.
+std::vector<std::int64_t> numbers_by(const CellTrie& trie, const std::vector<std::int64_t>& strides) {
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(static_cast<std::size_t>(trie.count()));
+  for_each_cell(trie, [&](std::span<const std::uint32_t> at, std::int64_t) {
+    std::int64_t number = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) number += strides[d] * at[d];
+    numbers.push_back(number);
+  });
+  return numbers;
+}
+
 }  // namespace
 
 std::size_t CellTrie::byte_size() const {
@@ -389,13 +401,7 @@ CellTrie CellBlock::in_order(std::vector<std::size_t> order) const {
   for (auto level = order.size(); level-- > 1;) strides[level - 1] = strides[level] * extents[level];
   std::vector<std::int64_t> stride_of(order.size());  // by dimension
   for (std::size_t level = 0; level < order.size(); ++level) stride_of[order[level]] = strides[level];
-  std::vector<std::int64_t> numbers;
-  numbers.reserve(static_cast<std::size_t>(count()));
-  for_each_cell(trie_, [&](std::span<const std::uint32_t> at, std::int64_t) {
-    std::int64_t number = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) number += stride_of[d] * at[d];
-    numbers.push_back(number);
-  });
+  auto numbers = numbers_by(trie_, stride_of);
   auto values = trie_.values;
   sort_cells(numbers, values, size_of(type_));
   auto permuted = of_numbers(type_, Shape(std::move(extents)), numbers, std::move(values)).trie_;
@@ -403,17 +409,7 @@ CellTrie CellBlock::in_order(std::vector<std::size_t> order) const {
   return permuted;
 }
 
-std::vector<std::int64_t> CellBlock::numbers() const {
-  const auto strides = shape_.row_major_strides();
-  std::vector<std::int64_t> numbers;
-  numbers.reserve(static_cast<std::size_t>(count()));
-  for_each_cell(trie_, [&](std::span<const std::uint32_t> at, std::int64_t) {
-    std::int64_t number = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) number += strides[d] * at[d];
-    numbers.push_back(number);
-  });
-  return numbers;
-}
+std::vector<std::int64_t> CellBlock::numbers() const { return numbers_by(trie_, shape_.row_major_strides()); }
 
 void CellBlock::expand(std::span<std::byte> target) const {
   const auto size = size_of(type_);

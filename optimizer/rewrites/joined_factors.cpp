@@ -104,4 +104,29 @@ std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter) {
   return std::nullopt;
 }
 
+namespace {
+
+// Whether operand n is a factor of the vertex's expression by itself, and nothing else of it.
+bool is_plain_factor(const Vertex& vertex, std::size_t n, const JoinFunction& join) {
+  std::size_t plain = 0;
+  for (const auto& factor : factors_of(vertex.einsum.expression, join)) {
+    const auto operands = operands_of(*factor.expression);
+    if (std::find(operands.begin(), operands.end(), n) == operands.end()) continue;
+    if (factor.inverted || factor.expression->kind() != ScalarExpression::Kind::Operand) return false;
+    ++plain;
+  }
+  return plain == 1;
+}
+
+}  // namespace
+
+bool distributes(const Vertex& vertex, std::size_t n, Aggregate aggregate) {
+  if (vertex.einsum.aggregate != aggregate && vertex.einsum.aggregate != Aggregate::None) return false;
+  const auto& semirings = all_semirings();
+  return std::any_of(semirings.begin(), semirings.end(), [&](const Semiring& semiring) {
+    return semiring.aggregate == aggregate && !semiring.needs_nonnegative &&
+           holds_for(semiring, vertex.compute_dtype) && is_plain_factor(vertex, n, semiring.join);
+  });
+}
+
 }  // namespace eindb

@@ -21,4 +21,8 @@ struct JoinedFactors {
 /// where a AND b holds is the SUM of the product of both as numbers.
 std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter);
 
+/// Whether f(a AGGREGATE b) = f(a) AGGREGATE f(b) for operand n of the vertex's expression f, which has it as a factor
+/// once, by itself; the vertex has that aggregate or none. Nothing is known here of factors that must not be negative.
+bool distributes(const Vertex& vertex, std::size_t n, Aggregate aggregate);
+
 }  // namespace eindb

@@ -46,6 +46,17 @@ Arrays csr() {
           {"indptr", integers({0, 1, 3})}};
 }
 
+// A matrix of 4 x 3 in blocks of 2 x 1, of which two have a cell each.
+Arrays blocks() {
+  auto bsr = csr();
+  bsr["format"] = format_array("bsr");
+  bsr["shape"] = shape_array(4, 3);
+  bsr["data"] = reals({1, 0, 0, 2}, "(2, 2, 1)");
+  bsr["indices"] = integers({2, 0});
+  bsr["indptr"] = integers({0, 1, 2});
+  return bsr;
+}
+
 Arrays coo() {
   return {{"format", format_array("coo")},
           {"shape", shape_array(2, 3)},
@@ -106,12 +117,7 @@ TEST_F(ScipyTest, RowsColumnsAndCoordinates) {
 }
 
 TEST_F(ScipyTest, BlocksAndDiagonalsWithoutTheirZeros) {
-  auto bsr = csr();
-  bsr["format"] = format_array("bsr");
-  bsr["shape"] = shape_array(4, 3);
-  bsr["data"] = reals({1, 0, 0, 2}, "(2, 2, 1)");
-  bsr["indices"] = integers({2, 0});
-  bsr["indptr"] = integers({0, 1, 2});
+  const auto bsr = blocks();
   EXPECT_EQ(read(bsr), "(0, 2)=1.0 (3, 0)=2.0");
   // data[d, j] is the cell (j - offset, j): what lies outside is no cell.
   Arrays dia{{"format", format_array("dia")},
@@ -202,12 +208,7 @@ TEST_F(ScipyTest, DamagedMembersAreFoundBeforeTheEnd) {
 
 // Checksums are right, so that what the members say is what the reader has to judge.
 TEST_F(ScipyTest, ChangedBytesOfMembersGiveCellsInTheMatrixOrAnError) {
-  auto bsr = csr();
-  bsr["format"] = format_array("bsr");
-  bsr["shape"] = shape_array(4, 3);
-  bsr["data"] = reals({1, 0, 0, 2}, "(2, 2, 1)");
-  bsr["indices"] = integers({2, 0});
-  bsr["indptr"] = integers({0, 1, 2});
+  const auto bsr = blocks();
   const Arrays dia{{"format", format_array("dia")},
                    {"shape", shape_array(2, 3)},
                    {"data", reals({1, 0, 3, 4, 5, 6, 7, 8}, "(2, 4)")},
