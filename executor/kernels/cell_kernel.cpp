@@ -39,14 +39,13 @@ bool is_finite_value(const ScalarValue& value) {
 // Collects an expression as factor * operand * operand ...; false if it has another form.
 bool collect_factors(const ScalarExpression& e, const std::vector<DType>& types, DType compute,
                      std::vector<std::size_t>& operands, ScalarValue& factor) {
-  using Kind = ScalarExpression::Kind;
   if (e.is_constant()) {
     factor = ScalarValue::apply(ScalarOp::Multiply, factor, ScalarValue::of(e));
     return is_finite_value(factor);
   }
-  const bool is_converted = e.kind() == Kind::Call && converts_to(e.op()) == compute;
+  const bool is_converted = e.kind() == ScalarExpression::Kind::Call && converts_to(e.op()) == compute;
   const auto& operand = is_converted ? *e.arguments().front() : e;
-  if (operand.kind() == Kind::Operand) {
+  if (operand.kind() == ScalarExpression::Kind::Operand) {
     if (!is_converted && types[operand.operand()] != compute) return false;
     const bool is_new = std::find(operands.begin(), operands.end(), operand.operand()) == operands.end();
     operands.push_back(operand.operand());
