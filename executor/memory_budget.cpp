@@ -30,7 +30,8 @@ struct TrackedTile {
   TrackedTile& operator=(const TrackedTile&) = delete;
   // If the tile's elements have moved to a tile in progress, they count there.
   ~TrackedTile() {
-    if (tile.bytes().data() != nullptr) budget->release(static_cast<std::int64_t>(tile.byte_size()));
+    if (tile.is_of_cells() || tile.bytes().data() != nullptr)
+      budget->release(static_cast<std::int64_t>(tile.byte_size()));
   }
 };
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <random>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -48,6 +50,24 @@ TEST(BufferedTiles, AreWrittenOnce) {
   for (int round = 0; round < 5; ++round)
     for (std::int64_t n = 0; n < 6; ++n) expect_tile(tiles.get(n), n);
   EXPECT_LE(memory->buffer().written_bytes(), 6 * kTile);
+}
+
+TEST(BufferedTiles, TilesOfCellsStayInMemoryAndGiveBackTheirBytes) {
+  const auto memory = room_for(2);
+  {
+    BufferedTiles tiles(memory, 3);
+    const auto values = std::vector<std::int64_t>{7, 8};
+    const auto bytes = std::as_bytes(std::span(values));
+    const auto cells = std::make_shared<const CellBlock>(CellBlock::of_numbers(
+        DType::Int64, Shape({kElements}), std::vector<std::int64_t>{3, 9}, {bytes.begin(), bytes.end()}));
+    tiles.put(0, memory->track(Tile::of_cells(cells)));
+    EXPECT_EQ(memory->used(), static_cast<std::int64_t>(cells->byte_size()));
+    tiles.put(1, memory->track(tile_of(1)));
+    EXPECT_GT(memory->buffer().evict(2 * kTile), 0);
+    EXPECT_TRUE(tiles.get(0)->is_of_cells());
+    EXPECT_EQ(tiles.get(0)->cells().count(), 2);
+  }
+  EXPECT_EQ(memory->used(), 0);
 }
 
 TEST(BufferedTiles, WithinTheLimitNothingIsWritten) {
