@@ -12,12 +12,18 @@ namespace {
 /// The divisor for the part of the limit that is freed at a time, so that the search for tiles costs little per tile.
 constexpr std::int64_t kShareAtATime = 64;
 
+/// Up to so many tiles have a slot each from the beginning.
+constexpr std::int64_t kMostSlots = std::int64_t{1} << 20U;
+
 std::int64_t bytes_of(const TilePtr& tile) { return static_cast<std::int64_t>(tile->byte_size()); }
 
 }  // namespace
 
 BufferedTiles::BufferedTiles(std::shared_ptr<MemoryBudget> memory, std::int64_t count, Source source)
-    : memory_(std::move(memory)), source_(std::move(source)), slots_(static_cast<std::size_t>(count)) {
+    : memory_(std::move(memory)),
+      count_(count),
+      source_(std::move(source)),
+      slots_(static_cast<std::size_t>(count <= kMostSlots ? count : 0)) {
   CHECK(memory_ != nullptr && count >= 0, "tiles count in a budget");
   if (source_ != nullptr)
     for (auto& place : slots_) place.away = true;
@@ -35,6 +41,32 @@ BufferedTiles::~BufferedTiles() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return leaving_ == 0; });
   for (auto& slot : slots_) forget(std::move(slot.written));
+  for (auto& [number, slot] : some_) forget(std::move(slot.written));
+}
+
+BufferedTiles::Slot& BufferedTiles::slot(std::int64_t number) {
+  if (!slots_.empty()) return slots_[static_cast<std::size_t>(number)];
+  const auto [found, is_new] = some_.try_emplace(number);
+  if (is_new) found->second.away = source_ != nullptr;
+  return found->second;
+}
+
+bool BufferedTiles::was_never_there(std::int64_t number) const {
+  return slots_.empty() && source_ == nullptr && !some_.contains(number);
+}
+
+std::optional<std::int64_t> BufferedTiles::next(std::int64_t from) {
+  const std::lock_guard lock(mutex_);
+  const auto is_present = [](const Slot& slot) { return slot.tile != nullptr || slot.away || slot.coming; };
+  if (slots_.empty()) {
+    if (source_ != nullptr) return from < count_ ? std::optional(from) : std::nullopt;
+    for (auto at = some_.lower_bound(from); at != some_.end(); ++at)
+      if (is_present(at->second)) return at->first;
+    return std::nullopt;
+  }
+  for (; from < count_; ++from)
+    if (is_present(slots_[static_cast<std::size_t>(from)])) return from;
+  return std::nullopt;
 }
 
 void BufferedTiles::forget(std::unique_ptr<Written> written) noexcept {
@@ -58,6 +90,7 @@ void BufferedTiles::put(std::int64_t number, TilePtr tile) {
 TilePtr BufferedTiles::get(std::int64_t number) {
   CHECK(number >= 0 && number < count(), "a tile is got from a place of its relation");
   std::unique_lock lock(mutex_);
+  if (was_never_there(number)) return nullptr;
   auto& place = slot(number);
   if (place.coming) {
     const MemoryBudget::Waiting scope(*memory_);
@@ -124,6 +157,7 @@ void BufferedTiles::drop(std::int64_t number) {
   std::unique_ptr<Written> written;
   {
     std::unique_lock lock(mutex_);
+    if (was_never_there(number)) return;
     auto& place = slot(number);
     changed_.wait(lock, [&] { return !place.coming; });
     tile = std::move(place.tile);
@@ -200,13 +234,15 @@ std::vector<BufferedTiles::Victim> TileBuffer::choose(std::int64_t bytes) {
   for (auto* tiles : known_) {
     const std::lock_guard tiles_lock(tiles->mutex_);
     const auto next_use = tiles->next_use_.load(std::memory_order_relaxed);
-    for (std::size_t n = 0; n < tiles->slots_.size(); ++n) {
-      const auto& slot = tiles->slots_[n];
+    const auto consider = [&](std::int64_t number, const BufferedTiles::Slot& slot) {
       if (slot.tile == nullptr || slot.tile.use_count() > 1 || slot.bytes == 0 || slot.tile->is_borrowed() ||
           slot.tile->is_of_cells())
-        continue;
-      candidates.push_back({next_use, slot.used, tiles, static_cast<std::int64_t>(n)});
-    }
+        return;
+      candidates.push_back({next_use, slot.used, tiles, number});
+    };
+    std::int64_t number = 0;
+    for (const auto& slot : tiles->slots_) consider(number++, slot);
+    for (const auto& [sparse_number, slot] : tiles->some_) consider(sparse_number, slot);
   }
   std::make_heap(candidates.begin(), candidates.end());
   std::vector<BufferedTiles::Victim> victims;

@@ -4,8 +4,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +26,7 @@ namespace eindb {
 ///        +-----------+ take
 ///
 /// A tile is in use while somebody holds the TilePtr from get(); tiles of cells stay in memory. Tiles are immutable, so
-/// a tile is written at most once. Thread-safe. written once need not be written again. Thread-safe.
+/// a tile is written at most once. Thread-safe.
 class BufferedTiles {
  public:
   /// Makes tile `number`, tracked by the budget or borrowed. Called from any thread.
@@ -37,7 +39,7 @@ class BufferedTiles {
   BufferedTiles(const BufferedTiles&) = delete;
   BufferedTiles& operator=(const BufferedTiles&) = delete;
 
-  std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
+  std::int64_t count() const { return count_; }
   /// The budget that the tiles count in.
   const std::shared_ptr<MemoryBudget>& memory() const { return memory_; }
 
@@ -50,6 +52,8 @@ class BufferedTiles {
   TilePtr take(std::int64_t number);
   /// The same for a tile without other owners, to continue work on it.
   CountedTile take_alone(std::int64_t number);
+  /// The first tile from `from` on that may be present; nullopt if there is none.
+  std::optional<std::int64_t> next(std::int64_t from);
   /// Makes the tile absent; its memory is freed as soon as nobody holds it.
   void drop(std::int64_t number);
 
@@ -84,7 +88,8 @@ class BufferedTiles {
     TilePtr tile;
   };
 
-  Slot& slot(std::int64_t number) { return slots_[static_cast<std::size_t>(number)]; }
+  Slot& slot(std::int64_t number);
+  bool was_never_there(std::int64_t number) const;
   TilePtr bring_back(std::int64_t number, const Written* written);
   std::int64_t let_go(Victim victim);
   std::unique_ptr<Written> write(const Victim& victim);
@@ -92,13 +97,15 @@ class BufferedTiles {
   void forget(std::unique_ptr<Written> written) noexcept;
 
   std::shared_ptr<MemoryBudget> memory_;
+  std::int64_t count_;
   Source source_;
   std::atomic<std::int64_t> next_use_{0};
   std::atomic<std::int64_t> bytes_{0};
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  std::vector<Slot> slots_;
-  int leaving_ = 0;  // number of victims among the tiles
+  std::vector<Slot> slots_;            // of all tiles, or empty where there are many
+  std::map<std::int64_t, Slot> some_;  // then: of those that were ever asked for, as most are absent
+  int leaving_ = 0;                    // number of victims among the tiles
 };
 
 /// The buffer manager of a statement: knows all its BufferedTiles, and evicts unused tiles when the budget needs room.

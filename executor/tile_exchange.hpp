@@ -35,7 +35,8 @@ class TileSink {
   virtual ~TileSink() = default;
   /// Called before the first tile with the budget that their bytes count in.
   virtual void begin(std::shared_ptr<MemoryBudget>) {}
-  /// Called once for each tile of the sink's grid in order of tile_id, by one thread; null if the tile is all zero.
+  /// Called once for each tile of the sink's grid in order of tile_id, by one thread; null if the tile is all zero. A
+  /// result of cells may come in any order, without the tiles that have none.
   virtual void write(std::int64_t tile_id, TilePtr tile) = 0;
   /// Whether write() takes tiles of cells (Tile::is_of_cells); otherwise it gets their values.
   virtual bool takes_cells() const { return false; }

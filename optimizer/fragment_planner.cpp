@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -53,9 +54,18 @@ class FragmentPlanner {
   void deliver(VertexId output, std::size_t number, const Partition* wanted) {
     auto last = result_[output.index()];
     CHECK(last.index() < plan_.nodes.size(), "a result is delivered after it is computed");
-    if (wanted != nullptr) last = cut(last, *wanted);
+    if (wanted != nullptr) last = cut(last, plan_.node(last).cells ? parts_in_common(last, *wanted) : *wanted);
     const auto finished = plan_.node(last);
     add({SinkNode{last, number}, output, finished.dtype, finished.grid, finished.cells});
+  }
+
+  // Cells are handed over in few large tiles, whoever takes them cuts these: of the wanted tiles most may have no cell.
+  // Parts of which each is whole in both partitions.
+  Partition parts_in_common(NodeId node, const Partition& wanted) const {
+    Partition common;
+    const auto& parts = plan_.node(node).grid.partition();
+    for (std::size_t d = 0; d < parts.size(); ++d) common.push_back(std::gcd(parts[d], wanted[d]));
+    return common;
   }
 
   bool is_inside_chain(VertexId id) const {

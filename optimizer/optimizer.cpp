@@ -78,8 +78,11 @@ void lower_for_one_rank(OptimizedPlan& plan, const OptimizerOptions& options) {
 // The grids as they are wanted, otherwise those that vertices give.
 std::vector<TileGrid> result_grids(const OptimizedPlan& plan, const OptimizerOptions& options) {
   std::vector<TileGrid> grids;
-  for (std::size_t n = 0; plan.is_lowered() && n < plan.fragment().result_count(); ++n)
-    grids.push_back(plan.fragment().sink(n).grid);
+  for (std::size_t n = 0; plan.is_lowered() && n < plan.fragment().result_count(); ++n) {
+    const auto& delivered = plan.fragment().sink(n).grid;
+    const auto* wanted = wanted_of(plan.graph, options.output_partitions, plan.graph.outputs()[n]);
+    grids.push_back(wanted != nullptr ? TileGrid(delivered.shape(), *wanted) : delivered);
+  }
   if (plan.is_lowered()) return grids;
   for (const auto output : plan.graph.outputs()) {
     const auto& vertex = plan.graph.vertex(output);

@@ -21,7 +21,7 @@ constexpr double kExactInFloat32 = 0x1p24;
 constexpr double kExactInFloat64 = 0x1p53;
 constexpr double kBeyondInt64 = 0x1p63;
 constexpr double kMostOfSmallIntegers = 0x1p16;
-constexpr double kUnbounded = INFINITY;
+constexpr double kUnboundedRange = INFINITY;
 
 ScalarType combine(ScalarType a, ScalarType b) {
   if (a.weak == b.weak) return {promote(a.dtype, b.dtype), a.weak, a.definite || b.definite};
@@ -137,12 +137,12 @@ class Bounds {
   double of_leaf(const ScalarExpression& e) const {
     if (e.kind() == Kind::Integer) return std::abs(static_cast<double>(e.integer_value()));
     if (e.is_small_integer_operand()) return kMostOfSmallIntegers;
-    return e.kind() == Kind::LabelIndex ? static_cast<double>(labels_.extent(e.label())) : kUnbounded;
+    return e.kind() == Kind::LabelIndex ? static_cast<double>(labels_.extent(e.label())) : kUnboundedRange;
   }
 
   double of_call(const ScalarExpression& e) {
     if (gives_boolean(e.op())) return 1;
-    if (works_on_bits(e.op())) return kUnbounded;
+    if (works_on_bits(e.op())) return kUnboundedRange;
     double sum = 0;
     double product = 1;
     double largest = 0;
@@ -157,7 +157,7 @@ class Bounds {
       case Add:
       case Subtract: return sum;
       case Multiply: return product;
-      case Power: return kUnbounded;
+      case Power: return kUnboundedRange;
       default: return largest;
     }
   }

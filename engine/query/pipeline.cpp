@@ -186,8 +186,9 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   const bool keeps = can_stay_unwritten(results, session);
   if (keeps && !all_temporary(results)) connection.begin_writing();
   // Collects first if the query could otherwise read its own writes, or if workers may have to make tiles again.
-  const bool collects = keeps || at_workers || !snapshot.is_apart() || overwrites_temporary(results);
-  ResultStore store(connection, results, at_workers, collects);
+  const bool collects = at_workers || !snapshot.is_apart() || overwrites_temporary(results);
+  using Way = ResultStore::Way;
+  ResultStore store(connection, results, at_workers, keeps ? Way::Keep : collects ? Way::Collect : Way::Write);
   if (at_workers) {
     DistributedQuery query(planned, session);
     std::vector<bool> stored;

@@ -1,9 +1,11 @@
 #include "engine/query/query_run.hpp"
 
+#include <memory>
 #include <vector>
 
 #include "common/error.hpp"
 #include "engine/query/memory_checks.hpp"
+#include "engine/tensors/cutting_sink.hpp"
 #include "executor/executor.hpp"
 #include "executor/least_memory.hpp"
 #include "executor/single_rank_exchange.hpp"
@@ -39,8 +41,34 @@ QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnaps
                  session.statement.report(stage, done, total);
                }} {}
 
+namespace {
+
+// The sinks of a query, behind some that cut what arrives in other tiles than the results have.
+class CutResults {
+ public:
+  CutResults(const PlannedQuery& planned, const std::shared_ptr<MemoryBudget>& memory, std::span<TileSink* const> sinks)
+      : sinks_(sinks.begin(), sinks.end()) {
+    for (std::size_t n = 0; n < sinks_.size(); ++n) {
+      const auto& delivered = planned.plan.fragment().sink(n).grid;
+      if (delivered == planned.result_grid(n)) continue;
+      cutting_.push_back(std::make_unique<CuttingSink>(delivered, planned.result_grid(n), *sinks_[n]));
+      cutting_.back()->begin(memory);
+      sinks_[n] = cutting_.back().get();
+    }
+  }
+  std::span<TileSink* const> sinks() const { return sinks_; }
+
+ private:
+  std::vector<std::unique_ptr<CuttingSink>> cutting_;
+  std::vector<TileSink*> sinks_;
+};
+
+}  // namespace
+
 ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
-                              std::span<TileSink* const> sinks) {
+                              std::span<TileSink* const> results) {
+  const CutResults cut(planned, context.memory, results);
+  const auto sinks = cut.sinks();
   const auto run = [&](const PhysicalPlan& plan) {
     try {
       return execute(plan, {}, single_rank(), context, sinks);

@@ -6,44 +6,39 @@
 #include "tensor/tile_gather.hpp"
 
 namespace eindb {
-namespace {
-
-std::unique_ptr<TileSink> writing_sink(SqliteConnection& connection, const StoredResult& result) {
-  if (result.has_tiles) return std::make_unique<ReplacingSink>(connection, result.tensor.store());
-  return std::make_unique<StoringSink>(connection, result.tensor.store());
-}
-
-}  // namespace
 
 void write_result(SqliteConnection& connection, const StoredResult& result, BufferedTiles& tiles) {
   const auto& grid = result.tensor.grid;
   CHECK(tiles.count() == grid.tile_count(), "a tensor gets as many tiles as it has");
-  const auto sink = writing_sink(connection, result);
+  StoringSink sink(connection, result.tensor.store(), result.has_tiles);
   if (grid.cuts_evenly()) {
-    for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) sink->write(tile, tiles.take(tile));
-    return;
+    for (auto tile = tiles.next(0); tile; tile = tiles.next(*tile + 1)) sink.write(*tile, tiles.take(*tile));
+  } else {
+    std::int64_t count = 0;
+    for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
+      auto gathered = gather_tile(
+          grid.even(), result.tensor.dtype, [&](std::int64_t id) { return tiles.get(id); }, grid, tile, count);
+      if (gathered) sink.write(tile, std::make_shared<const Tile>(std::move(*gathered)));
+    }
   }
-  std::int64_t count = 0;
-  for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
-    auto gathered = gather_tile(
-        grid.even(), result.tensor.dtype, [&](std::int64_t id) { return tiles.get(id); }, grid, tile, count);
-    sink->write(tile, gathered ? std::make_shared<const Tile>(std::move(*gathered)) : nullptr);
-  }
+  sink.finish();
 }
 
-ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredResult> results, bool at_workers,
-                         bool collects)
+ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredResult> results, bool at_workers, Way way)
     : connection_(connection), results_(results) {
   CHECK(connection.in_transaction(), "results are stored in a transaction");
   for (const auto& result : results) {
     auto& collected = collected_.emplace_back();
+    auto& storing = storing_.emplace_back();
     if (at_workers && result.tensor.is_sharded()) {
-      sinks_.push_back(others_.emplace_back(std::make_unique<DiscardingSink>()).get());
-    } else if (collects || !result.tensor.grid.cuts_evenly()) {
-      collected = std::make_unique<CollectingSink>(result.tensor.grid);
+      sinks_.push_back(&at_workers_);
+    } else if (way != Way::Write || !result.tensor.grid.cuts_evenly()) {
+      const bool takes_cells = way != Way::Keep && result.tensor.grid.cuts_evenly();
+      collected = std::make_unique<CollectingSink>(result.tensor.grid, takes_cells);
       sinks_.push_back(collected.get());
     } else {
-      sinks_.push_back(others_.emplace_back(writing_sink(connection, result)).get());
+      storing = std::make_unique<StoringSink>(connection, result.tensor.store(), result.has_tiles);
+      sinks_.push_back(storing.get());
     }
   }
   CHECK(collected_.size() == results.size() && sinks_.size() == results.size(), "every result has a sink");
@@ -59,7 +54,9 @@ std::vector<NewTiles> ResultStore::take() {
 }
 
 void ResultStore::finish() {
-  others_.clear();
+  for (auto& storing : storing_)
+    if (storing != nullptr) storing->finish();
+  storing_.clear();
   for (std::size_t n = 0; n < results_.size(); ++n) {
     if (collected_[n] == nullptr) continue;
     const auto tiles = collected_[n]->take();

@@ -16,23 +16,30 @@ void write_result(SqliteConnection& connection, const StoredResult& result, Buff
 /// arrive, or collected and written when all are there. Used by the session's thread; destroyed before the commit.
 class ResultStore {
  public:
-  /// `at_workers`: the workers that make the tiles of sharded tensors store them. `collects`: tiles are collected
-  /// first. The arguments must outlive the object.
-  ResultStore(SqliteConnection& connection, std::span<const StoredResult> results, bool at_workers, bool collects);
+  /// What becomes of tiles that are made here.
+  enum class Way {
+    Write,    ///< they are written as they arrive
+    Collect,  ///< they are collected first
+    Keep,     ///< they are collected, and take() is called
+  };
+  /// `at_workers`: the workers that make the tiles of sharded tensors store them. The arguments must outlive the
+  /// object.
+  ResultStore(SqliteConnection& connection, std::span<const StoredResult> results, bool at_workers, Way way);
 
   /// One sink per result; results that workers store get no tiles.
   std::span<TileSink* const> sinks() const { return sinks_; }
   /// Call after the last tile. All tiles are in the tables on return.
   void finish();
-  /// Returns the tiles unwritten, in place of finish(). Only if the store collects and workers store no result.
+  /// Returns the tiles unwritten, in place of finish(). Only if the store keeps them and workers store no result.
   std::vector<NewTiles> take();
 
  private:
   SqliteConnection& connection_;
   std::span<const StoredResult> results_;
-  // By result; null if its tiles are written on arrival or stored by workers.
+  // By result: where its tiles go; both are null if workers store it.
   std::vector<std::unique_ptr<CollectingSink>> collected_;
-  std::vector<std::unique_ptr<TileSink>> others_;
+  std::vector<std::unique_ptr<StoringSink>> storing_;
+  DiscardingSink at_workers_;
   std::vector<TileSink*> sinks_;
 };
 

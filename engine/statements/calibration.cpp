@@ -349,7 +349,7 @@ class Calibration {
       SqliteTransaction transaction(database.connection());
       if (database.catalog.find("S")) database.catalog.drop("S");
       const auto tensor = database.catalog.create("S", DType::Float64, {"i", "j"}, grid);
-      StoringSink sink(database.connection(), tensor.store());
+      StoringSink sink(database.connection(), tensor.store(), false);
       for (std::int64_t n = 0; n < grid.tile_count(); ++n) sink.write(n, tiles[static_cast<std::size_t>(n)]);
       transaction.commit();
     };

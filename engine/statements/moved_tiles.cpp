@@ -1,14 +1,18 @@
 #include "engine/statements/moved_tiles.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "common/check.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "storage/tiles/read_snapshot.hpp"
 #include "storage/tiles/tile_writer.hpp"
 #include "tensor/tile_gather.hpp"
+#include "tensor/tile_window.hpp"
 
 namespace eindb {
 namespace {
@@ -46,6 +50,33 @@ class RecentTiles {
   std::deque<std::int64_t> order_;
 };
 
+// The tiles of the new grid that overlap a stored one, in their order; nullopt where that may be most of them.
+std::optional<std::vector<std::int64_t>> reached_tiles(OpenDatabase& database, const TensorInfo& tensor,
+                                                       const TileGrid& grid) {
+  constexpr std::int64_t kFew = 1 << 16;
+  constexpr std::int64_t kMostListed = 1 << 22;
+  if (grid.tile_count() <= kFew) return std::nullopt;
+  std::vector<std::int64_t> reached;
+  StoredTileIds stored(database.connection(), tensor.store());
+  for (auto id = stored.next(0); id; id = stored.next(*id + 1)) {
+    const auto key = tensor.grid.key_of(*id);
+    TileWindow window;
+    for (std::size_t d = 0; d < key.size(); ++d) {
+      const auto range = tensor.grid.range(d, key[d]);
+      const auto first = range.size == 0 ? 0 : grid.part_at(d, range.begin);
+      window.begin.push_back(first);
+      window.size.push_back(range.size == 0 ? 0 : grid.part_at(d, range.end() - 1) + 1 - first);
+    }
+    for (std::int64_t n = 0; n < window.tile_count(); ++n) {
+      if (std::cmp_greater_equal(reached.size(), kMostListed)) return std::nullopt;
+      reached.push_back(grid.id_of(window.key_of(n)));
+    }
+  }
+  std::sort(reached.begin(), reached.end());
+  reached.erase(std::unique(reached.begin(), reached.end()), reached.end());
+  return reached;
+}
+
 }  // namespace
 
 std::int64_t memory_for_moves(const Settings& settings) { return settings.memory_limit() / 4; }
@@ -63,15 +94,19 @@ TensorInfo move_tiles(const TensorInfo& tensor, StoredType type, const TileGrid&
     RecentTiles tiles(snapshot, tensor.store(), memory_for_moves(session.user.settings));
     TileWriter writer(database.connection(), staged.store());
     std::int64_t pieces = 0;
-    for (std::int64_t id = 0; id < grid.tile_count(); ++id) {
+    const auto read = [&tiles](std::int64_t old) { return tiles.read(old); };
+    const auto move = [&](std::int64_t id) {
       statement.cancellation().check();
       statement.report("repartition", id, grid.tile_count());
-      const auto read = [&tiles](std::int64_t old) { return tiles.read(old); };
       const auto tile = gather_tile(tensor.grid, tensor.dtype, read, grid, id, pieces);
-      if (!tile) continue;
+      if (!tile) return;
       if (tile->dtype() == type.values) writer.write(id, *tile);
       else writer.write(id, convert(*tile, type.values));
-    }
+    };
+    if (const auto reached = reached_tiles(database, tensor, grid))
+      for (const auto id : *reached) move(id);
+    else
+      for (std::int64_t id = 0; id < grid.tile_count(); ++id) move(id);
   }
   return database.catalog.publish(staged, tensor.own_name());
 }

@@ -50,9 +50,12 @@ class StoredTiles final : public TileSource {
 /// Collects the result's tiles, in memory or, if the statement's memory does not suffice, in a scratch file.
 class CollectingSink final : public TileSink {
  public:
-  explicit CollectingSink(const TileGrid& grid) : tile_count_(grid.tile_count()) {}
+  /// `takes_cells`: whoever takes the tiles knows tiles of cells.
+  explicit CollectingSink(const TileGrid& grid, bool takes_cells = false)
+      : tile_count_(grid.tile_count()), takes_cells_(takes_cells) {}
   void begin(std::shared_ptr<MemoryBudget> memory) override;
   void write(std::int64_t tile_id, TilePtr tile) override;
+  bool takes_cells() const override { return takes_cells_; }
   std::shared_ptr<BufferedTiles> take() {
     CHECK(tiles_ != nullptr, "tiles are taken once, of a sink that has begun");
     return std::move(tiles_);
@@ -62,6 +65,7 @@ class CollectingSink final : public TileSink {
   TilePtr copy_if_there_is_room(TilePtr tile);
 
   std::int64_t tile_count_;
+  bool takes_cells_;
   std::shared_ptr<MemoryBudget> memory_;
   std::shared_ptr<BufferedTiles> tiles_;
 };
@@ -73,31 +77,22 @@ class DiscardingSink final : public TileSink {
   bool takes_cells() const override { return true; }
 };
 
-/// Writes the result to a stored tensor without tiles, inside the caller's transaction.
+/// Writes the result to a stored tensor, inside the caller's transaction.
 class StoringSink final : public TileSink {
  public:
-  StoringSink(SqliteConnection& connection, const TileStore& store) : writer_(connection, store) {}
-  void write(std::int64_t tile_id, TilePtr tile) override {
-    if (tile != nullptr) writer_.write(tile_id, *tile);
-  }
+  /// `has_tiles`: whether the tensor has old tiles, which the new ones replace.
+  StoringSink(SqliteConnection& connection, const TileStore& store, bool has_tiles);
+  void write(std::int64_t tile_id, TilePtr tile) override;
   bool takes_cells() const override { return true; }
+  /// Call after the last tile: removes old tiles that are zero now.
+  void finish();
 
  private:
+  SqliteConnection& connection_;
+  TileStore store_;
+  bool has_tiles_;
   TileWriter writer_;
-};
-
-/// Writes the result over the tiles of a stored tensor, inside the caller's transaction.
-class ReplacingSink final : public TileSink {
- public:
-  ReplacingSink(SqliteConnection& connection, const TileStore& store) : writer_(connection, store) {}
-  void write(std::int64_t tile_id, TilePtr tile) override {
-    if (tile != nullptr) writer_.replace(tile_id, *tile);
-    else writer_.clear(tile_id);
-  }
-  bool takes_cells() const override { return true; }
-
- private:
-  TileWriter writer_;
+  std::vector<std::int64_t> written_;  // numbers, where there are old tiles
 };
 
 }  // namespace eindb

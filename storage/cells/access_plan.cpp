@@ -21,6 +21,9 @@ constexpr double kScanCost = 10;
 constexpr double kTileByteCost = 1.0 / 1024;  // read and verified
 constexpr double kKeptTileCost = 1;           // found in the cache
 
+/// Where zeros are left out, every one of so many tiles may be visited, in any order.
+constexpr double kMostPartsVisited = 4096;
+
 /// The known effect of the conditions during planning: the size of the box, and the dimensions that are left with one
 /// index.
 struct BoxEstimate {
@@ -158,8 +161,11 @@ void choose_order(sqlite3_index_info& info, AccessPlan& plan, const BoxEstimate&
   auto wanted = wanted_order(info, estimate.grid.rank(), count);
   plan.order = WalkOrder::natural(estimate.grid.rank());
   if (!wanted || info.nOrderBy == 0) return;
+  // Of very many tiles those without values are passed over in the order of their numbers alone.
+  const bool passes_over = plan.skips_zeros && estimate.all_parts() > kMostPartsVisited;
+  if (passes_over && !is_in_order_of_tiles(*wanted, estimate.grid, estimate.fixed)) return;
   if (!is_sorted(*wanted, count, estimate.grid, estimate.fixed)) {
-    if (plan.reads_values && !keeps_band(*wanted, estimate, sizes)) return;
+    if (passes_over || (plan.reads_values && !keeps_band(*wanted, estimate, sizes))) return;
     wanted->by_tile = false;
   }
   plan.order = std::move(*wanted);

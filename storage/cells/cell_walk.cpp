@@ -1,6 +1,7 @@
 #include "storage/cells/cell_walk.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "common/check.hpp"
@@ -57,6 +58,24 @@ bool is_sorted(const WalkOrder& order, std::size_t count, const TileGrid& grid, 
   return std::none_of(end, loops.end(), relevant) && std::is_sorted(loops.begin(), end, by_step);
 }
 
+bool is_in_order_of_tiles(const WalkOrder& order, const TileGrid& grid, const std::vector<bool>& fixed) {
+  // The loops over the parts, outermost first, before every loop over indices that revisits them.
+  std::optional<std::size_t> last;
+  bool over_indices = false;
+  for (const auto& loop : loops_of(order)) {
+    const auto& step = order.steps[loop.step];
+    if (fixed[step.dimension]) continue;
+    if (!loop.over_parts) {
+      over_indices = over_indices || grid.largest(step.dimension) > 1;
+      continue;
+    }
+    if (grid.partition()[step.dimension] == 1) continue;
+    if (over_indices || step.descending || (last && *last > step.dimension)) return false;
+    last = step.dimension;
+  }
+  return true;
+}
+
 CellWalk::CellWalk(const TileGrid& grid)
     : grid_(grid),
       tile_id_strides_(grid.rank(), 1),
@@ -75,6 +94,10 @@ void CellWalk::start(const WalkOrder& order, std::span<const IndexRange> box) {
   DCHECK(has_each_dimension_once(order), "a walk has a step for each dimension");
   DCHECK(is_within(box, grid_.shape()), "a walk stays within its tensor");
   for (const auto& step : order.steps) set_axis(step.dimension, step.descending, box[step.dimension]);
+  std::vector<bool> fixed;
+  for (const auto& axis : axes_)
+    fixed.push_back(axis.first_part == axis.last_part && axis.box.end - axis.box.begin == 1);
+  in_order_of_tiles_ = eindb::is_in_order_of_tiles(order, grid_, fixed);
 
   loops_.clear();
   along_run_ = false;
@@ -150,6 +173,27 @@ bool CellWalk::next_run() {
 void CellWalk::leave_tile() {
   for (auto loop = loops_.rbegin(); loop != loops_.rend() && !loop->over_parts; ++loop)
     index_[loop->dimension] = axes_[loop->dimension].last();
+}
+
+// As TileGrid numbers tiles, the next key in the box is that of the parts as they are up to a dimension, in which it is
+// greater, and the first parts of the dimensions behind it.
+void CellWalk::go_on_from(std::int64_t tile_id) {
+  DCHECK(in_order_of_tiles_ && tile_id >= run_.tile_id, "a walk by tiles goes forward");
+  if (tile_id >= grid_.tile_count()) return end();
+  auto key = grid_.key_of(tile_id);
+  auto rest = key.size();  // the first dimension whose part begins anew
+  for (std::size_t d = 0; d < key.size(); ++d) {
+    if (key[d] >= axes_[d].first_part && key[d] <= axes_[d].last_part) continue;
+    rest = d;
+    if (key[d] > axes_[d].last_part) {
+      while (rest > 0 && key[rest - 1] == axes_[rest - 1].last_part) --rest;
+      if (rest == 0) return end();
+      ++key[rest - 1];
+    }
+    break;
+  }
+  for (std::size_t d = 0; d < key.size(); ++d) enter_part(d, d < rest ? key[d] : axes_[d].first_part);
+  started_ = false;
 }
 
 void CellWalk::enter_tile() {

@@ -50,6 +50,9 @@ std::vector<WalkLoop> loops_of(const WalkOrder& order);
 /// Whether a walk visits cells sorted by its first `count` steps. `fixed[d]`: only one index of dimension d is visited.
 bool is_sorted(const WalkOrder& order, std::size_t count, const TileGrid& grid, const std::vector<bool>& fixed);
 
+/// Whether a walk in that order visits tiles by ascending numbers, each once. `fixed` as for is_sorted().
+bool is_in_order_of_tiles(const WalkOrder& order, const TileGrid& grid, const std::vector<bool>& fixed);
+
 /// Visits the cells of a box in runs: cells of one tile along one dimension. It only computes positions and uses
 /// neither SQLite nor tiles. Not thread-safe.
 class CellWalk {
@@ -72,6 +75,13 @@ class CellWalk {
   bool next_run();
   /// The next run is in another tile.
   void leave_tile();
+  /// Whether tiles are visited by ascending numbers, each once.
+  bool is_in_order_of_tiles() const { return in_order_of_tiles_; }
+  /// The next run is the first one in a tile whose number is at least `tile_id`, which is no tile before the current
+  /// one. Only if is_in_order_of_tiles().
+  void go_on_from(std::int64_t tile_id);
+  /// There is no next run.
+  void end() { empty_ = true; }
 
   const Run& run() const { return run_; }
   /// The indices of the current cell; after next_run() those of the run's first cell. The caller advances the entry of
@@ -114,6 +124,7 @@ class CellWalk {
   bool tile_entered_ = false;
   bool started_ = false;
   bool empty_ = true;
+  bool in_order_of_tiles_ = false;
 };
 
 }  // namespace eindb

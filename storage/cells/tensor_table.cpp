@@ -240,6 +240,14 @@ std::int64_t zeros_ahead(const Cursor& cursor) {
   return zeros;
 }
 
+/// The next run is in a tile that may have values.
+void leave_absent_tile(Cursor& cursor) {
+  if (!cursor.walk.is_in_order_of_tiles()) return cursor.walk.leave_tile();
+  const auto next = cursor.tiles.next(cursor.tile_id + 1);
+  if (next) cursor.walk.go_on_from(*next);
+  else cursor.walk.end();
+}
+
 /// Moves on to a cell that is not zero, unless the current one is.
 void skip_zeros(Cursor& cursor) {
   for (std::int64_t runs = 0; cursor.left > 0;) {
@@ -248,7 +256,7 @@ void skip_zeros(Cursor& cursor) {
     *cursor.moving_index += zeros * cursor.index_step;
     cursor.left -= zeros;
     if (cursor.left > 0) return;
-    if (cursor.tile == nullptr) cursor.walk.leave_tile();
+    if (cursor.tile == nullptr) leave_absent_tile(cursor);
     if (++runs % kRunsPerCheck == 0) cursor.definition->connection.check_cancelled();
     next_run(cursor);
   }

@@ -44,6 +44,13 @@ TilePtr StoredTileReader::read(std::int64_t tile_id) {
   return tile;
 }
 
+std::optional<std::int64_t> StoredTileReader::next(std::int64_t from) {
+  DCHECK(attached_ > 0, "tiles are looked for for somebody who is attached");
+  connection_.check_cancelled();
+  if (!is_in_gap(from)) find_gap(from);
+  return gap_.end < store_.grid().tile_count() ? std::optional(gap_.end) : std::nullopt;
+}
+
 // The scanning connection may have written since.
 bool StoredTileReader::is_in_gap(std::int64_t tile_id) {
   return gap_.begin <= tile_id && tile_id < gap_.end && gap_.version == connection_.data_version();

@@ -5,7 +5,9 @@
 #include <functional>
 #include <limits>
 #include <list>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "storage/sqlite/sqlite_connection.hpp"
@@ -20,6 +22,8 @@ class TileReader {
   virtual ~TileReader() = default;
   /// Null if the tile is all zero.
   virtual TilePtr read(std::int64_t tile_id) = 0;
+  /// The first tile from `from` on that may be nonzero; nullopt if there is none.
+  virtual std::optional<std::int64_t> next(std::int64_t from) { return from; }
   /// Bytes of tiles that stay cached: a scan that revisits no more than these reads each tile once.
   virtual std::int64_t kept_bytes() const = 0;
 
@@ -33,13 +37,18 @@ class TileReader {
 /// Tiles of a tensor in memory.
 class HeldTileReader final : public TileReader {
  public:
-  /// `tile` returns the tile with a given number.
-  explicit HeldTileReader(std::function<TilePtr(std::int64_t)> tile) : tile_(std::move(tile)) {}
+  /// `tile` returns the tile with a given number, `next` as the function of the reader; without it every tile may be
+  /// nonzero.
+  explicit HeldTileReader(std::function<TilePtr(std::int64_t)> tile,
+                          std::function<std::optional<std::int64_t>(std::int64_t)> next = {})
+      : tile_(std::move(tile)), next_(std::move(next)) {}
   TilePtr read(std::int64_t tile_id) override { return tile_(tile_id); }
+  std::optional<std::int64_t> next(std::int64_t from) override { return next_ ? next_(from) : from; }
   std::int64_t kept_bytes() const override { return std::numeric_limits<std::int64_t>::max(); }
 
  private:
   std::function<TilePtr(std::int64_t)> tile_;
+  std::function<std::optional<std::int64_t>(std::int64_t)> next_;
 };
 
 /// Tiles of a stored tensor, read through the scanning connection, so that an open transaction sees its own changes.
@@ -52,6 +61,7 @@ class StoredTileReader final : public TileReader {
                    std::function<void()> verify);
 
   TilePtr read(std::int64_t tile_id) override;
+  std::optional<std::int64_t> next(std::int64_t from) override;
   std::int64_t kept_bytes() const override { return kept_bytes_; }
   void attach() override;
   void detach() noexcept override;

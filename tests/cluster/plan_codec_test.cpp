@@ -47,7 +47,7 @@ bool same(const PlanStep& a, const PlanStep& b) {
          a.placement == b.placement;
 }
 
-std::vector<std::byte> encode(const PlacedPlan& placed) { return encode_plan(placed.plan, placed.holders); }
+std::vector<std::byte> encoded(const PlacedPlan& placed) { return encode_plan(placed.plan, placed.holders); }
 
 bool is_refused(std::span<const std::byte> bytes) {
   try {
@@ -63,7 +63,7 @@ TEST(PlanCodec, PlansArriveAsTheyWereSent) {
   std::mt19937_64 random(1);
   for (int n = 0; n < 300; ++n) {
     const auto sent = random_plan(random);
-    const auto got = decode_plan(encode(sent));
+    const auto got = decode_plan(encoded(sent));
     EXPECT_EQ(got.plan.ranks, sent.plan.ranks);
     EXPECT_EQ(got.plan.coordinator, sent.plan.coordinator);
     EXPECT_EQ(got.plan.holder_lists, sent.plan.holder_lists);
@@ -94,25 +94,25 @@ PlacedPlan with_sequence(std::variant<BlockPlacement, std::size_t> placement) {
 }
 
 TEST(PlanCodec, SequencesBeginInBlocks) {
-  const auto blocks = decode_plan(encode(with_sequence(BlockPlacement{{1}, {TileKey{0}}})));
+  const auto blocks = decode_plan(encoded(with_sequence(BlockPlacement{{1}, {TileKey{0}}})));
   const auto& sequence = std::get<RedistributeStep>(blocks.plan.steps[1].op).sequence;
   ASSERT_TRUE(sequence);
   EXPECT_EQ(sequence->shape, Shape({4}));
   EXPECT_EQ(sequence->source, (BlockPlacement{{1}, {TileKey{0}}}));
-  EXPECT_TRUE(is_refused(encode(with_sequence(std::size_t{0}))));
+  EXPECT_TRUE(is_refused(encoded(with_sequence(std::size_t{0}))));
 }
 
 TEST(PlanCodec, EveryPrefixIsRefused) {
   std::mt19937_64 random(2);
   for (int n = 0; n < 20; ++n) {
-    const auto bytes = encode(random_plan(random));
+    const auto bytes = encoded(random_plan(random));
     for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_TRUE(is_refused(std::span(bytes).first(size)));
   }
 }
 
 TEST(PlanCodec, WhatIsBehindThePlanIsRefused) {
   std::mt19937_64 random(3);
-  auto bytes = encode(random_plan(random));
+  auto bytes = encoded(random_plan(random));
   bytes.push_back(std::byte{0});
   EXPECT_TRUE(is_refused(bytes));
 }
@@ -122,12 +122,12 @@ TEST(PlanCodec, ChangedBytesAreRefusedOrMeanSomethingElse) {
   std::mt19937_64 random(4);
   int refused = 0;
   for (int n = 0; n < 40; ++n) {
-    const auto sent = encode(random_plan(random));
+    const auto sent = encoded(random_plan(random));
     for (std::size_t at = 0; at < sent.size(); ++at) {
       auto bytes = sent;
       bytes[at] ^= static_cast<std::byte>(std::uniform_int_distribution<int>(1, 255)(random));
       if (is_refused(bytes)) ++refused;
-      else EXPECT_EQ(encode(decode_plan(bytes)), bytes) << "plan " << n << ", byte " << at;
+      else EXPECT_EQ(encoded(decode_plan(bytes)), bytes) << "plan " << n << ", byte " << at;
     }
   }
   EXPECT_GT(refused, 0);
@@ -137,7 +137,7 @@ TEST(PlanCodec, NumbersHaveOneForm) {
   std::mt19937_64 random(5);
   PlacedPlan placed;
   placed.plan.ranks = 3;
-  auto bytes = encode(placed);
+  auto bytes = encoded(placed);
   ASSERT_EQ(bytes[1], std::byte{3});
   bytes[1] = std::byte{0x83};
   bytes.insert(bytes.begin() + 2, std::byte{0});  // 3 in two groups
@@ -148,7 +148,7 @@ TEST(PlanCodec, NumbersHaveOneForm) {
 TEST(PlanCodec, CountsAreNotBelieved) {
   const std::vector<std::byte> huge(8, std::byte{0xFF});
   for (std::size_t at = 3; at < 6; ++at) {
-    auto bytes = encode(PlacedPlan{});
+    auto bytes = encoded(PlacedPlan{});
     bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at));
     bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), huge.begin(), huge.end());
     bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at + huge.size()), std::byte{0x0F});
@@ -171,10 +171,10 @@ PlacedPlan with_expression(ScalarPtr expression) {
 }
 
 TEST(PlanCodec, ExpressionsNestOnlySoDeep) {
-  const auto deepest = encode(with_expression(nested(kMaxEncodedDepth)));
-  EXPECT_EQ(encode(decode_plan(deepest)), deepest);
+  const auto deepest = encoded(with_expression(nested(kMaxEncodedDepth)));
+  EXPECT_EQ(encoded(decode_plan(deepest)), deepest);
   try {
-    encode(with_expression(nested(kMaxEncodedDepth + 1)));
+    encoded(with_expression(nested(kMaxEncodedDepth + 1)));
     FAIL() << "it was encoded";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
@@ -197,11 +197,11 @@ TEST(PlanCodec, HoldersFitTheirGrids) {
   placed.plan.steps.push_back(
       {ScanStep{InputTensor{"X", DType::Float64, grid}, 0}, VertexId(0), DType::Float64, grid, std::size_t{0}});
   placed.holders = {TileHolders{{0, 1, 2, 3, 3}, {0, 0, 0}}};
-  EXPECT_EQ(decode_plan(encode(placed)).holders, placed.holders);
+  EXPECT_EQ(decode_plan(encoded(placed)).holders, placed.holders);
   placed.holders = {TileHolders{{0, 1, 2, 3}, {0, 0, 0}}};
-  EXPECT_TRUE(is_refused(encode(placed)));
+  EXPECT_TRUE(is_refused(encoded(placed)));
   placed.holders = {TileHolders{{0, 1, 2, 3, 3}, {0, 7, 0}}};  // there is no rank 7
-  EXPECT_TRUE(is_refused(encode(placed)));
+  EXPECT_TRUE(is_refused(encoded(placed)));
 }
 
 }  // namespace

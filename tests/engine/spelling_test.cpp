@@ -26,7 +26,7 @@ constexpr double kRounding = 1 + 1e-9;
 constexpr const char* kFromLeft = " USING PATH 'left'";
 
 using Random = std::mt19937_64;
-using Labels = std::set<char>;
+using LabelNames = std::set<char>;
 
 std::size_t draw(Random& random, std::size_t count) { return random() % count; }
 
@@ -158,7 +158,7 @@ class Statement {
     for (std::size_t n = 0; n < labels; ++n) extents_.push_back(kExtents[draw(random_, std::size(kExtents))]);
     const auto factors = 3 + draw(random_, 3);
     for (std::size_t n = 0; n < factors; ++n) add_factor();
-    Labels present;
+    LabelNames present;
     for (const auto& factor : factors_) present.insert(factor.labels.begin(), factor.labels.end());
     for (const auto label : present)
       if (output_.size() < 3 && draw(random_, 3) == 0) output_.push_back(label);
@@ -170,8 +170,8 @@ class Statement {
   bool is_product() const { return semiring_.join == " * "; }
 
   // The labels that occur.
-  Labels labels() const {
-    Labels out;
+  LabelNames labels() const {
+    LabelNames out;
     for (const auto& factor : factors_) out.insert(factor.labels.begin(), factor.labels.end());
     return out;
   }
@@ -270,11 +270,11 @@ class Statement {
                     factors.begin() + static_cast<std::ptrdiff_t>(place) + 2);
       as_text.erase(as_text.begin() + static_cast<std::ptrdiff_t>(place),
                     as_text.begin() + static_cast<std::ptrdiff_t>(place) + 2);
-      Labels kept(output_.begin(), output_.end());
+      LabelNames kept(output_.begin(), output_.end());
       for (const auto& factor : factors) kept.insert(factor.labels.begin(), factor.labels.end());
       Factor made{"Y" + std::to_string(n), {}};
       bool aggregates = false;
-      Labels both(a.labels.begin(), a.labels.end());
+      LabelNames both(a.labels.begin(), a.labels.end());
       both.insert(b.labels.begin(), b.labels.end());
       for (const auto label : both) {
         if (kept.contains(label)) made.labels.push_back(label);
@@ -290,7 +290,7 @@ class Statement {
 
   // The first two factors as a definition without an aggregate.
   std::string join_first() {
-    Labels both(factors_[0].labels.begin(), factors_[0].labels.end());
+    LabelNames both(factors_[0].labels.begin(), factors_[0].labels.end());
     both.insert(factors_[1].labels.begin(), factors_[1].labels.end());
     const auto read = "Y[" + joined({both.begin(), both.end()}) + "]";
     auto rest = texts();

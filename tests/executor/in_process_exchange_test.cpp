@@ -14,7 +14,7 @@ namespace {
 
 using Parameters = std::tuple<ExchangeCheck, std::size_t>;
 
-class InProcessExchangeTest : public testing::TestWithParam<Parameters> {};
+class InProcessExchangeTest : public ::testing::TestWithParam<Parameters> {};
 
 TEST_P(InProcessExchangeTest, DoesWhatExchangesDo) {
   const auto& [check, ranks] = GetParam();
@@ -23,8 +23,8 @@ TEST_P(InProcessExchangeTest, DoesWhatExchangesDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, InProcessExchangeTest,
-                         testing::Combine(testing::ValuesIn(exchange_checks().begin(), exchange_checks().end()),
-                                          testing::Values(1, 2, 3, 5)),
+                         ::testing::Combine(::testing::ValuesIn(exchange_checks().begin(), exchange_checks().end()),
+                                            ::testing::Values(1, 2, 3, 5)),
                          [](const auto& test) {
                            return std::get<0>(test.param).name + std::to_string(std::get<1>(test.param));
                          });

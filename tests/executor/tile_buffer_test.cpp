@@ -70,6 +70,25 @@ TEST(BufferedTiles, TilesOfCellsStayInMemoryAndGiveBackTheirBytes) {
   EXPECT_EQ(memory->used(), 0);
 }
 
+TEST(BufferedTiles, OfVeryManyTilesOnlyThoseThatAreThereTakeRoom) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 43U;
+  const auto memory = room_for(2);
+  BufferedTiles tiles(memory, kMany);
+  EXPECT_EQ(tiles.count(), kMany);
+  EXPECT_EQ(tiles.get(kMany - 1), nullptr);
+  EXPECT_EQ(tiles.next(0), std::nullopt);
+  for (const auto n : {kMany - 1, std::int64_t{5}, kMany / 2}) tiles.put(n, memory->track(tile_of(n)));
+  EXPECT_EQ(tiles.next(0), 5);
+  EXPECT_EQ(tiles.next(6), kMany / 2);
+  EXPECT_GT(memory->buffer().written_bytes(), 0) << "one of three tiles has no room";
+  expect_tile(tiles.get(5), 5);
+  expect_tile(tiles.take(kMany / 2), kMany / 2);
+  EXPECT_EQ(tiles.next(6), kMany - 1);
+  tiles.drop(kMany - 1);
+  tiles.drop(kMany - 2);
+  EXPECT_EQ(tiles.next(6), std::nullopt);
+}
+
 TEST(BufferedTiles, WithinTheLimitNothingIsWritten) {
   const auto memory = room_for(6);
   BufferedTiles tiles(memory, 6);

@@ -13,7 +13,7 @@ namespace {
 
 using enum ScalarOp;
 
-class AccessCost : public testing::Test {
+class AccessCost : public ::testing::Test {
  protected:
   static ScalarPtr function(ScalarOp op, std::vector<ScalarPtr> arguments) {
     return ScalarExpression::call(op, std::move(arguments));

@@ -47,7 +47,7 @@ struct Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  const std::string path = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid());
+  const std::string path = ::testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid());
 };
 
 class HandshakeTest : public ::testing::Test {
