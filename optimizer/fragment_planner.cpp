@@ -59,8 +59,8 @@ class FragmentPlanner {
     add({SinkNode{last, number}, output, finished.dtype, finished.grid, finished.cells});
   }
 
-  // Cells are handed over in few large tiles, whoever takes them cuts these: of the wanted tiles most may have no cell.
-  // Parts of which each is whole in both partitions.
+  // The finest partition that both the node's and the wanted one refine. A result of cells is delivered in these few
+  // large tiles, and its sink cuts them: most of the wanted tiles may have no cell.
   Partition parts_in_common(NodeId node, const Partition& wanted) const {
     Partition common;
     const auto& parts = plan_.node(node).grid.partition();

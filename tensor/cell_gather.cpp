@@ -16,38 +16,15 @@ CellGather::CellGather(DType type, const TileGrid& source, const TileGrid& targe
   CHECK(CellBlock::may_have(shape_), "cells are gathered into a tile that may have them");
   strides_ = shape_.row_major_strides();
   for (std::size_t d = 0; d < key.size(); ++d) {
-    const auto range = target.range(d, key[d]);
-    box_.push_back(range);
-    if (range.size == 0) {
-      parts_.push_back({0, 0});
-      continue;
-    }
-    const auto first = source.part_at(d, range.begin);
-    parts_.push_back({first, source.part_at(d, range.end() - 1) + 1 - first});
+    box_.push_back(target.range(d, key[d]));
   }
+  sources_ = window_over(source, box_);
 }
 
 std::optional<std::int64_t> CellGather::next(std::int64_t from) const {
   if (from >= source_.tile_count()) return std::nullopt;
-  if (std::any_of(parts_.begin(), parts_.end(), [](const auto& parts) { return parts.size == 0; })) return std::nullopt;
-  auto key = source_.key_of(std::max<std::int64_t>(0, from));
-  // The dimensions from `rest` on begin anew.
-  auto rest = key.size();
-  for (std::size_t d = 0; d < key.size(); ++d) {
-    if (key[d] >= parts_[d].begin && key[d] < parts_[d].end()) continue;
-    rest = d;
-    if (key[d] >= parts_[d].end()) {
-      // The next key of the dimensions before.
-      for (;; --rest) {
-        if (rest == 0) return std::nullopt;
-        if (key[rest - 1] + 1 < parts_[rest - 1].end()) break;
-      }
-      ++key[rest - 1];
-    }
-    break;
-  }
-  for (; rest < key.size(); ++rest) key[rest] = parts_[rest].begin;
-  return source_.id_of(key);
+  const auto key = sources_.next(source_.key_of(std::max<std::int64_t>(0, from)));
+  return key ? std::optional(source_.id_of(*key)) : std::nullopt;
 }
 
 void CellGather::reserve(std::int64_t cells) {

@@ -8,6 +8,7 @@
 
 #include "tensor/cell_block.hpp"
 #include "tensor/partition.hpp"
+#include "tensor/tile_window.hpp"
 
 namespace eindb {
 
@@ -40,8 +41,8 @@ class CellGather {
 
   DType type_;
   const TileGrid& source_;
-  std::vector<PartRange> box_;    // of indices, by dimension
-  std::vector<PartRange> parts_;  // of the source's parts that overlap it
+  std::vector<PartRange> box_;  // of indices, by dimension
+  TileWindow sources_;          // the source's tiles that overlap it
   Shape shape_;
   std::vector<std::int64_t> strides_;  // in the target's tile
   std::vector<std::int64_t> numbers_;  // in the target's tile

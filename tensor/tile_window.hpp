@@ -17,6 +17,11 @@ struct TileWindow {
   std::int64_t tile_count() const;
   TileKey key_of(std::int64_t number) const;
   std::int64_t number_of(const TileKey& key) const;
+  /// The first key of the window that is not before `key` in row-major order; nullopt if there is none.
+  std::optional<TileKey> next(TileKey key) const;
 };
+
+/// The tiles of `grid` that have indices of the box, which lies in its shape: a range per dimension, any of them empty.
+TileWindow window_over(const TileGrid& grid, std::span<const PartRange> box);
 
 }  // namespace eindb

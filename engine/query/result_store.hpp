@@ -16,11 +16,11 @@ void write_result(SqliteConnection& connection, const StoredResult& result, Buff
 /// arrive, or collected and written when all are there. Used by the session's thread; destroyed before the commit.
 class ResultStore {
  public:
-  /// What becomes of tiles that are made here.
+  /// How the store treats the tiles that it gets.
   enum class Way {
-    Write,    ///< they are written as they arrive
-    Collect,  ///< they are collected first
-    Keep,     ///< they are collected, and take() is called
+    Write,    ///< the store writes each tile as it arrives
+    Collect,  ///< the store collects all tiles, and finish() writes them
+    Keep,     ///< the store collects all tiles, and the caller takes them with take()
   };
   /// `at_workers`: the workers that make the tiles of sharded tensors store them. The arguments must outlive the
   /// object.

@@ -50,23 +50,17 @@ class RecentTiles {
   std::deque<std::int64_t> order_;
 };
 
-// The tiles of the new grid that overlap a stored one, in their order; nullopt where that may be most of them.
+// The tiles of the new grid that overlap a stored one, in their order; nullopt where they are too many to be listed.
 std::optional<std::vector<std::int64_t>> reached_tiles(OpenDatabase& database, const TensorInfo& tensor,
                                                        const TileGrid& grid) {
-  constexpr std::int64_t kFew = 1 << 16;
   constexpr std::int64_t kMostListed = 1 << 22;
-  if (grid.tile_count() <= kFew) return std::nullopt;
   std::vector<std::int64_t> reached;
   StoredTileIds stored(database.connection(), tensor.store());
   for (auto id = stored.next(0); id; id = stored.next(*id + 1)) {
     const auto key = tensor.grid.key_of(*id);
-    TileWindow window;
-    for (std::size_t d = 0; d < key.size(); ++d) {
-      const auto range = tensor.grid.range(d, key[d]);
-      const auto first = range.size == 0 ? 0 : grid.part_at(d, range.begin);
-      window.begin.push_back(first);
-      window.size.push_back(range.size == 0 ? 0 : grid.part_at(d, range.end() - 1) + 1 - first);
-    }
+    std::vector<PartRange> box;
+    for (std::size_t d = 0; d < key.size(); ++d) box.push_back(tensor.grid.range(d, key[d]));
+    const auto window = window_over(grid, box);
     for (std::int64_t n = 0; n < window.tile_count(); ++n) {
       if (std::cmp_greater_equal(reached.size(), kMostListed)) return std::nullopt;
       reached.push_back(grid.id_of(window.key_of(n)));

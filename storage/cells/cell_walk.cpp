@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "tensor/tile_window.hpp"
 
 namespace eindb {
 namespace {
@@ -175,24 +176,18 @@ void CellWalk::leave_tile() {
     index_[loop->dimension] = axes_[loop->dimension].last();
 }
 
-// As TileGrid numbers tiles, the next key in the box is that of the parts as they are up to a dimension, in which it is
-// greater, and the first parts of the dimensions behind it.
 void CellWalk::go_on_from(std::int64_t tile_id) {
   DCHECK(in_order_of_tiles_ && tile_id >= run_.tile_id, "a walk by tiles goes forward");
   if (tile_id >= grid_.tile_count()) return end();
-  auto key = grid_.key_of(tile_id);
-  auto rest = key.size();  // the first dimension whose part begins anew
-  for (std::size_t d = 0; d < key.size(); ++d) {
-    if (key[d] >= axes_[d].first_part && key[d] <= axes_[d].last_part) continue;
-    rest = d;
-    if (key[d] > axes_[d].last_part) {
-      while (rest > 0 && key[rest - 1] == axes_[rest - 1].last_part) --rest;
-      if (rest == 0) return end();
-      ++key[rest - 1];
-    }
-    break;
+  TileWindow visited;
+  for (const auto& axis : axes_) {
+    // A dimension whose parts come in descending order has one part.
+    visited.begin.push_back(axis.first_part);
+    visited.size.push_back(axis.last_part + 1 - axis.first_part);
   }
-  for (std::size_t d = 0; d < key.size(); ++d) enter_part(d, d < rest ? key[d] : axes_[d].first_part);
+  const auto key = visited.next(grid_.key_of(tile_id));
+  if (!key) return end();
+  for (std::size_t d = 0; d < key->size(); ++d) enter_part(d, (*key)[d]);
   started_ = false;
 }
 
