@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "tensor/partition.hpp"
 
 namespace eindb {
