@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/error.hpp"
 #include "parser/expression_parser.hpp"
@@ -51,9 +52,13 @@ bool starts_region(TokenStream ahead) {
   ahead.expect_tensor("a name");
   if (!ahead.accept_symbol("[")) return false;
   ahead.allow_symbols(":");
+  std::vector<std::string> labels;
   while (!ahead.at_symbol("]") && !ahead.at(Token::Kind::End)) {
     if (!ahead.at_name() || ahead.at_loop_variable()) return true;
-    ahead.take();
+    const std::string label(ahead.take().text);
+    // X[i,i] is the diagonal.
+    if (std::find(labels.begin(), labels.end(), label) != labels.end()) return true;
+    labels.push_back(label);
     if (at_extent(ahead)) ahead.take();
     if (!ahead.accept_symbol(",") && !ahead.at_symbol("]")) return !ahead.at(Token::Kind::End) && !ahead.at_name();
   }

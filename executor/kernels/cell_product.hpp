@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/poll_steps.hpp"
 #include "executor/kernels/cell_nest.hpp"
 #include "executor/kernels/cell_sink.hpp"
@@ -30,6 +32,8 @@ inline T product_of_cells(T a, T b) {
 ///     the nodes of one trie           z += p * a[n] * x[place[n]],  z[place[n]] += p * a[n]
 ///     the nodes that tries share      z += p * a[m] * b[n]
 ///     nodes, and a run below each     z[k] += p * a[n] * x[place[n], k], with z[k] in registers
+///                                     z[place[n]] += p * a[n] * sum over k of y[k] * x[place[n], k]
+///     nodes, and nodes below each     z[row] += p * sum over n of a[n] * x[place[n]]
 ///
 /// One call's state.
 template <class T, class Sink>
@@ -55,7 +59,18 @@ class ProductJoin {
   void run(T factor) { visit(0, factor, 0); }
 
  private:
-  enum class Way : std::uint8_t { Skip, Range, Nodes, Meet, RunLeaf, NodesLeaf, MeetLeaf, RowsLeaf };
+  enum class Way : std::uint8_t {
+    Skip,
+    Range,
+    Nodes,
+    Meet,
+    RunLeaf,
+    NodesLeaf,
+    MeetLeaf,
+    RowsLeaf,
+    DotsLeaf,
+    SumsLeaf
+  };
   using Level = CellNest::Level;
   static constexpr std::int64_t kChunk = 256;  // of values that are held for a moment
 
@@ -66,7 +81,27 @@ class ProductJoin {
     if (level.tries.empty()) return is_last ? Way::RunLeaf : Way::Range;
     if (level.tries.size() > 1) return is_last ? Way::MeetLeaf : Way::Meet;
     if (is_last) return Way::NodesLeaf;
+    if (ends_in_dots(number)) return Way::DotsLeaf;
+    if (ends_in_sums(number)) return Way::SumsLeaf;
     return ends_in_rows(number) ? Way::RowsLeaf : Way::Nodes;
+  }
+
+  // Whether each node of this level, which is a cell, has a product of two runs.
+  bool ends_in_dots(std::size_t number) const {
+    const auto& level = levels_[number];
+    if (number + 2 != levels_.size() || !sums_ || level.output_stride == 0 || !level.tries.front().is_last)
+      return false;
+    const auto& run = levels_.back();
+    return run.tries.empty() && run.output_stride == 0 && level.dense.size() == 1 && !level.dense.front().is_last &&
+           run.dense.size() == 2 && run.dense.front().stride == 1 && run.dense.back().stride == 1;
+  }
+  // Whether the cells below each node of this level are added up into a value of their own.
+  bool ends_in_sums(std::size_t number) const {
+    if (Sink::kTakesRows || number + 2 != levels_.size() || !sums_) return false;
+    const auto& level = levels_[number];
+    const auto& cells = levels_.back();
+    return level.dense.empty() && cells.tries.size() == 1 && cells.tries.front().trie == level.tries.front().trie &&
+           cells.output_stride == 0 && cells.dense.size() <= 1;
   }
 
   // Whether the values of one dense operand, in a run for each node of this level, are added up.
@@ -109,6 +144,8 @@ class ProductJoin {
       case Way::NodesLeaf: return add_nodes(level, product, cell);
       case Way::MeetLeaf: return add_shared(number, product, cell);
       case Way::RowsLeaf: return add_rows(level, product, cell);
+      case Way::DotsLeaf: return add_dots(level, product, cell);
+      case Way::SumsLeaf: return add_sums(level, product, cell);
     }
   }
 
@@ -324,6 +361,42 @@ class ProductJoin {
       }
     }
     if (run.output_stride == 0) sink_.add(cell, total);
+  }
+
+  void add_dots(const Level& level, T product, std::int64_t cell) {
+    const auto& step = level.tries.front();
+    const auto& run = levels_.back();
+    const auto& from = level.dense.front();
+    const auto& row = run.dense.front().dense == from.dense ? run.dense.back() : run.dense.front();
+    const auto end = cursors_.end(step.trie);
+    for (auto node = cursors_.begin(step.trie); node < end; node += kChunk) {
+      const auto count = std::min(kChunk, end - node);
+      const auto* places = step.coordinates + node;
+      loops_.dot_rows(held_.data(), at_[row.dense], at_[from.dense], places, from.stride, values_[step.trie] + node,
+                      count, run.extent, &product);
+      sink_.add_at_places(cell, places, level.output_stride, count,
+                          [&](std::int64_t n) { return held_[static_cast<std::size_t>(n)]; });
+      poll_cancellation_after(static_cast<std::size_t>(count * (run.extent / 16 + 1)));
+    }
+  }
+
+  void add_sums(const Level& level, T product, std::int64_t cell) {
+    constexpr std::int64_t kRows = 4096;  // until it is asked whether to go on
+    const auto& step = level.tries.front();
+    const auto& cells = levels_.back();
+    const auto end = cursors_.end(step.trie);
+    auto* to = sink_.run(cell, 0);
+    CHECK(to != nullptr, "sums are added to values that are there");
+    const auto* from = cells.dense.empty() ? nullptr : at_[cells.dense.front().dense];
+    const auto stride = cells.dense.empty() ? 0 : cells.dense.front().stride;
+    for (auto node = cursors_.begin(step.trie); node < end; node += kRows) {
+      const auto count = std::min(kRows, end - node);
+      loops_.add_row_sums(
+          to, level.output_stride,
+          {step.coordinates + node, step.begins + node, count, values_[step.trie], cells.tries.front().coordinates},
+          from, stride, &product);
+      poll_cancellation_after(static_cast<std::size_t>(step.begins[node + count] - step.begins[node] + count));
+    }
   }
 
   void add_held(const Level& run, const T* other, std::int64_t cell, std::int64_t columns) {

@@ -130,6 +130,7 @@ class CellSink {
   template <class Value>
   void add_at_places(std::int64_t cell, const std::uint32_t* places, std::int64_t stride, std::int64_t count,
                      const Value& value) {
+    if (mode_ == Mode::Ascending && stride != 0) return append_at_places(cell, places, stride, count, value);
     if (mode_ != Mode::Places || aggregate_ != Aggregate::Sum) {
       for (std::int64_t n = 0; n < count; ++n) add(cell + static_cast<std::int64_t>(places[n]) * stride, value(n));
       return;
@@ -183,6 +184,16 @@ class CellSink {
   void append_all(std::span<const std::int64_t> cells, const T* values) {
     if (room_ - maker_.count() < cells.size()) make_room(std::max(kStep, cells.size()));
     for (std::size_t n = 0; n < cells.size(); ++n) append_in_room(cells[n], values[n]);
+  }
+  // Where cells come in ascending order, those at different places come once each.
+  template <class Value>
+  void append_at_places(std::int64_t cell, const std::uint32_t* places, std::int64_t stride, std::int64_t count,
+                        const Value& value) {
+    close();
+    if (room_ - maker_.count() < static_cast<std::size_t>(count))
+      make_room(std::max(kStep, static_cast<std::size_t>(count)));
+    for (std::int64_t n = 0; n < count; ++n)
+      append_in_room(cell + static_cast<std::int64_t>(places[n]) * stride, value(n));
   }
   void append_in_room(std::int64_t cell, T value) {
     if (!keeps_zeros_ && is_plus_zero(value)) return;

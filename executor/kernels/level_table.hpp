@@ -184,6 +184,15 @@ struct VectorTable {
   void (*multiply_strided)(const StridedProduct& product, const void* a, const void* b, void* c);
 };
 
+/// Rows of cells: row r has the cells begins[r] to before begins[r + 1].
+struct CellRows {
+  const std::uint32_t* rows;  ///< the coordinate of each row
+  const std::int64_t* begins;
+  std::int64_t count;  ///< of rows
+  const void* values;  ///< of all cells
+  const std::uint32_t* places;
+};
+
 /// The innermost loops of joins of cells, see executor/kernels/cell_product.
 struct CellTable {
   /// to[c] += factor * sum over n < count of values[n] * from[places[n] * stride + c], for c < columns
@@ -196,6 +205,13 @@ struct CellTable {
   /// *sum = sum over n < count of values[n] * from[places[n] * stride]
   void (*dot_places)(void* sum, const void* values, const std::uint32_t* places, const void* from, std::int64_t stride,
                      std::int64_t count);
+  /// to[rows[r] * to_stride] += factor * sum over the cells n of row r of values[n] * from[places[n] * stride], without
+  /// the latter if from is null
+  void (*add_row_sums)(void* to, std::int64_t to_stride, const CellRows& rows, const void* from, std::int64_t stride,
+                       const void* factor);
+  /// to[n] = factor * values[n] * sum over c < columns of row[c] * from[places[n] * stride + c], for n < count
+  void (*dot_rows)(void* to, const void* row, const void* from, const std::uint32_t* places, std::int64_t stride,
+                   const void* values, std::int64_t count, std::int64_t columns, const void* factor);
 };
 
 /// The operations for one element type T at one level. `wide` accumulators have T for MIN and MAX, and otherwise the

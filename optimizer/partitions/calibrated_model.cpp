@@ -14,6 +14,7 @@ constexpr double kCacheSpeed = 4;        // speed of caches relative to memory
 constexpr double kRunSeconds = 3e-9;     // to begin each contiguous run of a repartition's copies
 // At the end all threads wait for the slowest of the last calls: its excess, relative to a call's time.
 constexpr double kUnevenness = 0.03;
+constexpr double kShareOfLook = 0.5;  // of a call, to see that an operand is absent and leave the call out
 
 double bytes_of_input(const VertexShape& shape, std::size_t input) {
   const auto& known = shape.work.input_bytes;
@@ -207,7 +208,8 @@ double CalibratedModel::join(const VertexShape& shape, const Partition& d) const
   const auto one = call(shape, d);
   const auto& abreast = crowd(std::floor(calls / waves));
   // Steps of a chain start no operators and no calls of their own.
-  const double starting = shape.stays ? 0 : figures_.operator_seconds + waves * figures_.call_seconds;
+  const double left_out = (all - calls) / threads_ * kShareOfLook;
+  const double starting = shape.stays ? 0 : figures_.operator_seconds + (waves + left_out) * figures_.call_seconds;
   const double working = waves * one.seconds * crowd(calls).slowdown + calls * one.loaded / abreast.load +
                          groups * one.stored / abreast.store + epilogue(shape, d);
   return starting + working * (1 + (threads_ > 1 ? kUnevenness / waves : 0));

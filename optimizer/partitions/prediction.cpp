@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/partitions/chain_shape.hpp"
+#include "optimizer/partitions/density.hpp"
 #include "plan/local_fragment.hpp"
 
 namespace eindb {
@@ -83,7 +84,10 @@ class Predictor {
     is_read_[n] = true;
     const auto bytes = RelationView{node.dtype, node.grid, node.stored_share()}.bytes();
     const auto tiles = static_cast<double>(node.grid.tile_count());
-    return model_.read(tiles, bytes) * (stored->as_cells ? 1 : stored->present);
+    // What is stored is known in cells already, of the tiles that have some.
+    if (stored->as_cells)
+      return model_.read(tiles * present_in(graph_.vertex(node.vertex).density, node.grid.partition()), bytes);
+    return model_.read(tiles, bytes) * stored->present;
   }
 
   const EinGraph& graph_;

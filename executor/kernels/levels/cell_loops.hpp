@@ -118,29 +118,84 @@ void dot_cell_runs(void* sum, const void* a, const void* b, std::int64_t count) 
   }
 }
 
+/// In four sums, so that additions do not wait for each other.
+template <class T, class Value>
+[[gnu::always_inline]] inline T sum_of_four(std::int64_t begin, std::int64_t end, const Value& value) {
+  T sums[4]{};
+  auto n = begin;
+  for (; n + 4 <= end; n += 4) {
+    sums[0] = cell_plus(sums[0], value(n));
+    sums[1] = cell_plus(sums[1], value(n + 1));
+    sums[2] = cell_plus(sums[2], value(n + 2));
+    sums[3] = cell_plus(sums[3], value(n + 3));
+  }
+  for (; n < end; ++n) sums[0] = cell_plus(sums[0], value(n));
+  return cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3]));
+}
+
 template <class T>
 void dot_cells(void* sum, const void* values, const std::uint32_t* places, const void* from, std::int64_t stride,
                std::int64_t count) {
   const auto* weights = static_cast<const T*>(values);
   const auto* dense = static_cast<const T*>(from);
-  T sums[4]{};
-  std::int64_t n = 0;
-  const auto at = [&](std::int64_t m) __attribute__((always_inline)) {
-    return cell_times(weights[m], dense[static_cast<std::int64_t>(places[m]) * stride]);
+  const auto at = [&](std::int64_t n) __attribute__((always_inline)) {
+    return cell_times(weights[n], dense[static_cast<std::int64_t>(places[n]) * stride]);
   };
-  for (; n + 4 <= count; n += 4) {
-    sums[0] = cell_plus(sums[0], at(n));
-    sums[1] = cell_plus(sums[1], at(n + 1));
-    sums[2] = cell_plus(sums[2], at(n + 2));
-    sums[3] = cell_plus(sums[3], at(n + 3));
+  *static_cast<T*>(sum) = sum_of_four<T>(0, count, at);
+}
+
+template <class T>
+void add_row_sums(void* to, std::int64_t to_stride, const CellRows& rows, const void* from, std::int64_t stride,
+                  const void* factor) {
+  auto* sums = static_cast<T*>(to);
+  const auto* weights = static_cast<const T*>(rows.values);
+  const auto* dense = static_cast<const T*>(from);
+  const auto* places = rows.places;
+  const auto scale = *static_cast<const T*>(factor);
+  const auto add = [&](const auto& value) __attribute__((always_inline)) {
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      auto& sum = sums[static_cast<std::int64_t>(rows.rows[r]) * to_stride];
+      sum = cell_plus(sum, cell_times(scale, sum_of_four<T>(rows.begins[r], rows.begins[r + 1], value)));
+    }
+  };
+  if (dense == nullptr) {
+    add([&](std::int64_t n) __attribute__((always_inline)) { return weights[n]; });
+  } else if (stride == 1) {
+    add([&](std::int64_t n) __attribute__((always_inline)) { return cell_times(weights[n], dense[places[n]]); });
+  } else {
+    add([&](std::int64_t n) __attribute__((always_inline)) {
+      return cell_times(weights[n], dense[static_cast<std::int64_t>(places[n]) * stride]);
+    });
   }
-  for (; n < count; ++n) sums[0] = cell_plus(sums[0], at(n));
-  *static_cast<T*>(sum) = cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3]));
+}
+
+template <class T>
+void dot_cell_rows(void* to, const void* row, const void* from, const std::uint32_t* places, std::int64_t stride,
+                   const void* values, std::int64_t count, std::int64_t columns, const void* factor) {
+  auto* products = static_cast<T*>(to);
+  const auto* left = static_cast<const T*>(row);
+  const auto* rows = static_cast<const T*>(from);
+  const auto* weights = static_cast<const T*>(values);
+  const auto scale = *static_cast<const T*>(factor);
+  for (std::int64_t n = 0; n < count; ++n) {
+    const auto* right = rows + static_cast<std::int64_t>(places[n]) * stride;
+    T sum{};
+    if constexpr (is_complex_type<T>) {
+      for (std::int64_t c = 0; c < columns; ++c) sum = cell_plus(sum, cell_times(left[c], right[c]));
+    } else {
+      sum = sum_of_cells<T>(
+          columns, [&](std::int64_t c, auto is_vector) __attribute__((always_inline)) {
+            if constexpr (decltype(is_vector)::value) return load(left + c) * load(right + c);
+            else return cell_times(left[c], right[c]);
+          });
+    }
+    products[n] = cell_times(cell_times(scale, weights[n]), sum);
+  }
 }
 
 template <class T>
 CellTable cell_table() {
-  return {add_cell_rows<T>, add_cell_products<T>, dot_cell_runs<T>, dot_cells<T>};
+  return {add_cell_rows<T>, add_cell_products<T>, dot_cell_runs<T>, dot_cells<T>, add_row_sums<T>, dot_cell_rows<T>};
 }
 
 }  // namespace eindb::EINDB_LEVEL
