@@ -1,0 +1,17 @@
+-- Attention in which blocks of positions look at a few other blocks: nothing is computed for the others.
+
+-- Inputs: looks[a,b] is 1 where block a looks at block b; queries, keys and values of position s of block a.
+COPY looks FROM 'looks.mtx';
+COPY Q FROM 'Q.npy';
+COPY K FROM 'K.npy';
+COPY V FROM 'V.npy';
+
+-- Computation
+CREATE OR REPLACE TENSOR Y AS
+WITH T[a,s,b,t] = looks[a,b] * SUM[d](Q[a,s,d] * K[b,t,d]) / SQRT(COUNT[d](Q[0,0,d])),
+     M[a,s] = MAX[b,t](T[a,s,b,t]),
+     E[a,s,b,t] = looks[a,b] * EXP(T[a,s,b,t] - M[a,s])
+EINSUM Y[a,s,d] = SUM[b,t](E[a,s,b,t] * V[b,t,d]) / SUM[b,t](E[a,s,b,t]);
+
+-- Result: the first position.
+SELECT d, ROUND(val, 4) AS val FROM Y WHERE a = 0 AND s = 0 AND d < 3;
