@@ -7,7 +7,7 @@ import numpy as np
 
 SIZES = {
     "pagerank": {"small": {"pages": 500, "links": 3_000}, "large": {"pages": 50_000, "links": 500_000}},
-    "paths": {"small": {"places": 300, "roads": 900}, "large": {"places": 20_000, "roads": 60_000}},
+    "paths": {"small": {"places": 300, "roads": 900}, "large": {"places": 4_000, "roads": 12_000}},
     "triangles": {"small": {"people": 200, "friendships": 1_500}, "large": {"people": 20_000, "friendships": 200_000}},
     "gcn": {"small": {"papers": 120, "communities": 3}, "large": {"papers": 5_000, "communities": 8}},
     "graphsage": {"small": {"papers": 120, "communities": 3}, "large": {"papers": 5_000, "communities": 8}},

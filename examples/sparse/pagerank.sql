@@ -1,7 +1,9 @@
 -- PageRank: how often a reader is on each page who follows links at random, and now and then opens any page.
 
 -- Inputs: links[i,j] is 1 where page i links to page j.
+SET tile_bytes = '256MiB';   -- of tiles as if they were dense: fewer and larger ones
 COPY links FROM 'links.mtx';
+RESET tile_bytes;
 
 -- Computation. A page without links is followed by any page.
 CREATE OR REPLACE TENSOR share AS

@@ -4,19 +4,21 @@
 COPY roads FROM 'roads.mtx';
 
 -- Computation. The places that are reached first in round t are t + 1 roads away.
-CREATE OR REPLACE TENSOR hops AS WITH n[i] = SUM(roads[i,j]) EINSUM hops[i] = CASE WHEN i = 0 THEN 0 ELSE INFINITY + 0 * n[i] END;
+CREATE OR REPLACE TENSOR hops AS
+WITH degree[i] = SUM(roads[i,j]) EINSUM hops[i] = CASE WHEN i = 0 THEN 0 ELSE INFINITY + 0 * degree[i] END;
 CREATE OR REPLACE TENSOR front AS EINSUM front[i] = hops[i] = 0;
 REPEAT 1000000 AS t UNTIL SUM(front[i]) = 0 COMMIT EVERY 1000 {
   WITH reached[j] = SUM(roads[i,j] * front[i]) > 0 AND hops[j] = INFINITY
   UPDATE TENSOR front[j] = reached[j], hops[j] = CASE WHEN reached[j] THEN t + 1 ELSE hops[j] END;
 };
 
--- Bellman and Ford: MIN of sums in the place of SUM of products, until nothing gets shorter.
+-- Bellman and Ford: MIN of sums in the place of SUM of products, until nothing gets shorter. Roads that are not there are
+-- infinitely long, and not 0, so that all pairs of places are looked at.
 CREATE OR REPLACE TENSOR distance AS EINSUM distance[i] = CASE WHEN hops[i] = 0 THEN 0 ELSE INFINITY END;
-CREATE OR REPLACE TENSOR changed AS EINSUM changed[] = 1.0;
-REPEAT 1000000 UNTIL changed = 0 COMMIT EVERY 1000 {
+CREATE OR REPLACE TENSOR changes AS EINSUM changes[] = 1.0;
+REPEAT 1000000 UNTIL changes = 0 COMMIT EVERY 1000 {
   WITH via[j] = MIN[i](CASE WHEN roads[i,j] > 0 THEN distance[i] + roads[i,j] ELSE INFINITY END)
-  UPDATE TENSOR changed[] = SUM(via[j] < distance[j]), distance[j] = LEAST(distance[j], via[j]);
+  UPDATE TENSOR changes[] = SUM(via[j] < distance[j]), distance[j] = LEAST(via[j], distance[j]);
 };
 
 -- Result: how many places there are at each number of roads, and how far the farthest of them is.

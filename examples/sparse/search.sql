@@ -7,9 +7,11 @@ CREATE TABLE asked (word TEXT);
 COPY asked FROM 'query.csv';
 CREATE TABLE terms (id INTEGER PRIMARY KEY, word TEXT UNIQUE);
 INSERT INTO terms SELECT ROW_NUMBER() OVER (ORDER BY word) - 1, word FROM (SELECT DISTINCT word FROM words);
+SET tile_bytes = '256MiB';   -- of tiles as if they were dense: fewer and larger ones
 CREATE TENSOR counts (d 100000, t 100000) AS
 SELECT document, id, COUNT(*) FROM words JOIN terms USING (word) GROUP BY document, id;
 CREATE TENSOR query (t 100000) AS SELECT id, COUNT(*) FROM asked JOIN terms USING (word) GROUP BY id;
+RESET tile_bytes;
 
 -- Computation
 CREATE OR REPLACE TENSOR idf AS
