@@ -9,10 +9,9 @@ COPY first2 FROM 'W2.npy';
 COPY community FROM 'community.npy';
 
 -- Computation. near averages over a paper and its neighbours.
+CREATE OR REPLACE TENSOR itself AS EINSUM itself[i,i] = 1 + 0 * SUM[j](cites[i,j]);
 CREATE OR REPLACE TENSOR near AS
-WITH itself[i,i] = 1 + 0 * SUM[j](cites[i,j]),
-     scale[i] = 1 / SQRT(1 + SUM(cites[i,j]))
-EINSUM near[i,j] = (cites[i,j] + itself[i,j]) * scale[i] * scale[j];
+WITH scale[i] = 1 / SQRT(1 + SUM(cites[i,j])) EINSUM near[i,j] = (cites[i,j] + itself[i,j]) * scale[i] * scale[j];
 CREATE OR REPLACE TENSOR W1 AS EINSUM W1[w,h] = first1[w,h];
 CREATE OR REPLACE TENSOR W2 AS EINSUM W2[h,c] = first2[h,c];
 CREATE OR REPLACE TENSOR losses (t 30);

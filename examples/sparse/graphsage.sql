@@ -12,7 +12,8 @@ COPY community FROM 'community.npy';
 
 -- Computation
 CREATE OR REPLACE TENSOR mean AS
-WITH degree[i] = SUM(cites[i,j]) EINSUM mean[i,j] = cites[i,j] * (1 / GREATEST(degree[i], 1));
+WITH degree[i] = SUM(cites[i,j]), share[i] = CASE WHEN degree[i] > 0 THEN 1 / degree[i] ELSE 0 END
+EINSUM mean[i,j] = cites[i,j] * share[i];
 CREATE OR REPLACE TENSOR W1 AS EINSUM W1[w,h] = first1[w,h];
 CREATE OR REPLACE TENSOR V1 AS EINSUM V1[w,h] = around1[w,h];
 CREATE OR REPLACE TENSOR W2 AS EINSUM W2[h,c] = first2[h,c];

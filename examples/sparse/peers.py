@@ -5,6 +5,7 @@ timed. Where SciPy or PyTorch is not installed, dense arrays of NumPy take their
 """
 
 import itertools
+import warnings
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def pagerank(files):
     links = matrix(files["links.mtx"])
     out = vector(links.sum(axis=1))
     share = np.divide(1, out, where=out > 0, out=np.zeros(len(out)))
-    backwards = links.T if not scipy else links.T.tocsr()
+    backwards = links.T.tocsr() if scipy else links.T
 
     def compute():
         rank = np.full(len(out), 1 / len(out))
@@ -101,7 +102,9 @@ def averages(files):
 
 
 def sparse_torch(array):
-    return torch.from_numpy(array).to_sparse_csr() if hasattr(torch.Tensor, "to_sparse_csr") else torch.from_numpy(array).to_sparse()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that CSR is in beta state
+        return torch.from_numpy(array).to_sparse_csr()
 
 
 def train_torch(files, names, scores, rate, steps):
