@@ -137,6 +137,7 @@ def main():
         parser.error(f"there is no example {unknown[0]}")
     names = options.names or list(PEERS)
     if options.write:
+        os.makedirs(options.write, exist_ok=True)
         for name in names:
             inputs.write(options.write, inputs.make(name, options.size))
         return 0
