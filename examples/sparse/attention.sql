@@ -9,10 +9,10 @@ COPY V FROM 'V.npy';
 -- Computation. Scores of blocks that do not look at each other are cells that are not there, and zeros to what reads them: a score
 -- that is 0 by itself would count as masked. The greatest one is at least 0 then, which softmax does not mind.
 CREATE OR REPLACE TENSOR Y AS
-WITH T[a,s,b,t] = looks[a,b] * SUM[d](Q[a,s,d] * K[b,t,d]),
-     scale[] = 1 / SQRT(COUNT[d](Q[0,0,d])),
+WITH scaled[a,s,d] = Q[a,s,d] / SQRT(COUNT[e](Q[0,0,e])),
+     T[a,s,b,t] = looks[a,b] * SUM[d](scaled[a,s,d] * K[b,t,d]),
      M[a,s] = MAX[b,t](T[a,s,b,t]),
-     E[a,s,b,t] = CASE WHEN T[a,s,b,t] <> 0 THEN EXP(scale * (T[a,s,b,t] - M[a,s])) ELSE 0 END
+     E[a,s,b,t] = CASE WHEN T[a,s,b,t] <> 0 THEN EXP(T[a,s,b,t] - M[a,s]) ELSE 0 END
 EINSUM Y[a,s,d] = SUM[b,t](E[a,s,b,t] * V[b,t,d]) / SUM[b,t](E[a,s,b,t]);
 
 -- Result: the first position.
