@@ -68,11 +68,11 @@ class Shell:
         self._errors.close()
 
 
-def sections(name, files):
+def sections(name, size, files):
     """The statements of a script by the titles of its sections."""
     with open(os.path.join(FOLDER, name + ".sql"), encoding="utf-8") as file:
         text = file.read()
-    if name == "models":
+    if name == "models" and size != "small":  # its own formula is the small one
         text = inputs.with_clauses(text, files["formula.npy"])
     parts = SECTION.split(text)
     return dict(zip(parts[1::2], parts[2::2]))
@@ -106,7 +106,7 @@ def compare(eindb, name, size):
     with tempfile.TemporaryDirectory() as folder:
         inputs.write(folder, files)
         shell = Shell(eindb, folder)
-        parts = sections(name, files)
+        parts = sections(name, size, files)
         shell.run(parts["Inputs"])
         _, seconds = timed(lambda: shell.run(parts["Computation"]))
         times = f"eindb {seconds:.4f} s, {tool} {peer_seconds:.4f} s"
