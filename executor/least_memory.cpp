@@ -1,11 +1,14 @@
 #include "executor/least_memory.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "common/checked_math.hpp"
 #include "executor/kernels/workspace.hpp"
 #include "executor/task_graph.hpp"
+#include "tensor/cell_block.hpp"
+#include "tensor/cell_cut.hpp"
 
 namespace eindb {
 namespace {
@@ -47,6 +50,15 @@ std::int64_t need_of(const Fragment& plan, const Stage& stage) {
   return checked_add(tiles, join_operator(with_values, plan, stage, kSmallWorkspace)->workspace_bytes());
 }
 
+// A tile that a result takes over, and its copy if it has other owners, or the tiles that its cells are cut into.
+std::int64_t bytes_of_delivery(const FragmentNode& node) {
+  const auto tile = largest_tile_bytes(node);
+  if (!node.cells) return checked_multiply(2, tile);
+  const auto rank = node.grid.rank();
+  const auto cells = std::ceil(static_cast<double>(tile) / bytes_of_cell(node.dtype, rank));
+  return checked_add(tile, bytes_for_cut(node.dtype, rank, static_cast<std::int64_t>(cells)));
+}
+
 }  // namespace
 
 std::unique_ptr<JoinOperator> join_operator(const Fragment& plan, const Stage& stage, std::int64_t workspace) {
@@ -61,10 +73,8 @@ std::int64_t least_memory(const Fragment& plan) {
     for (auto s = region.begin; s < region.end; ++s)
       least = std::max(least, checked_add(sums, need_of(plan, graph.stages()[s])));
   }
-  // A tile that a result takes over, and its copy if it has other owners.
   for (const auto& node : plan.nodes)
-    if (node.role() == OperatorRole::Delivery)
-      least = std::max(least, checked_multiply(2, largest_tile_bytes(node.grid, node.dtype)));
+    if (node.role() == OperatorRole::Delivery) least = std::max(least, bytes_of_delivery(node));
   return least;
 }
 

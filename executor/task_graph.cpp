@@ -47,7 +47,7 @@ std::int64_t slice_count(const SliceLoop* loop) {
   return count;
 }
 
-std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) { return counted(tile_bytes(grid, type)); }
+std::int64_t largest_tile_bytes(const FragmentNode& node) { return counted(tile_bytes(node)); }
 
 TaskGraph::TaskGraph(const Fragment& plan, Bytes most_begun)
     : plan_(plan),

@@ -81,7 +81,7 @@ class TaskGraph {
 
 /// The number of times that a region runs.
 std::int64_t slice_count(const SliceLoop* loop);
-/// The size of the largest tile in bytes.
-std::int64_t largest_tile_bytes(const TileGrid& grid, DType type);
+/// The bytes of a node's largest tile, as tile_bytes() of plan/task_memory.
+std::int64_t largest_tile_bytes(const FragmentNode& node);
 
 }  // namespace eindb
