@@ -8,6 +8,7 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "executor/never_fits.hpp"
 #include "executor/tile_buffer.hpp"
 
 namespace eindb {
@@ -87,10 +88,10 @@ void MemoryBudget::make_room(std::int64_t bytes) {
   }
   const auto setting = static_cast<double>(memory_limit_);
   const auto needed = (static_cast<double>(used) + static_cast<double>(bytes)) / static_cast<double>(limit_) * setting;
-  throw Error(ErrorKind::MemoryLimit,
-              "the statement needs at least " + in_mebibytes(needed) + ", more than the memory_limit of " +
-                  in_mebibytes(setting),
-              std::nullopt, hint_);
+  const auto message = "the statement needs at least " + in_mebibytes(needed) + ", more than the memory_limit of " +
+                       in_mebibytes(setting);
+  if (bytes > limit_) throw NeverFits(ErrorKind::MemoryLimit, message, std::nullopt, hint_);
+  throw Error(ErrorKind::MemoryLimit, message, std::nullopt, hint_);
 }
 
 std::int64_t MemoryBudget::written_bytes() const { return buffer_->written_bytes(); }

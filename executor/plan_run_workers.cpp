@@ -6,6 +6,7 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "executor/never_fits.hpp"
 #include "executor/plan_run.hpp"
 
 namespace eindb {
@@ -185,6 +186,8 @@ void PlanRun::take_error(std::exception_ptr error, Worker& worker, const std::op
   if (error_) return;
   try {
     std::rethrow_exception(error);
+  } catch (const NeverFits&) {
+    // Final, or tasks that each wait for the other's end would be tried for ever.
   } catch (const Error& e) {
     const bool may_find_room = running_ > 0 || ended_ != worker.began || worker.had_workspace;
     if (e.kind() == ErrorKind::MemoryLimit && worker.can_restart && may_find_room) {
