@@ -69,8 +69,8 @@ std::optional<std::int64_t> BufferedTiles::next(std::int64_t from) {
   return std::nullopt;
 }
 
-void BufferedTiles::forget(std::unique_ptr<Written> written) noexcept {
-  if (written != nullptr) memory_->buffer().scratch_.remove(written->place);
+void BufferedTiles::forget(std::unique_ptr<ScratchTiles::Place> written) noexcept {
+  if (written != nullptr) memory_->buffer().scratch_.remove(*written);
 }
 
 void BufferedTiles::put(std::int64_t number, TilePtr tile) {
@@ -124,14 +124,30 @@ TilePtr BufferedTiles::get(std::int64_t number) {
   return tile;
 }
 
-TilePtr BufferedTiles::bring_back(std::int64_t number, const Written* written) {
+TilePtr BufferedTiles::get_values(std::int64_t number) {
+  auto tile = get(number);
+  if (tile == nullptr || !tile->is_of_cells()) return tile;
+  std::call_once(expanding_, [&] {
+    expanded_ = std::make_unique<BufferedTiles>(memory_, count_, [this](std::int64_t n) { return expand(n); });
+  });
+  return expanded_->get(number);
+}
+
+TilePtr BufferedTiles::expand(std::int64_t number) {
+  const auto cells = get(number);
+  CHECK(cells != nullptr && cells->is_of_cells(), "a tile that is expanded has cells");
+  auto counted = counted_tile(memory_, cells->dtype(), cells->shape());
+  cells->cells().expand(counted.tile.mutable_bytes());
+  return memory_->track(std::move(counted));
+}
+
+TilePtr BufferedTiles::bring_back(std::int64_t number, const ScratchTiles::Place* written) {
   CHECK(written != nullptr || source_ != nullptr, "a tile that is away was written, or can be made again");
   if (written == nullptr) return source_(number);
   auto& buffer = memory_->buffer();
-  MemoryReservation reservation(memory_, written->place.bytes);
-  auto tile = Tile::uninitialized(written->dtype, written->shape);
-  buffer.scratch_.read(written->place, tile);
-  buffer.read_bytes_.fetch_add(written->place.bytes, std::memory_order_relaxed);
+  MemoryReservation reservation(memory_, written->bytes);
+  auto tile = buffer.scratch_.read(*written);
+  buffer.read_bytes_.fetch_add(written->bytes, std::memory_order_relaxed);
   return memory_->track(CountedTile{std::move(reservation), std::move(tile)});
 }
 
@@ -154,7 +170,7 @@ CountedTile BufferedTiles::take_alone(std::int64_t number) {
 void BufferedTiles::drop(std::int64_t number) {
   CHECK(number >= 0 && number < count(), "a tile that is let go has a place in its relation");
   TilePtr tile;
-  std::unique_ptr<Written> written;
+  std::unique_ptr<ScratchTiles::Place> written;
   {
     std::unique_lock lock(mutex_);
     if (was_never_there(number)) return;
@@ -169,7 +185,7 @@ void BufferedTiles::drop(std::int64_t number) {
 }
 
 // Null if the tile need not be written: it can be made again, is already written, or is gone.
-std::unique_ptr<BufferedTiles::Written> BufferedTiles::write(const Victim& victim) {
+std::unique_ptr<ScratchTiles::Place> BufferedTiles::write(const Victim& victim) {
   if (source_ != nullptr) return nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -177,15 +193,14 @@ std::unique_ptr<BufferedTiles::Written> BufferedTiles::write(const Victim& victi
     if (place.tile != victim.tile || place.written != nullptr) return nullptr;
   }
   auto& buffer = memory_->buffer();
-  const auto& tile = *victim.tile;
-  auto written = std::make_unique<Written>(Written{tile.dtype(), tile.shape(), buffer.scratch_.write(tile)});
+  auto written = std::make_unique<ScratchTiles::Place>(buffer.scratch_.write(*victim.tile));
   buffer.written_bytes_.fetch_add(bytes_of(victim.tile), std::memory_order_relaxed);
   return written;
 }
 
 // Returns whether the tile was evicted. A thread that requested it during the write keeps it; a thread that took it
 // owns it.
-bool BufferedTiles::finish(Victim victim, std::unique_ptr<Written>& written) noexcept {
+bool BufferedTiles::finish(Victim victim, std::unique_ptr<ScratchTiles::Place>& written) noexcept {
   const std::lock_guard lock(mutex_);
   auto& place = slot(victim.number);
   bool goes = false;
@@ -205,7 +220,7 @@ bool BufferedTiles::finish(Victim victim, std::unique_ptr<Written>& written) noe
 std::int64_t BufferedTiles::let_go(Victim victim) {
   const auto memory = memory_;  // the tiles may be destroyed at the end
   const auto bytes = bytes_of(victim.tile);
-  std::unique_ptr<Written> written;
+  std::unique_ptr<ScratchTiles::Place> written;
   try {
     written = write(victim);
   } catch (...) {
@@ -213,7 +228,7 @@ std::int64_t BufferedTiles::let_go(Victim victim) {
     throw;
   }
   const bool went = finish(std::move(victim), written);
-  if (written != nullptr) memory->buffer().scratch_.remove(written->place);
+  if (written != nullptr) memory->buffer().scratch_.remove(*written);
   return went ? bytes : 0;
 }
 
@@ -235,9 +250,7 @@ std::vector<BufferedTiles::Victim> TileBuffer::choose(std::int64_t bytes) {
     const std::lock_guard tiles_lock(tiles->mutex_);
     const auto next_use = tiles->next_use_.load(std::memory_order_relaxed);
     const auto consider = [&](std::int64_t number, const BufferedTiles::Slot& slot) {
-      if (slot.tile == nullptr || slot.tile.use_count() > 1 || slot.bytes == 0 || slot.tile->is_borrowed() ||
-          slot.tile->is_of_cells())
-        return;
+      if (slot.tile == nullptr || slot.tile.use_count() > 1 || slot.bytes == 0 || slot.tile->is_borrowed()) return;
       candidates.push_back({next_use, slot.used, tiles, number});
     };
     std::int64_t number = 0;
@@ -285,7 +298,7 @@ std::int64_t TileBuffer::let_go(std::vector<BufferedTiles::Victim> victims) {
     try {
       freed += tiles->let_go(std::move(*victim));
     } catch (...) {
-      std::unique_ptr<BufferedTiles::Written> nothing;
+      std::unique_ptr<ScratchTiles::Place> nothing;
       while (++victim != victims.end()) {
         tiles = victim->tiles;
         tiles->finish(std::move(*victim), nothing);

@@ -25,8 +25,8 @@ namespace eindb {
 ///        ^           |             get
 ///        +-----------+ take
 ///
-/// A tile is in use while somebody holds the TilePtr from get(); tiles of cells stay in memory. Tiles are immutable, so
-/// a tile is written at most once. Thread-safe.
+/// A tile is in use while somebody holds the TilePtr from get(). Tiles are immutable, so a tile is written at most
+/// once. Thread-safe.
 class BufferedTiles {
  public:
   /// Makes tile `number`, tracked by the budget or borrowed. Called from any thread.
@@ -48,6 +48,9 @@ class BufferedTiles {
   /// The tile; null if it is absent. May wait for a disk. Error{MemoryLimit} if there is no room to restore it,
   /// Error{Corrupt} if its data has changed on disk.
   TilePtr get(std::int64_t number);
+  /// The same with all values: those of a tile of cells are made on request, and again if memory was short since. Not
+  /// for tiles that are taken or dropped later.
+  TilePtr get_values(std::int64_t number);
   /// The same as a last use: the tile is absent afterwards.
   TilePtr take(std::int64_t number);
   /// The same for a tile without other owners, to continue work on it.
@@ -67,19 +70,13 @@ class BufferedTiles {
  private:
   friend class TileBuffer;
 
-  /// The record of a written tile.
-  struct Written {
-    DType dtype;
-    Shape shape;
-    ScratchTiles::Place place;
-  };
   struct Slot {
-    TilePtr tile;                      // in memory
-    std::unique_ptr<Written> written;  // in the scratch file
-    std::int64_t bytes = 0;            // of the tile, wherever it is
-    std::uint64_t used = 0;            // the buffer's clock at its last request
-    bool away = false;                 // present, but not in memory
-    bool coming = false;               // a thread is restoring it
+    TilePtr tile;                                  // in memory
+    std::unique_ptr<ScratchTiles::Place> written;  // in the scratch file
+    std::int64_t bytes = 0;                        // of the tile, wherever it is
+    std::uint64_t used = 0;                        // the buffer's clock at its last request
+    bool away = false;                             // present, but not in memory
+    bool coming = false;                           // a thread is restoring it
   };
   /// A tile to be evicted, held while it is written.
   struct Victim {
@@ -90,11 +87,12 @@ class BufferedTiles {
 
   Slot& slot(std::int64_t number);
   bool was_never_there(std::int64_t number) const;
-  TilePtr bring_back(std::int64_t number, const Written* written);
+  TilePtr expand(std::int64_t number);
+  TilePtr bring_back(std::int64_t number, const ScratchTiles::Place* written);
   std::int64_t let_go(Victim victim);
-  std::unique_ptr<Written> write(const Victim& victim);
-  bool finish(Victim victim, std::unique_ptr<Written>& written) noexcept;
-  void forget(std::unique_ptr<Written> written) noexcept;
+  std::unique_ptr<ScratchTiles::Place> write(const Victim& victim);
+  bool finish(Victim victim, std::unique_ptr<ScratchTiles::Place>& written) noexcept;
+  void forget(std::unique_ptr<ScratchTiles::Place> written) noexcept;
 
   std::shared_ptr<MemoryBudget> memory_;
   std::int64_t count_;
@@ -106,6 +104,8 @@ class BufferedTiles {
   std::vector<Slot> slots_;            // of all tiles, or empty where there are many
   std::map<std::int64_t, Slot> some_;  // then: of those that were ever asked for, as most are absent
   int leaving_ = 0;                    // number of victims among the tiles
+  std::once_flag expanding_;
+  std::unique_ptr<BufferedTiles> expanded_;  // the values of tiles of cells, where anybody asked for them
 };
 
 /// The buffer manager of a statement: knows all its BufferedTiles, and evicts unused tiles when the budget needs room.

@@ -52,20 +52,53 @@ TEST(BufferedTiles, AreWrittenOnce) {
   EXPECT_LE(memory->buffer().written_bytes(), 6 * kTile);
 }
 
-TEST(BufferedTiles, TilesOfCellsStayInMemoryAndGiveBackTheirBytes) {
+CellBlockPtr cells_of(const Shape& shape, const std::vector<std::int64_t>& numbers,
+                      const std::vector<std::int64_t>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return std::make_shared<const CellBlock>(
+      CellBlock::of_numbers(DType::Int64, shape, numbers, {bytes.begin(), bytes.end()}));
+}
+
+TEST(BufferedTiles, TilesOfCellsGoToTheFileAndGiveBackTheirBytes) {
   const auto memory = room_for(2);
   {
     BufferedTiles tiles(memory, 3);
-    const auto values = std::vector<std::int64_t>{7, 8};
-    const auto bytes = std::as_bytes(std::span(values));
-    const auto cells = std::make_shared<const CellBlock>(CellBlock::of_numbers(
-        DType::Int64, Shape({kElements}), std::vector<std::int64_t>{3, 9}, {bytes.begin(), bytes.end()}));
-    tiles.put(0, memory->track(Tile::of_cells(cells)));
-    EXPECT_EQ(memory->used(), static_cast<std::int64_t>(cells->byte_size()));
+    const auto made = cells_of(Shape({4, kElements / 4}), {3, 9, kElements / 2}, {7, 8, -9});
+    tiles.put(0, memory->track(Tile::of_cells(made)));
+    EXPECT_EQ(memory->used(), static_cast<std::int64_t>(made->byte_size()));
     tiles.put(1, memory->track(tile_of(1)));
-    EXPECT_GT(memory->buffer().evict(2 * kTile), 0);
-    EXPECT_TRUE(tiles.get(0)->is_of_cells());
-    EXPECT_EQ(tiles.get(0)->cells().count(), 2);
+    while (memory->buffer().evict(2 * kTile) > 0) {
+    }
+    EXPECT_EQ(memory->used(), 0);
+    const auto back = tiles.get(0);
+    ASSERT_TRUE(back->is_of_cells());
+    EXPECT_EQ(memory->used(), static_cast<std::int64_t>(made->byte_size()));
+    EXPECT_EQ(back->shape(), made->shape());
+    EXPECT_EQ(back->cells().numbers(), made->numbers());
+    EXPECT_EQ(back->cells().trie().values, made->trie().values);
+    expect_tile(tiles.get(1), 1);
+  }
+  EXPECT_EQ(memory->used(), 0);
+}
+
+TEST(BufferedTiles, GiveTheValuesOfCellsAsLongAsThereIsRoom) {
+  const auto memory = room_for(2);
+  {
+    BufferedTiles tiles(memory, 4);
+    for (std::int64_t n = 0; n < 3; ++n)
+      tiles.put(n, memory->track(Tile::of_cells(cells_of(Shape({kElements}), {n, 9}, {n, 5}))));
+    for (int round = 0; round < 2; ++round) {
+      for (std::int64_t n = 0; n < 3; ++n) {
+        const auto values = tiles.get_values(n);
+        ASSERT_FALSE(values->is_of_cells());
+        EXPECT_EQ(values->data<std::int64_t>()[n], n);
+        EXPECT_EQ(values->data<std::int64_t>()[9], 5);
+        EXPECT_EQ(values->data<std::int64_t>()[10], 0);
+        EXPECT_TRUE(tiles.get(n)->is_of_cells());
+      }
+      EXPECT_EQ(tiles.get_values(3), nullptr);
+      EXPECT_LE(memory->used(), memory->limit());
+    }
   }
   EXPECT_EQ(memory->used(), 0);
 }
