@@ -54,6 +54,10 @@ struct PlannedQuery {
   std::size_t result_count() const { return query.results.size(); }
   const Vertex& output(std::size_t result = 0) const { return query.graph.vertex(query.graph.outputs()[result]); }
   const TileGrid& result_grid(std::size_t result = 0) const { return plan.result_grids[result]; }
+  /// Whether the tiles of a result come as tiles of cells.
+  bool holds_cells(std::size_t result = 0) const {
+    return plan.graph.vertex(plan.graph.outputs()[result]).cells.has_value();
+  }
 };
 
 /// A tensor of the catalog that receives the tiles of a result. It has the result's type and as many parts.
