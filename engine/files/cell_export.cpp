@@ -1,5 +1,6 @@
 #include "engine/files/cell_export.hpp"
 
+#include <span>
 #include <utility>
 
 #include "common/check.hpp"
@@ -7,6 +8,7 @@
 #include "storage/files/scratch_file.hpp"
 #include "storage/formats/cell_list_writer.hpp"
 #include "storage/formats/scipy_writer.hpp"
+#include "tensor/nonzero_cells.hpp"
 
 namespace eindb {
 namespace {
@@ -19,42 +21,29 @@ struct NumberedCell {
   friend bool operator<(const NumberedCell& a, const NumberedCell& b) { return a.number < b.number; }
 };
 
-std::optional<std::int64_t> next_tile(const TileProvider& tensor, std::int64_t from) {
-  if (tensor.next_tile) {
-    const auto next = tensor.next_tile(from);
-    CHECK(!next || *next >= from, "tiles are exported in the order of their numbers");
-    return next;
-  }
-  return from < tensor.grid.tile_count() ? std::optional(from) : std::nullopt;
+TilePtr tile_of(const TileProvider& tensor, std::int64_t tile_id) {
+  return tensor.tile_or_cells ? tensor.tile_or_cells(tile_id) : tensor.tile(tile_id);
 }
 
 /// Calls visit(number, value) for each nonzero cell of a tile.
 template <class T, class Visit>
 void visit_cells(const Tile& tile, const TileGrid& grid, std::int64_t tile_id, Visit&& visit) {
+  const auto key = grid.key_of(tile_id);
+  CHECK(tile.shape() == grid.tile_shape(key), "a tile has the shape of its place in the grid");
+  const auto begin = grid.tile_begin(key);
   const auto strides = grid.shape().row_major_strides();
-  const auto begin = grid.tile_begin(grid.key_of(tile_id));
-  const auto& extents = tile.shape().extents();
-  CHECK(extents == grid.tile_shape(grid.key_of(tile_id)).extents(), "a tile has the shape of its place in the grid");
-  // All dimensions but the last. The cells of the last one are contiguous in the tile and in the numbering.
-  const std::vector<std::int64_t> outer(extents.begin(), extents.empty() ? extents.end() : extents.end() - 1);
-  const auto line = extents.empty() ? 1 : extents.back();
-  std::vector<std::int64_t> index(outer.size(), 0);
-  const T* values = tile.data<T>();
-  if (tile.shape().element_count() == 0) return;
-  do {
-    auto number = begin.empty() ? 0 : begin.back();
-    for (std::size_t d = 0; d < outer.size(); ++d) number += (begin[d] + index[d]) * strides[d];
-    for (std::int64_t n = 0; n < line; ++n)
-      if (values[n] != T(0)) visit(number + n, values[n]);
-    values += line;
-  } while (next_index(index, outer));
+  for_each_nonzero_cell<T>(tile, [&](std::span<const std::int64_t> at, const T& value) {
+    std::int64_t number = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) number += (begin[d] + at[d]) * strides[d];
+    visit(number, value);
+  });
 }
 
 template <class T>
 std::int64_t count_cells(const TileProvider& tensor) {
   std::int64_t count = 0;
-  for (auto id = next_tile(tensor, 0); id; id = next_tile(tensor, *id + 1))
-    if (const auto tile = tensor.tile(*id))
+  for (auto id = tensor.next_tile(0); id; id = tensor.next_tile(*id + 1))
+    if (const auto tile = tile_of(tensor, *id))
       visit_cells<T>(*tile, tensor.grid, *id, [&](std::int64_t, const T&) { ++count; });
   return count;
 }
@@ -75,10 +64,10 @@ void write_cells(const TileProvider& tensor, bool as_column, ExternalSorter<Numb
   const auto strides = tensor.grid.shape().row_major_strides();
   const auto band = tensor.grid.rank() == 0 ? 1 : tensor.grid.tile_count() / tensor.grid.partition()[0];
   CHECK(band > 0, "a part of the first dimension has a tile");
-  for (auto id = next_tile(tensor, 0); id;) {
+  for (auto id = tensor.next_tile(0); id;) {
     const auto end = (*id / band + 1) * band;
-    for (; id && *id < end; id = next_tile(tensor, *id + 1))
-      if (const auto tile = tensor.tile(*id))
+    for (; id && *id < end; id = tensor.next_tile(*id + 1))
+      if (const auto tile = tile_of(tensor, *id))
         visit_cells<T>(*tile, tensor.grid, *id, [&](std::int64_t number, const T& v) { sorter.add({number, v}); });
     sorter.finish();
     for (NumberedCell<T> cell; sorter.next(cell);) {

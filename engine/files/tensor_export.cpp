@@ -36,10 +36,10 @@ Tile gather_band(const TileProvider& tensor, std::int64_t part) {
 // Absent tiles stay zero.
 template <class Writer>
 void write_tiles(Writer& writer, const TileProvider& tensor) {
-  for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id) {
-    const auto tile = tensor.tile(id);
+  for (auto id = tensor.next_tile(0); id; id = tensor.next_tile(*id + 1)) {
+    const auto tile = tensor.tile(*id);
     if (tile == nullptr) continue;
-    const auto key = tensor.grid.key_of(id);
+    const auto key = tensor.grid.key_of(*id);
     CHECK(tile->dtype() == tensor.dtype && tile->shape() == tensor.grid.tile_shape(key),
           "a tile that is written has the type and the shape of its place in the grid");
     writer.write_block(tensor.grid.tile_begin(key), *tile);

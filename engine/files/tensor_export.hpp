@@ -24,8 +24,10 @@ struct TileProvider {
   TileGrid grid;
   std::function<TilePtr(std::int64_t tile_id)> tile;  ///< null: all zero; called in order of tile_id
   std::vector<std::string> labels = {};               ///< one per dimension
-  /// The first tile from `from` on that may be nonzero. Without this function every tile may be.
-  std::function<std::optional<std::int64_t>(std::int64_t from)> next_tile = {};
+  /// The first tile from `from` on that may be nonzero.
+  std::function<std::optional<std::int64_t>(std::int64_t from)> next_tile;
+  /// The same as `tile`, but possibly a tile of cells; empty: there are none.
+  std::function<TilePtr(std::int64_t tile_id)> tile_or_cells = {};
 
   StoredType type() const { return {dtype, encoding}; }
 };

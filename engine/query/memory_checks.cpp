@@ -33,11 +33,32 @@ namespace {
               std::nullopt, remedy + ", or try another order with USING PATH");
 }
 
+double dense_bytes(DType type, const Shape& shape) {
+  auto bytes = static_cast<double>(size_of(type));
+  for (const auto extent : shape.extents()) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+// Of the tiles that are expected to be there, or of the cells.
 double result_bytes(const PlannedQuery& planned, std::size_t n) {
   const auto& made = planned.plan.graph.vertex(planned.plan.graph.outputs()[n]);
-  auto bytes = static_cast<double>(size_of(made.dtype)) * made.density.present;
-  for (const auto extent : made.bound.extents()) bytes *= static_cast<double>(extent);
-  return bytes;
+  return dense_bytes(made.dtype, made.bound) * (made.cells ? made.stored_share() : made.density.present);
+}
+
+// Refuses what takes more than the memory limit and the room for scratch files.
+void check_fits(double bytes, const std::string& what, const std::string& remedy, const SessionState& session) {
+  const auto limit = static_cast<double>(session.user.settings.memory_limit());
+  if (bytes <= limit) return;
+  const auto directory = session.database.file.scratch_directory();
+  const auto room = static_cast<double>(free_bytes(directory.empty() ? temporary_directory() : directory));
+  if (bytes <= limit + room) return;
+  const auto mebibytes = [](double value) {
+    return std::to_string(static_cast<std::int64_t>(std::ceil(std::min(value, 9e18) / 1048576.0)));
+  };
+  throw Error(ErrorKind::MemoryLimit,
+              what + " takes " + mebibytes(bytes) + " MiB, more than the memory_limit of " + mebibytes(limit) +
+                  " MiB and the " + mebibytes(room) + " MiB that are free for scratch files",
+              std::nullopt, remedy);
 }
 
 std::string names_of_results(const PlannedQuery& planned) {
@@ -55,19 +76,12 @@ void check_memory(const OptimizedPlan& plan, const Settings& settings) {
 void check_results(const PlannedQuery& planned, const SessionState& session) {
   double bytes = 0;
   for (std::size_t n = 0; n < planned.result_count(); ++n) bytes += result_bytes(planned, n);
-  const auto limit = static_cast<double>(session.user.settings.memory_limit());
-  if (bytes <= limit) return;
-  const auto directory = session.database.file.scratch_directory();
-  const auto room = static_cast<double>(free_bytes(directory.empty() ? temporary_directory() : directory));
-  if (bytes <= limit + room) return;
-  const auto mebibytes = [](double value) {
-    return std::to_string(static_cast<std::int64_t>(std::ceil(std::min(value, 9e18) / 1048576.0)));
-  };
-  throw Error(ErrorKind::MemoryLimit,
-              "the result of " + names_of_results(planned) + " takes " + mebibytes(bytes) +
-                  " MiB, more than the memory_limit of " + mebibytes(limit) + " MiB and the " + mebibytes(room) +
-                  " MiB that are free for scratch files",
-              std::nullopt, "ask for a part of it, or aggregate it");
+  check_fits(bytes, "the result of " + names_of_results(planned), "ask for a part of it, or aggregate it", session);
+}
+
+void check_all_values(const TensorRelation& result, const SessionState& session) {
+  check_fits(dense_bytes(result.dtype, result.grid.shape()), "the result of " + result.name + " with all its zeros",
+             "write its cells: as tns or mtx, with FORMAT scipy, or as csv with LAYOUT coordinates", session);
 }
 
 void refuse_for_calls(const PlannedQuery& planned, std::int64_t least, const Settings& settings) {

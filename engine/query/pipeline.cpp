@@ -207,6 +207,7 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
 
 std::vector<std::shared_ptr<BufferedTiles>> collect(const PlannedQuery& planned, SessionState& session,
                                                     ReadSnapshot& snapshot) {
+  check_results(planned, session);
   std::vector<CollectingSink> collected;
   for (std::size_t n = 0; n < planned.result_count(); ++n) collected.emplace_back(planned.result_grid(n));
   std::vector<TileSink*> sinks;
@@ -217,16 +218,10 @@ std::vector<std::shared_ptr<BufferedTiles>> collect(const PlannedQuery& planned,
   return tiles;
 }
 
-std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,
-                                                     ReadSnapshot& snapshot) {
-  check_results(planned, session);
-  return collect(planned, session, snapshot);
-}
-
 std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   const auto planned = plan_query(query, session);
-  auto tiles = evaluate(planned, session, snapshot);
+  auto tiles = collect(planned, session, snapshot);
   std::vector<std::shared_ptr<const TensorRelation>> relations;
   for (std::size_t n = 0; n < tiles.size(); ++n)
     relations.push_back(

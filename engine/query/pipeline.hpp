@@ -38,13 +38,10 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
 void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                  std::span<const StoredResult> results);
 
-/// Runs a plan and returns the tiles of its results, in memory or in a scratch file.
+/// Runs a plan and returns the tiles of its results, in memory or in a scratch file. Error{MemoryLimit} if they are
+/// predicted to fit neither.
 std::vector<std::shared_ptr<BufferedTiles>> collect(const PlannedQuery& planned, SessionState& session,
                                                     ReadSnapshot& snapshot);
-
-/// The same for results that are shown: Error{MemoryLimit} for those that do not fit the memory limit.
-std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,
-                                                     ReadSnapshot& snapshot);
 
 /// Plans and runs a query in a snapshot of its own; returns all its results.
 std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session);

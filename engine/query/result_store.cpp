@@ -17,7 +17,7 @@ void write_result(SqliteConnection& connection, const StoredResult& result, Buff
     std::int64_t count = 0;
     for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
       auto gathered = gather_tile(
-          grid.even(), result.tensor.dtype, [&](std::int64_t id) { return tiles.get(id); }, grid, tile, count);
+          grid.even(), result.tensor.dtype, [&](std::int64_t id) { return tiles.get_values(id); }, grid, tile, count);
       if (gathered) sink.write(tile, std::make_shared<const Tile>(std::move(*gathered)));
     }
   }
@@ -33,8 +33,7 @@ ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredRes
     if (at_workers && result.tensor.is_sharded()) {
       sinks_.push_back(&at_workers_);
     } else if (way != Way::Write || !result.tensor.grid.cuts_evenly()) {
-      const bool takes_cells = way != Way::Keep && result.tensor.grid.cuts_evenly();
-      collected = std::make_unique<CollectingSink>(result.tensor.grid, takes_cells);
+      collected = std::make_unique<CollectingSink>(result.tensor.grid);
       sinks_.push_back(collected.get());
     } else {
       storing = std::make_unique<StoringSink>(connection, result.tensor.store(), result.has_tiles);

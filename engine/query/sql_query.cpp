@@ -300,15 +300,17 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
   CHECK(planned.result_count() == 1, "a query inside SQL has one result");
   has_complex_result_ = has_complex_result_ || is_complex(planned.output().dtype);
   std::shared_ptr<BufferedTiles> tiles;
-  if (run) tiles = evaluate(planned, *session_, *snapshot_).front();
-  tables_.emplace_back(
-      session_->database.connection(),
-      TensorTable{.name = name,
-                  .labels = planned.query.results.front().label_names,
-                  .dtype = planned.output().dtype,
-                  .grid = planned.result_grid(),
-                  .tiles = std::make_shared<HeldTileReader>([tiles](std::int64_t id) { return tiles->get(id); },
-                                                            [tiles](std::int64_t from) { return tiles->next(from); })});
+  if (run) tiles = collect(planned, *session_, *snapshot_).front();
+  HeldTileReader::Tile cells;
+  if (planned.holds_cells()) cells = [tiles](std::int64_t id) { return tiles->get(id); };
+  tables_.emplace_back(session_->database.connection(),
+                       TensorTable{.name = name,
+                                   .labels = planned.query.results.front().label_names,
+                                   .dtype = planned.output().dtype,
+                                   .grid = planned.result_grid(),
+                                   .tiles = std::make_shared<HeldTileReader>(
+                                       [tiles](std::int64_t id) { return tiles->get_values(id); },
+                                       [tiles](std::int64_t from) { return tiles->next(from); }, std::move(cells))});
 }
 
 void PreparedSql::compile(bool keep) {

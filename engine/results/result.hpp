@@ -29,8 +29,8 @@ using Cell =
     std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>, std::string>;
 using Row = std::vector<Cell>;
 
-/// A finished tensor relation. Its tiles are in memory, or in a scratch file if they exceed the memory limit.
-/// Thread-safe.
+/// A finished tensor relation. Its tiles are in memory, or in a scratch file if they exceed the memory limit; those of
+/// a result that was computed from cells are tiles of cells. Thread-safe.
 struct TensorRelation {
   std::string name;
   std::vector<std::string> labels;
@@ -38,8 +38,10 @@ struct TensorRelation {
   TileGrid grid;
   std::shared_ptr<BufferedTiles> tiles;
 
-  /// The tile; null if it is all zero. Throws Error if it cannot be read back from the scratch file.
-  TilePtr tile(std::int64_t tile_id) const { return tiles->get(tile_id); }
+  /// The tile with all values; null if it is all zero. Throws Error if it cannot be read back from the scratch file.
+  TilePtr tile(std::int64_t tile_id) const { return tiles->get_values(tile_id); }
+  /// The same as it is held, which may be a tile of cells.
+  TilePtr held_tile(std::int64_t tile_id) const { return tiles->get(tile_id); }
 };
 
 /// Gives rows one at a time. Not thread-safe; must not outlive its session.

@@ -13,6 +13,7 @@
 #include "engine/files/table_import.hpp"
 #include "engine/files/tensor_export.hpp"
 #include "engine/files/tensor_import.hpp"
+#include "engine/query/memory_checks.hpp"
 #include "engine/query/pipeline.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/sql/attached_tables.hpp"
@@ -144,13 +145,16 @@ TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, Sql
                            std::int64_t from) { return ids->next(from); }};
 }
 
-TileProvider query_result(const ast::Query& query, SessionState& session) {
+TileProvider query_result(const ast::Query& query, const CopyOptions& options, SessionState& session) {
   auto result = evaluate_query(query, session);
+  if (!options.cells.chosen) check_all_values(*result, session);
   return {.dtype = result->dtype,
           .encoding = Encoding::Plain,
           .grid = result->grid,
           .tile = [result](std::int64_t id) { return result->tile(id); },
-          .labels = result->labels};
+          .labels = result->labels,
+          .next_tile = [result](std::int64_t from) { return result->tiles->next(from); },
+          .tile_or_cells = [result](std::int64_t id) { return result->held_tile(id); }};
 }
 
 // The default name of the array in a file: the tensor's, or that of the query's head.
@@ -336,7 +340,7 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   if (name != nullptr) check_reads(*name, session);
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   const auto* query = std::get_if<ast::Query>(&copy.source);
-  const auto tensor = query != nullptr ? query_result(*query, session)
+  const auto tensor = query != nullptr ? query_result(*query, options, session)
                                        : stored_tensor(session.database.tensor(std::get<ast::Identifier>(copy.source)),
                                                        snapshot, session.database.connection(), session.statement);
   with_place(copy.path_span, [&] { export_tensor(copy, path, options, tensor, session); });

@@ -11,6 +11,7 @@ namespace eindb {
 CuttingSink::CuttingSink(TileGrid coarse, TileGrid fine, TileSink& to)
     : coarse_(std::move(coarse)), fine_(std::move(fine)), to_(to) {
   CHECK(nests_in(fine_, coarse_), "a result's tiles are cut along their borders");
+  CHECK(to_.takes_cells(), "tiles that are cut from cells are of cells");
 }
 
 // A tile that memory did not suffice for comes again.
@@ -24,17 +25,9 @@ void CuttingSink::write(std::int64_t tile_id, TilePtr tile) {
   cut_cells(cells, coarse_, tile_id, fine_, [&](std::int64_t fine_tile, CellBlock block) {
     if (number++ < handed_on_) return;
     poll_cancellation();
-    to_.write(fine_tile, tracked(Tile::of_cells(std::make_shared<const CellBlock>(std::move(block)))));
+    to_.write(fine_tile, memory_->track(Tile::of_cells(std::make_shared<const CellBlock>(std::move(block)))));
     ++handed_on_;
   });
-}
-
-TilePtr CuttingSink::tracked(Tile of_cells) const {
-  const bool stays = to_.takes_cells();
-  const auto bytes = stays ? static_cast<std::int64_t>(of_cells.byte_size())
-                           : of_cells.shape().element_count() * static_cast<std::int64_t>(size_of(of_cells.dtype()));
-  MemoryReservation reservation(memory_, bytes);
-  return memory_->track(CountedTile{std::move(reservation), stays ? std::move(of_cells) : expanded(of_cells)});
 }
 
 }  // namespace eindb

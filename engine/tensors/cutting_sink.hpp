@@ -13,8 +13,8 @@ namespace eindb {
 /// no particular order: of a finer grid's tiles most may have none, and nobody goes through them.
 class CuttingSink final : public TileSink {
  public:
-  /// `fine` nests in `coarse` (tensor/cell_cut). `to` gets tiles of `fine`, of cells if it takes them; both must
-  /// outlive the sink.
+  /// `fine` nests in `coarse` (tensor/cell_cut). `to` takes tiles of cells, and gets those of `fine`; it must outlive
+  /// the sink.
   CuttingSink(TileGrid coarse, TileGrid fine, TileSink& to);
   /// Does not begin the sink behind it, which whoever made it does.
   void begin(std::shared_ptr<MemoryBudget> memory) override { memory_ = std::move(memory); }
@@ -22,8 +22,6 @@ class CuttingSink final : public TileSink {
   bool takes_cells() const override { return true; }
 
  private:
-  TilePtr tracked(Tile of_cells) const;
-
   TileGrid coarse_;
   TileGrid fine_;
   TileSink& to_;

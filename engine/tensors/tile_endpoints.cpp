@@ -35,7 +35,7 @@ TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
   CHECK(store != stores_.end(), "a plan scans tensors that its snapshot knows");
   const auto& tiles = store->second.tiles;
   CHECK(tile_id >= 0 && tile_id < tiles.grid().tile_count(), "a plan reads tiles of the grids that it was made for");
-  if (const auto& unwritten = store->second.unwritten) return unwritten->get(tile_id);
+  if (const auto& unwritten = store->second.unwritten) return unwritten->get_values(tile_id);
   const auto number = store->second.number;
   const auto grid = tiles.grid().even();
   const auto elements = grid.tile_shape(grid.key_of(tile_id)).element_count();
@@ -77,9 +77,12 @@ Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::in
       for (auto id = gather.next(0); id; id = gather.next(*id + 1))
         if (const auto tile = store.unwritten->get(*id)) visit(*id, *tile);
     };
-    for_each([&](std::int64_t, const Tile& tile) { most += tile.shape().element_count(); });
+    for_each([&](std::int64_t, const Tile& tile) {
+      most += tile.is_of_cells() ? tile.cells().count() : tile.shape().element_count();
+    });
     take_room(most);
     for_each([&](std::int64_t id, const Tile& tile) {
+      if (tile.is_of_cells()) return gather.add(id, tile.cells());
       const auto cells = cells_of(tile);
       gather.add(id, cells.numbers, cells.values);
     });

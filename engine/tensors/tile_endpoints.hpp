@@ -50,12 +50,10 @@ class StoredTiles final : public TileSource {
 /// Collects the result's tiles, in memory or, if the statement's memory does not suffice, in a scratch file.
 class CollectingSink final : public TileSink {
  public:
-  /// `takes_cells`: whoever takes the tiles knows tiles of cells.
-  explicit CollectingSink(const TileGrid& grid, bool takes_cells = false)
-      : tile_count_(grid.tile_count()), takes_cells_(takes_cells) {}
+  explicit CollectingSink(const TileGrid& grid) : tile_count_(grid.tile_count()) {}
   void begin(std::shared_ptr<MemoryBudget> memory) override;
   void write(std::int64_t tile_id, TilePtr tile) override;
-  bool takes_cells() const override { return takes_cells_; }
+  bool takes_cells() const override { return true; }
   std::shared_ptr<BufferedTiles> take() {
     CHECK(tiles_ != nullptr, "tiles are taken once, of a sink that has begun");
     return std::move(tiles_);
@@ -65,7 +63,6 @@ class CollectingSink final : public TileSink {
   TilePtr copy_if_there_is_room(TilePtr tile);
 
   std::int64_t tile_count_;
-  bool takes_cells_;
   std::shared_ptr<MemoryBudget> memory_;
   std::shared_ptr<BufferedTiles> tiles_;
 };

@@ -159,7 +159,6 @@ bool keeps_band(const WalkOrder& order, const BoxEstimate& estimate, const TileS
 void choose_order(sqlite3_index_info& info, AccessPlan& plan, const BoxEstimate& estimate, const TileSizes& sizes) {
   std::size_t count = 0;
   auto wanted = wanted_order(info, estimate.grid.rank(), count);
-  plan.order = WalkOrder::natural(estimate.grid.rank());
   if (!wanted || info.nOrderBy == 0) return;
   // Of very many tiles those without values are passed over in the order of their numbers alone.
   const bool passes_over = plan.skips_zeros && estimate.all_parts() > kMostPartsVisited;
@@ -194,14 +193,16 @@ bool wants_values(const sqlite3_index_info& info, std::size_t rank) {
 
 }  // namespace
 
-AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dtype, std::int64_t kept_bytes) {
+AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dtype, std::int64_t kept_bytes,
+                       bool has_cells) {
   const TileSizes sizes(grid, dtype, kept_bytes);
   AccessPlan plan;
   BoxEstimate estimate(grid);
   plan.reads_values = wants_values(info, grid.rank());
   plan.skips_zeros = plan.reads_values && may_skip_zeros(info, grid.rank(), dtype);
   take_conditions(info, plan, estimate);
-  choose_order(info, plan, estimate, sizes);
+  plan.order = WalkOrder::natural(grid.rank());
+  if (!plan.skips_zeros || !has_cells) choose_order(info, plan, estimate, sizes);
   estimate_cost(info, plan, estimate, sizes);
   CHECK(plan.order.steps.size() == grid.rank(), "a scan has a step for each dimension");
   return plan;

@@ -30,7 +30,9 @@ struct AccessPlan {
 /// costs, but not idxNum and idxStr. All conditions on labels that bound a range are used. An order of labels is used
 /// if the tiles allow it: the tiles of one band, which a walk in that order revisits, must fit into `kept_bytes`.
 /// Example: ORDER BY i, j over A(i, j) cut 8 x 8 keeps 8 tiles; so does ORDER BY j, i; WHERE i = 3 ORDER BY j keeps
-/// none.
-AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dtype, std::int64_t kept_bytes);
+/// none. With `has_cells`, a scan without zeros goes by the cells of one tile after the other (TileReader::has_cells),
+/// and SQLite sorts its rows.
+AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dtype, std::int64_t kept_bytes,
+                       bool has_cells);
 
 }  // namespace eindb

@@ -37,6 +37,7 @@ struct WalkOrder {
 
   /// Ascending in the order of the dimensions, tile by tile.
   static WalkOrder natural(std::size_t rank);
+  bool is_natural() const { return *this == natural(steps.size()); }
 };
 
 /// One of the nested loops of a walk: over the parts of a dimension, or over the indices within its part.

@@ -17,12 +17,14 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <optional>
 
 #include "common/check.hpp"
 #include "storage/cells/access_plan.hpp"
 #include "storage/cells/cell_walk.hpp"
 #include "storage/cells/index_constraint.hpp"
 #include "storage/sqlite/sqlite_destructors.hpp"
+#include "tensor/cell_box_walk.hpp"
 #include "tensor/number_text.hpp"
 
 namespace eindb {
@@ -74,6 +76,9 @@ struct Cursor : sqlite3_vtab_cursor {
   bool skips_zeros = false;
   std::int64_t tile_id = -1;
   TilePtr tile;
+  bool takes_cells = false;          // zeros are skipped, and cells come in the order in which tiles of cells have them
+  std::optional<CellBoxWalk> cells;  // of the tile, in a tile of cells
+  std::vector<std::int64_t> begin;   // of the tile, where that is one of cells
 
   // The current cell.
   int rank;
@@ -168,7 +173,8 @@ int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
   auto& self = *static_cast<Table*>(base);
   const auto& definition = *self.definition;
   return guarded(definition.connection, [&] {
-    auto plan = plan_access(*info, definition.table.grid, definition.table.dtype, definition.table.tiles->kept_bytes());
+    const auto& table = definition.table;
+    auto plan = plan_access(*info, table.grid, table.dtype, table.tiles->kept_bytes(), table.tiles->has_cells());
     const auto text = description(plan, definition);
     if (!text.empty()) {
       info->idxStr = sqlite3_mprintf("%s", text.c_str());
@@ -203,29 +209,72 @@ const std::byte* zero() {
   return grid.tile_shape(grid.key_of(tile_id));
 }
 
+/// Prepares to go through the cells of the tile that lie in the box.
+void find_cells(Cursor& cursor) {
+  const auto& grid = cursor.definition->table.grid;
+  cursor.begin = grid.tile_begin(grid.key_of(cursor.tile_id));
+  std::vector<PartRange> box;
+  for (std::size_t d = 0; d < cursor.begin.size(); ++d) {
+    const auto first = std::max<std::int64_t>(0, cursor.box[d].begin - cursor.begin[d]);
+    box.push_back({first, cursor.box[d].end - cursor.begin[d] - first});
+  }
+  cursor.cells.emplace(cursor.tile->cells(), std::move(box));
+  cursor.offset = cursor.stride = cursor.index_step = 0;
+}
+
 void find_values(Cursor& cursor, const CellWalk::Run& run) {
   if (cursor.tile_id != run.tile_id) {
-    cursor.tile = cursor.tiles.read(run.tile_id);
+    cursor.tile = cursor.takes_cells ? cursor.tiles.read_cells(run.tile_id) : cursor.tiles.read(run.tile_id);
     cursor.tile_id = run.tile_id;
     CHECK(cursor.tile == nullptr || cursor.tile->dtype() == cursor.dtype, "a table's tiles have its type");
     DCHECK(cursor.tile == nullptr || cursor.tile->shape() == shape_of(run.tile_id, cursor),
            "a table's tiles have the shapes of its grid");
   }
+  if (cursor.tile != nullptr && cursor.tile->is_of_cells()) return find_cells(cursor);
   const bool absent = cursor.tile == nullptr;
   cursor.values = absent ? zero() : cursor.tile->bytes().data();
   cursor.offset = absent ? 0 : run.offset;
   cursor.stride = absent ? 0 : run.stride;
 }
 
-/// Moves to the first cell of the next run; after the last run left stays 0.
+/// The next run is in a tile that may have values, and behind the current one.
+void leave_tile(Cursor& cursor) {
+  if (!cursor.walk.is_in_order_of_tiles()) return cursor.walk.leave_tile();
+  const auto next = cursor.tiles.next(cursor.tile_id + 1);
+  if (next) cursor.walk.go_on_from(*next);
+  else cursor.walk.end();
+}
+
+/// Moves to the next one of the tile's cells; false after the last.
+bool next_cell(Cursor& cursor) {
+  if (!cursor.cells->next()) return false;
+  for (std::size_t d = 0; d < cursor.begin.size(); ++d) cursor.index[d] = cursor.begin[d] + cursor.cells->coordinate(d);
+  cursor.values = cursor.tile->cells().trie().values.data() +
+                  static_cast<std::size_t>(cursor.cells->cell()) * size_of(cursor.dtype);
+  cursor.left = 1;
+  return true;
+}
+
+/// Moves to the first cell of the next run, of which every cell of a tile of cells is one; after the last run left
+/// stays 0.
 void next_run(Cursor& cursor) {
-  cursor.left = 0;
-  if (!cursor.walk.next_run()) return;
-  const auto& run = cursor.walk.run();
-  if (cursor.reads_values) find_values(cursor, run);
-  cursor.moving_index = cursor.index + run.dimension;
-  cursor.index_step = run.step;
-  cursor.left = run.length;
+  for (;;) {
+    cursor.left = 0;
+    if (cursor.cells) {
+      if (next_cell(cursor)) return;
+      cursor.cells.reset();
+      cursor.definition->connection.check_cancelled();
+      leave_tile(cursor);
+    }
+    if (!cursor.walk.next_run()) return;
+    const auto& run = cursor.walk.run();
+    if (cursor.reads_values) find_values(cursor, run);
+    if (cursor.cells) continue;
+    cursor.moving_index = cursor.index + run.dimension;
+    cursor.index_step = run.step;
+    cursor.left = run.length;
+    return;
+  }
 }
 
 /// How many cells from the current one on are zero in the run; of an absent tile all.
@@ -240,14 +289,6 @@ std::int64_t zeros_ahead(const Cursor& cursor) {
   return zeros;
 }
 
-/// The next run is in a tile that may have values.
-void leave_absent_tile(Cursor& cursor) {
-  if (!cursor.walk.is_in_order_of_tiles()) return cursor.walk.leave_tile();
-  const auto next = cursor.tiles.next(cursor.tile_id + 1);
-  if (next) cursor.walk.go_on_from(*next);
-  else cursor.walk.end();
-}
-
 /// Moves on to a cell that is not zero, unless the current one is.
 void skip_zeros(Cursor& cursor) {
   for (std::int64_t runs = 0; cursor.left > 0;) {
@@ -256,7 +297,7 @@ void skip_zeros(Cursor& cursor) {
     *cursor.moving_index += zeros * cursor.index_step;
     cursor.left -= zeros;
     if (cursor.left > 0) return;
-    if (cursor.tile == nullptr) leave_absent_tile(cursor);
+    if (cursor.tile == nullptr) leave_tile(cursor);
     if (++runs % kRunsPerCheck == 0) cursor.definition->connection.check_cancelled();
     next_run(cursor);
   }
@@ -277,6 +318,8 @@ int filter(sqlite3_vtab_cursor* base, int plan_number, const char* /*description
     }
     cursor.reads_values = plan.reads_values;
     cursor.skips_zeros = plan.skips_zeros;
+    cursor.takes_cells = plan.skips_zeros && plan.order.is_natural();
+    cursor.cells.reset();
     cursor.tiles.begin_scan();
     cursor.tile_id = -1;
     cursor.walk.start(plan.order, cursor.box);

@@ -1,5 +1,6 @@
 #include "storage/tiles/tile_reader.hpp"
 
+#include <memory>
 #include <utility>
 
 #include "common/check.hpp"
@@ -32,16 +33,35 @@ void StoredTileReader::begin_scan() {
 
 TilePtr StoredTileReader::read(std::int64_t tile_id) {
   DCHECK(attached_ > 0, "tiles are read for somebody who is attached");
-  if (const auto found = by_id_.find(tile_id); found != by_id_.end()) {
-    kept_.splice(kept_.begin(), kept_, found->second);
-    return found->second->tile;
-  }
+  if (by_id_.contains(tile_id)) return found(tile_id);
   connection_.check_cancelled();
   if (is_in_gap(tile_id)) return nullptr;
   auto tile = store_.read(connection_, tile_id);
   if (tile == nullptr) find_gap(tile_id);
   keep(tile_id, tile);
   return tile;
+}
+
+TilePtr StoredTileReader::read_cells(std::int64_t tile_id) {
+  if (by_id_.contains(~tile_id)) return found(~tile_id);
+  if (store_.is_sharded() || by_id_.contains(tile_id) || is_in_gap(tile_id)) return read(tile_id);
+  const auto label = store_.label(connection_, tile_id);
+  if (!label || label->format != TileFormat::Coordinates) return read(tile_id);
+  const auto shape = store_.grid().tile_shape(store_.grid().key_of(tile_id));
+  if (!CellBlock::may_have(shape)) return read(tile_id);
+  connection_.check_cancelled();
+  auto cells = store_.load_cells(connection_, tile_id, store_.dtype());
+  const std::vector<std::int64_t> numbers(cells.numbers.begin(), cells.numbers.end());
+  auto tile = std::make_shared<const Tile>(Tile::of_cells(std::make_shared<const CellBlock>(
+      CellBlock::of_numbers(store_.dtype(), shape, numbers, std::move(cells.values)))));
+  keep(~tile_id, tile);
+  return tile;
+}
+
+TilePtr StoredTileReader::found(std::int64_t tile_id) {
+  const auto entry = by_id_.at(tile_id);
+  kept_.splice(kept_.begin(), kept_, entry);
+  return entry->tile;
 }
 
 std::optional<std::int64_t> StoredTileReader::next(std::int64_t from) {

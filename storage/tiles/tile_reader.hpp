@@ -22,6 +22,10 @@ class TileReader {
   virtual ~TileReader() = default;
   /// Null if the tile is all zero.
   virtual TilePtr read(std::int64_t tile_id) = 0;
+  /// The same for scans of few cells: a tile of cells where the reader has it without its zeros.
+  virtual TilePtr read_cells(std::int64_t tile_id) { return read(tile_id); }
+  /// Whether most tiles are of cells, and so better read as such than kept with all values.
+  virtual bool has_cells() const { return false; }
   /// The first tile from `from` on that may be nonzero; nullopt if there is none.
   virtual std::optional<std::int64_t> next(std::int64_t from) { return from; }
   /// Bytes of tiles that stay cached: a scan that revisits no more than these reads each tile once.
@@ -37,18 +41,27 @@ class TileReader {
 /// Tiles of a tensor in memory.
 class HeldTileReader final : public TileReader {
  public:
+  using Tile = std::function<TilePtr(std::int64_t)>;
   /// `tile` returns the tile with a given number, `next` as the function of the reader; without it every tile may be
-  /// nonzero.
-  explicit HeldTileReader(std::function<TilePtr(std::int64_t)> tile,
-                          std::function<std::optional<std::int64_t>(std::int64_t)> next = {})
-      : tile_(std::move(tile)), next_(std::move(next)) {}
+  /// nonzero. `cells`: tiles are held as cells, and this function returns them so.
+  explicit HeldTileReader(Tile tile, std::function<std::optional<std::int64_t>(std::int64_t)> next = {},
+                          Tile cells = {})
+      : tile_(std::move(tile)), next_(std::move(next)), cells_(std::move(cells)) {}
   TilePtr read(std::int64_t tile_id) override { return tile_(tile_id); }
+  TilePtr read_cells(std::int64_t tile_id) override { return cells_ ? cells_(tile_id) : tile_(tile_id); }
+  bool has_cells() const override { return cells_ != nullptr; }
   std::optional<std::int64_t> next(std::int64_t from) override { return next_ ? next_(from) : from; }
-  std::int64_t kept_bytes() const override { return std::numeric_limits<std::int64_t>::max(); }
+  std::int64_t kept_bytes() const override {
+    return has_cells() ? kKeptOfCells : std::numeric_limits<std::int64_t>::max();
+  }
 
  private:
-  std::function<TilePtr(std::int64_t)> tile_;
+  // Values that are made from cells are made again where memory is short.
+  static constexpr std::int64_t kKeptOfCells = std::int64_t{16} << 20U;
+
+  Tile tile_;
   std::function<std::optional<std::int64_t>(std::int64_t)> next_;
+  Tile cells_;
 };
 
 /// Tiles of a stored tensor, read through the scanning connection, so that an open transaction sees its own changes.
@@ -61,6 +74,7 @@ class StoredTileReader final : public TileReader {
                    std::function<void()> verify);
 
   TilePtr read(std::int64_t tile_id) override;
+  TilePtr read_cells(std::int64_t tile_id) override;
   std::optional<std::int64_t> next(std::int64_t from) override;
   std::int64_t kept_bytes() const override { return kept_bytes_; }
   void attach() override;
@@ -69,7 +83,7 @@ class StoredTileReader final : public TileReader {
 
  private:
   struct Kept {
-    std::int64_t tile_id;
+    std::int64_t tile_id;  // of a tile of cells its complement
     TilePtr tile;
     std::int64_t bytes;
   };
@@ -83,6 +97,7 @@ class StoredTileReader final : public TileReader {
 
   bool is_in_gap(std::int64_t tile_id);
   void find_gap(std::int64_t tile_id);
+  TilePtr found(std::int64_t tile_id);
   void keep(std::int64_t tile_id, TilePtr tile);
   void forget() noexcept;
 
