@@ -5,8 +5,11 @@
 #include <cmath>
 #include <iterator>
 
+#include "catalog/catalog_sql.hpp"
 #include "catalog/comment_catalog.hpp"
+#include "catalog/dimension_rows.hpp"
 #include "catalog/grant_catalog.hpp"
+#include "catalog/stored_tiles.hpp"
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/letter_case.hpp"
@@ -39,17 +42,6 @@ std::string create_tables(std::string_view schema) {
   return create + kTensors + create + kDimensions;
 }
 
-/// `sql` with the schema in the place of each $.
-std::string in_schema(std::string_view schema, std::string_view sql) {
-  const auto quoted = quote_identifier(schema);
-  std::string out;
-  for (const char c : sql) {
-    if (c == '$') out += quoted;
-    else out += c;
-  }
-  return out;
-}
-
 /// The rest of a name behind the schema and a point; nullopt if it does not begin so.
 std::optional<std::string_view> behind_schema(std::string_view name, std::string_view schema) {
   if (name.size() < schema.size() + 2 || name[schema.size()] != '.') return std::nullopt;
@@ -77,101 +69,10 @@ TensorInfo qualified(TensorInfo info) {
 constexpr std::size_t kRememberedTensors = 10'000;
 constexpr std::size_t kTensorsLookedUpOneByOne = 100;  // as long as nothing changes
 
-/// SQLite has no larger values.
-constexpr std::int64_t kMostBytesOfTile = 1'000'000'000;
-
 constexpr const char* kStagedPrefix = "eindb_staged_";
 
 /// Staged tensors have names of this form and are left out of lists.
 constexpr const char* kVisible = " WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\' ORDER BY name COLLATE NOCASE";
-
-/// One row of eindb_dimensions.
-struct DimensionRow {
-  std::int64_t position;
-  std::string label;
-  std::int64_t extent;
-  std::int64_t parts;
-};
-
-/// A query that is kept compiled: a statement may look up thousands of tensors. At rest again when it goes out of
-/// scope.
-class KeptQuery {
- public:
-  KeptQuery(SqliteConnection& connection, std::string_view sql) : statement_(connection.kept(sql)) {}
-  ~KeptQuery() { statement_.reset(); }
-  KeptQuery(const KeptQuery&) = delete;
-  KeptQuery& operator=(const KeptQuery&) = delete;
-  SqliteStatement* operator->() const { return &statement_; }
-
- private:
-  SqliteStatement& statement_;
-};
-
-std::vector<DimensionRow> read_dimensions(SqliteConnection& connection, std::string_view schema,
-                                          std::int64_t tensor_id) {
-  const KeptQuery select(connection, in_schema(schema,
-                                               "SELECT position, label, extent, parts FROM $.eindb_dimensions WHERE "
-                                               "tensor_id = ? ORDER BY position LIMIT ?"));
-  select->bind(1, tensor_id).bind(2, kMaxStoredRank + 1);
-  std::vector<DimensionRow> rows;
-  while (select->step()) rows.push_back({select->integer(0), select->text(1), select->integer(2), select->integer(3)});
-  return rows;
-}
-
-/// The reason why rows cannot be the dimensions of a tensor of `dtype`; empty if they can.
-std::string fault_of(const std::vector<DimensionRow>& rows, DType dtype) {
-  if (rows.size() > kMaxStoredRank) return "it has more than " + std::to_string(kMaxStoredRank) + " dimensions";
-  std::vector<std::int64_t> extents;
-  std::vector<std::int64_t> parts;
-  for (std::size_t d = 0; d < rows.size(); ++d) {
-    const auto& row = rows[d];
-    const auto dimension = "dimension " + std::to_string(d);
-    if (row.position != static_cast<std::int64_t>(d)) return dimension + " is missing";
-    if (row.label.empty() || row.label.size() > kMaxNameLength) return dimension + " has no proper label";
-    if (row.label.find('\0') != std::string::npos) return dimension + " has no proper label";
-    if (row.extent < 0) return dimension + " has extent " + std::to_string(row.extent);
-    if (row.parts < 1 || row.parts > std::max<std::int64_t>(1, row.extent))
-      return dimension + " of extent " + std::to_string(row.extent) + " is cut into " + std::to_string(row.parts);
-    extents.push_back(row.extent);
-    parts.push_back(row.parts);
-  }
-  if (!try_product(parts)) return "it has more tiles than 64 bits can count";
-  extents.push_back(static_cast<std::int64_t>(size_of(dtype)));
-  return try_product(extents) ? "" : "its size overflows 64 bits";
-}
-
-/// Likewise of the edges of a tensor's dimensions.
-std::string fault_of_edges(const std::vector<std::int64_t>& edges, const std::vector<DimensionRow>& rows, DType dtype) {
-  if (edges.empty()) return "";
-  std::vector<std::int64_t> room{static_cast<std::int64_t>(size_of(dtype))};
-  for (std::size_t d = 0; d < edges.size(); ++d) {
-    const auto& row = rows[d];
-    if (edges[d] != 0 && row.parts != std::max<std::int64_t>(1, ceil_divide(row.extent, edges[d])))
-      return "dimension " + std::to_string(d) + " of extent " + std::to_string(row.extent) + " has " +
-             std::to_string(row.parts) + " parts of " + std::to_string(edges[d]);
-    room.push_back(edges[d] != 0 ? edges[d] : ceil_divide(std::max<std::int64_t>(1, row.extent), row.parts));
-  }
-  const auto bytes = try_product(room);
-  return bytes && *bytes <= kMostBytesOfTile ? "" : "its tiles are larger than a row can be";
-}
-
-// LENGTH of a blob reads the head of its row alone, and a label the tile's first bytes.
-TensorSummary count_stored(SqliteConnection& connection, const TensorInfo& info) {
-  TensorSummary out{.info = info, .stored_cells = 0};
-  const auto store = info.store();
-  auto select = connection.prepare("SELECT tile_id, LENGTH(tile) FROM " + store.quoted_table());
-  while (select.step()) {
-    ++out.stored_tiles;
-    out.stored_bytes += select.integer(1);
-    const auto id = select.integer(0);
-    const auto label = store.label(connection, id);
-    if (!label) continue;  // a damaged tile, which whoever reads it is told of
-    ++out.formats[label->format];
-    *out.stored_cells +=
-        label->format == TileFormat::Dense ? info.grid.tile_shape(info.grid.key_of(id)).element_count() : label->count;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -328,22 +229,25 @@ bool Catalog::has_tiles(std::string_view schema, const std::string& tensor) {
   return known->second.contains(to_lower(table));
 }
 
+// SQLite takes time in the number of all tables to say whether it has one.
+bool Catalog::has_own(std::string_view schema, const std::string& table, std::initializer_list<const char*> columns) {
+  auto& known = memory_.has_own[table];
+  auto found = known.find(schema);
+  if (found == known.end()) found = known.emplace(schema, connection_.has_table(table, columns, schema)).first;
+  return found->second;
+}
+
 bool Catalog::has_shardings(std::string_view schema) {
-  auto known = memory_.has_shardings.find(schema);
-  if (known == memory_.has_shardings.end()) {
-    const bool has = connection_.has_table("eindb_shardings", {"tensor_id", "replicas"}, schema);
-    known = memory_.has_shardings.emplace(schema, has).first;
-  }
-  return known->second;
+  return has_own(schema, "eindb_shardings", {"tensor_id", "replicas"});
 }
 
 bool Catalog::has_edges(std::string_view schema) {
-  auto known = memory_.has_edges.find(schema);
-  if (known == memory_.has_edges.end()) {
-    const bool has = connection_.has_table("eindb_edges", {"tensor_id", "position", "edge"}, schema);
-    known = memory_.has_edges.emplace(schema, has).first;
-  }
-  return known->second;
+  return has_own(schema, "eindb_edges", {"tensor_id", "position", "edge"});
+}
+
+bool Catalog::has_statistics(std::string_view schema) {
+  return has_own(schema, "eindb_statistics", {"tensor_id", "cells", "sampled"}) &&
+         has_own(schema, "eindb_degrees", {"tensor_id", "position", "indices", "degree"});
 }
 
 // Empty for a tensor whose dimensions are cut evenly.
@@ -492,104 +396,37 @@ std::vector<std::string> Catalog::own_names() {
 std::vector<TensorSummary> Catalog::list() {
   std::vector<TensorSummary> out;
   for (const auto& name : own_names())
-    if (const auto info = find(name)) out.push_back(summarize(*info));
+    if (const auto info = find(name)) out.push_back(count_stored(connection_, *info));
   for (const auto& [schema, path] : connection_.attached())
     for (const auto& name : names_in(schema))
-      if (const auto info = find_in(schema, name)) out.push_back(summarize(*info));
+      if (const auto info = find_in(schema, name)) out.push_back(count_stored(connection_, *info));
   return out;
-}
-
-TensorSummary Catalog::summarize(const TensorInfo& info) {
-  if (info.is_sharded()) {
-    TensorSummary out{.info = info};
-    for (const auto& [tile_id, reference] : read_references(connection_, info.store())) {
-      ++out.stored_tiles;
-      out.stored_bytes += static_cast<std::int64_t>(reference.bytes);
-    }
-    return out;
-  }
-  return count_stored(connection_, info);
 }
 
 void Catalog::write_tiles_in(FormatChoice formats) {
   if (std::exchange(formats_, formats) != formats) memory_ = {};
 }
 
-double Catalog::present(const TensorInfo& info) {
-  // Each look-up reads at most a page of the file, which execution reads anyway.
-  constexpr std::int64_t kLookedFor = 96;
-  const auto tiles = info.grid.tile_count();
-  if (tiles <= 1) return 1;
-  const auto table = info.store().quoted_table();
-  std::int64_t found = 0;
-  if (tiles <= kLookedFor) {
-    auto select = connection_.prepare("SELECT COUNT(*) FROM " + table);
-    if (select.step()) found = select.integer(0);
-  } else {
-    auto select = connection_.prepare("SELECT 1 FROM " + table + " WHERE tile_id = ?");
-    // The step is irrational, or samples would follow the columns of the grid.
-    constexpr double kStep = 0.6180339887498949;
-    for (std::int64_t n = 1; n <= kLookedFor; ++n) {
-      const double place = static_cast<double>(n) * kStep;
-      select.bind(1, static_cast<std::int64_t>((place - std::floor(place)) * static_cast<double>(tiles)));
-      if (select.step()) ++found;
-      select.reset();
-    }
-  }
-  const auto looked_for = static_cast<double>(std::min(tiles, kLookedFor));
-  const double share = std::clamp(static_cast<double>(found), 0.5, looked_for) / looked_for;
-  return std::exp2(std::round(8 * std::log2(share)) / 8);
+double Catalog::present(const TensorInfo& info) { return present_share(connection_, info); }
+
+std::optional<TensorStatistics> Catalog::statistics(const TensorInfo& info) {
+  forget_if_changed();
+  return has_statistics(info.schema) ? StatisticsCatalog(connection_).find(info) : std::nullopt;
 }
 
-std::optional<double> Catalog::stored_cells(const TensorInfo& info) {
-  // Each label is the beginning of a row of the file, in a page of its own. If the first ones are of dense tiles, no
-  // others are looked at.
-  constexpr std::int64_t kLookedAt = 64;
-  constexpr std::int64_t kFirstLooks = 2;
-  constexpr std::int64_t kFewCells = 4096;
-  const bool always = info.formats == FormatChoice::Sparse;
-  if (info.is_sharded() || (!always && info.grid.shape().element_count() < kFewCells)) return std::nullopt;
-  const auto store = info.store();
-  const auto tiles = info.grid.tile_count();
-  StoredTileIds ids(connection_, store);
-  double cells = 0;
-  std::int64_t looked_at = 0;
-  bool all_dense = true;
-  const auto look_near = [&](std::int64_t place) {
-    const auto id = ids.next(place);
-    const auto label = id ? store.label(connection_, *id) : std::nullopt;
-    if (!label) return id.has_value();
-    const bool dense = label->format == TileFormat::Dense;
-    all_dense = all_dense && dense;
-    cells += static_cast<double>(dense ? info.grid.tile_shape(info.grid.key_of(*id)).element_count() : label->count);
-    ++looked_at;
-    return true;
-  };
-  for (std::int64_t n = 0; n < kFirstLooks; ++n) look_near(n * tiles / kFirstLooks);
-  if (all_dense && !always) return std::nullopt;
-  const auto looks = std::min(tiles, kLookedAt);
-  for (std::int64_t n = 0; n < looks; ++n)
-    if (!look_near(static_cast<std::int64_t>(static_cast<double>(n) / static_cast<double>(looks) *
-                                             static_cast<double>(tiles))))
-      break;
-  if (looked_at == 0) return always ? std::optional(1.0) : std::nullopt;
-  const double all = cells / static_cast<double>(looked_at) * row_count(store);
-  return std::exp2(std::round(2 * std::log2(std::max(1.0, all))) / 2);
+std::optional<CellEstimate> Catalog::stored_cells(const TensorInfo& info) {
+  constexpr double kNear = 2;
+  const auto sampled = sampled_cells(connection_, info);
+  if (!sampled) return std::nullopt;
+  const auto known = statistics(info);
+  if (!known || !known->sampled || *sampled > kNear * *known->sampled || *known->sampled > kNear * *sampled)
+    return CellEstimate{*sampled, {}};
+  return CellEstimate{std::max(1.0, static_cast<double>(known->cells)), known->spread};
 }
 
-// Those of a large table from the share of its numbers that are there.
-double Catalog::row_count(const TileStore& store) {
-  constexpr std::int64_t kCounted = 4096;
-  auto select = connection_.prepare("SELECT COUNT(*) FROM (SELECT 1 FROM " + store.quoted_table() + " LIMIT " +
-                                    std::to_string(kCounted) + ")");
-  const auto counted = select.step() ? select.integer(0) : 0;
-  if (counted < kCounted) return static_cast<double>(counted);
-  // The numbers of the first rows, if rows lie evenly.
-  auto last = connection_.prepare("SELECT tile_id FROM " + store.quoted_table() + " ORDER BY tile_id LIMIT 1 OFFSET " +
-                                  std::to_string(kCounted - 1));
-  const auto tiles = static_cast<double>(store.grid().tile_count());
-  const auto reached = last.step() ? static_cast<double>(last.integer(0)) + 1 : tiles;
-  return static_cast<double>(kCounted) * tiles / std::max(1.0, reached);
+void Catalog::put_statistics(const TensorInfo& info, std::int64_t cells, CellSpread spread) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  StatisticsCatalog(connection_).put(info, {cells, sampled_cells(connection_, info), std::move(spread)});
 }
 
 void Catalog::require_free(const std::string& name) {
@@ -687,6 +524,7 @@ void Catalog::remove(const TensorInfo& info) {
     connection_.prepare("DELETE FROM main.eindb_shardings WHERE tensor_id = ?").bind(1, info.id).run();
   if (has_edges(info.schema))
     connection_.prepare(in_schema(info.schema, "DELETE FROM $.eindb_edges WHERE tensor_id = ?")).bind(1, info.id).run();
+  if (has_statistics(info.schema)) StatisticsCatalog(connection_).forget(info);
   info.store().drop(connection_);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "catalog/statistics_catalog.hpp"
 #include "catalog/tensor_info.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 
@@ -20,6 +22,8 @@ namespace eindb {
 ///     eindb_dimensions(tensor_id, position, label, extent, parts)
 ///     eindb_shardings(tensor_id INTEGER PRIMARY KEY, replicas)      only for tensors whose tiles are at workers
 ///     eindb_edges(tensor_id, position, edge)       only for dimensions that have grown, which have an edge (TileGrid)
+///     eindb_statistics(tensor_id INTEGER PRIMARY KEY, cells, sampled)      of tensors that were analyzed
+///     eindb_degrees(tensor_id, position, indices, degree)      (catalog/statistics_catalog)
 ///     eindb_settings(name, value)
 ///
 /// Temporary tensors, which are the session's alone and end with it, are in tables of the same names in SQLite's schema
@@ -61,13 +65,16 @@ class Catalog {
   std::vector<TensorSummary> list();
   /// The names of tensors in one schema, including those at workers.
   std::vector<std::string> names_in(std::string_view schema);
-  TensorSummary summarize(const TensorInfo& info);
-  /// The share of tiles that are stored, rounded to about a tenth, so that few writes change it. Large grids are
-  /// sampled; no tile is read. 1 for a tensor of one tile.
+  /// present_share() of catalog/stored_tiles.
   double present(const TensorInfo& info);
-  /// About how many cells are stored, from the labels of some tiles, rounded so that it rarely changes; nullopt for
-  /// tensors at workers and for those of which no tile was found.
-  std::optional<double> stored_cells(const TensorInfo& info);
+  /// The cells of the tensor's statistics while they are near the truth, which is where the labels of some tiles tell
+  /// of at most twice or half as many cells as when the statistics were made; else what these labels tell. nullopt if
+  /// they tell nothing (sampled_cells() of catalog/stored_tiles).
+  std::optional<CellEstimate> stored_cells(const TensorInfo& info);
+  /// What was last put; nullopt if there is nothing, or nothing that may be true of the tensor.
+  std::optional<TensorStatistics> statistics(const TensorInfo& info);
+  /// Replaces the statistics, which are of the tensor's stored cells as they are now.
+  void put_statistics(const TensorInfo& info, std::int64_t cells, CellSpread spread);
 
   /// Creates a tensor of zeros; `replicas` as in TensorInfo. Error{DuplicateName} if a tensor, table or view of the
   /// schema has the name.
@@ -111,14 +118,11 @@ class Catalog {
     std::uint64_t version = 0;
     std::uint32_t commits_of_others = 0;
     std::map<std::string, TensorInfo> tensors = {};
-    std::map<std::string, bool, std::less<>> exists = {};  // by schema
-    std::map<std::string, bool, std::less<>> has_shardings = {};
-    std::map<std::string, bool, std::less<>> has_edges = {};
+    std::map<std::string, bool, std::less<>> exists = {};                             // by schema
+    std::map<std::string, std::map<std::string, bool, std::less<>>> has_own = {};     // by table, then by schema
     std::map<std::string, std::unordered_set<std::string>, std::less<>> tables = {};  // lower case; see has_tiles
   };
   using Schemas = std::vector<std::string>;
-
-  double row_count(const TileStore& store);
 
   void forget_if_changed();
   std::optional<TensorInfo> remembered(std::string_view name);
@@ -134,8 +138,10 @@ class Catalog {
                     const TileGrid& grid, int replicas, std::string_view schema);
   void insert_sharding(const TensorInfo& info);
   bool has_tiles(std::string_view schema, const std::string& tensor);
+  bool has_own(std::string_view schema, const std::string& table, std::initializer_list<const char*> columns);
   bool has_shardings(std::string_view schema);
   bool has_edges(std::string_view schema);
+  bool has_statistics(std::string_view schema);
   std::vector<std::int64_t> read_edges(std::string_view schema, std::int64_t tensor_id, std::size_t rank,
                                        const std::string& name);
   void insert_edges(const TensorInfo& info);

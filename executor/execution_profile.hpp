@@ -19,6 +19,7 @@ struct NodeProfile {
   /// kernel call. For a group-by: elements of the partial result that each call except a group's first adds to. For a
   /// repartition: elements of the tiles it makes, except absent tiles.
   std::int64_t elements = 0;
+  std::int64_t cells = 0;  ///< of the result's tiles, as far as these are of cells, or of those read from storage
 };
 
 /// The measurements of one step of a plan on one rank.

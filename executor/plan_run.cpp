@@ -260,6 +260,7 @@ void PlanRun::collect_profile() {
       node.tiles_in += part.tiles_in;
       node.elements += part.elements;
       node.bytes += part.bytes;
+      node.cells += part.cells;
     }
   }
   for (std::size_t n = 0; n < threads.size(); ++n)
@@ -267,7 +268,10 @@ void PlanRun::collect_profile() {
   for (const auto& region : graph_.regions())
     for (auto s = region.begin; s < region.end; ++s) complete_profile(graph_.stages()[s], slice_count(region.loop));
   for (std::size_t n = 0; n < nodes_.size(); ++n)
-    if (nodes_[n].stored_reads != nullptr) profile_.nodes[n].tiles_in = *nodes_[n].stored_reads;
+    if (nodes_[n].stored_reads != nullptr) {
+      profile_.nodes[n].tiles_in = nodes_[n].stored_reads->tiles;
+      profile_.nodes[n].cells = nodes_[n].stored_reads->cells;
+    }
 }
 
 // Fills in the figures known in advance, and moves the calls and operands of a group's join to the join's node.

@@ -309,7 +309,11 @@ void PlanRun::complete(Worker& worker, StageRun& run, std::int64_t tile, JoinOpe
 // worker.c.key must be the tile's key.
 void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, TilePtr tile) {
   const auto node = run.stage->node;
-  if (tile != nullptr) profile(worker, run).bytes += static_cast<std::int64_t>(tile->byte_size());
+  if (tile != nullptr) {
+    auto& done = profile(worker, run);
+    done.bytes += static_cast<std::int64_t>(tile->byte_size());
+    if (tile->is_of_cells()) done.cells += tile->cells().count();
+  }
   nodes_[node].relation->put(tile_id, std::move(tile));
   for (const auto* link : nodes_[node].waiting) count_arrival(worker, *link);
   if (graph_.sinks_of(node) > 0) announce(node, tile_id);

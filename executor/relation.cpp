@@ -74,10 +74,14 @@ TilePtr Relation::stored_tile(std::int64_t tile_id) {
   DCHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is asked for lies in its grid");
   if (source_ == nullptr) return tiles_.get(number_of(tile_id));
   const bool first = tensor_->attached || !seen_[static_cast<std::size_t>(tile_id)].exchange(true);
-  if (first) tiles_read_->fetch_add(1, std::memory_order_relaxed);
+  if (first) tiles_read_->tiles.fetch_add(1, std::memory_order_relaxed);
   if (!is_kept_elsewhere()) return tiles_.get(tile_id);
   // Attached tensors are in memory, so a copy of a tile lives only as long as the kernels that read it.
-  return tensor_->attached ? counted(read(tile_id)) : read(tile_id);
+  if (tensor_->attached) return counted(read(tile_id));
+  auto tile = read(tile_id);
+  if (first && tile != nullptr && tile->is_of_cells())
+    tiles_read_->cells.fetch_add(tile->cells().count(), std::memory_order_relaxed);
+  return tile;
 }
 
 TilePtr Relation::take(std::int64_t tile_id) {

@@ -58,8 +58,11 @@ class Relation {
   /// The bytes of the nonzero tiles put, or read and kept here, so far.
   std::int64_t bytes() const { return tiles_.bytes(); }
 
-  /// Counts the tiles read from storage, each once; may outlive the relation.
-  using Counter = std::atomic<std::int64_t>;
+  /// Counts the tiles read from storage, each once, and the cells of those that are of cells; may outlive the relation.
+  struct Counter {
+    std::atomic<std::int64_t> tiles = 0;
+    std::atomic<std::int64_t> cells = 0;
+  };
   std::shared_ptr<Counter> tiles_read() const { return tiles_read_; }
   /// Continues the count of another relation over the same tensor.
   void count_reads_in(std::shared_ptr<Counter> counter) { tiles_read_ = std::move(counter); }
@@ -87,7 +90,7 @@ class Relation {
   std::optional<InputTensor> tensor_;  // set if and only if tiles are read on demand
   TileSource* source_ = nullptr;
   std::shared_ptr<MemoryBudget> memory_;
-  std::shared_ptr<Counter> tiles_read_ = std::make_shared<Counter>(0);
+  std::shared_ptr<Counter> tiles_read_ = std::make_shared<Counter>();
   std::vector<std::atomic<bool>> seen_;  // by tile read on demand: whether it is counted
   static constexpr int kNothing = 0;
   static constexpr int kZeros = 1;

@@ -8,7 +8,7 @@
 #include "optimizer/partitions/cell_work.hpp"
 #include "tensor/annihilation.hpp"
 #include "tensor/cell_block.hpp"
-#include "tensor/cell_form.hpp"
+#include "tensor/cell_estimate.hpp"
 #include "tensor/cell_gather.hpp"
 
 namespace eindb {
@@ -50,8 +50,8 @@ class CellChoice {
     const auto& stored = graph_.vertex(id).stored;
     if (!stored || stored->as_cells || !stored->cells || stored->attached || stored->selection) return false;
     const auto all = static_cast<double>(stored->grid.shape().element_count());
-    return (always_ || *stored->cells <= kMostDense * all) && !has_scales(stored->encoding) &&
-           fits(*stored->cells, stored->dtype, stored->grid.rank()) && !readers_[id.index()].empty() &&
+    return (always_ || stored->cells->cells <= kMostDense * all) && !has_scales(stored->encoding) &&
+           fits(stored->cells->cells, stored->dtype, stored->grid.rank()) && !readers_[id.index()].empty() &&
            CellBlock::may_have(stored->grid.shape());
   }
 
@@ -74,12 +74,12 @@ class CellChoice {
     const auto all = static_cast<double>(vertex.bound.element_count());
     const auto pattern = pattern_of(graph_, vertex, cells);
     if (!pattern) return;
-    const auto made = cell_results(vertex.einsum, graph_.labels(), cells, *pattern);
-    if (!always_ && (all < kFewResults || made > kMostDenseResult * all)) return;
-    if (!CellBlock::may_have(vertex.bound) || !fits(made, vertex.dtype, vertex.bound.rank())) return;
+    auto made = cell_results(vertex.einsum, graph_.labels(), cells, *pattern);
+    if (!always_ && (all < kFewResults || made.cells > kMostDenseResult * all)) return;
+    if (!CellBlock::may_have(vertex.bound) || !fits(made.cells, vertex.dtype, vertex.bound.rank())) return;
     if (!keeps_zero(vertex.einsum, vertex.compute_dtype)) return;
     auto tried = graph_;
-    tried.hold_as_cells(id, made);
+    tried.hold_as_cells(id, std::move(made));
     take_if_faster(std::move(tried), {id}, {id});
   }
 

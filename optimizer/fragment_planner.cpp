@@ -15,6 +15,10 @@
 namespace eindb {
 namespace {
 
+std::optional<double> cell_count(const Vertex& vertex) {
+  return vertex.cells ? std::optional(vertex.cells->cells) : std::nullopt;
+}
+
 class FragmentPlanner {
  public:
   FragmentPlanner(const EinGraph& graph, const Labelling& labelling) : graph_(graph), labelling_(labelling) {
@@ -172,13 +176,14 @@ class FragmentPlanner {
     const auto& tensor = *graph_.vertex(input).stored;
     const auto [known, is_new] = parts_of_slices_.try_emplace({input, labels, {}});
     if (is_new)
-      known->second = add({ScanNode{tensor}, input, tensor.dtype, tensor.grid, graph_.vertex(input).cells}, labels);
+      known->second =
+          add({ScanNode{tensor}, input, tensor.dtype, tensor.grid, cell_count(graph_.vertex(input))}, labels);
     return known->second;
   }
 
   NodeId scan(VertexId v) {
     const auto& tensor = *graph_.vertex(v).stored;
-    return add({ScanNode{tensor}, v, tensor.dtype, tensor.grid, graph_.vertex(v).cells});
+    return add({ScanNode{tensor}, v, tensor.dtype, tensor.grid, cell_count(graph_.vertex(v))});
   }
 
   // The tensor of `node` in the wanted partition.
@@ -226,7 +231,7 @@ class FragmentPlanner {
     const TileGrid grid(vertex.bound, partition.project(head));
     const bool grouped = join.is_partial();
     CHECK(!grouped || !vertex.cells, "cells of a result are made in one call for each part");
-    const auto joined = add({std::move(join), v, vertex.dtype, grid, vertex.cells}, head);
+    const auto joined = add({std::move(join), v, vertex.dtype, grid, cell_count(vertex)}, head);
     return grouped ? add({GroupByNode{joined}, v, vertex.dtype, grid}, head) : joined;
   }
 

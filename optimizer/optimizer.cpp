@@ -283,6 +283,7 @@ void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) 
 PathOptions path_options(const OptimizerOptions& options) {
   auto path = options.path;
   path.memory_limit = options.memory_limit;
+  path.by_cells = options.workers == 0 && !options.disabled_passes.contains(std::string(kCellChoice));
   return path;
 }
 
@@ -331,11 +332,12 @@ void Optimization::rewrite() {
 }
 
 void Optimization::order() {
-  plan_.graph = run_passes(PassStage::Order, std::move(plan_.graph), options_.disabled_passes, plan_.stages, paths_);
+  const auto rewritten = plan_.graph;
+  plan_.graph = run_passes(PassStage::Order, rewritten, options_.disabled_passes, plan_.stages, paths_);
   plan_.path = summary(bound_, plan_.graph, paths_.report());
   estimate_densities(plan_.graph);
   if (!may_use_cells(plan_.graph, options_)) return;
-  dense_ = {plan_.graph, options_.output_partitions};
+  dense_ = {rewritten, options_.output_partitions};
   plan_.graph = timed(std::string(kCellChoice), plan_.stages, [&] { return with_cells(plan_.graph, options_); });
   set_partitions_of_cells(plan_.graph, options_);
 }
@@ -352,12 +354,14 @@ void Optimization::lower() {
     keep_to_memory(plan_, options_);
     // Dense tiles can be worked on in smaller parts.
     if (plan_.shortfall && dense_) {
-      plan_.graph = std::move(dense_->graph);
+      plan_.graph = std::move(dense_->rewritten);
       options_.output_partitions = std::move(dense_->output_partitions);
       options_.disabled_passes.emplace(kCellChoice);
+      paths_.forget_cells();
       plan_.shortfall.reset();
       plan_.memory_choice.reset();
       plan_.recomputed.clear();
+      order();
       label();
       lower_for_one_rank(plan_, options_);
       keep_to_memory(plan_, options_);

@@ -124,10 +124,10 @@ class Optimization {
   PathSearch paths_;
   OptimizedPlan plan_;
   struct DenseWay {
-    EinGraph graph;
+    EinGraph rewritten;
     WantedPartitions output_partitions;
   };
-  std::optional<DenseWay> dense_;  // set where `plan_` may hold cells: the way without them
+  std::optional<DenseWay> dense_;  // set where `plan_` may hold cells: what to order and plan without them
 };
 
 /// All stages of an Optimization. Safe to call from any number of threads.

@@ -508,6 +508,11 @@ struct AlterTensor {
   std::variant<Identifier, PartitionClause, ReplicasClause, ExtendClause, LabelRenaming, TypeClause> change;
 };
 
+/// ANALYZE TENSOR [X]: makes the statistics of one tensor, or of all.
+struct AnalyzeTensor {
+  std::optional<Identifier> name;
+};
+
 struct ShowTensors {};
 
 /// SHOW MACROS: lists the user's own macros and aggregates; SHOW AGGREGATES: those alone.
@@ -743,11 +748,11 @@ struct Repeat {
 };
 
 struct Statement {
-  std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowFileTensors, ShowMacros, Describe,
-               CopyFrom, CopyAllFrom, CopyTo, Backup, AttachDatabase, DetachDatabase, InsertInto, CreateTensors,
-               UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback, SetTransaction,
-               Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CommentOn, CreateUser, AlterUser,
-               DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, Sql>
+  std::variant<Empty, CreateTensor, DropTensor, AlterTensor, AnalyzeTensor, ShowTensors, ShowFileTensors, ShowMacros,
+               Describe, CopyFrom, CopyAllFrom, CopyTo, Backup, AttachDatabase, DetachDatabase, InsertInto,
+               CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback,
+               SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CommentOn, CreateUser,
+               AlterUser, DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

@@ -42,6 +42,9 @@ class Replacement {
     rewrite(alter.name);
     std::visit([&](auto& change) { rewrite(change); }, alter.change);
   }
+  void rewrite(ast::AnalyzeTensor& analyze) {
+    if (analyze.name) rewrite(*analyze.name);
+  }
   void rewrite(ast::Describe& describe) { rewrite(describe.name); }
   void rewrite(ast::ShowFileTensors& show) {
     rewrite(show.path);

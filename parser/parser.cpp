@@ -247,6 +247,7 @@ StatementParser find_parser(const Words& words, std::string_view text) {
   if (first.is_word("CREATE")) return find_second(words, kCreateStatements);
   if (first.is_word("DROP")) return find_second(words, kDropStatements);
   if (first.is_word("ALTER")) return find_second(words, kAlterStatements);
+  if (first.is_word("ANALYZE") && words[1].is_word("TENSOR")) return statement_parsers::analyze_tensor;
   if (first.is_word("WITH")) return starts_query(Tokenizer(text, first.span.begin)) ? query : nullptr;
   if (first.is_word("EXPLAIN"))
     return explains_query(words, Tokenizer(text, first.span.end)) ? statement_parsers::explain : nullptr;

@@ -102,6 +102,11 @@ StatementOutline outline_of(std::string_view text) {
     outline.stores_text = verb.is_word("CREATE") && is_one_of(object, {"VIEW", "TRIGGER"});
     if (object.is(Token::Kind::Word)) outline.tag += " " + to_upper(object.text);
   }
+  if (verb.is_word("ANALYZE") && tokenizer.next().is_word("TENSOR")) {
+    outline.kind = StatementKind::Alter;
+    outline.tag += " TENSOR";
+    outline.writes = true;
+  }
   if (verb.is_word("COPY")) {
     const auto way = find(tokenizer, [](const Token& token) { return is_one_of(token, {"FROM", "TO"}); });
     outline.writes = way.is_word("FROM");

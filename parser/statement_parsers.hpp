@@ -15,6 +15,7 @@ Node create_tensor(TokenStream& tokens);
 Node create_or_replace(TokenStream& tokens);
 Node drop_tensor(TokenStream& tokens);
 Node alter_tensor(TokenStream& tokens);
+Node analyze_tensor(TokenStream& tokens);
 /// Parses the path and the options of SHOW TENSORS IN, which the caller has read.
 Node file_tensors(TokenStream& tokens);
 Node describe(TokenStream& tokens);

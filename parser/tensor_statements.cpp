@@ -381,6 +381,15 @@ Node alter_tensor(TokenStream& tokens) {
   return alter;
 }
 
+Node analyze_tensor(TokenStream& tokens) {
+  ast::AnalyzeTensor analyze;
+  tokens.take();
+  tokens.expect_word("TENSOR", "after ANALYZE");
+  if (!tokens.at(Token::Kind::End) && !tokens.at_symbol(";"))
+    analyze.name = tokens.expect_tensor("the name of the tensor");
+  return analyze;
+}
+
 Node describe(TokenStream& tokens) {
   tokens.take();
   return ast::Describe{tokens.expect_tensor("the name of the tensor")};

@@ -62,6 +62,7 @@ InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<s
     }
   }
   held.grid = held.selection->grid();
+  held.cells.reset();
   return held;
 }
 
@@ -82,12 +83,14 @@ double share_of_cells(double cells, DType type, const Shape& shape) {
   return cells / all * bytes_of_cell(type, shape.rank()) / static_cast<double>(size_of(type));
 }
 
-void EinGraph::hold_as_cells(VertexId id, std::optional<double> cells) {
+void EinGraph::hold_as_cells(VertexId id, std::optional<CellEstimate> cells) {
   auto& changed = vertices_.change(id.index());
   CHECK(!changed.is_input() || !cells || (changed.stored->cells && !changed.stored->selection),
         "a stored tensor whose cells are counted is read as cells");
-  changed.cells = cells;
+  CHECK(!cells || cells->spread.empty() || cells->spread.size() == changed.bound.rank(),
+        "cells lie along the dimensions of their tensor");
   if (changed.is_input()) changed.stored->as_cells = cells.has_value();
+  changed.cells = std::move(cells);
 }
 
 void EinGraph::set_density(VertexId id, TileDensity density) {

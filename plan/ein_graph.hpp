@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/strong_id.hpp"
+#include "tensor/cell_spread.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/stored_type.hpp"
@@ -58,7 +59,7 @@ struct InputTensor {
   double present = 1;                       ///< the approximate share of its tiles that are stored
   Encoding encoding = Encoding::Plain;      ///< of the stored tiles
   /// About how many cells are stored; nullopt if that is not known.
-  std::optional<double> cells = {};
+  std::optional<CellEstimate> cells = {};
   /// Whether tiles are read as tiles of cells (Tile::is_of_cells), which can be in any partition. The planner's choice,
   /// for tensors whose `cells` are known and without a selection.
   bool as_cells = false;
@@ -91,14 +92,14 @@ struct Vertex {
   DType compute_dtype = DType::Float64;  ///< type of the expression's value, which is aggregated
   TileDensity density = {};              ///< filled in after all rewrites
   /// Set where the tiles of its tensor are tiles of cells: about how many cells they have. The planner's choice.
-  std::optional<double> cells = {};
+  std::optional<CellEstimate> cells = {};
   bool keeps_order = false;          ///< a step of an order of contraction that the statement gives
   bool is_compared = false;          ///< an extreme whose derivative looks for values that are equal to it
   bool is_part_of_adapting = false;  ///< cells of an operand that adapts, without computation
 
   bool is_input() const { return stored.has_value(); }
   /// The bytes of its tiles relative to those of dense ones; 1 unless they are of cells.
-  double stored_share() const { return cells ? share_of_cells(*cells, dtype, bound) : 1; }
+  double stored_share() const { return cells ? share_of_cells(cells->cells, dtype, bound) : 1; }
   /// Whether its values, which are INT64, take the type of what they meet, as constants do: those of stored integers of
   /// at most 16 bits.
   bool adapts() const { return is_part_of_adapting || (stored && eindb::adapts(stored->encoding)); }
@@ -211,7 +212,7 @@ class EinGraph {
   void set_dtype(VertexId id, DType type) { vertices_.change(id.index()).dtype = type; }
   void set_density(VertexId id, TileDensity density);
   /// Decides whether the tiles of a vertex's tensor are of cells (Vertex::cells, for an input InputTensor::as_cells).
-  void hold_as_cells(VertexId id, std::optional<double> cells);
+  void hold_as_cells(VertexId id, std::optional<CellEstimate> cells);
   /// Says that values are compared with this extreme of them, so that both must be computed in the same order.
   void set_compared(VertexId id) { vertices_.change(id.index()).is_compared = true; }
 

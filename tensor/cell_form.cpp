@@ -1,7 +1,6 @@
 #include "tensor/cell_form.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tensor/access_form.hpp"
 #include "tensor/scalar_types.hpp"
@@ -58,33 +57,6 @@ bool has_rest(const EinSum& einsum, std::span<const DType> types) {
   return einsum.aggregate != Aggregate::Prod || is_idempotent;
 }
 
-double extent_of(const Labels& labels, const LabelTable& table) {
-  double extent = 1;
-  for (const auto label : labels) extent *= static_cast<double>(table.extent(label));
-  return extent;
-}
-
-// The part of the points over its labels at which an operand has cells.
-double density_of(const Labels& labels, double cells, const LabelTable& table) {
-  const auto extent = extent_of(labels, table);
-  return extent > 0 ? std::min(1.0, cells / extent) : 0;
-}
-
-// Of `places` that are equally likely, the expected number that `draws` hit.
-double places_hit(double places, double draws) {
-  return places > 0 ? -places * std::expm1(-std::min(draws / places, 700.0)) : 0;
-}
-
-double joint_density(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern) {
-  double joint = 1;
-  for (std::size_t n = 0; n < cells.size(); ++n) {
-    if (!cells[n]) continue;
-    const auto density = density_of(einsum.inputs[n], *cells[n], labels);
-    joint *= pattern == CellPattern::Union ? 1 - density : density;
-  }
-  return pattern == CellPattern::Union ? 1 - joint : joint;
-}
-
 }  // namespace
 
 std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DType> operand_types,
@@ -112,36 +84,10 @@ std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DT
 bool leaves_zeros(const EinSum& einsum, const LabelTable& labels, std::span<const DType> operand_types,
                   CellPattern pattern) {
   if (pattern != CellPattern::WithRest) return true;
-  if (extent_of(einsum.aggregated, labels) == 0) return false;
+  for (const auto label : einsum.aggregated)
+    if (labels.extent(label) == 0) return false;
   const auto rest = rest_of(einsum, operand_types);
   return einsum.aggregate != Aggregate::Sum && rest && rest->visit([](auto v) { return v == decltype(v)(0); });
-}
-
-double cell_steps(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern) {
-  return extent_of(einsum.labels(), labels) * joint_density(einsum, labels, cells, pattern);
-}
-
-double cell_results(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern) {
-  const auto all = extent_of(einsum.output, labels);
-  const auto aggregated = extent_of(einsum.aggregated, labels);
-  if (pattern == CellPattern::Union) {
-    const auto density = joint_density(einsum, labels, cells, pattern);
-    return std::min(all, places_hit(all, all * aggregated * density));
-  }
-  // Operands whose labels the result has bound it by themselves; those of the others meet for some aggregated index.
-  double bound = all;
-  double met = 1;
-  double from_there = all;
-  for (std::size_t n = 0; n < cells.size(); ++n) {
-    if (!cells[n]) continue;
-    const auto inside = difference(einsum.inputs[n], difference(einsum.inputs[n], einsum.output));
-    const auto places = extent_of(inside, labels);
-    if (places > 0) bound *= places_hit(places, *cells[n]) / places;
-    const auto density = density_of(einsum.inputs[n], *cells[n], labels);
-    if (inside.size() == einsum.inputs[n].size()) from_there *= density;
-    else met *= density;
-  }
-  return std::min({all, from_there, bound, places_hit(from_there, from_there * aggregated * met)});
 }
 
 }  // namespace eindb

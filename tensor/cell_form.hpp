@@ -41,12 +41,4 @@ std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DT
 bool leaves_zeros(const EinSum& einsum, const LabelTable& labels, std::span<const DType> operand_types,
                   CellPattern pattern);
 
-/// Numbers of cells by operand; nullopt: the operand has all values.
-using CellCounts = std::vector<std::optional<double>>;
-
-/// The expected number of points visited, of the whole tensors, if cells are spread uniformly and independently.
-double cell_steps(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern);
-/// The expected number of cells of the result likewise, at most all of them.
-double cell_results(const EinSum& einsum, const LabelTable& labels, const CellCounts& cells, CellPattern pattern);
-
 }  // namespace eindb

@@ -74,6 +74,7 @@ Json json_of(const OperatorDescription& op) {
   if (op.slices > 1) out["slices"] = json_number(op.slices);
   if (op.density < 1) out["density"] = op.density;
   if (op.cells) out["cells"] = json_number(std::round(*op.cells));
+  if (op.actual_cells) out["actual_cells"] = *op.actual_cells;
   if (op.seconds) out["actual_seconds"] = *op.seconds;
   if (op.tiles_read) out["tiles_read"] = *op.tiles_read;
   if (op.skipped_calls > 0) out["skipped_calls"] = op.skipped_calls;

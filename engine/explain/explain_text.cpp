@@ -101,6 +101,7 @@ std::string operator_text(const OperatorDescription& op) {
   out += fields_text(op.own);
   if (op.density < 1) out += ", density " + share(op.density);
   if (op.cells) out += ", as cells, about " + grouped(std::round(*op.cells));
+  if (op.actual_cells) out += ", in fact " + grouped(static_cast<double>(*op.actual_cells));
   if (op.slices > 1) out += ", in " + magnitude(op.slices) + " slices";
   if (op.tiles_read) out += ", " + std::to_string(*op.tiles_read) + " tiles read";
   if (op.skipped_calls > 0) out += ", " + grouped(static_cast<double>(op.skipped_calls)) + " calls skipped for zeros";

@@ -164,6 +164,7 @@ OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
   CHECK(id.index() < profile->nodes.size(), "an operator that is described has a profile where the plan ran");
   const auto& did = profile->nodes[id.index()];
   out.seconds = did.seconds;
+  if (node.cells && node.role() != OperatorRole::Delivery) out.actual_cells = did.cells;
   if (node.role() == OperatorRole::Source) out.tiles_read = did.tiles_in;
   out.skipped_calls = did.skipped_calls;
   return out;

@@ -75,9 +75,10 @@ struct OperatorDescription {
   std::vector<std::size_t> inputs;
   Partition grid;
   DescriptionFields own;
-  double slices = 1;                           ///< how often it runs
-  double density = 1;                          ///< estimated share of elements that are not zero
-  std::optional<double> cells = std::nullopt;  ///< set if its tiles are of cells: about how many they have
+  double slices = 1;                                        ///< how often it runs
+  double density = 1;                                       ///< estimated share of elements that are not zero
+  std::optional<double> cells = std::nullopt;               ///< set if its tiles are of cells: about how many they have
+  std::optional<std::int64_t> actual_cells = std::nullopt;  ///< set likewise, if they were counted
   std::optional<double> seconds = std::nullopt;
   std::optional<std::int64_t> tiles_read = std::nullopt;
   std::int64_t skipped_calls = 0;

@@ -27,6 +27,9 @@ class TargetOfAttached {
     for (const auto& name : drop.names) refuse(name);
   }
   void operator()(const ast::AlterTensor& alter) const { refuse(alter.name); }
+  void operator()(const ast::AnalyzeTensor& analyze) const {
+    if (analyze.name) refuse(*analyze.name);
+  }
   void operator()(const ast::InsertInto& insert) const { refuse(insert.tensor); }
   // COPY makes a tensor of the database where it has none of this name.
   void operator()(const ast::CopyFrom& copy) const {

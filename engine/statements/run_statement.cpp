@@ -28,12 +28,12 @@ template <class Statement>
 constexpr bool kWrites =
     std::is_same_v<Statement, ast::CreateTensor> || std::is_same_v<Statement, ast::CreateTensors> ||
     std::is_same_v<Statement, ast::UpdateTensor> || std::is_same_v<Statement, ast::DropTensor> ||
-    std::is_same_v<Statement, ast::AlterTensor> || std::is_same_v<Statement, ast::InsertInto> ||
-    std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CopyAllFrom> ||
-    std::is_same_v<Statement, ast::CreateMacro> || std::is_same_v<Statement, ast::DropMacro> ||
-    std::is_same_v<Statement, ast::CommentOn> || std::is_same_v<Statement, ast::CreateUser> ||
-    std::is_same_v<Statement, ast::AlterUser> || std::is_same_v<Statement, ast::DropUser> ||
-    std::is_same_v<Statement, ast::Grant>;
+    std::is_same_v<Statement, ast::AlterTensor> || std::is_same_v<Statement, ast::AnalyzeTensor> ||
+    std::is_same_v<Statement, ast::InsertInto> || std::is_same_v<Statement, ast::CopyFrom> ||
+    std::is_same_v<Statement, ast::CopyAllFrom> || std::is_same_v<Statement, ast::CreateMacro> ||
+    std::is_same_v<Statement, ast::DropMacro> || std::is_same_v<Statement, ast::CommentOn> ||
+    std::is_same_v<Statement, ast::CreateUser> || std::is_same_v<Statement, ast::AlterUser> ||
+    std::is_same_v<Statement, ast::DropUser> || std::is_same_v<Statement, ast::Grant>;
 
 // The statements of users who see only what was granted. They check the rights on what they name; SQL is checked where
 // it is compiled, the own password where it changes.
@@ -75,6 +75,7 @@ class ChangesTemporary {
     return std::all_of(drop.names.begin(), drop.names.end(), [&](const auto& name) { return is_temporary(name); });
   }
   bool operator()(const ast::AlterTensor& alter) const { return is_temporary(alter.name); }
+  bool operator()(const ast::AnalyzeTensor& analyze) const { return analyze.name && is_temporary(*analyze.name); }
   bool operator()(const ast::InsertInto& insert) const { return is_temporary(insert.tensor); }
   bool operator()(const ast::CopyFrom& copy) const { return is_temporary(copy.tensor); }
   bool operator()(const ast::UpdateTensor& update) const {

@@ -64,6 +64,9 @@ Result execute_statement(const ast::Sql& sql, SessionState& session);
 // engine/statements/alter_statement.cpp
 Result execute_statement(const ast::AlterTensor& alter, SessionState& session);
 
+// engine/statements/analyze_statement.cpp
+Result execute_statement(const ast::AnalyzeTensor& analyze, SessionState& session);
+
 // engine/statements/prepared_statements.cpp
 /// Parses a statement and prepares it without a name.
 PreparedStatement prepare_statement(std::string_view text);

@@ -108,6 +108,18 @@ Cell formats_text(const TensorSummary& summary) {
   return text;
 }
 
+/// "7 cells; i: 3 indices, 4 cells of one; j: 5 indices, 2 cells of one"; NULL without statistics.
+Cell statistics_text(const TensorInfo& tensor, Catalog& catalog) {
+  const auto found = catalog.statistics(tensor);
+  if (!found) return std::monostate{};
+  const auto whole = [](double count) { return std::to_string(static_cast<std::int64_t>(count)); };
+  auto text = std::to_string(found->cells) + " cells";
+  for (std::size_t d = 0; d < tensor.labels.size(); ++d)
+    text += "; " + tensor.labels[d] + ": " + whole(found->spread[d].indices) + " indices, " +
+            whole(found->spread[d].degree) + " cells of one";
+  return text;
+}
+
 }  // namespace
 
 // If the disk is full, the log cannot grow and the first attempt fails. Once the log is copied into the file, it
@@ -139,8 +151,8 @@ Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
     rows.push_back({name, std::string(name_of(tensor.type())), dimensions, bracketed(tensor.grid.partition()),
                     tensor.grid.tile_count(), summary.stored_tiles, summary.stored_bytes,
                     static_cast<std::int64_t>(tensor.replicas),
-                    summary.stored_cells ? Cell(*summary.stored_cells) : Cell(std::monostate{}),
-                    formats_text(summary)});
+                    summary.stored_cells ? Cell(*summary.stored_cells) : Cell(std::monostate{}), formats_text(summary),
+                    statistics_text(tensor, database.catalog)});
   }
   return listed_result({{"tensor", ColumnType::Text},
                         {"type", ColumnType::Text},
@@ -151,7 +163,8 @@ Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
                         {"stored_bytes", ColumnType::Integer},
                         {"replicas", ColumnType::Integer},
                         {"stored_cells", ColumnType::Integer},
-                        {"formats", ColumnType::Text}},
+                        {"formats", ColumnType::Text},
+                        {"statistics", ColumnType::Text}},
                        std::move(rows));
 }
 

@@ -113,6 +113,11 @@ struct TargetCheck {
            "store it first: CREATE TENSOR ... AS EINSUM ...");
     if (const auto* name = std::get_if<ast::Identifier>(&alter.change)) refuse_making(*name);
   }
+  void operator()(const ast::AnalyzeTensor& analyze) const {
+    if (analyze.name)
+      refuse(*analyze.name, ErrorKind::ReadOnly, " is an attached tensor, not a stored one",
+             "statistics are of stored tensors");
+  }
   void operator()(const ast::InsertInto& insert) const {
     refuse(insert.tensor, ErrorKind::ReadOnly, " is an attached tensor, which statements only read",
            "its values are the program's to change");

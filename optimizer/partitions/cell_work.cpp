@@ -17,7 +17,7 @@ constexpr double kShortestRun = 4;
 // Parts into which a label of cells may be cut, so that threads end at about the same time.
 constexpr std::int64_t kMostParts = 64;
 
-bool is_of_cells(const Vertex& vertex, const CellCounts& cells, Label label) {
+bool is_of_cells(const Vertex& vertex, const OperandCells& cells, Label label) {
   for (std::size_t n = 0; n < cells.size(); ++n)
     if (cells[n] && contains(vertex.einsum.inputs[n], label)) return true;
   return false;
@@ -25,13 +25,13 @@ bool is_of_cells(const Vertex& vertex, const CellCounts& cells, Label label) {
 
 }  // namespace
 
-CellCounts cells_of_inputs(const EinGraph& graph, const Vertex& vertex) {
-  CellCounts cells;
+OperandCells cells_of_inputs(const EinGraph& graph, const Vertex& vertex) {
+  OperandCells cells;
   for (const auto input : vertex.inputs) cells.push_back(graph.vertex(input).cells);
   return cells;
 }
 
-std::optional<CellPattern> pattern_of(const EinGraph& graph, const Vertex& vertex, const CellCounts& cells) {
+std::optional<CellPattern> pattern_of(const EinGraph& graph, const Vertex& vertex, const OperandCells& cells) {
   std::vector<bool> of_cells;
   for (const auto& count : cells) of_cells.push_back(count.has_value());
   const std::vector<int> finite(cells.size(), 0);
@@ -53,11 +53,11 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
   const double steps = cell_steps(vertex.einsum, graph.labels(), cells, *pattern);
   shape.cell_seconds = steps * (run >= kShortestRun ? kRunStepSeconds : kSingleStepSeconds);
   for (std::size_t n = 0; n < cells.size(); ++n) {
-    if (cells[n]) shape.cell_seconds += *cells[n] * kCellSeconds;
+    if (cells[n]) shape.cell_seconds += cells[n]->cells * kCellSeconds;
     shape.stored_shares.push_back(graph.vertex(vertex.inputs[n]).stored_share());
   }
   if (vertex.cells) {
-    shape.cell_seconds += *vertex.cells * kMadeCellSeconds;
+    shape.cell_seconds += vertex.cells->cells * kMadeCellSeconds;
     shape.result_share = vertex.stored_share();
     // Cells that several calls make of one part of the result are not combined.
     for (const auto place : shape.aggregated) shape.whole.push_back(place);

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "tensor/cell_spread.hpp"
 
 namespace eindb {
 
@@ -13,6 +16,9 @@ struct ContractionProblem {
   std::vector<std::vector<std::size_t>> operands;
   std::vector<std::size_t> output;
   std::vector<std::int64_t> extents;
+  /// By operand, its cells if it is a stored tensor that has few: the product is zero elsewhere. Empty if there is no
+  /// such operand.
+  std::vector<std::optional<CellEstimate>> cells = {};
 };
 
 }  // namespace eindb

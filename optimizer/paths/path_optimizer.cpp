@@ -13,6 +13,7 @@
 #include "optimizer/paths/all_subsets.hpp"
 #include "optimizer/paths/annealed_path.hpp"
 #include "optimizer/paths/bisected_path.hpp"
+#include "optimizer/paths/cell_path.hpp"
 #include "optimizer/paths/eliminated_path.hpp"
 #include "optimizer/paths/greedy_path.hpp"
 #include "optimizer/paths/optimal_path.hpp"
@@ -178,8 +179,31 @@ double PathSearch::budget(const ContractionPath& greedy) const {
   return std::clamp(greedy.flops * kPlanningSecondsPerFlop, kLeastSeconds, kDefaultSeconds);
 }
 
+bool PathSearch::orders_by_cells(const ContractionProblem& problem) const {
+  const bool of_time = options_.objective == PathObjective::Flops || options_.objective == PathObjective::Mix;
+  return options_.by_cells && options_.optimizer == PathOptimizer::Auto && of_time && !problem.cells.empty() &&
+         problem.operands.size() <= kMostForCells;
+}
+
+void PathSearch::note(std::string_view method) {
+  const std::string name(method);
+  if (std::find(report_.methods.begin(), report_.methods.end(), name) == report_.methods.end())
+    report_.methods.push_back(name);
+}
+
+ContractionPath PathSearch::find_by_cells(const ContractionProblem& problem) {
+  const SearchContext context{options_.objective, options_.cancellation, by_hundredths(options_)};
+  note("cells");
+  return path_of_results(problem, pairs_by_cells(problem, context), options_.cancellation);
+}
+
 ContractionPath PathSearch::find(const ContractionProblem& problem) {
   const Stopwatch watch;
+  if (orders_by_cells(problem)) {
+    auto path = find_by_cells(problem);
+    report_.seconds += watch.seconds();
+    return path;
+  }
   const bool by_size = options_.objective.by_size;
   const bool is_exact = options_.optimizer == PathOptimizer::Optimal ||
                         (options_.optimizer == PathOptimizer::Auto && problem.operands.size() <= kMostForAllSubsets);
@@ -215,9 +239,7 @@ ContractionPath PathSearch::find_by(const ContractionProblem& problem, const Pat
     auto better = path_of_results(problem, found.pairs, options_.cancellation);
     if (value_of(better, objective).is_less(value_of(path, objective))) path = std::move(better);
     start = found.pairs;
-    const std::string method(found.method);
-    if (std::find(report_.methods.begin(), report_.methods.end(), method) == report_.methods.end())
-      report_.methods.push_back(method);
+    note(found.method);
   };
   const auto exceeds = [&] { return limit > 0 && may_exceed(path, limit); };
   const double first = exceeds() ? kShareOfWhole : 1;

@@ -40,12 +40,15 @@ struct PathOptions {
   /// Limit in bytes. If a path would hold more, others are tried for how well they can be sliced
   /// (optimizer/paths/sliced_path). 0: no limit.
   std::int64_t memory_limit = 0;
+  /// Whether operands of few cells are joined by these (optimizer/cell_choice), which contractions of at most
+  /// kMostForCells operands are then ordered by.
+  bool by_cells = false;
 };
 
 /// Statistics of the searches for contraction paths in one graph.
 struct PathReport {
   PathOptimizer optimizer = PathOptimizer::Auto;
-  std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "refinement", "sweep",
+  std::vector<std::string> methods;  ///< distinct ones, in order: "cells", "optimal", "anneal", "refinement", "sweep",
                                      ///< "elimination", "bisection", "random-greedy", "greedy"
   double seconds = 0;
   PathObjective objective = PathObjective::Flops;
@@ -59,15 +62,22 @@ class PathSearch {
 
   /// A path that is never worse than greedy's under the objective, and is greedy's if none better is found.
   /// Deterministic. Under Size, without a memory limit, never of larger intermediates than under Flops, nor of more
-  /// flops where these are as large. Under a memory limit, the path that is better in slices. Throws Error{Value} if
-  /// Optimal would take too long, Error{Cancelled}.
+  /// flops where these are as large. Under a memory limit, the path that is better in slices. If the problem has cells,
+  /// the path of optimizer/paths/cell_path instead, unless another algorithm or Size is asked for. Throws Error{Value}
+  /// if Optimal would take too long, Error{Cancelled}.
   ContractionPath find(const ContractionProblem& problem);
 
   const PathReport& report() const { return report_; }
+  bool is_by_cells() const { return options_.by_cells; }
+  /// Orders contractions as if all operands were dense from now on.
+  void forget_cells() { options_.by_cells = false; }
 
  private:
   double budget(const ContractionPath& greedy) const;
   ContractionPath find_by(const ContractionProblem& problem, const PathObjective& objective);
+  ContractionPath find_by_cells(const ContractionProblem& problem);
+  bool orders_by_cells(const ContractionProblem& problem) const;
+  void note(std::string_view method);
   ContractionPath smaller(const ContractionProblem& problem, ContractionPath path);
 
   PathOptions options_;

@@ -12,9 +12,13 @@
 #include "optimizer/rewrites/expression_split.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/cell_form.hpp"
 
 namespace eindb {
 namespace {
+
+// Tensors with a larger share of cells are read as dense ones (optimizer/cell_choice).
+constexpr double kMostDenseLeaf = 0.5;
 
 // A unit that the path joins: factors over at most two operands, treated as one; after settle() over at most one
 // operand.
@@ -170,6 +174,32 @@ class ContractionSplitter {
     return both;
   }
 
+  // The cells of a leaf that is a stored tensor, where all else leaves zeros; nullopt if it counts as dense.
+  std::optional<CellEstimate> cells_of(const Leaf& leaf) const {
+    const auto operands = operands_of(*joined(leaf.factors, semiring_.join));
+    const auto& vertex = splitter_.vertex();
+    if (operands.size() != 1 || operands.front() >= vertex.inputs.size()) return std::nullopt;
+    const auto n = operands.front();
+    const auto& stored = splitter_.graph().vertex(vertex.inputs[n]).stored;
+    const auto& labels = vertex.einsum.inputs[n];
+    if (!stored || !stored->cells || stored->attached || leaf.labels.size() != labels.size()) return std::nullopt;
+    std::vector<bool> of_cells(vertex.inputs.size(), false);
+    of_cells[n] = true;
+    const std::vector<int> finite(of_cells.size(), 0);
+    const auto types = input_types(splitter_.graph(), vertex.inputs);
+    if (cell_pattern(vertex.einsum, types, of_cells, finite, Zero::EitherSign) != CellPattern::Intersection)
+      return std::nullopt;
+    CellEstimate out{.cells = stored->cells->cells, .spread = {}};
+    if (out.cells > kMostDenseLeaf * static_cast<double>(stored->grid.shape().element_count())) return std::nullopt;
+    if (stored->cells->spread.empty()) return out;
+    for (const auto label : leaf.labels) {
+      const auto place = std::find(labels.begin(), labels.end(), label);
+      if (place == labels.end()) return std::nullopt;
+      out.spread.push_back(stored->cells->spread[static_cast<std::size_t>(place - labels.begin())]);
+    }
+    return out;
+  }
+
   ContractionProblem problem() const {
     ContractionProblem out;
     std::unordered_map<Label, std::size_t> number;
@@ -183,6 +213,10 @@ class ContractionSplitter {
       for (const auto label : leaf.labels) operand.push_back(number_of(label));
     }
     for (const auto label : kept_to_the_end()) out.output.push_back(number_of(label));
+    if (!paths_.is_by_cells()) return out;
+    for (const auto& leaf : leaves_) out.cells.push_back(cells_of(leaf));
+    if (std::none_of(out.cells.begin(), out.cells.end(), [](const auto& cells) { return cells.has_value(); }))
+      out.cells.clear();
     return out;
   }
 

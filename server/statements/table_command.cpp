@@ -114,7 +114,8 @@ class TableCommandParser {
     command::Vacuum vacuum;
     vacuum.vacuums = vacuums;
     vacuum.analyzes = !vacuums;
-    if (at_end() && vacuums) return std::nullopt;
+    const bool of_tensor = !vacuums && !at_end() && tokens_[next_].is_word("tensor");  // a statement of eindb
+    if ((at_end() && vacuums) || of_tensor) return std::nullopt;
     if (takes("(")) {
       do {
         if (!takes_vacuum_option(vacuum)) return std::nullopt;

@@ -275,6 +275,39 @@ TEST_F(CatalogTest, DamagedEntriesAreCorrupt) {
   EXPECT_TRUE(catalog.find("A").has_value());
 }
 
+TEST_F(CatalogTest, StatisticsThatCannotBeTrueAreAbsent) {
+  create("A");
+  EXPECT_FALSE(catalog.statistics(catalog.get("A")));
+  change([&] { catalog.put_statistics(catalog.get("A"), 5, {{3, 2}, {4, 2}}); });
+  const auto found = catalog.statistics(catalog.get("A"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cells, 5);
+  EXPECT_EQ(found->spread, (CellSpread{{3, 2}, {4, 2}}));
+  for (const std::string sql :
+       {"UPDATE eindb_statistics SET cells = -1", "UPDATE eindb_statistics SET cells = 25",
+        "UPDATE eindb_statistics SET cells = 7", "UPDATE eindb_statistics SET cells = 0",
+        "UPDATE eindb_statistics SET cells = 'five'", "UPDATE eindb_statistics SET sampled = x'00'",
+        "UPDATE eindb_statistics SET sampled = -1.0", "UPDATE eindb_statistics SET sampled = 9e999",
+        "UPDATE eindb_degrees SET indices = 0", "UPDATE eindb_degrees SET indices = 9223372036854775807",
+        "UPDATE eindb_degrees SET degree = 6", "UPDATE eindb_degrees SET degree = 'two'",
+        "UPDATE eindb_degrees SET degree = 1.5", "UPDATE eindb_degrees SET position = position + 2",
+        "DELETE FROM eindb_degrees WHERE position = 1",
+        "INSERT INTO eindb_degrees SELECT tensor_id, 2, 3, 2 FROM eindb_tensors", "DROP TABLE eindb_degrees",
+        "DROP TABLE eindb_statistics; CREATE VIEW eindb_statistics AS SELECT 1 AS tensor_id, 5 AS cells, NULL AS "
+        "sampled",
+        "DROP TABLE eindb_statistics; CREATE TABLE eindb_statistics (x)"}) {
+    SqliteTransaction undone(db);
+    db.execute(sql);
+    EXPECT_FALSE(catalog.statistics(catalog.get("A"))) << sql;
+  }
+  EXPECT_TRUE(catalog.statistics(catalog.get("A")));
+  change([&] { catalog.rename("A", "B"); });
+  EXPECT_TRUE(catalog.statistics(catalog.get("B")));
+  change([&] { catalog.drop("B"); });
+  EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM eindb_statistics"), 0);
+  EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM eindb_degrees"), 0);
+}
+
 TEST_F(CatalogTest, ATemporaryTensorHidesAnother) {
   TensorTables tables(db, catalog);  // has the module of the virtual tables
   create("A");

@@ -571,23 +571,5 @@ TEST(CellForm, IsWhatZerosDoNotChange) {
                CellPattern::Intersection);
 }
 
-TEST(CellForm, CountsStepsAndResults) {
-  LabelTable labels;
-  const auto i = labels.add("i", 100);
-  const auto j = labels.add("j", 200);
-  const auto k = labels.add("k", 300);
-  const auto xy = call(Multiply, {x(), y()});
-  const EinSum product{
-      .inputs = {{i, j}, {j, k}}, .output = {i, k}, .aggregated = {j}, .expression = xy, .aggregate = Aggregate::Sum};
-  const auto both = CellPattern::Intersection;
-  EXPECT_DOUBLE_EQ(cell_steps(product, labels, {2000.0, 6000.0}, both), 60'000);
-  EXPECT_DOUBLE_EQ(cell_steps(product, labels, {2000.0, std::nullopt}, both), 600'000);
-  EXPECT_NEAR(cell_results(product, labels, {2000.0, 6000.0}, both), 30'000 * (1 - std::exp(-2.0)), 1);
-  EXPECT_LE(cell_results(product, labels, {1.0, std::nullopt}, both), 300);
-  const EinSum sum{.inputs = {{i, j}, {i, j}}, .output = {i, j}, .aggregated = {}, .expression = call(Add, {x(), y()})};
-  EXPECT_NEAR(cell_results(sum, labels, {2000.0, 1000.0}, CellPattern::Union), 2900, 300);
-  EXPECT_NEAR(cell_steps(sum, labels, {2000.0, 1000.0}, CellPattern::Union), 2900, 1);
-}
-
 }  // namespace
 }  // namespace eindb

@@ -246,6 +246,9 @@ std::string dump_node(const AlterTensor& node) {
   else change = dump_partition(std::get<PartitionClause>(node.change));
   return "(alter " + text_of(node.name) + change + ")";
 }
+std::string dump_node(const AnalyzeTensor& node) {
+  return node.name ? "(analyze " + text_of(*node.name) + ")" : "(analyze-all)";
+}
 std::string dump_node(const ShowTensors&) { return "(show-tensors)"; }
 std::string dump_node(const ShowFileTensors& node) {
   return "(show-tensors-in '" + node.path + "'" + dump_options(node.options) + ")";

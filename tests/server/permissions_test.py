@@ -460,7 +460,7 @@ CREATE TENSOR W AS EINSUM W[i 2] = i + 7;
             "SELECT * FROM (EINSUM Z[] = SUM(W[i]))", "COPY (EINSUM Z[] = SUM(W[i])) TO STDOUT", "COPY W TO STDOUT",
             "COPY W TO STDOUT (FORMAT npy)", f"COPY W TO '{folder}/t.npy'", "UPDATE TENSOR W[i] = 0",
             "INSERT INTO TENSOR W VALUES (0, 1)", "CREATE TENSOR U AS EINSUM U[i] = W[i]", "CREATE TENSOR U(i 3)",
-            "DROP TENSOR W", "ALTER TENSOR W RENAME TO U", "CREATE MACRO f(x) AS x", "COMMENT ON TABLE open IS 'x'",
+            "DROP TENSOR W", "ALTER TENSOR W RENAME TO U", "ANALYZE TENSOR W", "ANALYZE TENSOR", "CREATE MACRO f(x) AS x", "COMMENT ON TABLE open IS 'x'",
             "SELECT * FROM eindb_tiles_W", "SELECT * FROM eindb_grants", "SELECT * FROM eindb_users",
             "SELECT * FROM eindb_secrets", "GRANT ALL ON secrets TO eve", "CREATE USER m PASSWORD 'm'",
             "ALTER USER eve ADMIN", "BACKUP TO 'copy.db'",

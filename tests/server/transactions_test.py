@@ -30,6 +30,7 @@ WRITES = (
     "UPDATE TENSOR X[i,j] = 1",
     "INSERT INTO TENSOR X VALUES (0, 0, 1)",
     "ALTER TENSOR X RENAME TO Y",
+    "ANALYZE TENSOR X",
     "DROP TENSOR X",
     "CREATE MACRO twice(x) AS 2 * x",
     "REPEAT 2 { UPDATE TENSOR X[i,j] = X[i,j] + 1; }",
