@@ -96,13 +96,13 @@ TEST(CellPath, IsTheBestOfAllTrees) {
 
 TEST(CellPath, IsTakenWhereProblemsHaveCells) {
   auto problem = chain(1000, 1000, 1000, 1000);
-  PathSearch search({.by_cells = true});
+  PathSearch search({.seconds = {}, .by_cells = true});
   search.find(problem);
   EXPECT_EQ(search.report().methods, (std::vector<std::string>{"cells"}));
   search.forget_cells();
   search.find(problem);
   EXPECT_EQ(search.report().methods.size(), 2U);
-  PathSearch greedy({.optimizer = PathOptimizer::Greedy, .by_cells = true});
+  PathSearch greedy({.optimizer = PathOptimizer::Greedy, .seconds = {}, .by_cells = true});
   greedy.find(problem);
   EXPECT_EQ(greedy.report().methods, (std::vector<std::string>{"greedy"}));
 }
