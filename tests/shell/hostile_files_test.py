@@ -23,6 +23,7 @@ except ImportError:
 EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
 MEBIBYTE = 1 << 20
 SECONDS = 0.1
+STARTS = 6  # or what so many starts of the program take: some machines are slower than others
 TRIES = 4
 
 
@@ -61,7 +62,7 @@ class HostileFiles(unittest.TestCase):
             self.assertIn(words, done.stderr)
             self.assertIn(name, done.stderr)
             times.append(seconds - self.nothing)
-            if times[-1] < SECONDS:
+            if times[-1] < max(SECONDS, STARTS * self.nothing):
                 return
         self.fail(f"{name}: {min(times):.2f} s of CPU time")
 
