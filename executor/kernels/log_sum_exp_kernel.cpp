@@ -198,8 +198,7 @@ class Logarithms {
 }  // namespace
 
 LogSumExpKernel::LogSumExpKernel(const PairForm& form, DType compute)
-    : compute_(compute),
-      left_(form.left),
+    : left_(form.left),
       right_(form.right),
       roles_(form.roles),
       products_({PairFunction::Multiply, 0, 1, form.roles}, Aggregate::Sum, DType::Float64) {

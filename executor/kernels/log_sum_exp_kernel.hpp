@@ -36,7 +36,6 @@ class LogSumExpKernel {
   std::string describe() const { return "LOGSUMEXP of sums"; }
 
  private:
-  DType compute_;
   std::size_t left_;  // operand numbers
   std::size_t right_;
   std::vector<ContractionRole> roles_;  // per label
