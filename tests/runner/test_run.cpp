@@ -5,11 +5,11 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
-#include <regex>
 #include <stdexcept>
 
 #include "tests/runner/local_cluster.hpp"
 #include "tests/runner/mpi_script_cluster.hpp"
+#include "tests/runner/pattern.hpp"
 #include "tests/storage/local_shards.hpp"
 
 namespace eindb::runner {
@@ -86,7 +86,7 @@ bool TestRun::applies(const Record& record) const {
 void TestRun::run_record(const Record& record) {
   try {
     std::visit([&](const auto& action) { execute(record, action); }, record.action);
-  } catch (const std::regex_error& error) {
+  } catch (const PatternError& error) {
     fail(record, "", std::string("the pattern is no regular expression: ") + error.what() + "\n");
   }
 }
@@ -112,8 +112,7 @@ void TestRun::check_error(const Record& record, const StatementCase& statement, 
     return fail(record, statement.sql, "the statement failed by a bug:\n" + render(error, sql) + "\n");
   }
   const auto text = error_text(error, sql);
-  const std::regex pattern(statement.pattern, std::regex::ECMAScript | std::regex::icase);
-  if (!std::regex_search(text, pattern)) {
+  if (!Pattern(statement.pattern, Pattern::Case::Ignored).matches_in(text)) {
     fail(record, statement.sql, "the message has no match of /" + statement.pattern + "/:\n" + text + "\n");
   } else if (text.find(statement.text) == std::string::npos) {
     fail(record, statement.sql, "the message does not contain the expected text:\n" + text + "\n");

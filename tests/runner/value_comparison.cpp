@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <regex>
 #include <tuple>
+
+#include "tests/runner/pattern.hpp"
 
 namespace eindb::runner {
 namespace {
@@ -16,10 +17,6 @@ bool close(double a, double b, Tolerance tolerance) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (std::isinf(a) || std::isinf(b)) return a == b;
   return std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::max(std::abs(a), std::abs(b));
-}
-
-bool contains_match(const std::string& text, const std::string& pattern) {
-  return std::regex_search(text, std::regex(pattern));
 }
 
 }  // namespace
@@ -40,8 +37,8 @@ std::optional<std::complex<double>> parse_number(const std::string& text) {
 }
 
 bool value_fits(const std::string& actual, const std::string& expected, bool numeric, Tolerance tolerance) {
-  if (expected.starts_with(kMatch)) return contains_match(actual, expected.substr(kMatch.size()));
-  if (expected.starts_with(kNoMatch)) return !contains_match(actual, expected.substr(kNoMatch.size()));
+  if (expected.starts_with(kMatch)) return Pattern(expected.substr(kMatch.size())).matches_in(actual);
+  if (expected.starts_with(kNoMatch)) return !Pattern(expected.substr(kNoMatch.size())).matches_in(actual);
   if (!numeric) return actual == expected;
   const auto a = parse_number(actual);
   const auto b = parse_number(expected);

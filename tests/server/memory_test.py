@@ -76,17 +76,23 @@ def connected(server):
     client = server.socket()
     body = struct.pack("!i", 196608) + b"user\0ada\0database\0s\0\0"
     client.sendall(struct.pack("!i", 4 + len(body)) + body)
-    received = b""
-    while not received.endswith(READY):
-        received += receive(client, 65536)
+    read_until_ready(client)
     return client
 
 
-def receive(client, most):
-    received = client.recv(most)
-    if not received:
+def read_until_ready(client):
+    """Raises the error that the server has told, also where it closed the connection after that."""
+    end = b""
+    closed = False
+    while not closed and not end.endswith(READY):
+        received = client.recv(MEBIBYTE)
+        closed = not received
+        end = (end + received)[-4096:]
+    error = re.search(rb"S(?:ERROR|FATAL)\0V(?:ERROR|FATAL)\0C(.{5})\0M([^\0]*)", end)
+    if error:
+        raise psycopg.errors.lookup(error[1].decode())(error[2].decode())
+    if closed:
         raise psycopg.OperationalError("the server has closed the connection")
-    return received
 
 
 def drain(server, statement):
@@ -94,12 +100,7 @@ def drain(server, statement):
     with connected(server) as client:
         body = statement.encode() + b"\0"
         client.sendall(b"Q" + struct.pack("!i", 4 + len(body)) + body)
-        end = b""
-        while not end.endswith(READY):
-            end = (end + receive(client, MEBIBYTE))[-4096:]
-        error = re.search(rb"SERROR\0VERROR\0C(.{5})\0M([^\0]*)", end)
-        if error:
-            raise psycopg.errors.lookup(error[1].decode())(error[2].decode())
+        read_until_ready(client)
 
 
 def sort(_server, connection, _rng):
