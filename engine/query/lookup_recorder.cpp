@@ -8,10 +8,21 @@
 namespace eindb {
 namespace {
 
+// Whether a plan for so many cells is one for others, too. A loop's rounds make a tensor a little larger or smaller.
+bool is_near(const std::optional<CellEstimate>& planned, const std::optional<CellEstimate>& now) {
+  constexpr double kNear = 8;
+  if (!planned || !now) return planned.has_value() == now.has_value();
+  return planned->cells <= kNear * now->cells && now->cells <= kNear * planned->cells;
+}
+
 bool holds(const PlanLookups::Tensor& tensor, OpenDatabase& database, bool same_data) {
   if (const auto* attached = database.attached.find(tensor.name)) return tensor.found == attached->input();
   if (tensor.found && tensor.found->attached) return false;
-  return same_data || tensor.found == database.find_tensor(tensor.name);
+  if (!same_data) return tensor.found == database.find_tensor(tensor.name);
+  if (!tensor.found || database.unwritten.empty()) return true;
+  // Tensors change inside a transaction while the data that others see stays the same.
+  const auto info = database.catalog.find(tensor.found->name);
+  return !info || database.unwritten.find(*info) == nullptr || is_near(tensor.found->cells, database.cells_of(*info));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/prediction.hpp"
 #include "parser/random_seeds.hpp"
+#include "tensor/cell_block.hpp"
 
 namespace eindb {
 namespace {
@@ -150,18 +151,34 @@ namespace {
 /// rest.
 constexpr std::int64_t kUnwrittenShare = 2;
 
+// Whether there is room for results of so many bytes together, in the places of what their tensors have.
+bool may_stay_unwritten(std::span<const StoredResult> results, double bytes, const SessionState& session) {
+  const auto& unwritten = session.database.unwritten;
+  auto others = unwritten.bytes();
+  for (const auto& result : results)
+    if (const auto replaced = unwritten.find(result.tensor)) others -= replaced->bytes();
+  CHECK(others >= 0, "tiles that are replaced are among the unwritten ones");
+  return static_cast<double>(others) + bytes <=
+         static_cast<double>(session.user.settings.memory_for_tiles()) / kUnwrittenShare;
+}
+
 // Whether results may stay unwritten until the end of the statement's transaction. They may not if sessions share their
-// memory, since each statement must release its part at its end, nor with a cluster, since workers read tables.
-bool can_stay_unwritten(std::span<const StoredResult> results, const SessionState& session) {
+// memory, since each statement must release its part at its end, nor with a cluster, since workers read tables. Results
+// of cells take what their cells take, about; what they took in fact is known when they are there.
+bool can_stay_unwritten(std::span<const StoredResult> results, const PlannedQuery& planned,
+                        const SessionState& session) {
   if (!session.statement.is_in_transaction() || session.user.gate != nullptr || session.database.cluster != nullptr)
     return false;
-  auto bytes = session.database.unwritten.dense_bytes();
-  for (const auto& [tensor, has_tiles] : results) {
+  double bytes = 0;
+  for (std::size_t n = 0; n < results.size(); ++n) {
+    const auto& [tensor, has_tiles] = results[n];
     if (!has_tiles || tensor.is_sharded() || !tensor.grid.cuts_evenly()) return false;
     if (tensor.encoding != Encoding::Plain) return false;  // stored values are rounded
-    if (session.database.unwritten.find(tensor) == nullptr) bytes += tensor.dense_bytes();
+    const auto& output = planned.plan.graph.vertex(planned.plan.graph.outputs()[n]);
+    bytes += output.cells ? output.cells->cells * bytes_of_cell(output.dtype, output.bound.rank())
+                          : static_cast<double>(tensor.dense_bytes());
   }
-  return bytes <= session.user.settings.memory_for_tiles() / kUnwrittenShare;
+  return may_stay_unwritten(results, bytes, session);
 }
 
 bool all_temporary(std::span<const StoredResult> results) {
@@ -183,7 +200,7 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
       std::any_of(results.begin(), results.end(), [](const auto& result) { return result.tensor.is_sharded(); });
   CHECK(results.size() == planned.result_count(), "every result of a stored query has a tensor");
   auto& connection = session.database.connection();
-  const bool keeps = can_stay_unwritten(results, session);
+  const bool keeps = can_stay_unwritten(results, planned, session);
   if (keeps && !all_temporary(results)) connection.begin_writing();
   // Collects first if the query could otherwise read its own writes, or if workers may have to make tiles again.
   const bool collects = at_workers || !snapshot.is_apart() || overwrites_temporary(results);
@@ -200,8 +217,19 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   } else {
     run_query(planned, session, snapshot, store.sinks());
   }
-  if (keeps) return session.database.unwritten.put(store.take());
-  store.finish();
+  if (keeps) {
+    auto taken = store.take();
+    double bytes = 0;
+    for (std::size_t n = 0; n < taken.size(); ++n) {
+      bytes += static_cast<double>(taken[n].tiles->bytes());
+      taken[n].of_cells = planned.holds_cells(n);
+    }
+    if (may_stay_unwritten(results, bytes, session))
+      return session.database.unwritten.put(std::move(taken));
+    for (std::size_t n = 0; n < results.size(); ++n) write_result(connection, results[n], *taken[n].tiles);
+  } else {
+    store.finish();
+  }
   for (const auto& result : results) session.database.unwritten.drop(result.tensor);
 }
 

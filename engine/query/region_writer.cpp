@@ -370,18 +370,11 @@ class RegionWrite {
 
   template <class T>
   void apply(const Run& run, const T* values) {
-    auto* cells = open_.open(run.tile_id, {run.offset, run.count}).template mutable_data<T>() + run.offset;
-    const auto count = static_cast<std::size_t>(run.count);
-    if (values == nullptr) {
-      std::fill_n(cells, count, T{});
-      return;
-    }
-    const auto* from = values + run.value;
-    if (!region_.adds) {
-      std::copy_n(from, count, cells);
-      return;
-    }
-    for (std::size_t n = 0; n < count; ++n) cells[n] = sum(cells[n], from[n]);
+    const OpenTiles::Elements elements{run.offset, run.count};
+    const auto* from = values == nullptr ? nullptr : values + run.value;
+    if (from == nullptr || !region_.adds)
+      return open_.set(run.tile_id, elements, reinterpret_cast<const std::byte*>(from));
+    open_.change<T>(run.tile_id, elements, [&](T& cell, std::int64_t n) { cell = sum(cell, from[n]); });
   }
 
   // INT64 wraps around.

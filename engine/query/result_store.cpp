@@ -47,7 +47,7 @@ std::vector<NewTiles> ResultStore::take() {
   std::vector<NewTiles> taken;
   for (std::size_t n = 0; n < results_.size(); ++n) {
     CHECK(collected_[n] != nullptr, "tiles are taken of results that are collected");
-    taken.push_back({results_[n].tensor, collected_[n]->take()});
+    taken.push_back({.tensor = results_[n].tensor, .tiles = collected_[n]->take()});
   }
   return taken;
 }

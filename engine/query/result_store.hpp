@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/plans/planned_query.hpp"
+#include "engine/tensors/storing_sink.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
 
 namespace eindb {

@@ -153,7 +153,13 @@ std::optional<InputTensor> OpenDatabase::find_tensor(const std::string& name) {
                      .attached = false,
                      .present = catalog.present(*found),
                      .encoding = found->encoding,
-                     .cells = catalog.stored_cells(*found)};
+                     .cells = cells_of(*found)};
+}
+
+std::optional<CellEstimate> OpenDatabase::cells_of(const TensorInfo& tensor) {
+  if (unwritten.find(tensor) == nullptr) return catalog.stored_cells(tensor);
+  const auto cells = unwritten.cells(tensor);
+  return cells ? std::optional(CellEstimate{*cells, {}}) : std::nullopt;
 }
 
 NameSource OpenDatabase::names(std::vector<ParameterValue> parameters) {

@@ -44,6 +44,8 @@ struct OpenDatabase {
   bool is_table(const std::string& name);
   /// The tensor as a plan sees it, attached or of the catalog; nullopt if there is none.
   std::optional<InputTensor> find_tensor(const std::string& name);
+  /// About how many cells a tensor of the catalog has, stored or unwritten; nullopt if it is dense.
+  std::optional<CellEstimate> cells_of(const TensorInfo& tensor);
   /// The user's macro, parsed; null if there is none. Error{Corrupt} if the stored macro is damaged.
   MacroPtr macro(const std::string& name);
   MacroPtr parsed(const StoredMacro& stored);

@@ -18,6 +18,7 @@
 #include "engine/query/transport_measurement.hpp"
 #include "engine/settings/machine_file.hpp"
 #include "engine/statements/statements.hpp"
+#include "engine/tensors/storing_sink.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
 #include "executor/repartition_operator.hpp"
 #include "parser/parser.hpp"

@@ -232,8 +232,8 @@ std::size_t set_cells(const ast::InsertInto& insert, const Target& target, Sessi
       cancellation.check();
       open_tile = place.tile_id;
     }
-    auto* cells = tiles.open(place.tile_id, {place.offset, 1}).template mutable_data<T>();
-    cells[place.offset] = given.values[number];  // if a cell has several values, the last row wins
+    // If a cell has several values, the last row wins.
+    tiles.set(place.tile_id, {place.offset, 1}, reinterpret_cast<const std::byte*>(&given.values[number]));
   }
   tiles.flush();
   return given.values.size();

@@ -14,7 +14,6 @@
 #include "plan/ein_graph.hpp"
 #include "storage/tiles/read_snapshot.hpp"
 #include "storage/tiles/tile_store.hpp"
-#include "storage/tiles/tile_writer.hpp"
 
 namespace eindb {
 
@@ -72,24 +71,6 @@ class DiscardingSink final : public TileSink {
  public:
   void write(std::int64_t, TilePtr) override {}
   bool takes_cells() const override { return true; }
-};
-
-/// Writes the result to a stored tensor, inside the caller's transaction.
-class StoringSink final : public TileSink {
- public:
-  /// `has_tiles`: whether the tensor has old tiles, which the new ones replace.
-  StoringSink(SqliteConnection& connection, const TileStore& store, bool has_tiles);
-  void write(std::int64_t tile_id, TilePtr tile) override;
-  bool takes_cells() const override { return true; }
-  /// Call after the last tile: removes old tiles that are zero now.
-  void finish();
-
- private:
-  SqliteConnection& connection_;
-  TileStore store_;
-  bool has_tiles_;
-  TileWriter writer_;
-  std::vector<std::int64_t> written_;  // numbers, where there are old tiles
 };
 
 }  // namespace eindb

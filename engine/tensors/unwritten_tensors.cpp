@@ -1,21 +1,23 @@
 #include "engine/tensors/unwritten_tensors.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "common/check.hpp"
-#include "storage/tiles/tile_store.hpp"
-#include "storage/tiles/tile_writer.hpp"
+#include "engine/tensors/storing_sink.hpp"
+#include "tensor/cell_block.hpp"
 
 namespace eindb {
 namespace {
 
 void write_tiles(const NewTiles& tensor, SqliteConnection& connection) {
-  TileWriter writer(connection, tensor.tensor.store());
-  for (std::int64_t id = 0; id < tensor.tiles->count(); ++id) {
+  StoringSink sink(connection, tensor.tensor.store(), true);
+  for (auto id = tensor.tiles->next(0); id; id = tensor.tiles->next(*id + 1)) {
     connection.check_cancelled();
-    if (const auto tile = tensor.tiles->get(id)) writer.replace(id, *tile);
-    else writer.clear(id);
+    sink.write(*id, tensor.tiles->get(*id));
   }
+  sink.finish();
 }
 
 }  // namespace
@@ -26,8 +28,18 @@ std::shared_ptr<BufferedTiles> UnwrittenTensors::find(const TensorInfo& tensor) 
   return found == contents_.tensors.end() ? nullptr : found->second.tiles;
 }
 
+std::optional<double> UnwrittenTensors::cells(const TensorInfo& tensor) const {
+  const auto found = contents_.tensors.find(key_of(tensor));
+  CHECK(found != contents_.tensors.end(), "a tensor whose cells are counted has unwritten tiles");
+  const auto& contents = found->second;
+  if (!contents.of_cells) return std::nullopt;
+  const auto count =
+      static_cast<double>(contents.tiles->bytes()) / bytes_of_cell(tensor.dtype, tensor.grid.rank());
+  return std::exp2(std::round(std::log2(std::max(1.0, count))));
+}
+
 void UnwrittenTensors::put(std::vector<NewTiles> all) {
-  for (const auto& [tensor, tiles] : all)
+  for (const auto& [tensor, tiles, of_cells] : all)
     CHECK(tiles != nullptr && tiles->count() == tensor.grid.tile_count(), "a tensor gets tiles of its own grid");
   Contents changed{contents_.tensors, {}};
   for (auto& tensor : all) changed.tensors.insert_or_assign(key_of(tensor.tensor), std::move(tensor));
@@ -48,9 +60,9 @@ void UnwrittenTensors::write(SqliteConnection& connection) {
   forget();
 }
 
-std::int64_t UnwrittenTensors::dense_bytes() const {
+std::int64_t UnwrittenTensors::bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& [key, tensor] : contents_.tensors) bytes += tensor.tensor.dense_bytes();
+  for (const auto& [key, tensor] : contents_.tensors) bytes += tensor.tiles->bytes();
   return bytes;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ namespace eindb {
 struct NewTiles {
   TensorInfo tensor;
   std::shared_ptr<BufferedTiles> tiles;  ///< by tile_id of the tensor's grid
+  bool of_cells = false;                 ///< all tiles are of cells
 };
 
 /// Tensors whose newest tiles are not in their tables yet. Updates inside a transaction compute such tiles, and the
@@ -48,6 +50,9 @@ class UnwrittenTensors final : public TileKeeper {
   bool empty() const { return contents_.tensors.empty(); }
   /// Null: the tensor's tiles are in its table.
   std::shared_ptr<BufferedTiles> find(const TensorInfo& tensor) const;
+  /// About how many cells the tensor's unwritten tiles have, rounded so that small changes change no plan; nullopt if
+  /// they are dense. Only for a tensor that has unwritten tiles.
+  std::optional<double> cells(const TensorInfo& tensor) const;
   /// Replaces the unwritten tiles of these tensors: of all of them or, if it throws, of none.
   void put(std::vector<NewTiles> all);
   /// Call when the tensor is dropped, or when its table is newer.
@@ -66,8 +71,8 @@ class UnwrittenTensors final : public TileKeeper {
   void restore(Contents contents) noexcept { contents_ = std::move(contents); }
   void forget() noexcept { contents_ = {}; }
 
-  /// The bytes of all tensors if no tile were all zero.
-  std::int64_t dense_bytes() const;
+  /// The bytes of all tiles, in memory or in a scratch file.
+  std::int64_t bytes() const;
   /// Bytes that are in memory.
   std::int64_t idle_bytes() const override;
   std::int64_t evict(std::int64_t bytes) override;
