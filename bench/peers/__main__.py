@@ -40,12 +40,12 @@ def arguments():
 
 
 GROUPS = (
-    "chains patterns reductions attention softmax gradients prefill memory sparse semirings indexing latency scaling relational".split()
+    "chains patterns reductions attention softmax gradients prefill memory sparse choices semirings indexing latency scaling relational".split()
 )
 
 
 def runners():
-    import attention, chains, gradients, indexing, latency, memory, patterns, prefill, reductions  # noqa: E401
+    import attention, cell_choices, chains, gradients, indexing, latency, memory, patterns, prefill, reductions  # noqa: E401
     import relational, semirings, sparse  # noqa: E401
 
     return {
@@ -58,6 +58,7 @@ def runners():
         "prefill": prefill.run,
         "memory": memory.run,
         "sparse": sparse.run,
+        "choices": cell_choices.run,
         "semirings": semirings.run,
         "indexing": indexing.run,
         "latency": latency.run,
