@@ -80,7 +80,7 @@ VertexId EinGraph::add(const VertexList& from, std::size_t n) {
 
 double share_of_cells(double cells, DType type, const Shape& shape) {
   const auto all = std::max(1.0, static_cast<double>(shape.element_count()));
-  return cells / all * bytes_of_cell(type, shape.rank()) / static_cast<double>(size_of(type));
+  return bytes_of_cells(type, shape, cells) / (all * static_cast<double>(size_of(type)));
 }
 
 void EinGraph::hold_as_cells(VertexId id, std::optional<CellEstimate> cells) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -426,9 +427,25 @@ void CellBlock::expand(std::span<std::byte> target) const {
   });
 }
 
+namespace {
+
+// A node of an outer level.
+constexpr std::size_t kNodeBytes = sizeof(std::uint32_t) + sizeof(std::int64_t);
+
+}  // namespace
+
 double bytes_of_cell(DType type, std::size_t rank) {
-  constexpr std::size_t kNode = sizeof(std::uint32_t) + sizeof(std::int64_t);
-  return static_cast<double>(size_of(type) + (rank - 1) * kNode + sizeof(std::uint32_t));
+  return static_cast<double>(size_of(type) + (rank - 1) * kNodeBytes + sizeof(std::uint32_t));
+}
+
+double bytes_of_cells(DType type, const Shape& shape, double cells) {
+  double bytes = cells * static_cast<double>(size_of(type) + sizeof(std::uint32_t));
+  double places = 1;
+  for (std::size_t level = 0; level + 1 < shape.rank(); ++level) {
+    places *= static_cast<double>(shape[level]);
+    if (places > 0) bytes -= places * std::expm1(-cells / places) * static_cast<double>(kNodeBytes);
+  }
+  return bytes;
 }
 
 namespace {

@@ -107,6 +107,9 @@ class CellMaker {
 
 /// The bytes that a cell takes in a block of that rank, at most about: its value and a node in every level.
 double bytes_of_cell(DType type, std::size_t rank);
+/// The bytes that so many cells take in a block of that shape, if they are spread evenly: nodes of outer levels have
+/// several of them.
+double bytes_of_cells(DType type, const Shape& shape, double cells);
 
 /// Sorts cells by their numbers, which may not occur twice; ascending ones cost a pass. Reorders values with them.
 void sort_cells(std::vector<std::int64_t>& numbers, std::vector<std::byte>& values, std::size_t value_bytes);

@@ -175,7 +175,7 @@ bool can_stay_unwritten(std::span<const StoredResult> results, const PlannedQuer
     if (!has_tiles || tensor.is_sharded() || !tensor.grid.cuts_evenly()) return false;
     if (tensor.encoding != Encoding::Plain) return false;  // stored values are rounded
     const auto& output = planned.plan.graph.vertex(planned.plan.graph.outputs()[n]);
-    bytes += output.cells ? output.cells->cells * bytes_of_cell(output.dtype, output.bound.rank())
+    bytes += output.cells ? bytes_of_cells(output.dtype, output.bound, output.cells->cells)
                           : static_cast<double>(tensor.dense_bytes());
   }
   return may_stay_unwritten(results, bytes, session);
@@ -224,8 +224,7 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
       bytes += static_cast<double>(taken[n].tiles->bytes());
       taken[n].of_cells = planned.holds_cells(n);
     }
-    if (may_stay_unwritten(results, bytes, session))
-      return session.database.unwritten.put(std::move(taken));
+    if (may_stay_unwritten(results, bytes, session)) return session.database.unwritten.put(std::move(taken));
     for (std::size_t n = 0; n < results.size(); ++n) write_result(connection, results[n], *taken[n].tiles);
   } else {
     store.finish();

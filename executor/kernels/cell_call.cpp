@@ -151,7 +151,7 @@ CellBlock CellKernel::Call::make_cells() {
 
 CellKernel::Call::Mode CellKernel::Call::mode() const {
   if (order_.leading == output_.rank()) return Mode::Ascending;
-  return row_places() <= kMostRowPlaces ? Mode::Places : Mode::Hashed;
+  return order_.takes_places ? Mode::Places : Mode::Hashed;
 }
 
 std::int64_t CellKernel::Call::row_places() const {

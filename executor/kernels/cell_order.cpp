@@ -15,9 +15,12 @@ namespace {
 constexpr double kSortPerCell = 30;
 constexpr double kMeet = 1.5;  // beside the step, for each further trie that has the label
 constexpr double kRowCell = 0.7;
-constexpr double kHashedCell = 60;
+constexpr double kHashedCell = 15;     // in a table that fits a cache
+constexpr double kFarHashedCell = 60;  // in a larger one
+constexpr double kNearCells = 4096;
 constexpr double kRow = 20;
 constexpr double kRowPlacesPerStep = 4096;
+constexpr double kMadePlace = 0.5;  // new memory, which is zero
 
 constexpr std::size_t kMostLabelsForAllOrders = 8;
 
@@ -37,8 +40,9 @@ class OrderSearch {
     const auto most_leading = problem_.makes_cells ? problem_.output.size() : 0;
     for (std::size_t leading = 0; leading <= most_leading; ++leading) {
       LabelOrder order{{problem_.output.begin(), problem_.output.begin() + static_cast<std::ptrdiff_t>(leading)},
-                       leading};
-      const auto time = complete(order) + result_time(leading);
+                       leading,
+                       places_time(leading) <= hashed_time(leading)};
+      const auto time = complete(order) + result_time(order);
       if (best && !(time < least)) continue;
       least = time;
       best = std::move(order);
@@ -106,15 +110,29 @@ class OrderSearch {
     return sorting + steps * (1 + kMeet * (sides - 1));
   }
 
-  double result_time(std::size_t leading) const {
-    if (!problem_.makes_cells || leading == problem_.output.size()) return 0;
-    double row = 1;
-    for (auto n = leading; n < problem_.output.size(); ++n) row *= problem_.extents[problem_.output[n]];
+  double result_time(const LabelOrder& order) const {
+    if (!problem_.makes_cells || order.leading == problem_.output.size()) return 0;
+    return order.takes_places ? places_time(order.leading) : hashed_time(order.leading);
+  }
+
+  // The points over the first labels of the result.
+  double rows(std::size_t leading) const {
     LabelSet outer = 0;
     for (std::size_t n = 0; n < leading; ++n) outer = with_label(outer, problem_.output[n]);
-    const auto steps = points(all_);
-    if (row > static_cast<double>(kMostRowPlaces)) return steps * kHashedCell;
-    return steps * kRowCell + points(outer) * (kRow + row / kRowPlacesPerStep);
+    return points(outer);
+  }
+
+  double places_time(std::size_t leading) const {
+    double row = 1;
+    for (auto n = leading; n < problem_.output.size(); ++n) row *= problem_.extents[problem_.output[n]];
+    if (row > static_cast<double>(kMostRowPlaces)) return std::numeric_limits<double>::infinity();
+    return points(all_) * kRowCell + rows(leading) * (kRow + row / kRowPlacesPerStep) + row * kMadePlace;
+  }
+
+  double hashed_time(std::size_t leading) const {
+    const auto all = points(all_);
+    const bool is_near = all <= kNearCells * std::max(1.0, rows(leading));
+    return all * (is_near ? kHashedCell : kFarHashedCell) + rows(leading) * kRow;
   }
 
   // Appends the other labels; the time of all loops.

@@ -6,7 +6,8 @@
 
 namespace eindb {
 
-/// Results are gathered in rows of at most that many places, with a bit for each; others by a hash table.
+/// Results are gathered in rows of at most that many places, with a bit for each, where that costs less than a hash
+/// table.
 inline constexpr std::int64_t kMostRowPlaces = std::int64_t{1} << 20U;
 
 /// The properties of a join of cells that determine the order of its loops over labels.
@@ -26,6 +27,7 @@ struct OrderProblem {
 struct LabelOrder {
   std::vector<std::size_t> labels;  ///< outermost first
   std::size_t leading = 0;          ///< where cells are made: that many first labels are those of the result, in order
+  bool takes_places = false;        ///< then, unless they come in order: they are gathered in rows, not by a hash table
 };
 
 /// The order with the least expected time. The number of points that are visited on the way follows from the numbers of

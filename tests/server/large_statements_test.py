@@ -3,7 +3,7 @@ error, or ended by its statement_timeout. No statement ends the server or the sh
 
     large_statements_test.py EINDB
 
-EINDB_LARGE_SCALE=1 tries the full sizes (default 0.2 of them), EINDB_LARGE_ONLY='sql.*' selects constructs.
+EINDB_LARGE_SCALE=1 tries the full sizes (default 0.1 of them), EINDB_LARGE_ONLY='sql.*' selects constructs.
 """
 
 import os
@@ -17,11 +17,11 @@ import psycopg
 
 from served import EINDB, Server
 
-SCALE = float(os.environ.get("EINDB_LARGE_SCALE", "0.2"))
+SCALE = float(os.environ.get("EINDB_LARGE_SCALE", "0.1"))
 ONLY = os.environ.get("EINDB_LARGE_ONLY", ".*")
 # Most systems have this limit.
 STACK_BYTES = 8 << 20
-TIMEOUT = "2s"
+TIMEOUT = "1s"
 # A statement that takes longer hangs, even on a slow machine.
 HANGS_SECONDS = 240
 
