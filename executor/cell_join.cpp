@@ -14,9 +14,14 @@ CellJoin::CellJoin(const JoinNode& join, const LabelTable& labels, const std::ve
     types_.push_back(input.dtype);
     of_cells_.push_back(input.of_cells);
   }
-  const std::vector<int> finite(inputs.size(), 0);
-  const auto pattern = cell_pattern(join.einsum, types_, of_cells_, finite, Zero::EitherSign);
+  auto facts = harmless_facts(inputs.size());
+  const auto pattern = cell_pattern(join.einsum, types_, of_cells_, facts, Zero::EitherSign);
   CHECK(pattern.has_value(), "a join reads cells where it can be computed from them");
+  for (std::size_t n = 0; n < inputs.size(); ++n) {
+    facts[n].nonzero = false;
+    asks_for_zeros_.push_back(cell_pattern(join.einsum, types_, of_cells_, facts, Zero::EitherSign) != pattern);
+    facts[n].nonzero = true;
+  }
   kernels_.emplace(*pattern, make(*pattern));
 }
 
@@ -24,12 +29,12 @@ std::shared_ptr<const CellKernel> CellJoin::make(CellPattern pattern) const {
   return std::make_shared<const CellKernel>(join_.einsum, labels_, types_, join_.compute_dtype, of_cells_, pattern);
 }
 
-std::shared_ptr<const CellKernel> CellJoin::kernel_for(std::span<const int> magnitudes) const {
+std::shared_ptr<const CellKernel> CellJoin::kernel_for(std::span<const OperandFacts> facts) const {
   // A complex infinity times a part that is zero is NaN, wherever that zero comes from.
   if (is_complex(join_.compute_dtype) &&
-      std::any_of(magnitudes.begin(), magnitudes.end(), [](int magnitude) { return magnitude == kUnbounded; }))
+      std::any_of(facts.begin(), facts.end(), [](const auto& of_one) { return of_one.magnitude == kUnbounded; }))
     return nullptr;
-  const auto pattern = cell_pattern(join_.einsum, types_, of_cells_, magnitudes, Zero::EitherSign);
+  const auto pattern = cell_pattern(join_.einsum, types_, of_cells_, facts, Zero::EitherSign);
   if (!pattern) return nullptr;
   const auto made = kernels_.find(*pattern);
   return made != kernels_.end() ? made->second : make(*pattern);

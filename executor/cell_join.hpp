@@ -14,15 +14,16 @@
 namespace eindb {
 
 /// The kernel of a join that reads some operands as cells. Which points it may leave out depends on the values: a zero
-/// times a NaN or an infinity is NaN, so that where an operand has these the cells of the others do not suffice
-/// (tensor/cell_form). Immutable, thread-safe.
+/// times a NaN or an infinity is NaN, and so is one divided by zero, so that where an operand has these the cells of
+/// the others do not suffice (tensor/cell_form). Immutable, thread-safe.
 class CellJoin {
  public:
   CellJoin(const JoinNode& join, const LabelTable& labels, const std::vector<JoinInput>& inputs);
 
-  /// How a call is computed from the cells of its operands, whose values have these magnitudes (OperandFacts); null if
-  /// it cannot be.
-  std::shared_ptr<const CellKernel> kernel_for(std::span<const int> magnitudes) const;
+  /// How a call is computed from the cells of its operands, of whose values this is known; null if it cannot be.
+  std::shared_ptr<const CellKernel> kernel_for(std::span<const OperandFacts> facts) const;
+  /// Whether it must be known of operand n if it is nowhere zero.
+  bool asks_for_zeros(std::size_t n) const { return asks_for_zeros_[n]; }
   /// That for operands with finite values, which is there.
   const CellKernel& kernel() const { return *kernels_.begin()->second; }
   bool is_of_cells(std::size_t operand) const { return of_cells_[operand]; }
@@ -34,6 +35,7 @@ class CellJoin {
   const LabelTable& labels_;
   std::vector<DType> types_;
   std::vector<bool> of_cells_;
+  std::vector<bool> asks_for_zeros_;
   std::map<CellPattern, std::shared_ptr<const CellKernel>> kernels_;
 };
 

@@ -147,14 +147,24 @@ TilePtr JoinOperator::operand_tile(std::size_t operand, Relation& input, std::in
 
 // The kernel for the values of a call; null if it has to be computed from all of them.
 std::shared_ptr<const CellKernel> JoinOperator::cell_kernel(const Inputs& inputs, const Buffers& buffers) const {
-  std::vector<int> magnitudes;
+  using Facts = Relation::Facts;
+  std::vector<OperandFacts> facts;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    auto magnitude = inputs.size() == 1 ? 0 : inputs[n]->facts(buffers.tiles[n], true).magnitude;
+    if (inputs.size() == 1) {
+      facts.emplace_back();
+      break;
+    }
+    const bool asks_for_zeros = cells_->asks_for_zeros(n);
+    auto known = inputs[n]->facts(buffers.tiles[n], asks_for_zeros ? Facts::Zeros : Facts::Magnitude);
+    known.zero = false;
     // Of a tensor in the program's memory nothing is kept from call to call.
-    if (magnitude == kUnbounded) magnitude = magnitude_of(*buffers.operands[n]);
-    magnitudes.push_back(magnitude);
+    if (known.magnitude == kUnbounded) {
+      known.magnitude = magnitude_of(*buffers.operands[n]);
+      known.nonzero = asks_for_zeros && !buffers.operands[n]->is_of_cells() && !has_zeros(*buffers.operands[n]);
+    }
+    facts.push_back(known);
   }
-  return cells_->kernel_for(magnitudes);
+  return cells_->kernel_for(facts);
 }
 
 void JoinOperator::expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const {
@@ -164,7 +174,8 @@ void JoinOperator::expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buf
     const auto bytes = static_cast<double>(cells.shape().element_count()) * static_cast<double>(size_of(cells.dtype()));
     if (bytes > static_cast<double>(memory->limit())) {
       throw Error(ErrorKind::MemoryLimit,
-                  "an operand has NaN or infinities, which zeros do not annihilate, so that all " +
+                  "an operand has NaN or infinities, which zeros do not annihilate, or zeros that are divided by, so "
+                  "that all " +
                       std::to_string(cells.shape().element_count()) + " cells of the other one count",
                   std::nullopt, "replace them where they may occur, as in CASE WHEN isfinite(x) THEN x ELSE 0 END");
     }
@@ -327,10 +338,10 @@ bool JoinOperator::is_needless(const Inputs& inputs, const std::vector<std::int6
   if (!may_skip_) return false;
   std::vector<OperandFacts> facts;
   bool some_absent = false;
-  for (const bool with_magnitude : {false, true}) {
+  for (const auto wanted : {Relation::Facts::Presence, Relation::Facts::Magnitude}) {
     facts.clear();
     for (std::size_t n = 0; n < inputs.size(); ++n) {
-      facts.push_back(inputs[n]->facts(tiles[n], with_magnitude));
+      facts.push_back(inputs[n]->facts(tiles[n], wanted));
       some_absent = some_absent || facts.back().zero;
     }
     if (!some_absent || !changes_nothing(join_.einsum, facts, input_types_)) return false;

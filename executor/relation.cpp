@@ -128,20 +128,29 @@ TilePtr Relation::zeros(std::int64_t tile_id) {
   return memory_->track(counted_zeros(memory_, dtype_, grid_.tile_shape(grid_.key_of(tile_id))));
 }
 
-OperandFacts Relation::facts(std::int64_t tile_id, bool with_magnitude) {
+OperandFacts Relation::facts(std::int64_t tile_id, Facts wanted) {
   // Reading may copy the tile, and the next task would copy it again.
   if (tensor_ && tensor_->attached) return {.zero = false, .magnitude = kUnbounded};
   // Two tasks may both examine the tile, with the same result.
   auto& seen = known_[static_cast<std::size_t>(number_of(tile_id))];
   auto known = seen.load(std::memory_order_relaxed);
-  if (known == kNothing || (known == kValues && with_magnitude)) {
+  const bool lacks_magnitude = wanted != Facts::Presence && known == kValues;
+  const bool lacks_zeros = wanted == Facts::Zeros && known >= kBounded && (known - kBounded) % 3 == 0;
+  if (known == kNothing || lacks_magnitude || lacks_zeros) {
     const auto present = stored_tile(tile_id);
-    if (present == nullptr || (known == kNothing && present->is_all_zero())) known = kZeros;
-    else
-      known = with_magnitude ? kBounded + magnitude_of(present->is_of_cells() ? *present : *plain(present)) : kValues;
+    if (present == nullptr || (known == kNothing && present->is_all_zero())) {
+      known = kZeros;
+    } else if (wanted == Facts::Presence) {
+      known = kValues;
+    } else {
+      const auto values = present->is_of_cells() ? present : plain(present);
+      if (known < kBounded) known = kBounded + 3 * magnitude_of(*values);
+      if (wanted == Facts::Zeros) known += values->is_of_cells() || has_zeros(*values) ? 1 : 2;
+    }
     seen.store(known, std::memory_order_relaxed);
   }
-  return {.zero = known == kZeros, .magnitude = std::max(0, known - kBounded)};
+  if (known < kBounded) return {.zero = known == kZeros};
+  return {.zero = false, .magnitude = (known - kBounded) / 3, .nonzero = (known - kBounded) % 3 == 2};
 }
 
 }  // namespace eindb

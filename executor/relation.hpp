@@ -50,10 +50,11 @@ class Relation {
   TilePtr dense_tile(std::int64_t tile_id);
   /// The same, possibly encoded.
   TilePtr dense_stored_tile(std::int64_t tile_id);
-  /// Facts about the tile's values: whether all are zero, which the first nonzero value decides, and with
-  /// `with_magnitude` their magnitude, which takes a pass over all values. Both are computed once. Tiles of attached
-  /// tensors give no facts.
-  OperandFacts facts(std::int64_t tile_id, bool with_magnitude);
+  /// Facts about the tile's values: whether all are zero, which the first nonzero value decides; their magnitude, which
+  /// takes a pass over all values; whether they are nonzero, which takes another. Each is found once, where it is asked
+  /// for. Tiles of attached tensors give no facts.
+  enum class Facts : std::uint8_t { Presence, Magnitude, Zeros };
+  OperandFacts facts(std::int64_t tile_id, Facts wanted);
 
   /// The bytes of the nonzero tiles put, or read and kept here, so far.
   std::int64_t bytes() const { return tiles_.bytes(); }
@@ -95,7 +96,7 @@ class Relation {
   static constexpr int kNothing = 0;
   static constexpr int kZeros = 1;
   static constexpr int kValues = 2;      // some are nonzero
-  static constexpr int kBounded = 3;     // from here on: kBounded + the magnitude
+  static constexpr int kBounded = 3;     // from here on: kBounded + 3 * the magnitude, + 1 with zeros, + 2 without any
   std::vector<std::atomic<int>> known_;  // by tile
   BufferedTiles tiles_;
 };

@@ -33,15 +33,11 @@ class CellChoice {
 
   EinGraph run() {
     for (std::size_t v = 0; v < graph_.size(); ++v)
-      if (may_be_cells(VertexId(v))) try_set({VertexId(v)});
+      if (may_be_cells(VertexId(v))) try_alone(VertexId(v));
     for (std::size_t v = 0; v < graph_.size(); ++v) {
-      std::vector<VertexId> together;
-      for (const auto input : graph_.vertex(VertexId(v)).inputs)
-        if (may_be_cells(input) && std::find(together.begin(), together.end(), input) == together.end())
-          together.push_back(input);
-      if (together.size() > 1) try_set(together);
+      try_together(VertexId(v));
+      try_result(VertexId(v));
     }
-    for (std::size_t v = 0; v < graph_.size(); ++v) try_result(VertexId(v));
     return std::move(graph_);
   }
 
@@ -59,28 +55,73 @@ class CellChoice {
     return cells * static_cast<double>(CellGather::bytes_for(type, rank, 1)) / 2 <= memory_;
   }
 
-  void try_set(const std::vector<VertexId>& inputs) {
+  void try_alone(VertexId id) {
     auto tried = graph_;
-    for (const auto input : inputs) tried.hold_as_cells(input, graph_.vertex(input).stored->cells);
-    take_if_faster(std::move(tried), inputs, {});
+    tried.hold_as_cells(id, graph_.vertex(id).stored->cells);
+    take_if_faster(std::move(tried), {id}, {});
   }
 
-  // A result of few cells of a vertex that is computed from cells.
-  void try_result(VertexId id) {
-    const auto& vertex = graph_.vertex(id);
-    if (vertex.is_input() || vertex.bound.rank() == 0) return;
-    const auto cells = cells_of_inputs(graph_, vertex);
-    if (std::none_of(cells.begin(), cells.end(), [](const auto& count) { return count.has_value(); })) return;
+  // The few cells of the result of a vertex that is computed from cells.
+  std::optional<CellEstimate> result_of(const EinGraph& graph, const Vertex& vertex) const {
+    if (vertex.is_input() || vertex.cells || vertex.bound.rank() == 0) return std::nullopt;
+    const auto cells = cells_of_inputs(graph, vertex);
+    if (std::none_of(cells.begin(), cells.end(), [](const auto& count) { return count.has_value(); }))
+      return std::nullopt;
     const auto all = static_cast<double>(vertex.bound.element_count());
-    const auto pattern = pattern_of(graph_, vertex, cells);
-    if (!pattern) return;
-    auto made = cell_results(vertex.einsum, graph_.labels(), cells, *pattern);
-    if (!always_ && (all < kFewResults || made.cells > kMostDenseResult * all)) return;
-    if (!CellBlock::may_have(vertex.bound) || !fits(made.cells, vertex.dtype, vertex.bound.rank())) return;
-    if (!keeps_zero(vertex.einsum, vertex.compute_dtype)) return;
+    const auto pattern = pattern_of(graph, vertex, cells);
+    if (!pattern) return std::nullopt;
+    auto made = cell_results(vertex.einsum, graph.labels(), cells, *pattern);
+    if (!always_ && (all < kFewResults || made.cells > kMostDenseResult * all)) return std::nullopt;
+    if (!CellBlock::may_have(vertex.bound) || !fits(made.cells, vertex.dtype, vertex.bound.rank())) return std::nullopt;
+    if (!keeps_zero(vertex.einsum, vertex.compute_dtype)) return std::nullopt;
+    return made;
+  }
+
+  void try_result(VertexId id) {
+    auto made = result_of(graph_, graph_.vertex(id));
+    if (!made) return;
     auto tried = graph_;
     tried.hold_as_cells(id, std::move(made));
     take_if_faster(std::move(tried), {id}, {id});
+  }
+
+  // Operands of a vertex that are worth it only together with each other: X + Y, A * v + B * w. What else their other
+  // readers need is tried with them.
+  void try_together(VertexId id) {
+    constexpr std::size_t kMost = 16;
+    Together together{graph_, {}, {}};
+    add_operands(id, together);
+    for (std::size_t n = 0; n < together.changed.size(); ++n) {
+      for (const auto reader : readers_[together.changed[n].index()]) {
+        if (can_be_computed(together.tried, together.tried.vertex(reader))) continue;
+        add_operands(reader, together);
+        if (together.changed.size() > kMost) return;
+      }
+    }
+    if (together.changed.size() > 1 || !together.made.empty())
+      take_if_faster(std::move(together.tried), together.changed, together.made);
+  }
+
+  struct Together {
+    EinGraph tried;
+    std::vector<VertexId> changed;  // held as cells there
+    std::vector<VertexId> made;     // those of them that are computed
+  };
+
+  void add_operands(VertexId reader, Together& together) const {
+    for (const auto input : graph_.vertex(reader).inputs) {
+      if (std::find(together.changed.begin(), together.changed.end(), input) != together.changed.end()) continue;
+      const auto& vertex = graph_.vertex(input);
+      if (may_be_cells(input)) {
+        together.tried.hold_as_cells(input, vertex.stored->cells);
+      } else if (auto result = result_of(together.tried, vertex)) {
+        together.tried.hold_as_cells(input, std::move(result));
+        together.made.push_back(input);
+      } else {
+        continue;
+      }
+      together.changed.push_back(input);
+    }
   }
 
   // If all readers of what is now held as cells can be computed from these.

@@ -59,6 +59,7 @@ struct Possible {
   std::optional<ScalarValue> constant = {};  // the common value of all cells, if there is one
   Zero zero = Zero::Unknown;
   int magnitude = kUnbounded;
+  bool nonzero = false;
 
   bool is_zero() const { return zero != Zero::Unknown; }
   bool is_finite() const { return magnitude < kUnbounded; }
@@ -72,7 +73,8 @@ Possible exactly(const ScalarValue& value) {
     using T = decltype(v);
     const auto zero = v != T(0) ? Zero::Unknown : is_plus_zero(v) ? Zero::Plus : Zero::EitherSign;
     const auto magnitude = std::is_integral_v<T> ? kInt64Magnitude : magnitude_of_value(v);
-    return Possible{.type = value.type(), .constant = value, .zero = zero, .magnitude = magnitude};
+    return Possible{
+        .type = value.type(), .constant = value, .zero = zero, .magnitude = magnitude, .nonzero = v != T(0)};
   });
 }
 
@@ -80,12 +82,13 @@ int exponent_limit_of(DType type) {
   return dispatch(type, [](auto t) { return exponent_limit<typename decltype(t)::type>(); });
 }
 
-Possible bounded(DType type, int magnitude, Zero zero = Zero::Unknown) {
+Possible bounded(DType type, int magnitude, Zero zero = Zero::Unknown, bool nonzero = false) {
   if (type == DType::Int64) magnitude = kInt64Magnitude;
   return {.type = type,
           .constant = {},
           .zero = zero,
-          .magnitude = magnitude > exponent_limit_of(type) ? kUnbounded : magnitude};
+          .magnitude = magnitude > exponent_limit_of(type) ? kUnbounded : magnitude,
+          .nonzero = nonzero};
 }
 
 Possible anything(DType type) { return bounded(type, kUnbounded); }
@@ -114,11 +117,12 @@ class Analysis {
   using Values = std::vector<Possible>;
 
   Possible of_operand(std::size_t n) const {
-    return facts_[n].zero ? exactly(ScalarValue(std::int64_t{0}, types_[n])) : bounded(types_[n], facts_[n].magnitude);
+    return facts_[n].zero ? exactly(ScalarValue(std::int64_t{0}, types_[n]))
+                          : bounded(types_[n], facts_[n].magnitude, Zero::Unknown, facts_[n].nonzero);
   }
 
   static Possible either_of(const Possible& a, const Possible& b) {
-    return bounded(a.type, std::max(a.magnitude, b.magnitude), std::min(a.zero, b.zero));
+    return bounded(a.type, std::max(a.magnitude, b.magnitude), std::min(a.zero, b.zero), a.nonzero && b.nonzero);
   }
 
   Possible of_case(const ScalarExpression& e) const {
@@ -153,10 +157,11 @@ class Analysis {
     return exactly(result);
   }
 
-  // Rounding may carry the largest numbers to the next power of two.
+  // Rounding may carry the largest numbers to the next power of two, and the least ones to zero.
   static Possible converted(const Possible& a, DType type) {
     const auto zero = a.is_zero() && type == DType::Int64 ? Zero::Plus : a.zero;
-    return bounded(type, a.magnitude + 1, zero);
+    const bool keeps = type == DType::Float64 || type == DType::Complex128 || a.type == type || a.type == DType::Int64;
+    return bounded(type, a.magnitude + 1, zero, a.nonzero && keeps && type != DType::Int64);
   }
 
   static Possible of_one(ScalarOp op, const Possible& a) {
@@ -169,14 +174,14 @@ class Analysis {
     const bool is_complex_type = is_complex(type);
     switch (op) {
       case Negate:
-      case Conj: return bounded(type, a.magnitude, sign_lost);
+      case Conj: return bounded(type, a.magnitude, sign_lost, a.nonzero);
       case Real: return bounded(real_of(type), a.magnitude, a.zero);
       case Imag:
         return is_complex_type ? bounded(real_of(type), a.magnitude, sign_lost)
                                : exactly(ScalarValue(std::int64_t{0}, type));
       case Abs:
         return bounded(real_of(type), is_complex_type ? a.magnitude + 1 : a.magnitude,
-                       a.is_zero() ? Zero::Plus : Zero::Unknown);
+                       a.is_zero() ? Zero::Plus : Zero::Unknown, a.nonzero);
       case Sign: return when_finite(1, a.is_zero() ? Zero::Plus : Zero::Unknown);
       case Not: return bounded(type, 1);
       case Relu: return bounded(type, a.magnitude, a.zero);
@@ -202,8 +207,10 @@ class Analysis {
       case Add: return bounded(type, larger + 1, both_zero ? sum_of(a, b) : Zero::Unknown);
       case Subtract: return bounded(type, larger + 1, both_zero ? unsigned_zero(type) : Zero::Unknown);
       case Divide:
-        return a.is_zero() && b.constant && !b.is_zero() && b.is_finite() ? bounded(type, 0, unsigned_zero(type))
-                                                                          : anything(type);
+        // The quotient of complex numbers takes squares of the divisor, which may be zero where it is not.
+        return a.is_zero() && b.nonzero && b.is_finite() && (b.constant || !is_complex(type))
+                   ? bounded(type, 0, unsigned_zero(type))
+                   : anything(type);
       case Least:
       case Greatest: return bounded(type, larger, std::min(a.zero, b.zero));
       case BitAnd: return bounded(type, kInt64Magnitude, a.is_zero() || b.is_zero() ? Zero::Plus : Zero::Unknown);
@@ -277,6 +284,14 @@ bool keeps_zero(const EinSum& einsum, DType compute) {
   const OperandFacts aggregated{.zero = true};
   return einsum.epilogue == nullptr ||
          zero_of(*einsum.epilogue, std::span(&aggregated, 1), std::span(&compute, 1)) == Zero::Plus;
+}
+
+bool has_zeros(const Tile& tile) {
+  return dispatch(tile.dtype(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    const auto* values = tile.data<T>();
+    return std::find(values, values + tile.shape().element_count(), T(0)) != values + tile.shape().element_count();
+  });
 }
 
 int magnitude_of(const Tile& tile) {

@@ -16,6 +16,7 @@ struct OperandFacts {
   /// Every value (each part of a complex one) is below 2^magnitude in absolute value. kUnbounded: NaN or infinities may
   /// occur.
   int magnitude = 0;
+  bool nonzero = false;  ///< no value is a zero of either sign
 };
 inline constexpr int kUnbounded = 1 << 20;
 
@@ -36,6 +37,7 @@ enum class Zero : std::uint8_t {
 ///     ABS(x), 2 * x       zero                        x + y, EXP(x)       unknown
 ///     x * EXP(y)          unknown: EXP may overflow   LEAST(x, y)         unknown
 ///     y * z * x           zero if y * z cannot overflow
+///     x / y               zero if y is nonzero and finite
 ///     CASE WHEN x > 0 THEN y ELSE 0 END    zero, whatever y is
 Zero zero_of(const ScalarExpression& e, std::span<const OperandFacts> facts, std::span<const DType> operands);
 
@@ -53,5 +55,7 @@ bool keeps_zero(const EinSum& einsum, DType compute);
 /// A magnitude for all values of the tile, found in one pass: 0 or the least possible; for INT64, which is never
 /// unbounded, that of the type.
 int magnitude_of(const Tile& tile);
+/// Whether a zero is among the values of a plain tile, in one pass up to it.
+bool has_zeros(const Tile& tile);
 
 }  // namespace eindb

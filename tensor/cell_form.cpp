@@ -60,11 +60,12 @@ bool has_rest(const EinSum& einsum, std::span<const DType> types) {
 }  // namespace
 
 std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DType> operand_types,
-                                        const std::vector<bool>& of_cells, std::span<const int> magnitudes,
+                                        const std::vector<bool>& of_cells, std::span<const OperandFacts> given,
                                         Zero least) {
   if (!is_joined_by_cells(einsum, operand_types, of_cells)) return std::nullopt;
-  std::vector<OperandFacts> facts;
-  for (const auto magnitude : magnitudes) facts.push_back({.zero = false, .magnitude = magnitude});
+  std::vector<OperandFacts> facts(given.begin(), given.end());
+  // Cells leave zeros between them.
+  for (std::size_t n = 0; n < of_cells.size(); ++n) facts[n].nonzero = facts[n].nonzero && !of_cells[n];
   auto together = facts;
   bool is_intersection = true;
   bool is_union = true;
@@ -79,6 +80,10 @@ std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DT
   if (is_intersection) return CellPattern::Intersection;
   if (is_union && leaves_nothing(einsum, together, operand_types, least)) return CellPattern::Union;
   return has_rest(einsum, operand_types) ? std::optional(CellPattern::WithRest) : std::nullopt;
+}
+
+std::vector<OperandFacts> harmless_facts(std::size_t operands) {
+  return std::vector<OperandFacts>(operands, {.zero = false, .magnitude = 0, .nonzero = true});
 }
 
 bool leaves_zeros(const EinSum& einsum, const LabelTable& labels, std::span<const DType> operand_types,

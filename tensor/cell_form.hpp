@@ -22,19 +22,23 @@ enum class CellPattern : std::uint8_t {
 };
 
 /// How an EinSum is computed from the cells of some operands alone; nullopt if it is not. `of_cells[n]` says it of
-/// operand n, and magnitudes[n] bounds the values of operand n like OperandFacts::magnitude: plans that do not know
-/// them pass 0. Without an aggregate the points that are left out are +0, or zeros of either sign if `least` says that
-/// this is enough. The expression has types (tensor/scalar_types).
+/// operand n, and facts[n] bound the values of operand n: plans that do not know them pass harmless_facts(). Without an
+/// aggregate the points that are left out are +0, or zeros of either sign if `least` says that this is enough. The
+/// expression has types (tensor/scalar_types).
 ///
 ///     SUM(A[i,j] * B[j,k])    Intersection       SUM(A[i,j] * D[j,k])   Intersection, if D is dense and finite
 ///     A[i,j] - B[i,j]         Union              A[i,j] + B[j]          nullopt: other labels
 ///     MAX[j](A[i,j])          WithRest           EXP(A[i,j])            nullopt: 1 where there is no cell
+///     A[i,j] / D[i]           Intersection, if D is dense, finite and nowhere zero
 ///
 /// Not for functions of vectors and matrices, users' aggregates, LOGSUMEXP, accesses and scans, nor for diagonals of
 /// operands of cells.
 std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DType> operand_types,
-                                        const std::vector<bool>& of_cells, std::span<const int> magnitudes,
+                                        const std::vector<bool>& of_cells, std::span<const OperandFacts> facts,
                                         Zero least = Zero::Plus);
+
+/// Of operands whose values let zeros of others be zeros: finite, and nowhere zero.
+std::vector<OperandFacts> harmless_facts(std::size_t operands);
 
 /// Whether the result is +0, or by `least` above a zero, wherever the operands of cells have no cells, so that it may
 /// be of cells too. The greatest of no values is not.

@@ -77,12 +77,30 @@ std::size_t CellKernel::Call::workspace_bytes() const {
                                         64 * tile.cells().count() + 1024)) *
              sizeof(std::int32_t);
   }
-  if (makes_cells_)
-    bytes += static_cast<std::size_t>(std::min(row_places(), kMostRowPlaces)) * (size_of(kernel_.compute_) + 1);
+  if (makes_cells_) bytes += gathering_bytes();
   if (kernel_.rest_ && (!makes_cells_ || reduces()))
     bytes += static_cast<std::size_t>(output_.element_count()) *
              (sizeof(std::int64_t) + (makes_cells_ ? size_of(kernel_.compute_) : 0));
   return bytes + static_cast<std::size_t>(PointExpression::kMostPoints) * 16 * (operands_.size() + 4);
+}
+
+// Of the places or the hash table in which a row of the result is gathered.
+std::size_t CellKernel::Call::gathering_bytes() const {
+  constexpr double kBytesPerPoint = 80;
+  const auto places = static_cast<double>(std::min(row_places(), kMostRowPlaces));
+  const auto most = places * static_cast<double>(size_of(kernel_.compute_) + 1);
+  if (mode() != Mode::Hashed) return static_cast<std::size_t>(most);
+  double points = 1;
+  for (std::size_t n = 0; n < operands_.size(); ++n)
+    if (kernel_.of_cells_[n]) points *= static_cast<double>(operands_[n]->cells().count()) + 1;
+  for (std::size_t place = 0; place < ranges_.size(); ++place) {
+    const auto label = kernel_.labels_[place];
+    bool has_cells = false;
+    for (std::size_t n = 0; n < operands_.size(); ++n)
+      has_cells = has_cells || (kernel_.of_cells_[n] && contains(input(n), label));
+    if (!has_cells) points *= static_cast<double>(extent(place));
+  }
+  return static_cast<std::size_t>(std::min(most, points * kBytesPerPoint));
 }
 
 void CellKernel::Call::run(Tile& accumulator) {

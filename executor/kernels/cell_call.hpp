@@ -40,6 +40,7 @@ class CellKernel::Call {
   using Mode = CellSink<double>::Mode;
   Mode mode() const;
   std::int64_t row_places() const;
+  std::size_t gathering_bytes() const;
   // The most cells that the result has, by operands that have all its labels; 0 if there are none.
   std::int64_t most_cells() const;
   template <class T>

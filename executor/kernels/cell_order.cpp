@@ -15,7 +15,7 @@ namespace {
 constexpr double kSortPerCell = 30;
 constexpr double kMeet = 1.5;  // beside the step, for each further trie that has the label
 constexpr double kRowCell = 0.7;
-constexpr double kHashedCell = 15;     // in a table that fits a cache
+constexpr double kHashedCell = 40;     // in a table that fits a cache, and sorted then
 constexpr double kFarHashedCell = 60;  // in a larger one
 constexpr double kNearCells = 4096;
 constexpr double kRow = 20;

@@ -36,8 +36,8 @@ OperandCells cells_of_inputs(const EinGraph& graph, const Vertex& vertex) {
 std::optional<CellPattern> pattern_of(const EinGraph& graph, const Vertex& vertex, const OperandCells& cells) {
   std::vector<bool> of_cells;
   for (const auto& count : cells) of_cells.push_back(count.has_value());
-  const std::vector<int> finite(cells.size(), 0);
-  return cell_pattern(vertex.einsum, input_types(graph, vertex.inputs), of_cells, finite, Zero::EitherSign);
+  return cell_pattern(vertex.einsum, input_types(graph, vertex.inputs), of_cells, harmless_facts(cells.size()),
+                      Zero::EitherSign);
 }
 
 void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& shape) {

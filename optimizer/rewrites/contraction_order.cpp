@@ -185,9 +185,9 @@ class ContractionSplitter {
     if (!stored || !stored->cells || stored->attached || leaf.labels.size() != labels.size()) return std::nullopt;
     std::vector<bool> of_cells(vertex.inputs.size(), false);
     of_cells[n] = true;
-    const std::vector<int> finite(of_cells.size(), 0);
     const auto types = input_types(splitter_.graph(), vertex.inputs);
-    if (cell_pattern(vertex.einsum, types, of_cells, finite, Zero::EitherSign) != CellPattern::Intersection)
+    if (cell_pattern(vertex.einsum, types, of_cells, harmless_facts(of_cells.size()), Zero::EitherSign) !=
+        CellPattern::Intersection)
       return std::nullopt;
     CellEstimate out{.cells = stored->cells->cells, .spread = {}};
     if (out.cells > kMostDenseLeaf * static_cast<double>(stored->grid.shape().element_count())) return std::nullopt;

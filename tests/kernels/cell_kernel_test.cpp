@@ -301,7 +301,7 @@ class CellCalls {
 
 void check_form(Random& random, const CellForm& form, DType type, const std::map<char, std::int64_t>& extents = {}) {
   const auto sample = sample_of(random, form, type, extents);
-  const std::vector<int> finite(sample.types.size(), 8);
+  const std::vector<OperandFacts> finite(sample.types.size(), {.magnitude = 8});
   const auto pattern = cell_pattern(sample.einsum, sample.types, sample.of_cells, finite, Zero::EitherSign);
   ASSERT_TRUE(pattern) << sample.describe();
   CellCalls(sample, *pattern, random).check();
@@ -397,7 +397,7 @@ TEST(CellKernel, TakesSpecialValues) {
       for (int n = 0; n < 12 && !HasFatalFailure(); ++n) {
         auto sample = sample_of(random, form, type, extents);
         for (auto& tile : sample.dense) take_special_values(random, tile);
-        const std::vector<int> unbounded(sample.types.size(), kUnbounded);
+        const std::vector<OperandFacts> unbounded(sample.types.size(), {.magnitude = kUnbounded});
         const auto pattern = cell_pattern(sample.einsum, sample.types, sample.of_cells, unbounded);
         ASSERT_TRUE(pattern) << sample.describe();
         CellCalls(sample, *pattern, random).check();
@@ -546,7 +546,9 @@ TEST(CellForm, IsWhatZerosDoNotChange) {
     for (const auto& input : einsum.inputs) append_distinct(einsum.aggregated, difference(input, einsum.output));
     if (aggregate == Aggregate::None) einsum.output = einsum.labels();
     if (aggregate == Aggregate::None) einsum.aggregated.clear();
-    return cell_pattern(einsum, used, of_cells, magnitudes);
+    std::vector<OperandFacts> facts;
+    for (const auto magnitude : magnitudes) facts.push_back({.magnitude = magnitude});
+    return cell_pattern(einsum, used, of_cells, facts);
   };
   using enum Aggregate;
   const auto xy = call(Multiply, {x(), y()});
