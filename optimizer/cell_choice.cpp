@@ -18,7 +18,7 @@ namespace {
 constexpr double kMostDense = 0.5;
 // Results that are smaller than this, or have a larger share of cells, are dense.
 constexpr double kFewResults = 65536;
-constexpr double kMostDenseResult = 0.1;
+constexpr double kMostDenseResult = 0.25;
 
 class CellChoice {
  public:

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <set>
 #include <string_view>
 
@@ -25,6 +26,7 @@
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/tile_writer.hpp"
+#include "tensor/cell_block.hpp"
 
 namespace eindb {
 namespace {
@@ -55,14 +57,32 @@ void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::st
   }
 }
 
+// The bytes of a tile by default. Those of few cells are larger, so that they take about as many bytes as dense ones,
+// as far as one with all values is still small beside the memory.
+std::int64_t default_tile_bytes(const Shape& shape, StoredType type, std::int64_t most_cells,
+                                const Settings& settings) {
+  constexpr double kBytesOfCell = 16;
+  constexpr double kSparse = 0.25;
+  constexpr std::int64_t kMost = std::int64_t{64} << 20U;
+  constexpr std::int64_t kShareOfMemory = 32;
+  const auto wanted = settings.tile_bytes();
+  if (settings.has_tile_bytes() || most_cells == 0) return wanted;
+  const auto share = static_cast<double>(most_cells) * kBytesOfCell /
+                     (static_cast<double>(shape.element_count()) * static_cast<double>(size_of(type.values)));
+  if (!(share < kSparse)) return wanted;
+  const auto most = std::max(wanted, std::min(kMost, settings.memory_for_tiles() / kShareOfMemory));
+  return static_cast<std::int64_t>(std::min(static_cast<double>(most), static_cast<double>(wanted) / share));
+}
+
 // Creates an empty tensor under a name of eindb's own, like the tensor it will replace, or with the file's type and
-// shape.
+// shape. `most_cells`: of the file, about; 0 if all values come.
 TensorInfo stage(const std::optional<TensorInfo>& existing, StoredType type, const Shape& shape,
-                 const std::vector<std::string>& labels, OpenDatabase& database, const Settings& settings) {
+                 const std::vector<std::string>& labels, std::int64_t most_cells, OpenDatabase& database,
+                 const Settings& settings) {
   if (existing)
     return database.catalog.stage(existing->type(), existing->labels, existing->grid, existing->replicas,
                                   existing->schema);
-  const auto partition = default_partition(shape, type, settings.tile_bytes());
+  const auto partition = default_partition(shape, type, default_tile_bytes(shape, type, most_cells, settings));
   return database.catalog.stage(type, labels, TileGrid(shape, partition), database.replicas({}));
 }
 
@@ -114,7 +134,7 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
 TensorInfo import_dense(BlockSource& file, const FilePath& path, const std::optional<TensorInfo>& existing,
                         SessionState& session) {
   if (existing) check_fits(*existing, file, path.text());
-  auto staged = stage(existing, file.type(), file.shape(), default_labels(file.shape().rank()), session.database,
+  auto staged = stage(existing, file.type(), file.shape(), default_labels(file.shape().rank()), 0, session.database,
                       session.user.settings);
   import_tiles(file, staged, session.database.connection(), session.statement);
   return staged;
@@ -123,10 +143,27 @@ TensorInfo import_dense(BlockSource& file, const FilePath& path, const std::opti
 TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
                             SessionState& session) {
   const auto cells = open_cell_list(path, options, existing, session.statement.cancellation());
-  auto staged =
-      stage(existing, cells->type(), cells->shape(), labels_of(*cells), session.database, session.user.settings);
+  auto staged = stage(existing, cells->type(), cells->shape(), labels_of(*cells), cells->most_cells(), session.database,
+                      session.user.settings);
   load_cells(*cells, staged, session.database, session.user.settings, session.statement);
   return staged;
+}
+
+// The cells of a stored tile, or all values of one that is dense.
+TilePtr stored_cells(const TileStore& store, std::int64_t id, ReadSnapshot& snapshot) {
+  const auto shape = store.grid().tile_shape(store.grid().key_of(id));
+  if (store.is_sharded() || store.type() != store.dtype() || !CellBlock::may_have(shape))
+    return snapshot.read(store, id);
+  TilePtr tile;
+  snapshot.read_with(store, [&](SqliteConnection& connection) {
+    const auto label = store.label(connection, id);
+    if (!label || label->format == TileFormat::Dense || label->format == TileFormat::Constant) return;
+    auto cells = store.load_cells(connection, id, store.dtype());
+    const std::vector<std::int64_t> numbers(cells.numbers.begin(), cells.numbers.end());
+    tile = std::make_shared<const Tile>(Tile::of_cells(std::make_shared<const CellBlock>(
+        CellBlock::of_numbers(store.dtype(), shape, numbers, std::move(cells.values)))));
+  });
+  return tile != nullptr ? tile : snapshot.read(store, id);
 }
 
 TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, SqliteConnection& connection,
@@ -142,7 +179,13 @@ TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, Sql
               },
           .labels = tensor.labels,
           .next_tile = [ids = std::make_shared<StoredTileIds>(connection, tensor.store())](
-                           std::int64_t from) { return ids->next(from); }};
+                           std::int64_t from) { return ids->next(from); },
+          .tile_or_cells =
+              [&snapshot, &statement, store = tensor.store()](std::int64_t id) {
+                statement.cancellation().check();
+                statement.report("export", id, store.grid().tile_count());
+                return stored_cells(store, id, snapshot);
+              }};
 }
 
 TileProvider query_result(const ast::Query& query, const CopyOptions& options, SessionState& session) {

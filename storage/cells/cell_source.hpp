@@ -38,6 +38,8 @@ class CellSource {
   /// Progress and total; both 0 if unknown.
   virtual std::int64_t done() const { return 0; }
   virtual std::int64_t total() const { return 0; }
+  /// About how many cells come at most; 0 if unknown.
+  virtual std::int64_t most_cells() const { return 0; }
 };
 
 }  // namespace eindb

@@ -44,6 +44,7 @@ class CoordinateReader final : public CellSource {
   std::string place(std::int64_t line) const override { return lines_.place(line); }
   std::int64_t done() const override { return lines_.bytes_read(); }
   std::int64_t total() const override { return file_.size(); }
+  std::int64_t most_cells() const override { return file_.size() / 8; }  // bytes of a short line
 
  private:
   bool next_line(std::string_view& line);

@@ -40,6 +40,7 @@ class ScipyReader final : public CellSource {
   std::string place(std::int64_t line) const override;
   std::int64_t done() const override { return data_->taken(); }
   std::int64_t total() const override { return data_->shape().element_count(); }
+  std::int64_t most_cells() const override { return total(); }
 
  private:
   std::unique_ptr<NpzValues> open(const std::string& array) const;
