@@ -42,6 +42,12 @@ class CellChoice {
   }
 
  private:
+  struct Together {
+    EinGraph tried;
+    std::vector<VertexId> changed;  // held as cells there
+    std::vector<VertexId> made;     // those of them that are computed
+  };
+
   bool may_be_cells(VertexId id) const {
     const auto& stored = graph_.vertex(id).stored;
     if (!stored || stored->as_cells || !stored->cells || stored->attached || stored->selection) return false;
@@ -55,10 +61,21 @@ class CellChoice {
     return cells * static_cast<double>(CellGather::bytes_for(type, rank, 1)) / 2 <= memory_;
   }
 
+  // Also with results of few cells: one with all values may take as long as what the cells save.
   void try_alone(VertexId id) {
     auto tried = graph_;
     tried.hold_as_cells(id, graph_.vertex(id).stored->cells);
+    Together together{tried, {id}, {}};
     take_if_faster(std::move(tried), {id}, {});
+    if (graph_.vertex(id).cells) return;
+    for (const auto reader : readers_[id.index()]) {
+      auto made = result_of(together.tried, together.tried.vertex(reader));
+      if (!made) continue;
+      together.tried.hold_as_cells(reader, std::move(made));
+      together.changed.push_back(reader);
+      together.made.push_back(reader);
+    }
+    if (!together.made.empty()) take_if_faster(std::move(together.tried), together.changed, together.made);
   }
 
   // The few cells of the result of a vertex that is computed from cells.
@@ -101,12 +118,6 @@ class CellChoice {
     if (together.changed.size() > 1 || !together.made.empty())
       take_if_faster(std::move(together.tried), together.changed, together.made);
   }
-
-  struct Together {
-    EinGraph tried;
-    std::vector<VertexId> changed;  // held as cells there
-    std::vector<VertexId> made;     // those of them that are computed
-  };
 
   void add_operands(VertexId reader, Together& together) const {
     for (const auto input : graph_.vertex(reader).inputs) {

@@ -15,6 +15,8 @@ constexpr double kSingleStepSeconds = 0.8e-9;
 constexpr double kMeetingStepSeconds = 2.0e-9;
 constexpr double kCellSeconds = 0.5e-9;
 constexpr double kMadeCellSeconds = 10e-9;
+// A result with all values is filled with zeros before single ones are added to it.
+constexpr double kFillSecondsPerByte = 0.1e-9;
 constexpr double kShortestRun = 4;
 // Parts into which a label of cells may be cut, so that threads end at about the same time.
 constexpr std::int64_t kMostParts = 64;
@@ -60,6 +62,9 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
     if (cells[n]) shape.cell_seconds += cells[n]->cells * kCellSeconds;
     shape.stored_shares.push_back(graph.vertex(vertex.inputs[n]).stored_share());
   }
+  if (!vertex.cells)
+    shape.cell_seconds += static_cast<double>(vertex.bound.element_count()) *
+                          static_cast<double>(size_of(vertex.compute_dtype)) * kFillSecondsPerByte;
   if (vertex.cells) {
     shape.cell_seconds += vertex.cells->cells * kMadeCellSeconds;
     shape.result_share = vertex.stored_share();
