@@ -41,17 +41,31 @@ bool leaves_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, s
 }
 
 // f(0) of an EinSum with one operand; nullopt if the value differs from point to point.
-std::optional<ScalarValue> rest_of(const EinSum& einsum, std::span<const DType> types) {
+std::optional<ScalarValue> rest_of_one(const EinSum& einsum, std::span<const DType> types) {
   if (einsum.inputs.size() != 1) return std::nullopt;
   const OperandFacts zero{.zero = true};
   return constant_of(*einsum.expression, std::span(&zero, 1), types);
+}
+
+// Whether the points that an intersection leaves out are zeros, of which one is as good as all.
+bool has_zero_rest(const EinSum& einsum, std::span<const OperandFacts> facts, std::span<const DType> types,
+                   const std::vector<bool>& of_cells) {
+  if (einsum.inputs.size() == 1) return false;
+  if (einsum.aggregate != Aggregate::Min && einsum.aggregate != Aggregate::Max) return false;
+  for (std::size_t n = 0; n < of_cells.size(); ++n) {
+    if (!of_cells[n]) continue;
+    std::vector<OperandFacts> alone(facts.begin(), facts.end());
+    alone[n].zero = true;
+    if (zero_of(*einsum.expression, alone, types) == Zero::Unknown) return false;
+  }
+  return true;
 }
 
 // Whether a value is aggregated once for all points that have it, or as a multiple.
 bool has_rest(const EinSum& einsum, std::span<const DType> types) {
   if (einsum.aggregate == Aggregate::None || einsum.inputs.size() != 1) return false;
   if (!have_same_labels(einsum.labels(), einsum.inputs.front())) return false;
-  const auto rest = rest_of(einsum, types);
+  const auto rest = rest_of_one(einsum, types);
   if (!rest) return false;
   const bool is_idempotent = rest->visit([](auto v) { return v == decltype(v)(0) || v == decltype(v)(1); });
   return einsum.aggregate != Aggregate::Prod || is_idempotent;
@@ -79,7 +93,14 @@ std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DT
   }
   if (is_intersection) return CellPattern::Intersection;
   if (is_union && leaves_nothing(einsum, together, operand_types, least)) return CellPattern::Union;
-  return has_rest(einsum, operand_types) ? std::optional(CellPattern::WithRest) : std::nullopt;
+  if (has_rest(einsum, operand_types) || has_zero_rest(einsum, facts, operand_types, of_cells))
+    return CellPattern::WithRest;
+  return std::nullopt;
+}
+
+std::optional<ScalarValue> rest_of(const EinSum& einsum, std::span<const DType> operand_types) {
+  if (einsum.inputs.size() == 1) return rest_of_one(einsum, operand_types);
+  return ScalarValue(std::int64_t{0}, written_type(*einsum.expression, operand_types).value_or(DType::Float64));
 }
 
 std::vector<OperandFacts> harmless_facts(std::size_t operands) {

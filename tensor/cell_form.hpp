@@ -17,7 +17,9 @@ enum class CellPattern : std::uint8_t {
   /// Those at which at least one has a cell. The operands of cells have the same labels.
   Union,
   /// The cells of the only operand. All other points have one value, f(0), which is aggregated for as many as there
-  /// are: MAX[j](X[i,j]) is the greatest of the cells of row i, and of 0 if the row has fewer cells than indices.
+  /// are: MAX[j](X[i,j]) is the greatest of the cells of row i, and of 0 if the row has fewer cells than indices. Or
+  /// the
+  /// points of an intersection, where all others are zeros: MAX[j](X[i,j] * Y[j]).
   WithRest,
 };
 
@@ -30,12 +32,16 @@ enum class CellPattern : std::uint8_t {
 ///     A[i,j] - B[i,j]         Union              A[i,j] + B[j]          nullopt: other labels
 ///     MAX[j](A[i,j])          WithRest           EXP(A[i,j])            nullopt: 1 where there is no cell
 ///     A[i,j] / D[i]           Intersection, if D is dense, finite and nowhere zero
+///     MAX[j](A[i,j] * D[j])   WithRest, if D is dense and finite
 ///
 /// Not for functions of vectors and matrices, users' aggregates, LOGSUMEXP, accesses and scans, nor for diagonals of
 /// operands of cells.
 std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DType> operand_types,
                                         const std::vector<bool>& of_cells, std::span<const OperandFacts> facts,
                                         Zero least = Zero::Plus);
+
+/// The value of the points that pattern WithRest leaves out.
+std::optional<ScalarValue> rest_of(const EinSum& einsum, std::span<const DType> operand_types);
 
 /// Of operands whose values let zeros of others be zeros: finite, and nowhere zero.
 std::vector<OperandFacts> harmless_facts(std::size_t operands);

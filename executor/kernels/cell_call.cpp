@@ -113,7 +113,7 @@ void CellKernel::Call::run(Tile& accumulator) {
 
 bool CellKernel::Call::reduces() const {
   constexpr std::int64_t kMostResultsPerCell = 8;
-  return kernel_.rest_ && (kernel_.product_ || kernel_.maps_values_) &&
+  return kernel_.rest_ && operands_.size() == 1 && (kernel_.product_ || kernel_.maps_values_) &&
          (!makes_cells_ || output_.element_count() <= kMostResultsPerCell * operands_.front()->cells().count());
 }
 
@@ -144,6 +144,7 @@ void CellKernel::Call::reduce(Tile& values, Tile& counts) {
 void CellKernel::Call::count_cells(Tile& accumulator) {
   std::vector<std::vector<std::int64_t>> ones;
   prepare_nest();
+  leave_out_dense();
   std::vector<const std::int64_t*> values;
   for (const auto* trie : nest_.tries) {
     ones.emplace_back(static_cast<std::size_t>(trie->count()), 1);
@@ -153,6 +154,11 @@ void CellKernel::Call::count_cells(Tile& accumulator) {
   ProductJoin<std::int64_t, DenseSink<std::int64_t>>(nest_, preferred_level_table().of(DType::Int64).cells,
                                                      std::move(values), {}, true, sink)
       .run(1);
+}
+
+// Points are counted whatever the values of dense operands are.
+void CellKernel::Call::leave_out_dense() {
+  for (auto& level : nest_.levels) level.dense.clear();
 }
 
 CellBlock CellKernel::Call::make_cells() {
@@ -259,6 +265,7 @@ CellBlock CellKernel::Call::with_rest(const CellBlock& cells) {
     ones.emplace_back(static_cast<std::size_t>(trie->count()), 1);
     counted.push_back(ones.back().data());
   }
+  leave_out_dense();
   auto sink = sink_of_cells<std::int64_t>(Aggregate::Sum);
   ProductJoin<std::int64_t, CellSink<std::int64_t>>(nest_, preferred_level_table().of(DType::Int64).cells,
                                                     std::move(counted), {}, true, sink)

@@ -57,6 +57,7 @@ class CellKernel::Call {
   void reduce_into(T* values, std::int64_t* counts);
   template <class T>
   CellBlock reduced_cells();
+  void leave_out_dense();
   template <class T>
   CellBlock with_rest(const CellBlock& cells);
   const Labels& input(std::size_t n) const { return kernel_.einsum_.inputs[n]; }

@@ -79,9 +79,8 @@ CellKernel::CellKernel(const EinSum& einsum, const LabelTable& labels, std::vect
   }
   maps_values_ = !product_ && einsum_.inputs.size() == 1 && points_.numbers().empty();
   if (pattern_ != CellPattern::WithRest) return;
-  const OperandFacts zero{.zero = true};
-  rest_ = constant_of(*einsum_.expression, std::span(&zero, 1), operand_types_);
-  CHECK(einsum_.inputs.size() == 1 && rest_, "where there is no cell, one operand has one value");
+  rest_ = rest_of(einsum_, operand_types_);
+  CHECK(rest_, "where there is no cell, all points have one value");
 }
 
 std::optional<CellKernel::Product> CellKernel::product_of(const EinSum& typed, const std::vector<DType>& types,

@@ -112,6 +112,18 @@ std::vector<CellForm> cell_forms() {
       {{"ij"}, "S", "ij", None, call(Multiply, {x(), call(Subtract, {x(), whole(2)})})},
       {{"ij"}, "S", "i", Sum, call(Multiply, {x(), x()})},
       {{"ij", "jk"}, "SD", "ik", Sum, call(Multiply, {x(), x(), y()})},
+      // Extremes, with the zeros in between.
+      {{"ij", "ij"}, "SS", "i", Max, xy},
+      {{"ij", "j"}, "SD", "i", Max, xy},
+      {{"ij", "i"}, "SD", "j", Min, xy},
+      {{"ij", "jk"}, "SS", "ik", Max, xy},
+      {{"ij", "jk"}, "SD", "ik", Max, xy},
+      {{"ij", "jk"}, "SD", "ki", Min, xy},
+      {{"ij", "jk"}, "SD", "", Min, xy},
+      {{"ij", "jk"}, "SS", "", Max, call(Abs, {xy})},
+      {{"ij", "ik", "jk"}, "SSS", "i", Max, xyz},
+      {{"ijk", "jr", "kr"}, "SDD", "ri", Min, xyz},
+      {{"ij", "j"}, "SS", "i", Max, call(Negate, {xy})},
   };
 }
 
