@@ -33,8 +33,7 @@ std::optional<double> UnwrittenTensors::cells(const TensorInfo& tensor) const {
   CHECK(found != contents_.tensors.end(), "a tensor whose cells are counted has unwritten tiles");
   const auto& contents = found->second;
   if (!contents.of_cells) return std::nullopt;
-  const auto count =
-      static_cast<double>(contents.tiles->bytes()) / bytes_of_cell(tensor.dtype, tensor.grid.rank());
+  const auto count = static_cast<double>(contents.tiles->bytes()) / bytes_of_cell(tensor.dtype, tensor.grid.rank());
   return std::exp2(std::round(std::log2(std::max(1.0, count))));
 }
 

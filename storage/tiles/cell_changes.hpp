@@ -40,9 +40,9 @@ class CellChanges {
  private:
   DType type_;
   std::size_t size_;
-  CellList cells_;                                         // those of the beginning
+  CellList cells_;                                        // those of the beginning
   std::unordered_map<std::uint32_t, std::size_t> added_;  // by number: the place of their values
-  std::vector<std::byte> values_;                          // of the added ones
+  std::vector<std::byte> values_;                         // of the added ones
 };
 
 }  // namespace eindb

@@ -93,8 +93,8 @@ Tile& OpenTiles::dense(Entry& entry, Elements changed) {
 
 void OpenTiles::account(Entry& entry) {
   const auto* tile = std::get_if<Tile>(&entry.content);
-  const auto bytes = tile != nullptr ? static_cast<std::int64_t>(tile->byte_size())
-                                     : std::get<CellChanges>(entry.content).byte_size();
+  const auto bytes =
+      tile != nullptr ? static_cast<std::int64_t>(tile->byte_size()) : std::get<CellChanges>(entry.content).byte_size();
   used_ += bytes + kEntryBytes - entry.cost;
   entry.cost = bytes + kEntryBytes;
   DCHECK(&entry == &tiles_.front(), "the tile that is changed is the most recently used one");
@@ -108,9 +108,8 @@ std::optional<CellList> OpenTiles::stored_cells(std::int64_t tile_id) {
   if (all < kSmall || store_.is_sharded() || !may_be_sparse(store_.type(), room)) return std::nullopt;
   if (tile_id > highest_stored_) return CellList{};
   const auto label = store_.label(connection_, tile_id);
-  const bool has_few =
-      !label || ((label->format == TileFormat::Coordinates || label->format == TileFormat::Bitmap) &&
-                 label->count <= all / kElementsPerCell);
+  const bool has_few = !label || ((label->format == TileFormat::Coordinates || label->format == TileFormat::Bitmap) &&
+                                  label->count <= all / kElementsPerCell);
   return has_few ? std::optional(store_.load_cells(connection_, tile_id, store_.dtype())) : std::nullopt;
 }
 
