@@ -148,12 +148,9 @@ TilePtr JoinOperator::operand_tile(std::size_t operand, Relation& input, std::in
 // The kernel for the values of a call; null if it has to be computed from all of them.
 std::shared_ptr<const CellKernel> JoinOperator::cell_kernel(const Inputs& inputs, const Buffers& buffers) const {
   using Facts = Relation::Facts;
+  if (inputs.size() == 1) return cells_->kernel_for(std::vector<OperandFacts>(1));
   std::vector<OperandFacts> facts;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    if (inputs.size() == 1) {
-      facts.emplace_back();
-      break;
-    }
     const bool asks_for_zeros = cells_->asks_for_zeros(n);
     auto known = inputs[n]->facts(buffers.tiles[n], asks_for_zeros ? Facts::Zeros : Facts::Magnitude);
     known.zero = false;
@@ -177,7 +174,9 @@ void JoinOperator::expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buf
                   "an operand has NaN or infinities, which zeros do not annihilate, or zeros that are divided by, so "
                   "that all " +
                       std::to_string(cells.shape().element_count()) + " cells of the other one count",
-                  std::nullopt, "replace them where they may occur, as in CASE WHEN isfinite(x) THEN x ELSE 0 END");
+                  std::nullopt,
+                  "replace them where they may occur, as in CASE WHEN isfinite(x) THEN x ELSE 0 END, or CASE "
+                  "WHEN x = 0 THEN 1 ELSE x END for a divisor");
     }
     MemoryReservation room(memory, static_cast<std::int64_t>(bytes));
     buffers.held[n] = memory->track(CountedTile{std::move(room), expanded(*buffers.operands[n])});

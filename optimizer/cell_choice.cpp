@@ -63,11 +63,9 @@ class CellChoice {
 
   // Also with results of few cells: one with all values may take as long as what the cells save.
   void try_alone(VertexId id) {
-    auto tried = graph_;
-    tried.hold_as_cells(id, graph_.vertex(id).stored->cells);
-    Together together{tried, {id}, {}};
-    take_if_faster(std::move(tried), {id}, {});
-    if (graph_.vertex(id).cells) return;
+    Together together{graph_, {id}, {}};
+    together.tried.hold_as_cells(id, graph_.vertex(id).stored->cells);
+    if (take_if_faster(together.tried, {id}, {})) return;
     for (const auto reader : readers_[id.index()]) {
       auto made = result_of(together.tried, together.tried.vertex(reader));
       if (!made) continue;
@@ -106,6 +104,11 @@ class CellChoice {
   // readers need is tried with them.
   void try_together(VertexId id) {
     constexpr std::size_t kMost = 16;
+    const auto& inputs = graph_.vertex(id).inputs;
+    const bool has_any = std::any_of(inputs.begin(), inputs.end(), [&](VertexId input) {
+      return may_be_cells(input) || result_of(graph_, graph_.vertex(input));
+    });
+    if (!has_any) return;
     Together together{graph_, {}, {}};
     add_operands(id, together);
     for (std::size_t n = 0; n < together.changed.size(); ++n) {
@@ -135,19 +138,21 @@ class CellChoice {
     }
   }
 
-  // If all readers of what is now held as cells can be computed from these.
-  void take_if_faster(EinGraph tried, const std::vector<VertexId>& changed, std::vector<VertexId> affected) {
+  // If all readers of what is now held as cells can be computed from these. Returns whether they were taken.
+  bool take_if_faster(EinGraph tried, const std::vector<VertexId>& changed, std::vector<VertexId> affected) {
     for (const auto id : changed)
       for (const auto reader : readers_[id.index()])
         if (std::find(affected.begin(), affected.end(), reader) == affected.end()) affected.push_back(reader);
     double before = 0;
     double after = 0;
     for (const auto reader : affected) {
-      if (!can_be_computed(tried, tried.vertex(reader))) return;
+      if (!can_be_computed(tried, tried.vertex(reader))) return false;
       before += seconds(graph_, reader);
       after += seconds(tried, reader);
     }
-    if (always_ || after < before) graph_ = std::move(tried);
+    if (!always_ && !(after < before)) return false;
+    graph_ = std::move(tried);
+    return true;
   }
 
   static bool can_be_computed(const EinGraph& graph, const Vertex& vertex) {

@@ -161,7 +161,8 @@ class Analysis {
   static Possible converted(const Possible& a, DType type) {
     const auto zero = a.is_zero() && type == DType::Int64 ? Zero::Plus : a.zero;
     const bool keeps = type == DType::Float64 || type == DType::Complex128 || a.type == type || a.type == DType::Int64;
-    return bounded(type, a.magnitude + 1, zero, a.nonzero && keeps && type != DType::Int64);
+    return bounded(type, a.magnitude + 1, zero,
+                   a.nonzero && keeps && type != DType::Int64 && is_complex(a.type) <= is_complex(type));
   }
 
   static Possible of_one(ScalarOp op, const Possible& a) {

@@ -17,9 +17,9 @@ enum class CellPattern : std::uint8_t {
   /// Those at which at least one has a cell. The operands of cells have the same labels.
   Union,
   /// The cells of the only operand. All other points have one value, f(0), which is aggregated for as many as there
-  /// are: MAX[j](X[i,j]) is the greatest of the cells of row i, and of 0 if the row has fewer cells than indices. Or
-  /// the
-  /// points of an intersection, where all others are zeros: MAX[j](X[i,j] * Y[j]).
+  /// are: MAX[j](X[i,j]) is the greatest of the cells of row i, and of 0 if the row has fewer cells than indices.
+  ///
+  /// Or the points of an intersection, where all others are zeros: MAX[j](X[i,j] * Y[j]).
   WithRest,
 };
 

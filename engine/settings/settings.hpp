@@ -72,8 +72,6 @@ class Settings {
   /// that far, whoever can.
   std::string how_to_have(std::int64_t memory_limit) const;
   std::int64_t tile_bytes() const;
-  /// Whether the user has chosen it.
-  bool has_tile_bytes() const { return tile_bytes_.has_value(); }
   bool tile_bytes_is_set() const { return tile_bytes_.has_value(); }
   /// In which formats tiles are stored.
   FormatChoice tile_format() const { return tile_format_; }

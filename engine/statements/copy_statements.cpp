@@ -66,7 +66,7 @@ std::int64_t default_tile_bytes(const Shape& shape, StoredType type, std::int64_
   constexpr std::int64_t kMost = std::int64_t{64} << 20U;
   constexpr std::int64_t kShareOfMemory = 32;
   const auto wanted = settings.tile_bytes();
-  if (settings.has_tile_bytes() || most_cells == 0) return wanted;
+  if (settings.tile_bytes_is_set() || most_cells == 0) return wanted;
   const auto share = static_cast<double>(most_cells) * kBytesOfCell /
                      (static_cast<double>(shape.element_count()) * static_cast<double>(size_of(type.values)));
   if (!(share < kSparse)) return wanted;
