@@ -5,6 +5,7 @@
 #include <string>
 
 #include "storage/tiles/stored_references.hpp"
+#include "storage/tiles/stored_rows.hpp"
 
 namespace eindb {
 namespace {
@@ -90,13 +91,13 @@ std::optional<double> sampled_cells(SqliteConnection& connection, const TensorIn
   if (info.is_sharded() || (!always && info.grid.shape().element_count() < kFewCells)) return std::nullopt;
   const auto store = info.store();
   const auto tiles = info.grid.tile_count();
-  StoredTileIds ids(connection, store);
+  StoredRows rows(connection, store);
   double cells = 0;
   std::int64_t looked_at = 0;
   bool all_dense = true;
   const auto look_near = [&](std::int64_t place) {
-    const auto id = ids.next(place);
-    const auto label = id ? store.label(connection, *id) : std::nullopt;
+    const auto id = rows.seek(place);
+    const auto label = id ? rows.label() : std::nullopt;
     if (!label) return id.has_value();
     const bool dense = label->format == TileFormat::Dense;
     all_dense = all_dense && dense;

@@ -28,6 +28,14 @@ TilePtr select_from_tile(const Tile& stored, const Selection& selection, std::in
   return std::make_shared<const Tile>(std::move(tile));
 }
 
+// Of a tile's plain values, which may have been decoded from it.
+int magnitude_noted_at(const Tile& tile, const Tile& values) {
+  if (const auto noted = tile.noted_magnitude()) return *noted;
+  const auto magnitude = magnitude_of(values);
+  tile.note_magnitude(magnitude);
+  return magnitude;
+}
+
 }  // namespace
 
 Relation::Relation(DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory)
@@ -144,7 +152,7 @@ OperandFacts Relation::facts(std::int64_t tile_id, Facts wanted) {
       known = kValues;
     } else {
       const auto values = present->is_of_cells() ? present : plain(present);
-      if (known < kBounded) known = kBounded + 3 * magnitude_of(*values);
+      if (known < kBounded) known = kBounded + 3 * magnitude_noted_at(*present, *values);
       if (wanted == Facts::Zeros) known += values->is_of_cells() || has_zeros(*values) ? 1 : 2;
     }
     seen.store(known, std::memory_order_relaxed);

@@ -381,4 +381,21 @@ Partition storable_tiles_of_cells(const Shape& shape, DType type, double memory)
   return tiles_of(shape, type, Partition(shape.rank(), 1), 0, largest_tile_of_cells(shape, type, memory));
 }
 
+Partition readable_tiles_of_cells(const TileGrid& held, DType type, double memory) {
+  const auto& shape = held.shape();
+  auto partition = held.partition();
+  if (shape.element_count() == 0) return partition;
+  const auto largest = largest_tile_of_cells(shape, type, memory);
+  while (tile_bytes(shape, type, partition) > largest) {
+    std::optional<std::size_t> longest;
+    for (std::size_t d = 0; d < partition.size(); ++d)
+      if (2 * partition[d] <= shape[d] &&
+          (!longest || largest_part(shape[d], partition[d]) > largest_part(shape[*longest], partition[*longest])))
+        longest = d;
+    if (!longest) break;
+    partition[*longest] *= 2;
+  }
+  return partition;
+}
+
 }  // namespace eindb

@@ -88,5 +88,7 @@ Partition storable_tiles(const Shape& shape, DType type, Partition partition);
 /// The same for a result of few cells, whose tiles may be larger: at most some thousands, as far as each may become a
 /// dense tile within `memory` bytes.
 Partition storable_tiles_of_cells(const Shape& shape, DType type, double memory);
+/// The same of tiles that nest in those of `held`.
+Partition readable_tiles_of_cells(const TileGrid& held, DType type, double memory);
 
 }  // namespace eindb

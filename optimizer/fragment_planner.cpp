@@ -63,8 +63,8 @@ class FragmentPlanner {
     add({SinkNode{last, number}, output, finished.dtype, finished.grid, finished.cells});
   }
 
-  // The finest partition that both the node's and the wanted one refine. A result of cells is delivered in these few
-  // large tiles, and its sink cuts them: most of the wanted tiles may have no cell.
+  // The finest partition that both the node's and the wanted one refine. A result of cells that is stored is delivered
+  // in these few large tiles, and its sink cuts them: most of the wanted tiles may have no cell.
   Partition parts_in_common(NodeId node, const Partition& wanted) const {
     Partition common;
     const auto& parts = plan_.node(node).grid.partition();

@@ -156,19 +156,6 @@ EinGraph with_cells(EinGraph graph, const OptimizerOptions& options) {
   return options.disabled_passes.contains("chain_fusion") ? chosen : fuse_chains(chosen);
 }
 
-// A result of cells is made in few large tiles, and handed over in tiles that may become dense ones.
-void set_partitions_of_cells(const EinGraph& graph, OptimizerOptions& options) {
-  for (std::size_t n = 0; n < graph.outputs().size(); ++n) {
-    const auto& output = graph.vertex(graph.outputs()[n]);
-    if (!output.cells ||
-        (options.machine && n < options.machine->stored_partitions.size() && options.machine->stored_partitions[n]))
-      continue;
-    options.output_partitions.resize(std::max(options.output_partitions.size(), n + 1));
-    auto& wanted = options.output_partitions[n];
-    if (!wanted) wanted = storable_tiles_of_cells(output.bound, output.dtype, memory_of(options));
-  }
-}
-
 // A plan that computes values twice instead of holding them; empty if that does not lower the peak.
 std::optional<OptimizedPlan> recompute(const OptimizedPlan& plan, const OptimizerOptions& options) {
   if (options.disabled_passes.contains(std::string(kRecomputation))) return std::nullopt;
@@ -339,7 +326,6 @@ void Optimization::order() {
   if (!may_use_cells(plan_.graph, options_)) return;
   dense_ = {rewritten, options_.output_partitions};
   plan_.graph = timed(std::string(kCellChoice), plan_.stages, [&] { return with_cells(plan_.graph, options_); });
-  set_partitions_of_cells(plan_.graph, options_);
 }
 
 void Optimization::label() {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "common/check.hpp"
@@ -69,7 +71,26 @@ class Tile {
   /// True if every bit is zero; minus zero and NaN are not. Of a tile of cells, whether it has none.
   bool is_all_zero() const;
 
+  /// magnitude_of() (tensor/annihilation) of the values, if somebody has noted it: it is found in a pass, and tiles of
+  /// stored tensors are read again and again. Thread-safe for tiles that nobody changes.
+  std::optional<int> noted_magnitude() const {
+    const auto noted = magnitude_.value.load(std::memory_order_relaxed);
+    return noted == Note::kNothing ? std::nullopt : std::optional(noted);
+  }
+  void note_magnitude(int magnitude) const { magnitude_.value.store(magnitude, std::memory_order_relaxed); }
+
  private:
+  /// What a tile that has been moved may be changed for.
+  struct Note {
+    static constexpr int kNothing = -1;
+    Note() = default;
+    Note(Note&&) noexcept {}
+    Note& operator=(Note&&) noexcept {
+      value.store(kNothing, std::memory_order_relaxed);
+      return *this;
+    }
+    std::atomic<int> value{kNothing};
+  };
   struct Free {
     bool borrowed;
     std::size_t mapped;  // see TileMemory::Block
@@ -85,6 +106,7 @@ class Tile {
   std::size_t byte_size_;
   std::unique_ptr<std::byte[], Free> data_;  // null in a tile of cells
   CellBlockPtr cells_;                       // null in others
+  mutable Note magnitude_;
 };
 
 using TilePtr = std::shared_ptr<const Tile>;

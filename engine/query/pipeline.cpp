@@ -16,6 +16,7 @@
 #include "engine/query/planning_options.hpp"
 #include "engine/query/query_run.hpp"
 #include "engine/query/result_store.hpp"
+#include "optimizer/calibrated_choice.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/prediction.hpp"
 #include "parser/random_seeds.hpp"
@@ -232,16 +233,25 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   for (const auto& result : results) session.database.unwritten.drop(result.tensor);
 }
 
-std::vector<std::shared_ptr<BufferedTiles>> collect(const PlannedQuery& planned, SessionState& session,
-                                                    ReadSnapshot& snapshot) {
+TileGrid grid_to_read(const PlannedQuery& planned, std::size_t result, const SessionState& session) {
+  const auto& grid = planned.result_grid(result);
+  if (!planned.holds_cells(result)) return grid;
+  const auto memory = static_cast<double>(session.user.settings.memory_for_tiles());
+  return {grid.shape(), readable_tiles_of_cells(grid, planned.output(result).dtype, memory)};
+}
+
+std::vector<std::shared_ptr<ResultTiles>> collect(const PlannedQuery& planned, SessionState& session,
+                                                  ReadSnapshot& snapshot) {
   check_results(planned, session);
   std::vector<CollectingSink> collected;
   for (std::size_t n = 0; n < planned.result_count(); ++n) collected.emplace_back(planned.result_grid(n));
   std::vector<TileSink*> sinks;
   for (auto& sink : collected) sinks.push_back(&sink);
   run_query(planned, session, snapshot, sinks);
-  std::vector<std::shared_ptr<BufferedTiles>> tiles;
-  for (auto& sink : collected) tiles.push_back(sink.take());
+  std::vector<std::shared_ptr<ResultTiles>> tiles;
+  for (std::size_t n = 0; n < collected.size(); ++n)
+    tiles.push_back(
+        std::make_shared<ResultTiles>(collected[n].take(), planned.result_grid(n), grid_to_read(planned, n, session)));
   return tiles;
 }
 
@@ -255,7 +265,7 @@ std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Q
         std::make_shared<const TensorRelation>(TensorRelation{.name = planned.query.results[n].name,
                                                               .labels = planned.query.results[n].label_names,
                                                               .dtype = planned.output(n).dtype,
-                                                              .grid = planned.result_grid(n),
+                                                              .grid = tiles[n]->grid(),
                                                               .tiles = std::move(tiles[n])}));
   return relations;
 }

@@ -5,7 +5,7 @@
 
 #include "common/error.hpp"
 #include "engine/query/memory_checks.hpp"
-#include "engine/tensors/cutting_sink.hpp"
+#include "executor/cutting_sink.hpp"
 #include "executor/executor.hpp"
 #include "executor/least_memory.hpp"
 #include "executor/single_rank_exchange.hpp"

@@ -53,14 +53,14 @@ struct Indices {
 
 class RegionWrite {
  public:
-  RegionWrite(const PlannedQuery& planned, const std::vector<std::shared_ptr<BufferedTiles>>& tiles,
+  RegionWrite(const PlannedQuery& planned, const std::vector<std::shared_ptr<ResultTiles>>& tiles,
               SessionState& session, const BoundRegion& region, const StoredResult& result)
       : planned_(planned),
         tiles_(tiles),
         session_(session),
         region_(region),
         tensor_(result.tensor),
-        grid_(planned.result_grid(region.result)),
+        grid_(tiles[region.result]->grid()),
         locator_(result.tensor.grid),
         open_(session.database.connection(), result.tensor.store(),
               session.user.settings.memory_limit() / kShareOfMemory, OpenTiles::Content::Stored),
@@ -271,7 +271,7 @@ class RegionWrite {
       return indices;
     }
     const auto number = *place.indices;
-    const auto& source = planned_.result_grid(number);
+    const auto& source = tiles_[number]->grid();
     Partition partition;
     TileKey box_key;
     for (const auto d : place.dimensions) {
@@ -415,7 +415,7 @@ class RegionWrite {
   }
 
   const PlannedQuery& planned_;
-  const std::vector<std::shared_ptr<BufferedTiles>>& tiles_;
+  const std::vector<std::shared_ptr<ResultTiles>>& tiles_;
   SessionState& session_;
   const BoundRegion& region_;
   const decltype(StoredResult::tensor)& tensor_;

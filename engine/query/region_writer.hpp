@@ -5,7 +5,7 @@
 
 #include "engine/plans/planned_query.hpp"
 #include "engine/session/session_state.hpp"
-#include "executor/tile_buffer.hpp"
+#include "executor/result_tiles.hpp"
 #include "parser/binder/bound_region.hpp"
 
 namespace eindb {
@@ -15,7 +15,7 @@ namespace eindb {
 class RegionWriter {
  public:
   /// `tiles`: of each result of the query that has run. The arguments must outlive the object.
-  RegionWriter(const PlannedQuery& planned, const std::vector<std::shared_ptr<BufferedTiles>>& tiles,
+  RegionWriter(const PlannedQuery& planned, const std::vector<std::shared_ptr<ResultTiles>>& tiles,
                SessionState& session)
       : planned_(planned), tiles_(tiles), session_(session) {}
 
@@ -25,7 +25,7 @@ class RegionWriter {
 
  private:
   const PlannedQuery& planned_;
-  const std::vector<std::shared_ptr<BufferedTiles>>& tiles_;
+  const std::vector<std::shared_ptr<ResultTiles>>& tiles_;
   SessionState& session_;
 };
 

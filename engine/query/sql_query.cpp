@@ -299,7 +299,7 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
   const auto planned = plan_query(query, *session_);
   CHECK(planned.result_count() == 1, "a query inside SQL has one result");
   has_complex_result_ = has_complex_result_ || is_complex(planned.output().dtype);
-  std::shared_ptr<BufferedTiles> tiles;
+  std::shared_ptr<ResultTiles> tiles;
   if (run) tiles = collect(planned, *session_, *snapshot_).front();
   HeldTileReader::Tile cells;
   if (planned.holds_cells()) cells = [tiles](std::int64_t id) { return tiles->get(id); };
@@ -307,7 +307,7 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
                        TensorTable{.name = name,
                                    .labels = planned.query.results.front().label_names,
                                    .dtype = planned.output().dtype,
-                                   .grid = planned.result_grid(),
+                                   .grid = grid_to_read(planned, 0, *session_),
                                    .tiles = std::make_shared<HeldTileReader>(
                                        [tiles](std::int64_t id) { return tiles->get_values(id); },
                                        [tiles](std::int64_t from) { return tiles->next(from); }, std::move(cells))});

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "executor/tile_buffer.hpp"
+#include "executor/result_tiles.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
 
@@ -36,7 +36,7 @@ struct TensorRelation {
   std::vector<std::string> labels;
   DType dtype = DType::Float64;
   TileGrid grid;
-  std::shared_ptr<BufferedTiles> tiles;
+  std::shared_ptr<ResultTiles> tiles;  ///< in tiles of the grid
 
   /// The tile with all values; null if it is all zero. Throws Error if it cannot be read back from the scratch file.
   TilePtr tile(std::int64_t tile_id) const { return tiles->get_values(tile_id); }

@@ -23,7 +23,7 @@ class TensorRows final : public RowSource {
  public:
   explicit TensorRows(std::shared_ptr<const TensorRelation> tensor)
       : tensor_(std::move(tensor)), index_(tensor_->grid.rank(), 0), left_(tensor_->grid.shape().element_count()) {
-    CHECK(tensor_->tiles != nullptr && tensor_->tiles->count() == tensor_->grid.tile_count(),
+    CHECK(tensor_->tiles != nullptr && tensor_->tiles->grid() == tensor_->grid,
           "a result has a tile for each place of its grid");
   }
 

@@ -7,6 +7,7 @@
 #include "engine/statements/statements.hpp"
 #include "storage/cells/cell_tally.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/stored_rows.hpp"
 
 namespace eindb {
 namespace {
@@ -27,12 +28,12 @@ void analyze_tensor(const TensorInfo& tensor, SessionState& session) {
   CellTally tally(tensor.shape(), most_cells(tensor, connection), bytes);
   for (std::int64_t pass = 0; pass < tally.passes(); ++pass) {
     tally.begin(pass);
-    StoredTileIds ids(connection, store);
-    for (auto id = ids.next(0); id; id = ids.next(*id + 1)) {
+    StoredRows rows(connection, store);
+    for (auto id = rows.seek(0); id; id = rows.seek(*id + 1)) {
       statement.cancellation().check();
       statement.report("statistics of " + tensor.name, *id, tensor.grid.tile_count());
       const auto key = tensor.grid.key_of(*id);
-      const auto cells = store.load_cells(connection, *id, tensor.dtype);
+      const auto cells = rows.load_cells(tensor.dtype);
       tally.add(cells.numbers, tensor.grid.tile_shape(key), tensor.grid.tile_begin(key));
     }
     tally.end();

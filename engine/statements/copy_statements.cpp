@@ -151,18 +151,8 @@ TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, co
 
 // The cells of a stored tile, or all values of one that is dense.
 TilePtr stored_cells(const TileStore& store, std::int64_t id, ReadSnapshot& snapshot) {
-  const auto shape = store.grid().tile_shape(store.grid().key_of(id));
-  if (store.is_sharded() || store.type() != store.dtype() || !CellBlock::may_have(shape))
-    return snapshot.read(store, id);
   TilePtr tile;
-  snapshot.read_with(store, [&](SqliteConnection& connection) {
-    const auto label = store.label(connection, id);
-    if (!label || label->format == TileFormat::Dense || label->format == TileFormat::Constant) return;
-    auto cells = store.load_cells(connection, id, store.dtype());
-    const std::vector<std::int64_t> numbers(cells.numbers.begin(), cells.numbers.end());
-    tile = std::make_shared<const Tile>(Tile::of_cells(std::make_shared<const CellBlock>(
-        CellBlock::of_numbers(store.dtype(), shape, numbers, std::move(cells.values)))));
-  });
+  snapshot.read_with(store, [&](SqliteConnection& connection) { tile = store.read_as_cells(connection, id); });
   return tile != nullptr ? tile : snapshot.read(store, id);
 }
 
@@ -188,16 +178,21 @@ TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, Sql
               }};
 }
 
+// For a list of cells in the tiles in which the result is held.
 TileProvider query_result(const ast::Query& query, const CopyOptions& options, SessionState& session) {
   auto result = evaluate_query(query, session);
   if (!options.cells.chosen) check_all_values(*result, session);
-  return {.dtype = result->dtype,
-          .encoding = Encoding::Plain,
-          .grid = result->grid,
-          .tile = [result](std::int64_t id) { return result->tile(id); },
-          .labels = result->labels,
-          .next_tile = [result](std::int64_t from) { return result->tiles->next(from); },
-          .tile_or_cells = [result](std::int64_t id) { return result->held_tile(id); }};
+  TileProvider tensor{.dtype = result->dtype,
+                      .encoding = Encoding::Plain,
+                      .grid = result->grid,
+                      .tile = [result](std::int64_t id) { return result->tile(id); },
+                      .labels = result->labels,
+                      .next_tile = [result](std::int64_t from) { return result->tiles->next(from); }};
+  if (!options.cells.chosen) return tensor;
+  tensor.grid = result->tiles->held_grid();
+  tensor.next_tile = [result](std::int64_t from) { return result->tiles->held().next(from); };
+  tensor.tile_or_cells = [result](std::int64_t id) { return result->tiles->held().get(id); };
+  return tensor;
 }
 
 // The default name of the array in a file: the tensor's, or that of the query's head.

@@ -52,7 +52,7 @@ void store_parts(const PlannedQuery& planned, SessionState& session, ReadSnapsho
     if (regions[n] != nullptr) {
       writer.write(*regions[n], {tensors[n], true});
     } else {
-      write_result(connection, {tensors[n], true}, *tiles[n]);
+      write_result(connection, {tensors[n], true}, tiles[n]->held());
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
 #include "storage/encoding/tile_codec.hpp"
+#include "storage/tiles/stored_rows.hpp"
 #include "tensor/cell_encoding.hpp"
 #include "tensor/cell_gather.hpp"
 #include "tensor/tile_gather.hpp"
@@ -88,26 +89,26 @@ Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::in
     });
   } else {
     snapshot_.read_with(tiles, [&](SqliteConnection& connection) {
-      StoredTileIds ids(connection, tiles);
+      StoredRows rows(connection, tiles);
       const auto for_each = [&](const auto& visit) {
-        for (auto next = gather.next(0); next; next = gather.next(*next + 1)) {
-          const auto stored = ids.next(*next);
+        for (auto wanted = gather.next(0); wanted;) {
+          const auto stored = rows.seek(*wanted);
           if (!stored) return;
-          next = gather.next(*stored);
-          if (!next) return;
           poll_cancellation();
-          if (*next == *stored) visit(*stored);
-          else --*next;
+          wanted = gather.next(*stored);
+          if (wanted != stored) continue;
+          visit(*stored);
+          wanted = gather.next(*stored + 1);
         }
       };
       for_each([&](std::int64_t id) {
-        const auto label = tiles.is_sharded() ? std::nullopt : tiles.label(connection, id);
+        const auto label = tiles.is_sharded() ? std::nullopt : rows.label();
         most += label && label->format != TileFormat::Dense ? label->count
                                                             : source.tile_shape(source.key_of(id)).element_count();
       });
       take_room(most);
       for_each([&](std::int64_t id) {
-        const auto cells = tiles.load_cells(connection, id, type);
+        const auto cells = rows.load_cells(type);
         gather.add(id, cells.numbers, cells.values);
       });
     });

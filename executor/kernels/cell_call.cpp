@@ -1,6 +1,7 @@
 #include "executor/kernels/cell_call.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "common/poll_steps.hpp"
 #include "executor/kernels/cell_product.hpp"
 #include "executor/kernels/cell_reduction.hpp"
+#include "executor/kernels/cell_union.hpp"
 #include "executor/kernels/instruction_set.hpp"
 
 namespace eindb {
@@ -166,6 +168,7 @@ CellBlock CellKernel::Call::make_cells() {
     using T = typename decltype(t)::type;
     if (reduces()) return reduced_cells<T>();
     if (auto cells = mapped_cells<T>()) return std::move(*cells);
+    if (auto cells = united_cells()) return std::move(*cells);
     auto sink = sink_of_cells<T>(kernel_.einsum_.aggregate);
     run_into<T>(sink);
     if (kernel_.rest_) return with_rest<T>(sink.take(kernel_.compute_));
@@ -228,6 +231,29 @@ std::optional<CellBlock> CellKernel::Call::mapped_cells() {
   if (order != from.order)
     trie = CellBlock(kernel_.compute_, block.shape(), std::move(trie)).in_order(std::move(order));
   return CellBlock(kernel_.compute_, output_, as_natural(std::move(trie)));
+}
+
+std::optional<CellBlock> CellKernel::Call::united_cells() {
+  const auto& einsum = kernel_.einsum_;
+  if (kernel_.pattern_ != CellPattern::Union || operands_.size() != 2 || einsum.aggregate != Aggregate::None ||
+      kernel_.rest_ || !kernel_.points_.numbers().empty())
+    return std::nullopt;
+  std::array<const CellTrie*, 2> tries{};
+  std::vector<CellTrie> ordered;
+  ordered.reserve(tries.size());
+  for (std::size_t n = 0; n < tries.size(); ++n) {
+    if (!kernel_.of_cells_[n] || input(n).size() != einsum.output.size()) return std::nullopt;
+    std::vector<std::size_t> order;
+    for (const auto label : einsum.output) {
+      const auto place = std::find(input(n).begin(), input(n).end(), label) - input(n).begin();
+      if (std::cmp_equal(place, input(n).size())) return std::nullopt;
+      order.push_back(static_cast<std::size_t>(place));
+    }
+    const auto& block = operands_[n]->cells();
+    tries[n] = order == block.trie().order ? &block.trie() : &ordered.emplace_back(block.in_order(std::move(order)));
+  }
+  auto trie = as_natural(CellUnion(*tries[0], *tries[1], kernel_.points_, kernel_.compute_).make());
+  return CellBlock(kernel_.compute_, output_, std::move(trie));
 }
 
 CellTrie CellKernel::Call::as_natural(CellTrie trie) {

@@ -49,6 +49,8 @@ class CellKernel::Call {
   // is another one, or some are +0.
   template <class T>
   std::optional<CellBlock> mapped_cells();
+  // The cells of two operands that have the result's labels, united; nullopt if the call is another one.
+  std::optional<CellBlock> united_cells();
   // With its levels as the dimensions of another block.
   static CellTrie as_natural(CellTrie trie);
   // Whether the expression's values are those of the only operand.

@@ -9,6 +9,7 @@
 
 #include "common/check.hpp"
 #include "common/poll_steps.hpp"
+#include "executor/kernels/cell_lines.hpp"
 #include "executor/kernels/instruction_set.hpp"
 #include "tensor/random.hpp"
 
@@ -88,65 +89,6 @@ void gather_values(std::byte* into, const std::byte* from, std::size_t size, std
   if (size == 4) gather(std::integral_constant<std::size_t, 4>{});
   else if (size == 8) gather(std::integral_constant<std::size_t, 8>{});
   else gather(std::integral_constant<std::size_t, 16>{});
-}
-
-// Calls `function` with a value of an unsigned type of 4 or 8 bytes, or of an array for 16.
-template <class Function>
-void with_bits_of(std::size_t size, Function function) {
-  if (size == 4) function(std::uint32_t{});
-  else if (size == 8) function(std::uint64_t{});
-  else function(std::array<std::uint64_t, 2>{});
-}
-
-// The value, or zero, without a branch: which it is cannot be predicted.
-template <class Bits>
-Bits bits_if(bool holds, Bits value) {
-  if constexpr (std::is_integral_v<Bits>) return value & (Bits{0} - static_cast<Bits>(holds));
-  else return {bits_if(holds, value[0]), bits_if(holds, value[1])};
-}
-
-// The nodes of one trie that are left of a line of cells.
-template <class Bits>
-struct CellLine {
-  const std::uint32_t* coordinates;
-  const Bits* values;
-  std::int64_t at;
-  std::int64_t end;
-};
-
-// Merges the lines of two tries into columns of at most `most` points; returns how many there are.
-template <class A, class B>
-std::int64_t merge_cell_lines(CellLine<A>& a, CellLine<B>& b, std::int64_t most, std::int64_t cell, std::int64_t stride,
-                              std::int64_t* cells, A* a_values, B* b_values) {
-  std::int64_t count = 0;
-  auto i = a.at;
-  auto j = b.at;
-  for (; i < a.end && j < b.end && count < most; ++count) {
-    const auto x = a.coordinates[i];
-    const auto y = b.coordinates[j];
-    cells[count] = cell + static_cast<std::int64_t>(std::min(x, y)) * stride;
-    a_values[count] = bits_if(x <= y, a.values[i]);
-    b_values[count] = bits_if(y <= x, b.values[j]);
-    i += static_cast<std::int64_t>(x <= y);
-    j += static_cast<std::int64_t>(y <= x);
-  }
-  if (j == b.end) {
-    for (; i < a.end && count < most; ++i, ++count) {
-      cells[count] = cell + static_cast<std::int64_t>(a.coordinates[i]) * stride;
-      a_values[count] = a.values[i];
-      b_values[count] = B{};
-    }
-  }
-  if (i == a.end) {
-    for (; j < b.end && count < most; ++j, ++count) {
-      cells[count] = cell + static_cast<std::int64_t>(b.coordinates[j]) * stride;
-      a_values[count] = A{};
-      b_values[count] = b.values[j];
-    }
-  }
-  a.at = i;
-  b.at = j;
-  return count;
 }
 
 }  // namespace
@@ -375,7 +317,10 @@ void PointJoin::unite_columns(const CellNest::Level& level, std::int64_t cell) {
         const auto most = std::min<std::int64_t>(PointExpression::kMostPoints - static_cast<std::int64_t>(place),
                                                  a.end - a.at + b.end - b.at);
         cells_.resize(place + static_cast<std::size_t>(most));
-        const auto count = merge_cell_lines(a, b, most, cell, level.output_stride, cells_.data() + place,
+        const auto number_of = [&](std::uint32_t at) {
+          return cell + static_cast<std::int64_t>(at) * level.output_stride;
+        };
+        const auto count = merge_cell_lines(a, b, most, cells_.data() + place, number_of,
                                             reinterpret_cast<decltype(a_bits)*>(columns_[0].data()) + place,
                                             reinterpret_cast<decltype(b_bits)*>(columns_[1].data()) + place);
         poll_cancellation_after(static_cast<std::size_t>(count));

@@ -178,8 +178,24 @@ CalibratedModel::CallCost CalibratedModel::access(const VertexShape& shape, cons
   return {bytes / figures_.repartition.one + rows * kRunSeconds, bytes, stored(shape, d)};
 }
 
+// In a call that is one of all: lines that have several cells are cut with the label that they lie along.
+double CalibratedModel::lines_of_cells(const VertexShape& shape, const Partition& d) {
+  double seconds = 0;
+  for (const auto& lines : shape.cell_lines) {
+    double cells = lines.cells / static_cast<double>(d[lines.along]);
+    double most = 1;
+    for (const auto place : lines.outer) {
+      cells /= static_cast<double>(d[place]);
+      most *= part_extent(shape.extents[place], d[place]);
+    }
+    if (most > 0) seconds -= most * std::expm1(-cells / most) * lines.seconds;
+  }
+  return seconds;
+}
+
 CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
-  if (shape.cell_seconds > 0) return {shape.cell_seconds / kernel_calls(d), loaded(shape, d), stored(shape, d)};
+  if (shape.cell_seconds > 0)
+    return {shape.cell_seconds / kernel_calls(d) + lines_of_cells(shape, d), loaded(shape, d), stored(shape, d)};
   if (!shape.determined.empty()) return access(shape, d);
   const auto sizes = shape.work.matrix ? sizes_of(shape, d) : RoleSizes{};
   const auto kind = shape.work.matrix ? kernel_for(shape.work.kernel, sizes) : KernelKind::Loops;

@@ -69,6 +69,7 @@ class CalibratedModel final : public CostModel {
 
   CallCost access(const VertexShape& shape, const Partition& d) const;
   CallCost call(const VertexShape& shape, const Partition& d) const;
+  static double lines_of_cells(const VertexShape& shape, const Partition& d);
   double loops(const VertexShape& shape, const Partition& d) const;
   double matrices(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const;
   double pairs(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const;

@@ -14,7 +14,11 @@ constexpr double kRunStepSeconds = 0.25e-9;
 constexpr double kSingleStepSeconds = 0.8e-9;
 constexpr double kMeetingStepSeconds = 2.0e-9;
 constexpr double kCellSeconds = 0.5e-9;
-constexpr double kMadeCellSeconds = 10e-9;
+constexpr double kMadeCellSeconds = 20e-9;
+// What a line of cells takes that is gone through by itself, that meets others, and that is made.
+constexpr double kLineSeconds = 3e-9;
+constexpr double kMeetingLineSeconds = 40e-9;
+constexpr double kMadeLineSeconds = 30e-9;
 // A result with all values is filled with zeros before single ones are added to it.
 constexpr double kFillSecondsPerByte = 0.1e-9;
 constexpr double kShortestRun = 4;
@@ -25,6 +29,10 @@ bool is_of_cells(const Vertex& vertex, const OperandCells& cells, Label label) {
   for (std::size_t n = 0; n < cells.size(); ++n)
     if (cells[n] && contains(vertex.einsum.inputs[n], label)) return true;
   return false;
+}
+
+CellLines lines_of(const std::vector<std::size_t>& places, double cells, double seconds) {
+  return {{places.begin(), places.end() - 1}, places.back(), cells, seconds};
 }
 
 }  // namespace
@@ -59,7 +67,11 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
   const auto step = run >= kShortestRun ? kRunStepSeconds : of_cells > 1 ? kMeetingStepSeconds : kSingleStepSeconds;
   shape.cell_seconds = steps * step;
   for (std::size_t n = 0; n < cells.size(); ++n) {
-    if (cells[n]) shape.cell_seconds += cells[n]->cells * kCellSeconds;
+    if (cells[n]) {
+      shape.cell_seconds += cells[n]->cells * kCellSeconds;
+      shape.cell_lines.push_back(
+          lines_of(shape.inputs[n], cells[n]->cells, of_cells > 1 ? kMeetingLineSeconds : kLineSeconds));
+    }
     shape.stored_shares.push_back(graph.vertex(vertex.inputs[n]).stored_share());
   }
   if (!vertex.cells)
@@ -67,6 +79,7 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
                           static_cast<double>(size_of(vertex.compute_dtype)) * kFillSecondsPerByte;
   if (vertex.cells) {
     shape.cell_seconds += vertex.cells->cells * kMadeCellSeconds;
+    shape.cell_lines.push_back(lines_of(shape.output, vertex.cells->cells, kMadeLineSeconds));
     shape.result_share = vertex.stored_share();
     // Cells that several calls make of one part of the result are not combined.
     for (const auto place : shape.aggregated) shape.whole.push_back(place);

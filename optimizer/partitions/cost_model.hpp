@@ -32,6 +32,16 @@ struct DeterminedPlace {
   friend auto operator<=>(const DeterminedPlace&, const DeterminedPlace&) = default;
 };
 
+/// An operand of cells, as the lines that a kernel goes through: cells that differ in one label alone.
+struct CellLines {
+  std::vector<std::size_t> outer;  ///< places of the other labels
+  std::size_t along = 0;           ///< the place of that one
+  double cells = 0;
+  double seconds = 0;  ///< what a line takes beside its cells
+
+  friend auto operator<=>(const CellLines&, const CellLines&) = default;
+};
+
 /// The extents of an EinSum and the positions of its labels, as plain numbers. Entry n of `extents`, and of a partition
 /// vector d, belongs to the n-th distinct label of the EinSum; the other members hold such positions n.
 struct VertexShape {
@@ -45,6 +55,7 @@ struct VertexShape {
   /// takes in one call. Empty and 0 for others.
   std::vector<std::int64_t> most_parts = {};
   double cell_seconds = 0;
+  std::vector<CellLines> cell_lines = {};  ///< of the operands of cells, and of a result of cells
   std::vector<double> stored_shares = {};  ///< for each input, the bytes of its tiles relative to dense ones; empty: 1
   double result_share = 1;                 ///< the same of the result
   KernelWork work = {};                    ///< for models that predict seconds

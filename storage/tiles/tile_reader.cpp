@@ -44,16 +44,10 @@ TilePtr StoredTileReader::read(std::int64_t tile_id) {
 
 TilePtr StoredTileReader::read_cells(std::int64_t tile_id) {
   if (by_id_.contains(~tile_id)) return found(~tile_id);
-  if (store_.is_sharded() || by_id_.contains(tile_id) || is_in_gap(tile_id)) return read(tile_id);
-  const auto label = store_.label(connection_, tile_id);
-  if (!label || label->format != TileFormat::Coordinates) return read(tile_id);
-  const auto shape = store_.grid().tile_shape(store_.grid().key_of(tile_id));
-  if (!CellBlock::may_have(shape)) return read(tile_id);
+  if (by_id_.contains(tile_id) || is_in_gap(tile_id)) return read(tile_id);
   connection_.check_cancelled();
-  auto cells = store_.load_cells(connection_, tile_id, store_.dtype());
-  const std::vector<std::int64_t> numbers(cells.numbers.begin(), cells.numbers.end());
-  auto tile = std::make_shared<const Tile>(Tile::of_cells(std::make_shared<const CellBlock>(
-      CellBlock::of_numbers(store_.dtype(), shape, numbers, std::move(cells.values)))));
+  const auto tile = store_.read_as_cells(connection_, tile_id);
+  if (tile == nullptr) return read(tile_id);
   keep(~tile_id, tile);
   return tile;
 }

@@ -10,6 +10,7 @@
 #include "common/letter_case.hpp"
 #include "storage/shards/shard_log.hpp"
 #include "storage/tiles/sqlite_blob.hpp"
+#include "tensor/cell_block.hpp"
 #include "tensor/dense_tensor.hpp"
 
 namespace eindb {
@@ -164,6 +165,17 @@ TilePtr TileStore::load(SqliteConnection& connection, std::int64_t tile_id, DTyp
   auto found = find(connection, tile_id, type);
   if (auto* tile = std::get_if<TilePtr>(&found)) return std::move(*tile);
   return contents(connection).fetch(std::get<LocatedContent>(found), wanted(tile_id, type));
+}
+
+TilePtr TileStore::read_as_cells(SqliteConnection& connection, std::int64_t tile_id) const {
+  const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
+  if (is_sharded() || !CellBlock::may_have(shape)) return nullptr;
+  const auto found = label(connection, tile_id);
+  if (!found || found->format != TileFormat::Coordinates) return nullptr;
+  auto cells = load_cells(connection, tile_id, dtype());
+  const std::vector<std::int64_t> numbers(cells.numbers.begin(), cells.numbers.end());
+  return std::make_shared<const Tile>(Tile::of_cells(
+      std::make_shared<const CellBlock>(CellBlock::of_numbers(dtype(), shape, numbers, std::move(cells.values)))));
 }
 
 std::optional<TileLabel> TileStore::label(SqliteConnection& connection, std::int64_t tile_id) const {

@@ -71,6 +71,9 @@ class TileStore {
   TilePtr load(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
   /// The cells of the tile that are not zero, decoded; none if it has no row. Errors as those of read().
   CellList load_cells(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
+  /// The tile as one of cells, if coordinates are stored, in this file; null otherwise, and where a tile of this shape
+  /// cannot be of cells. Errors as those of read().
+  TilePtr read_as_cells(SqliteConnection& connection, std::int64_t tile_id) const;
   /// The label of a tile in the database's own file, unverified; nullopt if there is none.
   std::optional<TileLabel> label(SqliteConnection& connection, std::int64_t tile_id) const;
   /// ShardedContents::mend() for the tile, if it lies at workers.

@@ -1,4 +1,4 @@
-#include "engine/tensors/cutting_sink.hpp"
+#include "executor/cutting_sink.hpp"
 
 #include <utility>
 

@@ -1,0 +1,32 @@
+#include "executor/result_tiles.hpp"
+
+#include <utility>
+
+#include "common/check.hpp"
+
+namespace eindb {
+
+ResultTiles::ResultTiles(std::shared_ptr<BufferedTiles> held, TileGrid held_grid, TileGrid grid)
+    : held_(std::move(held)), held_grid_(std::move(held_grid)), grid_(std::move(grid)) {
+  CHECK(held_ != nullptr && held_->count() == held_grid_.tile_count(),
+        "a result has a tile for each place of its grid");
+  if (grid_ == held_grid_) return;
+  cut_.emplace(*held_, grid_);
+  cutting_.emplace(held_grid_, grid_, *cut_);
+  cutting_->begin(held_->memory());
+}
+
+// If memory is short, the tile that was being cut is the first to be cut the next time.
+BufferedTiles& ResultTiles::tiles() {
+  if (!cut_) return *held_;
+  const std::lock_guard lock(mutex_);
+  if (!cutting_) return cut_->tiles;
+  for (auto id = held_->next(0); id; id = held_->next(*id + 1)) {
+    cutting_->write(*id, held_->get(*id));
+    held_->drop(*id);
+  }
+  cutting_.reset();
+  return cut_->tiles;
+}
+
+}  // namespace eindb

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "executor/cutting_sink.hpp"
+#include "executor/tile_buffer.hpp"
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+/// The tiles of a result. One of cells is held in the few large tiles in which it was computed, and read in smaller
+/// ones, whose values fit in memory: it is cut into these when somebody first asks for one. Thread-safe.
+class ResultTiles {
+ public:
+  /// `held` are the tiles of `held_grid`. If `grid` is another one, the result is of cells, and `grid` nests in it
+  /// (tensor/cell_cut).
+  ResultTiles(std::shared_ptr<BufferedTiles> held, TileGrid held_grid, TileGrid grid);
+
+  /// The grid in which tiles are read.
+  const TileGrid& grid() const { return grid_; }
+  /// As BufferedTiles have them, of the tiles of grid(); to cut may fail with Error{MemoryLimit}.
+  TilePtr get(std::int64_t number) { return tiles().get(number); }
+  TilePtr get_values(std::int64_t number) { return tiles().get_values(number); }
+  TilePtr take(std::int64_t number) { return tiles().take(number); }
+  std::optional<std::int64_t> next(std::int64_t from) { return tiles().next(from); }
+
+  /// For those who take cells from tiles of any size; not to be used together with the functions above.
+  BufferedTiles& held() { return *held_; }
+  const TileGrid& held_grid() const { return held_grid_; }
+
+ private:
+  /// The sink of the cutting.
+  struct Cut final : TileSink {
+    explicit Cut(BufferedTiles& held, const TileGrid& grid) : tiles(held.memory(), grid.tile_count()) {}
+    void write(std::int64_t tile_id, TilePtr tile) override { tiles.put(tile_id, std::move(tile)); }
+    bool takes_cells() const override { return true; }
+    BufferedTiles tiles;
+  };
+  BufferedTiles& tiles();
+
+  std::shared_ptr<BufferedTiles> held_;
+  TileGrid held_grid_;
+  TileGrid grid_;
+  // Where the grids differ:
+  std::mutex mutex_;  // guards the cutting
+  std::optional<Cut> cut_;
+  std::optional<CuttingSink> cutting_;  // until all held tiles are cut
+};
+
+}  // namespace eindb
