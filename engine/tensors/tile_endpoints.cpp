@@ -62,6 +62,7 @@ TilePtr StoredTiles::read_cells(const std::string& tensor, const TileGrid& grid,
 }
 
 Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id) {
+  constexpr std::int64_t kFewCells = 2048;
   const auto& tiles = store.tiles;
   const auto type = store.type;
   // Unwritten tiles lie in the cut in which plans make them.
@@ -90,8 +91,8 @@ Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::in
   } else {
     snapshot_.read_with(tiles, [&](SqliteConnection& connection) {
       StoredRows rows(connection, tiles);
-      const auto for_each = [&](const auto& visit) {
-        for (auto wanted = gather.next(0); wanted;) {
+      const auto for_each = [&](std::int64_t from, const auto& visit) {
+        for (auto wanted = gather.next(from); wanted;) {
           const auto stored = rows.seek(*wanted);
           if (!stored) return;
           poll_cancellation();
@@ -101,16 +102,26 @@ Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::in
           wanted = gather.next(*stored + 1);
         }
       };
-      for_each([&](std::int64_t id) {
+      const auto add = [&](std::int64_t id) {
+        const auto cells = rows.load_cells(type);
+        gather.add(id, cells.numbers, cells.values);
+      };
+      // The first few cells are added as they are counted.
+      std::int64_t counted_only = 0;
+      bool are_few = true;
+      for_each(0, [&](std::int64_t id) {
         const auto label = tiles.is_sharded() ? std::nullopt : rows.label();
         most += label && label->format != TileFormat::Dense ? label->count
                                                             : source.tile_shape(source.key_of(id)).element_count();
+        are_few = are_few && most <= kFewCells;
+        if (!are_few) return;
+        if (counted_only == 0) take_room(kFewCells);
+        add(id);
+        counted_only = id + 1;
       });
+      if (are_few) return;
       take_room(most);
-      for_each([&](std::int64_t id) {
-        const auto cells = rows.load_cells(type);
-        gather.add(id, cells.numbers, cells.values);
-      });
+      for_each(counted_only, add);
     });
   }
   return Tile::of_cells(std::make_shared<const CellBlock>(gather.take()));

@@ -34,6 +34,7 @@ inline T product_of_cells(T a, T b) {
 ///     nodes, and a run below each     z[k] += p * a[n] * x[place[n], k], with z[k] in registers
 ///                                     z[place[n]] += p * a[n] * sum over k of y[k] * x[place[n], k]
 ///     nodes, and nodes below each     z[row] += p * sum over n of a[n] * x[place[n]]
+///     nodes, and a row of another     z[place[m]] += p * a[n] * b[m], for m in the row of place[n]
 ///
 /// One call's state.
 template <class T, class Sink>
@@ -69,7 +70,8 @@ class ProductJoin {
     MeetLeaf,
     RowsLeaf,
     DotsLeaf,
-    SumsLeaf
+    SumsLeaf,
+    MatchedRowsLeaf
   };
   using Level = CellNest::Level;
   static constexpr std::int64_t kChunk = 256;  // of values that are held for a moment
@@ -79,7 +81,10 @@ class ProductJoin {
     const bool is_last = number + 1 == levels_.size();
     if (level.is_skipped) return Way::Skip;
     if (level.tries.empty()) return is_last ? Way::RunLeaf : Way::Range;
-    if (level.tries.size() > 1) return is_last ? Way::MeetLeaf : Way::Meet;
+    if (level.tries.size() > 1) {
+      if (is_last) return Way::MeetLeaf;
+      return ends_in_matched_rows(number) ? Way::MatchedRowsLeaf : Way::Meet;
+    }
     if (is_last) return Way::NodesLeaf;
     if (ends_in_dots(number)) return Way::DotsLeaf;
     if (ends_in_sums(number)) return Way::SumsLeaf;
@@ -102,6 +107,20 @@ class ProductJoin {
     const auto& cells = levels_.back();
     return level.dense.empty() && cells.tries.size() == 1 && cells.tries.front().trie == level.tries.front().trie &&
            cells.output_stride == 0 && cells.dense.size() <= 1;
+  }
+
+  // Whether each node of this level is a cell of one trie that finds its row of another one in a list: a product of
+  // matrices.
+  bool ends_in_matched_rows(std::size_t number) const {
+    const auto& level = levels_[number];
+    if (!Sink::kTakesRows || number + 2 != levels_.size() || !sums_ || level.output_stride != 0 ||
+        level.tries.size() != 2 || !level.dense.empty())
+      return false;
+    const auto& row = levels_.back();
+    const auto& matched = level.tries[level.tries.front().is_last ? 1 : 0];
+    return level.tries.front().is_last != level.tries.back().is_last && matched.places != nullptr &&
+           row.tries.size() == 1 && row.dense.empty() && row.tries.front().trie == matched.trie &&
+           row.output_stride != 0;
   }
 
   // Whether the values of one dense operand, in a run for each node of this level, are added up.
@@ -146,6 +165,7 @@ class ProductJoin {
       case Way::RowsLeaf: return add_rows(level, product, cell);
       case Way::DotsLeaf: return add_dots(level, product, cell);
       case Way::SumsLeaf: return add_sums(level, product, cell);
+      case Way::MatchedRowsLeaf: return add_matched_rows(level, product, cell);
     }
   }
 
@@ -397,6 +417,39 @@ class ProductJoin {
           from, stride, &product);
       poll_cancellation_after(static_cast<std::size_t>(step.begins[node + count] - step.begins[node] + count));
     }
+  }
+
+  // Rows lie anywhere, so that those of the next cells are asked for ahead.
+  void add_matched_rows(const Level& level, T product, std::int64_t cell) {
+    constexpr std::int64_t kAhead = 2;
+    const bool is_first = level.tries.front().is_last;
+    const auto& step = is_first ? level.tries.front() : level.tries.back();
+    const auto& matched = is_first ? level.tries.back() : level.tries.front();
+    const auto& row = levels_.back();
+    const auto* cells = values_[step.trie];
+    const auto* values = values_[matched.trie];
+    const auto* coordinates = row.tries.front().coordinates;
+    const auto end = cursors_.end(step.trie);
+    std::int64_t products = end - cursors_.begin(step.trie);
+    for (auto node = cursors_.begin(step.trie); node < end; ++node) {
+      if (node + kAhead < end) {
+        if (const auto next = matched.places[step.coordinates[node + kAhead]]; next >= 0) {
+          const auto begin = matched.begins[next];
+          __builtin_prefetch(coordinates + begin);
+          __builtin_prefetch(values + begin);
+        }
+      }
+      const auto place = matched.places[step.coordinates[node]];
+      if (place < 0) continue;
+      const auto begin = matched.begins[place];
+      const auto count = matched.begins[place + 1] - begin;
+      const auto factor = product_of_cells(product, cells[node]);
+      const auto* from = values + begin;
+      sink_.add_at_places(cell, coordinates + begin, row.output_stride, count,
+                          [&](std::int64_t n) { return product_of_cells(factor, from[n]); });
+      products += count;
+    }
+    poll_cancellation_after(static_cast<std::size_t>(products));
   }
 
   void add_held(const Level& run, const T* other, std::int64_t cell, std::int64_t columns) {
