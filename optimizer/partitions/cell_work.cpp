@@ -15,8 +15,10 @@ constexpr double kSingleStepSeconds = 0.8e-9;
 constexpr double kMeetingStepSeconds = 2.0e-9;
 constexpr double kCellSeconds = 0.5e-9;
 constexpr double kMadeCellSeconds = 20e-9;
-// What a line of cells takes that is gone through by itself, that meets others, and that is made.
-constexpr double kLineSeconds = 3e-9;
+// What a line of cells takes that is gone through by itself, beside the places of a run that it is added to; that meets
+// others; and that is made.
+constexpr double kLineSeconds = 10e-9;
+constexpr double kPlaceSeconds = 1e-9;
 constexpr double kMeetingLineSeconds = 40e-9;
 constexpr double kMadeLineSeconds = 30e-9;
 // A result with all values is filled with zeros before single ones are added to it.
@@ -70,7 +72,8 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
     if (cells[n]) {
       shape.cell_seconds += cells[n]->cells * kCellSeconds;
       shape.cell_lines.push_back(
-          lines_of(shape.inputs[n], cells[n]->cells, of_cells > 1 ? kMeetingLineSeconds : kLineSeconds));
+          lines_of(shape.inputs[n], cells[n]->cells,
+                   of_cells > 1 ? kMeetingLineSeconds : kLineSeconds + (run > 1 ? run * kPlaceSeconds : 0)));
     }
     shape.stored_shares.push_back(graph.vertex(vertex.inputs[n]).stored_share());
   }
