@@ -21,6 +21,7 @@
 #include "engine/sql/schema_objects.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/stored_types.hpp"
+#include "engine/statements/tensor_analysis.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "parser/parser.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
@@ -147,6 +148,11 @@ TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, co
                       session.user.settings);
   load_cells(*cells, staged, session.database, session.user.settings, session.statement);
   return staged;
+}
+
+// Plans need the statistics of tensors of few cells, which have just come.
+void count_few_cells(const TensorInfo& tensor, SessionState& session) {
+  if (!tensor.is_sharded() && session.database.catalog.stored_cells(tensor)) analyze_tensor(tensor, session);
 }
 
 // The cells of a stored tile, or all values of one that is dense.
@@ -304,6 +310,7 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
     };
     const auto staged = options.cells.chosen ? import_cell_list(path, options, existing, session) : read_whole();
     session.database.catalog.publish(staged, existing ? existing->own_name() : copy.tensor.text);
+    if (options.cells.chosen) count_few_cells(session.database.tensor(copy.tensor), session);
   });
   transaction.commit();
   return status_result("COPY");

@@ -89,6 +89,17 @@ class OrderSearch {
     return all * part;
   }
 
+  // All points, as a result is made of them. Where a trie has all labels, there may be as many as it has cells, since
+  // tensors that are multiplied cell by cell often have them in the same places: halfway between the two.
+  double points_to_gather() const {
+    const auto expected = points(all_);
+    if (problem_.takes_union) return expected;
+    auto most = std::numeric_limits<double>::infinity();
+    for (const auto& trie : problem_.tries)
+      if (trie.labels.size() == problem_.extents.size()) most = std::min(most, trie.nodes.back());
+    return most < std::numeric_limits<double>::infinity() ? std::sqrt(std::max(1.0, expected) * most) : expected;
+  }
+
   // Of the loop over a label inside those of a set.
   double time(LabelSet set, std::size_t label) const {
     const auto next = with_label(set, label);
@@ -126,11 +137,11 @@ class OrderSearch {
     double row = 1;
     for (auto n = leading; n < problem_.output.size(); ++n) row *= problem_.extents[problem_.output[n]];
     if (row > static_cast<double>(kMostRowPlaces)) return std::numeric_limits<double>::infinity();
-    return points(all_) * kRowCell + rows(leading) * (kRow + row / kRowPlacesPerStep) + row * kMadePlace;
+    return points_to_gather() * kRowCell + rows(leading) * (kRow + row / kRowPlacesPerStep) + row * kMadePlace;
   }
 
   double hashed_time(std::size_t leading) const {
-    const auto all = points(all_);
+    const auto all = points_to_gather();
     const bool is_near = all <= kNearCells * std::max(1.0, rows(leading));
     return all * (is_near ? kHashedCell : kFarHashedCell) + rows(leading) * kRow;
   }
