@@ -38,6 +38,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -78,13 +79,19 @@ std::uint64_t checksum(std::span<const std::byte> header, std::span<const std::b
 
 std::size_t header_size(std::size_t rank) { return kFixedSize + 8 * rank; }
 
-[[noreturn]] void corrupt(std::string_view context, const std::string& what) {
-  throw Error(ErrorKind::Corrupt, std::string(context) + " is damaged: " + what, std::nullopt,
+[[noreturn]] void corrupt(const ByteOrigin& context, const std::string& what) {
+  throw Error(ErrorKind::Corrupt, context.text() + " is damaged: " + what, std::nullopt,
               "restore the database from a copy, or drop the tensor and make it again");
 }
 
-void require(bool holds, std::string_view context, const std::string& what) {
+void require(bool holds, const ByteOrigin& context, const char* what) {
   if (!holds) corrupt(context, what);
+}
+
+// The message is made where it is needed: tiles of few bytes are read by the thousand.
+template <std::invocable What>
+void require(bool holds, const ByteOrigin& context, const What& what) {
+  if (!holds) corrupt(context, what());
 }
 
 struct FixedFields {
@@ -92,7 +99,7 @@ struct FixedFields {
   CellLayout layout;
 };
 
-CellLayout verify_layout(std::span<const std::byte> header, std::string_view context) {
+CellLayout verify_layout(std::span<const std::byte> header, const ByteOrigin& context) {
   const auto format = load_number<std::uint8_t>(header, kFormatOffset);
   const auto uniform = load_number<std::uint8_t>(header, kFormatOffset + 1);
   const auto count = load_number<std::uint32_t>(header, kFormatOffset + 2);
@@ -106,12 +113,12 @@ CellLayout verify_layout(std::span<const std::byte> header, std::string_view con
 }
 
 FixedFields verify_fixed_fields(std::span<const std::byte> header, DType type, std::size_t rank,
-                                std::string_view context) {
+                                const ByteOrigin& context) {
   require(std::memcmp(header.data(), kTileMagic.data(), kTileMagic.size()) == 0, context,
           "it does not begin as a tile");
   const auto version = load_number<std::uint16_t>(header, 4);
   require(version == kDenseVersion || version == kSparseVersion, context,
-          "its format version is " + std::to_string(version) + ", known are 1 and 2");
+          [&] { return "its format version is " + std::to_string(version) + ", known are 1 and 2"; });
   const auto stored_type = dtype_from_code(load_number<std::uint8_t>(header, 6));
   require(stored_type.has_value(), context, "it has an unknown element type");
   const auto encoding = encoding_from_code(load_number<std::uint8_t>(header, 7));
@@ -120,19 +127,20 @@ FixedFields verify_fixed_fields(std::span<const std::byte> header, DType type, s
   require(*encoding == Encoding::Plain || with_encoding(*encoding) == stored, context,
           "its values are not of the type that their encoding has");
   require(decodes_to(stored, type), context,
-          "it holds " + std::string(name_of(stored)) + ", the tensor " + std::string(name_of(type)));
+          [&] { return "it holds " + std::string(name_of(stored)) + ", the tensor " + std::string(name_of(type)); });
   const auto stored_rank = load_number<std::uint16_t>(header, 8);
   require(stored_rank == rank, context,
-          "it has " + std::to_string(stored_rank) + " dimensions, the tensor " + std::to_string(rank));
+          [&] { return "it has " + std::to_string(stored_rank) + " dimensions, the tensor " + std::to_string(rank); });
   return {stored, verify_layout(header, context)};
 }
 
-void verify_extents(std::span<const std::byte> header, const Shape& shape, std::string_view context) {
+void verify_extents(std::span<const std::byte> header, const Shape& shape, const ByteOrigin& context) {
   for (std::size_t d = 0; d < shape.rank(); ++d) {
     const auto extent = load_number<std::int64_t>(header, header_size(d));
-    require(extent == shape[d], context,
-            "dimension " + std::to_string(d) + " has extent " + std::to_string(extent) + ", expected " +
-                std::to_string(shape[d]));
+    require(extent == shape[d], context, [&] {
+      return "dimension " + std::to_string(d) + " has extent " + std::to_string(extent) + ", expected " +
+             std::to_string(shape[d]);
+    });
   }
 }
 
@@ -183,7 +191,7 @@ std::vector<std::byte> encoded_list(StoredType type, std::span<const std::byte> 
 }
 
 /// The header must be that of the bytes behind it.
-void verify_checksum(std::span<std::byte> header, std::span<const std::byte> rest, std::string_view context) {
+void verify_checksum(std::span<std::byte> header, std::span<const std::byte> rest, const ByteOrigin& context) {
   const auto told = load_number<std::uint64_t>(header, kChecksumOffset);
   store_number(header, kChecksumOffset, std::uint64_t{0});
   require(told == checksum(header, rest), context, "its checksum does not match its values");
@@ -197,7 +205,7 @@ Tile tile_for(StoredType stored, DType type, const Shape& shape) {
 }
 
 Tile load_dense(const ByteSource& source, std::span<std::byte> header, StoredType stored, DType type,
-                const Shape& shape, std::string_view context) {
+                const Shape& shape, const ByteOrigin& context) {
   auto tile = tile_for(stored, type, shape);
   source.read(header.size(), tile.mutable_bytes());
   verify_checksum(header, tile.bytes(), context);
@@ -205,12 +213,13 @@ Tile load_dense(const ByteSource& source, std::span<std::byte> header, StoredTyp
 }
 
 std::vector<std::byte> sparse_bytes(const ByteSource& source, std::span<std::byte> header, const FixedFields& fields,
-                                    const Shape& shape, std::string_view context) {
+                                    const Shape& shape, const ByteOrigin& context) {
   const auto size = source.size() - header.size();
   const auto cells = shape.element_count();
-  require(may_have_layout(fields.type, fields.layout, cells, size), context,
-          "its format cannot have " + std::to_string(fields.layout.count) + " of " + std::to_string(cells) +
-              " cells in " + std::to_string(source.size()) + " bytes");
+  require(may_have_layout(fields.type, fields.layout, cells, size), context, [&] {
+    return "its format cannot have " + std::to_string(fields.layout.count) + " of " + std::to_string(cells) +
+           " cells in " + std::to_string(source.size()) + " bytes";
+  });
   std::vector<std::byte> bytes(size);
   source.read(header.size(), bytes);
   verify_checksum(header, bytes, context);
@@ -220,7 +229,7 @@ std::vector<std::byte> sparse_bytes(const ByteSource& source, std::span<std::byt
 constexpr const char* kNotOfItsFormat = "its cells are not those of its format";
 
 Tile load_sparse(const ByteSource& source, std::span<std::byte> header, const FixedFields& fields, DType type,
-                 const Shape& shape, std::string_view context) {
+                 const Shape& shape, const ByteOrigin& context) {
   const auto bytes = sparse_bytes(source, header, fields, shape, context);
   auto tile = tile_for(fields.type, type, shape);
   require(expand(fields.type, fields.layout, bytes, shape.element_count(), tile.mutable_bytes()), context,
@@ -258,17 +267,19 @@ struct VerifiedHeader {
   bool is_dense() const { return fields.layout.format == TileFormat::Dense; }
 };
 
-VerifiedHeader verified_header(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
+VerifiedHeader verified_header(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context) {
   CHECK(shape.rank() <= kMaxStoredRank, "no tensor of more dimensions was stored");
   VerifiedHeader out;
   out.size = header_size(shape.rank());
-  require(source.size() >= kFixedSize, context, "it has " + std::to_string(source.size()) + " bytes");
+  require(source.size() >= kFixedSize, context, [&] { return "it has " + std::to_string(source.size()) + " bytes"; });
   source.read(0, out.bytes().first(kFixedSize));
   out.fields = verify_fixed_fields(out.bytes(), type, shape.rank(), context);
   const auto values = values_size(out.fields.type, shape);
   require(
       out.is_dense() ? source.size() == out.size + values : source.size() > out.size && values <= kMaxStoredTileBytes,
-      context, "it has " + std::to_string(source.size()) + " bytes, expected " + std::to_string(out.size + values));
+      context, [&] {
+        return "it has " + std::to_string(source.size()) + " bytes, expected " + std::to_string(out.size + values);
+      });
   source.read(kFixedSize, out.bytes().subspan(kFixedSize));
   verify_extents(out.bytes(), shape, context);
   return out;
@@ -392,13 +403,13 @@ std::vector<std::byte> encode_tile(const Tile& tile, Encoding encoding, FormatCh
   return out;
 }
 
-Tile load_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
+Tile load_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context) {
   auto header = verified_header(source, type, shape, context);
   return header.is_dense() ? load_dense(source, header.bytes(), header.fields.type, type, shape, context)
                            : load_sparse(source, header.bytes(), header.fields, type, shape, context);
 }
 
-CellList load_cells(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
+CellList load_cells(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context) {
   auto header = verified_header(source, type, shape, context);
   if (header.is_dense()) return cells_of(load_dense(source, header.bytes(), header.fields.type, type, shape, context));
   const auto bytes = sparse_bytes(source, header.bytes(), header.fields, shape, context);
@@ -421,7 +432,7 @@ CellList cells_of(const Tile& tile) {
   return decoded_cells(type, *std::move(stored), tile.dtype());
 }
 
-Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context) {
+Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context) {
   auto tile = load_tile(source, type, shape, context);
   return tile.is_encoded() ? decoded(tile) : std::move(tile);
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/encoding/byte_origin.hpp"
 #include "storage/encoding/stored_cells.hpp"
 #include "tensor/stored_type.hpp"
 #include "tensor/tile.hpp"
@@ -116,13 +117,13 @@ std::uint64_t encoded_checksum(const ByteSource& source);
 /// encoded (see Tile::encoding). `type` is that of the values, or another one to which their encoding decodes them
 /// (tensor/ cell_encoding.hpp). Every field and the checksum are verified, sizes before memory is allocated.
 /// Error{Corrupt} on a mismatch; `context` names the bytes' origin: "tile [0, 3] of tensor A".
-Tile load_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
+Tile load_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context);
 /// The same of the cells that are not zero alone, with values of `type`, decoded. Makes no dense tile unless that is
 /// how they are stored.
-CellList load_cells(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
+CellList load_cells(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context);
 /// The same of a tile that is there.
 CellList cells_of(const Tile& tile);
 /// Like load_tile(), decoded.
-Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
+Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context);
 
 }  // namespace eindb

@@ -86,9 +86,11 @@ TileReference decode_reference(std::span<const std::byte> bytes, std::string_vie
 
 std::optional<std::vector<std::byte>> reference_bytes(const ByteSource& value) {
   if (value.size() < kReferenceMagic.size() || value.size() > kLargestReference) return std::nullopt;
+  std::array<std::byte, kReferenceMagic.size()> begin;
+  value.read(0, begin);
+  if (!is_reference(begin)) return std::nullopt;
   std::vector<std::byte> bytes(value.size());
   value.read(0, bytes);
-  if (!is_reference(bytes)) return std::nullopt;
   return bytes;
 }
 

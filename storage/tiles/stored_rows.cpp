@@ -66,7 +66,7 @@ CellList StoredRows::load_cells(DType type) {
   if (store_.grid().room_shape(key) == shape) {
     const std::lock_guard lock(connection_.mutex());
     if (const auto bytes = small_tile())
-      return eindb::load_cells(MemorySource(*bytes), type, shape, store_.describe(*found_));
+      return eindb::load_cells(MemorySource(*bytes), type, shape, [&] { return store_.describe(*found_); });
   }
   return store_.load_cells(connection_, *found_, type);
 }

@@ -225,8 +225,9 @@ std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row,
   const auto key = grid_.key_of(tile_id);
   const auto shape = grid_.tile_shape(key);
   const auto room = grid_.room_shape(key);
-  if (room == shape) return std::make_shared<const Tile>(load_tile(row, type, shape, describe(tile_id)));
-  return std::make_shared<const Tile>(corner_of(decode_tile(row, type, room, describe(tile_id)), shape));
+  const auto named = [&] { return describe(tile_id); };
+  if (room == shape) return std::make_shared<const Tile>(load_tile(row, type, shape, named));
+  return std::make_shared<const Tile>(corner_of(decode_tile(row, type, room, named), shape));
 }
 
 // Tiles at workers, and those with room for cells behind their end, are read as others are.
@@ -237,7 +238,7 @@ CellList TileStore::load_cells(SqliteConnection& connection, std::int64_t tile_i
     const std::lock_guard lock(connection.mutex());
     const auto blob = SqliteBlob::open(connection, schema_, table_, "tile", tile_id, SqliteBlob::Access::Read);
     if (blob && !reference_bytes(*blob))
-      return eindb::load_cells(*blob, type, grid_.tile_shape(key), describe(tile_id));
+      return eindb::load_cells(*blob, type, grid_.tile_shape(key), [&] { return describe(tile_id); });
   }
   const auto tile = load(connection, tile_id, type);
   return tile == nullptr ? CellList{} : cells_of(*tile);
