@@ -20,11 +20,13 @@
 namespace eindb {
 namespace {
 
-// ---- In the signal handler: no allocation, no lock -----------------------------------------------------------------
+// ---- In the signal handler: no allocation but a thread's first, no lock -------------------------------------------
 
 std::atomic<std::uint64_t> unreadable_pages = 0;
-// The model needs no allocation later.
-[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t met_by_this_thread = 0;
+// Where the library is loaded at run time, as an interpreter does, a thread's first use allocates. It may: a load from a
+// mapped file has raised the signal, so that the thread is neither in the allocator nor in the loader. The model that
+// never allocates, initial-exec, would keep libeindb.so from being loaded at run time.
+thread_local std::uint64_t met_by_this_thread = 0;
 struct sigaction handler_before {};
 
 /// Lines of /proc/self/maps: "7f0000000000-7f0000010000 r--s 00000000 08:01 1234 /path".

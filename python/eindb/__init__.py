@@ -1,0 +1,37 @@
+"""eindb: einsums over arrays and over tensors that a database stores.
+
+    >>> import numpy, eindb
+    >>> eindb.einsum('ij,jk->ik', numpy.ones((2, 3)), numpy.ones((3, 2)))
+    array([[3., 3.],
+           [3., 3.]])
+"""
+
+import os
+
+from . import _eindb
+from ._contract import ContractExpression, contract, contract_expression
+from ._eindb import einsum
+from ._paths import PathInfo, contract_path, einsum_path
+from .errors import (
+    DatabaseError,
+    DataError,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    Warning,
+)
+
+__version__ = _eindb.library_version
+
+# A child of fork() has none of its parent's threads.
+os.register_at_fork(after_in_child=_eindb.abandon_pool)
+
+__all__ = [
+    "ContractExpression", "PathInfo", "contract", "contract_expression", "contract_path", "einsum_path",
+    "DataError", "DatabaseError", "Error", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
+    "OperationalError", "ProgrammingError", "Warning", "einsum",
+]  # fmt: skip

@@ -1,0 +1,227 @@
+#include "python/src/plan_pool.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "python/src/errors.hpp"
+
+namespace eindb_python {
+namespace {
+
+constexpr std::size_t kPlans = 128;
+constexpr std::size_t kPlansOfEngine = 256;
+constexpr std::int64_t kStagedBytes = 64 << 10;
+constexpr std::size_t kAlignment = 64;
+
+template <class T>
+void append(std::string& key, T value) {
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  key.append(bytes, sizeof(T));
+}
+
+void append_labels(std::string& key, const std::vector<std::uint32_t>& labels) {
+  append(key, static_cast<std::uint32_t>(labels.size()));
+  for (const auto label : labels) append(key, label);
+}
+
+// What a statement and its plan depend on.
+std::string key_of(const Contraction& contraction) {
+  std::string key;
+  key.reserve(128);
+  append(key, static_cast<std::uint32_t>(contraction.extents.size()));
+  for (const auto extent : contraction.extents) append(key, extent);
+  for (const auto& operand : contraction.operands) {
+    key += static_cast<char>(operand.type);
+    append_labels(key, operand.labels);
+  }
+  append_labels(key, contraction.output);
+  return key += contraction.path;
+}
+
+std::string term_of(const std::vector<std::uint32_t>& labels) {
+  std::string term = "[";
+  for (const auto label : labels) term += (term.size() > 1 ? ",a" : "a") + std::to_string(label);
+  return term + "]";
+}
+
+std::string input_name(std::size_t statement, std::size_t operand) {
+  return "t" + std::to_string(statement) + "_" + std::to_string(operand);
+}
+
+std::string statement_text(const Contraction& contraction, std::size_t number) {
+  std::string terms;
+  std::string names;
+  for (std::size_t n = 0; n < contraction.operands.size(); ++n) {
+    terms += (n > 0 ? "," : "") + term_of(contraction.operands[n].labels);
+    names += (n > 0 ? ", " : "") + input_name(number, n);
+  }
+  return "EINSUM '" + terms + "->" + term_of(contraction.output) + "' (" + names + ")" + contraction.path;
+}
+
+// The operand where it lies.
+eindb::TensorView view_of(const Operand& operand, const Contraction& contraction) {
+  eindb::TensorView view{operand.type, operand.data, {}, {}, {}};
+  const auto size = static_cast<std::int64_t>(size_of(operand.type));
+  for (std::size_t d = 0; d < operand.labels.size(); ++d) {
+    view.extents.push_back(contraction.extents[operand.labels[d]]);
+    view.strides.push_back(operand.strides[d] / size);
+  }
+  return view;
+}
+
+// The bytes of a view if it is small enough to be copied, else -1.
+std::int64_t staged_size(const eindb::TensorView& view) {
+  auto bytes = static_cast<std::int64_t>(size_of(view.type));
+  for (const auto extent : view.extents) {
+    if (extent > kStagedBytes) return -1;
+    bytes *= extent;
+    if (bytes > kStagedBytes) return -1;
+  }
+  return bytes;
+}
+
+// Copies the elements from dimension `d` on to `target`, row-major; returns the end of what was written.
+std::byte* gather(const eindb::TensorView& view, std::size_t d, const std::byte* from, std::byte* target) {
+  const auto size = static_cast<std::int64_t>(size_of(view.type));
+  if (d == view.extents.size()) {
+    std::memcpy(target, from, static_cast<std::size_t>(size));
+    return target + size;
+  }
+  const auto extent = view.extents[d];
+  const bool innermost = d + 1 == view.extents.size();
+  if (innermost && view.strides[d] == 1) {
+    std::memcpy(target, from, static_cast<std::size_t>(extent * size));
+    return target + extent * size;
+  }
+  const auto step = view.strides[d] * size;
+  for (std::int64_t n = 0; n < extent; ++n, from += step) {
+    if (innermost && size == sizeof(double)) {
+      std::memcpy(target, from, sizeof(double));
+      target += sizeof(double);
+    } else {
+      target = gather(view, d + 1, from, target);
+    }
+  }
+  return target;
+}
+
+eindb::TensorView row_major(const eindb::TensorView& view, const std::byte* data) {
+  eindb::TensorView dense{view.type, data, view.extents, std::vector<std::int64_t>(view.extents.size()), {}};
+  std::int64_t stride = 1;
+  for (std::size_t d = view.extents.size(); d-- > 0; stride *= view.extents[d]) dense.strides[d] = stride;
+  return dense;
+}
+
+std::byte* aligned(std::vector<std::byte>& room) {
+  const auto address = reinterpret_cast<std::uintptr_t>(room.data());
+  return room.data() + (kAlignment - address % kAlignment) % kAlignment;
+}
+
+}  // namespace
+
+std::size_t size_of(eindb::ElementType type) {
+  switch (type) {
+    case eindb::ElementType::Float32: return sizeof(float);
+    case eindb::ElementType::Complex128: return sizeof(std::complex<double>);
+    case eindb::ElementType::Float64:
+    case eindb::ElementType::Complex64:
+    case eindb::ElementType::Int64: break;
+  }
+  return sizeof(double);
+}
+
+PlanWorker::PlanWorker() : connection_(":memory:") {
+  connection_.execute("SET plan_cache_size = " + std::to_string(kPlansOfEngine));
+  SignalPoll::watch(connection_);
+}
+
+eindb::TensorResult PlanWorker::run(const Contraction& contraction) {
+  auto& plan = plan_of(contraction);
+  for (std::size_t n = 0; n < plan.inputs.size(); ++n) {
+    auto& input = plan.inputs[n];
+    const auto view = view_of(contraction.operands[n], contraction);
+    const auto bytes = staged_size(view);
+    if (bytes < 0) {
+      attach(input, view);
+      continue;
+    }
+    if (input.staged.empty()) input.staged.resize(static_cast<std::size_t>(bytes) + kAlignment);
+    auto* target = aligned(input.staged);
+    if (bytes > 0) gather(view, 0, static_cast<const std::byte*>(view.data), target);
+    if (!input.is_attached) attach(input, row_major(view, target));
+  }
+  return plan.statement.execute().tensor();
+}
+
+PlanWorker::Plan& PlanWorker::plan_of(const Contraction& contraction) {
+  auto key = key_of(contraction);
+  if (const auto found = by_key_.find(key); found != by_key_.end()) {
+    plans_.splice(plans_.begin(), plans_, found->second);
+    return plans_.front();
+  }
+  plans_.push_front(made(contraction, std::move(key)));
+  by_key_.emplace(plans_.front().key, plans_.begin());
+  if (plans_.size() > kPlans) {
+    forget(plans_.back());
+    by_key_.erase(plans_.back().key);
+    plans_.pop_back();
+  }
+  return plans_.front();
+}
+
+PlanWorker::Plan PlanWorker::made(const Contraction& contraction, std::string key) {
+  const auto number = names_++;
+  std::vector<Input> inputs(contraction.operands.size());
+  for (std::size_t n = 0; n < inputs.size(); ++n) inputs[n].name = input_name(number, n);
+  return {std::move(key), std::move(inputs), connection_.prepare(statement_text(contraction, number))};
+}
+
+void PlanWorker::attach(Input& input, const eindb::TensorView& view) {
+  if (input.is_attached) {
+    if (input.attached.data == view.data && input.attached.strides == view.strides) return;
+    connection_.detach(input.name);
+    input.is_attached = false;
+  }
+  connection_.attach(input.name, view);
+  input.attached = view;
+  input.is_attached = true;
+}
+
+void PlanWorker::forget(Plan& plan) {
+  for (auto& input : plan.inputs)
+    if (input.is_attached) connection_.detach(input.name);
+}
+
+std::unique_ptr<PlanWorker> PlanPool::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      auto worker = std::move(free_.back());
+      free_.pop_back();
+      return worker;
+    }
+  }
+  return std::make_unique<PlanWorker>();
+}
+
+void PlanPool::give_back(std::unique_ptr<PlanWorker> worker) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(worker));
+}
+
+void PlanPool::abandon() {
+  auto* left = new std::vector<std::unique_ptr<PlanWorker>>(std::move(free_));  // on purpose: see the header
+  static_cast<void>(left);
+  free_.clear();
+}
+
+PlanPool& plan_pool() {
+  // Never destroyed: threads may compute while the process ends.
+  static auto* pool = new PlanPool();
+  return *pool;
+}
+
+}  // namespace eindb_python
