@@ -40,6 +40,8 @@ Statement Connection::prepare(std::string_view text) {
   return statement(impl_->session, std::move(prepared));
 }
 
+bool Connection::in_transaction() const { return impl_->session->in_transaction(); }
+
 void Connection::attach(const std::string& name, const TensorView& tensor) {
   translated("", [&] { impl_->session->attach(name, memory_tensor(tensor)); });
 }

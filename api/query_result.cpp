@@ -59,6 +59,7 @@ QueryResult::QueryResult(QueryResult&&) noexcept = default;
 QueryResult& QueryResult::operator=(QueryResult&&) noexcept = default;
 
 const std::string& QueryResult::status() const noexcept { return impl_->result.status; }
+std::int64_t QueryResult::rows_changed() const noexcept { return impl_->result.rows_changed; }
 const std::vector<std::string>& QueryResult::columns() const noexcept { return impl_->columns; }
 
 std::size_t QueryResult::column(std::string_view name) const {

@@ -10,8 +10,11 @@ import os
 
 from . import _eindb
 from ._contract import ContractExpression, contract, contract_expression
+from ._cursor import Cursor, Tensor
+from ._database import Connection, connect
 from ._eindb import einsum
 from ._paths import PathInfo, contract_path, einsum_path
+from ._stored import StoredTensor
 from .errors import (
     DatabaseError,
     DataError,
@@ -25,13 +28,18 @@ from .errors import (
     Warning,
 )
 
+# What DB-API 2.0 wants of a module: threads may share it and connections; parameters are question marks, or $1.
+apilevel = "2.0"
+threadsafety = 2
+paramstyle = "qmark"
 __version__ = _eindb.library_version
 
 # A child of fork() has none of its parent's threads.
 os.register_at_fork(after_in_child=_eindb.abandon_pool)
 
 __all__ = [
-    "ContractExpression", "PathInfo", "contract", "contract_expression", "contract_path", "einsum_path",
+    "Connection", "ContractExpression", "Cursor", "PathInfo", "StoredTensor", "Tensor", "apilevel", "connect", "contract",
+    "contract_expression", "contract_path", "einsum_path", "paramstyle", "threadsafety",
     "DataError", "DatabaseError", "Error", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
     "OperationalError", "ProgrammingError", "Warning", "einsum",
 ]  # fmt: skip

@@ -11,6 +11,7 @@
 #include "python/src/einsum_arguments.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/plan_pool.hpp"
+#include "python/src/signals.hpp"
 
 namespace eindb_python {
 namespace {
@@ -28,10 +29,21 @@ class WorkerLoan {
   std::unique_ptr<PlanWorker> worker_;
 };
 
+// Whether it may take so long that somebody presses Ctrl-C: a nest of loops over all labels has many rounds.
+bool is_long(const Contraction& contraction) {
+  constexpr double kRounds = 1 << 26;
+  double rounds = 1;
+  for (const auto extent : contraction.extents) rounds *= static_cast<double>(extent);
+  return rounds > kRounds;
+}
+
 eindb::TensorResult compute(const Contraction& contraction) {
   const py::gil_scoped_release release;
   const WorkerLoan worker;
-  return (*worker).run(contraction);
+  if (!is_long(contraction)) return (*worker).run(contraction);
+  std::optional<eindb::TensorResult> result;
+  run_interruptibly((*worker).connection(), [&] { result = (*worker).run(contraction); });
+  return *std::move(result);
 }
 
 std::vector<py::array> arrays_of(const EinsumArguments& call) {
@@ -195,9 +207,7 @@ py::object einsum(PyObject* const* arguments, std::size_t count, PyObject* names
 
 PyObject* call_einsum(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   try {
-    auto result = einsum(arguments, static_cast<std::size_t>(count), names);
-    if (SignalPoll::take_error() || !result) return nullptr;
-    return result.release().ptr();
+    return einsum(arguments, static_cast<std::size_t>(count), names).release().ptr();
   } catch (...) {
     set_error_of_exception();
     return nullptr;

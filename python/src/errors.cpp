@@ -8,33 +8,9 @@ namespace {
 
 namespace py = pybind11;
 
-// The error that a signal's handler raised on this thread; null: none.
-thread_local PyObject* raised_type = nullptr;
-thread_local PyObject* raised_value = nullptr;
-thread_local PyObject* raised_traceback = nullptr;
-
-void poll_signals(eindb::Connection& connection) {
-  const py::gil_scoped_acquire gil;
-  if (raised_type != nullptr || PyErr_CheckSignals() == 0) return;
-  PyErr_Fetch(&raised_type, &raised_value, &raised_traceback);
-  connection.cancel();
-}
-
 }  // namespace
 
-void SignalPoll::watch(eindb::Connection& connection) {
-  connection.on_progress([&connection](const eindb::ProgressInfo&) { poll_signals(connection); });
-}
-
-bool SignalPoll::take_error() {
-  if (raised_type == nullptr) return false;
-  PyErr_Restore(raised_type, raised_value, raised_traceback);
-  raised_type = raised_value = raised_traceback = nullptr;
-  return true;
-}
-
 void set_error(const eindb::Exception& error) {
-  if (SignalPoll::take_error()) return;
   try {
     const auto make = py::module_::import("eindb.errors").attr("from_engine");
     const auto made = make(std::string(to_string(error.code())), error.what(), error.message(), error.hint(),

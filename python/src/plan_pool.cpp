@@ -5,8 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "python/src/errors.hpp"
-
 namespace eindb_python {
 namespace {
 
@@ -135,7 +133,6 @@ std::size_t size_of(eindb::ElementType type) {
 
 PlanWorker::PlanWorker() : connection_(":memory:") {
   connection_.execute("SET plan_cache_size = " + std::to_string(kPlansOfEngine));
-  SignalPoll::watch(connection_);
 }
 
 eindb::TensorResult PlanWorker::run(const Contraction& contraction) {

@@ -38,6 +38,18 @@ TEST(ApiConnection, StatementsGiveStatusOrRows) {
   EXPECT_EQ(db.tensor_names(), std::vector<std::string>{"X"});
 }
 
+TEST(Connection, TellsOfChangedRowsAndOfItsTransaction) {
+  Connection db(":memory:");
+  EXPECT_EQ(db.execute("CREATE TABLE t (a)").rows_changed(), 0);
+  EXPECT_EQ(db.execute("INSERT INTO t VALUES (1), (2)").rows_changed(), 2);
+  EXPECT_FALSE(db.in_transaction());
+  db.execute("BEGIN");
+  EXPECT_TRUE(db.in_transaction());
+  EXPECT_EQ(db.execute("DELETE FROM t").rows_changed(), 2);
+  db.execute("ROLLBACK");
+  EXPECT_FALSE(db.in_transaction());
+}
+
 TEST(ApiConnection, ValuesAreGotAsTypesThatHoldThem) {
   Connection db(":memory:");
   auto result = db.execute("SELECT 300 AS n, 1.5 AS x, 'text' AS t, NULL AS absent, -1 AS minus");

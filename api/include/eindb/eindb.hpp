@@ -307,6 +307,8 @@ class EINDB_API QueryResult {
   QueryResult& operator=(QueryResult&&) noexcept;
 
   const std::string& status() const noexcept;
+  /// Rows that INSERT, UPDATE or DELETE changed, or cells that UPDATE TENSOR or INSERT INTO TENSOR changed; else 0.
+  std::int64_t rows_changed() const noexcept;
   /// Empty for a statement without rows. For an EINSUM: its labels, then val.
   const std::vector<std::string>& columns() const noexcept;
   /// The index of the column of this name, ignoring case. Exception{UnknownName}.
@@ -426,6 +428,9 @@ class EINDB_API Connection {
   /// of the last; rows of the others are not read.
   QueryResult execute_script(std::string_view script);
   Statement prepare(std::string_view statement);
+
+  /// True between BEGIN and COMMIT or ROLLBACK.
+  bool in_transaction() const;
 
   /// Makes a tensor in the program's memory visible to all statements of this connection, EINSUM and SQL, under a name
   /// that no tensor, table or view has. Statements cannot change it; `CREATE TENSOR ... AS EINSUM` stores results

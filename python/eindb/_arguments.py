@@ -1,0 +1,56 @@
+"""What statements get from Python: arrays in eindb's types, and parameters."""
+
+import re
+
+import numpy
+
+from ._operands import as_array
+
+_TYPES = {numpy.dtype(code) for code in ("f4", "f8", "c8", "c16", "i8")}
+# Texts, names in quotes and comments, in which a question mark is itself.
+_TOKENS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$\d+|\?", re.DOTALL)
+
+
+def bindable(array):
+    """The array in a type of eindb's, on its own memory if it has one and is aligned, else as a copy.
+
+    Raises TypeError for a dtype whose values eindb does not have, ValueError for integers beyond INT64.
+    """
+    values = as_array(array)
+    dtype = values.dtype
+    if dtype.newbyteorder("=") in _TYPES:
+        return _readable(values.astype(dtype.newbyteorder("="), copy=False))
+    if dtype == numpy.float16:
+        return values.astype("f4")
+    if dtype.kind in "biu":
+        if dtype == numpy.uint64 and values.size and int(values.max()) > numpy.iinfo("i8").max:
+            raise ValueError("an array of uint64 has integers beyond INT64")
+        return values.astype("i8")
+    raise TypeError(f"eindb has no type for the values of {dtype}")
+
+
+def _readable(values):
+    in_steps = all(stride % values.itemsize == 0 for stride, extent in zip(values.strides, values.shape) if extent > 1)
+    return values if values.flags.aligned and in_steps else values.copy()
+
+
+def numbered_parameters(statement):
+    """The statement with $1, $2, ... in the place of question marks outside of texts and comments.
+
+    Values never become a part of the statement. Raises ValueError where both are used.
+    """
+    count = 0
+    has_numbers = False
+
+    def number(token):
+        nonlocal count, has_numbers
+        has_numbers = has_numbers or token[0].startswith("$")
+        if token[0] != "?":
+            return token[0]
+        count += 1
+        return f"${count}"
+
+    made = _TOKENS.sub(number, statement)
+    if count and has_numbers:
+        raise ValueError("a statement has either $1 or question marks as parameters")
+    return made

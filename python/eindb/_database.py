@@ -1,0 +1,258 @@
+"""Databases: connect, connections, and the cursors of DB-API 2.0 that their statements give."""
+
+import re
+import sys
+import threading
+import weakref
+
+from . import _eindb, errors
+from ._arguments import bindable, numbered_parameters
+from ._cursor import Cursor, PlanText
+from ._stored import StoredTensor, check_name, default_labels, stored_type
+
+_UNKNOWN = re.compile(r"there is no tensor (\w+)|no such table: (\w+)")
+
+
+def connect(database=":memory:", *, read_only=False, scope=True):
+    """Opens a database file, or makes it; ":memory:" is a database of this connection alone.
+
+    read_only: statements that write are refused.
+    scope: whether statements find arrays that are variables of the caller under names that no tensor or table has.
+    Raises OperationalError where the file cannot be opened.
+
+        >>> db = eindb.connect()
+        >>> db['X'] = numpy.ones((2, 3))
+        >>> db.execute('EINSUM S[i] = SUM(X[i,j])').fetchall()
+        [(0, 3.0), (1, 3.0)]
+    """
+    return Connection(database, read_only=read_only, scope=scope)
+
+
+class Connection:
+    """A connection to a database: statements, tensors by name, cursors. Any thread may use it, one at a time.
+
+    As a context manager it commits what a transaction has changed, or rolls back after an error, and is closed.
+    """
+
+    # The classes of errors, as DB-API's optional extension has them.
+    Warning, Error, InterfaceError, DatabaseError = errors.Warning, errors.Error, errors.InterfaceError, errors.DatabaseError
+    DataError, OperationalError, IntegrityError = errors.DataError, errors.OperationalError, errors.IntegrityError
+    InternalError, ProgrammingError, NotSupportedError = (
+        errors.InternalError, errors.ProgrammingError, errors.NotSupportedError)  # fmt: skip
+
+    def __init__(self, database=":memory:", *, read_only=False, scope=True):
+        self._lock = threading.RLock()
+        self._scope = scope
+        self._cursors = weakref.WeakSet()
+        self._connection = _eindb.Connection(_path_text(database), read_only)
+
+    # ---- Statements ----------------------------------------------------------------------------------------------
+
+    def execute(self, statement, parameters=(), /, **tensors):
+        """Runs one statement, EINSUM or SQL, and returns a Cursor at its result.
+
+        parameters: values for $1, $2, ... or for question marks.
+        tensors: arrays under names that the statement uses; they are read where they lie.
+        Raises ProgrammingError for a wrong statement, and other classes of Error; ValueError for parameters that do not
+        fit.
+        """
+        return self.cursor()._run(statement, parameters, tensors, _frame_of_caller() if self._scope else None)
+
+    def executemany(self, statement, sequence, /):
+        """Runs a statement once for each sequence of parameters; returns a Cursor."""
+        return self.cursor().executemany(statement, sequence)
+
+    def executescript(self, script, /):
+        """Runs statements separated by semicolons, up to the first error; returns a Cursor at the result of the last."""
+        return self.cursor().executescript(script)
+
+    def einsum(self, query, parameters=(), /, **tensors):
+        """The array that a query gives: db.einsum('Z[i,k] = SUM(A[i,j] * X[j,k])', A=array).
+
+        query: EINSUM, or what stands after the word; also WITH ... EINSUM and GRADIENT OF ... with one result.
+        Arguments and errors are those of execute.
+        """
+        if not re.match(r"\s*(EINSUM|WITH|GRADIENT|JVP)\b", query, re.IGNORECASE):
+            query = "EINSUM " + query
+        frame = _frame_of_caller() if self._scope else None
+        return self.cursor()._run(query, parameters, tensors, frame).numpy()
+
+    def explain(self, query, parameters=(), /, *, analyze=False, format="text", **tensors):
+        """The plan of a query, as text that notebooks show in a fixed width.
+
+        analyze: whether it is run, for the measured figures. format: "text", "json" or "dot".
+        """
+        if format not in ("text", "json", "dot"):
+            raise ValueError(f"the plan is text, json or dot, not {format!r}")
+        options = ("ANALYZE, " if analyze else "") + f"FORMAT {format}"
+        frame = _frame_of_caller() if self._scope else None
+        cursor = self.cursor()._run(f"EXPLAIN ({options}) {query}", parameters, tensors, frame)
+        return PlanText("\n".join(str(row[0]) for row in cursor))
+
+    def grad(self, loss, wrt, /, **tensors):
+        """Derivatives of one number by all cells of tensors: db.grad('L[] = SUM((P[i] - Y[i])^2)', ['P'], P=p, Y=y).
+
+        loss: the definition of a real number. wrt: the name of a tensor, or several.
+        Returns an array, or a dict of them by name, of the shapes of the tensors.
+        """
+        names = [wrt] if isinstance(wrt, str) else list(wrt)
+        for name in names:
+            check_name(name)
+        frame = _frame_of_caller() if self._scope else None
+        gradients = {}
+        with self._lock:
+            for name in names:
+                statement = f"GRADIENT OF {loss} WITH RESPECT TO ({name})"
+                gradients[name] = self.cursor()._run(statement, (), tensors, frame).numpy()
+        return gradients[wrt] if isinstance(wrt, str) else gradients
+
+    def cancel(self):
+        """Stops the statement that another thread runs, which raises OperationalError."""
+        self._open().cancel()
+
+    # ---- DB-API --------------------------------------------------------------------------------------------------
+
+    def cursor(self):
+        """A Cursor without a result."""
+        self._open()
+        cursor = Cursor(self)
+        self._cursors.add(cursor)
+        return cursor
+
+    @property
+    def in_transaction(self):
+        """Whether BEGIN has opened a transaction. Outside of one each statement is a transaction of its own."""
+        with self._lock:
+            return self._open().in_transaction
+
+    def commit(self):
+        """Ends the open transaction, if there is one, and keeps what it has changed."""
+        with self._lock:
+            if self.in_transaction:
+                self._open().execute("COMMIT", (), {})
+
+    def rollback(self):
+        """Ends the open transaction, if there is one, and takes back what it has changed."""
+        with self._lock:
+            if self.in_transaction:
+                self._open().execute("ROLLBACK", (), {})
+
+    def close(self):
+        """Rolls an open transaction back and closes; cursors and tensors of the connection cannot be used any more."""
+        with self._lock:
+            if self._connection is None:
+                return
+            self.rollback()
+            for cursor in list(self._cursors):
+                cursor.close()
+            self._connection = None
+
+    def __enter__(self):
+        self._open()
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if self._connection is None:
+            return
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            self.close()
+
+    def _open(self):
+        if self._connection is None:
+            raise errors.InterfaceError("the connection is closed")
+        return self._connection
+
+    # ---- Tensors -------------------------------------------------------------------------------------------------
+
+    def tensors(self):
+        """The names of the stored tensors, in alphabetical order."""
+        with self._lock:
+            return self._open().tensor_names()
+
+    def store(self, name, array, labels=None, type=None):
+        """Stores an array as a tensor, in the place of one of that name.
+
+        labels: names of its dimensions, for SQL; else i, j, k, ...
+        type: what it is stored in: 'FLOAT32', 'BFLOAT16', 'INT8', ...; else what holds the array's dtype.
+        """
+        check_name(name)
+        values = bindable(array)
+        labels = default_labels(values.ndim) if labels is None else [check_name(label) for label in labels]
+        if len(labels) != values.ndim:
+            raise ValueError(f"{len(labels)} labels for an array of {values.ndim} dimensions")
+        indices = "[" + ",".join(labels) + "]"
+        stored = stored_type(array) if type is None else check_name(type)
+        statement = f"CREATE OR REPLACE TENSOR {name} {stored} AS EINSUM {name}{indices} = {_INPUT}{indices}"
+        with self._lock:
+            self._open().execute(statement, (), {_INPUT: values})
+
+    def __getitem__(self, name):
+        return StoredTensor(self, name)
+
+    def __setitem__(self, name, array):
+        self.store(name, array)
+
+    def __delitem__(self, name):
+        with self._lock:
+            if not self.__contains__(name):
+                raise KeyError(name)
+            self._open().execute(f"DROP TENSOR {name}", (), {})
+
+    def __contains__(self, name):
+        return isinstance(name, str) and name.lower() in {known.lower() for known in self.tensors()}
+
+    def __iter__(self):
+        return iter(self.tensors())
+
+    def __len__(self):
+        return len(self.tensors())
+
+    def __repr__(self):
+        return "<eindb.Connection, closed>" if self._connection is None else "<eindb.Connection>"
+
+    # ---- For cursors ---------------------------------------------------------------------------------------------
+
+    def _execute(self, statement, parameters, tensors, frame):
+        """The result of a statement. Names that it lacks are looked up among the variables of the frame."""
+        if "?" in statement:
+            statement = numbered_parameters(statement)
+        bound = {name: bindable(array) for name, array in tensors.items()}
+        with self._lock:
+            connection = self._open()
+            while True:
+                try:
+                    return connection.execute(statement, parameters, bound)
+                except errors.ProgrammingError as error:
+                    missing = _UNKNOWN.search(error.message) if frame is not None else None
+                    name = missing and (missing[1] or missing[2])
+                    if not name or name in bound:
+                        raise
+                    found = _variable(frame, name)
+                    if found is None:
+                        raise
+                    bound[name] = found
+
+
+_INPUT = "python_input_"
+
+
+def _path_text(database):
+    return database if isinstance(database, str) else str(database.__fspath__())
+
+
+def _frame_of_caller():
+    """The frame of whoever called the method that calls this."""
+    return sys._getframe(2)
+
+
+def _variable(frame, name):
+    """The array that is a variable of that name; None if there is none."""
+    for variables in (frame.f_locals, frame.f_globals):
+        if name in variables:
+            value = variables[name]
+            is_array = hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
+            return bindable(value) if is_array else None
+    return None

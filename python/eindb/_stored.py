@@ -1,0 +1,98 @@
+"""Tensors that a database stores, as arrays."""
+
+import re
+
+import numpy
+
+from ._operands import as_array
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_STORED = {"f2": "FLOAT16", "i1": "INT8", "u1": "UINT8", "i2": "INT16", "u2": "UINT16", "i4": "INT32", "u4": "UINT32",
+           "b1": "BOOL"}  # fmt: skip
+_DTYPES = {stored: numpy.dtype(code) for code, stored in _STORED.items()}
+_DTYPES.update(FLOAT32=numpy.dtype("f4"), FLOAT64=numpy.dtype("f8"), COMPLEX64=numpy.dtype("c8"),
+               COMPLEX128=numpy.dtype("c16"), INT64=numpy.dtype("i8"))  # fmt: skip
+
+
+def check_name(name):
+    """The name, if it is one that stands in a statement as it is. Raises ValueError."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name: letters, digits and underscores, the first no digit")
+    return name
+
+
+def default_labels(rank):
+    """i, j, k, ... for so many dimensions."""
+    letters = "ijklmnopqrstuvwxyz"
+    return list(letters[:rank]) if rank <= len(letters) else [f"i{n}" for n in range(rank)]
+
+
+def stored_type(array):
+    """The name of the type that holds the dtype of an array, and takes no more room."""
+    dtype = array.dtype if isinstance(getattr(array, "dtype", None), numpy.dtype) else as_array(array).dtype
+    return _STORED.get(dtype.newbyteorder("=").str[1:], "")
+
+
+class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
+    """A stored tensor. It is read whenever its values are wanted: numpy.asarray(db['X']), db['X'] + 1, db['X'][0, :].
+
+    name: its name. labels: of its dimensions. shape, ndim, dtype: as an array has them; floats that NumPy lacks, such as
+    BFLOAT16, are float32.
+    """
+
+    __slots__ = ("_connection", "name", "labels", "shape", "stored_type")
+
+    def __init__(self, connection, name):
+        if name not in connection:
+            raise KeyError(name)
+        self._connection = connection
+        self.name = check_name(name)
+        rows = connection._execute(f"DESCRIBE {name}", (), {}, None).fetch(1000)
+        self.labels = tuple(row[0] for row in rows[:-1])
+        self.shape = tuple(row[2] for row in rows[:-1])
+        self.stored_type = rows[-1][1]
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def dtype(self):
+        return _DTYPES.get(self.stored_type, numpy.dtype("f4"))
+
+    def numpy(self):
+        """The tensor as an array, of its own memory."""
+        indices = "[" + ",".join(default_labels(self.ndim)) + "]"
+        statement = f"EINSUM python_output_{indices} = {self.name}{indices}"
+        with self._connection._lock:
+            values = self._connection._execute(statement, (), {}, None).array()
+        return values.astype(self.dtype, copy=False)
+
+    def torch(self):
+        """The tensor as a tensor of PyTorch."""
+        import torch
+
+        return torch.from_numpy(self.numpy())
+
+    def df(self):
+        """Its cells as a data frame of pandas: a column for each label, and val."""
+        return self._connection.execute(f"SELECT * FROM {self.name}").df()
+
+    def __array__(self, dtype=None):
+        values = self.numpy()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+        values = [numpy.asarray(value) if isinstance(value, StoredTensor) else value for value in inputs]
+        return getattr(ufunc, method)(*values, **keywords)
+
+    def __getitem__(self, indices):
+        return self.numpy()[indices]
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("a tensor without dimensions has no length")
+        return self.shape[0]
+
+    def __repr__(self):
+        return f"<eindb.StoredTensor {self.name}{list(self.shape)} {self.stored_type}>"

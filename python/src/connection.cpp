@@ -1,0 +1,180 @@
+#include "python/src/connection.hpp"
+
+#include <pybind11/complex.h>
+#include <pybind11/stl.h>
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "python/src/arrays.hpp"
+#include "python/src/signals.hpp"
+
+namespace eindb_python {
+namespace {
+
+py::object python_value(const eindb::Value& value) {
+  return std::visit(
+      [](const auto& held) -> py::object {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::monostate>) return py::none();
+        else return py::cast(held);
+      },
+      value);
+}
+
+// The result of one statement. Used by one thread at a time.
+class PythonResult {
+ public:
+  PythonResult(eindb::QueryResult result, py::object kept) : result_(std::move(result)), kept_(std::move(kept)) {}
+
+  const eindb::QueryResult& result() const { return result_; }
+
+  // Up to `count` of the next rows.
+  py::list fetch(std::size_t count) {
+    const auto batch = read(count);
+    py::list rows;
+    for (const auto& values : batch) {
+      py::tuple row(values.size());
+      for (std::size_t n = 0; n < values.size(); ++n) row[n] = python_value(values[n]);
+      rows.append(std::move(row));
+    }
+    return rows;
+  }
+
+  py::array array() const {
+    const auto tensor = [&] {
+      const py::gil_scoped_release release;
+      return result_.tensor();
+    }();
+    // A copy: what a query reads from a stored tensor, later queries read, too.
+    py::array made(dtype_of(tensor.type()), tensor.extents());
+    auto* target = made.mutable_data();
+    const py::gil_scoped_release release;
+    switch (tensor.type()) {
+      case eindb::ElementType::Float32: tensor.copy_to(static_cast<float*>(target)); break;
+      case eindb::ElementType::Float64: tensor.copy_to(static_cast<double*>(target)); break;
+      case eindb::ElementType::Complex64: tensor.copy_to(static_cast<std::complex<float>*>(target)); break;
+      case eindb::ElementType::Complex128: tensor.copy_to(static_cast<std::complex<double>*>(target)); break;
+      case eindb::ElementType::Int64: tensor.copy_to(static_cast<std::int64_t*>(target)); break;
+    }
+    return made;
+  }
+
+ private:
+  std::vector<std::vector<eindb::Value>> read(std::size_t count) {
+    const py::gil_scoped_release release;
+    std::vector<std::vector<eindb::Value>> rows;
+    while (rows.size() < count && result_.next()) {
+      auto& values = rows.emplace_back();
+      const auto row = result_.row();
+      for (std::size_t n = 0; n < row.size(); ++n) values.push_back(row.value(n));
+    }
+    return rows;
+  }
+
+  eindb::QueryResult result_;
+  py::object kept_;  // arrays that rows of SQL may read
+};
+
+void bind_value(eindb::Statement& statement, std::size_t number, py::handle value) {
+  if (value.is_none()) {
+    statement.bind(number, nullptr);
+  } else if (PyUnicode_Check(value.ptr()) != 0) {
+    statement.bind(number, std::string_view(value.cast<std::string>()));
+  } else if (PyIndex_Check(value.ptr()) != 0) {  // bool and NumPy's integers, too
+    statement.bind(number, py::int_(py::reinterpret_borrow<py::object>(value)).cast<std::int64_t>());
+  } else if (PyComplex_Check(value.ptr()) != 0) {
+    statement.bind(number, value.cast<std::complex<double>>());
+  } else if (PyNumber_Check(value.ptr()) != 0 && PySequence_Check(value.ptr()) == 0) {
+    statement.bind(number, py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>());
+  } else {
+    throw py::type_error("parameter " + std::to_string(number) + " is of type " +
+                         py::type::of(value).attr("__name__").cast<std::string>() +
+                         ": parameters are numbers, text and None");
+  }
+}
+
+// The array as the API describes it.
+eindb::TensorView view_of(const py::array& array) {
+  const auto type = element_type_of(array.dtype());
+  if (!type) throw py::type_error("an array of this dtype cannot be bound");
+  eindb::TensorView view{*type, array.data(), {}, {}, {}};
+  for (py::ssize_t d = 0; d < array.ndim(); ++d) {
+    const auto stride = array.shape(d) > 1 ? array.strides(d) : 0;
+    if (stride % array.itemsize() != 0) throw py::value_error("the strides of an array are not those of its elements");
+    view.extents.push_back(array.shape(d));
+    view.strides.push_back(stride / array.itemsize());
+  }
+  return view;
+}
+
+class PythonConnection {
+ public:
+  PythonConnection(const std::string& path, bool read_only) : connection_(opened(path, read_only)) {}
+
+  std::unique_ptr<PythonResult> execute(const std::string& text, const py::sequence& parameters,
+                                        const py::dict& tensors) {
+    if (parameters.size() == 0 && tensors.empty()) return run([&] { return connection_.execute(text); }, py::none());
+    auto statement = connection_.prepare(text);
+    if (statement.parameter_count() != parameters.size())
+      throw py::value_error("the statement has " + std::to_string(statement.parameter_count()) +
+                            " parameters, but there are " + std::to_string(parameters.size()) + " values");
+    for (std::size_t n = 0; n < parameters.size(); ++n) bind_value(statement, n + 1, parameters[n]);
+    for (const auto& [name, array] : tensors)
+      statement.bind(name.cast<std::string>(), view_of(array.cast<py::array>()));
+    return run([&] { return statement.execute(); }, py::dict(tensors));
+  }
+
+  std::unique_ptr<PythonResult> execute_script(const std::string& text) {
+    return run([&] { return connection_.execute_script(text); }, py::none());
+  }
+
+  void cancel() noexcept { connection_.cancel(); }
+  bool in_transaction() const { return connection_.in_transaction(); }
+  std::vector<std::string> tensor_names() { return connection_.tensor_names(); }
+
+ private:
+  static eindb::Connection opened(const std::string& path, bool read_only) {
+    const py::gil_scoped_release release;
+    return eindb::Connection(path, {.read_only = read_only});
+  }
+
+  template <class F>
+  std::unique_ptr<PythonResult> run(const F& execute, py::object kept) {
+    std::optional<eindb::QueryResult> result;
+    {
+      const py::gil_scoped_release release;
+      run_interruptibly(connection_, [&] { result.emplace(execute()); });
+    }
+    return std::make_unique<PythonResult>(*std::move(result), std::move(kept));
+  }
+
+  eindb::Connection connection_;
+};
+
+}  // namespace
+
+void define_connection(py::module_& module) {
+  py::class_<PythonResult>(module, "Result")
+      .def_property_readonly("status", [](const PythonResult& r) { return r.result().status(); })
+      .def_property_readonly("columns", [](const PythonResult& r) { return r.result().columns(); })
+      .def_property_readonly("rows_changed", [](const PythonResult& r) { return r.result().rows_changed(); })
+      .def_property_readonly("is_tensor", [](const PythonResult& r) { return r.result().is_tensor(); })
+      .def_property_readonly("name", [](const PythonResult& r) { return r.result().tensor().name(); })
+      .def_property_readonly("labels", [](const PythonResult& r) { return r.result().tensor().labels(); })
+      .def("fetch", &PythonResult::fetch)
+      .def("array", &PythonResult::array);
+  py::class_<PythonConnection>(module, "Connection")
+      .def(py::init<const std::string&, bool>())
+      .def("execute", &PythonConnection::execute)
+      .def("execute_script", &PythonConnection::execute_script)
+      .def("cancel", &PythonConnection::cancel)
+      .def_property_readonly("in_transaction", &PythonConnection::in_transaction)
+      .def("tensor_names", &PythonConnection::tensor_names);
+}
+
+}  // namespace eindb_python
