@@ -6,6 +6,7 @@
            [3., 3.]])
 """
 
+import importlib
 import os
 
 from . import _eindb
@@ -13,6 +14,7 @@ from ._contract import ContractExpression, contract, contract_expression
 from ._cursor import Cursor, Tensor
 from ._database import Connection, connect
 from ._eindb import einsum
+from ._expressions import Expression, Label, labels, operand
 from ._paths import PathInfo, contract_path, einsum_path
 from ._stored import StoredTensor
 from .errors import (
@@ -34,12 +36,20 @@ threadsafety = 2
 paramstyle = "qmark"
 __version__ = _eindb.library_version
 
+
+def __getattr__(name):
+    # PyTorch is imported where it is wanted.
+    if name == "torch":
+        return importlib.import_module(".torch", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 # A child of fork() has none of its parent's threads.
 os.register_at_fork(after_in_child=_eindb.abandon_pool)
 
 __all__ = [
-    "Connection", "ContractExpression", "Cursor", "PathInfo", "StoredTensor", "Tensor", "apilevel", "connect", "contract",
-    "contract_expression", "contract_path", "einsum_path", "paramstyle", "threadsafety",
+    "Connection", "ContractExpression", "Cursor", "Expression", "Label", "PathInfo", "StoredTensor", "Tensor", "apilevel", "connect", "contract",
+    "contract_expression", "contract_path", "einsum_path", "labels", "operand", "paramstyle", "threadsafety",
     "DataError", "DatabaseError", "Error", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
     "OperationalError", "ProgrammingError", "Warning", "einsum",
 ]  # fmt: skip

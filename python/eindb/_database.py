@@ -8,6 +8,7 @@ import weakref
 from . import _eindb, errors
 from ._arguments import bindable, numbered_parameters
 from ._cursor import Cursor, PlanText
+from ._expressions import Expression
 from ._stored import StoredTensor, check_name, default_labels, stored_type
 
 _UNKNOWN = re.compile(r"there is no tensor (\w+)|no such table: (\w+)")
@@ -173,12 +174,14 @@ class Connection:
             return self._open().tensor_names()
 
     def store(self, name, array, labels=None, type=None):
-        """Stores an array as a tensor, in the place of one of that name.
+        """Stores an array, or the result of an Expression, as a tensor, in the place of one of that name.
 
-        labels: names of its dimensions, for SQL; else i, j, k, ...
+        labels: names of its dimensions, for SQL; else i, j, k, ... Of an expression, its Labels in the order wanted.
         type: what it is stored in: 'FLOAT32', 'BFLOAT16', 'INT8', ...; else what holds the array's dtype.
         """
         check_name(name)
+        if isinstance(array, Expression):
+            return self._store_expression(name, array, labels, type)
         values = bindable(array)
         labels = default_labels(values.ndim) if labels is None else [check_name(label) for label in labels]
         if len(labels) != values.ndim:
@@ -188,6 +191,14 @@ class Connection:
         statement = f"CREATE OR REPLACE TENSOR {name} {stored} AS EINSUM {name}{indices} = {_INPUT}{indices}"
         with self._lock:
             self._open().execute(statement, (), {_INPUT: values})
+
+    def _store_expression(self, name, expression, labels, type):
+        if expression._database not in (None, self):
+            raise ValueError("an expression reads the tensors of another connection")
+        query, arrays = expression._query(name, labels or ())
+        stored = "" if type is None else check_name(type)
+        with self._lock:
+            self._open().execute(f"CREATE OR REPLACE TENSOR {name} {stored} AS EINSUM {query}", (), arrays)
 
     def __getitem__(self, name):
         return StoredTensor(self, name)

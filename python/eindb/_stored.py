@@ -36,6 +36,8 @@ def stored_type(array):
 class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
     """A stored tensor. It is read whenever its values are wanted: numpy.asarray(db['X']), db['X'] + 1, db['X'][0, :].
 
+    Under labels it is an Expression, of which nothing is read yet: db['X'][i, j].
+
     name: its name. labels: of its dimensions. shape, ndim, dtype: as an array has them; floats that NumPy lacks, such as
     BFLOAT16, are float32.
     """
@@ -87,7 +89,12 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*values, **keywords)
 
     def __getitem__(self, indices):
-        return self.numpy()[indices]
+        from ._expressions import has_labels, indexed
+
+        if not has_labels(indices):
+            return self.numpy()[indices]
+        indices = indices if isinstance(indices, tuple) else (indices,)
+        return indexed(self.name, indices, self.ndim, self._connection)
 
     def __len__(self):
         if not self.shape:

@@ -38,7 +38,7 @@ TEST(ApiConnection, StatementsGiveStatusOrRows) {
   EXPECT_EQ(db.tensor_names(), std::vector<std::string>{"X"});
 }
 
-TEST(Connection, TellsOfChangedRowsAndOfItsTransaction) {
+TEST(ApiConnection, TellsOfChangedRowsAndOfItsTransaction) {
   Connection db(":memory:");
   EXPECT_EQ(db.execute("CREATE TABLE t (a)").rows_changed(), 0);
   EXPECT_EQ(db.execute("INSERT INTO t VALUES (1), (2)").rows_changed(), 2);

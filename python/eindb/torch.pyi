@@ -1,0 +1,5 @@
+from collections.abc import Sequence
+from typing import Any
+
+# A torch.Tensor.
+def einsum(*operands: Any, optimize: bool | str | Sequence[Any] | None = ...) -> Any: ...
