@@ -10,7 +10,7 @@ import importlib
 import os
 
 from . import _eindb
-from ._contract import ContractExpression, contract, contract_expression
+from ._contract import ContractExpression, contract, contract_expression, tensordot, transpose
 from ._cursor import Cursor, Tensor
 from ._database import Connection, connect
 from ._eindb import einsum
@@ -44,6 +44,7 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+_eindb.prepare()
 # A child of fork() has none of its parent's threads.
 os.register_at_fork(after_in_child=_eindb.abandon_pool)
 
@@ -51,5 +52,5 @@ __all__ = [
     "Connection", "ContractExpression", "Cursor", "Expression", "Label", "PathInfo", "StoredTensor", "Tensor", "apilevel", "connect", "contract",
     "contract_expression", "contract_path", "einsum_path", "labels", "operand", "paramstyle", "threadsafety",
     "DataError", "DatabaseError", "Error", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
-    "OperationalError", "ProgrammingError", "Warning", "einsum",
+    "OperationalError", "ProgrammingError", "Warning", "einsum", "tensordot", "transpose",
 ]  # fmt: skip

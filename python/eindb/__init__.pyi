@@ -63,6 +63,9 @@ def contract_expression(
     **keywords: Any,
 ) -> ContractExpression: ...
 
+def tensordot(a: Any, b: Any, axes: Any = ...) -> Any: ...
+def transpose(a: Any, axes: Iterable[int] | None = ...) -> Any: ...
+
 class PathInfo:
     path: list[tuple[int, ...]]
     input_subscripts: str

@@ -1,8 +1,14 @@
-"""contract and contract_expression, by the names and arguments of opt_einsum."""
+"""contract and contract_expression, by the names and arguments of opt_einsum, and what its backends have."""
+
+import numbers
+
+import numpy
 
 from . import _eindb
 from ._eindb import einsum
 from ._paths import path_clause
+
+_LETTERS_FROM = 0x4E00  # twenty thousand letters that follow each other
 
 
 def contract(
@@ -51,7 +57,53 @@ def _with_letters(arguments):
     return (subscripts, *arguments[: 2 * pairs : 2])
 
 
-_LETTERS_FROM = 0x4E00  # twenty thousand letters that follow each other
+def tensordot(a, b, axes=2):
+    """The sum of products over pairs of dimensions, as numpy.tensordot.
+
+    axes: how many of the last dimensions of a meet the first of b; or two sequences of dimensions, of a and of b.
+    With einsum and transpose this makes the package a backend of opt_einsum: contract(..., backend='eindb').
+
+        >>> eindb.tensordot(numpy.ones((2, 3, 4)), numpy.ones((4, 3, 5)), axes=([1, 2], [1, 0])).shape
+        (2, 5)
+    """
+    ranks = [len(x.shape) if hasattr(x, "shape") else numpy.ndim(x) for x in (a, b)]
+    if isinstance(axes, numbers.Integral):
+        if not 0 <= axes <= min(ranks):
+            raise ValueError(f"{axes} dimensions cannot be summed of operands that have {ranks[0]} and {ranks[1]}")
+        axes = (range(ranks[0] - axes, ranks[0]), range(axes))
+    summed = [
+        [_dimension(axis, rank) for axis in ([side] if isinstance(side, numbers.Integral) else side)]
+        for side, rank in zip(axes, ranks)
+    ]
+    if len(summed[0]) != len(summed[1]) or any(len(set(side)) != len(side) for side in summed):
+        raise ValueError("axes are as many dimensions of a as of b, each of them once")
+    left = [chr(_LETTERS_FROM + n) for n in range(ranks[0])]
+    right = [chr(_LETTERS_FROM + ranks[0] + n) for n in range(ranks[1])]
+    for first, second in zip(*summed):
+        right[second] = left[first]
+    output = [label for n, label in enumerate(left) if n not in summed[0]]
+    output += [label for n, label in enumerate(right) if n not in summed[1]]
+    return einsum(f"{''.join(left)},{''.join(right)}->{''.join(output)}", a, b)
+
+
+def transpose(a, axes=None):
+    """A view of an array with its dimensions in another order, as numpy.transpose; without axes in the reverse one.
+
+    >>> eindb.transpose(numpy.ones((2, 3, 4)), (1, 0, 2)).shape
+    (3, 2, 4)
+    """
+    rank = len(a.shape) if hasattr(a, "shape") else numpy.ndim(a)
+    order = list(reversed(range(rank))) if axes is None else [_dimension(axis, rank) for axis in axes]
+    if sorted(order) != list(range(rank)):
+        raise ValueError("axes do not name each dimension once")
+    letters = [chr(_LETTERS_FROM + n) for n in range(rank)]
+    return einsum("".join(letters) + "->" + "".join(letters[n] for n in order), a)
+
+
+def _dimension(axis, rank):
+    if not -rank <= axis < rank:
+        raise ValueError(f"there is no dimension {axis} of {rank}")
+    return axis % rank
 
 
 class ContractExpression:

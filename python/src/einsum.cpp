@@ -260,6 +260,13 @@ void define_einsum(py::module_& module) {
         return py::make_tuple(equation.terms, *equation.output);
       },
       "The terms and the output without ellipses, for operands of so many dimensions.");
+  module.def(
+      "prepare",
+      [] {
+        static_cast<void>(functions());
+        static_cast<void>(dtype_of(eindb::ElementType::Float32));
+      },
+      "Looks up what calls need of other modules: while one imports, another thread could wait for it for ever.");
   module.def("abandon_pool", [] { plan_pool().abandon(); });
 }
 

@@ -275,8 +275,8 @@ class Threads(Database):
         text = (
             "import eindb, sys\n"
             "db = eindb.connect()\n"
-            "print('begun', flush=True)\n"
             "try:\n"
+            "    print('begun', flush=True)\n"
             "    while True: db.execute('EINSUM Z[] = SUM[i 20000, j 20000, k 200](SIN(1.0 * i + j + k))')\n"
             "except KeyboardInterrupt:\n"
             "    print(db.execute('SELECT 1').fetchone())\n"

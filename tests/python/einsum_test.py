@@ -282,6 +282,25 @@ class Paths(unittest.TestCase):
             eindb.contract_expression("ij,jk->ik", (2,), (2, 2))
 
 
+class Backend(unittest.TestCase):
+    """What opt_einsum asks of a module."""
+
+    def test_tensordot(self):
+        rng = np.random.default_rng(3)
+        a, b = rng.standard_normal((2, 3, 4)), rng.standard_normal((4, 3, 2))
+        for axes in (1, 0, ([1, 2], [1, 0]), ([0, -1], [2, 0]), (1, 1), ([], [])):
+            np.testing.assert_allclose(eindb.tensordot(a, b, axes), np.tensordot(a, b, axes), rtol=1e-12)
+        self.assertEqual(eindb.tensordot([1, 2], [3, 4], 1), 11)
+        for axes in (4, ([0], [0]), ([0, 0], [2, 2]), ([0, 1], [2]), ([3], [0])):
+            self.assertRaises(ValueError, eindb.tensordot, a, b, axes)
+
+    def test_transpose(self):
+        a = np.arange(24).reshape(2, 3, 4)
+        for axes in (None, (2, 0, 1), (-1, 0, 1)):
+            np.testing.assert_array_equal(eindb.transpose(a, axes), np.transpose(a, axes))
+        self.assertRaises(ValueError, eindb.transpose, a, (0, 0, 1))
+
+
 class Errors(unittest.TestCase):
     def test_arguments_that_are_wrong(self):
         A = np.ones((2, 3))
@@ -345,8 +364,8 @@ class Process(unittest.TestCase):
         text = (
             "import eindb, numpy, sys\n"
             "A = numpy.ones((12000, 12000), 'f4')\n"  # a product that takes seconds
-            "print('begun', flush=True)\n"
             "try:\n"
+            "    print('begun', flush=True)\n"
             "    while True: eindb.einsum('ij,jk->ik', A, A)\n"
             "except KeyboardInterrupt:\n"
             "    print(eindb.einsum('i->', [1, 2]))\n"
