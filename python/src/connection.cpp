@@ -114,7 +114,9 @@ eindb::TensorView view_of(const py::array& array) {
 
 class PythonConnection {
  public:
-  PythonConnection(const std::string& path, bool read_only) : connection_(opened(path, read_only)) {}
+  PythonConnection(const std::string& path, bool read_only) : connection_(opened(path, read_only)) {
+    watch_interrupts(connection_);
+  }
 
   std::unique_ptr<PythonResult> execute(const std::string& text, const py::sequence& parameters,
                                         const py::dict& tensors) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "python/src/signals.hpp"
+
 namespace eindb_python {
 namespace {
 
@@ -133,6 +135,7 @@ std::size_t size_of(eindb::ElementType type) {
 
 PlanWorker::PlanWorker() : connection_(":memory:") {
   connection_.execute("SET plan_cache_size = " + std::to_string(kPlansOfEngine));
+  watch_interrupts(connection_);
 }
 
 eindb::TensorResult PlanWorker::run(const Contraction& contraction) {

@@ -2,8 +2,10 @@
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -16,6 +18,68 @@ namespace py = pybind11;
 
 constexpr std::chrono::milliseconds kPollInterval{20};
 unsigned long main_thread = 0;
+
+// ---- Ctrl-C with Python's own handler ------------------------------------------------------------------------------
+
+// The connection whose statement the main thread runs; null: none. A handler may use it on any thread.
+std::atomic<eindb::Connection*> running = nullptr;
+std::atomic<bool> interrupted = false;
+std::atomic<int> handlers = 0;
+struct sigaction handler_before {};
+
+void on_interrupt(int signal, siginfo_t* info, void* context) {
+  ++handlers;
+  if ((handler_before.sa_flags & SA_SIGINFO) != 0) handler_before.sa_sigaction(signal, info, context);
+  else if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
+    handler_before.sa_handler(signal);
+  interrupted = true;
+  if (auto* connection = running.load()) connection->cancel();
+  --handlers;
+}
+
+// While it lives SIGINT is noted by Python and cancels the connection's statement.
+class InterruptScope {
+ public:
+  explicit InterruptScope(eindb::Connection& connection) {
+    interrupted = false;
+    running = &connection;
+    struct sigaction action {};
+    action.sa_sigaction = &on_interrupt;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigaction(SIGINT, nullptr, &handler_before);
+    sigaction(SIGINT, &action, nullptr);
+  }
+  ~InterruptScope() {
+    sigaction(SIGINT, &handler_before, nullptr);
+    running = nullptr;
+    while (handlers > 0) std::this_thread::yield();  // one may still use the connection
+  }
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+};
+
+bool has_pythons_handler() {
+  const py::gil_scoped_acquire gil;
+  const auto signals = py::module_::import("signal");
+  return signals.attr("getsignal")(SIGINT).is(signals.attr("default_int_handler"));
+}
+
+void raise_of_handlers() {
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+void run_with_interrupts(eindb::Connection& connection, const std::function<void()>& work) {
+  try {
+    const InterruptScope scope(connection);
+    work();
+  } catch (const eindb::Exception& error) {
+    if (error.code() == eindb::ErrorCode::Cancelled) raise_of_handlers();
+    throw;
+  }
+}
+
+// ---- Handlers of the program's own ---------------------------------------------------------------------------------
 
 // Work on a thread of its own.
 class Background {
@@ -57,12 +121,7 @@ std::optional<py::error_already_set> handled_signals() {
   return py::error_already_set();
 }
 
-}  // namespace
-
-void set_main_thread(unsigned long identity) { main_thread = identity; }
-
-void run_interruptibly(eindb::Connection& connection, const std::function<void()>& work) {
-  if (PyThread_get_thread_ident() != main_thread) return work();
+void run_in_background(eindb::Connection& connection, const std::function<void()>& work) {
   std::optional<py::error_already_set> raised;
   Background background(work);
   while (!background.is_done_after(kPollInterval)) {
@@ -71,6 +130,22 @@ void run_interruptibly(eindb::Connection& connection, const std::function<void()
   }
   if (raised) throw py::error_already_set(*raised);
   if (background.error()) std::rethrow_exception(background.error());
+}
+
+}  // namespace
+
+void set_main_thread(unsigned long identity) { main_thread = identity; }
+
+void watch_interrupts(eindb::Connection& connection) {
+  connection.on_progress([&connection](const eindb::ProgressInfo&) {
+    if (interrupted && running.load() == &connection) connection.cancel();
+  });
+}
+
+void run_interruptibly(eindb::Connection& connection, const std::function<void()>& work) {
+  if (PyThread_get_thread_ident() != main_thread) return work();
+  if (has_pythons_handler()) return run_with_interrupts(connection, work);
+  run_in_background(connection, work);
 }
 
 }  // namespace eindb_python

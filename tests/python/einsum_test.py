@@ -376,6 +376,31 @@ class Process(unittest.TestCase):
             self.assertEqual(program.stdout.read(), "3\n")
         self.assertEqual(program.returncode, 0)
 
+    def test_handlers_of_a_program_run_in_a_long_call(self):
+        text = (
+            "import eindb, numpy, signal, sys\n"
+            "class Stop(Exception): pass\n"
+            "heard = []\n"
+            "def handler(number, frame):\n"
+            "    heard.append(number)\n"
+            "    print('heard', flush=True)\n"
+            "    if len(heard) == 2: raise Stop\n"
+            "signal.signal(signal.SIGINT, handler)\n"
+            "A = numpy.ones((12000, 12000), 'f4')\n"
+            "try:\n"
+            "    print('begun', flush=True)\n"
+            "    while True: eindb.einsum('ij,jk->ik', A, A)\n"
+            "except Stop:\n"
+            "    print(eindb.einsum('i->', [1, 2]))\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as program:
+            for line in ("begun\n", "heard\n"):
+                self.assertEqual(program.stdout.readline(), line)
+                program.send_signal(signal.SIGINT)
+            self.assertEqual(program.stdout.readline(), "heard\n")
+            self.assertEqual(program.stdout.read(), "3\n")
+        self.assertEqual(program.returncode, 0)
+
 
 if __name__ == "__main__":
     unittest.main()
