@@ -40,13 +40,13 @@ def arguments():
 
 
 GROUPS = (
-    "chains patterns reductions attention softmax gradients prefill memory sparse choices semirings indexing latency scaling relational".split()
+    "chains patterns reductions attention softmax gradients prefill memory sparse choices semirings indexing latency python scaling relational".split()
 )
 
 
 def runners():
     import attention, cell_choices, chains, gradients, indexing, latency, memory, patterns, prefill, reductions  # noqa: E401
-    import relational, semirings, sparse  # noqa: E401
+    import python_calls, relational, semirings, sparse  # noqa: E401
 
     return {
         "chains": chains.run,
@@ -62,6 +62,7 @@ def runners():
         "semirings": semirings.run,
         "indexing": indexing.run,
         "latency": latency.run,
+        "python": python_calls.run,
         "scaling": chains.run_scaling,
         "relational": relational.run,
     }

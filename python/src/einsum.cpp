@@ -67,6 +67,12 @@ bool all_of_dtype(const std::vector<py::array>& arrays, const py::dtype& dtype) 
   return std::all_of(arrays.begin(), arrays.end(), [&](const auto& array) { return same(array.dtype(), dtype); });
 }
 
+// What NumPy promotes: the value of an array without dimensions, the dtype of others.
+py::object for_promotion(const py::array& array) {
+  if (array.ndim() == 0) return array;
+  return array.dtype();
+}
+
 // The dtype in which the result is computed: the one asked for, or that to which NumPy promotes operands and `out`.
 py::dtype result_dtype(const EinsumArguments& call, const std::vector<py::array>& arrays, const py::object& out) {
   const auto first = arrays.front().dtype();
@@ -74,16 +80,14 @@ py::dtype result_dtype(const EinsumArguments& call, const std::vector<py::array>
   const bool alike = all_of_dtype(arrays, result) && (!out || same(out.attr("dtype").cast<py::dtype>(), result));
   if (!alike && !call.dtype) {
     py::list all;
-    for (const auto& array : arrays) all.append(array);
-    if (out) all.append(out);
+    for (const auto& array : arrays) all.append(for_promotion(array));
+    if (out) all.append(for_promotion(out));
     result = functions().result_type(*all).cast<py::dtype>();
   }
   if (result.byteorder() == '>') result = result.attr("newbyteorder")("=").cast<py::dtype>();
   if (!alike) {
     for (std::size_t n = 0; n < arrays.size(); ++n)
-      if (const py::object from = arrays[n].ndim() == 0 ? py::object(arrays[n]) : py::object(arrays[n].dtype());
-          !from.is(result))
-        check_cast(from, result, call, "operand " + std::to_string(n));
+      check_cast(for_promotion(arrays[n]), result, call, "operand " + std::to_string(n));
     if (out) check_cast(result, out.attr("dtype").cast<py::dtype>(), call, "the result");
   }
   return result;

@@ -45,10 +45,9 @@ def random_call(rng):
         labels = [list(EXTENTS)[rng.integers(len(EXTENTS))] for _ in range(rng.integers(0, 4))]
         shape = [EXTENTS[label] for label in labels]
         for place, label in enumerate(labels):
-            if rng.random() < 0.15 and labels.count(label) == 1:
-                shape[place] = 1
-            elif rng.random() < 0.01:
-                shape[place] = 0
+            # NumPy broadcasts dimensions of extent 1, but not those of a diagonal.
+            if rng.random() < 0.16 and labels.count(label) == 1:
+                shape[place] = 1 if rng.random() < 0.95 else 0
         term = "".join(labels)
         if rng.random() < 0.4:
             own = [1 if rng.random() < 0.3 else extent for extent in ellipsis[rng.integers(0, len(ellipsis) + 1):]]
