@@ -7,6 +7,7 @@ import numpy
 
 from . import _eindb
 from ._operands import as_array
+from ._planned_paths import planned_path
 
 # NumPy's own function, whatever stands in its place later.
 _numpy_einsum_path = numpy.einsum_path
@@ -77,7 +78,13 @@ def einsum_path(*operands, optimize="greedy"):
         >>> eindb.einsum_path('ij,jk,kl->il', A, B, C)[0]
         ['einsum_path', (1, 2), (0, 1)]
     """
-    subscripts, shapes = _explicit(operands, shapes=False)
+    labels, output, shapes = _resolved(operands, shapes=False)
+    letters = _letters({label for term in labels for label in term}, _ASCII)
+    if len(letters) > len(string.ascii_letters):
+        raise ValueError("NumPy has paths for up to 52 labels: contract_path has eindb's for any number")
+    terms = [*labels, output]
+    spelt = ["".join(letters[label] for label in term) for term in terms]
+    subscripts = ",".join(spelt[:-1]) + "->" + spelt[-1]
     # Arrays of these shapes that take no memory: only the shapes matter.
     return _numpy_einsum_path(subscripts, *(numpy.broadcast_to(0.0, shape) for shape in shapes), optimize=optimize)
 
@@ -150,61 +157,73 @@ def _operations(labels, summed, factors, sizes):
 
 
 def contract_path(*operands, optimize="auto", memory_limit=None, shapes=False):
-    """An order of contraction and what it costs, as opt_einsum.contract_path.
+    """The order in which eindb contracts the operands, and what it costs, as opt_einsum.contract_path.
 
     operands: as for einsum; with shapes=True their shapes in the place of arrays.
-    optimize: as for einsum; "auto" looks at all orders of up to six operands, and for more takes the best pair first.
+    optimize: as for einsum; by itself the order that einsum takes, of any number of operands. "greedy", "optimal" and the
+        names of opt_einsum are eindb's algorithms that are nearest to them.
+    memory_limit: taken, and left to eindb, which computes in slices what does not fit.
     Returns (path, info): a list of tuples of positions, and a PathInfo.
 
         >>> path, info = eindb.contract_path('ij,jk,kl->il', (10, 20), (20, 30), (30, 2), shapes=True)
         >>> path, info.opt_cost, info.largest_intermediate
         ([(1, 2), (0, 1)], 3200, 40)
     """
-    subscripts, dimensions = _explicit(operands, shapes)
-    inputs, output = subscripts.split("->")
-    terms = inputs.split(",")
-    if optimize is True or isinstance(optimize, str) and optimize not in _NUMPY_NAMES:
-        path_clause(optimize if isinstance(optimize, str) else "auto", len(terms))  # the name of an algorithm
-        optimize = "optimal" if len(terms) <= 6 else "greedy"
-    elif not isinstance(optimize, (str, bool)) and optimize is not None and list(optimize)[:1] != ["einsum_path"]:
-        optimize = ["einsum_path", *optimize]
-    if isinstance(optimize, str) and memory_limit is not None:
-        optimize = (optimize, memory_limit)
-    arrays = [numpy.broadcast_to(0.0, shape) for shape in dimensions]
-    path = _numpy_einsum_path(subscripts, *arrays, optimize=optimize)[0][1:]
+    labels, output, dimensions = _resolved(operands, shapes)
+    letters = _letters({label for term in labels for label in term}, _UNICODE)
+    terms = ["".join(letters[label] for label in term) for term in labels]
+    sizes = _sizes(terms, dimensions)
+    if isinstance(optimize, str) or optimize is True:
+        name = "auto" if optimize is True else optimize
+        path_clause(name, len(terms))  # refuses what is no algorithm's name
+        path = planned_path(labels, output, dimensions, name)
+    elif optimize is False or optimize is None:
+        path = [tuple(range(len(terms)))]
+    else:
+        path_clause(optimize, len(terms))  # refuses what is no path
+        path = [tuple(step) for step in optimize if step != "einsum_path"]
+    return path, PathInfo(path, terms, "".join(letters[label] for label in output), sizes)
+
+
+def _sizes(terms, dimensions):
+    """The extents of labels; ValueError where operands do not fit."""
     sizes = {}
     for term, shape in zip(terms, dimensions):
         for label, extent in zip(term, shape):
-            sizes[label] = max(extent, sizes.get(label, extent)) if extent != 0 else 0
-    return path, PathInfo(path, terms, output, sizes)
+            known = sizes.setdefault(label, extent)
+            if known == 1:
+                sizes[label] = extent
+            elif extent not in (1, known):
+                raise ValueError(f"operands could not be broadcast together: label '{label}' is {known} and {extent}")
+    return sizes
 
 
-def _explicit(arguments, shapes):
-    """The equation with one letter of NumPy's for each label, without ellipses, and the shapes of the operands."""
+def _resolved(arguments, shapes):
+    """The terms and the output of a call, without ellipses, and the shapes of its operands."""
     terms, output, operands = _eindb.read_equation(tuple(arguments))
     dimensions = [tuple(operand) if shapes else _shape(operand) for operand in operands]
     terms, output = _eindb.resolve_equation(terms, output, [len(shape) for shape in dimensions])
-    names = _letters({label for term in terms for label in term})
-    spelt = ["".join(names[label] for label in term) for term in terms]
-    return ",".join(spelt) + "->" + "".join(names[label] for label in output), dimensions
+    return terms, output, dimensions
 
 
 def _shape(operand):
     return tuple(operand.shape) if hasattr(operand, "shape") else as_array(operand).shape
 
 
-def _letters(labels):
-    """Letters keep themselves, numbers of sublists become letters in their order, all others get one that is free."""
+def _letters(labels, limit):
+    """Letters below a limit keep themselves, numbers of sublists become letters, all others get one that is free."""
     names = {}
-    for label in sorted(labels):
+    for label in labels:
         if label < 52:
             names[label] = string.ascii_letters[label]
-        elif label < 128:
+        elif label < limit:
             names[label] = chr(label)
-    free = iter(sorted(set(string.ascii_letters) - set(names.values())))
+    used = set(names.values())
+    free = (letter for letter in [*string.ascii_letters, *map(chr, range(_LETTERS_FROM, _LETTERS_TO))] if letter not in used)
     for label in sorted(labels - names.keys()):
-        try:
-            names[label] = next(free)
-        except StopIteration:
-            raise ValueError("an equation of more than 52 labels has no report of its path") from None
+        names[label] = next(free)
     return names
+
+
+_ASCII, _UNICODE = 128, 0x110000
+_LETTERS_FROM, _LETTERS_TO = 0x4E00, 0x9FA0  # twenty thousand letters that follow each other

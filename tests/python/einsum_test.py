@@ -267,6 +267,29 @@ class Paths(unittest.TestCase):
         np.testing.assert_array_equal(eindb.einsum("ij,jk,kl->il", *self.OPERANDS, optimize=path),
                                       np.einsum("ij,jk,kl->il", *self.OPERANDS))
 
+    def test_planned_orders_of_random_networks(self):
+        rng = np.random.default_rng(11)
+        for count in (3, 5, 9, 14, 30, 70):
+            for dangling in range(4):
+                # A tree of operands with some labels more, and some that are summed in one operand or kept.
+                ends = [(int(rng.integers(0, n)), n) for n in range(1, count)] + [(0, count - 1)] * dangling
+                sublists = [[label for label, pair in enumerate(ends) if n in pair] for n in range(count)]
+                sublists[0].append(len(ends))
+                sublists[-1].append(len(ends) + 1)
+                operands = [part for sublist in sublists for part in ((2,) * len(sublist), sublist)]
+                letters = [part if n % 2 == 0 else "".join(chr(0x4E00 + label) for label in part) for n, part in enumerate(operands)]
+                equation = ",".join(letters[1::2]) + "->" + chr(0x4E00 + len(ends))
+                path, info = eindb.contract_path(equation, *letters[::2], shapes=True)
+                self.assertEqual(sum(len(step) - 1 for step in path), count - 1)
+                self.assertEqual(info.contraction_list[-1][3], (chr(0x4E00 + len(ends)),))
+                self.assertLessEqual(info.opt_cost, info.naive_cost)
+                arrays = [np.ones(shape) for shape in letters[::2]]
+                got = eindb.contract(equation, *arrays, optimize=path)
+                np.testing.assert_allclose(got, eindb.contract(equation, *arrays), rtol=1e-12)
+        path, _ = eindb.contract_path(",ab,b,->a", (), (3, 2), (2,), (), shapes=True)
+        self.assertEqual(sum(len(step) - 1 for step in path), 3)
+        self.assertRaises(ValueError, eindb.contract_path, "ab,bc,c", (2, 3), (4, 5), (5,), shapes=True)
+
     def test_expressions(self):
         A, B = self.OPERANDS[:2]
         expression = eindb.contract_expression("ij,jk->ik", A.shape, B.shape)
