@@ -81,4 +81,5 @@ def run(context):
         ratios.append(worst)
         yield outcome
     if ratios:
-        print(f"python: {statistics.geometric_mean(ratios):.3f} over the better of both, the geometric mean of {len(ratios)} cases")
+        mean = statistics.geometric_mean(ratios)
+        print(f"python: {mean:.3f} over the better of both, the geometric mean of {len(ratios)} cases")

@@ -49,8 +49,9 @@ _eindb.prepare()
 os.register_at_fork(after_in_child=_eindb.abandon_pool)
 
 __all__ = [
-    "Connection", "ContractExpression", "Cursor", "Expression", "Label", "PathInfo", "StoredTensor", "Tensor", "apilevel", "connect", "contract",
-    "contract_expression", "contract_path", "einsum_path", "labels", "operand", "paramstyle", "threadsafety",
-    "DataError", "DatabaseError", "Error", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
-    "OperationalError", "ProgrammingError", "Warning", "einsum", "tensordot", "transpose",
+    "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Error", "Expression", "IntegrityError",
+    "InterfaceError", "InternalError", "Label", "NotSupportedError", "OperationalError", "PathInfo",
+    "ProgrammingError", "StoredTensor", "Tensor", "Warning", "apilevel", "connect", "contract", "contract_expression",
+    "contract_path", "einsum", "einsum_path", "labels", "operand", "paramstyle", "tensordot", "threadsafety",
+    "transpose",
 ]  # fmt: skip

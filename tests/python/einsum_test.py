@@ -247,8 +247,8 @@ class Paths(unittest.TestCase):
 
     def test_whatever_the_order_the_result_is_the_same(self):
         expected = np.einsum("ij,jk,kl->il", *self.OPERANDS)
-        for optimize in (True, False, None, "greedy", "optimal", "auto", "random-greedy-128", ("greedy", 1000), [(0, 1), (0, 1)],
-                         ["einsum_path", (1, 2), (0, 1)], [(0, 1, 2)], [(0,), (1, 2), (0, 1)], [(2,), (0, 1), (1, 0)]):  # fmt: skip
+        for optimize in (True, False, None, "greedy", "optimal", "auto", "random-greedy-128", ("greedy", 1000),
+                         [(0, 1), (0, 1)], ["einsum_path", (1, 2), (0, 1)], [(0, 1, 2)], [(0,), (1, 2), (0, 1)], [(2,), (0, 1), (1, 0)]):  # fmt: skip
             np.testing.assert_array_equal(eindb.einsum("ij,jk,kl->il", *self.OPERANDS, optimize=optimize), expected)
             np.testing.assert_array_equal(eindb.contract("ij,jk,kl->il", *self.OPERANDS, optimize=optimize), expected)
 
@@ -276,14 +276,14 @@ class Paths(unittest.TestCase):
                 sublists = [[label for label, pair in enumerate(ends) if n in pair] for n in range(count)]
                 sublists[0].append(len(ends))
                 sublists[-1].append(len(ends) + 1)
-                operands = [part for sublist in sublists for part in ((2,) * len(sublist), sublist)]
-                letters = [part if n % 2 == 0 else "".join(chr(0x4E00 + label) for label in part) for n, part in enumerate(operands)]
-                equation = ",".join(letters[1::2]) + "->" + chr(0x4E00 + len(ends))
-                path, info = eindb.contract_path(equation, *letters[::2], shapes=True)
+                shapes = [(2,) * len(sublist) for sublist in sublists]
+                terms = ["".join(chr(0x4E00 + label) for label in sublist) for sublist in sublists]
+                equation = ",".join(terms) + "->" + chr(0x4E00 + len(ends))
+                path, info = eindb.contract_path(equation, *shapes, shapes=True)
                 self.assertEqual(sum(len(step) - 1 for step in path), count - 1)
                 self.assertEqual(info.contraction_list[-1][3], (chr(0x4E00 + len(ends)),))
                 self.assertLessEqual(info.opt_cost, info.naive_cost)
-                arrays = [np.ones(shape) for shape in letters[::2]]
+                arrays = [np.ones(shape) for shape in shapes]
                 got = eindb.contract(equation, *arrays, optimize=path)
                 np.testing.assert_allclose(got, eindb.contract(equation, *arrays), rtol=1e-12)
         path, _ = eindb.contract_path(",ab,b,->a", (), (3, 2), (2,), (), shapes=True)

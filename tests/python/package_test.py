@@ -69,7 +69,8 @@ class Names(unittest.TestCase):
             if name.startswith("_") or not isinstance(node, ast.ClassDef):
                 continue
             said = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
-            there = {part for part, value in vars(getattr(eindb, name)).items() if callable(value) or isinstance(value, property)}
+            members = vars(getattr(eindb, name)).items()
+            there = {part for part, value in members if callable(value) or isinstance(value, property)}
             public = {part for part in there if not part.startswith("_")}
             if name != "Tensor":
                 self.assertLessEqual({part for part in said if not part.startswith("__")}, public, name)

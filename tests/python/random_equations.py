@@ -14,7 +14,7 @@ def _values(rng, shape, dtype):
 
 
 def _array(rng, shape, dtype):
-    """An array of the shape with some layout: row-major, Fortran's, backwards, with gaps, repeated, not aligned, read-only."""
+    """An array with some layout: row-major, Fortran's, backwards, with gaps, repeated, not aligned, read-only."""
     layout = rng.integers(0, 7)
     values = _values(rng, shape, dtype)
     if layout == 1:

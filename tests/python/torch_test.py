@@ -75,8 +75,10 @@ class Gradients(unittest.TestCase):
 
     def test_errors(self):
         a = torch.ones(2, 3)
-        for error, call in ((TypeError, lambda: self.einsum("ij->i", [[1]])), (ValueError, lambda: self.einsum("ij,jk", a, a)),
-                            (ValueError, lambda: self.einsum("ii", a)), (ValueError, lambda: self.einsum("ij->k", a))):  # fmt: skip
+        for error, call in (
+            (TypeError, lambda: self.einsum("ij->i", [[1]])), (ValueError, lambda: self.einsum("ij,jk", a, a)),
+            (ValueError, lambda: self.einsum("ii", a)), (ValueError, lambda: self.einsum("ij->k", a)),
+        ):  # fmt: skip
             with self.assertRaises(error):
                 call()
 
