@@ -8,9 +8,12 @@
 namespace eindb_python {
 namespace {
 
+constexpr std::size_t kFewLabels = 8;  // enough for most equations
+
 // The labels of an equation, by number.
 class Numbering {
  public:
+  Numbering() { labels_.reserve(kFewLabels); }
   std::uint32_t operator[](Label label) {
     const auto number = std::find(labels_.begin(), labels_.end(), label) - labels_.begin();
     if (static_cast<std::size_t>(number) == labels_.size()) labels_.push_back(label);
@@ -48,7 +51,9 @@ void add_dimension(Operand& operand, std::uint32_t label, std::int64_t stride) {
 Operand labelled(const std::vector<Label>& term, const StridedArray& array, Numbering& numbers,
                  std::vector<std::int64_t>& own) {
   Operand operand{.data = array.data};
-  own.clear();
+  operand.labels.reserve(term.size());
+  operand.strides.reserve(term.size());
+  own.reserve(term.size());
   for (std::size_t d = 0; d < term.size(); ++d) {
     const auto label = numbers[term[d]];
     const auto known = std::find(operand.labels.begin(), operand.labels.end(), label);
@@ -101,7 +106,8 @@ Contraction bind_arrays(const Equation& equation, const std::vector<StridedArray
   Contraction result;
   Numbering numbers;
   std::vector<std::vector<std::int64_t>> own(arrays.size());
-  std::vector<std::size_t> first_operand;
+  result.operands.reserve(arrays.size());
+  result.extents.reserve(kFewLabels);
   for (std::size_t n = 0; n < arrays.size(); ++n) {
     const auto& term = equation.terms[n];
     auto operand = labelled(term, arrays[n], numbers, own[n]);

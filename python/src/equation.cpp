@@ -9,6 +9,8 @@
 namespace eindb_python {
 namespace {
 
+constexpr std::size_t kLabelsOfTerm = 4;  // enough for most
+
 bool is_letter(char32_t c) {
   if (c < 128) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   return Py_UNICODE_ISALPHA(c) != 0;
@@ -17,6 +19,7 @@ bool is_letter(char32_t c) {
 // Reads one term, up to a comma, an arrow or the end.
 std::vector<Label> read_term(std::u32string_view text, std::size_t& place) {
   std::vector<Label> labels;
+  labels.reserve(kLabelsOfTerm);
   bool has_ellipsis = false;
   for (; place < text.size(); ++place) {
     const char32_t c = text[place];
