@@ -42,7 +42,8 @@ class Connection:
         errors.InternalError, errors.ProgrammingError, errors.NotSupportedError)  # fmt: skip
 
     def __init__(self, database=":memory:", *, read_only=False, scope=True):
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # of whoever runs a statement or reads rows
+        self._cursors_lock = threading.Lock()  # guards _cursors
         self._scope = scope
         self._cursors = weakref.WeakSet()
         self._connection = _eindb.Connection(_path_text(database), read_only)
@@ -117,7 +118,8 @@ class Connection:
         """A Cursor without a result."""
         self._open()
         cursor = Cursor(self)
-        self._cursors.add(cursor)
+        with self._cursors_lock:
+            self._cursors.add(cursor)
         return cursor
 
     @property
@@ -144,7 +146,9 @@ class Connection:
             if self._connection is None:
                 return
             self.rollback()
-            for cursor in list(self._cursors):
+            with self._cursors_lock:
+                cursors = list(self._cursors)
+            for cursor in cursors:
                 cursor.close()
             self._connection = None
 
