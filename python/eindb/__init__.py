@@ -46,7 +46,7 @@ def __getattr__(name):
 
 _eindb.prepare()
 # A child of fork() has none of its parent's threads.
-os.register_at_fork(after_in_child=_eindb.abandon_pool)
+os.register_at_fork(after_in_child=_eindb.renew_pool)
 
 __all__ = [
     "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Error", "Expression", "IntegrityError",

@@ -271,7 +271,8 @@ void define_einsum(py::module_& module) {
         static_cast<void>(dtype_of(eindb::ElementType::Float32));
       },
       "Looks up what calls need of other modules: while one imports, another thread could wait for it for ever.");
-  module.def("abandon_pool", [] { plan_pool().abandon(); });
+  module.def(
+      "renew_pool", [] { renew_plan_pool(); }, "For a child of fork().");
 }
 
 }  // namespace eindb_python

@@ -120,6 +120,12 @@ std::byte* aligned(std::vector<std::byte>& room) {
   return room.data() + (kAlignment - address % kAlignment) % kAlignment;
 }
 
+// Never destroyed: threads may compute while the process ends.
+PlanPool** pool() {
+  static auto* known = new PlanPool();
+  return &known;
+}
+
 }  // namespace
 
 std::size_t size_of(eindb::ElementType type) {
@@ -212,16 +218,8 @@ void PlanPool::give_back(std::unique_ptr<PlanWorker> worker) {
   free_.push_back(std::move(worker));
 }
 
-void PlanPool::abandon() {
-  auto* left = new std::vector<std::unique_ptr<PlanWorker>>(std::move(free_));  // on purpose: see the header
-  static_cast<void>(left);
-  free_.clear();
-}
+PlanPool& plan_pool() { return **pool(); }
 
-PlanPool& plan_pool() {
-  // Never destroyed: threads may compute while the process ends.
-  static auto* pool = new PlanPool();
-  return *pool;
-}
+void renew_plan_pool() { *pool() = new PlanPool(); }
 
 }  // namespace eindb_python

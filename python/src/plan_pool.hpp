@@ -61,15 +61,17 @@ class PlanPool {
  public:
   std::unique_ptr<PlanWorker> take();
   void give_back(std::unique_ptr<PlanWorker> worker);
-  /// After fork(): the workers belong to the parent's threads, and are left where they are.
-  void abandon();
 
  private:
   std::mutex mutex_;  // guards free_
   std::vector<std::unique_ptr<PlanWorker>> free_;
 };
 
+/// The pool of the process.
 PlanPool& plan_pool();
+/// In a child of fork(), which has one thread: a new pool takes the place of the parent's, whose workers have threads,
+/// and whose mutex may be held, in the parent alone. What it has is left where it is.
+void renew_plan_pool();
 
 std::size_t size_of(eindb::ElementType type);
 
