@@ -23,8 +23,8 @@ namespace {
 // ---- In the signal handler: no allocation but a thread's first, no lock -------------------------------------------
 
 std::atomic<std::uint64_t> unreadable_pages = 0;
-// Where the library is loaded at run time, as an interpreter does, a thread's first use allocates. It may: a load from a
-// mapped file has raised the signal, so that the thread is neither in the allocator nor in the loader. The model that
+// Where the library is loaded at run time, as an interpreter does, a thread's first use allocates. It may: a load from
+// a mapped file has raised the signal, so that the thread is neither in the allocator nor in the loader. The model that
 // never allocates, initial-exec, would keep libeindb.so from being loaded at run time.
 thread_local std::uint64_t met_by_this_thread = 0;
 struct sigaction handler_before {};
