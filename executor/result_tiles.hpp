@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "executor/cutting_sink.hpp"
 #include "executor/tile_buffer.hpp"
@@ -18,6 +19,7 @@ class ResultTiles {
   /// `held` are the tiles of `held_grid`. If `grid` is another one, the result is of cells, and `grid` nests in it
   /// (tensor/cell_cut).
   ResultTiles(std::shared_ptr<BufferedTiles> held, TileGrid held_grid, TileGrid grid);
+  ResultTiles(std::shared_ptr<BufferedTiles> held, const TileGrid& grid) : ResultTiles(std::move(held), grid, grid) {}
 
   /// The grid in which tiles are read.
   const TileGrid& grid() const { return grid_; }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <eindb/eindb.hpp>
+#include <limits>
 #include <numeric>
 
 #include "tests/api/expect_exception.hpp"
@@ -200,6 +201,21 @@ TEST(ApiAttachedTensor, ResultsAreMemoryOfTheirOwn) {
   EXPECT_EQ(copy.values<double>()[11], 11);
   EXPECT_EQ(plain.values<double>()[11], 11);
   EXPECT_EQ(evaluate(db, "EINSUM Z[i,j] = S[i,j]")[11], 11);
+}
+
+TEST(ApiAttachedTensor, ValuesMayChangeBetweenStatements) {
+  Connection db(":memory:");
+  auto values = counted(12);
+  db.attach("X", TensorView::of(values.data(), {3, 4}));
+  auto product = db.prepare("EINSUM Z[i,k] = SUM(X[i,j] * X[k,j])");
+  EXPECT_EQ(product.execute().tensor().values<double>()[0], 14);
+  for (const double first : {2.0, std::numeric_limits<double>::infinity(), 0.0}) {
+    values[0] = first;
+    EXPECT_EQ(product.execute().tensor().values<double>()[0], 14 + first * first);
+    auto rows = db.execute("SELECT val FROM X WHERE i = 0 AND j = 0");
+    ASSERT_TRUE(rows.next());
+    EXPECT_EQ(rows.row().get<double>(0), first);
+  }
 }
 
 TEST(ApiAttachedTensor, StandsBesideStoredTensorsAndTables) {

@@ -22,7 +22,8 @@ std::shared_ptr<const TensorRelation> counted(const Shape& shape, const Partitio
   auto buffered =
       std::make_shared<BufferedTiles>(MemoryBudget::create(std::int64_t{1} << 30U), grid.tile_count(),
                                       [tiles](std::int64_t id) { return tiles[static_cast<std::size_t>(id)]; });
-  return std::make_shared<const TensorRelation>(TensorRelation{"X", {}, DType::Int64, grid, std::move(buffered)});
+  return std::make_shared<const TensorRelation>(
+      TensorRelation{"X", {}, DType::Int64, grid, std::make_shared<ResultTiles>(std::move(buffered), grid)});
 }
 
 void expect_in_order(const Shape& shape, const Partition& partition) {
@@ -71,7 +72,8 @@ TEST(TensorStrips, TilesInOrderAreNotCopied) {
 
 TEST(TensorStrips, AbsentTilesAreZeros) {
   auto tensor = *counted(Shape({4, 6}), {2, 2});
-  tensor.tiles = std::make_shared<BufferedTiles>(MemoryBudget::create(1 << 20), 4);
+  tensor.tiles =
+      std::make_shared<ResultTiles>(std::make_shared<BufferedTiles>(MemoryBudget::create(1 << 20), 4), tensor.grid);
   TensorStrips strips(std::make_shared<const TensorRelation>(tensor));
   const auto strip = strips.next();
   EXPECT_EQ(strip->shape().element_count(), 24);

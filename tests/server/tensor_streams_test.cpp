@@ -134,7 +134,8 @@ std::shared_ptr<const TensorRelation> lines(DType type, std::int64_t damaged) {
     return std::make_shared<const Tile>(std::move(tile));
   };
   auto tiles = std::make_shared<BufferedTiles>(MemoryBudget::create(1 << 20), grid.tile_count(), read);
-  return std::make_shared<const TensorRelation>(TensorRelation{"X", {"i", "j"}, type, grid, std::move(tiles)});
+  return std::make_shared<const TensorRelation>(
+      TensorRelation{"X", {"i", "j"}, type, grid, std::make_shared<ResultTiles>(std::move(tiles), grid)});
 }
 
 TEST(TensorStreamFailures, ARowThatIsUnderWayIsFilledUp) {
