@@ -5,7 +5,7 @@ import sys
 import threading
 import weakref
 
-from . import _eindb, errors
+from . import _eindb, _sparse, errors
 from ._arguments import bindable, numbered_parameters
 from ._cursor import Cursor, PlanText
 from ._expressions import Expression
@@ -178,7 +178,8 @@ class Connection:
             return self._open().tensor_names()
 
     def store(self, name, array, labels=None, type=None):
-        """Stores an array, or the result of an Expression, as a tensor, in the place of one of that name.
+        """Stores an array, a matrix of scipy.sparse, or the result of an Expression, as a tensor, in the place of one of
+        that name. Of a sparse matrix the cells alone are read.
 
         labels: names of its dimensions, for SQL; else i, j, k, ... Of an expression, its Labels in the order wanted.
         type: what it is stored in: 'FLOAT32', 'BFLOAT16', 'INT8', ...; else what holds the array's dtype.
@@ -186,6 +187,8 @@ class Connection:
         check_name(name)
         if isinstance(array, Expression):
             return self._store_expression(name, array, labels, type)
+        if _sparse.is_sparse(array):
+            return self._store_cells(name, array, labels, type)
         values = bindable(array)
         labels = default_labels(values.ndim) if labels is None else [check_name(label) for label in labels]
         if len(labels) != values.ndim:
@@ -195,6 +198,32 @@ class Connection:
         statement = f"CREATE OR REPLACE TENSOR {name} {stored} AS EINSUM {name}{indices} = {_INPUT}{indices}"
         with self._lock:
             self._open().execute(statement, (), {_INPUT: values})
+
+    def _store_cells(self, name, matrix, labels, type):
+        labels = [] if labels is None else [check_name(label) for label in labels]
+        if len(labels) not in (0, matrix.ndim):
+            raise ValueError(f"{len(labels)} labels for a matrix of {matrix.ndim} dimensions")
+        with self._lock:
+            self._open()
+            begins = not self.in_transaction
+            if begins:
+                self.execute("BEGIN")
+            try:
+                if name in self:
+                    del self[name]
+                _sparse.copy_from(self, name, matrix)
+                if type is not None:
+                    self.execute(f"ALTER TENSOR {name} TYPE {check_name(type)}")
+                # By way of names that no label has, since labels may change places.
+                between = [f"python_label_{n}" for n in range(len(labels))]
+                for old, new in zip(default_labels(len(labels)) + between, between + labels):
+                    self.execute(f"ALTER TENSOR {name} RENAME LABEL {old} TO {new}")
+            except BaseException:
+                if begins and self.in_transaction:
+                    self.rollback()
+                raise
+            if begins:
+                self.commit()
 
     def _store_expression(self, name, expression, labels, type):
         if expression._database not in (None, self):

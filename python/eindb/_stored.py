@@ -4,6 +4,7 @@ import re
 
 import numpy
 
+from . import _sparse
 from ._operands import as_array
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -75,6 +76,11 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
         import torch
 
         return torch.from_numpy(self.numpy())
+
+    def scipy(self):
+        """The cells of a matrix that are not zero, as a scipy.sparse.csr_matrix."""
+        with self._connection._lock:
+            return _sparse.copy_to(self._connection, self.name)
 
     def df(self):
         """Its cells as a data frame of pandas: a column for each label, and val."""

@@ -16,6 +16,10 @@ try:
 except ImportError:
     pandas = None
 try:
+    import scipy.sparse as sparse
+except ImportError:
+    sparse = None
+try:
     import torch
 except ImportError:
     torch = None
@@ -153,6 +157,29 @@ class Arrays(Database):
         first = self.db.einsum("Z[i,j] = X[i,j]")
         first += 5
         np.testing.assert_array_equal(self.db.einsum("Z[i,j] = X[i,j]"), np.zeros((3, 3)))
+
+    @unittest.skipIf(sparse is None, "there is no SciPy")
+    def test_sparse_matrices(self):
+        cells = sparse.random(40, 30, 0.1, random_state=2, data_rvs=lambda n: np.arange(1, n + 1))
+        for layout in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia"):
+            for dtype in ("f8", "f4", "i8", "i4", "b1", "c16", ">f8"):
+                matrix = cells.astype(dtype).asformat(layout)
+                self.db["S"] = matrix
+                stored = self.db["S"]
+                self.assertEqual(stored.shape, (40, 30))
+                np.testing.assert_array_equal(stored.scipy().toarray(), matrix.toarray())
+        self.db.store("S", sparse.eye(5), labels=("j", "i"), type="FLOAT32")
+        self.assertEqual((self.db["S"].labels, self.db["S"].stored_type), (("j", "i"), "FLOAT32"))
+        with self.assertRaises(eindb.Error):
+            self.db.store("S", sparse.eye(4), type="NOPE")
+        self.assertFalse(self.db.in_transaction)
+        self.db.execute("BEGIN")
+        self.db["S"] = sparse.eye(3)
+        self.db.rollback()
+        self.assertEqual(self.db["S"].shape, (5, 5))
+        self.db["cube"] = np.ones((2, 2, 2))
+        with self.assertRaisesRegex(eindb.Error, "holds a matrix, not 3 dimensions"):
+            self.db["cube"].scipy()
 
     @unittest.skipIf(pandas is None, "there is no pandas")
     def test_data_frames(self):
