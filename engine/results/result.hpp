@@ -40,8 +40,6 @@ struct TensorRelation {
 
   /// The tile with all values; null if it is all zero. Throws Error if it cannot be read back from the scratch file.
   TilePtr tile(std::int64_t tile_id) const { return tiles->get_values(tile_id); }
-  /// The same as it is held, which may be a tile of cells.
-  TilePtr held_tile(std::int64_t tile_id) const { return tiles->get(tile_id); }
 };
 
 /// Gives rows one at a time. Not thread-safe; must not outlive its session.
