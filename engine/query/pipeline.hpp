@@ -38,14 +38,14 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
 void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                  std::span<const StoredResult> results);
 
-/// The grid in which a result is read that is not stored: that of the plan, or a finer one where tiles are of cells, and
-/// so large that their values may not fit in memory.
+/// The grid in which a result is read that is not stored: that of the plan, or a finer one where tiles are of cells,
+/// and so large that their values may not fit in memory.
 TileGrid grid_to_read(const PlannedQuery& planned, std::size_t result, const SessionState& session);
 
 /// Runs a plan and returns the tiles of its results, in memory or in a scratch file. Error{MemoryLimit} if they are
 /// predicted to fit neither.
 std::vector<std::shared_ptr<ResultTiles>> collect(const PlannedQuery& planned, SessionState& session,
-                                                    ReadSnapshot& snapshot);
+                                                  ReadSnapshot& snapshot);
 
 /// Plans and runs a query in a snapshot of its own; returns all its results.
 std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session);

@@ -434,8 +434,8 @@ class EINDB_API Connection {
 
   /// Makes a tensor in the program's memory visible to all statements of this connection, EINSUM and SQL, under a name
   /// that no tensor, table or view has. Statements cannot change it; `CREATE TENSOR ... AS EINSUM` stores results
-  /// computed from it. The memory must stay until detach(), and unchanged while statements run and until all rows of SQL
-  /// that read it have been read; between statements its values may change, and the next one reads the new ones. If
+  /// computed from it. The memory must stay until detach(), and unchanged while statements run and until all rows of
+  /// SQL that read it have been read; between statements its values may change, and the next one reads the new ones. If
   /// another connection later creates a tensor of this name, that tensor is hidden.
   void attach(const std::string& name, const TensorView& tensor);
   /// Exception{UnknownName} if no tensor of that name is attached.
