@@ -3,7 +3,6 @@
 #include <concepts>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 namespace eindb {
 
@@ -11,11 +10,11 @@ namespace eindb {
 /// it where a message needs one. An argument, which refers to what it is made from.
 class ByteOrigin {
  public:
-  ByteOrigin(std::string_view text) : text_(text) {}
-  ByteOrigin(const std::string& text) : text_(text) {}
-  ByteOrigin(const char* text) : text_(text) {}
-  template <class Make>
-  requires std::convertible_to<std::invoke_result_t<const Make&>, std::string> ByteOrigin(const Make& make)
+  explicit(false) ByteOrigin(std::string_view text) : text_(text) {}
+  explicit(false) ByteOrigin(const std::string& text) : text_(text) {}
+  explicit(false) ByteOrigin(const char* text) : text_(text) {}
+  template <std::invocable Make>
+  explicit(false) ByteOrigin(const Make& make)
       : make_(&make),
         call_([](const void* function) -> std::string { return (*static_cast<const Make*>(function))(); }) {}
 
