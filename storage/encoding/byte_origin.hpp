@@ -10,11 +10,11 @@ namespace eindb {
 /// it where a message needs one. An argument, which refers to what it is made from.
 class ByteOrigin {
  public:
-  explicit(false) ByteOrigin(std::string_view text) : text_(text) {}
-  explicit(false) ByteOrigin(const std::string& text) : text_(text) {}
-  explicit(false) ByteOrigin(const char* text) : text_(text) {}
+  ByteOrigin(std::string_view text) : text_(text) {}    // NOLINT(google-explicit-constructor): a text is one
+  ByteOrigin(const std::string& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  ByteOrigin(const char* text) : text_(text) {}         // NOLINT(google-explicit-constructor)
   template <std::invocable Make>
-  explicit(false) ByteOrigin(const Make& make)
+  ByteOrigin(const Make& make)  // NOLINT(google-explicit-constructor)
       : make_(&make),
         call_([](const void* function) -> std::string { return (*static_cast<const Make*>(function))(); }) {}
 

@@ -21,7 +21,7 @@ class StoredRowsTest : public ::testing::Test {
 
   // A third of the tiles is absent, others have few cells or all, in rows of up to 32 KiB.
   TileStore filled(const std::string& name, TileGrid grid) {
-    const TileStore store(name, {"i", "j"}, DType::Float64, std::move(grid));
+    TileStore store(name, {"i", "j"}, DType::Float64, std::move(grid));
     SqliteTransaction transaction(connection);
     store.create(connection);
     {
