@@ -40,7 +40,8 @@ void expect_all_cells(ResultTiles& tiles) {
       for (std::int64_t j = 0; j < 10; ++j) {
         const auto row = begin[0] + i;
         const auto number = row % 30 * 80 + begin[1] + j;
-        const auto expected = number % 7 == 0 ? static_cast<double>(number + 1 + row / 30 * 2400) : 0;
+        const std::int64_t before = row / 30 * 2400;
+        const auto expected = number % 7 == 0 ? static_cast<double>(number + 1 + before) : 0;
         ASSERT_EQ(values->data<double>()[i * 10 + j], expected);
         cells += expected != 0 ? 1 : 0;
       }
