@@ -80,7 +80,7 @@ class Tile {
   void note_magnitude(int magnitude) const { magnitude_.value.store(magnitude, std::memory_order_relaxed); }
 
  private:
-  /// What a tile that has been moved may be changed for.
+  /// A noted magnitude. A tile that is moved loses it, since its new owner may change the values.
   struct Note {
     static constexpr int kNothing = -1;
     Note() = default;

@@ -15,8 +15,10 @@ constexpr double kSingleStepSeconds = 0.8e-9;
 constexpr double kMeetingStepSeconds = 2.0e-9;
 constexpr double kCellSeconds = 0.5e-9;
 constexpr double kMadeCellSeconds = 20e-9;
-// What a line of cells takes that is gone through by itself, beside the places of a run that it is added to; that meets
-// others; and that is made.
+// Seconds of a line, which is the cells of an operand that differ in one label alone. A kernel that reads one operand
+// of cells takes kLineSeconds for each of its lines, and kPlaceSeconds for each value of the run that the line is added
+// to; one that matches the lines of several operands takes kMeetingLineSeconds; writing a line of the result takes
+// kMadeLineSeconds.
 constexpr double kLineSeconds = 10e-9;
 constexpr double kPlaceSeconds = 1e-9;
 constexpr double kMeetingLineSeconds = 40e-9;

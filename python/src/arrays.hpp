@@ -50,7 +50,7 @@ StridedArray strided(const py::array& array);
 py::array array_on(const eindb::TensorResult& result, const std::vector<py::ssize_t>& extents,
                    const std::vector<py::ssize_t>& strides);
 
-/// What was computed as the dtype that it is to have.
+/// Converts computed values to the dtype of the result.
 py::array converted(py::array values, const py::dtype& result, const Computation& computation);
 
 }  // namespace eindb_python

@@ -79,7 +79,7 @@ void leave_out_broadcast(Operand& operand, const std::vector<std::int64_t>& own,
   operand.strides.resize(kept);
 }
 
-// What two labels say about which of them varies faster, over all operands that have both with strides other than zero.
+// Which of two labels has the larger stride, by all operands that have both with strides other than zero.
 enum class Comparison : std::uint8_t { Unknown, FirstOutside, FirstInside };
 Comparison compare(const Contraction& contraction, std::uint32_t first, std::uint32_t second) {
   auto result = Comparison::Unknown;

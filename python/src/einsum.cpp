@@ -67,7 +67,8 @@ bool all_of_dtype(const std::vector<py::array>& arrays, const py::dtype& dtype) 
   return std::all_of(arrays.begin(), arrays.end(), [&](const auto& array) { return same(array.dtype(), dtype); });
 }
 
-// What NumPy promotes: the value of an array without dimensions, the dtype of others.
+// The argument of numpy.result_type for an operand: the array itself if it has no dimensions, as NumPy then looks at
+// the value, and otherwise its dtype.
 py::object for_promotion(const py::array& array) {
   if (array.ndim() == 0) return array;
   return array.dtype();

@@ -7,7 +7,7 @@
 
 namespace eindb_python {
 
-/// What names a dimension: a letter of the subscripts, a number of a sublist, or, from kEllipsisLabels on, a dimension
+/// A label is a letter of the subscripts, a number of a sublist, or, from kEllipsisLabels on, the number of a dimension
 /// that an ellipsis stands for, counted from the right.
 using Label = std::int32_t;
 inline constexpr Label kEllipsis = -1;

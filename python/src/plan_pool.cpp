@@ -27,7 +27,7 @@ void append_labels(std::string& key, const std::vector<std::uint32_t>& labels) {
   for (const auto label : labels) append(key, label);
 }
 
-// What a statement and its plan depend on.
+// The key of a prepared statement: labels, extents and types of the operands, the output and the path.
 std::string key_of(const Contraction& contraction) {
   std::string key;
   key.reserve(128);
