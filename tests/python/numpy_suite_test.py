@@ -8,6 +8,7 @@ import eindb
 import numpy
 
 try:
+    import hypothesis  # noqa: F401: NumPy's configuration of pytest imports it
     import pytest
 except ImportError:
     pytest = None
@@ -17,7 +18,7 @@ SUITE = os.path.join(os.path.dirname(numpy.core.__file__), "tests", "test_einsum
 EXCEPTIONS = {}
 
 
-@unittest.skipIf(pytest is None or not os.path.exists(SUITE), "there is no pytest, or NumPy has come without its tests")
+@unittest.skipIf(pytest is None or not os.path.exists(SUITE), "there is no pytest or hypothesis, or NumPy has come without its tests")
 class NumPySuite(unittest.TestCase):
     def test_it_passes(self):
         originals = numpy.einsum, numpy.einsum_path
