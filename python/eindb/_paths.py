@@ -12,6 +12,8 @@ from ._planned_paths import planned_path
 # NumPy's own function, whatever stands in its place later.
 _numpy_einsum_path = numpy.einsum_path
 
+_ASCII, _UNICODE = 128, 0x110000
+_LETTERS_FROM, _LETTERS_TO = 0x4E00, 0x9FA0  # twenty thousand letters that follow each other
 _NUMPY_NAMES = {"greedy", "optimal"}
 _OPT_EINSUM_NAMES = re.compile(
     r"auto|auto-hq|eager|opportunistic|dp|dynamic-programming|branch-(all|1|2)|random-greedy(-\d+)?"
@@ -79,12 +81,9 @@ def einsum_path(*operands, optimize="greedy"):
         ['einsum_path', (1, 2), (0, 1)]
     """
     labels, output, shapes = _resolved(operands, shapes=False)
-    letters = _letters({label for term in labels for label in term}, _ASCII)
-    if len(letters) > len(string.ascii_letters):
+    if len({label for term in labels for label in term}) > len(string.ascii_letters):
         raise ValueError("NumPy has paths for up to 52 labels: contract_path has eindb's for any number")
-    terms = [*labels, output]
-    spelt = ["".join(letters[label] for label in term) for term in terms]
-    subscripts = ",".join(spelt[:-1]) + "->" + spelt[-1]
+    subscripts = spelt_equation(labels, output, _ASCII)
     # Arrays of these shapes that take no memory: only the shapes matter.
     return _numpy_einsum_path(subscripts, *(numpy.broadcast_to(0.0, shape) for shape in shapes), optimize=optimize)
 
@@ -170,9 +169,9 @@ def contract_path(*operands, optimize="auto", memory_limit=None, shapes=False):
         ([(1, 2), (0, 1)], 3200, 40)
     """
     labels, output, dimensions = _resolved(operands, shapes)
-    letters = _letters({label for term in labels for label in term}, _UNICODE)
-    terms = ["".join(letters[label] for label in term) for term in labels]
-    sizes = _sizes(terms, dimensions)
+    equation = spelt_equation(labels, output)
+    terms, output_term = equation.split("->")[0].split(","), equation.split("->")[1]
+    sizes = extents_of(terms, dimensions)
     if isinstance(optimize, str) or optimize is True:
         name = "auto" if optimize is True else optimize
         path_clause(name, len(terms))  # refuses what is no algorithm's name
@@ -182,19 +181,19 @@ def contract_path(*operands, optimize="auto", memory_limit=None, shapes=False):
     else:
         path_clause(optimize, len(terms))  # refuses what is no path
         path = [tuple(step) for step in optimize if step != "einsum_path"]
-    return path, PathInfo(path, terms, "".join(letters[label] for label in output), sizes)
+    return path, PathInfo(path, terms, output_term, sizes)
 
 
-def _sizes(terms, dimensions):
-    """The extents of labels; ValueError where operands do not fit."""
+def extents_of(terms, shapes):
+    """The extents of labels, by the terms of operands of these shapes; ValueError where they do not fit."""
     sizes = {}
-    for term, shape in zip(terms, dimensions):
+    for number, (term, shape) in enumerate(zip(terms, shapes)):
         for label, extent in zip(term, shape):
             known = sizes.setdefault(label, extent)
             if known == 1:
                 sizes[label] = extent
             elif extent not in (1, known):
-                raise ValueError(f"operands could not be broadcast together: label '{label}' is {known} and {extent}")
+                raise ValueError(f"operands could not be broadcast together: {extent} in operand {number}, {known} before")
     return sizes
 
 
@@ -210,6 +209,13 @@ def _shape(operand):
     return tuple(operand.shape) if hasattr(operand, "shape") else as_array(operand).shape
 
 
+def spelt_equation(terms, output, limit=_UNICODE):
+    """Subscripts in letters for terms of labels, which are numbers; letters from `limit` on get others."""
+    letters = _letters({label for term in terms for label in term}, limit)
+    spelt = ["".join(letters[label] for label in term) for term in (*terms, output)]
+    return ",".join(spelt[:-1]) + "->" + spelt[-1]
+
+
 def _letters(labels, limit):
     """Letters below a limit keep themselves, numbers of sublists become letters, all others get one that is free."""
     names = {}
@@ -223,7 +229,3 @@ def _letters(labels, limit):
     for label in sorted(labels - names.keys()):
         names[label] = next(free)
     return names
-
-
-_ASCII, _UNICODE = 128, 0x110000
-_LETTERS_FROM, _LETTERS_TO = 0x4E00, 0x9FA0  # twenty thousand letters that follow each other

@@ -1,11 +1,10 @@
 """einsum for tensors of PyTorch, with gradients that are computed by einsums of eindb."""
 
-import string
-
 import torch as _torch
 
 from . import _eindb
 from ._eindb import einsum as _einsum
+from ._paths import extents_of, spelt_equation
 
 
 def einsum(*operands, optimize=True):
@@ -27,7 +26,7 @@ def einsum(*operands, optimize=True):
             raise TypeError(f"operand {number} is no tensor of PyTorch, but a {type(tensor).__name__}")
     terms, output = _eindb.resolve_equation(terms, output, [tensor.ndim for tensor in tensors])
     tensors, result_dtype = _in_one_dtype(tensors)
-    extents = _extents(terms, tensors)
+    extents = extents_of(terms, [tensor.shape for tensor in tensors])
     clean = [_without_repeats(tensor, list(term), extents) for tensor, term in zip(tensors, terms)]
     values, labels = [tensor for tensor, _ in clean], [tuple(term) for _, term in clean]
     if len(values) == 1 and set(labels[0]) == set(output):
@@ -49,7 +48,7 @@ class _Contraction(_torch.autograd.Function):
         context.save_for_backward(*tensors)
         context.terms, context.output, context.optimize = terms, output, optimize
         arrays = [tensor.detach().resolve_conj().resolve_neg().numpy() for tensor in tensors]
-        return _torch.as_tensor(_einsum(_equation(terms, output), *arrays, optimize=optimize))
+        return _torch.as_tensor(_einsum(spelt_equation(terms, output), *arrays, optimize=optimize))
 
     @staticmethod
     def backward(context, gradient):
@@ -78,20 +77,6 @@ def _derivative(gradient, number, tensors, terms, output):
     return made.expand(tensors[number].shape)
 
 
-def _equation(terms, output):
-    """Subscripts of letters for labels that are numbers."""
-    letters = {}
-    for term in terms:
-        for label in term:
-            letters.setdefault(label, _letter(len(letters)))
-    spelt = ["".join(letters[label] for label in term) for term in (*terms, output)]
-    return ",".join(spelt[:-1]) + "->" + spelt[-1]
-
-
-def _letter(number):
-    return string.ascii_letters[number] if number < 52 else chr(0x4E00 + number)
-
-
 def _in_one_dtype(tensors):
     """The tensors in the dtype to compute in, and the dtype of the result."""
     dtype = tensors[0].dtype
@@ -99,18 +84,6 @@ def _in_one_dtype(tensors):
         dtype = _torch.promote_types(dtype, tensor.dtype)
     computed = _torch.float32 if dtype == _torch.bfloat16 else dtype
     return [tensor.to(computed) for tensor in tensors], dtype
-
-
-def _extents(terms, tensors):
-    extents = {}
-    for number, (term, tensor) in enumerate(zip(terms, tensors)):
-        for label, extent in zip(term, tensor.shape):
-            known = extents.setdefault(label, extent)
-            if known == 1:
-                extents[label] = extent
-            elif extent not in (1, known):
-                raise ValueError(f"operands could not be broadcast together: {extent} and {known} in operand {number}")
-    return extents
 
 
 def _without_repeats(tensor, term, extents):
