@@ -213,23 +213,18 @@ CellSink<T> CellKernel::Call::sink_of_cells(Aggregate aggregate) const {
 template <class T>
 std::optional<CellBlock> CellKernel::Call::mapped_cells() {
   if (operands_.size() != 1 || !uses_product_) return std::nullopt;
-  if (kernel_.einsum_.aggregate != Aggregate::None || output_.rank() != input(0).size()) return std::nullopt;
-  std::vector<std::size_t> order;
-  for (const auto label : kernel_.einsum_.output) {
-    const auto place = std::find(input(0).begin(), input(0).end(), label) - input(0).begin();
-    if (std::cmp_equal(place, input(0).size())) return std::nullopt;
-    order.push_back(static_cast<std::size_t>(place));
-  }
+  auto order = order_of_result(0);
+  if (kernel_.einsum_.aggregate != Aggregate::None || !order) return std::nullopt;
   const auto& block = operands_.front()->cells();
   const auto& from = block.trie();
   std::vector<std::byte> mapped;
   if (!is_plain_operand()) mapped = mapped_values(from.values);
   const auto* values = is_plain_operand() ? from.template values_as<T>() : reinterpret_cast<const T*>(mapped.data());
   if (std::any_of(values, values + from.count(), CellSink<T>::is_plus_zero)) return std::nullopt;
-  if (is_plain_operand()) return CellBlock(kernel_.compute_, output_, as_natural(block.in_order(std::move(order))));
+  if (is_plain_operand()) return CellBlock(kernel_.compute_, output_, as_natural(block.in_order(*std::move(order))));
   CellTrie trie{from.order, from.levels, std::move(mapped)};
-  if (order != from.order)
-    trie = CellBlock(kernel_.compute_, block.shape(), std::move(trie)).in_order(std::move(order));
+  if (*order != from.order)
+    trie = CellBlock(kernel_.compute_, block.shape(), std::move(trie)).in_order(*std::move(order));
   return CellBlock(kernel_.compute_, output_, as_natural(std::move(trie)));
 }
 
@@ -242,18 +237,24 @@ std::optional<CellBlock> CellKernel::Call::united_cells() {
   std::vector<CellTrie> ordered;
   ordered.reserve(tries.size());
   for (std::size_t n = 0; n < tries.size(); ++n) {
-    if (!kernel_.of_cells_[n] || input(n).size() != einsum.output.size()) return std::nullopt;
-    std::vector<std::size_t> order;
-    for (const auto label : einsum.output) {
-      const auto place = std::find(input(n).begin(), input(n).end(), label) - input(n).begin();
-      if (std::cmp_equal(place, input(n).size())) return std::nullopt;
-      order.push_back(static_cast<std::size_t>(place));
-    }
+    auto order = order_of_result(n);
+    if (!kernel_.of_cells_[n] || !order) return std::nullopt;
     const auto& block = operands_[n]->cells();
-    tries[n] = order == block.trie().order ? &block.trie() : &ordered.emplace_back(block.in_order(std::move(order)));
+    tries[n] = *order == block.trie().order ? &block.trie() : &ordered.emplace_back(block.in_order(*std::move(order)));
   }
   auto trie = as_natural(CellUnion(*tries[0], *tries[1], kernel_.points_, kernel_.compute_).make());
   return CellBlock(kernel_.compute_, output_, std::move(trie));
+}
+
+std::optional<std::vector<std::size_t>> CellKernel::Call::order_of_result(std::size_t n) const {
+  if (input(n).size() != output_.rank()) return std::nullopt;
+  std::vector<std::size_t> order;
+  for (const auto label : kernel_.einsum_.output) {
+    const auto place = std::find(input(n).begin(), input(n).end(), label) - input(n).begin();
+    if (std::cmp_equal(place, input(n).size())) return std::nullopt;
+    order.push_back(static_cast<std::size_t>(place));
+  }
+  return order;
 }
 
 CellTrie CellKernel::Call::as_natural(CellTrie trie) {

@@ -51,6 +51,8 @@ class CellKernel::Call {
   std::optional<CellBlock> mapped_cells();
   // The cells of two operands that have the result's labels, united; nullopt if the call is another one.
   std::optional<CellBlock> united_cells();
+  // The dimensions of an operand in the order of the result's, which has the same labels; nullopt if it has not.
+  std::optional<std::vector<std::size_t>> order_of_result(std::size_t n) const;
   // With its levels as the dimensions of another block.
   static CellTrie as_natural(CellTrie trie);
   // Whether the expression's values are those of the only operand.
