@@ -338,10 +338,13 @@ Partition tiles_of(const Shape& shape, DType type, Partition partition, double s
   CHECK(partition.size() == shape.rank(), "a partition has one entry per dimension");
   if (shape.element_count() == 0) return Partition(shape.rank(), 1);
   while (tile_bytes(shape, type, partition) > largest) {
-    std::size_t longest = 0;
-    for (std::size_t d = 1; d < partition.size(); ++d)
-      if (largest_part(shape[d], partition[d]) > largest_part(shape[longest], partition[longest])) longest = d;
-    partition[longest] = std::min(2 * partition[longest], shape[longest]);
+    std::optional<std::size_t> longest;  // of the dimensions that can be cut in halves once more
+    for (std::size_t d = 0; d < partition.size(); ++d)
+      if (2 * partition[d] <= shape[d] &&
+          (!longest || largest_part(shape[d], partition[d]) > largest_part(shape[*longest], partition[*longest])))
+        longest = d;
+    if (!longest) break;
+    partition[*longest] *= 2;
   }
   while (tile_bytes(shape, type, partition) < smallest) {
     const auto most = std::max_element(partition.begin(), partition.end());
@@ -383,19 +386,7 @@ Partition storable_tiles_of_cells(const Shape& shape, DType type, double memory)
 
 Partition readable_tiles_of_cells(const TileGrid& held, DType type, double memory) {
   const auto& shape = held.shape();
-  auto partition = held.partition();
-  if (shape.element_count() == 0) return partition;
-  const auto largest = largest_tile_of_cells(shape, type, memory);
-  while (tile_bytes(shape, type, partition) > largest) {
-    std::optional<std::size_t> longest;
-    for (std::size_t d = 0; d < partition.size(); ++d)
-      if (2 * partition[d] <= shape[d] &&
-          (!longest || largest_part(shape[d], partition[d]) > largest_part(shape[*longest], partition[*longest])))
-        longest = d;
-    if (!longest) break;
-    partition[*longest] *= 2;
-  }
-  return partition;
+  return tiles_of(shape, type, held.partition(), 0, largest_tile_of_cells(shape, type, memory));
 }
 
 }  // namespace eindb

@@ -61,67 +61,72 @@ TilePtr StoredTiles::read_cells(const std::string& tensor, const TileGrid& grid,
                      [&] { return std::make_shared<const Tile>(gather_cells(store, grid, tile_id)); });
 }
 
-Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id) {
-  constexpr std::int64_t kFewCells = 2048;
-  const auto& tiles = store.tiles;
-  const auto type = store.type;
-  // Unwritten tiles lie in the cut in which plans make them.
-  const auto source = store.unwritten ? tiles.grid().even() : tiles.grid();
-  CellGather gather(type, source, grid, tile_id);
-  MemoryReservation room(memory_, 0);
-  const auto take_room = [&](std::int64_t cells) {
-    room.raise_to(CellGather::bytes_for(type, grid.rank(), cells));
-    gather.reserve(cells);
+namespace {
+
+// Both count the cells, take room for them, and add them.
+template <class TakeRoom>
+void gather_unwritten(BufferedTiles& tiles, CellGather& gather, const TakeRoom& take_room) {
+  const auto for_each = [&](const auto& visit) {
+    for (auto id = gather.next(0); id; id = gather.next(*id + 1))
+      if (const auto tile = tiles.get(*id)) visit(*id, *tile);
   };
   std::int64_t most = 0;
+  for_each([&](std::int64_t, const Tile& tile) {
+    most += tile.is_of_cells() ? tile.cells().count() : tile.shape().element_count();
+  });
+  take_room(most);
+  for_each([&](std::int64_t id, const Tile& tile) {
+    if (tile.is_of_cells()) return gather.add(id, tile.cells());
+    const auto cells = cells_of(tile);
+    gather.add(id, cells.numbers, cells.values);
+  });
+}
+
+template <class TakeRoom>
+void gather_stored(SqliteConnection& connection, const TileStore& tiles, DType type, CellGather& gather,
+                   const TakeRoom& take_room) {
+  StoredRows rows(connection, tiles);
+  const auto for_each = [&](const auto& visit) {
+    for (auto wanted = gather.next(0); wanted;) {
+      const auto stored = rows.seek(*wanted);
+      if (!stored) return;
+      poll_cancellation();
+      wanted = gather.next(*stored);
+      if (wanted != stored) continue;
+      visit(*stored);
+      wanted = gather.next(*stored + 1);
+    }
+  };
+  std::int64_t most = 0;
+  for_each([&](std::int64_t id) {
+    const auto label = tiles.is_sharded() ? std::nullopt : rows.label();
+    most += label && label->format != TileFormat::Dense
+                ? label->count
+                : tiles.grid().tile_shape(tiles.grid().key_of(id)).element_count();
+  });
+  take_room(most);
+  for_each([&](std::int64_t id) {
+    const auto cells = rows.load_cells(type);
+    gather.add(id, cells.numbers, cells.values);
+  });
+}
+
+}  // namespace
+
+Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id) {
+  // Unwritten tiles lie in the cut in which plans make them.
+  const auto source = store.unwritten ? store.tiles.grid().even() : store.tiles.grid();
+  CellGather gather(store.type, source, grid, tile_id);
+  MemoryReservation room(memory_, 0);
+  const auto take_room = [&](std::int64_t cells) {
+    room.raise_to(CellGather::bytes_for(store.type, grid.rank(), cells));
+    gather.reserve(cells);
+  };
   if (store.unwritten) {
-    const auto for_each = [&](const auto& visit) {
-      for (auto id = gather.next(0); id; id = gather.next(*id + 1))
-        if (const auto tile = store.unwritten->get(*id)) visit(*id, *tile);
-    };
-    for_each([&](std::int64_t, const Tile& tile) {
-      most += tile.is_of_cells() ? tile.cells().count() : tile.shape().element_count();
-    });
-    take_room(most);
-    for_each([&](std::int64_t id, const Tile& tile) {
-      if (tile.is_of_cells()) return gather.add(id, tile.cells());
-      const auto cells = cells_of(tile);
-      gather.add(id, cells.numbers, cells.values);
-    });
+    gather_unwritten(*store.unwritten, gather, take_room);
   } else {
-    snapshot_.read_with(tiles, [&](SqliteConnection& connection) {
-      StoredRows rows(connection, tiles);
-      const auto for_each = [&](std::int64_t from, const auto& visit) {
-        for (auto wanted = gather.next(from); wanted;) {
-          const auto stored = rows.seek(*wanted);
-          if (!stored) return;
-          poll_cancellation();
-          wanted = gather.next(*stored);
-          if (wanted != stored) continue;
-          visit(*stored);
-          wanted = gather.next(*stored + 1);
-        }
-      };
-      const auto add = [&](std::int64_t id) {
-        const auto cells = rows.load_cells(type);
-        gather.add(id, cells.numbers, cells.values);
-      };
-      // The first few cells are added as they are counted.
-      std::int64_t counted_only = 0;
-      bool are_few = true;
-      for_each(0, [&](std::int64_t id) {
-        const auto label = tiles.is_sharded() ? std::nullopt : rows.label();
-        most += label && label->format != TileFormat::Dense ? label->count
-                                                            : source.tile_shape(source.key_of(id)).element_count();
-        are_few = are_few && most <= kFewCells;
-        if (!are_few) return;
-        if (counted_only == 0) take_room(kFewCells);
-        add(id);
-        counted_only = id + 1;
-      });
-      if (are_few) return;
-      take_room(most);
-      for_each(counted_only, add);
+    snapshot_.read_with(store.tiles, [&](SqliteConnection& connection) {
+      gather_stored(connection, store.tiles, store.type, gather, take_room);
     });
   }
   return Tile::of_cells(std::make_shared<const CellBlock>(gather.take()));
