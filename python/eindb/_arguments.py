@@ -4,6 +4,7 @@ import re
 
 import numpy
 
+from . import _eindb
 from ._operands import as_array
 
 _TYPES = {numpy.dtype(code) for code in ("f4", "f8", "c8", "c16", "i8")}
@@ -19,7 +20,8 @@ def bindable(array):
     values = as_array(array)
     dtype = values.dtype
     if dtype.newbyteorder("=") in _TYPES:
-        return _readable(values.astype(dtype.newbyteorder("="), copy=False))
+        values = values.astype(dtype.newbyteorder("="), copy=False)
+        return values if _eindb.is_readable(values) else values.copy()
     if dtype == numpy.float16:
         return values.astype("f4")
     if dtype.kind in "biu":
@@ -27,11 +29,6 @@ def bindable(array):
             raise ValueError("an array of uint64 has integers beyond INT64")
         return values.astype("i8")
     raise TypeError(f"eindb has no type for the values of {dtype}")
-
-
-def _readable(values):
-    in_steps = all(stride % values.itemsize == 0 for stride, extent in zip(values.strides, values.shape) if extent > 1)
-    return values if values.flags.aligned and in_steps else values.copy()
 
 
 def numbered_parameters(statement):

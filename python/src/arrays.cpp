@@ -26,16 +26,6 @@ ElementType promoted(ElementType a, ElementType b) {
   return ElementType::Float64;  // FLOAT32 or INT64 beside another type
 }
 
-// Whether the engine can read the elements where they are.
-bool is_readable(const py::array& array) {
-  const auto size = array.itemsize();
-  const auto alignment = static_cast<std::uintptr_t>(size == sizeof(float) ? sizeof(float) : sizeof(double));
-  if (reinterpret_cast<std::uintptr_t>(array.data()) % alignment != 0 && array.size() > 0) return false;
-  for (py::ssize_t d = 0; d < array.ndim(); ++d)
-    if (array.shape(d) > 1 && array.strides(d) % size != 0) return false;
-  return true;
-}
-
 // Conversions round and wrap, since what may be cast to what is checked before.
 py::array cast(const py::array& array, const py::dtype& dtype) { return array.attr("astype")(dtype); }
 
@@ -102,6 +92,15 @@ Computation computation_of(const py::dtype& result) {
     case 'f': return {result.itemsize() == 2 ? Way::Converted : Way::NumPy, ElementType::Float32};
     default: return {};
   }
+}
+
+bool is_readable(const py::array& array) {
+  const auto size = array.itemsize();
+  const auto alignment = static_cast<std::uintptr_t>(size == sizeof(float) ? sizeof(float) : sizeof(double));
+  if (reinterpret_cast<std::uintptr_t>(array.data()) % alignment != 0 && array.size() > 0) return false;
+  for (py::ssize_t d = 0; d < array.ndim(); ++d)
+    if (array.shape(d) > 1 && array.strides(d) % size != 0) return false;
+  return true;
 }
 
 std::vector<py::array> prepared(const std::vector<py::array>& arrays, const py::dtype& result,

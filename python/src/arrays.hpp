@@ -44,6 +44,9 @@ Computation computation_of(const py::dtype& result);
 std::vector<py::array> prepared(const std::vector<py::array>& arrays, const py::dtype& result,
                                 const Computation& computation);
 
+/// Whether the engine can read the elements where they lie: they are aligned, and strides are those of elements.
+bool is_readable(const py::array& array);
+
 StridedArray strided(const py::array& array);
 
 /// A writable array on the memory of a result, which nobody else has. `strides` in bytes.

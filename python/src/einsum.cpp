@@ -247,6 +247,7 @@ PyMethodDef einsum_method = {"einsum", reinterpret_cast<PyCFunction>(reinterpret
 void define_einsum(py::module_& module) {
   const auto name = py::str("eindb");
   module.attr("einsum") = py::reinterpret_steal<py::object>(PyCFunction_NewEx(&einsum_method, nullptr, name.ptr()));
+  module.def("is_readable", &is_readable, "Whether eindb reads the array where it lies, without a copy.");
   module.def(
       "read_equation",
       [](const py::tuple& arguments) {
