@@ -17,7 +17,7 @@ namespace {
 // Tensors with a larger share of cells are read as dense ones: with coordinates, cells take as many bytes.
 constexpr double kMostDense = 0.5;
 // Results that are smaller than this, or have a larger share of cells, are dense.
-constexpr double kFewResults = 65536;
+constexpr double kFewResults = 16384;
 constexpr double kMostDenseResult = 0.25;
 
 class CellChoice {
@@ -118,8 +118,15 @@ class CellChoice {
         if (together.changed.size() > kMost) return;
       }
     }
-    if (together.changed.size() > 1 || !together.made.empty())
-      take_if_faster(std::move(together.tried), together.changed, together.made);
+    const bool are_several = together.changed.size() > 1 || !together.made.empty();
+    if (are_several && take_if_faster(together.tried, together.changed, together.made)) return;
+    // As with one operand, a result with all values may take as long as what the cells save.
+    auto made = result_of(together.tried, together.tried.vertex(id));
+    if (!made) return;
+    together.tried.hold_as_cells(id, std::move(made));
+    together.changed.push_back(id);
+    together.made.push_back(id);
+    take_if_faster(std::move(together.tried), together.changed, together.made);
   }
 
   void add_operands(VertexId reader, Together& together) const {

@@ -14,17 +14,17 @@ constexpr double kRunStepSeconds = 0.25e-9;
 constexpr double kSingleStepSeconds = 0.8e-9;
 constexpr double kMeetingStepSeconds = 2.0e-9;
 constexpr double kCellSeconds = 0.5e-9;
-constexpr double kMadeCellSeconds = 20e-9;
-// Seconds of a line, which is the cells of an operand that differ in one label alone. A kernel that reads one operand
-// of cells takes kLineSeconds for each of its lines, and kPlaceSeconds for each value of the run that the line is added
-// to; one that matches the lines of several operands takes kMeetingLineSeconds; writing a line of the result takes
-// kMadeLineSeconds.
-constexpr double kLineSeconds = 10e-9;
+constexpr double kMadeCellSeconds = 10e-9;
+constexpr double kMadeCellOfRunSeconds = 20e-9;
+// Seconds of a line, which is the cells of an operand that differ in one label alone, beside those of its cells; of
+// each value in the run of a dense operand that a line is added to; of a line that is merged with one of another
+// operand, where cells of either count; and of a line of the result.
+constexpr double kLineSeconds = 1e-9;
 constexpr double kPlaceSeconds = 1e-9;
-constexpr double kMeetingLineSeconds = 40e-9;
-constexpr double kMadeLineSeconds = 30e-9;
+constexpr double kMergedLineSeconds = 15e-9;
+constexpr double kMadeLineSeconds = 15e-9;
 // A result with all values is filled with zeros before single ones are added to it.
-constexpr double kFillSecondsPerByte = 0.1e-9;
+constexpr double kFillSecondsPerByte = 0.15e-9;
 constexpr double kShortestRun = 4;
 // Parts into which a label of cells may be cut, so that threads end at about the same time.
 constexpr std::int64_t kMostParts = 64;
@@ -73,9 +73,9 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
   for (std::size_t n = 0; n < cells.size(); ++n) {
     if (cells[n]) {
       shape.cell_seconds += cells[n]->cells * kCellSeconds;
-      shape.cell_lines.push_back(
-          lines_of(shape.inputs[n], cells[n]->cells,
-                   of_cells > 1 ? kMeetingLineSeconds : kLineSeconds + (run > 1 ? run * kPlaceSeconds : 0)));
+      const auto line =
+          *pattern == CellPattern::Union ? kMergedLineSeconds : kLineSeconds + (run > 1 ? run * kPlaceSeconds : 0);
+      shape.cell_lines.push_back(lines_of(shape.inputs[n], cells[n]->cells, line));
     }
     shape.stored_shares.push_back(graph.vertex(vertex.inputs[n]).stored_share());
   }
@@ -83,7 +83,7 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
     shape.cell_seconds += static_cast<double>(vertex.bound.element_count()) *
                           static_cast<double>(size_of(vertex.compute_dtype)) * kFillSecondsPerByte;
   if (vertex.cells) {
-    shape.cell_seconds += vertex.cells->cells * kMadeCellSeconds;
+    shape.cell_seconds += vertex.cells->cells * (run >= kShortestRun ? kMadeCellOfRunSeconds : kMadeCellSeconds);
     shape.cell_lines.push_back(lines_of(shape.output, vertex.cells->cells, kMadeLineSeconds));
     shape.result_share = vertex.stored_share();
     // Cells that several calls make of one part of the result are not combined.

@@ -46,7 +46,7 @@ TilePtr StoredTileReader::read_cells(std::int64_t tile_id) {
   if (by_id_.contains(~tile_id)) return found(~tile_id);
   if (by_id_.contains(tile_id) || is_in_gap(tile_id)) return read(tile_id);
   connection_.check_cancelled();
-  const auto tile = store_.read_as_cells(connection_, tile_id);
+  auto tile = store_.read_as_cells(connection_, tile_id);
   if (tile == nullptr) return read(tile_id);
   keep(~tile_id, tile);
   return tile;
