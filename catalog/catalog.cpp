@@ -9,6 +9,7 @@
 #include "catalog/comment_catalog.hpp"
 #include "catalog/dimension_rows.hpp"
 #include "catalog/grant_catalog.hpp"
+#include "catalog/name_catalog.hpp"
 #include "catalog/stored_tiles.hpp"
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
@@ -201,16 +202,21 @@ TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string n
   }
   const auto edges = read_edges(schema, id, rows.size(), name);
   if (const auto fault = fault_of_edges(edges, rows, type->values); !fault.empty()) corrupt(schema, name, fault);
-  return {.id = id,
-          .name = std::move(name),
-          .dtype = type->values,
-          .labels = std::move(labels),
-          .grid = edges.empty() ? TileGrid(Shape(std::move(extents)), std::move(parts))
-                                : TileGrid(Shape(std::move(extents)), std::move(parts), edges),
-          .replicas = replicas,
-          .schema = std::string(schema),
-          .encoding = type->encoding,
-          .formats = formats_};
+  TensorInfo info{.id = id,
+                  .name = std::move(name),
+                  .dtype = type->values,
+                  .labels = std::move(labels),
+                  .grid = edges.empty() ? TileGrid(Shape(std::move(extents)), std::move(parts))
+                                        : TileGrid(Shape(std::move(extents)), std::move(parts), edges),
+                  .replicas = replicas,
+                  .schema = std::string(schema),
+                  .encoding = type->encoding,
+                  .formats = formats_};
+  if (!has_names(schema)) return info;
+  std::string fault;
+  info.names = NameCatalog(connection_).find(info, fault);
+  if (!fault.empty()) corrupt(schema, info.name, fault);
+  return info;
 }
 
 // SQLite looks for one table among many by comparing the names of a hundredth of them, which a query over tens of
@@ -243,6 +249,11 @@ bool Catalog::has_shardings(std::string_view schema) {
 
 bool Catalog::has_edges(std::string_view schema) {
   return has_own(schema, "eindb_edges", {"tensor_id", "position", "edge"});
+}
+
+bool Catalog::has_names(std::string_view schema) {
+  return has_own(schema, "eindb_axes", {"tensor_id", "position", "first", "step"}) &&
+         has_own(schema, "eindb_index_names", {"tensor_id", "position", "number", "name"});
 }
 
 bool Catalog::has_statistics(std::string_view schema) {
@@ -286,7 +297,7 @@ void Catalog::announce_change(std::string_view schema) {
   memory_ = {};
 }
 
-TensorInfo Catalog::extend(const TensorInfo& info, const TileGrid& grid) {
+TensorInfo Catalog::extend(const TensorInfo& info, const TileGrid& grid, const DimensionNames& names) {
   CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   CHECK(!info.is_sharded() && grid.rank() == info.grid.rank(), "a tensor of the file gets longer dimensions");
   check_storable(grid.shape(), info.dtype);
@@ -306,6 +317,8 @@ TensorInfo Catalog::extend(const TensorInfo& info, const TileGrid& grid) {
       .bind(1, info.id)
       .run();
   insert_edges(extended);
+  extended.names = names;
+  if (!names.empty()) NameCatalog(connection_).put(extended);
   if (renumbers) extended.store().renumber(connection_);
   announce_change(info.schema);
   return extended;
@@ -449,16 +462,16 @@ void Catalog::check_free(std::string_view schema, const std::string& name, std::
 }
 
 TensorInfo Catalog::create(const std::string& name, StoredType type, const std::vector<std::string>& labels,
-                           const TileGrid& grid, int replicas, std::string_view schema) {
+                           const TileGrid& grid, int replicas, std::string_view schema, const DimensionNames& names) {
   require_tables(schema);
   check_free(schema, name, std::nullopt);
-  auto info = insert(name, type, labels, grid, replicas, schema);
+  auto info = insert(name, type, labels, grid, replicas, schema, names);
   show_in_sql(info);
   return info;
 }
 
 TensorInfo Catalog::insert(const std::string& name, StoredType type, const std::vector<std::string>& labels,
-                           const TileGrid& grid, int replicas, std::string_view schema) {
+                           const TileGrid& grid, int replicas, std::string_view schema, const DimensionNames& names) {
   CHECK(labels.size() == grid.rank(), "a tensor has one label per dimension");
   for (const auto& label : labels) check_label_name(label);
   check_storable(grid.shape(), type.values);
@@ -474,12 +487,14 @@ TensorInfo Catalog::insert(const std::string& name, StoredType type, const std::
                   .replicas = replicas,
                   .schema = std::string(schema),
                   .encoding = type.encoding,
-                  .formats = formats_};
+                  .formats = formats_,
+                  .names = names};
   if (info.is_sharded()) insert_sharding(info);
   auto row = connection_.prepare(in_schema(schema, "INSERT INTO $.eindb_dimensions VALUES (?, ?, ?, ?, ?)"));
   for (std::size_t d = 0; d < labels.size(); ++d)
     row.bind(1, info.id).bind(2, d).bind(3, labels[d]).bind(4, grid.shape()[d]).bind(5, grid.partition()[d]).run();
   insert_edges(info);
+  if (!names.empty()) NameCatalog(connection_).put(info);
   info.store().create(connection_);
   return info;
 }
@@ -525,6 +540,7 @@ void Catalog::remove(const TensorInfo& info) {
   if (has_edges(info.schema))
     connection_.prepare(in_schema(info.schema, "DELETE FROM $.eindb_edges WHERE tensor_id = ?")).bind(1, info.id).run();
   if (has_statistics(info.schema)) StatisticsCatalog(connection_).forget(info);
+  if (has_names(info.schema)) NameCatalog(connection_).forget(info);
   info.store().drop(connection_);
 }
 
@@ -575,11 +591,11 @@ void Catalog::move(const TensorInfo& info, const std::string& new_name) {
 }
 
 TensorInfo Catalog::stage(StoredType type, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,
-                          std::string_view schema) {
+                          std::string_view schema, const DimensionNames& names) {
   require_tables(schema);
   const auto next =
       connection_.query_integer(in_schema(schema, "SELECT COALESCE(MAX(tensor_id), 0) + 1 FROM $.eindb_tensors"));
-  return insert(kStagedPrefix + std::to_string(next), type, labels, grid, replicas, schema);
+  return insert(kStagedPrefix + std::to_string(next), type, labels, grid, replicas, schema, names);
 }
 
 TensorInfo Catalog::publish(const TensorInfo& staged, const std::string& name) {

@@ -24,6 +24,7 @@ namespace eindb {
 ///     eindb_edges(tensor_id, position, edge)       only for dimensions that have grown, which have an edge (TileGrid)
 ///     eindb_statistics(tensor_id INTEGER PRIMARY KEY, cells, sampled)      of tensors that were analyzed
 ///     eindb_degrees(tensor_id, position, indices, degree)      (catalog/statistics_catalog)
+///     eindb_axes, eindb_index_names        of tensors whose indices have names (catalog/name_catalog)
 ///     eindb_settings(name, value)
 ///
 /// Temporary tensors, which are the session's alone and end with it, are in tables of the same names in SQLite's schema
@@ -79,7 +80,8 @@ class Catalog {
   /// Creates a tensor of zeros; `replicas` as in TensorInfo. Error{DuplicateName} if a tensor, table or view of the
   /// schema has the name.
   TensorInfo create(const std::string& own_name, StoredType type, const std::vector<std::string>& labels,
-                    const TileGrid& grid, int replicas = 0, std::string_view schema = kMainSchema);
+                    const TileGrid& grid, int replicas = 0, std::string_view schema = kMainSchema,
+                    const DimensionNames& names = {});
   void drop(std::string_view name) { drop(get(name)); }
   void drop(const TensorInfo& info);
   /// Throws the errors of create() for the name, in any schema or in this one.
@@ -95,12 +97,12 @@ class Catalog {
 
   /// Gives a tensor larger extents, with zeros behind the others. Its tiles stay as they are: `grid` has the same edges
   /// where it grows, and as many parts as its extents need. Only numbers of tiles change where another dimension than
-  /// the first gets more parts.
-  TensorInfo extend(const TensorInfo& info, const TileGrid& grid);
+  /// the first gets more parts. `names` are those of all indices.
+  TensorInfo extend(const TensorInfo& info, const TileGrid& grid, const DimensionNames& names = {});
 
   /// Creates a tensor under an internal name, to be filled while the tensor with the final name is still read.
   TensorInfo stage(StoredType type, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,
-                   std::string_view schema = kMainSchema);
+                   std::string_view schema = kMainSchema, const DimensionNames& names = {});
   /// Gives a staged tensor its name, replacing the tensor of its schema that had it, if any.
   TensorInfo publish(const TensorInfo& staged, const std::string& own_name);
 
@@ -135,13 +137,14 @@ class Catalog {
   void require_tables(std::string_view schema);
   std::vector<std::string> readable_names(std::string_view schema);
   TensorInfo insert(const std::string& own_name, StoredType type, const std::vector<std::string>& labels,
-                    const TileGrid& grid, int replicas, std::string_view schema);
+                    const TileGrid& grid, int replicas, std::string_view schema, const DimensionNames& names);
   void insert_sharding(const TensorInfo& info);
   bool has_tiles(std::string_view schema, const std::string& tensor);
   bool has_own(std::string_view schema, const std::string& table, std::initializer_list<const char*> columns);
   bool has_shardings(std::string_view schema);
   bool has_edges(std::string_view schema);
   bool has_statistics(std::string_view schema);
+  bool has_names(std::string_view schema);
   std::vector<std::int64_t> read_edges(std::string_view schema, std::int64_t tensor_id, std::size_t rank,
                                        const std::string& name);
   void insert_edges(const TensorInfo& info);

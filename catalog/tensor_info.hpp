@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/tiles/tile_store.hpp"
+#include "tensor/index_names.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/stored_type.hpp"
 
@@ -27,6 +28,7 @@ struct TensorInfo {
   bool is_qualified = false;                      ///< the name begins with the schema
   Encoding encoding = Encoding::Plain;            ///< of its stored tiles
   FormatChoice formats = FormatChoice::Auto;      ///< in which this session writes tiles
+  DimensionNames names = {};                      ///< of its indices
 
   /// The name in the schema.
   std::string own_name() const { return is_qualified ? name.substr(schema.size() + 1) : name; }

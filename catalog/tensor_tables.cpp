@@ -12,7 +12,7 @@ namespace {
 /// As SQLite compares names: without regard to the case of ASCII letters.
 bool same_tensor(const TensorInfo& a, const TensorInfo& b) {
   return a.id == b.id && a.own_name() == b.own_name() && a.type() == b.type() && a.labels == b.labels &&
-         a.grid == b.grid && a.replicas == b.replicas;
+         a.names == b.names && a.grid == b.grid && a.replicas == b.replicas;
 }
 
 }  // namespace
@@ -31,7 +31,8 @@ TensorTable TensorTables::temporary_table(const std::string& own_name) {
           .labels = info->labels,
           .dtype = info->dtype,
           .grid = info->grid,
-          .tiles = std::make_shared<StoredTileReader>(connection_, info->store(), kept_bytes_, [] {})};
+          .tiles = std::make_shared<StoredTileReader>(connection_, info->store(), kept_bytes_, [] {}),
+          .names = info->names};
 }
 
 void TensorTables::refresh() {
@@ -58,7 +59,8 @@ bool TensorTables::show(std::string_view name) {
                                                              .labels = info->labels,
                                                              .dtype = info->dtype,
                                                              .grid = info->grid,
-                                                             .tiles = std::move(tiles)}));
+                                                             .tiles = std::move(tiles),
+                                                             .names = info->names}));
   return true;
 }
 

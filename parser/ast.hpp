@@ -46,6 +46,11 @@ struct Parameter {
   std::size_t number = 0;
 };
 
+/// 'Oslo': what an index is called, as in X['Oslo',m] or city = 'Oslo'.
+struct Text {
+  std::string value;
+};
+
 /// The value of a setting or an option: a number, a 'string', or a bare word such as npy or on (also a string).
 struct Literal {
   std::variant<std::int64_t, double, std::string> value;
@@ -100,9 +105,9 @@ struct MergedIndex {
   std::vector<Dimension> labels;
 };
 
-/// One index of X[i, 3, $1, 2:5, j + 1, (k, l)]. A negative integer counts from the end.
+/// One index of X[i, 3, $1, 'Oslo', 2:5, j + 1, (k, l)]. A negative integer counts from the end.
 struct IndexTerm {
-  std::variant<Identifier, Integer, Parameter, IndexRange, ComputedIndex, MergedIndex> value;
+  std::variant<Identifier, Integer, Parameter, Text, IndexRange, ComputedIndex, MergedIndex> value;
   SourceSpan span;
 };
 
@@ -236,7 +241,7 @@ struct Cast {
 
 /// The span of a parenthesised expression includes its parentheses.
 struct Expression {
-  std::variant<Integer, Real, Parameter, Name, Reference, Aggregate, Call, Prefix, Infix, Case, Cast> node;
+  std::variant<Integer, Real, Parameter, Text, Name, Reference, Aggregate, Call, Prefix, Infix, Case, Cast> node;
   SourceSpan span;
 };
 
@@ -448,14 +453,33 @@ enum class DropBehavior : std::uint8_t {
   Restrict,  ///< nothing is dropped if there are any
 };
 
-/// CREATE [OR REPLACE] [TEMP] TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query
+/// What the indices of a dimension are called.
+struct NamesClause {
+  /// FROM '2024-01-01' TO '2024-12-31' [STEP '1 month']: days or times of a calendar.
+  struct Calendar {
+    std::string first;
+    std::string last;
+    std::string step;
+  };
+
+  std::variant<std::vector<std::string>, Sql, Calendar> source;  ///< IN ('a', 'b') and IN (SELECT ...) are lists
+  SourceSpan span;
+};
+
+/// "i 1000", or a label with names of its indices, which give the extent: "city IN ('Oslo', 'Bergen')".
+struct DeclaredDimension {
+  Dimension dimension;
+  std::optional<NamesClause> names;
+};
+
+/// CREATE [OR REPLACE] [TEMP] TENSOR [IF NOT EXISTS] X (i 1000, city IN (...), ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query
 /// | AS SELECT ...].
 struct CreateTensor {
   Identifier name;          ///< without a schema
   bool temporary = false;   ///< without REPLICAS
   bool or_replace = false;  ///< not with IF NOT EXISTS
   bool if_not_exists = false;
-  std::optional<std::vector<Dimension>> dimensions;  ///< present unless the source is a Query
+  std::optional<std::vector<DeclaredDimension>> dimensions;  ///< present unless the source is a Query
   std::optional<Identifier> type;
   std::optional<PartitionClause> partition;
   std::optional<ReplicasClause> replicas;
@@ -486,9 +510,9 @@ struct DropTensor {
   DropBehavior behavior = DropBehavior::Plain;
 };
 
-/// EXTEND (i 2000, j 50): larger extents, with zeros behind the others.
+/// EXTEND (i 2000, city IN ('Oslo', 'Bodø')): larger extents, or further names, with zeros behind the other cells.
 struct ExtendClause {
-  std::vector<Dimension> dimensions;  ///< at least one, of distinct labels, all with extents
+  std::vector<DeclaredDimension> dimensions;  ///< at least one, of distinct labels
 };
 
 /// RENAME LABEL i TO row.

@@ -179,6 +179,7 @@ class ExpressionParser {
   Expression operand();
   Expression word();
   Expression parenthesised();
+  Expression text();
   Expression number();
   Expression imaginary();
   bool at_condition(std::string_view word);
@@ -339,12 +340,17 @@ Expression ExpressionParser::operand() {
     case Token::Kind::Malformed: return imaginary();
     case Token::Kind::Word:
     case Token::Kind::QuotedName: return word();
-    case Token::Kind::String: tokens_.fail_expected("an expression", "tensors hold numbers; names are quoted with \"");
+    case Token::Kind::String: return text();
     default: break;
   }
   if (tokens_.at_symbol("(")) return parenthesised();
   const auto* hint = tokens_.at_symbol("&") ? "write AND for &&" : tokens_.at_symbol("|") ? "write OR for ||" : "";
   tokens_.fail_expected("an expression", hint);
+}
+
+Expression ExpressionParser::text() {
+  const auto begin = tokens_.begin();
+  return made(ast::Text{string_value(tokens_.take())}, begin);
 }
 
 Expression ExpressionParser::number() {
@@ -668,13 +674,14 @@ ast::IndexTerm ExpressionParser::single_index(const ast::Identifier& name) {
     const auto parameter = parse_parameter(tokens_);
     return {parameter, tokens_.span_from(begin)};
   }
+  if (tokens_.at(Token::Kind::String)) {
+    ast::Text text{string_value(tokens_.take())};
+    return {std::move(text), tokens_.span_from(begin)};
+  }
   const bool negative = tokens_.accept_symbol("-");
   if (!tokens_.at(Token::Kind::Integer)) {
-    const bool string = tokens_.at(Token::Kind::String);
     tokens_.fail_expected("a label or an index of " + name.text,
-                          string                   ? "labels stand without quotes, or in double ones"
-                          : tokens_.at_symbol("*") ? "a whole dimension takes a label: X[i,j]"
-                                                   : "");
+                          tokens_.at_symbol("*") ? "a whole dimension takes a label: X[i,j]" : "");
   }
   const auto token = tokens_.take();
   const auto value = number_value(token);

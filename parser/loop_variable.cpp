@@ -30,6 +30,14 @@ class Replacement {
     if (create.dimensions) all(*create.dimensions);
     std::visit([&](auto& source) { rewrite(source); }, create.source);
   }
+  void rewrite(ast::DeclaredDimension& declared) {
+    rewrite(declared.dimension);
+    if (declared.names) std::visit([&](auto& source) { rewrite(source); }, declared.names->source);
+  }
+  void rewrite(std::vector<std::string>& names) { all(names); }
+  void rewrite(ast::NamesClause::Calendar& calendar) {
+    for (auto* text : {&calendar.first, &calendar.last, &calendar.step}) rewrite(*text);
+  }
   void rewrite(ast::CreateTensors& create) {
     all(create.names);
     rewrite(create.query);

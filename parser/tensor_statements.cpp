@@ -56,11 +56,11 @@ decltype(ast::CreateTensor::source) parse_create_source(TokenStream& tokens) {
 }
 
 /// Starts after '('.
-std::vector<ast::Dimension> parse_dimensions(TokenStream& tokens, std::string_view tensor) {
-  std::vector<ast::Dimension> dimensions;
+std::vector<ast::DeclaredDimension> parse_dimensions(TokenStream& tokens, std::string_view tensor) {
+  std::vector<ast::DeclaredDimension> dimensions;
   if (tokens.accept_symbol(")")) return dimensions;
   do {
-    dimensions.push_back(parse_dimension(tokens, ExtentRule::Required));
+    dimensions.push_back(parse_declared_dimension(tokens));
   } while (tokens.accept_symbol(","));
   tokens.expect_symbol(")", "after the dimensions of", tensor);
   return dimensions;

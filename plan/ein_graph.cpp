@@ -62,6 +62,10 @@ InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<s
     }
   }
   held.grid = held.selection->grid();
+  held.names = {};
+  std::size_t left = 0;
+  for (std::size_t d = 0; d < at.size(); ++d)
+    if (!at[d]) held.names.set(left++, tensor.names.at(d));
   held.cells.reset();
   return held;
 }

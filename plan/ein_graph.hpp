@@ -63,6 +63,7 @@ struct InputTensor {
   /// Whether tiles are read as tiles of cells (Tile::is_of_cells), which can be in any partition. The planner's choice,
   /// for tensors whose `cells` are known and without a selection.
   bool as_cells = false;
+  DimensionNames names = {};  ///< of the dimensions of `grid`
 
   /// Whether the whole tensor can be read in any partition, at no more cost than in its own.
   bool reads_in_any_partition() const { return as_cells || (attached && !selection); }

@@ -11,6 +11,8 @@ VertexId select_computed(EinGraph& graph, VertexId vertex, const std::vector<std
   ScalarPtr here;
   for (std::size_t d = 0; d < at.size(); ++d) {
     const auto label = graph.labels().add("at" + std::to_string(d + 1), bound[d]);
+    const auto& computed = graph.vertex(vertex).einsum.output;
+    graph.labels().set_index_names(label, graph.labels().index_names(computed[d]));
     einsum.inputs[0].push_back(label);
     (at[d] ? einsum.aggregated : einsum.output).push_back(label);
     if (!at[d] || bound[d] == 1) continue;

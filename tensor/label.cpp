@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/poll_steps.hpp"
 
 namespace eindb {
@@ -16,6 +17,17 @@ Label LabelTable::add(std::string name, std::int64_t extent) {
   names_.push_back(std::move(name));
   extents_.push_back(extent);
   return Label(names_.size() - 1);
+}
+
+IndexNames::Ptr LabelTable::index_names(Label label) const {
+  const auto found = index_names_.find(label);
+  return found == index_names_.end() ? nullptr : found->second;
+}
+
+void LabelTable::set_index_names(Label label, IndexNames::Ptr names) {
+  CHECK(names == nullptr || names->size() == extent(label), "each index of a label with names has one");
+  if (names == nullptr) index_names_.erase(label);
+  else index_names_[label] = std::move(names);
 }
 
 std::vector<std::int64_t> LabelTable::extents(const Labels& labels) const {

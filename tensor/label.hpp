@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/strong_id.hpp"
+#include "tensor/index_names.hpp"
 
 namespace eindb {
 
@@ -22,6 +24,9 @@ class LabelTable {
   std::size_t size() const { return names_.size(); }
   const std::string& name(Label label) const { return names_[label.index()]; }
   std::int64_t extent(Label label) const { return extents_[label.index()]; }
+  /// What the label's indices are called; null if they have no names. As many as its extent.
+  IndexNames::Ptr index_names(Label label) const;
+  void set_index_names(Label label, IndexNames::Ptr names);
   std::vector<std::int64_t> extents(const Labels& labels) const;
   /// "i,j,k".
   std::string join_names(const Labels& labels) const;
@@ -29,6 +34,7 @@ class LabelTable {
  private:
   std::vector<std::string> names_;
   std::vector<std::int64_t> extents_;
+  std::map<Label, IndexNames::Ptr> index_names_;  // of those that have names
 };
 
 /// Distinct labels in order of first addition, with membership in constant time, for lists that may grow long. Few

@@ -64,7 +64,8 @@ ColumnType type_of_parts(DType dtype) {
 /// The columns that SQL shows; re and im only if `with_parts`.
 std::vector<Column> columns_of(const TensorInfo& tensor, bool with_parts) {
   std::vector<Column> columns;
-  for (const auto& label : tensor.labels) columns.push_back({label, ColumnType::Integer});
+  for (std::size_t d = 0; d < tensor.labels.size(); ++d)
+    columns.push_back({tensor.labels[d], tensor.names.at(d) == nullptr ? ColumnType::Integer : ColumnType::Text});
   const auto type = type_of_parts(tensor.dtype);
   columns.push_back({"val", is_complex(tensor.dtype) ? ColumnType::Text : type});
   if (!with_parts || !is_complex(tensor.dtype)) return columns;
@@ -80,7 +81,7 @@ class TensorLoader final : public RowLoader {
         name_(existing.own_name()),
         transaction_(session.database.connection()),
         staged_(session.database.catalog.stage(existing.type(), existing.labels, existing.grid, existing.replicas,
-                                               existing.schema)),
+                                               existing.schema, existing.names)),
         cells_(std::in_place, session.database.connection(), staged_.store(), session.statement.cancellation(),
                CellLoaderOptions{.memory = session.user.settings.memory_limit(),
                                  .spill_directory = session.database.file.scratch_directory(),
@@ -136,6 +137,12 @@ class TensorLoader final : public RowLoader {
   }
 
   std::int64_t index(const Cell& cell, std::size_t column) const {
+    if (const auto names = staged_.names.at(places_[column])) {
+      const auto* text = std::get_if<std::string>(&cell);
+      const auto found = text == nullptr ? -1 : names->find(*text);
+      if (found < 0) fail(column, text == nullptr ? "no text" : "'" + *text + "', which is the name of no index");
+      return found;
+    }
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) return *integer;
     fail(column, "no integer");
   }

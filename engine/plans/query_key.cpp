@@ -174,6 +174,11 @@ class KeyWriter {
     use = std::max(use, use_);
   }
 
+  void write(const ast::Text& quoted) {
+    const auto& [value] = quoted;
+    text(value);
+  }
+
   void write(const ast::Identifier& identifier) {
     const auto& [name, span, quoted, scope, qualified] = identifier;
     text(name);

@@ -266,7 +266,8 @@ std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Q
                                                               .labels = planned.query.results[n].label_names,
                                                               .dtype = planned.output(n).dtype,
                                                               .grid = tiles[n]->grid(),
-                                                              .tiles = std::move(tiles[n])}));
+                                                              .tiles = std::move(tiles[n]),
+                                                              .names = planned.query.results[n].index_names}));
   return relations;
 }
 

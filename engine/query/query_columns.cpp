@@ -14,8 +14,9 @@ std::vector<Column> columns_of(const BoundQuery& query) {
   std::vector<DType> dtypes;
   for (const auto output : query.graph.outputs()) dtypes.push_back(query.graph.vertex(output).dtype);
   CHECK(!dtypes.empty() && dtypes.size() == query.results.size(), "every result of a query is an output of its graph");
-  return dtypes.size() == 1 ? tensor_columns(query.results.front().label_names, dtypes.front())
-                            : several_columns(dtypes);
+  return dtypes.size() == 1
+             ? tensor_columns(query.results.front().label_names, query.results.front().index_names, dtypes.front())
+             : several_columns(dtypes);
 }
 
 std::vector<Column> columns_of_text(const std::string& query, SessionState& session) {

@@ -28,8 +28,8 @@ PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::
               "use SELECT, VALUES, or WITH ... SELECT");
 }
 
-SqlCells::SqlCells(PreparedSql rows, DType dtype, Shape shape)
-    : rows_(std::move(rows)), dtype_(dtype), shape_(std::move(shape)) {
+SqlCells::SqlCells(PreparedSql rows, DType dtype, Shape shape, DimensionNames names)
+    : rows_(std::move(rows)), dtype_(dtype), shape_(std::move(shape)), names_(std::move(names)) {
   const auto wanted = shape_.rank() + 1;
   const auto given = static_cast<std::size_t>(rows_.statement().column_count());
   in_parts_ = is_complex(dtype_) && given == wanted + 1;
@@ -43,8 +43,11 @@ SqlCells::SqlCells(PreparedSql rows, DType dtype, Shape shape)
 }
 
 void SqlCells::fail(int column, const std::string& what) const {
+  const auto d = static_cast<std::size_t>(column);
   throw Error(ErrorKind::Value, place(row_) + ": " + rows_.column_name(column) + " is " + what, std::nullopt,
-              static_cast<std::size_t>(column) < shape_.rank() ? "a key is made of integers" : "a value is a number");
+              d >= shape_.rank()          ? "a value is a number"
+              : names_.at(d) != nullptr ? "the key is one of the dimension's names: ALTER TENSOR ... EXTEND adds others"
+                                          : "a key is made of integers");
 }
 
 CellValue SqlCells::number(int column) {
@@ -63,6 +66,24 @@ double SqlCells::part(int column) {
   return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
 }
 
+std::int64_t SqlCells::index(std::size_t dimension) {
+  const auto column = static_cast<int>(dimension);
+  if (const auto names = names_.at(dimension)) {
+    const auto value = rows_.statement().value(column);
+    // Numbers are the texts that SQL compares names with.
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    const auto* text = std::get_if<std::string>(&value);
+    const auto name = integer != nullptr ? std::to_string(*integer) : text != nullptr ? *text : std::string();
+    const auto found = names->find(name);
+    if (found < 0) fail(column, std::visit(NameOfValue{}, value) + ", which is the name of no index");
+    return found;
+  }
+  const auto value = number(column);
+  const auto index = to_element<std::int64_t>(value);
+  if (!index) fail(column, to_string(value) + ", which is no integer");
+  return *index;
+}
+
 bool SqlCells::next(KeyedCell& cell) {
   if (!rows_.step()) return false;
   cell.line = ++row_;
@@ -70,13 +91,7 @@ bool SqlCells::next(KeyedCell& cell) {
   DCHECK(static_cast<std::size_t>(rows_.statement().column_count()) == rank + (in_parts_ ? 2 : 1),
          "a row is a key and a value");
   cell.key.resize(rank);
-  for (std::size_t d = 0; d < rank; ++d) {
-    const auto column = static_cast<int>(d);
-    const auto value = number(column);
-    const auto index = to_element<std::int64_t>(value);
-    if (!index) fail(column, to_string(value) + ", which is no integer");
-    cell.key[d] = *index;
-  }
+  for (std::size_t d = 0; d < rank; ++d) cell.key[d] = index(d);
   const auto first = static_cast<int>(rank);
   if (in_parts_) cell.value = std::complex<double>(part(first), part(first + 1));
   else cell.value = number(first);

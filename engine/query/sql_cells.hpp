@@ -12,12 +12,13 @@ namespace eindb {
 /// the message: "COPY".
 PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::string& what);
 
-/// The rows of a query as cells: key..., value; for complex types also key..., re, im. Error{Value} names the row,
-/// counted from 1, if it has NULL, text that is not a complex number of such a type, or a key that is not an integer.
+/// The rows of a query as cells: key..., value; for complex types also key..., re, im. Indices with names are given as
+/// these. Error{Value} names the row, counted from 1, if it has NULL, text that is not a complex number of such a type,
+/// a key that is not an integer, or none of the names.
 class SqlCells final : public CellSource {
  public:
   /// Error{Value} unless the query has one column per dimension and one for the value, or two for its parts.
-  SqlCells(PreparedSql rows, DType dtype, Shape shape);
+  SqlCells(PreparedSql rows, DType dtype, Shape shape, DimensionNames names = {});
 
   DType dtype() const override { return dtype_; }
   const Shape& shape() const override { return shape_; }
@@ -26,12 +27,14 @@ class SqlCells final : public CellSource {
 
  private:
   [[noreturn]] void fail(int column, const std::string& what) const;
+  std::int64_t index(std::size_t dimension);
   CellValue number(int column);
   double part(int column);
 
   PreparedSql rows_;
   DType dtype_;
   Shape shape_;
+  DimensionNames names_;
   bool in_parts_ = false;  // re and im
   std::int64_t row_ = 0;
 };

@@ -310,7 +310,8 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
                                    .grid = grid_to_read(planned, 0, *session_),
                                    .tiles = std::make_shared<HeldTileReader>(
                                        [tiles](std::int64_t id) { return tiles->get_values(id); },
-                                       [tiles](std::int64_t from) { return tiles->next(from); }, std::move(cells))});
+                                       [tiles](std::int64_t from) { return tiles->next(from); }, std::move(cells)),
+                                   .names = planned.query.results.front().index_names});
 }
 
 void PreparedSql::compile(bool keep) {

@@ -29,7 +29,8 @@ VisibleTable described(const StoredQuery& stored, SessionState& session) {
                         .grid = planned.result_grid(),
                         .tiles = std::make_shared<HeldTileReader>([](std::int64_t) -> TilePtr {
                           throw Error(ErrorKind::Internal, "a table that is described is not read");
-                        })}};
+                        }),
+                        .names = planned.query.results.front().index_names}};
   } catch (const Error& error) {
     throw of_view(error);
   }

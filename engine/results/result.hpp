@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/result_tiles.hpp"
+#include "tensor/index_names.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
 
@@ -37,6 +38,7 @@ struct TensorRelation {
   DType dtype = DType::Float64;
   TileGrid grid;
   std::shared_ptr<ResultTiles> tiles;  ///< in tiles of the grid
+  DimensionNames names = {};           ///< of its indices
 
   /// The tile with all values; null if it is all zero. Throws Error if it cannot be read back from the scratch file.
   TilePtr tile(std::int64_t tile_id) const { return tiles->get_values(tile_id); }

@@ -33,6 +33,7 @@ class TensorRows final : public RowSource {
     const auto rank = index_.size();
     row.resize(rank + 1);
     for (std::size_t d = 0; d < rank; ++d) row[d] = index_[d];
+    if (!tensor_->names.empty()) name_indices(row);
     row[rank] = value();
     ++offset_;
     --run_left_;
@@ -57,6 +58,11 @@ class TensorRows final : public RowSource {
     }
     DCHECK(run_left_ > 0, "a cell that is left lies in a tile");
     DCHECK(tile_ == nullptr || tile_->shape() == grid.tile_shape(key), "a tile has the shape of its place in the grid");
+  }
+
+  void name_indices(Row& row) const {
+    for (std::size_t d = 0; d < index_.size(); ++d)
+      if (const auto names = tensor_->names.at(d)) row[d] = names->name(index_[d]);
   }
 
   Cell value() const {
@@ -92,8 +98,10 @@ class SeveralRows final : public RowSource {
  private:
   std::string key() const {
     std::string text = "(";
-    for (std::size_t d = 0; d + 1 < cell_.size(); ++d)
-      text += (d == 0 ? "" : ",") + std::to_string(std::get<std::int64_t>(cell_[d]));
+    for (std::size_t d = 0; d + 1 < cell_.size(); ++d) {
+      const auto* name = std::get_if<std::string>(&cell_[d]);
+      text += (d == 0 ? "" : ",") + (name != nullptr ? *name : std::to_string(std::get<std::int64_t>(cell_[d])));
+    }
     return text + ")";
   }
 
@@ -120,9 +128,10 @@ class ListedRows final : public RowSource {
 
 }  // namespace
 
-std::vector<Column> tensor_columns(const std::vector<std::string>& labels, DType dtype) {
+std::vector<Column> tensor_columns(const std::vector<std::string>& labels, const DimensionNames& names, DType dtype) {
   std::vector<Column> columns;
-  for (const auto& label : labels) columns.push_back({label, ColumnType::Integer});
+  for (std::size_t d = 0; d < labels.size(); ++d)
+    columns.push_back({labels[d], names.at(d) == nullptr ? ColumnType::Integer : ColumnType::Text});
   columns.push_back({"val", column_type(dtype)});
   return columns;
 }

@@ -8,10 +8,10 @@
 
 namespace eindb {
 
-/// The columns for the rows of a tensor: its labels, then val.
-std::vector<Column> tensor_columns(const std::vector<std::string>& labels, DType dtype);
+/// The columns for the rows of a tensor: its labels, then val. Indices with names are texts.
+std::vector<Column> tensor_columns(const std::vector<std::string>& labels, const DimensionNames& names, DType dtype);
 
-/// The cells of a tensor as rows (labels..., val) in row-major order.
+/// The cells of a tensor as rows (labels..., val) in row-major order, with the names of indices that have some.
 std::unique_ptr<RowSource> tensor_rows(std::shared_ptr<const TensorRelation> tensor);
 
 /// The columns for the rows of several tensors: tensor, key, val.

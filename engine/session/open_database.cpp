@@ -153,7 +153,8 @@ std::optional<InputTensor> OpenDatabase::find_tensor(const std::string& name) {
                      .attached = false,
                      .present = catalog.present(*found),
                      .encoding = found->encoding,
-                     .cells = cells_of(*found)};
+                     .cells = cells_of(*found),
+                     .names = found->names};
 }
 
 std::optional<CellEstimate> OpenDatabase::cells_of(const TensorInfo& tensor) {

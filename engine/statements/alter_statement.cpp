@@ -5,6 +5,7 @@
 #include "engine/results/rows.hpp"
 #include "engine/statements/constant_value.hpp"
 #include "engine/statements/growth.hpp"
+#include "engine/statements/index_names_clause.hpp"
 #include "engine/statements/moved_tiles.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/stored_types.hpp"
@@ -19,7 +20,7 @@ void change_tensor(const TensorInfo& tensor, const ast::Identifier& new_name, Se
 
 void change_tensor(const TensorInfo& tensor, const ast::PartitionClause& partition, SessionState& session) {
   const auto grid = with_place(partition.span, [&] { return TileGrid(tensor.grid.shape(), partition.parts); });
-  if (grid != tensor.grid) move_tiles(tensor, tensor.type(), grid, tensor.replicas, session);
+  if (grid != tensor.grid) move_tiles(tensor, tensor.type(), grid, tensor.replicas, tensor.names, session);
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::ReplicasClause& replicas, SessionState& session) {
@@ -28,16 +29,32 @@ void change_tensor(const TensorInfo& tensor, const ast::ReplicasClause& replicas
                 "CREATE TENSOR ... AS EINSUM ... makes one of the database");
   const auto copies = session.database.replicas(replicas);
   // Even with an unchanged number of copies: the tiles move to the current workers.
-  if (copies > 0 || tensor.is_sharded()) move_tiles(tensor, tensor.type(), tensor.grid.even(), copies, session);
+  if (copies > 0 || tensor.is_sharded())
+    move_tiles(tensor, tensor.type(), tensor.grid.even(), copies, tensor.names, session);
+}
+
+IndexNames::Ptr extended_names(const TensorInfo& tensor, std::size_t d, const ast::NamesClause& clause,
+                               SessionState& session) {
+  if (const auto before = tensor.names.at(d)) return more_names_of_indices(*before, clause, session);
+  throw Error(ErrorKind::Value,
+              "the indices of dimension " + tensor.labels[d] + " of " + tensor.name + " have no names", clause.span,
+              "write its new extent: EXTEND (" + tensor.labels[d] + " 2000)");
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::ExtendClause& extend, SessionState& session) {
   auto extents = tensor.shape().extents();
+  auto all_names = tensor.names;
   std::vector<bool> seen(extents.size(), false);
-  for (const auto& [label, extent, span] : extend.dimensions) {
+  for (const auto& [dimension, names] : extend.dimensions) {
+    const auto& [label, extent, span] = dimension;
     const auto d = dimension_named(tensor, label);
     if (seen[d]) throw Error(ErrorKind::Label, "the label " + label.text + " is given twice", label.span);
     seen[d] = true;
+    if (names) {
+      all_names.set(d, extended_names(tensor, d, *names, session));
+      extents[d] = all_names.at(d)->size();
+      continue;
+    }
     const auto wanted = whole_number(*extent, 0, "an extent", session.statement.parameters());
     if (wanted < tensor.shape()[d])
       throw Error(ErrorKind::Shape,
@@ -47,8 +64,10 @@ void change_tensor(const TensorInfo& tensor, const ast::ExtendClause& extend, Se
                   "cells are never taken away; CREATE TENSOR Y AS EINSUM Y[i,j] = " + tensor.name +
                       "[0:10,j] makes a shorter one");
     extents[d] = wanted;
+    all_names.set(d, with_place(span, [&] { return grown_names(tensor, d, wanted); }));
   }
-  with_place(extend.dimensions.front().span, [&] { return extend_tensor(tensor, extents, session); });
+  with_place(extend.dimensions.front().dimension.span,
+             [&] { return extend_tensor(tensor, extents, all_names, session); });
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::LabelRenaming& renaming, SessionState& session) {
@@ -69,7 +88,7 @@ void change_tensor(const TensorInfo& tensor, const ast::TypeClause& clause, Sess
                     ? "CREATE OR REPLACE TENSOR ... AS EINSUM ... takes REAL, IMAG or ABS of them"
                     : "CREATE OR REPLACE TENSOR ... AS EINSUM ... = CAST(... AS INT64) cuts off fractions");
   }
-  with_place(clause.type.span, [&] { move_tiles(tensor, type, tensor.grid, tensor.replicas, session); });
+  with_place(clause.type.span, [&] { move_tiles(tensor, type, tensor.grid, tensor.replicas, tensor.names, session); });
 }
 
 }  // namespace

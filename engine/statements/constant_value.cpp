@@ -22,6 +22,7 @@ std::optional<std::int64_t> written_integer(const ast::Expression& e) {
 
 ParameterValue constant_value(const ast::Expression& expression, const NameSource& names) {
   if (const auto integer = written_integer(expression)) return *integer;
+  if (const auto* text = std::get_if<ast::Text>(&expression.node)) return text->value;
   if (const auto* parameter = std::get_if<ast::Parameter>(&expression.node);
       parameter != nullptr && parameter->number >= 1 && parameter->number <= names.parameters.size())
     return names.parameters[parameter->number - 1];

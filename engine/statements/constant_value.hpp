@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// The value of an expression without tensors and labels: an integer if it is an integer literal, otherwise FLOAT64.
+/// The value of an expression without tensors and labels: a text or an integer if it is such a literal, otherwise FLOAT64.
 /// `names` gives parameters and macros. Throws Error with the place of a tensor or a label.
 ParameterValue constant_value(const ast::Expression& expression, const NameSource& names);
 

@@ -82,7 +82,7 @@ TensorInfo stage(const std::optional<TensorInfo>& existing, StoredType type, con
                  const Settings& settings) {
   if (existing)
     return database.catalog.stage(existing->type(), existing->labels, existing->grid, existing->replicas,
-                                  existing->schema);
+                                  existing->schema, existing->names);
   const auto partition = default_partition(shape, type, default_tile_bytes(shape, type, most_cells, settings));
   return database.catalog.stage(type, labels, TileGrid(shape, partition), database.replicas({}));
 }

@@ -8,6 +8,7 @@
 #include "engine/query/pipeline.hpp"
 #include "engine/query/sql_cells.hpp"
 #include "engine/results/rows.hpp"
+#include "engine/statements/index_names_clause.hpp"
 #include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/stored_types.hpp"
@@ -22,9 +23,11 @@ struct TensorType {
   std::vector<std::string> labels;
   TileGrid grid;
   int replicas = 0;  // not of a temporary tensor
+  DimensionNames names = {};
 
   bool is_that_of(const TensorInfo& tensor) const {
-    return tensor.type() == type && tensor.labels == labels && tensor.grid == grid && tensor.replicas == replicas;
+    return tensor.type() == type && tensor.labels == labels && tensor.grid == grid && tensor.replicas == replicas &&
+           tensor.names == names;
   }
 };
 
@@ -60,8 +63,9 @@ class NewTensor {
     return with_place(name_.span, [&] {
       auto& catalog = database_.catalog;
       if (!before_ && is_staged()) catalog.require_free_in(schema_, name_.text);
-      made_ = is_staged() ? catalog.stage(type.type, type.labels, type.grid, type.replicas, schema_)
-                          : catalog.create(name_.text, type.type, type.labels, type.grid, type.replicas, schema_);
+      made_ = is_staged()
+                  ? catalog.stage(type.type, type.labels, type.grid, type.replicas, schema_, type.names)
+                  : catalog.create(name_.text, type.type, type.labels, type.grid, type.replicas, schema_, type.names);
       return *made_;
     });
   }
@@ -102,15 +106,23 @@ std::optional<Partition> partition_of(const ast::CreateTensor& create) {
 struct Declared {
   std::vector<std::string> labels;
   Shape shape;
+  DimensionNames names;
 };
 
-Declared declared(const std::vector<ast::Dimension>& dimensions, SourceSpan name) {
+Declared declared(const std::vector<ast::DeclaredDimension>& dimensions, SourceSpan name, SessionState& session) {
   Declared out;
   std::set<std::string> seen;
   std::vector<std::int64_t> extents;
-  for (const auto& dimension : dimensions) {
+  for (const auto& [dimension, clause] : dimensions) {
     if (!seen.insert(dimension.label.text).second)
       throw Error(ErrorKind::DuplicateName, "label " + dimension.label.text + " is given twice", dimension.span);
+    if (clause) {
+      auto names = names_of_indices(*clause, session);
+      extents.push_back(names->size());
+      out.names.set(out.labels.size(), std::move(names));
+      out.labels.push_back(dimension.label.text);
+      continue;
+    }
     const auto* extent = dimension.extent ? std::get_if<ast::Integer>(&dimension.extent->value) : nullptr;
     if (extent == nullptr)
       throw Error(ErrorKind::Value, "label " + dimension.label.text + " needs an extent", dimension.span);
@@ -126,20 +138,21 @@ TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::Crea
                     [&] { return TileGrid(shape, partition); });
 }
 
-TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, OpenDatabase& database,
-                         const Settings& settings) {
+TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, SessionState& session) {
   CHECK(create.dimensions.has_value(), "a tensor that no query gives is declared with its dimensions");
   const auto type = type_of(create.type).value_or(StoredType());
-  auto [labels, shape] = declared(*create.dimensions, create.name.span);
-  const auto partition = partition_of(create).value_or(default_partition(shape, type, settings.tile_bytes()));
-  return tensor.make({type, std::move(labels), grid_of(shape, partition, create), replicas_of(create, database)});
+  auto [labels, shape, names] = declared(*create.dimensions, create.name.span, session);
+  const auto partition =
+      partition_of(create).value_or(default_partition(shape, type, session.user.settings.tile_bytes()));
+  return tensor.make({type, std::move(labels), grid_of(shape, partition, create), replicas_of(create, session.database),
+                      std::move(names)});
 }
 
 void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, NewTensor& tensor, SessionState& session) {
   auto rows = prepare_rows(sql, session, "CREATE TENSOR");
-  const auto made = make_declared(create, tensor, session.database, session.user.settings);
+  const auto made = make_declared(create, tensor, session);
   with_place_of_rows(sql.span, [&] {
-    SqlCells cells(std::move(rows), made.dtype, made.shape());
+    SqlCells cells(std::move(rows), made.dtype, made.shape(), made.names);
     load_cells(cells, made, session.database, session.user.settings, session.statement);
   });
 }
@@ -154,8 +167,11 @@ void create_from_query(const ast::Query& query, ResultRequest request, Encoding 
   std::vector<StoredResult> results;
   for (auto& tensor : tensors) {
     const auto n = results.size();
-    results.push_back(tensor.make_or_keep(
-        {{planned.output(n).dtype, encoding}, planned.query.results[n].label_names, planned.result_grid(n), replicas}));
+    results.push_back(tensor.make_or_keep({{planned.output(n).dtype, encoding},
+                                           planned.query.results[n].label_names,
+                                           planned.result_grid(n),
+                                           replicas,
+                                           planned.query.results[n].index_names}));
     const auto& made = results.back().tensor;
     CHECK(made.dtype == planned.output(n).dtype && made.grid == planned.result_grid(n),
           "a tensor that is made has the type and the tiles of its result");
@@ -174,7 +190,7 @@ void fill(const ast::CreateTensor& create, std::vector<NewTensor>& tensors, Sess
   } else if (const auto* sql = std::get_if<ast::Sql>(&create.source)) {
     create_from_rows(create, *sql, tensors.front(), session);
   } else {
-    make_declared(create, tensors.front(), session.database, session.user.settings);
+    make_declared(create, tensors.front(), session);
   }
 }
 

@@ -64,13 +64,31 @@ std::size_t dimension_named(const TensorInfo& tensor, const ast::Identifier& lab
                             : "its dimensions are " + all);
 }
 
+IndexNames::Ptr grown_names(const TensorInfo& tensor, std::size_t d, std::int64_t extent) {
+  auto names = tensor.names.at(d);
+  if (names == nullptr || extent == tensor.shape()[d]) return names;
+  if (names->is_calendar()) return IndexNames::calendar(names->first(), names->step(), extent);
+  const auto& label = tensor.labels[d];
+  throw Error(ErrorKind::Value,
+              "the indices of dimension " + label + " of " + tensor.name + " have names, and further ones need some",
+              std::nullopt,
+              "ALTER TENSOR " + tensor.name + " EXTEND (" + label + " IN ('...')) adds names; then set the cells");
+}
+
 TensorInfo extend_tensor(const TensorInfo& tensor, const std::vector<std::int64_t>& extents, SessionState& session) {
+  DimensionNames names;
+  for (std::size_t d = 0; d < extents.size(); ++d) names.set(d, grown_names(tensor, d, extents[d]));
+  return extend_tensor(tensor, extents, names, session);
+}
+
+TensorInfo extend_tensor(const TensorInfo& tensor, const std::vector<std::int64_t>& extents,
+                         const DimensionNames& names, SessionState& session) {
   const auto& grid = tensor.grid;
   CHECK(extents.size() == grid.rank(), "each dimension has an extent");
   if (extents == grid.shape().extents()) return tensor;
   check_storable(Shape(extents), tensor.dtype);
   if (tensor.is_sharded())
-    return move_tiles(tensor, tensor.type(), even_grid_for(grid, extents), tensor.replicas, session);
+    return move_tiles(tensor, tensor.type(), even_grid_for(grid, extents), tensor.replicas, names, session);
   std::vector<std::int64_t> edges(grid.rank(), 0);
   Partition before = grid.partition();
   Partition after = grid.partition();
@@ -84,8 +102,9 @@ TensorInfo extend_tensor(const TensorInfo& tensor, const std::vector<std::int64_
   }
   const TileGrid cut(grid.shape(), before, edges);
   const TileGrid extended(Shape(extents), after, edges);
-  const auto there = cut == grid ? tensor : move_tiles(tensor, tensor.type(), cut, tensor.replicas, session);
-  return session.database.catalog.extend(there, extended);
+  const auto there =
+      cut == grid ? tensor : move_tiles(tensor, tensor.type(), cut, tensor.replicas, tensor.names, session);
+  return session.database.catalog.extend(there, extended, names);
 }
 
 }  // namespace eindb

@@ -46,6 +46,12 @@ struct Target {
   TensorInfo tensor;
   std::optional<std::size_t> along = {};
 
+  /// Those of the keys that are given.
+  DimensionNames names() const {
+    auto names = tensor.names;
+    if (along) names.set(*along, nullptr);
+    return names;
+  }
   bool has(std::size_t dimension, std::int64_t index) const {
     return index >= 0 && (dimension == along || index < tensor.shape()[dimension]);
   }
@@ -83,8 +89,29 @@ CellValue number_of(const ast::Expression& expression, const NameSource& names) 
               row.span, "(" + columns + "value)");
 }
 
+// The index that is called so. A number is the text that it is in SQL.
+std::int64_t index_called(const ParameterValue& value, const IndexNames& names, const Target& target,
+                          std::size_t dimension, SourceSpan span) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const auto* text = std::get_if<std::string>(&value);
+  const auto& label = target.tensor.labels[dimension];
+  if (integer == nullptr && text == nullptr)
+    throw Error(ErrorKind::Value, "the indices of dimension " + label + " have names, which are texts", span);
+  const auto name = integer != nullptr ? std::to_string(*integer) : *text;
+  if (const auto index = names.find(name); index >= 0) return index;
+  const auto nearest = names.nearest(name);
+  throw Error(ErrorKind::Value,
+              "no index of dimension " + label + " of " + target.tensor.name + " is called '" + name + "'", span,
+              !nearest.empty() ? "did you mean '" + nearest + "'?"
+                               : "ALTER TENSOR " + target.tensor.name + " EXTEND (" + label +
+                                     (names.is_calendar() ? " FROM ...)" : " IN ('...'))") + " adds names");
+}
+
 std::int64_t index_of(const ast::Expression& expression, const NameSource& names, const Target& target,
                       std::size_t dimension) {
+  const auto of_indices = target.tensor.names.at(dimension);
+  if (of_indices != nullptr && dimension != target.along)
+    return index_called(constant_value(expression, names), *of_indices, target, dimension, expression.span);
   const auto value = number_of(expression, names);
   const auto index = to_element<std::int64_t>(value);
   if (!index) {
@@ -163,7 +190,7 @@ GivenCells<T> read_rows(const ast::Sql& sql, const Target& target, SessionState&
   const auto& tensor = target.tensor;
   const auto most = static_cast<std::size_t>(session.user.settings.memory_limit() / kShareOfMemory);
   const auto bytes = sizeof(T) + sizeof(PlacedCell) + (tensor.grid.rank() + 1) * sizeof(std::int64_t);
-  SqlCells cells(prepare_rows(sql, session, "INSERT INTO TENSOR"), tensor.dtype, tensor.shape());
+  SqlCells cells(prepare_rows(sql, session, "INSERT INTO TENSOR"), tensor.dtype, tensor.shape(), target.names());
   GivenCells<T> given;
   for (KeyedCell cell; cells.next(cell);) {
     if (given.values.size() * bytes >= most) {

@@ -76,14 +76,14 @@ std::optional<std::vector<std::int64_t>> reached_tiles(OpenDatabase& database, c
 std::int64_t memory_for_moves(const Settings& settings) { return settings.memory_limit() / 4; }
 
 TensorInfo move_tiles(const TensorInfo& tensor, StoredType type, const TileGrid& grid, int replicas,
-                      SessionState& session) {
+                      const DimensionNames& names, SessionState& session) {
   auto& database = session.database;
   const auto& statement = session.statement;
   CHECK(database.connection().in_transaction(), "tiles are moved in a transaction");
   for (std::size_t d = 0; d < grid.rank(); ++d)
     CHECK(grid.shape()[d] >= tensor.shape()[d], "a tensor loses no cells where its tiles are moved");
   ReadSnapshot snapshot(database.file, 1);
-  const auto staged = database.catalog.stage(type, tensor.labels, grid, replicas, tensor.schema);
+  const auto staged = database.catalog.stage(type, tensor.labels, grid, replicas, tensor.schema, names);
   {
     RecentTiles tiles(snapshot, tensor.store(), memory_for_moves(session.user.settings));
     TileWriter writer(database.connection(), staged.store());

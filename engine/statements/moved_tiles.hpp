@@ -17,6 +17,6 @@ std::int64_t memory_for_moves(const Settings& settings);
 /// numbers or both of integers, or the new one is complex. Reports progress. Error{Value} for a value that the type
 /// does not hold.
 TensorInfo move_tiles(const TensorInfo& tensor, StoredType type, const TileGrid& grid, int replicas,
-                      SessionState& session);
+                      const DimensionNames& names, SessionState& session);
 
 }  // namespace eindb

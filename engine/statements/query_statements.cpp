@@ -45,7 +45,7 @@ Result execute_statement(const ast::Query& query, SessionState& session) {
   result.tensor = std::move(tensors.front());
   CHECK(result.tensor != nullptr && result.tensor->labels.size() == result.tensor->grid.rank(),
         "a result has a label for each dimension");
-  result.columns = tensor_columns(result.tensor->labels, result.tensor->dtype);
+  result.columns = tensor_columns(result.tensor->labels, result.tensor->names, result.tensor->dtype);
   result.rows = tensor_rows(result.tensor);
   return result;
 }

@@ -67,8 +67,9 @@ struct ExpressionBinder::Access {
 ScalarPtr ExpressionBinder::lower_access(const ast::Reference& e, SourceSpan span, Draft& draft) {
   const auto& name = e.name.text;
   auto base = tensors_.get(e.name);
-  const auto bound = graph_.vertex(base).bound;
-  const auto [at, deferred] = held_indices(e, bound);
+  const auto named = bound_of(base);
+  const auto& bound = named.shape;
+  const auto [at, deferred] = held_indices(e, named);
   if (std::any_of(at.begin(), at.end(), [](const auto& held) { return held.has_value(); }))
     base = selected(base, at, deferred);
 

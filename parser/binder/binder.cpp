@@ -90,7 +90,7 @@ class QueryBinder {
   BoundQuery finish() {
     std::vector<VertexId> outputs;
     for (const auto& [name, vertex] : results_) {
-      bound_.results.push_back({name, label_names(vertex)});
+      bound_.results.push_back({name, label_names(vertex), names_of_indices(vertex)});
       outputs.push_back(as_output(vertex, name, outputs));
     }
     bound_.graph.set_outputs(std::move(outputs));
@@ -105,7 +105,14 @@ class QueryBinder {
 
   std::vector<std::string> label_names(VertexId vertex) const {
     const auto derivative = derivative_labels_.find(vertex);
-    return derivative != derivative_labels_.end() ? derivative->second : dimension_names(bound_.graph, vertex);
+    return derivative != derivative_labels_.end() ? derivative->second.label_names
+                                                  : dimension_names(bound_.graph, vertex);
+  }
+
+  DimensionNames names_of_indices(VertexId vertex) const {
+    const auto derivative = derivative_labels_.find(vertex);
+    return derivative != derivative_labels_.end() ? derivative->second.index_names
+                                                  : index_names(bound_.graph, vertex);
   }
 
   // ---- Items and bodies
@@ -197,10 +204,10 @@ class QueryBinder {
 
   std::vector<Result> define(const std::vector<BoundDerivative>& derivatives) {
     std::vector<Result> results;
-    for (const auto& [name, vertex, labels] : derivatives) {
-      tensors_.define(name, vertex);
-      derivative_labels_.emplace(vertex, labels);
-      results.push_back({name.text, vertex});
+    for (const auto& derivative : derivatives) {
+      tensors_.define(derivative.name, derivative.vertex);
+      derivative_labels_.emplace(derivative.vertex, derivative);
+      results.push_back({derivative.name.text, derivative.vertex});
     }
     return results;
   }
@@ -224,7 +231,7 @@ class QueryBinder {
     require_stored(definition, tensor);
     require_rank(shape, definition.labels.size(), definition.name.text, definition.head_span);
     for (std::size_t d = 0; d < definition.labels.size(); ++d)
-      labels_.bind(definition.labels[d].label, shape[d], definition.name.text, d);
+      labels_.bind(definition.labels[d].label, shape[d], definition.name.text, d, tensor.names.at(d));
     return converted_to_stored(definition, bind_definition(definition, gives_order()), tensor);
   }
 
@@ -237,12 +244,13 @@ class QueryBinder {
     const auto value = expanded(definition.expression);
     const auto& reference = std::get<ast::Reference>(cells.node);
     auto binder = expression_binder(definition.name.text);
-    binder.bind_region_labels(reference, shape, region.span, value);
+    const NamedShape bound{shape, tensor.names};
+    binder.bind_region_labels(reference, bound, region.span, value);
     binder.check_names(value);
     auto vertex = bind_value(binder, value, binder.region_labels(reference), gives_order());
     bound_.graph.rename(vertex, definition.name.text);
     vertex = converted_to_stored(definition, vertex, tensor);
-    bound_.regions.push_back({.places = binder.bind_places(reference, shape, add_result)});
+    bound_.regions.push_back({.places = binder.bind_places(reference, bound, add_result)});
     return vertex;
   }
 
@@ -381,7 +389,7 @@ class QueryBinder {
   const NameSource& names_;
   BoundQuery bound_;
   std::vector<Result> results_;
-  std::map<VertexId, std::vector<std::string>> derivative_labels_;
+  std::map<VertexId, BoundDerivative> derivative_labels_;
   LabelScope labels_;
   TensorScope tensors_;
   ParameterScope parameters_;

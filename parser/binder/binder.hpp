@@ -15,6 +15,7 @@ namespace eindb {
 struct BoundResult {
   std::string name;                      ///< from the head: "Z"; "result" in subscript notation; "dW" for a derivative
   std::vector<std::string> label_names;  ///< of the result's dimensions, distinct
+  DimensionNames index_names = {};       ///< of the indices of these
 };
 
 /// A query with every name resolved.

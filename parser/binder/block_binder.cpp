@@ -143,6 +143,7 @@ ScalarPtr ExpressionBinder::in_order(const ast::Aggregate& e, SourceSpan span, D
   collect_free_labels(e.argument.front(), draft.visible, free);
   const auto along = label_along(e, word, free.labels(), span);
   auto numbers = along;
+  if (!is_numbered(e.op)) labels_.forget_index_names(along);
   if (is_numbered(e.op)) {
     const auto named = e.labels ? named_labels(*e.labels) : Labels{};
     if (named.size() != 2 || contains(free.labels(), named[1]))
@@ -234,6 +235,7 @@ ScalarPtr ExpressionBinder::fourier(const ast::Aggregate& e, SourceSpan span, Dr
   DistinctLabels free;
   collect_free_labels(e.argument.front(), draft.visible, free);
   const auto along = label_along(e, word, free.labels(), span);
+  labels_.forget_index_names(along);
   const auto values =
       converted(e.argument.front(), draft_inside(draft, {along}), [](DType type) -> std::optional<ScalarOp> {
         if (is_complex(type)) return std::nullopt;

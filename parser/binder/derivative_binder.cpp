@@ -76,7 +76,8 @@ std::vector<BoundDerivative> bind_gradient(const ast::Gradient& gradient, Vertex
   for (const auto& variable : gradient.variables) vertices.push_back(variables.add(variable.variable));
   std::vector<BoundDerivative> bound;
   for (std::size_t n = 0; n < vertices.size(); ++n)
-    bound.push_back({derivative_name(gradient.variables[n]), VertexId(), dimension_names(graph, vertices[n])});
+    bound.push_back({derivative_name(gradient.variables[n]), VertexId(), dimension_names(graph, vertices[n]),
+                     index_names(graph, vertices[n])});
   const auto derivatives = with_place(gradient.span, [&] { return add_gradients(graph, loss, vertices); });
   for (std::size_t n = 0; n < bound.size(); ++n) {
     bound[n].vertex = derivatives[n];
@@ -92,7 +93,7 @@ BoundDerivative bind_jvp(const ast::Jvp& jvp, VertexId result, EinGraph& graph, 
     tangents.push_back({variables.add(direction.variable), tensors.get(direction.tangent)});
     check_direction(graph.vertex(tangents.back().variable), graph.vertex(tangents.back().direction), direction);
   }
-  BoundDerivative bound{derivative_name(jvp), VertexId(), dimension_names(graph, result)};
+  BoundDerivative bound{derivative_name(jvp), VertexId(), dimension_names(graph, result), index_names(graph, result)};
   bound.vertex = with_place(jvp.span, [&] { return add_jvp(graph, result, tangents); });
   graph.rename(bound.vertex, bound.name.text);
   return bound;

@@ -14,6 +14,7 @@ struct BoundDerivative {
   ast::Identifier name;
   VertexId vertex;
   std::vector<std::string> label_names;  ///< those of the variable (gradient), or of the function (JVP)
+  DimensionNames index_names;            ///< likewise
 };
 
 /// Adds the derivatives of `loss`, the function of `gradient`, with respect to its variables, in their order. Throws

@@ -81,6 +81,36 @@ DType type_named(const ast::Identifier& name) {
 // a conversion before that.
 bool is_computed_type(const Vertex& vertex) { return vertex.dtype == vertex.compute_dtype; }
 
+// The index that is called so.
+std::int64_t index_called(const std::string& name, const IndexNames::Ptr& names, SourceSpan span,
+                          const std::string& place) {
+  if (names == nullptr) {
+    throw Error(ErrorKind::Value, "the indices of " + place + " have no names", span,
+                "give a number, or a label without quotes or in double ones");
+  }
+  if (const auto index = names->find(name); index >= 0) return index;
+  const auto nearest = names->nearest(name);
+  throw Error(ErrorKind::UnknownName, "no index of " + place + " is called '" + name + "'", span,
+              !nearest.empty()     ? "did you mean '" + nearest + "'?"
+              : names->size() == 0 ? ""
+                                   : "they are called '" + names->name(0) + "' to '" + names->name(names->size() - 1) + "'");
+}
+
+bool is_comparison(ast::InfixOp op) {
+  return op >= ast::InfixOp::Equal && op <= ast::InfixOp::GreaterEqual;
+}
+
+// a < b as b > a.
+ast::InfixOp turned(ast::InfixOp op) {
+  switch (op) {
+    case ast::InfixOp::Less: return ast::InfixOp::Greater;
+    case ast::InfixOp::LessEqual: return ast::InfixOp::GreaterEqual;
+    case ast::InfixOp::Greater: return ast::InfixOp::Less;
+    case ast::InfixOp::GreaterEqual: return ast::InfixOp::LessEqual;
+    default: return op;
+  }
+}
+
 // Collects the factors of a product, regardless of parentheses.
 void collect_factors(const ast::Expression& e, std::vector<const ast::Expression*>& out) {
   const auto* infix = std::get_if<ast::Infix>(&e.node);
@@ -195,6 +225,46 @@ ScalarPtr ExpressionBinder::lower(const ast::Parameter& e, SourceSpan span, Draf
   return parameters_.scalar(e, span);
 }
 
+ScalarPtr ExpressionBinder::lower(const ast::Text& e, SourceSpan span, Draft&) {
+  throw Error(ErrorKind::Value, "'" + e.value + "' is no number", span,
+              "a text is what an index is called: X['" + e.value + "',j], or label = '" + e.value +
+                  "'; names of tensors and labels stand in double quotes");
+}
+
+// label = 'Oslo'. Of names that ascend, day >= '2024-03' is a range of indices.
+ScalarPtr ExpressionBinder::compared_with_name(ast::InfixOp op, const ast::Expression& label,
+                                               const ast::Expression& text) const {
+  const auto& name = std::get<ast::Text>(text.node).value;
+  const auto* bare = std::get_if<ast::Name>(&label.node);
+  const auto* found = bare == nullptr ? nullptr : label_named(bare->name);
+  if (found == nullptr) {
+    throw Error(ErrorKind::Value, "'" + name + "' is compared with something that is no label", text.span,
+                "texts are what indices of labels are called");
+  }
+  const auto place = "label " + bare->name.text;
+  const auto names = graph_.labels().index_names(*found);
+  const auto against = [&](ScalarOp comparison, std::int64_t index) {
+    return ScalarExpression::call(comparison,
+                                  {ScalarExpression::label_index(*found), ScalarExpression::integer(index)});
+  };
+  const bool is_order = op != ast::InfixOp::Equal && op != ast::InfixOp::NotEqual;
+  if (!is_order || names == nullptr) return against(scalar_op(op), index_called(name, names, text.span, place));
+  if (!names->ascend()) {
+    throw Error(ErrorKind::Value, "the names of " + place + " do not ascend, so that nothing is before '" + name + "'",
+                text.span, "compare the indices with a number");
+  }
+  const bool with_equal = op == ast::InfixOp::LessEqual || op == ast::InfixOp::Greater;
+  const bool below = op == ast::InfixOp::Less || op == ast::InfixOp::LessEqual;
+  return against(below ? ScalarOp::Less : ScalarOp::GreaterEqual, names->count_below(name, with_equal));
+}
+
+ScalarPtr ExpressionBinder::compared(ast::InfixOp op, const ast::Expression& left, const ast::Expression& right,
+                                     Draft& draft) {
+  if (std::holds_alternative<ast::Text>(right.node)) return compared_with_name(op, left, right);
+  if (std::holds_alternative<ast::Text>(left.node)) return compared_with_name(turned(op), right, left);
+  return ScalarExpression::call(scalar_op(op), {lower(left, draft), lower(right, draft)});
+}
+
 ScalarPtr ExpressionBinder::lower(const ast::Name& e, SourceSpan span, Draft& draft) {
   if (e.name.scope == ast::kCombinedScope) return ScalarExpression::operand(e.name.text == "0" ? 0 : 1);
   if (const auto* label = label_named(e.name)) return ScalarExpression::label_index(*label);
@@ -212,7 +282,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan span, Draf
   };
   if (!std::all_of(e.terms.begin(), e.terms.end(), is_plain)) return lower_access(e, span, draft);
   const auto tensor = tensors_.get(e.name);
-  const auto [at, deferred] = held_indices(e, graph_.vertex(tensor).bound);
+  const auto [at, deferred] = held_indices(e, bound_of(tensor));
   Labels labels;
   for (std::size_t d = 0; d < e.terms.size(); ++d)
     if (!at[d]) labels.push_back(*labels_.find(std::get<ast::Identifier>(e.terms[d].value)));
@@ -220,10 +290,11 @@ ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan span, Draf
   return operand(selected(tensor, at, deferred), std::move(labels), draft);
 }
 
-ExpressionBinder::HeldIndices ExpressionBinder::held_indices(const ast::Reference& e, const Shape& bound) const {
+ExpressionBinder::HeldIndices ExpressionBinder::held_indices(const ast::Reference& e, const NamedShape& bound) const {
   HeldIndices held;
   for (std::size_t d = 0; d < e.terms.size(); ++d) {
-    held.at.push_back(held_index(e.terms[d], bound[d], dimension_of(e.name.text, d)));
+    held.at.push_back(
+        held_index(e.terms[d], bound.shape[d], bound.names.at(d), dimension_of(e.name.text, d)));
     const auto* parameter = std::get_if<ast::Parameter>(&e.terms[d].value);
     if (parameter != nullptr && parameters_.is_deferred(*parameter)) held.deferred.emplace(d, parameter->number - 1);
   }
@@ -240,7 +311,8 @@ VertexId ExpressionBinder::selected(VertexId tensor, const std::vector<std::opti
 }
 
 std::optional<std::int64_t> ExpressionBinder::held_index(const ast::IndexTerm& term, std::int64_t extent,
-                                                         const std::string& place) const {
+                                                         const IndexNames::Ptr& names, const std::string& place) const {
+  if (const auto* text = std::get_if<ast::Text>(&term.value)) return index_called(text->value, names, term.span, place);
   const auto* parameter = std::get_if<ast::Parameter>(&term.value);
   const auto* integer = std::get_if<ast::Integer>(&term.value);
   if (parameter == nullptr && integer == nullptr) return std::nullopt;
@@ -371,6 +443,8 @@ ScalarPtr ExpressionBinder::lower(const ast::Infix& e, SourceSpan, Draft& draft)
   // From left to right; a run of + or of * is one call. In long sums, subtractions become negated terms, so that the
   // expression stays flat.
   constexpr std::size_t kLongChain = 64;
+  if (is_comparison(e.operators.front()))
+    return compared(e.operators.front(), e.operands.front(), e.operands.back(), draft);
   const bool logic = e.operators.front() == ast::InfixOp::And || e.operators.front() == ast::InfixOp::Or;
   if (logic && e.operators.size() > kLongChain) return lower_logic(e, draft);
   const bool long_sum = e.operators.size() > kLongChain &&
@@ -405,10 +479,9 @@ ScalarPtr ExpressionBinder::lower(const ast::Case& e, SourceSpan span, Draft& dr
   }
   std::vector<ScalarPtr> arguments;
   for (const auto& branch : e.branches) {
-    auto when = lower(branch.when, draft);
-    if (!e.subject.empty())
-      when = ScalarExpression::call(ScalarOp::Equal, {lower(e.subject.front(), draft), std::move(when)});
-    arguments.push_back(std::move(when));
+    arguments.push_back(e.subject.empty()
+                            ? lower(branch.when, draft)
+                            : compared(ast::InfixOp::Equal, e.subject.front(), branch.when, draft));
     arguments.push_back(lower(branch.then, draft));
   }
   arguments.push_back(lower(e.otherwise.front(), draft));

@@ -17,10 +17,17 @@
 #include "parser/binder/matrix_functions.hpp"
 #include "parser/binder/packed_index.hpp"
 #include "parser/binder/parameter_scope.hpp"
+#include "parser/binder/result_binder.hpp"
 #include "parser/binder/tensor_scope.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
+
+/// The extents of a tensor whose cells are named, and what its indices are called.
+struct NamedShape {
+  Shape shape;
+  DimensionNames names;
+};
 
 /// Turns the expression of one definition into vertices of the graph.
 ///
@@ -44,12 +51,13 @@ class ExpressionBinder {
   void check_names(const ast::Expression& e);
   /// The same for `e` and the cells of a region of a tensor with the shape `bound` that get its values. Ranges in `e`
   /// stand for those of the region.
-  void bind_region_labels(const ast::Reference& cells, const Shape& bound, SourceSpan span, const ast::Expression& e);
+  void bind_region_labels(const ast::Reference& cells, const NamedShape& bound, SourceSpan span,
+                          const ast::Expression& e);
   /// The labels of a region's values, in the order of its indices.
   Labels region_labels(const ast::Reference& cells) const;
   /// Where the values go. Indices that are not affine functions of a label become vertices, for which `add_result`
   /// returns numbers of results. Error{Value} for indices outside.
-  std::vector<RegionPlace> bind_places(const ast::Reference& cells, const Shape& bound,
+  std::vector<RegionPlace> bind_places(const ast::Reference& cells, const NamedShape& bound,
                                        const std::function<std::size_t(VertexId)>& add_result);
   /// Adds the vertices for `e`; the last one has `head` as its output labels, in order and distinct.
   VertexId bind(const ast::Expression& e, Labels head);
@@ -125,6 +133,7 @@ class ExpressionBinder {
   ScalarPtr lower(const ast::Integer& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Real& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Parameter& e, SourceSpan span, Draft& draft);
+  ScalarPtr lower(const ast::Text& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Name& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Reference& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Aggregate& e, SourceSpan span, Draft& draft);
@@ -132,15 +141,18 @@ class ExpressionBinder {
   ScalarPtr lower(const ast::Prefix& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Infix& e, SourceSpan span, Draft& draft);
   ScalarPtr lower_logic(const ast::Infix& e, Draft& draft);
+  ScalarPtr compared(ast::InfixOp op, const ast::Expression& left, const ast::Expression& right, Draft& draft);
+  ScalarPtr compared_with_name(ast::InfixOp op, const ast::Expression& label, const ast::Expression& text) const;
   ScalarPtr lower(const ast::Case& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Cast& e, SourceSpan span, Draft& draft);
   [[noreturn]] void unknown_name(const ast::Identifier& name, SourceSpan span) const;
   [[noreturn]] void unknown_function(const ast::Identifier& function);
   void convert(VertexId vertex, DType type, SourceSpan place);
   ScalarPtr lower_random(const ast::Call& e, ScalarExpression::Kind kind, const Draft& draft);
+  NamedShape bound_of(VertexId vertex) const { return {graph_.vertex(vertex).bound, index_names(graph_, vertex)}; }
   std::optional<std::int64_t> held_index(const ast::IndexTerm& term, std::int64_t extent,
-                                         const std::string& place) const;
-  HeldIndices held_indices(const ast::Reference& e, const Shape& bound) const;
+                                         const IndexNames::Ptr& names, const std::string& place) const;
+  HeldIndices held_indices(const ast::Reference& e, const NamedShape& bound) const;
   VertexId selected(VertexId tensor, const std::vector<std::optional<std::int64_t>>& at,
                     const std::map<std::size_t, std::size_t>& deferred);
   std::optional<std::int64_t> constant_integer(const ast::Expression& e) const;
@@ -155,7 +167,7 @@ class ExpressionBinder {
   std::int64_t extent_of(const ast::Extent& extent) const;
   Range range_of(const ast::IndexRange& range, SourceSpan span, std::int64_t extent, const std::string& place) const;
   void sweep_labels(const ast::Expression& e);
-  void sweep_labels(const ast::Reference& reference, const Shape& bound, SourceSpan span);
+  void sweep_labels(const ast::Reference& reference, const NamedShape& bound, SourceSpan span);
   std::optional<NamedAffine> affine_of(const ast::Expression& e) const;
   bool names_scalar(const ast::Identifier& name) const;
   bool add_affine(const ast::Expression& e, std::int64_t factor, NamedAffine& sum) const;

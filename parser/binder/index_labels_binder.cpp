@@ -89,7 +89,7 @@ void ExpressionBinder::bind_labels(const ast::Expression& e, const std::vector<a
 
 void ExpressionBinder::sweep_labels(const ast::Expression& e) {
   if (const auto* reference = std::get_if<ast::Reference>(&e.node))
-    sweep_labels(*reference, graph_.vertex(tensors_.get(reference->name)).bound, e.span);
+    sweep_labels(*reference, bound_of(tensors_.get(reference->name)), e.span);
   if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node); aggregate != nullptr && aggregate->labels) {
     for (const auto& dimension : *aggregate->labels)
       if (dimension.extent)
@@ -98,17 +98,19 @@ void ExpressionBinder::sweep_labels(const ast::Expression& e) {
   for_each_child(e, [&](const ast::Expression& child) { sweep_labels(child); });
 }
 
-void ExpressionBinder::sweep_labels(const ast::Reference& reference, const Shape& bound, SourceSpan span) {
+void ExpressionBinder::sweep_labels(const ast::Reference& reference, const NamedShape& named, SourceSpan span) {
   const auto& name = reference.name.text;
+  const auto& bound = named.shape;
   require_rank(bound, reference.terms.size(), name, span);
   std::size_t ranges = 0;
   for (std::size_t d = 0; d < reference.terms.size(); ++d) {
     const auto& term = reference.terms[d];
     if (const auto* label = std::get_if<ast::Identifier>(&term.value)) {
-      own_labels_.add(labels_.bind(*label, bound[d], name, d));
+      own_labels_.add(labels_.bind(*label, bound[d], name, d, named.names.at(d)));
     } else if (const auto* range = std::get_if<ast::IndexRange>(&term.value)) {
-      const auto extent = range_of(*range, term.span, bound[d], dimension_of(name, d)).count;
-      own_labels_.add(labels_.bind(range_label(ranges++, term.span), extent, name, d));
+      const auto [begin, step, count] = range_of(*range, term.span, bound[d], dimension_of(name, d));
+      const auto names = named.names.at(d) == nullptr ? nullptr : named.names.at(d)->slice(begin, step, count);
+      own_labels_.add(labels_.bind(range_label(ranges++, term.span), count, name, d, names));
     } else if (const auto* computed = std::get_if<ast::ComputedIndex>(&term.value)) {
       if (!reference.padding) constraints_.push_back({&computed->index.front(), bound[d]});
     } else if (const auto* merged = std::get_if<ast::MergedIndex>(&term.value)) {

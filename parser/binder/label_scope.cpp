@@ -16,8 +16,27 @@ std::string LabelScope::Entry::place() const {
 std::string LabelScope::key_of(const ast::Identifier& name) { return std::to_string(name.scope) + ":" + name.text; }
 
 Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner,
-                       std::size_t dimension) {
-  return bind(name, extent, Entry{{}, owner, dimension, false});
+                       std::size_t dimension, const IndexNames::Ptr& names) {
+  const Entry entry{{}, owner, dimension, false};
+  const auto label = bind(name, extent, entry);
+  if (names != nullptr) name_indices(name, label, names, entry);
+  return label;
+}
+
+void LabelScope::name_indices(const ast::Identifier& name, Label label, const IndexNames::Ptr& names,
+                              const Entry& entry) {
+  const auto known = table_.index_names(label);
+  if (known == nullptr) {
+    if (named_at_.emplace(label, entry.place()).second) table_.set_index_names(label, names);
+    return;
+  }
+  if (same_names(known, names)) return;
+  std::int64_t first = 0;
+  while (known->name(first) == names->name(first)) ++first;
+  throw Error(ErrorKind::Label,
+              "index " + std::to_string(first) + " of label " + name.text + " is '" + known->name(first) + "' in " +
+                  named_at_.at(label) + " but '" + names->name(first) + "' in " + entry.place(),
+              name.span, "cells are joined by their indices, so that these must be in one order: use another label, or tensors of the same names");
 }
 
 Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner) {
@@ -50,6 +69,11 @@ Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, Entry e
                 name.span, "a label has one extent throughout a statement: use another label, or tensors that fit");
   }
   return found->second.label;
+}
+
+void LabelScope::forget_index_names(Label label) {
+  named_at_.emplace(label, "");
+  table_.set_index_names(label, nullptr);
 }
 
 const Label* LabelScope::find(const ast::Identifier& name) const {

@@ -21,8 +21,10 @@ class LabelScope {
   explicit LabelScope(LabelTable& table) : table_(table) {}
 
   /// The label, added if it is new. Error{Shape} if it is known with another extent. The extent is that of dimension
-  /// `dimension` (from 0) of `owner`, which the message names.
-  Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner, std::size_t dimension);
+  /// `dimension` (from 0) of `owner`, which the message names. `names` are those of its indices: Error{Label} if the
+  /// label has others.
+  Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner, std::size_t dimension,
+             const IndexNames::Ptr& names = nullptr);
   /// The same, with an extent from the head of the definition `owner`.
   Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner);
   /// The same, with an extent from another place, as a message names it: "a computed index in Z".
@@ -31,6 +33,8 @@ class LabelScope {
   const Label* find(const ast::Identifier& name) const;
   /// The names of the statement's own labels, for suggestions.
   std::vector<std::string> names() const;
+  /// From now on the indices of the label have no names, as they are those of values in another order.
+  void forget_index_names(Label label);
   /// A label that cannot be found by name.
   Label fresh(const std::string& display_name, std::int64_t extent) { return table_.add(display_name, extent); }
 
@@ -45,10 +49,13 @@ class LabelScope {
   };
 
   Label bind(const ast::Identifier& name, std::int64_t extent, Entry entry);
+  void name_indices(const ast::Identifier& name, Label label, const IndexNames::Ptr& names, const Entry& entry);
   static std::string key_of(const ast::Identifier& name);
 
   LabelTable& table_;
   std::unordered_map<std::string, Entry> entries_;
+  // The places that the names of their indices come from, also where these are forgotten.
+  std::unordered_map<Label, std::string> named_at_;
 };
 
 }  // namespace eindb

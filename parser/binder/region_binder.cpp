@@ -17,7 +17,7 @@ std::size_t place_of(Label label, const Labels& labels) {
 }  // namespace
 
 // The ranges of the region have labels without names, and those of references in `e` are matched with them.
-void ExpressionBinder::bind_region_labels(const ast::Reference& cells, const Shape& bound, SourceSpan span,
+void ExpressionBinder::bind_region_labels(const ast::Reference& cells, const NamedShape& bound, SourceSpan span,
                                           const ast::Expression& e) {
   std::size_t ranges = 0;
   std::vector<ast::Identifier> names;
@@ -73,10 +73,11 @@ VertexId ExpressionBinder::bind_index(const ast::Expression& index, const std::s
   return vertex;
 }
 
-std::vector<RegionPlace> ExpressionBinder::bind_places(const ast::Reference& cells, const Shape& bound,
+std::vector<RegionPlace> ExpressionBinder::bind_places(const ast::Reference& cells, const NamedShape& named,
                                                        const std::function<std::size_t(VertexId)>& add_result) {
   const auto values = region_labels(cells);
-  const auto [at, deferred] = held_indices(cells, bound);
+  const auto& bound = named.shape;
+  const auto [at, deferred] = held_indices(cells, named);
   std::vector<RegionPlace> places;
   std::size_t ranges = 0;
   for (std::size_t d = 0; d < cells.terms.size(); ++d) {

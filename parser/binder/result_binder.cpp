@@ -46,11 +46,24 @@ std::vector<std::string> dimension_names(const EinGraph& graph, VertexId vertex)
   return numbered(v.bound.rank());
 }
 
+DimensionNames index_names(const EinGraph& graph, VertexId vertex) {
+  const auto& v = graph.vertex(vertex);
+  if (v.is_input()) return v.stored->names;
+  DimensionNames names;
+  for (std::size_t d = 0; d < v.einsum.output.size(); ++d)
+    names.set(d, graph.labels().index_names(v.einsum.output[d]));
+  return names;
+}
+
 VertexId add_copy(EinGraph& graph, VertexId vertex, const std::string& name) {
   const auto names = dimension_names(graph, vertex);
+  const auto of_indices = index_names(graph, vertex);
   const auto extents = graph.vertex(vertex).bound.extents();
   Labels labels;
-  for (std::size_t d = 0; d < names.size(); ++d) labels.push_back(graph.labels().add(names[d], extents[d]));
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    labels.push_back(graph.labels().add(names[d], extents[d]));
+    graph.labels().set_index_names(labels.back(), of_indices.at(d));
+  }
   EinSum einsum{.inputs = {labels},
                 .output = labels,
                 .aggregated = {},

@@ -11,6 +11,9 @@ namespace eindb {
 /// is a stored tensor, gets the labels of its first reader, or d0, d1, ... if it has none.
 std::vector<std::string> dimension_names(const EinGraph& graph, VertexId vertex);
 
+/// What the indices of the result's dimensions are called.
+DimensionNames index_names(const EinGraph& graph, VertexId vertex);
+
 /// Adds a vertex that copies `vertex`, under the name `name`.
 VertexId add_copy(EinGraph& graph, VertexId vertex, const std::string& name);
 

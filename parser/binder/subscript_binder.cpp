@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "parser/binder/label_scope.hpp"
+#include "parser/binder/result_binder.hpp"
 #include "plan/selection.hpp"
 
 namespace eindb {
@@ -87,8 +88,9 @@ class SubscriptBinder {
   // Dimensions of extent 1 adapt to others, so they determine a label's extent only if nothing else does.
   void bind_extents(const Operand& operand) {
     const auto& tensor = graph_.vertex(operand.vertex);
+    const auto names = index_names(graph_, operand.vertex);
     for (std::size_t d = 0; d < operand.names.size(); ++d)
-      if (tensor.bound[d] != 1) labels_.bind(operand.names[d], tensor.bound[d], tensor.name, d);
+      if (tensor.bound[d] != 1) labels_.bind(operand.names[d], tensor.bound[d], tensor.name, d, names.at(d));
   }
 
   ContractionOperand read(const Operand& operand) {
@@ -184,6 +186,7 @@ VertexId embed_diagonals(EinGraph& graph, VertexId vertex, const Labels& distinc
       continue;
     }
     const auto copy = graph.labels().add(graph.labels().name(label), graph.labels().extent(label));
+    graph.labels().set_index_names(copy, graph.labels().index_names(label));
     einsum.output.push_back(copy);
     auto same = ScalarExpression::call(ScalarOp::Equal,
                                        {ScalarExpression::label_index(label), ScalarExpression::label_index(copy)});

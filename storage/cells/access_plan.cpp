@@ -67,16 +67,29 @@ struct TileSizes {
   double kept;  // bytes that stay cached
 };
 
+/// Whether the condition is one of names as SQLite compares texts by default.
+bool bounds_names(sqlite3_index_info& info, int n, Comparison comparison, const IndexNames& names) {
+  if (std::string_view(sqlite3_vtab_collation(&info, n)) != "BINARY") return false;
+  return names.ascend() || comparison == Comparison::Equal || comparison == Comparison::IsNull;
+}
+
 /// Uses the conditions on labels that bound a range; SQLite need not check them again.
-void take_conditions(sqlite3_index_info& info, AccessPlan& plan, BoxEstimate& estimate) {
+void take_conditions(sqlite3_index_info& info, const DimensionNames& names, AccessPlan& plan, BoxEstimate& estimate) {
   for (int n = 0; n < info.nConstraint; ++n) {
     const auto& constraint = info.aConstraint[n];
     const auto comparison = comparison_of(constraint.op);
     const auto rank = static_cast<int>(estimate.cells.size());
     if (constraint.usable == 0 || constraint.iColumn < 0 || constraint.iColumn >= rank || !comparison) continue;
     const auto d = static_cast<std::size_t>(constraint.iColumn);
+    const auto of_indices = names.at(d);
+    if (of_indices != nullptr && !bounds_names(info, n, *comparison, *of_indices)) continue;
     plan.conditions.push_back({.dimension = d, .comparison = *comparison});
     info.aConstraintUsage[n].argvIndex = static_cast<int>(plan.conditions.size());
+    if (of_indices != nullptr) {
+      if (*comparison == Comparison::Equal) estimate.cells[d] = std::min(1.0, estimate.cells[d]);
+      else estimate.cells[d] *= kGuessedPart;
+      continue;
+    }
     info.aConstraintUsage[n].omit = 1;
 
     sqlite3_value* value = nullptr;
@@ -126,14 +139,16 @@ bool may_skip_zeros(sqlite3_index_info& info, std::size_t rank, DType dtype) {
 }
 
 /// The order that ORDER BY, GROUP BY or DISTINCT wants, followed by the other dimensions; nullopt if it is not an order
-/// of labels. `count` is set to the number of steps that matter.
-std::optional<WalkOrder> wanted_order(const sqlite3_index_info& info, std::size_t rank, std::size_t& count) {
+/// of indices. `count` is set to the number of steps that matter.
+std::optional<WalkOrder> wanted_order(const sqlite3_index_info& info, const DimensionNames& names, std::size_t rank,
+                                      std::size_t& count) {
   WalkOrder order;
   std::vector<bool> taken(rank, false);
   for (int n = 0; n < info.nOrderBy && order.steps.size() < rank; ++n) {
     const auto column = info.aOrderBy[n].iColumn;
     if (column < 0 || column >= static_cast<int>(rank)) return std::nullopt;
     const auto d = static_cast<std::size_t>(column);
+    if (names.at(d) != nullptr && !names.at(d)->ascend()) return std::nullopt;
     if (taken[d]) continue;
     taken[d] = true;
     order.steps.push_back({.dimension = d, .descending = info.aOrderBy[n].desc != 0});
@@ -156,9 +171,10 @@ bool keeps_band(const WalkOrder& order, const BoxEstimate& estimate, const TileS
   return tiles * sizes.tile <= sizes.kept;
 }
 
-void choose_order(sqlite3_index_info& info, AccessPlan& plan, const BoxEstimate& estimate, const TileSizes& sizes) {
+void choose_order(sqlite3_index_info& info, const DimensionNames& names, AccessPlan& plan, const BoxEstimate& estimate,
+                  const TileSizes& sizes) {
   std::size_t count = 0;
-  auto wanted = wanted_order(info, estimate.grid.rank(), count);
+  auto wanted = wanted_order(info, names, estimate.grid.rank(), count);
   if (!wanted || info.nOrderBy == 0) return;
   // Of very many tiles those without values are passed over in the order of their numbers alone.
   const bool passes_over = plan.skips_zeros && estimate.all_parts() > kMostPartsVisited;
@@ -193,16 +209,16 @@ bool wants_values(const sqlite3_index_info& info, std::size_t rank) {
 
 }  // namespace
 
-AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dtype, std::int64_t kept_bytes,
-                       bool has_cells) {
+AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, const DimensionNames& names, DType dtype,
+                       std::int64_t kept_bytes, bool has_cells) {
   const TileSizes sizes(grid, dtype, kept_bytes);
   AccessPlan plan;
   BoxEstimate estimate(grid);
   plan.reads_values = wants_values(info, grid.rank());
   plan.skips_zeros = plan.reads_values && may_skip_zeros(info, grid.rank(), dtype);
-  take_conditions(info, plan, estimate);
+  take_conditions(info, names, plan, estimate);
   plan.order = WalkOrder::natural(grid.rank());
-  if (!plan.skips_zeros || !has_cells) choose_order(info, plan, estimate, sizes);
+  if (!plan.skips_zeros || !has_cells) choose_order(info, names, plan, estimate, sizes);
   estimate_cost(info, plan, estimate, sizes);
   CHECK(plan.order.steps.size() == grid.rank(), "a scan has a step for each dimension");
   return plan;

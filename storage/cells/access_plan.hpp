@@ -6,6 +6,7 @@
 #include "storage/cells/cell_walk.hpp"
 #include "storage/cells/index_constraint.hpp"
 #include "tensor/dtype.hpp"
+#include "tensor/index_names.hpp"
 #include "tensor/partition.hpp"
 
 struct sqlite3_index_info;
@@ -32,7 +33,8 @@ struct AccessPlan {
 /// Example: ORDER BY i, j over A(i, j) cut 8 x 8 keeps 8 tiles; so does ORDER BY j, i; WHERE i = 3 ORDER BY j keeps
 /// none. With `has_cells`, a scan without zeros goes by the cells of one tile after the other (TileReader::has_cells),
 /// and SQLite sorts its rows.
-AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dtype, std::int64_t kept_bytes,
-                       bool has_cells);
+/// Conditions on indices with `names` are checked by SQLite, too, which compares the names.
+AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, const DimensionNames& names, DType dtype,
+                       std::int64_t kept_bytes, bool has_cells);
 
 }  // namespace eindb

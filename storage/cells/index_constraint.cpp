@@ -86,4 +86,21 @@ IndexRange restrict(IndexRange range, Comparison comparison, sqlite3_value* valu
   }
 }
 
+IndexRange restrict(IndexRange range, Comparison comparison, sqlite3_value* value, const IndexNames& names) {
+  if (comparison == Comparison::IsNull || sqlite3_value_type(value) == SQLITE_NULL) return kNone;
+  // A number is a text here, or the names are numbers there, by rules that are SQLite's.
+  if (sqlite3_value_type(value) != SQLITE_TEXT) return range;
+  const auto* const bytes = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  const std::string_view text(bytes, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+  if (comparison == Comparison::Equal) {
+    const auto index = names.find(text);
+    return index < 0 ? kNone : restrict(range, Comparison::Equal, index, index);
+  }
+  if (!names.ascend()) return range;
+  const bool or_equal = comparison == Comparison::LessEqual || comparison == Comparison::Greater;
+  const auto first = names.count_below(text, or_equal);
+  const bool below = comparison == Comparison::Less || comparison == Comparison::LessEqual;
+  return restrict(range, below ? Comparison::Less : Comparison::GreaterEqual, first, first);
+}
+
 }  // namespace eindb

@@ -61,6 +61,7 @@ struct Cursor : sqlite3_vtab_cursor {
         box(definition->rank()),
         rank(static_cast<int>(definition->rank())),
         dtype(definition->table.dtype),
+        has_names(!definition->table.names.empty()),
         index(walk.index()) {
     tiles.attach();
   }
@@ -83,6 +84,7 @@ struct Cursor : sqlite3_vtab_cursor {
   // The current cell.
   int rank;
   DType dtype;
+  bool has_names;
   std::int64_t left = 0;               // remaining cells of the run, including this one; 0 at the end of the scan
   std::int64_t* index;                 // one per dimension
   std::int64_t* moving_index = index;  // the entry of the run's dimension
@@ -114,7 +116,8 @@ std::span<const std::string_view> value_columns(DType dtype) {
 /// Builds the declaration, such as CREATE TABLE x("i" INTEGER, "j" INTEGER, val REAL).
 std::string declaration(const Definition& definition) {
   std::string sql = "CREATE TABLE x(";
-  for (const auto& column : definition.columns) sql += quote_identifier(column) + " INTEGER, ";
+  for (std::size_t d = 0; d < definition.columns.size(); ++d)
+    sql += quote_identifier(definition.columns[d]) + (definition.table.names.at(d) ? " TEXT, " : " INTEGER, ");
   const auto dtype = definition.table.dtype;
   if (is_complex(dtype)) return sql + "val TEXT, re REAL HIDDEN, im REAL HIDDEN)";
   return sql + (dtype == DType::Int64 ? "val INTEGER)" : "val REAL)");
@@ -174,7 +177,8 @@ int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
   const auto& definition = *self.definition;
   return guarded(definition.connection, [&] {
     const auto& table = definition.table;
-    auto plan = plan_access(*info, table.grid, table.dtype, table.tiles->kept_bytes(), table.tiles->has_cells());
+    auto plan =
+        plan_access(*info, table.grid, table.names, table.dtype, table.tiles->kept_bytes(), table.tiles->has_cells());
     const auto text = description(plan, definition);
     if (!text.empty()) {
       info->idxStr = sqlite3_mprintf("%s", text.c_str());
@@ -314,7 +318,9 @@ int filter(sqlite3_vtab_cursor* base, int plan_number, const char* /*description
     for (std::size_t d = 0; d < cursor.box.size(); ++d) cursor.box[d] = {0, definition.table.grid.shape()[d]};
     for (std::size_t n = 0; n < plan.conditions.size(); ++n) {
       auto& range = cursor.box[plan.conditions[n].dimension];
-      range = restrict(range, plan.conditions[n].comparison, argv[n]);
+      const auto names = definition.table.names.at(plan.conditions[n].dimension);
+      range = names == nullptr ? restrict(range, plan.conditions[n].comparison, argv[n])
+                               : restrict(range, plan.conditions[n].comparison, argv[n], *names);
     }
     cursor.reads_values = plan.reads_values;
     cursor.skips_zeros = plan.skips_zeros;
@@ -356,9 +362,23 @@ void give_complex(sqlite3_context* context, const std::complex<T>& value, int co
   sqlite3_result_text(context, text.c_str(), static_cast<int>(text.size()), kTransient);
 }
 
+/// Of a tensor of whose indices some have names.
+int give_index(const Cursor& cursor, sqlite3_context* context, std::size_t dimension) {
+  const auto names = cursor.definition->table.names.at(dimension);
+  if (names == nullptr) {
+    sqlite3_result_int64(context, cursor.index[dimension]);
+    return SQLITE_OK;
+  }
+  return guarded(cursor.definition->connection, [&] {
+    const auto name = names->name(cursor.index[dimension]);
+    sqlite3_result_text(context, name.data(), static_cast<int>(name.size()), kTransient);
+  });
+}
+
 int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
   const auto& cursor = *static_cast<const Cursor*>(base);
   if (number < cursor.rank) {
+    if (cursor.has_names) return give_index(cursor, context, static_cast<std::size_t>(number));
     sqlite3_result_int64(context, cursor.index[number]);
     return SQLITE_OK;
   }

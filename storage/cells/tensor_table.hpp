@@ -9,13 +9,15 @@
 
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "storage/tiles/tile_reader.hpp"
+#include "tensor/index_names.hpp"
 #include "tensor/partition.hpp"
 
 namespace eindb {
 
 /// A tensor as an SQL table: read-only, with a row for every cell, those of absent tiles included.
 ///
-/// The columns are one INTEGER per label, named by column_names() with `val` reserved, then `val`: REAL for FLOAT32 and
+/// The columns are one INTEGER per label, or TEXT where its indices have names, which are the values then. They are
+/// named by column_names() with `val` reserved. Then comes `val`: REAL for FLOAT32 and
 /// FLOAT64 (NaN becomes NULL, as SQLite has no NaN), INTEGER for INT64. For complex types val is the number as text,
 /// and two hidden columns `re` and `im` have its parts as REAL. The rowid is the row-major number of the cell. Rows
 /// come tile by tile, row-major within each, unless ORDER BY or GROUP BY asks for an order of labels that costs no
@@ -26,6 +28,7 @@ struct TensorTable {
   DType dtype = DType::Float64;
   TileGrid grid;
   std::shared_ptr<TileReader> tiles;
+  DimensionNames names = {};
 };
 
 /// Makes a TensorTable visible to SQL on a connection, as an eponymous virtual table, as long as this object exists. It
