@@ -301,6 +301,7 @@ TensorInfo Catalog::extend(const TensorInfo& info, const TileGrid& grid, const D
   CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   CHECK(!info.is_sharded() && grid.rank() == info.grid.rank(), "a tensor of the file gets longer dimensions");
   check_storable(grid.shape(), info.dtype);
+  hide_in_sql(info);
   auto row = connection_.prepare(in_schema(
       info.schema, "UPDATE $.eindb_dimensions SET extent = ?, parts = ? WHERE tensor_id = ? AND position = ?"));
   bool renumbers = false;
@@ -320,6 +321,7 @@ TensorInfo Catalog::extend(const TensorInfo& info, const TileGrid& grid, const D
   extended.names = names;
   if (!names.empty()) NameCatalog(connection_).put(extended);
   if (renumbers) extended.store().renumber(connection_);
+  show_in_sql(extended);  // with its new extents
   announce_change(info.schema);
   return extended;
 }

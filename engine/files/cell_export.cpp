@@ -97,12 +97,16 @@ void check_holds(const CopyOptions& options, const TileProvider& tensor) {
 
 template <class T>
 CellListStyle style_of(const CopyOptions& options, const TileProvider& tensor) {
-  CellListStyle style{.delimiter = ' ', .base = 1, .complex_as_two = true, .head = ""};
+  CellListStyle style{.delimiter = ' ', .base = 1, .complex_as_two = true, .head = "", .names = {}};
   if (options.format == FileFormat::Mtx) {
     const auto& shape = tensor.grid.shape();
     style.head = matrix_market_head(tensor.dtype, shape[0], shape.rank() == 2 ? shape[1] : 1, count_cells<T>(tensor));
   } else if (options.format != FileFormat::Tns) {
-    style = {.delimiter = options.csv.delimiter, .base = options.cells.base, .complex_as_two = false, .head = ""};
+    style = {.delimiter = options.csv.delimiter,
+             .base = options.cells.base,
+             .complex_as_two = false,
+             .head = "",
+             .names = tensor.names};
     auto names = tensor.labels;
     names.emplace_back("val");
     if (options.csv.header != CsvHeader::Absent) style.head = csv_header(names, options.csv.delimiter);

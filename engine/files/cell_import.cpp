@@ -70,10 +70,12 @@ std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptio
     if (existing && matrix->shape() != existing->shape()) shapes_differ(path.text(), matrix->shape(), *existing);
     return matrix;
   }
-  const auto list = options.format == FileFormat::Tns ? frostt_options()
-                                                      : CoordinateOptions{.delimiter = options.csv.delimiter,
-                                                                          .header = options.csv.header,
-                                                                          .base = options.cells.base};
+  const auto list = options.format == FileFormat::Tns
+                        ? frostt_options()
+                        : CoordinateOptions{.delimiter = options.csv.delimiter,
+                                            .header = options.csv.header,
+                                            .base = options.cells.base,
+                                            .names = existing ? existing->names : DimensionNames()};
   auto shape = existing ? std::optional(existing->shape()) : options.shape;
   const auto type = existing ? std::optional(existing->dtype) : std::nullopt;
   return std::make_unique<CoordinateReader>(path, list, std::move(shape), type, cancellation);

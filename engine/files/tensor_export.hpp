@@ -28,6 +28,7 @@ struct TileProvider {
   std::function<std::optional<std::int64_t>(std::int64_t from)> next_tile;
   /// The same as `tile`, but possibly a tile of cells; empty: there are none.
   std::function<TilePtr(std::int64_t tile_id)> tile_or_cells = {};
+  DimensionNames names = {};  ///< of its indices
 
   StoredType type() const { return {dtype, encoding}; }
 };

@@ -181,7 +181,8 @@ TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, Sql
                 statement.cancellation().check();
                 statement.report("export", id, store.grid().tile_count());
                 return stored_cells(store, id, snapshot);
-              }};
+              },
+          .names = tensor.names};
 }
 
 // For a list of cells in the tiles in which the result is held.
@@ -195,6 +196,7 @@ TileProvider query_result(const ast::Query& query, const CopyOptions& options, S
                       .labels = result->labels,
                       .next_tile = [result](std::int64_t from) { return result->tiles->next(from); }};
   if (!options.cells.chosen) return tensor;
+  tensor.names = result->names;
   tensor.grid = result->tiles->held_grid();
   tensor.next_tile = [result](std::int64_t from) { return result->tiles->held().next(from); };
   tensor.tile_or_cells = [result](std::int64_t id) { return result->tiles->held().get(id); };

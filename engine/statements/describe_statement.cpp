@@ -40,14 +40,27 @@ bool takes_reals(const ast::Query& query, OpenDatabase& database, std::vector<Pa
   }
 }
 
-// Sets the types of a query's parameters to numeric types, whatever the client states. Other parameters keep their
-// types.
+// Whether parameter `n` is what an index is called: then no index is called so by accident.
+bool takes_names(const ast::Query& query, OpenDatabase& database, std::vector<ParameterValue> parameters,
+                 std::size_t n) {
+  parameters[n] = std::string();
+  try {
+    bind(query, database, std::move(parameters));
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::UnknownName;
+  }
+  return true;
+}
+
+// Sets the types of a query's parameters to numeric types, or to texts for names of indices, whatever the client
+// states. Other parameters keep their types.
 void describe_parameters(const ast::Query& query, OpenDatabase& database, Parameters& types) {
   const std::vector<ParameterValue> integers(types.size(), kSomeInteger);
   for (const auto& [number, use] : key_of(query).parameters)
     if (number >= 1 && number <= types.size())
-      types[number - 1] =
-          takes_reals(query, database, integers, number - 1) ? ColumnType::Float64 : ColumnType::Integer;
+      types[number - 1] = takes_names(query, database, integers, number - 1)   ? ColumnType::Text
+                          : takes_reals(query, database, integers, number - 1) ? ColumnType::Float64
+                                                                               : ColumnType::Integer;
 }
 
 StatementDescription describe(const ast::Query& query, SessionState& session, const Parameters& given) {

@@ -17,20 +17,37 @@
 namespace eindb {
 namespace {
 
-// The number of copies is shown only if it exceeds one: a single copy at workers is as good as one in the file.
-Result description(const std::vector<std::string>& labels, const TileGrid& grid, StoredType type,
-                   std::int64_t replicas) {
+// "Oslo, Bergen, Alta and 9 more", or "2024-01-01 to 2024-12-01 by 1 month"; NULL if there are none.
+Cell names_text(const IndexNames::Ptr& names) {
+  constexpr std::int64_t kShown = 5;
+  if (names == nullptr) return Cell{};
+  const auto size = names->size();
+  if (names->is_calendar() && size > 0) return names->first() + " to " + names->name(size - 1) + " by " + names->step();
+  std::string text;
+  for (std::int64_t n = 0; n < std::min(size, kShown); ++n) text += (n == 0 ? "" : ", ") + names->name(n);
+  return size > kShown ? text + " and " + std::to_string(size - kShown) + " more" : text;
+}
+
+// The number of copies is shown only if it exceeds one: a single copy at workers is as good as one in the file. Names
+// have a column where there are some.
+Result description(const std::vector<std::string>& labels, const TileGrid& grid, StoredType type, std::int64_t replicas,
+                   const DimensionNames& names) {
   CHECK(labels.size() == grid.rank(), "a tensor has a label for each dimension");
   std::vector<Row> rows;
   for (std::size_t d = 0; d < labels.size(); ++d)
-    rows.push_back({labels[d], std::string("label"), grid.shape()[d], grid.partition()[d]});
-  rows.push_back({std::string("val"), std::string(name_of(type)), Cell{}, Cell{}});
-  if (replicas > 1) rows.push_back({std::string("replicas"), std::string("placement"), replicas, Cell{}});
-  return listed_result({{"column", ColumnType::Text},
-                        {"type", ColumnType::Text},
-                        {"extent", ColumnType::Integer},
-                        {"parts", ColumnType::Integer}},
-                       std::move(rows));
+    rows.push_back({labels[d], std::string("label"), grid.shape()[d], grid.partition()[d], names_text(names.at(d))});
+  rows.push_back({std::string("val"), std::string(name_of(type)), Cell{}, Cell{}, Cell{}});
+  if (replicas > 1) rows.push_back({std::string("replicas"), std::string("placement"), replicas, Cell{}, Cell{}});
+  std::vector<Column> columns{{"column", ColumnType::Text},
+                              {"type", ColumnType::Text},
+                              {"extent", ColumnType::Integer},
+                              {"parts", ColumnType::Integer},
+                              {"names", ColumnType::Text}};
+  if (names.empty()) {
+    columns.pop_back();
+    for (auto& row : rows) row.pop_back();
+  }
+  return listed_result(std::move(columns), std::move(rows));
 }
 
 // "table" or "view"; empty if SQL has none of that name, or it is one of eindb's own.
@@ -171,12 +188,12 @@ Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
 Result execute_statement(const ast::Describe& describe, SessionState& session) {
   auto& database = session.database;
   if (const auto* attached = database.attached.find(describe.name.text))
-    return description(attached->labels(), attached->grid(), attached->dtype(), 0);
+    return description(attached->labels(), attached->grid(), attached->dtype(), 0, {});
   if (!database.catalog.find(describe.name.text)) {
     if (auto table = table_description(describe.name.text, session)) return std::move(*table);
   }
   const auto tensor = database.tensor(describe.name);
-  return description(tensor.labels, tensor.grid, tensor.type(), tensor.replicas);
+  return description(tensor.labels, tensor.grid, tensor.type(), tensor.replicas, tensor.names);
 }
 
 }  // namespace eindb

@@ -111,8 +111,7 @@ class QueryBinder {
 
   DimensionNames names_of_indices(VertexId vertex) const {
     const auto derivative = derivative_labels_.find(vertex);
-    return derivative != derivative_labels_.end() ? derivative->second.index_names
-                                                  : index_names(bound_.graph, vertex);
+    return derivative != derivative_labels_.end() ? derivative->second.index_names : index_names(bound_.graph, vertex);
   }
 
   // ---- Items and bodies

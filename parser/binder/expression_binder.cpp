@@ -91,14 +91,13 @@ std::int64_t index_called(const std::string& name, const IndexNames::Ptr& names,
   if (const auto index = names->find(name); index >= 0) return index;
   const auto nearest = names->nearest(name);
   throw Error(ErrorKind::UnknownName, "no index of " + place + " is called '" + name + "'", span,
-              !nearest.empty()     ? "did you mean '" + nearest + "'?"
-              : names->size() == 0 ? ""
-                                   : "they are called '" + names->name(0) + "' to '" + names->name(names->size() - 1) + "'");
+              !nearest.empty() ? "did you mean '" + nearest + "'?"
+              : names->size() == 0
+                  ? ""
+                  : "they are called '" + names->name(0) + "' to '" + names->name(names->size() - 1) + "'");
 }
 
-bool is_comparison(ast::InfixOp op) {
-  return op >= ast::InfixOp::Equal && op <= ast::InfixOp::GreaterEqual;
-}
+bool is_comparison(ast::InfixOp op) { return op >= ast::InfixOp::Equal && op <= ast::InfixOp::GreaterEqual; }
 
 // a < b as b > a.
 ast::InfixOp turned(ast::InfixOp op) {
@@ -231,14 +230,20 @@ ScalarPtr ExpressionBinder::lower(const ast::Text& e, SourceSpan span, Draft&) {
                   "'; names of tensors and labels stand in double quotes");
 }
 
+// A text, or a parameter whose value is one.
+const std::string* ExpressionBinder::text_of(const ast::Expression& e) const {
+  if (const auto* text = std::get_if<ast::Text>(&e.node)) return &text->value;
+  const auto* parameter = std::get_if<ast::Parameter>(&e.node);
+  return parameter == nullptr ? nullptr : parameters_.text(*parameter);
+}
+
 // label = 'Oslo'. Of names that ascend, day >= '2024-03' is a range of indices.
-ScalarPtr ExpressionBinder::compared_with_name(ast::InfixOp op, const ast::Expression& label,
-                                               const ast::Expression& text) const {
-  const auto& name = std::get<ast::Text>(text.node).value;
+ScalarPtr ExpressionBinder::compared_with_name(ast::InfixOp op, const ast::Expression& label, const std::string& name,
+                                               SourceSpan span) const {
   const auto* bare = std::get_if<ast::Name>(&label.node);
   const auto* found = bare == nullptr ? nullptr : label_named(bare->name);
   if (found == nullptr) {
-    throw Error(ErrorKind::Value, "'" + name + "' is compared with something that is no label", text.span,
+    throw Error(ErrorKind::Value, "'" + name + "' is compared with something that is no label", span,
                 "texts are what indices of labels are called");
   }
   const auto place = "label " + bare->name.text;
@@ -248,10 +253,10 @@ ScalarPtr ExpressionBinder::compared_with_name(ast::InfixOp op, const ast::Expre
                                   {ScalarExpression::label_index(*found), ScalarExpression::integer(index)});
   };
   const bool is_order = op != ast::InfixOp::Equal && op != ast::InfixOp::NotEqual;
-  if (!is_order || names == nullptr) return against(scalar_op(op), index_called(name, names, text.span, place));
+  if (!is_order || names == nullptr) return against(scalar_op(op), index_called(name, names, span, place));
   if (!names->ascend()) {
     throw Error(ErrorKind::Value, "the names of " + place + " do not ascend, so that nothing is before '" + name + "'",
-                text.span, "compare the indices with a number");
+                span, "compare the indices with a number");
   }
   const bool with_equal = op == ast::InfixOp::LessEqual || op == ast::InfixOp::Greater;
   const bool below = op == ast::InfixOp::Less || op == ast::InfixOp::LessEqual;
@@ -260,8 +265,8 @@ ScalarPtr ExpressionBinder::compared_with_name(ast::InfixOp op, const ast::Expre
 
 ScalarPtr ExpressionBinder::compared(ast::InfixOp op, const ast::Expression& left, const ast::Expression& right,
                                      Draft& draft) {
-  if (std::holds_alternative<ast::Text>(right.node)) return compared_with_name(op, left, right);
-  if (std::holds_alternative<ast::Text>(left.node)) return compared_with_name(turned(op), right, left);
+  if (const auto* name = text_of(right)) return compared_with_name(op, left, *name, right.span);
+  if (const auto* name = text_of(left)) return compared_with_name(turned(op), right, *name, left.span);
   return ScalarExpression::call(scalar_op(op), {lower(left, draft), lower(right, draft)});
 }
 
@@ -293,8 +298,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan span, Draf
 ExpressionBinder::HeldIndices ExpressionBinder::held_indices(const ast::Reference& e, const NamedShape& bound) const {
   HeldIndices held;
   for (std::size_t d = 0; d < e.terms.size(); ++d) {
-    held.at.push_back(
-        held_index(e.terms[d], bound.shape[d], bound.names.at(d), dimension_of(e.name.text, d)));
+    held.at.push_back(held_index(e.terms[d], bound.shape[d], bound.names.at(d), dimension_of(e.name.text, d)));
     const auto* parameter = std::get_if<ast::Parameter>(&e.terms[d].value);
     if (parameter != nullptr && parameters_.is_deferred(*parameter)) held.deferred.emplace(d, parameter->number - 1);
   }
@@ -314,6 +318,8 @@ std::optional<std::int64_t> ExpressionBinder::held_index(const ast::IndexTerm& t
                                                          const IndexNames::Ptr& names, const std::string& place) const {
   if (const auto* text = std::get_if<ast::Text>(&term.value)) return index_called(text->value, names, term.span, place);
   const auto* parameter = std::get_if<ast::Parameter>(&term.value);
+  const auto* given = parameter != nullptr ? parameters_.text(*parameter) : nullptr;
+  if (given != nullptr && names != nullptr) return index_called(*given, names, term.span, place);
   const auto* integer = std::get_if<ast::Integer>(&term.value);
   if (parameter == nullptr && integer == nullptr) return std::nullopt;
   const auto index = parameter != nullptr ? parameters_.index(*parameter, term.span) : integer->value;
@@ -479,9 +485,8 @@ ScalarPtr ExpressionBinder::lower(const ast::Case& e, SourceSpan span, Draft& dr
   }
   std::vector<ScalarPtr> arguments;
   for (const auto& branch : e.branches) {
-    arguments.push_back(e.subject.empty()
-                            ? lower(branch.when, draft)
-                            : compared(ast::InfixOp::Equal, e.subject.front(), branch.when, draft));
+    arguments.push_back(e.subject.empty() ? lower(branch.when, draft)
+                                          : compared(ast::InfixOp::Equal, e.subject.front(), branch.when, draft));
     arguments.push_back(lower(branch.then, draft));
   }
   arguments.push_back(lower(e.otherwise.front(), draft));

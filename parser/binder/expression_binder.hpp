@@ -142,7 +142,9 @@ class ExpressionBinder {
   ScalarPtr lower(const ast::Infix& e, SourceSpan span, Draft& draft);
   ScalarPtr lower_logic(const ast::Infix& e, Draft& draft);
   ScalarPtr compared(ast::InfixOp op, const ast::Expression& left, const ast::Expression& right, Draft& draft);
-  ScalarPtr compared_with_name(ast::InfixOp op, const ast::Expression& label, const ast::Expression& text) const;
+  const std::string* text_of(const ast::Expression& e) const;
+  ScalarPtr compared_with_name(ast::InfixOp op, const ast::Expression& label, const std::string& name,
+                               SourceSpan span) const;
   ScalarPtr lower(const ast::Case& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Cast& e, SourceSpan span, Draft& draft);
   [[noreturn]] void unknown_name(const ast::Identifier& name, SourceSpan span) const;
@@ -150,8 +152,8 @@ class ExpressionBinder {
   void convert(VertexId vertex, DType type, SourceSpan place);
   ScalarPtr lower_random(const ast::Call& e, ScalarExpression::Kind kind, const Draft& draft);
   NamedShape bound_of(VertexId vertex) const { return {graph_.vertex(vertex).bound, index_names(graph_, vertex)}; }
-  std::optional<std::int64_t> held_index(const ast::IndexTerm& term, std::int64_t extent,
-                                         const IndexNames::Ptr& names, const std::string& place) const;
+  std::optional<std::int64_t> held_index(const ast::IndexTerm& term, std::int64_t extent, const IndexNames::Ptr& names,
+                                         const std::string& place) const;
   HeldIndices held_indices(const ast::Reference& e, const NamedShape& bound) const;
   VertexId selected(VertexId tensor, const std::vector<std::optional<std::int64_t>>& at,
                     const std::map<std::size_t, std::size_t>& deferred);

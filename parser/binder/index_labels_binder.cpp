@@ -111,6 +111,8 @@ void ExpressionBinder::sweep_labels(const ast::Reference& reference, const Named
       const auto [begin, step, count] = range_of(*range, term.span, bound[d], dimension_of(name, d));
       const auto names = named.names.at(d) == nullptr ? nullptr : named.names.at(d)->slice(begin, step, count);
       own_labels_.add(labels_.bind(range_label(ranges++, term.span), count, name, d, names));
+    } else if (std::holds_alternative<ast::Text>(term.value)) {
+      held_index(term, bound[d], named.names.at(d), dimension_of(name, d));  // says what is wrong before others do
     } else if (const auto* computed = std::get_if<ast::ComputedIndex>(&term.value)) {
       if (!reference.padding) constraints_.push_back({&computed->index.front(), bound[d]});
     } else if (const auto* merged = std::get_if<ast::MergedIndex>(&term.value)) {

@@ -36,7 +36,9 @@ void LabelScope::name_indices(const ast::Identifier& name, Label label, const In
   throw Error(ErrorKind::Label,
               "index " + std::to_string(first) + " of label " + name.text + " is '" + known->name(first) + "' in " +
                   named_at_.at(label) + " but '" + names->name(first) + "' in " + entry.place(),
-              name.span, "cells are joined by their indices, so that these must be in one order: use another label, or tensors of the same names");
+              name.span,
+              "cells are joined by their indices, so that these must be in one order: use another label, or tensors of "
+              "the same names");
 }
 
 Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner) {

@@ -60,4 +60,9 @@ std::int64_t ParameterScope::index(const ast::Parameter& parameter, SourceSpan s
   throw Error(ErrorKind::Value, name_of(parameter) + " is no whole number, but one is wanted here", span);
 }
 
+const std::string* ParameterScope::text(const ast::Parameter& parameter) const {
+  if (parameter.number < 1 || parameter.number > values_.size()) return nullptr;
+  return std::get_if<std::string>(&values_[parameter.number - 1]);
+}
+
 }  // namespace eindb

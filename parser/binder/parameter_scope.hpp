@@ -24,6 +24,8 @@ class ParameterScope {
   bool is_deferred(const ast::Parameter& parameter) const { return deferred_.contains(parameter.number); }
   /// As an index: the value, even if the parameter is deferred. Throws like integer().
   std::int64_t index(const ast::Parameter& parameter, SourceSpan span) const;
+  /// Its value if that is a text, which is what an index is called; else null.
+  const std::string* text(const ast::Parameter& parameter) const;
   /// As an extent or seed. Also throws Error{Value} if it is no whole number.
   std::int64_t integer(const ast::Parameter& parameter, SourceSpan span) const;
 

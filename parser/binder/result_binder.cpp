@@ -50,8 +50,7 @@ DimensionNames index_names(const EinGraph& graph, VertexId vertex) {
   const auto& v = graph.vertex(vertex);
   if (v.is_input()) return v.stored->names;
   DimensionNames names;
-  for (std::size_t d = 0; d < v.einsum.output.size(); ++d)
-    names.set(d, graph.labels().index_names(v.einsum.output[d]));
+  for (std::size_t d = 0; d < v.einsum.output.size(); ++d) names.set(d, graph.labels().index_names(v.einsum.output[d]));
   return names;
 }
 

@@ -9,6 +9,7 @@
 
 #include "storage/files/output_file.hpp"
 #include "tensor/dtype.hpp"
+#include "tensor/index_names.hpp"
 #include "tensor/number_text.hpp"
 
 namespace eindb {
@@ -19,6 +20,7 @@ struct CellListStyle {
   std::int64_t base = 0;
   bool complex_as_two = false;  ///< 1.5 -2.0 instead of 1.5-2.0j
   std::string head;             ///< text before the first cell, line ends included
+  DimensionNames names = {};    ///< in the place of indices
 };
 
 /// "i,j,val" and a line end; names are quoted as in RFC 4180.
@@ -36,8 +38,9 @@ class CellListWriter {
 
   template <class T>
   void add(std::span<const std::int64_t> key, const T& value) {
-    for (const auto index : key) {
-      append_number(buffer_, index + style_.base);
+    for (std::size_t d = 0; d < key.size(); ++d) {
+      if (const auto names = style_.names.at(d)) append_csv_field(buffer_, names->name(key[d]), style_.delimiter);
+      else append_number(buffer_, key[d] + style_.base);
       buffer_ += style_.delimiter;
     }
     append_value(value);

@@ -83,7 +83,9 @@ bool CoordinateReader::take_field(std::string_view& rest, std::string_view& fiel
   }
   std::size_t quoted = 0;
   if (const auto text = trimmed(rest); text.starts_with('"')) {
-    const auto close = text.find('"', 1);
+    auto close = text.find('"', 1);
+    while (close != std::string_view::npos && close + 1 < text.size() && text[close + 1] == '"')
+      close = text.find('"', close + 2);
     if (close == std::string_view::npos) fail("a quote without an end");
     quoted = static_cast<std::size_t>(text.data() - rest.data()) + close + 1;
   }
@@ -193,7 +195,19 @@ void CoordinateReader::survey(const Cancellation& cancellation) {
   shape_ = Shape(std::move(extents));
 }
 
+std::int64_t CoordinateReader::index_called(std::string_view field, std::size_t column, const IndexNames& names) const {
+  std::string name;
+  for (std::size_t n = 0; n < field.size(); ++n) {
+    name += field[n];
+    if (field.substr(n, 2) == "\"\"") ++n;  // a quote inside of quotes
+  }
+  if (const auto index = names.find(name); index >= 0) return index;
+  fail("column " + std::to_string(column + 1) + " is " + shown_text(field) + ", which is the name of no index",
+       "the key has names of the tensor's indices: ALTER TENSOR ... EXTEND adds others");
+}
+
 std::int64_t CoordinateReader::parse_index(std::string_view field, std::size_t column) const {
+  if (const auto names = options_.names.at(column)) return index_called(field, column, *names);
   std::int64_t index = 0;
   const auto* end = field.data() + field.size();
   const auto [stop, error] = std::from_chars(field.data(), end, index);

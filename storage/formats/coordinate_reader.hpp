@@ -9,6 +9,7 @@
 #include "storage/cells/cell_source.hpp"
 #include "storage/formats/csv_reader.hpp"
 #include "storage/formats/text_lines.hpp"
+#include "tensor/index_names.hpp"
 
 namespace eindb {
 
@@ -19,6 +20,7 @@ struct CoordinateOptions {
   CsvHeader header = CsvHeader::Auto;
   char comment = '\0';  ///< lines that begin with it are comments; 0: no comments
   std::int64_t base = 0;
+  DimensionNames names = {};  ///< that stand in the place of indices
 };
 
 /// The form of FROSTT files: blanks, keys from 1, comments after '#'.
@@ -57,6 +59,7 @@ class CoordinateReader final : public CellSource {
   void parse(std::string_view line, KeyedCell& cell) const;
   CellValue parse_value(std::string_view field, std::size_t column) const;
   std::int64_t parse_index(std::string_view field, std::size_t column) const;
+  std::int64_t index_called(std::string_view field, std::size_t column, const IndexNames& names) const;
   std::size_t count_fields(std::string_view line) const;
   [[noreturn]] void fail(const std::string& what, std::string hint = {}) const;
   [[noreturn]] void fail_count(std::string_view line) const;
