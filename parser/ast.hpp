@@ -472,8 +472,8 @@ struct DeclaredDimension {
   std::optional<NamesClause> names;
 };
 
-/// CREATE [OR REPLACE] [TEMP] TENSOR [IF NOT EXISTS] X (i 1000, city IN (...), ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query
-/// | AS SELECT ...].
+/// CREATE [OR REPLACE] [TEMP] TENSOR [IF NOT EXISTS] X (i 1000, city IN (...), ...) [FLOAT64] [PARTITION (...)]
+/// [REPLICAS n] [AS query | AS SELECT ...].
 struct CreateTensor {
   Identifier name;          ///< without a schema
   bool temporary = false;   ///< without REPLICAS

@@ -24,9 +24,6 @@ ast::Parameter parse_parameter(TokenStream& tokens);
 enum class ExtentRule : std::uint8_t { Optional, Required };
 ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule);
 
-/// "i 1000", or "city IN ('Oslo', 'Bergen')" and the like.
-ast::DeclaredDimension parse_declared_dimension(TokenStream& tokens);
-
 /// Whether two labels or more in parentheses follow, which number one dimension together: (i, j) or (i 2, j).
 bool at_merged_labels(TokenStream ahead);
 /// Parses them.

@@ -4,6 +4,7 @@
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "parser/declared_dimension_parser.hpp"
 #include "parser/definition_parser.hpp"
 #include "parser/distinct_names.hpp"
 #include "parser/expression_parser.hpp"

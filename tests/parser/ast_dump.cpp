@@ -16,6 +16,7 @@ std::string real_text(double value) {
 
 std::string text_of(const Identifier& name) { return name.quoted ? '"' + name.text + '"' : name.text; }
 std::string text_of(const Integer& value) { return std::to_string(value.value); }
+std::string text_of(const Text& text) { return "'" + text.value + "'"; }
 std::string text_of(const Parameter& value) { return "$" + std::to_string(value.number); }
 std::string text_of(std::size_t value) { return std::to_string(value); }
 std::string text_of(std::int64_t value) { return std::to_string(value); }
@@ -43,6 +44,7 @@ std::string text_of(const Padding& padding) {
                                : text_of(padding.value.front());
 }
 std::string text_of(const Dimension& dimension);
+std::string text_of(const DeclaredDimension& declared);
 std::string text_of(const MergedIndex& merged) {
   std::string out = "(";
   for (const auto& dimension : merged.labels) out += (out.size() == 1 ? "" : " ") + text_of(dimension);
@@ -51,6 +53,17 @@ std::string text_of(const MergedIndex& merged) {
 std::string text_of(const Literal& literal) { return text_of(literal.value); }
 std::string text_of(const Option& option) {
   return text_of(option.name) + (option.value ? "=" + text_of(*option.value) : "");
+}
+std::string text_of(const DeclaredDimension& declared) {
+  if (!declared.names) return text_of(declared.dimension);
+  const auto& source = declared.names->source;
+  auto text = text_of(declared.dimension.label) + " names";
+  if (const auto* list = std::get_if<std::vector<std::string>>(&source))
+    for (const auto& name : *list) text += " '" + name + "'";
+  if (const auto* sql = std::get_if<Sql>(&source)) text += " '" + sql->text + "'";
+  if (const auto* calendar = std::get_if<NamesClause::Calendar>(&source))
+    text += " from " + calendar->first + " to " + calendar->last + " step " + calendar->step;
+  return text;
 }
 std::string text_of(const Dimension& dimension) {
   return text_of(dimension.label) + (dimension.extent ? " " + text_of(dimension.extent->value) : "");
@@ -86,6 +99,7 @@ constexpr std::array kInfixNames = {"or", "and", "=", "<>", "<", "<=", ">", ">="
 std::string dump_node(const Integer& node) { return text_of(node); }
 std::string dump_node(const Real& node) { return real_text(node.value); }
 std::string dump_node(const Parameter& node) { return text_of(node); }
+std::string dump_node(const Text& node) { return text_of(node); }
 std::string dump_node(const Name& node) { return text_of(node.name); }
 std::string dump_node(const Reference& node) {
   return text_of(node.name) + bracketed(node.terms) + (node.padding ? "PAD(" + text_of(*node.padding) + ")" : "");
