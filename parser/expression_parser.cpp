@@ -15,6 +15,7 @@
 #include "parser/extent_parser.hpp"
 #include "parser/foreign_words.hpp"
 #include "parser/limits.hpp"
+#include "parser/missing_values.hpp"
 
 namespace eindb {
 namespace {
@@ -124,6 +125,7 @@ constexpr std::array kConstants = {
     Constant{"INFINITY", std::numeric_limits<double>::infinity()},
     Constant{"INF", std::numeric_limits<double>::infinity()},
     Constant{"NAN", std::numeric_limits<double>::quiet_NaN()},
+    Constant{"NULL", std::numeric_limits<double>::quiet_NaN()},  // as SQL shows NaN
 };
 
 /// Words that end or join expressions, and so cannot be unquoted names in them.
@@ -185,6 +187,7 @@ class ExpressionParser {
   bool at_condition(std::string_view word);
   Expression condition_after(Expression left);
   Expression parameter();
+  Expression with_filter_after(ast::Aggregate aggregate, std::size_t begin);
   bool at_transpose();
   ast::Case case_after_word();
   ast::Cast cast_after_word();
@@ -245,7 +248,7 @@ Expression ExpressionParser::infix(Level least) {
   auto left = prefix(least);
   Level chain = Level::Loosest;  // level of the node that `left` has become
   for (;;) {
-    if (least <= Level::Comparison && (at_condition("BETWEEN") || at_condition("IN"))) {
+    if (least <= Level::Comparison && (at_condition("BETWEEN") || at_condition("IN") || tokens_.at_word("IS"))) {
       if (chain == Level::Comparison)
         throw Error(ErrorKind::Syntax, "comparisons do not chain", tokens_.peek().span, "write a < b AND b < c");
       left = condition_after(std::move(left));
@@ -287,9 +290,14 @@ bool ExpressionParser::at_condition(std::string_view word) {
   return ahead.at_word(word);
 }
 
-// x BETWEEN a AND b is a <= x AND x <= b; x IN (a, b) is x = a OR x = b.
+// x BETWEEN a AND b is a <= x AND x <= b; x IN (a, b) is x = a OR x = b; x IS NULL is x <> x.
 Expression ExpressionParser::condition_after(Expression left) {
   const auto begin = left.span.begin;
+  if (tokens_.accept_word("IS")) {
+    const bool is_not = tokens_.accept_word("NOT");
+    tokens_.expect_word("NULL", "after IS");
+    return null_test(std::move(left), is_not, tokens_.span_from(begin));
+  }
   const bool negated = tokens_.accept_word("NOT");
   const auto compared = [&](InfixOp op, Expression right) {
     ast::Infix node;
@@ -404,7 +412,7 @@ Expression ExpressionParser::word() {
       return made(ast::Real{constant->value}, begin);
     if (const auto* aggregate = find_word(kAggregates, token); aggregate != nullptr && !bare)
       if ((tokens_.at_symbol("(") && !may_be_macro(token.text)) || at_aggregate_labels())
-        return made(aggregate_after_word(token, aggregate->op), begin);
+        return with_filter_after(aggregate_after_word(token, aggregate->op), begin);
     if (find_word(kAggregates, token) != nullptr && bare && at_plain_name())
       tokens_.fail_expected("'(' or '[' after " + std::string(token.text),
                             "labels to aggregate over stand in brackets: " + std::string(token.text) + "[j](x)");
@@ -418,6 +426,17 @@ Expression ExpressionParser::word() {
   if (!tokens_.accept_symbol("(")) return made(ast::Name{std::move(name)}, begin);
   auto list = arguments(token.text);
   return made(ast::Call{std::move(name), std::move(list)}, begin);
+}
+
+// FILTER (WHERE condition) behind an aggregate, as in SQL.
+Expression ExpressionParser::with_filter_after(ast::Aggregate aggregate, std::size_t begin) {
+  auto ahead = tokens_;
+  if (!ahead.accept_word("FILTER") || !ahead.accept_symbol("(")) return made(std::move(aggregate), begin);
+  ahead.expect_word("WHERE", "and a condition in FILTER");
+  tokens_ = ahead;
+  auto condition = infix(Level::Loosest);
+  close("after the condition of", "FILTER");
+  return with_filter(std::move(aggregate), std::move(condition), tokens_.span_from(begin));
 }
 
 // X.T, as NumPy has it; the scalar T of an attached database is other.T[].

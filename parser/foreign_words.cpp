@@ -39,7 +39,6 @@ constexpr std::array kFunctions = std::to_array<ForeignWord>({
     {"CEILING", "write CEIL(x)"},
     {"CLAMP", "write LEAST(GREATEST(x, low), high)"},
     {"CLIP", "write LEAST(GREATEST(x, low), high)"},
-    {"COALESCE", "a tensor holds no NULL; for NaN write CASE WHEN x <> x THEN 0 ELSE x END"},
     {"CONCAT", "write X[i+0 PAD 0] + Y[i-3 PAD 0], with the extent of i in the head"},
     {"CONCATENATE", "write X[i+0 PAD 0] + Y[i-3 PAD 0], with the extent of i in the head"},
     {"CONV", "write SUM[k](X[i+k] * W[k])"},
@@ -61,7 +60,6 @@ constexpr std::array kFunctions = std::to_array<ForeignWord>({
     {"HISTOGRAM",
      "write SUM[i](CASE WHEN bin = CAST(FLOOR(x) AS INT64) THEN 1 ELSE 0 END), with the extent of bin in the head"},
     {"HYPOT", "write SQRT(x^2 + y^2)"},
-    {"IFNULL", "a tensor holds no NULL; for NaN write CASE WHEN x <> x THEN 0 ELSE x END"},
     {"INDEX_ADD", "write UPDATE TENSOR X[index[b],j] += Y[b,j]"},
     {"INDEX_SELECT", "an index may be a tensor of INT64: X[index[b],j]"},
     {"INV", "write INVERSE(X[i,j])"},
@@ -81,7 +79,6 @@ constexpr std::array kFunctions = std::to_array<ForeignWord>({
     {"NANSUM", "write SUM(CASE WHEN x = x THEN x ELSE 0 END)"},
     {"NNZ", "write COUNT_NONZERO(x)"},
     {"NORMAL", "write RANDN(seed)"},
-    {"NVL", "a tensor holds no NULL; for NaN write CASE WHEN x <> x THEN 0 ELSE x END"},
     {"ONES", "write 1, with extents in the head: EINSUM Z[i 3] = 1"},
     {"ONES_LIKE", "write 1, with extents in the head: EINSUM Z[i 3] = 1"},
     {"ONE_HOT", "write index[b] = k, with the extent of k in the head"},
@@ -145,7 +142,6 @@ constexpr std::array kOperators = std::to_array<ForeignWord>({
     {"BY", "labels to aggregate over stand in brackets: SUM[j](x)"},
     {"FROM", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
     {"GROUP", "the labels of the head are the groups; for SQL around a query: SELECT * FROM (EINSUM ...) ORDER BY val"},
-    {"IS", "a tensor holds no NULL; NaN is what x <> x"},
     {"LIMIT", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
     {"MOD", "write x % y"},
     {"OPTIMIZE", "the order of contraction is given by USING PATH 'greedy'"},
@@ -158,8 +154,7 @@ constexpr std::array kOperators = std::to_array<ForeignWord>({
 
 constexpr std::array kValues = std::to_array<ForeignWord>({
     {"FALSE", "write 0"},
-    {"NONE", "a tensor holds no NULL: write NAN or 0"},
-    {"NULL", "a tensor holds no NULL: write NAN or 0"},
+    {"NONE", "a value that is missing is NULL, which is NAN"},
     {"TRUE", "write 1"},
 });
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -154,7 +155,9 @@ class TensorLoader final : public RowLoader {
     if (const auto* text = std::get_if<std::string>(&cell)) {
       if (const auto value = parse_cell_value(*text)) return *value;
     }
-    fail(column, std::holds_alternative<std::monostate>(cell) ? "NULL: cells of tensors are numbers" : "no number");
+    const bool is_null = std::holds_alternative<std::monostate>(cell);
+    if (is_null && staged_.dtype != DType::Int64) return std::numeric_limits<double>::quiet_NaN();
+    fail(column, is_null ? "NULL: INT64 has none" : "no number");
   }
 
   /// The real or the imaginary part.

@@ -1,6 +1,7 @@
 #include "engine/query/sql_cells.hpp"
 
 #include <complex>
+#include <limits>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -45,15 +46,18 @@ SqlCells::SqlCells(PreparedSql rows, DType dtype, Shape shape, DimensionNames na
 void SqlCells::fail(int column, const std::string& what) const {
   const auto d = static_cast<std::size_t>(column);
   throw Error(ErrorKind::Value, place(row_) + ": " + rows_.column_name(column) + " is " + what, std::nullopt,
-              d >= shape_.rank()          ? "a value is a number"
+              d >= shape_.rank()        ? "a value is a number"
               : names_.at(d) != nullptr ? "the key is one of the dimension's names: ALTER TENSOR ... EXTEND adds others"
-                                          : "a key is made of integers");
+                                        : "a key is made of integers");
 }
 
 CellValue SqlCells::number(int column) {
   const auto value = rows_.statement().value(column);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (std::holds_alternative<std::monostate>(value) && dtype_ != DType::Int64 && !in_parts_ &&
+      static_cast<std::size_t>(column) >= shape_.rank())
+    return std::numeric_limits<double>::quiet_NaN();  // which SQL shows as NULL
   const bool whole = is_complex(dtype_) && !in_parts_ && static_cast<std::size_t>(column) == shape_.rank();
   const auto* text = std::get_if<std::string>(&value);
   if (const auto complex = whole && text != nullptr ? parse_cell_value(*text) : std::nullopt) return *complex;

@@ -13,8 +13,8 @@ namespace eindb {
 PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::string& what);
 
 /// The rows of a query as cells: key..., value; for complex types also key..., re, im. Indices with names are given as
-/// these. Error{Value} names the row, counted from 1, if it has NULL, text that is not a complex number of such a type,
-/// a key that is not an integer, or none of the names.
+/// these, and NULL as a value is NaN. Error{Value} names the row, counted from 1, if it has NULL in the key or as an
+/// INT64, text that is not a complex number of such a type, a key that is not an integer, or none of the names.
 class SqlCells final : public CellSource {
  public:
   /// Error{Value} unless the query has one column per dimension and one for the value, or two for its parts.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -72,10 +73,7 @@ CellValue number_of(const ast::Expression& expression, const NameSource& names) 
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* real = std::get_if<double>(&value)) return *real;
   if (const auto* complex = std::get_if<std::complex<double>>(&value)) return *complex;
-  if (std::holds_alternative<std::monostate>(value)) {
-    throw Error(ErrorKind::NullValue, "a number is wanted here, not NULL", expression.span,
-                "a tensor holds no NULL: give NAN or 0");
-  }
+  if (std::holds_alternative<std::monostate>(value)) return std::numeric_limits<double>::quiet_NaN();
   throw Error(ErrorKind::Value, "a number is wanted here, not text", expression.span, "give a number as parameter");
 }
 

@@ -96,25 +96,38 @@ template <class T, class Value>
   return total;
 }
 
+/// The sum of values one behind the other.
+template <class T>
+[[gnu::always_inline]] inline T sum_of_run(const T* values, std::int64_t count) {
+  if constexpr (is_complex_type<T>) {
+    T total{};
+    for (std::int64_t n = 0; n < count; ++n) total = cell_plus(total, values[n]);
+    return total;
+  } else {
+    return sum_of_cells<T>(
+        count, [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
+          if constexpr (decltype(is_vector)::value) return load(values + n);
+          else return values[n];
+        });
+  }
+}
+
 template <class T>
 void dot_cell_runs(void* sum, const void* a, const void* b, std::int64_t count) {
   const auto* left = static_cast<const T*>(a);
   const auto* right = static_cast<const T*>(b);
-  if constexpr (is_complex_type<T>) {
+  if (right == nullptr) {
+    *static_cast<T*>(sum) = sum_of_run(left, count);
+  } else if constexpr (is_complex_type<T>) {
     T total{};
-    for (std::int64_t n = 0; n < count; ++n)
-      total = cell_plus(total, right == nullptr ? left[n] : cell_times(left[n], right[n]));
+    for (std::int64_t n = 0; n < count; ++n) total = cell_plus(total, cell_times(left[n], right[n]));
     *static_cast<T*>(sum) = total;
   } else {
-    const auto alone = [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
-      if constexpr (decltype(is_vector)::value) return load(left + n);
-      else return left[n];
-    };
-    const auto product = [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
-      if constexpr (decltype(is_vector)::value) return load(left + n) * load(right + n);
-      else return cell_times(left[n], right[n]);
-    };
-    *static_cast<T*>(sum) = right == nullptr ? sum_of_cells<T>(count, alone) : sum_of_cells<T>(count, product);
+    *static_cast<T*>(sum) = sum_of_cells<T>(
+        count, [&](std::int64_t n, auto is_vector) __attribute__((always_inline)) {
+          if constexpr (decltype(is_vector)::value) return load(left + n) * load(right + n);
+          else return cell_times(left[n], right[n]);
+        });
   }
 }
 
@@ -152,14 +165,20 @@ void add_row_sums(void* to, std::int64_t to_stride, const CellRows& rows, const 
   const auto* dense = static_cast<const T*>(from);
   const auto* places = rows.places;
   const auto scale = *static_cast<const T*>(factor);
-  const auto add = [&](const auto& value) __attribute__((always_inline)) {
+  const auto add_each = [&](const auto& sum_of_row) __attribute__((always_inline)) {
     for (std::int64_t r = 0; r < rows.count; ++r) {
       auto& sum = sums[static_cast<std::int64_t>(rows.rows[r]) * to_stride];
-      sum = cell_plus(sum, cell_times(scale, sum_of_four<T>(rows.begins[r], rows.begins[r + 1], value)));
+      sum = cell_plus(sum, cell_times(scale, sum_of_row(rows.begins[r], rows.begins[r + 1])));
     }
   };
+  const auto add = [&](const auto& value) __attribute__((always_inline)) {
+    add_each([&](std::int64_t begin, std::int64_t end)
+                 __attribute__((always_inline)) { return sum_of_four<T>(begin, end, value); });
+  };
   if (dense == nullptr) {
-    add([&](std::int64_t n) __attribute__((always_inline)) { return weights[n]; });
+    // In vectors, as the values lie one behind the other. GCC 12 adds up four integers wrongly here, with AVX-512.
+    add_each([&](std::int64_t begin, std::int64_t end)
+                 __attribute__((always_inline)) { return sum_of_run(weights + begin, end - begin); });
   } else if (stride == 1) {
     add([&](std::int64_t n) __attribute__((always_inline)) { return cell_times(weights[n], dense[places[n]]); });
   } else {
