@@ -172,16 +172,19 @@ class DotProducts : VectorProduct {
     boxes_.list_second(result_offsets_);
   }
 
+  void go_to_run(std::int64_t run) {
+    runs_.go_to(run_ = run);
+    run_begin_ = runs_.begin_in_first();
+    vector_begin_ = runs_.begin_in_second();
+    in_place_ = contracted_.back().second == 1 && runs_.count() == runs_.extents().back();
+    if (!in_place_) runs_.list_second(s_offsets_);
+  }
+
   void add(const Begin& at, std::int64_t run) {
-    if (run != run_) {
-      runs_.go_to(run_ = run);
-      runs_.list_second(s_offsets_);
-      run_begin_ = runs_.begin_in_first();
-    }
+    if (run != run_) go_to_run(run);
     const auto count = runs_.count();
-    const bool in_place = contracted_.back().second == 1 && count == runs_.extents().back();
-    const void* vector = in_place ? s_at(at.s + s_offsets_[0]) : vector_;
-    if (!in_place) gather(vector_, s_at(at.s), s_offsets_, count);
+    const void* vector = in_place_ ? s_at(at.s + vector_begin_) : vector_;
+    if (!in_place_) gather(vector_, s_at(at.s), s_offsets_, count);
     for (std::int64_t r = 0; r < boxes_.count(); ++r) rows_[r] = v_at(at.v + v_offsets_[r] + run_begin_);
     dot_rows()(sums_, rows_, boxes_.count(), vector, count);
     poll(boxes_.count() * count);
@@ -195,7 +198,9 @@ class DotProducts : VectorProduct {
   const void** rows_;
   std::byte* sums_;
   std::byte* vector_;
-  std::int64_t run_begin_ = 0;
+  std::int64_t run_begin_ = 0;     // in the rows of v
+  std::int64_t vector_begin_ = 0;  // in s
+  bool in_place_ = false;          // the run of s is contiguous
   std::int64_t box_ = -1;
   std::int64_t run_ = -1;
 };

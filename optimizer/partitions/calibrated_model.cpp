@@ -12,6 +12,7 @@ namespace {
 constexpr double kCachedTile = 2 << 20;  // bytes; fits a second-level cache
 constexpr double kCacheSpeed = 4;        // speed of caches relative to memory
 constexpr double kRunSeconds = 3e-9;     // to begin each contiguous run of a repartition's copies
+constexpr double kIndexSeconds = 1e-9;   // to look at an index of an access, whose cells may be in another part
 // At the end all threads wait for the slowest of the last calls: its excess, relative to a call's time.
 constexpr double kUnevenness = 0.03;
 constexpr double kShareOfLook = 0.5;  // of a call, to see that an operand is absent and leave the call out
@@ -171,11 +172,13 @@ double CalibratedModel::loops(const VertexShape& shape, const Partition& d) cons
 // Cells are copied, or added up, like those of a repartition; calls on the other parts of a determined label find the
 // others.
 CalibratedModel::CallCost CalibratedModel::access(const VertexShape& shape, const Partition& d) const {
-  const double cells = visited_cells(shape, d) / reached_parts(shape, d);
-  const double bytes = cells * static_cast<double>(size_of(shape.work.compute));
-  const double rows = cells / std::max(1.0, part_extent(shape.extents[shape.output.empty() ? 0 : shape.output.back()],
-                                                        d[shape.output.empty() ? 0 : shape.output.back()]));
-  return {bytes / figures_.repartition.one + rows * kRunSeconds, bytes, stored(shape, d)};
+  const double visited = visited_cells(shape, d);
+  const double found = visited / reached_parts(shape, d);
+  const double bytes = found * static_cast<double>(size_of(shape.work.compute));
+  const auto last = shape.output.empty() ? 0 : shape.output.back();
+  const double row = std::max(1.0, part_extent(shape.extents[last], d[last]));
+  const double seconds = found / row * kRunSeconds + visited / row * kIndexSeconds;
+  return {bytes / figures_.repartition.one + seconds, bytes, stored(shape, d)};
 }
 
 // In a call that is one of all: lines that have several cells are cut with the label that they lie along.
@@ -235,7 +238,10 @@ double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d
   if (kernel_calls(project(d, shape.aggregated)) <= 1) return 0;
   const double calls = kernel_calls(d) * share_of_calls(shape, d);
   const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
-  const double tile = tile_elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));
+  double cells = tile_elements(shape, d, shape.output);
+  // A call of an access adds the cells that it finds to those of the others.
+  if (!shape.determined.empty()) cells = std::min(cells, visited_cells(shape, d) / reached_parts(shape, d));
+  const double tile = cells * static_cast<double>(size_of(shape.work.compute));
   // The calls of a group follow each other, so a tile of moderate size is still in the caches.
   const double load = crowd(calls).load * (tile <= kCachedTile ? kCacheSpeed : 1);
   return std::max(0.0, calls - groups) * 2 * tile / load;
