@@ -135,8 +135,11 @@ void check_name(std::string_view name, std::size_t longest) {
 }  // namespace
 
 IndexNames::Ptr IndexNames::listed(std::vector<std::string> names) {
-  for (const auto& name : names) check_name(name, kLongest);
   const std::shared_ptr<IndexNames> made(new IndexNames());
+  for (const auto& name : names) {
+    check_name(name, kLongest);
+    made->longest_ = std::max(made->longest_, name.size());
+  }
   made->size_ = static_cast<std::int64_t>(names.size());
   std::vector<std::int64_t> order(names.size());
   std::iota(order.begin(), order.end(), 0);
@@ -169,6 +172,7 @@ IndexNames::Ptr IndexNames::calendar(std::string_view first, std::string_view st
   made->first_ = step.is_months ? begin.months() : begin.since_1970();
   made->rest_ = step.is_months ? begin.rest() : 0;
   made->has_time_ = begin.has_time;
+  made->longest_ = made->moment(0).size();
   const auto last_moment = read_moment("9999-12-31 23:59:59");
   const auto last = step.is_months ? last_moment.months() : last_moment.since_1970();
   if (count > (last - made->first_) / step.size + 1)

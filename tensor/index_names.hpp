@@ -40,6 +40,8 @@ class IndexNames {
   std::int64_t size() const { return size_; }
   /// Of an index below size().
   std::string name(std::int64_t index) const;
+  /// The bytes of the longest name.
+  std::size_t longest() const { return longest_; }
   /// The index that is called exactly so; -1 if there is none.
   std::int64_t find(std::string_view name) const;
   /// Whether the names of higher indices are greater, compared byte by byte, as SQLite compares texts.
@@ -67,6 +69,7 @@ class IndexNames {
   std::string moment(std::int64_t index) const;
 
   std::int64_t size_ = 0;
+  std::size_t longest_ = 0;
   std::vector<std::string> list_;
   std::vector<std::int64_t> order_;  // indices by ascending name; empty if that is the order of the list
   // Of a calendar: seconds since 1970, or months since the year 0 with the day and the seconds that all have.

@@ -78,6 +78,14 @@ constexpr const char* kTemporaryDimensions =
     "SELECT json_group_array(json_object('id', 67108864 + tensor_id, 'position', position, 'label', label,"
     " 'extent', extent, 'parts', parts))"
     " FROM temp.eindb_dimensions";
+// The dimensions whose indices have names, which are texts.
+constexpr const char* kOwnAxes =
+    "SELECT json_group_array(json_object('id', tensor_id, 'position', position)) FROM main.eindb_axes";
+constexpr const char* kTemporaryAxes =
+    "SELECT json_group_array(json_object('id', 67108864 + tensor_id, 'position', position)) FROM temp.eindb_axes";
+constexpr const char* kAxes =
+    "SELECT json_group_array(json(value)) FROM (SELECT value FROM json_each(eindb_own_axes())"
+    " UNION ALL SELECT value FROM json_each(eindb_temporary_axes()))";
 // With the type of the values, which is INT64 or FLOAT32 for narrow types (tensor/stored_type).
 constexpr const char* kTensors =
     "SELECT json_group_array(json_set(value, '$.values', CASE WHEN dtype LIKE '%INT%' OR dtype = 'BOOL' THEN 'INT64'"
@@ -135,7 +143,10 @@ constexpr QueryFunction kQueries[] = {
     {"has_table_privilege", 2, "BOOLEAN", "SELECT has_table_privilege(current_user(), ?1, ?2)"},
     {"has_table_privilege", 3, "BOOLEAN", kMayUse},
     {"eindb_comments", 0, "TEXT", kComments},
+    {"eindb_axes", 0, "TEXT", kAxes},
     {"eindb_dimensions", 0, "TEXT", kDimensions},
+    {"eindb_own_axes", 0, "TEXT", kOwnAxes},
+    {"eindb_temporary_axes", 0, "TEXT", kTemporaryAxes},
     {"eindb_own_dimensions", 0, "TEXT", kOwnDimensions},
     {"eindb_own_tensors", 0, "TEXT", kOwnTensors},
     {"eindb_temporary_dimensions", 0, "TEXT", kTemporaryDimensions},

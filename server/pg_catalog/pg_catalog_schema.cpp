@@ -403,15 +403,18 @@ DELETE FROM pg_catalog.pg_class WHERE oid IN (
 INSERT INTO pg_catalog.pg_attribute
   WITH dimensions AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.position') AS position,
     json_extract(value, '$.label') AS label FROM json_each(eindb_dimensions())),
+  axes AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.position') AS position
+    FROM json_each(eindb_axes())),
   tensors AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.values') AS dtype
     FROM json_each(eindb_tensors())),
   relations AS (SELECT 536870912 + rowid AS oid, name FROM main.sqlite_schema WHERE type IN ('table', 'view')),
   columns(oid, name, type, modifier, number, required, has_default, generated) AS (
-    SELECT 268435456 + t.id, d.label, 20, -1, row_number() OVER (PARTITION BY t.id ORDER BY d.position), 1, 0, ''
+    SELECT 268435456 + t.id, d.label, CASE WHEN EXISTS (SELECT 1 FROM axes a WHERE a.id = t.id AND a.position = d.position)
+        THEN 25 ELSE 20 END, -1, row_number() OVER (PARTITION BY t.id ORDER BY d.position), 1, 0, ''
       FROM tensors t JOIN dimensions d ON d.id = t.id
     UNION ALL
     SELECT 268435456 + t.id, v.column1, CASE dtype WHEN 'INT64' THEN 20 WHEN 'FLOAT32' THEN 700 WHEN 'COMPLEX64' THEN 700
-        ELSE 701 END, -1, v.column2 + (SELECT count(*) FROM dimensions d WHERE d.id = t.id), 1, 0, ''
+        ELSE 701 END, -1, v.column2 + (SELECT count(*) FROM dimensions d WHERE d.id = t.id), dtype = 'INT64', 0, ''
       FROM tensors t JOIN (VALUES ('val', 1, 0), ('re', 1, 1), ('im', 2, 1)) v
         ON v.column3 = (dtype LIKE 'COMPLEX%')
     UNION ALL

@@ -1,5 +1,6 @@
 #include "server/rows/tensor_row_stream.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <complex>
@@ -40,8 +41,13 @@ class TensorRowStream final : public RowStream {
         extents_(strips_.tensor().grid.shape().extents()),
         index_(extents_.size(), 0),
         left_(strips_.tensor().grid.shape().element_count()) {
-    for (std::size_t n = 0; n < extents_.size() + kNumbers; ++n) formats_.push_back(format_of(formats, n));
-    row_.resize(kMessageHead + sizeof(std::int16_t) + formats_.size() * kMostValueBytes);
+    auto room = kMessageHead + sizeof(std::int16_t);
+    for (std::size_t n = 0; n < extents_.size() + kNumbers; ++n) {
+      formats_.push_back(format_of(formats, n));
+      const auto names = strips_.tensor().names.at(n);
+      room += std::max(kMostValueBytes, names == nullptr ? 0 : sizeof(std::int32_t) + names->longest());
+    }
+    row_.resize(room);
     row_[0] = 'D';
     store_big_endian(row_.data() + kMessageHead, static_cast<std::int16_t>(formats_.size()));
     put_outer_labels();
@@ -74,14 +80,23 @@ class TensorRowStream final : public RowStream {
 
   void put_outer_labels() {
     char* to = row_.data() + kMessageHead + sizeof(std::int16_t);
-    for (std::size_t d = 0; d + 1 < index_.size(); ++d) to = put_number(to, index_[d], formats_[d]);
+    for (std::size_t d = 0; d + 1 < index_.size(); ++d) to = put_index(to, d);
     outer_ = static_cast<std::size_t>(to - row_.data());
     DCHECK(outer_ <= row_.size(), "there is room for all labels but the last");
   }
 
   char* put_last_label() {
     char* const to = row_.data() + outer_;
-    return index_.empty() ? to : put_number(to, index_.back(), formats_[index_.size() - 1]);
+    return index_.empty() ? to : put_index(to, index_.size() - 1);
+  }
+
+  // A name is a text, which has the same bytes in both formats.
+  char* put_index(char* to, std::size_t dimension) const {
+    const auto names = strips_.tensor().names.at(dimension);
+    if (names == nullptr) return put_number(to, index_[dimension], formats_[dimension]);
+    const auto name = names->name(index_[dimension]);
+    store_big_endian(to, static_cast<std::int32_t>(name.size()));
+    return std::copy(name.begin(), name.end(), to + sizeof(std::int32_t));
   }
 
   char* put_value(char* to, const T& value) const {

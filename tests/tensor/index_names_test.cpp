@@ -26,6 +26,8 @@ TEST(IndexNames, FindsListedNamesByTheirText) {
   EXPECT_EQ(names->find(""), -1);
   EXPECT_FALSE(names->ascend());
   EXPECT_EQ(names->nearest("Berge"), "Bergen");
+  EXPECT_EQ(names->longest(), 7U);
+  EXPECT_EQ(IndexNames::calendar("2024-01-01", "1 day", 1)->longest(), 10U);
   EXPECT_TRUE(IndexNames::listed({"a", "b"})->ascend());
   EXPECT_EQ(IndexNames::listed({})->find("a"), -1);
 }
