@@ -219,6 +219,10 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
   switch (vertex.einsum.block->op) {
     case BlockOp::Order: refuse_block(graph, vertex, "ARGSORT", "it gives indices, which change in steps");
     case BlockOp::Distinct: refuse_block(graph, vertex, "COUNT_DISTINCT", "it counts values");
+    case BlockOp::UniqueOrder:
+    case BlockOp::UniqueCount:
+    case BlockOp::UniqueNumber:
+      refuse_block(graph, vertex, "UNIQUE", "it counts and numbers values, which changes in steps");
     case BlockOp::Mode: refuse_block(graph, vertex, "MODE", "another value may be taken all at once");
     case BlockOp::MaxRecurrence: refuse_block(graph, vertex, "CUMMAX with a second argument", "CUMSUM has one");
     case BlockOp::MinRecurrence: refuse_block(graph, vertex, "CUMMIN with a second argument", "CUMSUM has one");

@@ -157,13 +157,21 @@ enum class AggregateOp : std::uint8_t {
   ArgSort,
   TopK,  ///< [j, k]: of the values along j the greatest, numbered by k
   ArgTopK,
+  Unique,         ///< [j, k]: the different values along j in ascending order, numbered by k
+  UniqueIndex,    ///< where each of them comes first
+  UniqueCount,    ///< how often each is there
+  UniqueInverse,  ///< the label stays: the number of each value among the different ones
   Quantile,
   Median,
   Mode,
   CountDistinct,
   Fft,  ///< the label stays
   Ifft,
-  User,  ///< of CREATE AGGREGATE
+  Rfft,    ///< [j, k]: of real values along j, the first half of the transform, numbered by k
+  Irfft,   ///< [k, j]: the real values along j of which k numbers the first half of the transform
+  Concat,  ///< [i]: the arguments one after the other along i, each of which has an i of its own
+  Stack,   ///< [k]: the arguments, numbered by k
+  User,    ///< of CREATE AGGREGATE
 };
 
 struct AggregateDefinition;
@@ -175,10 +183,14 @@ struct Aggregate {
   std::optional<std::vector<Dimension>> labels;  ///< nullopt: the labels of the argument that the head lacks
   bool descending = false;                       ///< SORT[j DESC](e)
   std::vector<Expression> argument;              ///< exactly one
-  std::vector<Expression> second;       ///< one for QUANTILE(e, 0.9), a constant, and CUMSUM(e, a), otherwise none
+  /// One for QUANTILE(e, 0.9), a constant, and CUMSUM(e, a); the other arguments of CONCAT and STACK; otherwise none.
+  std::vector<Expression> second;
   std::optional<Identifier> name = {};  ///< set exactly for AggregateOp::User
   /// Of AggregateOp::User once macros are expanded (parser/macro).
   std::shared_ptr<const AggregateDefinition> definition = nullptr;
+  /// Of CONCAT once labels are told apart (parser/binder/own_labels): the label in each argument, of those that have
+  /// it.
+  std::vector<std::optional<Identifier>> own = {};
 };
 
 /// f(a, b, ...): a function, a generator such as RANDOM, or a macro.

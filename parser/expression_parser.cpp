@@ -107,12 +107,20 @@ constexpr std::array kAggregates = {
     AggregateName{"ARGSORT", ast::AggregateOp::ArgSort},
     AggregateName{"TOPK", ast::AggregateOp::TopK},
     AggregateName{"ARGTOPK", ast::AggregateOp::ArgTopK},
+    AggregateName{"UNIQUE", ast::AggregateOp::Unique},
+    AggregateName{"UNIQUE_INDEX", ast::AggregateOp::UniqueIndex},
+    AggregateName{"UNIQUE_COUNT", ast::AggregateOp::UniqueCount},
+    AggregateName{"UNIQUE_INVERSE", ast::AggregateOp::UniqueInverse},
     AggregateName{"QUANTILE", ast::AggregateOp::Quantile},
     AggregateName{"MEDIAN", ast::AggregateOp::Median},
     AggregateName{"MODE", ast::AggregateOp::Mode},
     AggregateName{"COUNT_DISTINCT", ast::AggregateOp::CountDistinct},
     AggregateName{"FFT", ast::AggregateOp::Fft},
     AggregateName{"IFFT", ast::AggregateOp::Ifft},
+    AggregateName{"RFFT", ast::AggregateOp::Rfft},
+    AggregateName{"IRFFT", ast::AggregateOp::Irfft},
+    AggregateName{"CONCAT", ast::AggregateOp::Concat},
+    AggregateName{"STACK", ast::AggregateOp::Stack},
 };
 
 struct Constant {
@@ -525,6 +533,8 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
   const bool may_weight =
       op == ast::AggregateOp::CumSum || op == ast::AggregateOp::CumMin || op == ast::AggregateOp::CumMax;
   if (may_weight && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));
+  const bool joins = op == ast::AggregateOp::Concat || op == ast::AggregateOp::Stack;
+  while (joins && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));
   if (tokens_.at_symbol(",")) {
     const bool extremum = op == ast::AggregateOp::Min || op == ast::AggregateOp::Max;
     const std::string scalar = op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";

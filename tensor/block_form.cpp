@@ -71,9 +71,15 @@ double block_operations(const EinSum& einsum, const LabelTable& table) {
     case BlockOp::Order: return core_cells * kSelected + result_cells * kSelected * logarithm(result_cells);
     case BlockOp::Quantile: return core_cells * kSelected;
     case BlockOp::Mode:
-    case BlockOp::Distinct: return core_cells * kSelected * logarithm(core_cells);
+    case BlockOp::Distinct:
+    case BlockOp::UniqueOrder:
+    case BlockOp::UniqueCount:
+    case BlockOp::UniqueNumber: return core_cells * kSelected * logarithm(core_cells);
     case BlockOp::Fourier:
-    case BlockOp::InverseFourier: return core_cells * kTransformed * logarithm(core_cells);
+    case BlockOp::InverseFourier: {
+      const auto transformed = std::max(core_cells, result_cells);
+      return transformed * kTransformed * logarithm(transformed);
+    }
     case BlockOp::SumRecurrence:
     case BlockOp::MaxRecurrence:
     case BlockOp::MinRecurrence: return 2 * result_cells;

@@ -8,6 +8,9 @@ std::string_view name_of(BlockOp op) {
     case BlockOp::Quantile: return "quantile";
     case BlockOp::Mode: return "mode";
     case BlockOp::Distinct: return "distinct";
+    case BlockOp::UniqueOrder: return "unique";
+    case BlockOp::UniqueCount: return "unique count";
+    case BlockOp::UniqueNumber: return "unique number";
     case BlockOp::Fourier: return "fft";
     case BlockOp::InverseFourier: return "inverse fft";
     case BlockOp::SumRecurrence: return "running sum";

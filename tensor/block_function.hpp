@@ -13,8 +13,15 @@ enum class BlockOp : std::uint8_t {
   Quantile,  ///< the value below which a share of them lies, in proportion between two; NaN if there is one
   Mode,      ///< the value that is there most often
   Distinct,  ///< the number of different values; all NaN are one
-  Fourier,   ///< the discrete Fourier transform, unscaled
-  InverseFourier,  ///< its inverse, divided by n
+  // Of the k different values in ascending order, NaN last and all of them one; n may differ from k, and if there are
+  // more than k, the function is not defined:
+  UniqueOrder,   ///< for each the index where it comes first; -1 behind the last one
+  UniqueCount,   ///< how often each is there; 0 behind the last one
+  UniqueNumber,  ///< for each of the n values its number among the different ones
+  // Of m values to n: the discrete Fourier transform of length N = max(m, n) of the values with zeros behind them, of
+  // whose results the first n are taken. So the transpose of a transform is one to the other number of values.
+  Fourier,         ///< unscaled
+  InverseFourier,  ///< divided by N
   // Of n values x and as many, or fewer, a, which hold for all: h[0] = x[0], and then, one after the other,
   SumRecurrence,  ///< h[t] = a[t] * h[t-1] + x[t]
   MaxRecurrence,  ///< h[t] = GREATEST(a[t] + h[t-1], x[t])

@@ -277,14 +277,14 @@ class KeyWriter {
   }
 
   void write(const ast::Aggregate& aggregate) {
-    const auto& [op, op_span, labels, descending, argument, share, name, definition] = aggregate;
+    const auto& [op, op_span, labels, descending, argument, others, name, definition, own] = aggregate;
     count(static_cast<std::size_t>(op) * 2 + (descending ? 1 : 0));
     if (name) folded(*name);
     count(labels ? 1 : 0);
     if (labels) list(*labels);
     list(argument);
     const Use scope(*this, ParameterUse::Shape);
-    list(share);
+    list(others);
   }
 
   // The type depends on whether an exponent is an integer, and a seed is part of its generator. The effect of a macro

@@ -116,6 +116,7 @@ class BlockKernel::Call {
       order_indices<T>(values<T>(0, from, core_bytes_), kernel_.block_.descending, order);
       return store<std::int64_t>(order, to);
     }
+    if (op == UniqueOrder || op == UniqueCount || op == UniqueNumber) return unique<T>(from, to);
     const auto copied = copy_of<T>(0, from, core_bytes_);
     if (op == Distinct) {
       const std::int64_t count = distinct_of<T>(copied);
@@ -135,13 +136,44 @@ class BlockKernel::Call {
   }
 
   template <class T>
+  void unique(std::int64_t from, std::int64_t to) {
+    const auto op = kernel_.block_.op;
+    const auto out = buffer_of<std::int64_t>(result_bytes_, result_core_.count());
+    std::fill(out.begin(), out.end(), op == BlockOp::UniqueOrder ? -1 : 0);
+    const auto room = static_cast<std::int64_t>(out.size());
+    const bool numbers = op == BlockOp::UniqueNumber;
+    const auto found = for_each_unique<T>(
+        values<T>(0, from, core_bytes_),
+        [&](std::int64_t number, std::int64_t index) {
+          if (op == BlockOp::UniqueOrder && number < room) out[static_cast<std::size_t>(number)] = index;
+        },
+        [&](std::int64_t index, std::int64_t number) {
+          if (numbers) out[static_cast<std::size_t>(index)] = number;
+          else if (op == BlockOp::UniqueCount && number < room) ++out[static_cast<std::size_t>(number)];
+        });
+    if (!numbers && found > room) kernel_.refuse_unique(found, room, place_);
+    store<std::int64_t>(out, to);
+  }
+
+  template <class T>
   void transform(std::int64_t from, std::int64_t to) {
     using Value = std::complex<T>;
     CHECK(kernel_.block_.op == BlockOp::Fourier || kernel_.block_.op == BlockOp::InverseFourier,
           "complex numbers have no order");
-    const auto out = buffer_of<Value>(result_bytes_, result_core_.count());
-    fourier<T>(values<Value>(0, from, core_bytes_), kernel_.block_.op == BlockOp::InverseFourier, out);
-    store<Value>(out, to);
+    const bool is_inverse = kernel_.block_.op == BlockOp::InverseFourier;
+    const auto given = cores_.front().count();
+    const auto wanted = result_core_.count();
+    const auto length = std::max(given, wanted);
+    const auto out = buffer_of<Value>(result_bytes_, length);
+    if (given < length) {
+      // The values with zeros behind them; transforms read their values before they write.
+      const auto copied = copy_of<Value>(0, from, core_bytes_);
+      std::fill(std::copy(copied.begin(), copied.end(), out.begin()), out.end(), Value{});
+      fourier<T>(out, is_inverse, out);
+    } else {
+      fourier<T>(values<Value>(0, from, core_bytes_), is_inverse, out);
+    }
+    store<Value>(out.first(static_cast<std::size_t>(wanted)), to);
   }
 
   template <class T>
@@ -212,14 +244,29 @@ BlockKernel::BlockKernel(const EinSum& einsum, const LabelTable& table, std::vec
   result_core_ = places_of(result_core);
   batch_ = places_of(difference(einsum.output, result_core));
   for (const auto place : batch_) batch_names_.push_back(table.name(labels_[place]));
+  if (!result_core.empty()) result_name_ = table.name(result_core.front());
   for (std::size_t n = 0; n < einsum.inputs.size(); ++n) cores_.push_back(places_of(core_of(einsum, n)));
 }
 
-void BlockKernel::refuse(const std::string& failure, const std::vector<std::int64_t>& place) const {
+// ", at i = 2, j = 0", or nothing where there is no batch label.
+std::string BlockKernel::text_of(const std::vector<std::int64_t>& place) const {
   std::string at;
   for (std::size_t d = 0; d < place.size(); ++d)
     at += (d == 0 ? ", at " : ", ") + batch_names_[d] + " = " + std::to_string(place[d]);
-  throw Error(ErrorKind::Value, "a matrix " + failure + at, std::nullopt,
+  return at;
+}
+
+void BlockKernel::refuse_unique(std::int64_t found, std::int64_t room, const std::vector<std::int64_t>& place) const {
+  throw Error(ErrorKind::Value,
+              "there are " + std::to_string(found) + " different values, more than the " + std::to_string(room) +
+                  " indices of label " + result_name_ + text_of(place),
+              std::nullopt,
+              "give " + result_name_ +
+                  " a larger extent; MAX(COUNT_DISTINCT[...](x)) is the largest number of different values");
+}
+
+void BlockKernel::refuse(const std::string& failure, const std::vector<std::int64_t>& place) const {
+  throw Error(ErrorKind::Value, "a matrix " + failure + text_of(place), std::nullopt,
               block_.op == BlockOp::Inverse || block_.op == BlockOp::Solve ? "PINV and LSTSQ take any matrix" : "");
 }
 
@@ -259,7 +306,10 @@ std::size_t BlockKernel::workspace_bytes(std::span<const std::int64_t> label_siz
     return count;
   };
   for (const auto& core : cores_) bytes += kCopies * 2 * sizeof(double) * cells(core);
-  return bytes + 2 * sizeof(double) * cells(result_core_);
+  const auto results = cells(result_core_);
+  // A transform to more values than it has works on as many.
+  const bool transforms = block_.op == BlockOp::Fourier || block_.op == BlockOp::InverseFourier;
+  return bytes + (transforms ? kCopies + 1 : 1) * 2 * sizeof(double) * results;
 }
 
 }  // namespace eindb

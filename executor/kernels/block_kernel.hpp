@@ -20,7 +20,7 @@ class BlockKernel {
   BlockKernel(const EinSum& einsum, const LabelTable& table, std::vector<DType> operand_types, DType compute);
 
   /// See Kernel::run; a call has all indices of the core labels and is the first of its cells. Throws Error{Value} for
-  /// matrices that the function is not defined for.
+  /// matrices and lines of values that the function is not defined for, with their batch indices.
   void run(std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& result) const;
 
@@ -32,6 +32,8 @@ class BlockKernel {
  private:
   class Call;
   std::vector<std::size_t> places_of(const Labels& labels) const;
+  std::string text_of(const std::vector<std::int64_t>& place) const;
+  [[noreturn]] void refuse_unique(std::int64_t found, std::int64_t room, const std::vector<std::int64_t>& place) const;
   [[noreturn]] void refuse(const std::string& failure, const std::vector<std::int64_t>& place) const;
 
   BlockFunction block_;
@@ -40,6 +42,7 @@ class BlockKernel {
   std::vector<std::string> batch_names_;
   std::vector<std::vector<std::size_t>> cores_;  // of the core labels of each operand
   std::vector<std::size_t> result_core_;
+  std::string result_name_;  // of the first core label of the result, if it has one
   std::vector<DType> operand_types_;
   DType compute_;
 };

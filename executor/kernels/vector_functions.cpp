@@ -134,11 +134,6 @@ void sort_values(std::span<T> values) {
   poll_cancellation_after(values.size());
 }
 
-template <class T>
-bool are_same(T a, T b) {
-  return a == b || (is_no_number(a) && is_no_number(b));
-}
-
 // Eigen's transform takes time in the largest prime factor of n; beyond this one a product of three transforms of a
 // power of two does better (L. Bluestein, 1970).
 constexpr std::size_t kLargestFactor = 31;
@@ -217,7 +212,7 @@ T mode_of(std::span<T> values) {
   std::size_t most = 0;
   for (std::size_t begin = 0; begin < values.size();) {
     auto end = begin + 1;
-    while (end < values.size() && are_same(values[begin], values[end])) ++end;
+    while (end < values.size() && are_equal_or_nan(values[begin], values[end])) ++end;
     if (end - begin > most) {
       most = end - begin;
       best = values[begin];
@@ -232,7 +227,7 @@ std::int64_t distinct_of(std::span<T> values) {
   sort_values(values);
   std::int64_t count = 0;
   for (std::size_t n = 0; n < values.size(); ++n)
-    if (n == 0 || !are_same(values[n - 1], values[n])) ++count;
+    if (n == 0 || !are_equal_or_nan(values[n - 1], values[n])) ++count;
   return count;
 }
 

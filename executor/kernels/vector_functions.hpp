@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace eindb {
 
@@ -12,6 +13,12 @@ namespace eindb {
 /// and equal values in the order of their indices.
 template <class T>
 void order_indices(std::span<const T> values, bool descending, std::span<std::int64_t> order);
+
+/// Whether two values are one: both zeros are, and all NaN.
+template <class T>
+bool are_equal_or_nan(T a, T b) {
+  return a == b || (a != a && b != b);
+}
 
 /// The value below which a share of the values lies, between two of them in proportion, as NumPy's method "linear" has
 /// it; NaN if there is one. `values`, at least one, are put in another order.
@@ -26,6 +33,23 @@ T mode_of(std::span<T> values);
 /// The number of different values, all NaN being one. They are put in another order.
 template <class T>
 std::int64_t distinct_of(std::span<T> values);
+
+/// The different values among `values` in ascending order, NaN last and all of them one: `number(n, u)` is called for
+/// each value n with its number u among them, and where it is the first of them `first(u, n)`, before that. Calls for
+/// equal values come in the order of their indices. Returns how many there are.
+template <class T, class First, class Number>
+std::int64_t for_each_unique(std::span<const T> values, First&& first, Number&& number) {
+  std::vector<std::int64_t> order(values.size());
+  order_indices<T>(values, false, order);
+  std::int64_t found = 0;
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const auto value = values[static_cast<std::size_t>(order[n])];
+    const bool is_new = n == 0 || !are_equal_or_nan(values[static_cast<std::size_t>(order[n - 1])], value);
+    if (is_new) first(found++, order[n]);
+    number(order[n], found - 1);
+  }
+  return found;
+}
 
 /// The discrete Fourier transform of `values` into `result`, of the same number; inverse, it is divided by it.
 template <class T>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "common/error.hpp"
 #include "parser/binder/expression_binder.hpp"
@@ -45,12 +46,20 @@ const AggregateForm& form_of(ast::AggregateOp op) {
       {ArgSort, "ARGSORT", Aggregate::None},
       {TopK, "TOPK", Aggregate::None},
       {ArgTopK, "ARGTOPK", Aggregate::None},
+      {Unique, "UNIQUE", Aggregate::None},
+      {UniqueIndex, "UNIQUE_INDEX", Aggregate::None},
+      {UniqueCount, "UNIQUE_COUNT", Aggregate::None},
+      {UniqueInverse, "UNIQUE_INVERSE", Aggregate::None},
       {Quantile, "QUANTILE", Aggregate::None},
       {Median, "MEDIAN", Aggregate::None},
       {Mode, "MODE", Aggregate::None},
       {CountDistinct, "COUNT_DISTINCT", Aggregate::None},
       {Fft, "FFT", Aggregate::None},
       {Ifft, "IFFT", Aggregate::None},
+      {Rfft, "RFFT", Aggregate::None},
+      {Irfft, "IRFFT", Aggregate::None},
+      {Concat, "CONCAT", Aggregate::None},
+      {Stack, "STACK", Aggregate::None},
       {User, "USER", Aggregate::User},
   };
   return kForms[static_cast<std::size_t>(op)];
@@ -85,10 +94,15 @@ bool is_running(ast::AggregateOp op) { return op >= ast::AggregateOp::CumSum && 
 
 bool keeps_label(ast::AggregateOp op) {
   using enum ast::AggregateOp;
-  return is_running(op) || op == Sort || op == ArgSort || op == Fft || op == Ifft;
+  return is_running(op) || op == Sort || op == ArgSort || op == UniqueInverse || op == Fft || op == Ifft;
 }
 
-bool is_numbered(ast::AggregateOp op) { return op == ast::AggregateOp::TopK || op == ast::AggregateOp::ArgTopK; }
+bool is_numbered(ast::AggregateOp op) {
+  using enum ast::AggregateOp;
+  return (op >= TopK && op <= UniqueCount) || op == Rfft || op == Irfft;
+}
+
+bool joins_arguments(ast::AggregateOp op) { return op == ast::AggregateOp::Concat || op == ast::AggregateOp::Stack; }
 
 std::string word_of(ast::AggregateOp op) { return std::string(form_of(op).word); }
 
@@ -97,7 +111,11 @@ std::string word_of(const ast::Aggregate& e) { return e.name ? e.name->text : wo
 ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
   using enum ast::AggregateOp;
   if (is_running(e.op)) return running(e, span, draft);
+  if (e.op == Concat) return concatenation(e, span, draft);
+  if (e.op == Stack) return stack(e, span, draft);
   if (e.op == Fft || e.op == Ifft) return fourier(e, span, draft);
+  if (e.op == Rfft || e.op == Irfft) return half_fourier(e, span, draft);
+  if (e.op >= Unique && e.op <= UniqueInverse) return unique(e, span, draft);
   if (keeps_label(e.op) || is_numbered(e.op)) return in_order(e, span, draft);
   const auto over = aggregated_labels(e, draft.visible);
   const auto& argument = e.argument.front();
@@ -128,6 +146,9 @@ ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draf
       reduced.adapting ? adapting_operand(reduced.vertex, *reduced.adapting, draft) : operand(reduced.vertex, draft);
   if (e.op != Mean) return value;
   const auto count = Shape(graph_.labels().extents(over)).element_count();
+  // Of no values it is NaN, and has the derivative of a constant, not one of 0 / 0.
+  if (count == 0 && !is_complex(graph_.vertex(reduced.vertex).dtype))
+    return call(ScalarOp::Add, {std::move(value), ScalarExpression::real(std::numeric_limits<double>::quiet_NaN())});
   return call(ScalarOp::Divide, {std::move(value), ScalarExpression::integer(count)});
 }
 

@@ -15,6 +15,7 @@
 #include "parser/binder/expression_binder.hpp"
 #include "parser/binder/label_scope.hpp"
 #include "parser/binder/merged_labels.hpp"
+#include "parser/binder/own_labels.hpp"
 #include "parser/binder/result_binder.hpp"
 #include "parser/binder/subscript_binder.hpp"
 #include "parser/binder/tensor_scope.hpp"
@@ -309,11 +310,12 @@ class QueryBinder {
   }
 
   ast::Expression expanded(const ast::Expression& e) {
-    return calls_macro(e, names_.find_macro) ? expand_macros(e, names_.find_macro, next_scope_) : e;
+    auto whole = calls_macro(e, names_.find_macro) ? expand_macros(e, names_.find_macro, next_scope_) : e;
+    return concatenates(whole) ? with_own_labels(std::move(whole), next_scope_) : whole;
   }
 
   VertexId bind_definition(const ast::Definition& definition, bool in_given_order) {
-    if (!calls_macro(definition.expression, names_.find_macro))
+    if (!calls_macro(definition.expression, names_.find_macro) && !concatenates(definition.expression))
       return bind_expanded(definition, definition.expression, in_given_order);
     return bind_expanded(definition, expanded(definition.expression), in_given_order);
   }

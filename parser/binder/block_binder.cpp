@@ -134,8 +134,35 @@ void ExpressionBinder::require_ordered(const ContractionOperand& values, const s
     throw Error(ErrorKind::Type, word + " is not defined for complex numbers", span, "take REAL, IMAG or ABS first");
 }
 
-// The indices of values in their order, which TOPK numbers by a label of its own; for SORT and TOPK the values there:
+// The label that numbers what an aggregate takes along another one.
+Label ExpressionBinder::label_of_numbers(const ast::Aggregate& e, const std::string& word, Label along,
+                                         const Labels& free, const std::string& what, SourceSpan span) const {
+  const auto named = e.labels ? named_labels(*e.labels) : Labels{};
+  if (named.size() == 2 && !contains(free, named[1])) return named[1];
+  throw Error(ErrorKind::Label, word + " takes the label of the values, and another one that numbers " + what, span,
+              "as in " + word + "[" + graph_.labels().name(along) + ", k 5](...), or with the extent of k in the head");
+}
+
+// The values at indices along a label, 0 where an index is -1:
 //     Z[i,k] = SUM[s](CASE WHEN s = T[i,k] THEN x[i,s] ELSE 0 END)
+ScalarPtr ExpressionBinder::at_indices(const ContractionOperand& values, Label along, VertexId indices,
+                                       const Labels& head, SourceSpan span, Draft& draft) {
+  const auto read = labels_.fresh(graph_.labels().name(along), graph_.labels().extent(along));
+  const auto is_there =
+      ScalarExpression::call(ScalarOp::Equal, {ScalarExpression::label_index(read), ScalarExpression::operand(1)});
+  EinSum einsum{.inputs = {replaced(values.labels, along, read), head},
+                .output = head,
+                .aggregated = {read},
+                .expression = ScalarExpression::call(
+                    ScalarOp::Case, {is_there, ScalarExpression::operand(0), ScalarExpression::integer(0)}),
+                .aggregate = Aggregate::Sum};
+  const auto taken = with_place(span, [&] {
+    return graph_.add(make_vertex(graph_, next_name(), {values.vertex, indices}, std::move(einsum)));
+  });
+  return operand(taken, head, draft);
+}
+
+// The indices of values in their order, which TOPK numbers by a label of its own; for SORT and TOPK the values there.
 ScalarPtr ExpressionBinder::in_order(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
   using enum ast::AggregateOp;
   const auto word = word_of(e.op);
@@ -145,12 +172,7 @@ ScalarPtr ExpressionBinder::in_order(const ast::Aggregate& e, SourceSpan span, D
   auto numbers = along;
   if (!is_numbered(e.op)) labels_.forget_index_names(along);
   if (is_numbered(e.op)) {
-    const auto named = e.labels ? named_labels(*e.labels) : Labels{};
-    if (named.size() != 2 || contains(free.labels(), named[1]))
-      throw Error(
-          ErrorKind::Label, word + " takes the label of the values, and another one that numbers the greatest", span,
-          "as in " + word + "[" + graph_.labels().name(along) + ", k 5](...), or with the extent of k in the head");
-    numbers = named[1];
+    numbers = label_of_numbers(e, word, along, free.labels(), "the greatest", span);
     const auto extent = graph_.labels().extent(along);
     if (graph_.labels().extent(numbers) > extent)
       throw Error(ErrorKind::Shape,
@@ -165,20 +187,29 @@ ScalarPtr ExpressionBinder::in_order(const ast::Aggregate& e, SourceSpan span, D
   const BlockFunction block{.op = BlockOp::Order, .descending = e.descending || is_numbered(e.op)};
   const auto order = add_block(block, values, {along}, head, DType::Int64, span);
   if (e.op == ArgSort || e.op == ArgTopK) return operand(order, head, draft);
+  return at_indices(values, along, order, head, span, draft);
+}
 
-  const auto read = labels_.fresh(graph_.labels().name(along), graph_.labels().extent(along));
-  const auto is_there =
-      ScalarExpression::call(ScalarOp::Equal, {ScalarExpression::label_index(read), ScalarExpression::operand(1)});
-  EinSum einsum{.inputs = {replaced(values.labels, along, read), head},
-                .output = head,
-                .aggregated = {read},
-                .expression = ScalarExpression::call(
-                    ScalarOp::Case, {is_there, ScalarExpression::operand(0), ScalarExpression::integer(0)}),
-                .aggregate = Aggregate::Sum};
-  const auto sorted = with_place(span, [&] {
-    return graph_.add(make_vertex(graph_, next_name(), {values.vertex, order}, std::move(einsum)));
-  });
-  return operand(sorted, head, draft);
+// UNIQUE[j, k 5](x) and the indices, counts and numbers that go with it.
+ScalarPtr ExpressionBinder::unique(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
+  using enum ast::AggregateOp;
+  const auto word = word_of(e.op);
+  DistinctLabels free;
+  collect_free_labels(e.argument.front(), draft.visible, free);
+  const auto along = label_along(e, word, free.labels(), span);
+  const auto numbers =
+      e.op == UniqueInverse ? along : label_of_numbers(e, word, along, free.labels(), "the different ones", span);
+  if (graph_.labels().extent(along) == 0)
+    throw Error(ErrorKind::Value, word + " along label " + graph_.labels().name(along) + ", which has extent 0", span,
+                "of no values none is different");
+  const auto values = materialize(e.argument.front(), draft_inside(draft, {along}));
+  require_ordered(values, word, span);
+  const auto head = DistinctLabels(replaced(values.labels, along, numbers)).labels();
+  const BlockFunction block{.op = e.op == UniqueCount     ? BlockOp::UniqueCount
+                                  : e.op == UniqueInverse ? BlockOp::UniqueNumber
+                                                          : BlockOp::UniqueOrder};
+  const auto found = add_block(block, values, {along}, head, DType::Int64, span);
+  return e.op == Unique ? at_indices(values, along, found, head, span, draft) : operand(found, head, draft);
 }
 
 double ExpressionBinder::share_of(const ast::Aggregate& e) const {
@@ -245,6 +276,62 @@ ScalarPtr ExpressionBinder::fourier(const ast::Aggregate& e, SourceSpan span, Dr
   const BlockFunction block{.op = e.op == ast::AggregateOp::Fft ? BlockOp::Fourier : BlockOp::InverseFourier};
   const auto type = graph_.vertex(values.vertex).dtype;
   return operand(add_block(block, values, {along}, head, type, span), head, draft);
+}
+
+// RFFT[j, k](x) takes the first half of a transform, and IRFFT[k, j](F) what has it: the values of which k numbers the
+// first half are those of all k with the other half, which has the conjugates, and so twice the real part of each but
+// the first and, where their number is even, the last.
+ScalarPtr ExpressionBinder::half_fourier(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
+  const auto word = word_of(e.op);
+  const bool is_inverse = e.op == ast::AggregateOp::Irfft;
+  DistinctLabels free;
+  collect_free_labels(e.argument.front(), draft.visible, free);
+  const auto along = label_along(e, word, free.labels(), span);
+  const auto numbers =
+      label_of_numbers(e, word, along, free.labels(), is_inverse ? "the real values" : "the frequencies", span);
+  const auto name = [&](Label label) { return graph_.labels().name(label); };
+  const auto given = graph_.labels().extent(along);
+  const auto wanted = graph_.labels().extent(numbers);
+  const auto length = is_inverse ? wanted : given;
+  if (length == 0)
+    throw Error(ErrorKind::Value, word + " with label " + name(is_inverse ? numbers : along) + ", which has extent 0",
+                span, "a transform is of some values");
+  if (is_inverse && given != length / 2 + 1)
+    throw Error(ErrorKind::Shape,
+                "IRFFT to " + std::to_string(length) + " values takes " + std::to_string(length / 2 + 1) +
+                    " frequencies, and label " + name(along) + " has " + std::to_string(given),
+                span,
+                "give " + name(numbers) + " the extent " + std::to_string(2 * given - 1) +
+                    (given > 1 ? " or " + std::to_string(2 * given - 2) : ""));
+  auto values = converted(e.argument.front(), draft_inside(draft, {along}), [&](DType type) -> std::optional<ScalarOp> {
+    if (is_complex(type) && !is_inverse)
+      throw Error(ErrorKind::Type, "RFFT is of real values", span, "FFT[" + name(along) + "](x) takes complex ones");
+    if (is_complex(type)) return std::nullopt;
+    return type == DType::Float32 ? ScalarOp::ToComplex64 : ScalarOp::ToComplex128;
+  });
+  const auto type = graph_.vertex(values.vertex).dtype;
+  if (is_inverse) {
+    Draft weighted;
+    const auto value = operand(values.vertex, values.labels, weighted);
+    const auto is_at = [&](std::int64_t index) {
+      return ScalarExpression::call(ScalarOp::Equal,
+                                    {ScalarExpression::label_index(along), ScalarExpression::integer(index)});
+    };
+    const auto is_alone =
+        length % 2 == 0 ? ScalarExpression::call(ScalarOp::Or, {is_at(0), is_at(length / 2)}) : is_at(0);
+    const auto twice = ScalarExpression::call(ScalarOp::Add, {value, value});
+    EinSum einsum{.inputs = {},
+                  .output = DistinctLabels(values.labels).labels(),
+                  .aggregated = {},
+                  .expression = ScalarExpression::call(ScalarOp::Case, {is_alone, value, twice}),
+                  .aggregate = Aggregate::None};
+    const auto vertex = add_vertex(std::move(weighted), std::move(einsum), span);
+    values = {vertex, graph_.vertex(vertex).einsum.output};
+  }
+  const auto head = DistinctLabels(replaced(values.labels, along, numbers)).labels();
+  const BlockFunction block{.op = is_inverse ? BlockOp::InverseFourier : BlockOp::Fourier};
+  auto transformed = operand(add_block(block, values, {along}, head, type, span), head, draft);
+  return is_inverse ? ScalarExpression::call(ScalarOp::Real, {std::move(transformed)}) : transformed;
 }
 
 // The mean square of the differences from the mean, or their sum by the number of values less one.

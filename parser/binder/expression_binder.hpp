@@ -180,6 +180,7 @@ class ExpressionBinder {
                                             bool all) const;
   bool infer_extent(const std::vector<AffineIndex>& indices, bool all);
   void infer_merged_extents();
+  void infer_extents_of_results();
   void infer_extents();
   ScalarPtr lower_access(const ast::Reference& e, SourceSpan span, Draft& draft);
   LabelAffine with_bound_labels(const NamedAffine& affine) const;
@@ -231,7 +232,19 @@ class ExpressionBinder {
   double share_of(const ast::Aggregate& e) const;
   ScalarPtr statistic(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr fourier(const ast::Aggregate& e, SourceSpan span, Draft& draft);
+  Label label_of_numbers(const ast::Aggregate& e, const std::string& word, Label along, const Labels& free,
+                         const std::string& what, SourceSpan span) const;
+  ScalarPtr at_indices(const ContractionOperand& values, Label along, VertexId indices, const Labels& head,
+                       SourceSpan span, Draft& draft);
+  ScalarPtr unique(const ast::Aggregate& e, SourceSpan span, Draft& draft);
+  ScalarPtr half_fourier(const ast::Aggregate& e, SourceSpan span, Draft& draft);
   ScalarPtr variance(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+
+  // ---- join_binder.cpp: several tensors as one ----
+  ScalarPtr concatenation(const ast::Aggregate& e, SourceSpan span, Draft& draft);
+  ScalarPtr moved(const ast::Expression& e, const ast::Identifier& own, Label along, std::int64_t offset,
+                  SourceSpan span, Draft& draft);
+  ScalarPtr stack(const ast::Aggregate& e, SourceSpan span, Draft& draft);
 
   // ---- matrix_binder.cpp: functions of matrices ----
   ContractionOperand matrix_operand(const ast::Expression& e, const Labels& core, DType& type);
@@ -284,6 +297,8 @@ class ExpressionBinder {
   std::vector<ast::Identifier> range_labels_;  // those of the head that ranges stand for, in its order
   std::vector<IndexConstraint> constraints_;   // of computed indices without padding
   std::vector<std::pair<const ast::MergedIndex*, std::int64_t>> merged_;  // with the extents that they number
+  std::vector<const ast::Aggregate*>
+      sized_;  // whose results have a label with an extent of their own, inner ones first
   int made_ = 0;
 };
 
@@ -294,8 +309,10 @@ const MatrixFunction* find_matrix_function(const ast::Expression& e);
 bool is_running(ast::AggregateOp op);
 /// Whether an aggregate keeps its label: CUMSUM, SORT, FFT and the like.
 bool keeps_label(ast::AggregateOp op);
-/// Whether the second label of an aggregate numbers what it takes along the first: TOPK.
+/// Whether the second label of an aggregate numbers what it takes along the first: TOPK, UNIQUE, RFFT and the like.
 bool is_numbered(ast::AggregateOp op);
+/// Whether it makes one tensor of its arguments: CONCAT and STACK.
+bool joins_arguments(ast::AggregateOp op);
 /// "SUM", ...
 std::string word_of(ast::AggregateOp op);
 /// The same, or the name of a user's aggregate.

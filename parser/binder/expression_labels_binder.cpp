@@ -27,6 +27,15 @@ void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Label
     DistinctLabels inside;
     collect_free_labels(aggregate->argument.front(), visible, inside);
     if (keeps_label(aggregate->op)) return out.add(inside.labels());
+    if (joins_arguments(aggregate->op)) {
+      for (const auto& other : aggregate->second) collect_free_labels(other, visible, inside);
+      Labels own;
+      for (const auto& part : aggregate->own)
+        if (const auto* label = part ? labels_.find(*part) : nullptr) own.push_back(*label);
+      out.add(difference(inside.labels(), own));
+      if (aggregate->labels) out.add(named_labels(*aggregate->labels));
+      return;
+    }
     if (is_numbered(aggregate->op) && aggregate->labels) {
       const auto named = named_labels(*aggregate->labels);
       if (!named.empty()) out.add(difference(inside.labels(), {named.front()}));

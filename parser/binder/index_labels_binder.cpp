@@ -96,6 +96,9 @@ void ExpressionBinder::sweep_labels(const ast::Expression& e) {
         own_labels_.add(labels_.bind_at(dimension.label, extent_of(*dimension.extent), "an aggregate of " + name_));
   }
   for_each_child(e, [&](const ast::Expression& child) { sweep_labels(child); });
+  if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node);
+      aggregate != nullptr && (joins_arguments(aggregate->op) || aggregate->op == ast::AggregateOp::Rfft))
+    sized_.push_back(aggregate);
 }
 
 void ExpressionBinder::sweep_labels(const ast::Reference& reference, const NamedShape& named, SourceSpan span) {
@@ -275,14 +278,44 @@ void ExpressionBinder::infer_merged_extents() {
   }
 }
 
+// A label along which CONCAT joins has the sum of the extents, one of STACK the number of arguments, and one of RFFT
+// half as many indices as the values, and one more. Those whose arguments' extents are not known yet are left for
+// later.
+void ExpressionBinder::infer_extents_of_results() {
+  const auto extent_of_result = [&](const ast::Aggregate& e) -> std::optional<std::int64_t> {
+    if (e.op == ast::AggregateOp::Stack) return static_cast<std::int64_t>(1 + e.second.size());
+    if (e.op == ast::AggregateOp::Rfft) {
+      const auto* along = labels_.find(e.labels->front().label);
+      return along == nullptr ? std::nullopt : std::optional(graph_.labels().extent(*along) / 2 + 1);
+    }
+    std::int64_t sum = 0;
+    for (const auto& own : e.own) {
+      const auto* label = own ? labels_.find(*own) : nullptr;
+      if (own && label == nullptr) return std::nullopt;
+      const auto extent = own ? graph_.labels().extent(*label) : 1;
+      sum = with_place(e.op_span, [&] { return checked_add(sum, extent); });
+    }
+    return sum;
+  };
+  std::erase_if(sized_, [&](const ast::Aggregate* e) {
+    const std::size_t place = e->op == ast::AggregateOp::Rfft ? 1 : 0;
+    if (!e->labels || e->labels->size() <= place) return true;  // an error that lower() tells
+    const auto extent = extent_of_result(*e);
+    if (extent) own_labels_.add(labels_.bind_at((*e->labels)[place].label, *extent, "the result of " + word_of(e->op)));
+    return extent.has_value();
+  });
+}
+
 // Labels that occur in computed indices alone have the most indices for which all of those are inside.
 void ExpressionBinder::infer_extents() {
   infer_merged_extents();
+  infer_extents_of_results();
   std::vector<AffineIndex> indices;
   for (const auto& constraint : constraints_)
     if (auto affine = affine_of(*constraint.index)) indices.push_back({*std::move(affine), constraint.extent});
   while (infer_extent(indices, true) || infer_extent(indices, false)) {
   }
+  infer_extents_of_results();
   infer_merged_extents();
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Compares functions of whole vectors with NumPy: SORT, ARGSORT, TOPK, ARGTOPK, MEDIAN, QUANTILE, MODE, COUNT_DISTINCT,
-FFT, IFFT, VAR, STD, VARIANCE, STDDEV, and CUMSUM, CUMMAX and CUMMIN with a second argument along random labels of random tensors, with results in random orders of
+FFT, IFFT, RFFT, IRFFT, UNIQUE and what goes with it, CONCAT, STACK, VAR, STD, VARIANCE, STDDEV, and CUMSUM, CUMMAX and CUMMIN with a second argument along random labels of random tensors, with results in random orders of
 dimensions; whole and cut into tiles, with little memory, without passes, and on three workers. Gradients of SORT,
 TOPK and CUMSUM with a second argument are compared, too."""
 import random
@@ -148,6 +148,81 @@ def case(rng):
     return f"EINSUM Z[{','.join(head)}] = {body}", expected
 
 
+def unique_values(line, room):
+    """The different values of a line with what numpy.unique gives with them, with 0 or -1 behind the last one."""
+    values, indices, inverse, counts = np.unique(line, return_index=True, return_inverse=True, return_counts=True)
+    behind = room - len(values)
+    return {"UNIQUE": np.pad(values, (0, behind)), "UNIQUE_INDEX": np.pad(indices, (0, behind), constant_values=-1),
+            "UNIQUE_COUNT": np.pad(counts, (0, behind)), "UNIQUE_INVERSE": inverse}
+
+
+def unique_case(rng):
+    name = rng.choice(["A", "B", "C", "I", "N", "F"])
+    values = VALUES[name]
+    axis = rng.randrange(values.ndim)
+    own = LABELS[:values.ndim]
+    word = rng.choice(["UNIQUE", "UNIQUE_INDEX", "UNIQUE_COUNT", "UNIQUE_INVERSE"])
+    room = values.shape[axis] + rng.choice([0, 0, 3]) if values.shape[axis] < 100 else 9
+    expected = np.apply_along_axis(lambda line: unique_values(line, room)[word], axis, values)
+    labels = list(own)
+    keeps = word == "UNIQUE_INVERSE"
+    if not keeps:
+        labels[axis] = "n"
+    reference = f"{name}[{','.join(own)}]"
+    body = f"{word}[{own[axis]}{'' if keeps else f', n {room}'}]({reference})"
+    return turned(rng, body, expected, labels)
+
+
+def turned(rng, body, expected, labels):
+    head = labels[:]
+    rng.shuffle(head)
+    return f"EINSUM Z[{','.join(head)}] = {body}", np.transpose(expected, [labels.index(label) for label in head])
+
+
+def half_fourier_case(rng):
+    name = rng.choice(["A", "B", "C", "I", "F"])
+    values = VALUES[name]
+    axis = rng.randrange(values.ndim)
+    own = LABELS[:values.ndim]
+    labels = list(own)
+    labels[axis] = "n"
+    reference = f"{name}[{','.join(own)}]"
+    expected = np.fft.rfft(values, axis=axis)
+    if rng.random() < 0.5:
+        return turned(rng, f"RFFT[{own[axis]},n]({reference})", expected, labels)
+    if name != "F" and rng.random() < 0.5:  # the values as frequencies
+        count = 2 * values.shape[axis] - rng.choice([1, 2])
+        if count > 0:
+            factor, factors = rng.choice([("", 1), ("(2 - 1j) * ", 2 - 1j)])
+            return turned(rng, f"IRFFT[{own[axis]}, n {count}]({factor}{reference})",
+                          np.fft.irfft(factors * values, n=count, axis=axis), labels)
+    return turned(rng, f"IRFFT[m, n {values.shape[axis]}](RFFT[{own[axis]},m]({reference}))", values, labels)
+
+
+def joined_case(rng):
+    name = rng.choice(["A", "C", "I", "F", "Z"])
+    values = VALUES[name]
+    axis = rng.randrange(values.ndim)
+    own = LABELS[:values.ndim]
+    reference = f"{name}[{','.join(own)}]"
+    first = name + "[" + ",".join("0" if d == axis else label for d, label in enumerate(own)) + "]"
+    parts = [(reference, values), (f"2 * {reference}", 2 * values),
+             (f"{name}[{','.join(label + ' + 1' if d == axis else label for d, label in enumerate(own))}]",
+              np.take(values, range(1, values.shape[axis]), axis)),
+             (first, np.take(values, [0], axis)), ("5", np.full_like(np.take(values, [0], axis), 5))]
+    labels = list(own)
+    if rng.random() < 0.6:
+        chosen = [parts[0]] + rng.choices(parts, k=rng.randrange(4))
+        rng.shuffle(chosen)
+        body = f"CONCAT[{own[axis]}]({', '.join(text for text, _ in chosen)})"
+        return turned(rng, body, np.concatenate([array for _, array in chosen], axis), labels)
+    chosen = rng.choices(parts[:2] + [("3", np.full_like(values, 3))], k=rng.randrange(3)) + [parts[0]]
+    place = rng.randrange(values.ndim + 1)
+    labels.insert(place, "n")
+    return turned(rng, f"STACK[n]({', '.join(text for text, _ in chosen)})",
+                  np.stack([array for _, array in chosen], place), labels)
+
+
 def gradient(rng):
     name = rng.choice(["A", "B", "C"])
     values = VALUES[name]
@@ -165,7 +240,7 @@ def gradient(rng):
 
 def agrees(n, found, expected):
     tolerance = (3e-5, 1e-5) if found.dtype in (np.float32, np.complex64) else (1e-11, 1e-11)
-    if n >= CASES + CASES // 10 + CASES // 3:  # differences
+    if n >= 2 * CASES + CASES // 10 + CASES // 3:  # differences
         tolerance = (1e-6, 1e-6)
     return found.shape == expected.shape and np.allclose(found, expected, *tolerance, equal_nan=True)
 
@@ -174,6 +249,7 @@ def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
     rng = random.Random(20261129)
     wanted = [case(rng) for _ in range(count)] + [gradient(rng) for _ in range(count // 10)]
+    wanted += [rng.choice([unique_case, half_fourier_case, joined_case])(rng) for _ in range(count)]
     wanted += [recurrence_case(rng) for _ in range(count // 3)] + [recurrence_gradient(rng) for _ in range(count // 10)]
     modes = query_modes(partitioned(PARTITIONS), PASSES)
     return compare(modes, VALUES, [(f"COPY ({text}) TO @", expected) for text, expected in wanted], agrees)

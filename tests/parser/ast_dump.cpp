@@ -89,11 +89,46 @@ std::string spaced(const List& list) {
   return list.empty() ? "" : " " + joined(list, " ");
 }
 
-constexpr std::array kAggregateNames = {
-    "SUM",     "PROD",     "MIN",    "MAX",      "MEAN",           "NORM",   "LOGSUMEXP", "ARGMIN",
-    "ARGMAX",  "ANY",      "ALL",    "COUNT",    "COUNT_NONZERO",  "CUMSUM", "CUMPROD",   "CUMMIN",
-    "CUMMAX",  "VAR",      "STD",    "VARIANCE", "STDDEV",         "SORT",   "ARGSORT",   "TOPK",
-    "ARGTOPK", "QUANTILE", "MEDIAN", "MODE",     "COUNT_DISTINCT", "FFT",    "IFFT",      "USER"};
+constexpr std::array kAggregateNames = {"SUM",
+                                        "PROD",
+                                        "MIN",
+                                        "MAX",
+                                        "MEAN",
+                                        "NORM",
+                                        "LOGSUMEXP",
+                                        "ARGMIN",
+                                        "ARGMAX",
+                                        "ANY",
+                                        "ALL",
+                                        "COUNT",
+                                        "COUNT_NONZERO",
+                                        "CUMSUM",
+                                        "CUMPROD",
+                                        "CUMMIN",
+                                        "CUMMAX",
+                                        "VAR",
+                                        "STD",
+                                        "VARIANCE",
+                                        "STDDEV",
+                                        "SORT",
+                                        "ARGSORT",
+                                        "TOPK",
+                                        "ARGTOPK",
+                                        "UNIQUE",
+                                        "UNIQUE_INDEX",
+                                        "UNIQUE_COUNT",
+                                        "UNIQUE_INVERSE",
+                                        "QUANTILE",
+                                        "MEDIAN",
+                                        "MODE",
+                                        "COUNT_DISTINCT",
+                                        "FFT",
+                                        "IFFT",
+                                        "RFFT",
+                                        "IRFFT",
+                                        "CONCAT",
+                                        "STACK",
+                                        "USER"};
 constexpr std::array kInfixNames = {"or", "and", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^"};
 
 std::string dump_node(const Integer& node) { return text_of(node); }
