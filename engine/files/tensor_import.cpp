@@ -3,6 +3,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/formats/gguf_reader.hpp"
+#include "storage/formats/hdf5_listing.hpp"
 #include "storage/formats/hdf5_reader.hpp"
 #include "storage/formats/npy_reader.hpp"
 #include "storage/formats/npz_reader.hpp"
@@ -120,20 +121,37 @@ std::vector<FileTensor> of_gguf(const FilePath& path) {
   return out;
 }
 
+std::vector<FileTensor> of_hdf5(const FilePath& path, const Hdf5Terms& terms) {
+  std::vector<FileTensor> out;
+  for (auto& entry : list_hdf5(path, terms.values, terms.cancellation)) {
+    auto open = [=, name = entry.name] {
+      return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, name, terms.memory_limit, terms.cancellation,
+                                                        terms.values);
+    };
+    out.push_back({.name = std::move(entry.name),
+                   .file_type = std::move(entry.file_type),
+                   .type = entry.type,
+                   .shape = std::move(entry.shape),
+                   .open = std::move(open)});
+  }
+  return out;
+}
+
 }  // namespace
 
-std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format, const ByteProgress& progress) {
+std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format, const ByteProgress& progress,
+                                        const Hdf5Terms& hdf5) {
   switch (format) {
     case FileFormat::Npy: return {of_numpy("", NpyReader(path), [=] { return open_npy(path, {}); })};
     case FileFormat::Npz: return of_npz(path, progress);
     case FileFormat::Scipy: return of_scipy(path);
     case FileFormat::Safetensors: return of_safetensors(path);
     case FileFormat::Gguf: return of_gguf(path);
+    case FileFormat::Hdf5: return of_hdf5(path, hdf5);
     default: break;
   }
   throw Error(ErrorKind::Unsupported, "the tensors of " + path.text() + " cannot be listed", std::nullopt,
-              "those of npy, npz, safetensors and gguf files can; COPY without a name lists the data sets of an HDF5 "
-              "file");
+              "those of npy, npz, safetensors, gguf and HDF5 files can");
 }
 
 std::unique_ptr<BlockSource> open_npy(const FilePath& path, const std::optional<Shape>& shape) {

@@ -60,8 +60,16 @@ struct FileTensor {
   std::function<std::unique_ptr<BlockSource>()> open;
 };
 
-/// The tensors of an npy, npz, safetensors or GGUF file, in its order; reads headers alone. Error{Unsupported} for
-/// other formats, and the errors of their readers. `progress` is that of open_npz.
-std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format, const ByteProgress& progress);
+/// What reading a data set of an HDF5 file takes (Hdf5Reader).
+struct Hdf5Terms {
+  PackedValues values = PackedValues::Unpack;
+  std::int64_t memory_limit = 0;
+  const Cancellation* cancellation = nullptr;  ///< outlives the tensors
+};
+
+/// The tensors of an npy, npz, safetensors, GGUF or HDF5 file, in its order; reads headers alone. Error{Unsupported}
+/// for other formats, and the errors of their readers. `progress` is that of open_npz.
+std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format, const ByteProgress& progress,
+                                        const Hdf5Terms& hdf5);
 
 }  // namespace eindb

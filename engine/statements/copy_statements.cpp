@@ -155,6 +155,12 @@ void count_few_cells(const TensorInfo& tensor, SessionState& session) {
   if (!tensor.is_sharded() && session.database.catalog.stored_cells(tensor)) analyze_tensor(tensor, session);
 }
 
+Hdf5Terms hdf5_terms(const CopyOptions& options, const SessionState& session) {
+  return {.values = options.array.packed_values,
+          .memory_limit = session.user.settings.memory_limit(),
+          .cancellation = &session.statement.cancellation()};
+}
+
 // The cells of a stored tile, or all values of one that is dense.
 TilePtr stored_cells(const TileStore& store, std::int64_t id, ReadSnapshot& snapshot) {
   TilePtr tile;
@@ -328,7 +334,8 @@ Result execute_statement(const ast::CopyAllFrom& copy, SessionState& session) {
                 "COPY X FROM '...' (TENSOR 'name') takes one");
   SqliteTransaction transaction(session.database.connection());
   const auto tensors = with_place(copy.path_span, [&] {
-    return tensors_of_file(path, options.format, byte_progress(session.statement, "verify"));
+    return tensors_of_file(path, options.format, byte_progress(session.statement, "verify"),
+                           hdf5_terms(options, session));
   });
   for (const auto& tensor : tensors) {
     with_place(copy.path_span, [&] {
@@ -353,7 +360,9 @@ Result execute_statement(const ast::ShowFileTensors& show, SessionState& session
   const auto options = read_copy_options(show.path, show.path_span, show.options, CopyDirection::FromFile);
   const auto path = with_place(show.path_span, [&] { return session.statement.file_to_read(show.path); });
   std::vector<Row> rows;
-  for (const auto& tensor : with_place(show.path_span, [&] { return tensors_of_file(path, options.format, {}); })) {
+  const auto tensors = with_place(
+      show.path_span, [&] { return tensors_of_file(path, options.format, {}, hdf5_terms(options, session)); });
+  for (const auto& tensor : tensors) {
     rows.push_back({tensor.name, tensor.type ? Cell{std::string(name_of(*tensor.type))} : Cell{},
                     tensor.shape.to_string(), tensor.shape.element_count(), tensor.file_type});
   }

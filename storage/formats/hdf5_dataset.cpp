@@ -26,10 +26,15 @@ constexpr std::int64_t kChunksAtOnce = 512;
 constexpr std::int64_t kBytesPerChunk = 16 << 10;
 constexpr std::int64_t kBytesOfAllChunks = 24 << 20;
 
+struct CollectedNames {
+  std::vector<std::string> names;
+  std::size_t most;
+};
+
 extern "C" herr_t collect_dataset(hid_t /*group*/, const char* name, const H5O_info_t* info, void* data) {
-  auto& names = *static_cast<std::vector<std::string>*>(data);
+  auto& [names, most] = *static_cast<CollectedNames*>(data);
   if (info->type == H5O_TYPE_DATASET) names.emplace_back(name);
-  return names.size() < kMostNames ? 0 : 1;  // 1 stops the iteration
+  return names.size() < most ? 0 : 1;  // 1 stops the iteration
 }
 
 bool equals_any(hid_t type, std::initializer_list<hid_t> known) {
@@ -82,6 +87,25 @@ std::optional<StoredType> complex_type(hid_t type) {
 
 bool is_unsigned_64(hid_t type) {
   return H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) == 8 && H5Tget_sign(type) == H5T_SGN_NONE;
+}
+
+// The type of elements for lists, as NumPy names it where it has one.
+std::string type_text(hid_t type) {
+  const auto bits = std::to_string(8 * H5Tget_size(type));
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT: return "float" + bits;
+    case H5T_INTEGER: return (H5Tget_sign(type) == H5T_SGN_2 ? "int" : "uint") + bits;
+    case H5T_ENUM: return "enum" + bits;
+    case H5T_STRING: return "string";
+    case H5T_COMPOUND: return complex_type(type) ? "complex" + bits : "compound";
+    case H5T_BITFIELD: return "bits" + bits;
+    case H5T_OPAQUE: return "opaque";
+    case H5T_REFERENCE: return "reference";
+    case H5T_VLEN: return "list";
+    case H5T_ARRAY: return "array";
+    case H5T_TIME: return "time";
+    default: return "unknown";
+  }
 }
 
 std::string without_slash(const std::string& name) {
@@ -137,17 +161,57 @@ void Hdf5Dataset::open_file() {
   if (!file_) fail("is no valid HDF5 file");
 }
 
-std::vector<std::string> Hdf5Dataset::dataset_names() const {
-  std::vector<std::string> names;
-  if (H5Ovisit2(file_.get(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &names, H5O_INFO_BASIC) < 0)
+std::vector<std::string> Hdf5Dataset::dataset_names(std::size_t most) const {
+  CollectedNames collected{{}, most};
+  if (H5Ovisit2(file_.get(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &collected, H5O_INFO_BASIC) < 0)
     fail("has a damaged group");
-  return names;
+  return std::move(collected.names);
+}
+
+std::vector<Hdf5Entry> Hdf5Dataset::entries_of(const InputFile& file, PackedValues values, std::size_t most) {
+  Hdf5Dataset reader(file);  // closes after the lock has ended, with one of its own
+  const std::scoped_lock lock(hdf5_mutex());
+  prepare_hdf5();
+  reader.open_file();
+  const auto names = reader.dataset_names(most + 1);
+  if (names.size() > most)
+    throw Error(ErrorKind::Unsupported, file.path() + " has more than " + std::to_string(most) + " data sets");
+  std::vector<Hdf5Entry> entries;
+  for (const auto& name : names) entries.push_back(reader.entry(name, values));
+  return entries;
+}
+
+Hdf5Entry Hdf5Dataset::entry(const std::string& name, PackedValues values) {
+  name_ = name;
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  refuse_hdf5_external_links(access.get());
+  dataset_.close();
+  dataset_ = Hdf5Handle(H5Dopen2(file_.get(), name_.c_str(), access.get()), H5Dclose);
+  if (!dataset_) fail("cannot be opened");
+  const Hdf5Handle type(H5Dget_type(dataset_.get()), H5Tclose);
+  if (!type) fail("has a damaged type");
+  Hdf5Entry entry{.name = name, .file_type = type_text(type.get()), .type = {}, .shape = Shape({0})};
+  // The shape of a virtual data set may depend on other files.
+  const Hdf5Handle creation(H5Dget_create_plist(dataset_.get()), H5Pclose);
+  if (!creation) fail("has damaged properties");
+  if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) return entry;
+  try {
+    read_shape();
+    entry.shape = shape_;
+    check_storage();
+    read_type(values);
+    check_size();
+    entry.type = this->type();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Unsupported) throw;
+  }
+  return entry;
 }
 
 void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_chunk, PackedValues values) {
   name_ = wanted;
   if (wanted.empty()) {
-    const auto names = dataset_names();
+    const auto names = dataset_names(kMostNames);
     name_ = names[choose_array(input_.path(), names, wanted, "DATASET")];
   }
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
@@ -156,7 +220,7 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
   dataset_ = open();
   if (!dataset_) {
     const auto reason = fault("cannot be opened");
-    choose_array(input_.path(), dataset_names(), name_,
+    choose_array(input_.path(), dataset_names(kMostNames), name_,
                  "DATASET");  // throws with the list of names if it does not exist
     throw Error(reason);
   }

@@ -6,6 +6,7 @@
 
 #include "storage/files/input_file.hpp"
 #include "storage/formats/block_reader.hpp"
+#include "storage/formats/hdf5_entry.hpp"
 #include "storage/formats/hdf5_library.hpp"
 #include "storage/formats/packing.hpp"
 #include "tensor/tile.hpp"
@@ -28,6 +29,10 @@ class Hdf5Dataset final : public BlockReader {
               PackedValues values = PackedValues::Unpack);
   ~Hdf5Dataset() override;
 
+  /// The data sets of a file, as the constructor would open them. Error{Unsupported} for more than `most`;
+  /// Error{Corrupt} for a damaged file, but types that cannot be read are no errors.
+  static std::vector<Hdf5Entry> entries_of(const InputFile& file, PackedValues values, std::size_t most);
+
   DType dtype() const override { return packing_.dtype(); }
   StoredType type() const override { return packing_.is_scaled() ? packing_.dtype() : type_; }
   const Shape& shape() const override { return shape_; }
@@ -37,10 +42,12 @@ class Hdf5Dataset final : public BlockReader {
   std::int64_t working_bytes() const override { return working_bytes_; }
 
  private:
+  explicit Hdf5Dataset(const InputFile& file) : input_(file) {}
   void close();
   void open_file();
   void open_dataset(const std::string& wanted, std::int64_t largest_chunk, PackedValues values);
-  std::vector<std::string> dataset_names() const;
+  std::vector<std::string> dataset_names(std::size_t most) const;
+  Hdf5Entry entry(const std::string& name, PackedValues values);
   void check_storage() const;
   void check_filters(hid_t creation) const;
   std::int64_t check_chunks(hid_t creation, std::int64_t largest_chunk);

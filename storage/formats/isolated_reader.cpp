@@ -45,6 +45,18 @@ class ReaderProcess {
     });
   }
 
+  void run_once(const std::function<std::vector<std::byte>()>& make) const {
+    limits_.begin_opening();
+    answer([&] {
+      const auto bytes = make();
+      child_.send_value<std::uint8_t>(0);
+      child_.send_value(static_cast<std::uint64_t>(bytes.size()));
+      child_.send(bytes);
+      return true;
+    });
+    ::_exit(0);
+  }
+
   void run(const IsolatedReader::Open& open) const {
     limits_.begin_opening();
     const auto reader = answer([&] {
@@ -122,6 +134,22 @@ void IsolatedReader::receive_shape() {
   if (negative || !try_product(extents)) process_.fail();
   type_ = {*dtype, *encoding};
   shape_ = Shape(std::move(extents));
+}
+
+std::vector<std::byte> isolated_answer(const std::string& path, std::mutex& library,
+                                       const std::function<std::vector<std::byte>()>& make, std::size_t most,
+                                       const Cancellation* cancellation) {
+  IsolatedProcess process(
+      library, [&](const IsolatedChild& child) { ReaderProcess(child).run_once(make); },
+      [path](int status) { return death_of_reader(path, status); }, cancellation);
+  process.receive_status();
+  const auto size = process.receive_value<std::uint64_t>();
+  if (size > most)
+    throw Error(ErrorKind::Corrupt,
+                path + " is damaged: what it says takes more than " + std::to_string(most) + " bytes");
+  std::vector<std::byte> bytes(size);
+  process.receive(bytes);
+  return bytes;
 }
 
 Tile IsolatedReader::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -47,5 +48,11 @@ class IsolatedReader {
   StoredType type_;
   Shape shape_;
 };
+
+/// The bytes that `make` returns in a process like that of an IsolatedReader, which ends then; limits of memory and
+/// time are those until the file is open. Error{Corrupt} for more than `most` bytes; otherwise as IsolatedReader.
+std::vector<std::byte> isolated_answer(const std::string& path, std::mutex& library,
+                                       const std::function<std::vector<std::byte>()>& make, std::size_t most,
+                                       const Cancellation* cancellation);
 
 }  // namespace eindb
