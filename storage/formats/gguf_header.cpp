@@ -37,6 +37,7 @@ struct GgmlType {
   std::string_view name;
   std::optional<Encoding> encoding;  // Plain: values of `plain`
   DType plain = DType::Float32;
+  std::optional<KQuant> quant = {};
 };
 
 // Others are named by their number.
@@ -51,9 +52,9 @@ constexpr std::array kGgmlTypes{
     GgmlType{9, "Q8_1", std::nullopt},
     GgmlType{10, "Q2_K", std::nullopt},
     GgmlType{11, "Q3_K", std::nullopt},
-    GgmlType{12, "Q4_K", std::nullopt},
-    GgmlType{13, "Q5_K", std::nullopt},
-    GgmlType{14, "Q6_K", std::nullopt},
+    GgmlType{12, "Q4_K", Encoding::Plain, DType::Float32, KQuant::Q4K},
+    GgmlType{13, "Q5_K", Encoding::Plain, DType::Float32, KQuant::Q5K},
+    GgmlType{14, "Q6_K", Encoding::Plain, DType::Float32, KQuant::Q6K},
     GgmlType{15, "Q8_K", std::nullopt},
     GgmlType{24, "I8", Encoding::Int8},
     GgmlType{25, "I16", Encoding::Int16},
@@ -201,6 +202,7 @@ class GgufParser {
                                           [&](const GgmlType& one) { return one.number == number_of_type; });
     if (type != kGgmlTypes.end()) {
       entry.type = type->name;
+      entry.quant = type->quant;
       if (type->encoding)
         entry.stored = *type->encoding == Encoding::Plain ? StoredType(type->plain) : with_encoding(*type->encoding);
     }
@@ -219,7 +221,7 @@ class GgufParser {
       if (entry.data_offset % alignment_ != 0) corrupt(what + " is not aligned");
       entry.data_offset += data;
       if (!entry.stored) continue;
-      const auto unit = unit_of(*entry.stored);
+      const auto unit = entry.unit();
       const auto row = entry.shape.rank() == 0 ? 1 : entry.shape[entry.shape.rank() - 1];
       if (row % unit.cells != 0) corrupt(what + " has rows of " + std::to_string(row) + " cells, which are no blocks,");
       const auto cells = entry.shape.element_count();

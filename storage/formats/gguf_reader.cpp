@@ -21,7 +21,7 @@ GgufEntry readable_gguf(const InputFile& file, GgufEntry entry) {
   if (entry.stored) return entry;
   throw Error(ErrorKind::Unsupported,
               file.path() + ": tensor " + quoted_name(entry.name) + " has the type " + entry.type, std::nullopt,
-              "convert it to Q8_0, Q4_0, BF16, F16 or F32, as llama-quantize does");
+              "convert it to Q8_0, Q6_K, Q5_K, Q4_K, Q4_0, BF16, F16 or F32, as llama-quantize does");
 }
 
 GgufEntry choose_gguf_tensor(const InputFile& file, const std::string& wanted) {
@@ -53,8 +53,8 @@ bool GgufReader::has_whole_units(const std::vector<std::int64_t>& begin, const S
 }
 
 Tile GgufReader::load_block(const std::vector<std::int64_t>& begin, const Shape& extents) const {
-  const auto [cells, bytes] = unit_of(type());
-  if (cells == 1 || !has_whole_units(begin, extents)) return read_block(begin, extents);
+  const auto [cells, bytes] = entry_.unit();
+  if (cells == 1 || entry_.quant || !has_whole_units(begin, extents)) return read_block(begin, extents);
   auto tile = Tile::encoded(dtype(), type().encoding, extents);
   BlockLines lines(shape(), false, begin, extents);
   for (BlockLines::Line line; lines.next(line);) {
@@ -69,7 +69,7 @@ Tile GgufReader::load_block(const std::vector<std::int64_t>& begin, const Shape&
 
 Tile GgufReader::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const {
   const auto type = *entry_.stored;
-  const auto [cells, bytes] = unit_of(type);
+  const auto [cells, bytes] = entry_.unit();
   if (cells == 1) {
     const NpyHeader array{npy_element_of(type), false, entry_.shape, entry_.data_offset};
     return read_dense_block(file_, array, begin, extents);
@@ -80,6 +80,7 @@ Tile GgufReader::read_block(const std::vector<std::int64_t>& begin, const Shape&
   CHECK(lines.tile_stride() == 1, "rows of a row-major array are rows of its tiles");
   std::vector<std::byte> encoded;
   std::vector<std::byte> values;
+  std::vector<float> decoded;
   for (BlockLines::Line line; lines.next(line);) {
     for (std::int64_t done = 0; done < lines.line_length();) {
       const auto first = line.file_offset + done;
@@ -89,7 +90,13 @@ Tile GgufReader::read_block(const std::vector<std::int64_t>& begin, const Shape&
       encoded.resize(static_cast<std::size_t>(units * bytes));
       values.resize(static_cast<std::size_t>(units * cells * width));
       file_.read(entry_.data_offset + (first - before) / cells * bytes, encoded);
-      decode_cells(type, encoded, units * cells, type.values, values);
+      if (entry_.quant) {
+        decoded.resize(static_cast<std::size_t>(units * cells));
+        decode_blocks(*entry_.quant, encoded, decoded);
+        std::memcpy(values.data(), decoded.data(), values.size());
+      } else {
+        decode_cells(type, encoded, units * cells, type.values, values);
+      }
       std::memcpy(tile.mutable_bytes().data() + (line.tile_offset + done) * width, values.data() + before * width,
                   static_cast<std::size_t>(count * width));
       done += count;

@@ -299,6 +299,31 @@ def from_q4_0(blocks):
     return levels * parts["scale"].astype("f4")[:, None]
 
 
+def k_scales(blocks):
+    """The scales and the minima of 8 parts, of 6 bits each, from 12 bytes."""
+    first, second, last = (blocks[:, at:at + 4].astype(int) for at in (0, 4, 8))
+    return (np.concatenate([first & 63, last & 15 | first >> 6 << 4], axis=1),
+            np.concatenate([second & 63, last >> 4 | second >> 6 << 4], axis=1))
+
+
+def from_k_quant(blocks, bits):
+    raw = np.frombuffer(blocks, "u1").reshape(-1, {4: 144, 5: 176, 6: 210}[bits])
+    halves = lambda at: np.ascontiguousarray(raw[:, at:at + 2]).view("<f2").astype("f4")  # noqa: E731
+    if bits == 6:
+        low, high = raw[:, :128].reshape(-1, 2, 2, 32).astype(int), raw[:, 128:192].reshape(-1, 2, 1, 32).astype(int)
+        low = np.concatenate([low & 15, low >> 4], axis=2)
+        levels = (low | (high >> np.array([0, 2, 4, 6])[:, None] & 3) << 4) - 32
+        scales = np.ascontiguousarray(raw[:, 192:208]).view("i1").reshape(-1, 2, 4, 2)
+        scaled = halves(208)[:, :, None, None] * np.repeat(scales, 16, axis=3).astype("f4")
+        return scaled * levels.astype("f4")
+    scales, minima = k_scales(raw[:, 4:16])
+    low = raw[:, -128:].reshape(-1, 4, 1, 32).astype(int)
+    levels = np.concatenate([low & 15, low >> 4], axis=2).reshape(-1, 8, 32)
+    if bits == 5:
+        levels = levels | (raw[:, None, 16:48].astype(int) >> np.arange(8)[:, None] & 1) << 4
+    return (halves(0) * scales.astype("f4"))[..., None] * levels.astype("f4") - (halves(2) * minima.astype("f4"))[..., None]
+
+
 class Gguf(FormatTest):
     def test_what_ggml_writes(self):
         rng = self.rng
@@ -315,8 +340,14 @@ class Gguf(FormatTest):
             blocks[:, 1] = 0x2C  # a scale of moderate size
             tensors[name] = (kind, shape, blocks.tobytes())
             expected[name] = decode(blocks.tobytes()).reshape(shape)
+        for name, kind, bits, bytes_each in (("w.q4_k", 12, 4, 144), ("w.q5_k", 13, 5, 176), ("w.q6_k", 14, 6, 210)):
+            blocks = rng.integers(0, 256, (6, bytes_each), dtype="u1")
+            for at in [208] if bits == 6 else [0, 2]:
+                blocks[:, at + 1] = 0x2C
+            tensors[name] = (kind, (3, 512), blocks.tobytes())
+            expected[name] = from_k_quant(blocks.tobytes(), bits).reshape(3, 512)
         for alignment in (32, 8, 4096):
-            write_gguf(self.folder / "model.gguf", {**tensors, "w.q4_k": (12, (256,), bytes(144))}, alignment)
+            write_gguf(self.folder / "model.gguf", {**tensors, "w.q2_k": (10, (256,), bytes(84))}, alignment)
             for mode in MODES:
                 for name, values in expected.items():
                     self.assert_same(self.imported(f"'model.gguf' (TENSOR '{name}')", mode), values)
