@@ -21,6 +21,7 @@
 #include "optimizer/rewrites/plain_operands.hpp"
 #include "optimizer/rewrites/repeated_joins.hpp"
 #include "optimizer/rewrites/selection_pushdown.hpp"
+#include "optimizer/rewrites/tall_factors.hpp"
 #include "plan/validator.hpp"
 
 namespace eindb {
@@ -48,8 +49,12 @@ void check_disabled(const std::set<std::string>& disabled) {
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses{
+      {"tall_factors", factorise_tall,
+       "first: it knows what reads the factors of a matrix as statements have it, and all that follows may rewrite its "
+       "parts"},
       {"selection_pushdown", push_selections,
-       "first: it knows selections as statements have them, and what is not read need not be rewritten"},
+       "after it, before all others: it knows selections as statements have them, and what is not read need not be "
+       "rewritten"},
       {"constant_folding", fold_constants, "after it, for the indices that it puts in the place of label values"},
       {"common_subexpressions", unite_common_subexpressions,
        "before the passes that take vertices apart, which need not do so twice for equal ones"},

@@ -13,7 +13,7 @@ namespace {
 bool lacks_seed(const ast::Call& call) {
   const auto is = [&](std::string_view name) { return equal_ignoring_case(call.function.text, name); };
   if (call.arguments.empty()) return is("RANDOM") || is("RANDN");
-  return call.arguments.size() == 2 && is("DROPOUT");
+  return call.arguments.size() == 2 && (is("DROPOUT") || is("SVD"));
 }
 
 // Calls `visit` for each expression of a query, in the order of the text.

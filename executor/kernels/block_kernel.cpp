@@ -297,19 +297,20 @@ void BlockKernel::run(std::span<const LabelView> operands, std::span<const PartR
 
 std::size_t BlockKernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
   if (is_recurrence(block_.op)) return 0;
-  // Values with their indices, a copy of them, and the result.
+  // Values with their indices, a copy of them, and the result; of a QR the matrix, its reflections and Q.
   constexpr std::size_t kCopies = 3;
+  const auto bytes_each = block_.op == BlockOp::Qr ? size_of(compute_) : 2 * sizeof(double);
   std::size_t bytes = 0;
   const auto cells = [&](const std::vector<std::size_t>& places) {
     std::size_t count = 1;
     for (const auto place : places) count *= static_cast<std::size_t>(label_sizes[place]);
     return count;
   };
-  for (const auto& core : cores_) bytes += kCopies * 2 * sizeof(double) * cells(core);
+  for (const auto& core : cores_) bytes += kCopies * bytes_each * cells(core);
   const auto results = cells(result_core_);
   // A transform to more values than it has works on as many.
   const bool transforms = block_.op == BlockOp::Fourier || block_.op == BlockOp::InverseFourier;
-  return bytes + (transforms ? kCopies + 1 : 1) * 2 * sizeof(double) * results;
+  return bytes + (transforms ? kCopies + 1 : 1) * bytes_each * results;
 }
 
 }  // namespace eindb

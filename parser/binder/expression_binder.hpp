@@ -251,6 +251,13 @@ class ExpressionBinder {
   MatrixCall bind_matrix_call(const ast::Expression& e, const MatrixFunction& function,
                               const std::vector<ast::Dimension>& head);
   VertexId add_matrix_block(const MatrixCall& call, Labels output, SourceSpan span);
+  std::vector<VertexId> factors_of(const MatrixCall& call, SourceSpan span);
+  // ---- low_rank_binder.cpp: SVD(A, k) ----
+  std::vector<VertexId> low_rank(const ast::Expression& e, const MatrixCall& call);
+  ContractionOperand basis_of(const ContractionOperand& values, Label rows, Label columns, const MatrixCall& call,
+                              SourceSpan span);
+  ContractionOperand matrix_product(const ContractionOperand& left, bool conjugated, const ContractionOperand& right,
+                                    Label over, Labels output, SourceSpan span);
   VertexId unpacked(VertexId packed, Label stacked, std::int64_t first, std::optional<Label> rows, const Labels& output,
                     SourceSpan span);
 

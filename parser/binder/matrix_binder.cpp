@@ -56,7 +56,9 @@ ExpressionBinder::MatrixCall ExpressionBinder::bind_matrix_call(const ast::Expre
   const std::string word(function.word);
   const auto as_in = "as in " + std::string(function.example);
   const bool solves = function.op == BlockOp::Solve || function.op == BlockOp::LeastSquares;
-  if (call.arguments.size() != (solves ? 2 : 1))
+  // SVD(A, k) has a third argument, the seed.
+  const bool is_low_rank = function.op == BlockOp::Svd && (call.arguments.size() == 2 || call.arguments.size() == 3);
+  if (call.arguments.size() != (solves ? 2 : 1) && !is_low_rank)
     throw Error(ErrorKind::Value, word + " takes " + counted(solves ? 2 : 1, "argument"), e.span, as_in);
   for (const auto& argument : call.arguments) {
     bind_labels(argument, {});
@@ -230,8 +232,16 @@ VertexId ExpressionBinder::unpacked(VertexId packed, Label stacked, std::int64_t
 }
 
 std::vector<VertexId> ExpressionBinder::bind_matrices(const ast::Expression& e) {
-  const auto& function = *find_matrix_function(e);
-  const auto call = bind_matrix_call(e, function, {});
+  const auto call = bind_matrix_call(e, *find_matrix_function(e), {});
+  const bool is_low_rank = call.op == BlockOp::Svd && std::get<ast::Call>(e.node).arguments.size() > 1;
+  const auto results = is_low_rank ? low_rank(e, call) : factors_of(call, e.span);
+  for (const auto vertex : results)
+    graph_.set_dtype(vertex, is_complex(graph_.vertex(vertex).dtype) ? call.type : real_of(call.type));
+  return results;
+}
+
+// The results of a function that has several, in double precision.
+std::vector<VertexId> ExpressionBinder::factors_of(const MatrixCall& call, SourceSpan span) {
   const auto& table = graph_.labels();
   const auto m = table.extent(call.rows);
   const auto n = table.extent(call.columns);
@@ -245,17 +255,17 @@ std::vector<VertexId> ExpressionBinder::bind_matrices(const ast::Expression& e) 
   const auto columns = labels_.fresh(table.name(call.columns), n);
   std::vector<VertexId> results;
   const auto stack = [&](std::int64_t rows) { return labels_.fresh(table.name(call.rows), rows); };
-  if (function.op == BlockOp::Qr) {
+  if (call.op == BlockOp::Qr) {
     const auto stacked = stack(m + n);
-    const auto packed = add_matrix_block(call, with({stacked, between}), e.span);
-    results.push_back(unpacked(packed, stacked, 0, call.rows, with({call.rows, between}), e.span));
-    results.push_back(unpacked(packed, stacked, m, columns, with({between, columns}), e.span));
+    const auto packed = add_matrix_block(call, with({stacked, between}), span);
+    results.push_back(unpacked(packed, stacked, 0, call.rows, with({call.rows, between}), span));
+    results.push_back(unpacked(packed, stacked, m, columns, with({between, columns}), span));
   } else {
-    const bool of_svd = function.op == BlockOp::Svd;
+    const bool of_svd = call.op == BlockOp::Svd;
     const auto stacked = stack(of_svd ? m + 1 + n : 1 + n);
-    const auto packed = add_matrix_block(call, with({stacked, between}), e.span);
-    if (of_svd) results.push_back(unpacked(packed, stacked, 0, call.rows, with({call.rows, between}), e.span));
-    const auto values = unpacked(packed, stacked, of_svd ? m : 0, std::nullopt, with({between}), e.span);
+    const auto packed = add_matrix_block(call, with({stacked, between}), span);
+    if (of_svd) results.push_back(unpacked(packed, stacked, 0, call.rows, with({call.rows, between}), span));
+    const auto values = unpacked(packed, stacked, of_svd ? m : 0, std::nullopt, with({between}), span);
     results.push_back(values);
     if (is_complex(call.type)) {  // singular values and eigenvalues are real
       Draft draft;
@@ -265,13 +275,11 @@ std::vector<VertexId> ExpressionBinder::bind_matrices(const ast::Expression& e) 
                     .aggregated = {},
                     .expression = std::move(real),
                     .aggregate = Aggregate::None};
-      results.back() = add_vertex(std::move(draft), std::move(einsum), e.span);
+      results.back() = add_vertex(std::move(draft), std::move(einsum), span);
     }
-    results.push_back(of_svd ? unpacked(packed, stacked, m + 1, columns, with({columns, between}), e.span)
-                             : unpacked(packed, stacked, 1, call.rows, with({call.rows, between}), e.span));
+    results.push_back(of_svd ? unpacked(packed, stacked, m + 1, columns, with({columns, between}), span)
+                             : unpacked(packed, stacked, 1, call.rows, with({call.rows, between}), span));
   }
-  for (const auto vertex : results)
-    graph_.set_dtype(vertex, is_complex(graph_.vertex(vertex).dtype) ? call.type : real_of(call.type));
   return results;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares functions of matrices with NumPy: INVERSE, PINV, CHOLESKY, EXPM, DET, LOGDET, SOLVE, LSTSQ, QR, SVD and EIGH of
+"""Compares functions of matrices with NumPy: INVERSE, PINV, CHOLESKY, EXPM, DET, LOGDET, SOLVE, LSTSQ, QR, SVD (also of low rank) and EIGH of
 random real and complex matrices, batched over labels, transposed and computed; whole and cut into tiles, with little
 memory, without passes, and on three workers. Factorisations are compared by what they multiply to, and by what makes
 them unique."""
@@ -12,7 +12,8 @@ from modes import compare, query_modes
 
 CASES = 120
 PARTITIONED = ("ALTER TENSOR A PARTITION (2, 3, 2); ALTER TENSOR S PARTITION (2, 2); ALTER TENSOR T PARTITION (4, 2); "
-               "ALTER TENSOR C PARTITION (2, 2, 2); ALTER TENSOR B PARTITION (2, 2, 1);")
+               "ALTER TENSOR C PARTITION (2, 2, 2); ALTER TENSOR B PARTITION (2, 2, 1); ALTER TENSOR L PARTITION (8, 1); "
+               "ALTER TENSOR G PARTITION (3, 2); ALTER TENSOR X PARTITION (1, 2, 2);")
 PASSES = "inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown"
 
 
@@ -282,10 +283,30 @@ def recurrence(x, a):
     return h
 
 
+def tall_and_low():
+    """QR and SVD of matrices with many more rows than columns, and the largest singular values of others."""
+    tall, low, lows = VALUES["L"], VALUES["G"], VALUES["X"]
+    q, r = unique_qr(tall)
+    product = "SUM[k](U[{0}i,k] * s[{0}k] * CONJ(V[{0}j,k]))"
+    return [("WITH (Q, R) = QR(L[i,j]) EINSUM Z[i,k] = Q[i,k]", q),
+            ("WITH (Q, R) = QR(L[i,j]) EINSUM Z[j,k] = R[k,j]", r.T),
+            ("WITH (Q, R) = QR(L[i,j]) EINSUM Z[i,k] = Q[i,k] * R[k,k]", q * np.diag(r)),
+            ("WITH (U, s, V) = SVD(2 * L[i,j]) EINSUM Z[k] = s[k]", 2 * np.linalg.svd(tall, compute_uv=False)),
+            (f"WITH (U, s, V) = SVD(L[i,j]) EINSUM Z[i,j] = {product.format('')}", tall),
+            ("WITH (U, s, V) = SVD(L[i,j], 3, 1) EINSUM Z[k] = s[k]", np.linalg.svd(tall, compute_uv=False)[:3]),
+            ("WITH (U, s, V) = SVD(G[i,j], 5, 2) EINSUM Z[k] = s[k]", np.linalg.svd(low, compute_uv=False)[:5]),
+            ("WITH (U, s, V) = SVD(G[j,i], 5, 2) EINSUM Z[i,j] = SUM[k](U[j,k] * s[k] * V[i,k])", low.T),
+            (f"WITH (U, s, V) = SVD(G[i,j], 5, 7) EINSUM Z[i,j] = {product.format('')}", low),
+            (f"WITH (U, s, V) = SVD(X[b,i,j], 3, 7) EINSUM Z[b,i,j] = {product.format('b,')}", lows),
+            ("WITH (U, s, V) = SVD(X[b,i,j], 3, 7) EINSUM Z[b,k,l] = SUM[i](U[b,i,k] * CONJ(U[b,i,l+0]))",
+             np.broadcast_to(np.eye(3), (2, 3, 3)).astype(complex))]
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
     rng = random.Random(20261130)
     exact = [case(rng) for _ in range(count)]
+    exact += tall_and_low()
     wanted = exact + gradients() + tangents()
 
     def agrees(n, found, expected):
@@ -307,6 +328,9 @@ VALUES["N"] = VALUES["S"]  # beside a definition called s
 VALUES["P"] = VALUES["A"] @ np.swapaxes(VALUES["A"], 1, 2)
 VALUES["W"] = VALUES["B"][0, :5, :2].copy()
 VALUES["Y"] = VALUES["B"][:, :5, 0].copy()
+VALUES["L"] = GENERATOR.normal(size=(20011, 7))
+VALUES["G"] = GENERATOR.normal(size=(90, 5)) @ np.diag([9, 7, 5, 1, 0.1]) @ GENERATOR.normal(size=(5, 70))
+VALUES["X"] = (GENERATOR.normal(size=(2, 40, 3)) + 1j * GENERATOR.normal(size=(2, 40, 3))) @ GENERATOR.normal(size=(2, 3, 31))
 
 if __name__ == "__main__":
     sys.exit(main())

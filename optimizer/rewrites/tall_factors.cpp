@@ -1,0 +1,333 @@
+#include "optimizer/rewrites/tall_factors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "common/checked_math.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/access_form.hpp"
+#include "tensor/block_form.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::int64_t kFewestBlocks = 4;
+constexpr std::int64_t kRowsOfColumns = 8;  // a block has so many rows for each column, that R is much smaller than it
+constexpr std::int64_t kBlockCells = 1 << 14;
+
+// How many rows a block of an m x n matrix has; 0 if it is not tall enough to be taken apart. The number of blocks is a
+// power of two, as that of parts is, so that each may be a part of its own.
+std::int64_t rows_of_block(std::int64_t m, std::int64_t n) {
+  if (n == 0 || n > kBlockCells) return 0;
+  const auto least = std::max(kRowsOfColumns * n, kBlockCells / n);
+  if (m / kFewestBlocks < least) return 0;
+  const auto blocks = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(m / least)));
+  // The last block has at least as many rows as columns.
+  const auto even = ceil_divide(m, blocks);
+  for (auto rows = even; rows < 2 * even; ++rows)
+    if (m - (ceil_divide(m, rows) - 1) * rows >= n) return rows;
+  return 0;
+}
+
+ScalarPtr label_plus(Label label, std::int64_t offset) {
+  auto index = ScalarExpression::label_index(label);
+  if (offset == 0) return index;
+  return ScalarExpression::call(ScalarOp::Add, {std::move(index), ScalarExpression::integer(offset)});
+}
+
+// Operand 0 where a label has an index, and 0 elsewhere.
+ScalarPtr where(Label label, ScalarPtr index) {
+  auto is_there = ScalarExpression::call(ScalarOp::Equal, {ScalarExpression::label_index(label), std::move(index)});
+  return ScalarExpression::call(ScalarOp::Case,
+                                {std::move(is_there), ScalarExpression::operand(0), ScalarExpression::integer(0)});
+}
+
+Labels joined(Labels first, const Labels& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+// Rows that a function has put below others, from `first` on.
+struct Piece {
+  std::int64_t first;
+  VertexId vertex;
+  Labels labels;  // of the vertex
+  Label rows;
+};
+
+// Takes one vertex apart.
+class TallFactors {
+ public:
+  // A matrix for each index of the batch labels, whichever order its dimensions have.
+  struct Matrix {
+    VertexId vertex;
+    Labels labels;
+    Label rows;
+    Label columns;
+  };
+  // Q[i,k], and the transposed R[j,k].
+  struct Factors {
+    Matrix q;
+    Matrix r;
+  };
+
+  TallFactors(EinGraph& graph, VertexNames& names, const Vertex& vertex)
+      : graph_(graph), names_(names), vertex_(vertex), batch_(vertex.einsum.output) {
+    const auto core = result_core_of(vertex.einsum);
+    batch_ = difference(batch_, core);
+  }
+
+  std::vector<Piece> pieces() {
+    const auto& einsum = vertex_.einsum;
+    const auto core = core_of(einsum, 0);
+    const auto [q, r] = qr({vertex_.inputs.front(), einsum.inputs.front(), core[0], core[1]}, batch_);
+    const auto m = extent(q.rows);
+    if (einsum.block->op == BlockOp::Qr) return {{0, q.vertex, q.labels, q.rows}, {m, r.vertex, r.labels, r.rows}};
+
+    const auto n = extent(r.rows);
+    const auto between = fresh(q.columns);
+    const auto stacked = graph_.labels().add(name_of(r.rows), 2 * n + 1);
+    const auto packed =
+        block(BlockOp::Svd, {r.vertex, r.labels, r.columns, r.rows}, joined(batch_, {stacked, between}));
+    const auto left = taken(packed, stacked, 0, q.columns);
+    const auto values = taken(packed, stacked, n, graph_.labels().add(name_of(r.rows), 1));
+    const auto right = taken(packed, stacked, n + 1, fresh(r.rows));
+    const auto u = product(q, left, joined(batch_, {q.rows, between}));
+    return {{0, u.vertex, u.labels, q.rows},
+            {m, values.vertex, values.labels, values.rows},
+            {m + 1, right.vertex, right.labels, right.rows}};
+  }
+
+  // All pieces below each other, as the function itself gives them.
+  VertexId packed(const std::vector<Piece>& pieces) {
+    const auto core = result_core_of(vertex_.einsum);
+    EinSum einsum{.inputs = {}, .output = vertex_.einsum.output, .aggregated = {}, .expression = nullptr};
+    std::vector<VertexId> inputs;
+    std::vector<ScalarPtr> branches;
+    for (std::size_t n = 0; n < pieces.size(); ++n) {
+      const auto& piece = pieces[n];
+      auto labels = piece.labels;
+      labels.back() = core[1];  // the columns
+      auto output = labels;
+      std::replace(output.begin(), output.end(), piece.rows, core[0]);
+      EinSum moved{.inputs = {std::move(labels)},
+                   .output = std::move(output),
+                   .aggregated = {piece.rows},
+                   .expression = where(piece.rows, label_plus(core[0], -piece.first)),
+                   .aggregate = Aggregate::Sum};
+      inputs.push_back(add({piece.vertex}, std::move(moved)));
+      einsum.inputs.push_back(graph_.vertex(inputs.back()).einsum.output);
+      if (n + 1 < pieces.size())
+        branches.push_back(ScalarExpression::call(
+            ScalarOp::Less, {ScalarExpression::label_index(core[0]), ScalarExpression::integer(pieces[n + 1].first)}));
+      branches.push_back(ScalarExpression::operand(n));
+    }
+    einsum.expression = ScalarExpression::call(ScalarOp::Case, std::move(branches));
+    auto made = make_vertex(graph_, vertex_.name, std::move(inputs), std::move(einsum), vertex_.compute_dtype);
+    made.dtype = vertex_.dtype;
+    return graph_.add(std::move(made));
+  }
+
+ private:
+  std::int64_t extent(Label label) const { return graph_.labels().extent(label); }
+  const std::string& name_of(Label label) const { return graph_.labels().name(label); }
+  Label fresh(Label like) { return graph_.labels().add(std::string(name_of(like)), extent(like)); }
+  VertexId add(std::vector<VertexId> inputs, EinSum einsum) {
+    return graph_.add(
+        make_vertex(graph_, names_.next(vertex_.name), std::move(inputs), std::move(einsum), vertex_.compute_dtype));
+  }
+
+  VertexId block(BlockOp op, const Matrix& a, Labels output) {
+    const Labels read{fresh(a.rows), fresh(a.columns)};
+    auto labels = a.labels;
+    std::replace(labels.begin(), labels.end(), a.rows, read[0]);
+    std::replace(labels.begin(), labels.end(), a.columns, read[1]);
+    auto core = read;
+    for (const auto label : output)
+      if (!contains(labels, label)) core.push_back(label);
+    return add({a.vertex}, {.inputs = {std::move(labels)},
+                            .output = std::move(output),
+                            .aggregated = read,
+                            .expression = block_expression(1, core),
+                            .aggregate = Aggregate::Block,
+                            .block = BlockFunction{.op = op}});
+  }
+
+  // The rows from `first` on of what a function has put below each other, as many as `rows` has indices.
+  Matrix taken(VertexId packed, Label stacked, std::int64_t first, Label rows) {
+    const auto labels = graph_.vertex(packed).einsum.output;
+    auto output = labels;
+    std::replace(output.begin(), output.end(), stacked, rows);
+    const auto made = add({packed}, {.inputs = {labels},
+                                     .output = output,
+                                     .aggregated = {stacked},
+                                     .expression = where(stacked, label_plus(rows, first)),
+                                     .aggregate = Aggregate::Sum});
+    return {made, output, rows, output.back()};
+  }
+
+  Matrix product(const Matrix& a, const Matrix& b, Labels output) {
+    auto factors =
+        ScalarExpression::call(ScalarOp::Multiply, {ScalarExpression::operand(0), ScalarExpression::operand(1)});
+    const auto made = add({a.vertex, b.vertex}, {.inputs = {a.labels, b.labels},
+                                                 .output = output,
+                                                 .aggregated = {a.columns},
+                                                 .expression = std::move(factors),
+                                                 .aggregate = Aggregate::Sum});
+    return {made, output, a.rows, output.back()};
+  }
+
+  // first * size + second, where size is the number of rows of one block.
+  static ScalarPtr numbered(Label first, std::int64_t size, Label second) {
+    auto blocks = ScalarExpression::call(ScalarOp::Multiply,
+                                         {ScalarExpression::integer(size), ScalarExpression::label_index(first)});
+    return ScalarExpression::call(ScalarOp::Add, {std::move(blocks), ScalarExpression::label_index(second)});
+  }
+
+  Factors qr(const Matrix& a, const Labels& batch) {
+    const auto m = extent(a.rows);
+    const auto n = extent(a.columns);
+    const auto rows = rows_of_block(m, n);
+    if (rows == 0) return whole_qr(a, batch);
+
+    const auto b = graph_.labels().add("block", ceil_divide(m, rows));
+    const auto r = graph_.labels().add(std::string(name_of(a.rows)), rows);
+    const auto in_blocks = joined(batch, {b, r, a.columns});
+    const auto blocks = add({a.vertex}, {.inputs = {a.labels},
+                                         .output = in_blocks,
+                                         .aggregated = {a.rows},
+                                         .expression = where(a.rows, numbered(b, rows, r)),
+                                         .aggregate = Aggregate::Sum});
+    const auto [q1, r1] = whole_qr({blocks, in_blocks, r, a.columns}, joined(batch, {b}));
+    const auto k = q1.columns;
+    // The factors R, one above the other.
+    const auto t = graph_.labels().add("block_" + std::string(name_of(k)), checked_multiply(extent(b), n));
+    const auto in_stack = joined(batch, {t, r1.rows});
+    const auto stack = add({r1.vertex}, {.inputs = {r1.labels},
+                                         .output = in_stack,
+                                         .aggregated = {b, k},
+                                         .expression = where(t, numbered(b, n, k)),
+                                         .aggregate = Aggregate::Sum});
+    const auto [q2, r2] = qr({stack, in_stack, t, r1.rows}, batch);
+    // The part of their Q that turns the columns of each block's.
+    const auto last = q2.columns;
+    const auto turning = joined(batch, {b, k, last});
+    const auto turn = add({q2.vertex}, {.inputs = {q2.labels},
+                                        .output = turning,
+                                        .aggregated = {q2.rows},
+                                        .expression = where(q2.rows, numbered(b, n, k)),
+                                        .aggregate = Aggregate::Sum});
+    const auto turned = product(q1, {turn, turning, k, last}, joined(batch, {b, q1.rows, last}));
+    const auto i = fresh(a.rows);
+    const auto output = joined(batch, {i, last});
+    const auto q = add({turned.vertex}, {.inputs = {turned.labels},
+                                         .output = output,
+                                         .aggregated = {b, q1.rows},
+                                         .expression = where(i, numbered(b, rows, q1.rows)),
+                                         .aggregate = Aggregate::Sum});
+    return {{q, output, i, last}, r2};
+  }
+
+  Factors whole_qr(const Matrix& a, const Labels& batch) {
+    const auto m = extent(a.rows);
+    const auto n = extent(a.columns);
+    const auto stacked = graph_.labels().add(std::string(name_of(a.rows)), m + n);
+    const auto between = graph_.labels().add("k", std::min(m, n));
+    const auto packed = block(BlockOp::Qr, a, joined(batch, {stacked, between}));
+    return {taken(packed, stacked, 0, fresh(a.rows)), taken(packed, stacked, m, fresh(a.columns))};
+  }
+
+  EinGraph& graph_;
+  VertexNames& names_;
+  const Vertex& vertex_;
+  Labels batch_;
+};
+
+bool is_tall(const EinGraph& graph, const Vertex& vertex) {
+  const auto& block = vertex.einsum.block;
+  if (!block || (block->op != BlockOp::Qr && block->op != BlockOp::Svd)) return false;
+  const auto core = core_of(vertex.einsum, 0);
+  return rows_of_block(graph.labels().extent(core[0]), graph.labels().extent(core[1])) > 0;
+}
+
+// A vertex in two parts or more, in the place of which another one stands.
+struct Apart {
+  std::vector<Piece> pieces;
+  Labels labels;  // of what stands in its place
+  Labels core;    // those of them that are rows and columns
+};
+
+// A vertex that reads rows of one piece alone reads them from there; nullopt for any other.
+std::optional<VertexId> reread(EinGraph& graph, const Vertex& vertex, const Apart& apart) {
+  const auto& einsum = vertex.einsum;
+  const auto form = access_form(einsum);
+  if (!form || form->determined.size() != 1 || form->gathers() || einsum.epilogue != nullptr) return std::nullopt;
+  const auto& read = einsum.inputs.front();
+  const auto as_read = [&](Label label) {
+    return read[static_cast<std::size_t>(std::find(apart.labels.begin(), apart.labels.end(), label) -
+                                         apart.labels.begin())];
+  };
+  const auto& rows = form->determined.front();
+  const auto& coefficients = rows.coefficients;
+  const bool is_of_rows = as_read(apart.core[0]) == rows.label && contains(einsum.aggregated, rows.label) &&
+                          std::count(read.begin(), read.end(), rows.label) == 1;
+  if (!is_of_rows || coefficients.size() > 1 || (coefficients.size() == 1 && coefficients.front().second != 1))
+    return std::nullopt;
+  const auto count = coefficients.empty() ? 1 : graph.labels().extent(coefficients.front().first);
+  const auto holds = [&](const Piece& piece) {
+    return rows.offset >= piece.first && rows.offset + count <= piece.first + graph.labels().extent(piece.rows);
+  };
+  const auto piece = std::find_if(apart.pieces.begin(), apart.pieces.end(), holds);
+  if (piece == apart.pieces.end()) return std::nullopt;
+
+  auto aggregated = difference(einsum.aggregated, {rows.label});
+  const auto extent = graph.labels().extent(piece->rows);
+  const bool is_whole = !coefficients.empty() && rows.offset == piece->first && count == extent &&
+                        !contains(read, coefficients.front().first);
+  const auto row =
+      is_whole ? coefficients.front().first : graph.labels().add(std::string(graph.labels().name(piece->rows)), extent);
+  if (!is_whole) aggregated.push_back(row);
+  Labels labels;
+  for (const auto label : piece->labels)
+    labels.push_back(label == piece->rows            ? row
+                     : label == piece->labels.back() ? as_read(apart.core[1])
+                                                     : as_read(label));
+  const auto index = rows.offset - piece->first;
+  const auto aggregate = aggregated.empty() ? Aggregate::None : Aggregate::Sum;
+  EinSum from_piece{.inputs = {std::move(labels)},
+                    .output = einsum.output,
+                    .aggregated = std::move(aggregated),
+                    .expression = is_whole               ? ScalarExpression::operand(0)
+                                  : coefficients.empty() ? where(row, ScalarExpression::integer(index))
+                                                         : where(row, label_plus(coefficients.front().first, index)),
+                    .aggregate = aggregate};
+  auto made = make_vertex(graph, vertex.name, {piece->vertex}, std::move(from_piece), vertex.compute_dtype);
+  made.dtype = vertex.dtype;
+  return graph.add(std::move(made));
+}
+
+}  // namespace
+
+EinGraph factorise_tall(const EinGraph& graph) {
+  if (std::none_of(graph.vertices().begin(), graph.vertices().end(),
+                   [&](const Vertex& vertex) { return is_tall(graph, vertex); }))
+    return graph;
+  VertexNames names(graph);
+  std::map<VertexId, Apart> apart;
+  return rewrite_each(graph, [&](EinGraph& out, const Vertex& vertex) -> std::optional<VertexId> {
+    if (vertex.inputs.size() == 1)
+      if (const auto found = apart.find(vertex.inputs.front()); found != apart.end())
+        return reread(out, vertex, found->second);
+    if (!is_tall(out, vertex)) return std::nullopt;
+    TallFactors factors(out, names, vertex);
+    auto pieces = factors.pieces();
+    const auto packed = factors.packed(pieces);
+    apart.emplace(packed, Apart{std::move(pieces), vertex.einsum.output, result_core_of(vertex.einsum)});
+    return packed;
+  });
+}
+
+}  // namespace eindb
