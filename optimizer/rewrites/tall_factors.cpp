@@ -126,12 +126,74 @@ class TallFactors {
       branches.push_back(ScalarExpression::operand(n));
     }
     einsum.expression = ScalarExpression::call(ScalarOp::Case, std::move(branches));
+    return finish(std::move(inputs), std::move(einsum));
+  }
+
+  // The x with the least residual of A x = y is that of R x = Q^H y.
+  VertexId least_squares() {
+    const auto& einsum = vertex_.einsum;
+    const auto core = core_of(einsum, 0);
+    const auto right = core_of(einsum, 1);
+    const auto [q, r] = qr({vertex_.inputs[0], einsum.inputs[0], core[0], core[1]}, difference(einsum.inputs[0], core));
+    auto y = einsum.inputs[1];
+    std::replace(y.begin(), y.end(), right[0], q.rows);
+    DistinctLabels output(difference(q.labels, {q.rows}));
+    output.add(difference(y, {q.rows}));
+    const auto projected = output.labels();
+    const auto seen = add({q.vertex, vertex_.inputs[1]}, {.inputs = {q.labels, y},
+                                                          .output = projected,
+                                                          .aggregated = {q.rows},
+                                                          .expression = product_with(conjugated(0), 1),
+                                                          .aggregate = Aggregate::Sum});
+    const Labels read{fresh(r.columns), fresh(r.rows)};
+    const auto k = fresh(r.columns);
+    auto matrix = r.labels;
+    std::replace(matrix.begin(), matrix.end(), r.columns, read[0]);
+    std::replace(matrix.begin(), matrix.end(), r.rows, read[1]);
+    auto sides = projected;
+    std::replace(sides.begin(), sides.end(), q.columns, k);
+    auto aggregated = joined(read, {k});
+    if (right.size() > 1) aggregated.push_back(right[1]);
+    return finish({r.vertex, seen}, {.inputs = {std::move(matrix), std::move(sides)},
+                                     .output = einsum.output,
+                                     .aggregated = aggregated,
+                                     .expression = block_expression(2, joined(aggregated, result_core_of(einsum))),
+                                     .aggregate = Aggregate::Block,
+                                     .block = einsum.block});
+  }
+
+  // The pseudo-inverse is that of R times Q^H.
+  VertexId pseudo_inverse() {
+    const auto& einsum = vertex_.einsum;
+    const auto core = core_of(einsum, 0);
+    const auto result = result_core_of(einsum);
+    auto [q, r] = qr({vertex_.inputs[0], einsum.inputs[0], core[0], core[1]}, batch_);
+    const auto inverse =
+        block(BlockOp::PseudoInverse, {r.vertex, r.labels, r.columns, r.rows}, joined(batch_, {result[0], q.columns}));
+    std::replace(q.labels.begin(), q.labels.end(), q.rows, result[1]);
+    return finish({q.vertex, inverse}, {.inputs = {q.labels, graph_.vertex(inverse).einsum.output},
+                                        .output = einsum.output,
+                                        .aggregated = {q.columns},
+                                        .expression = product_with(conjugated(0), 1),
+                                        .aggregate = Aggregate::Sum});
+  }
+
+ private:
+  // An operand, conjugated where it is complex.
+  ScalarPtr conjugated(std::size_t operand) const {
+    auto value = ScalarExpression::operand(operand);
+    return is_complex(vertex_.compute_dtype) ? ScalarExpression::call(ScalarOp::Conj, {std::move(value)}) : value;
+  }
+  static ScalarPtr product_with(ScalarPtr factor, std::size_t operand) {
+    return ScalarExpression::call(ScalarOp::Multiply, {std::move(factor), ScalarExpression::operand(operand)});
+  }
+  // The vertex that stands in the place of the one that is taken apart.
+  VertexId finish(std::vector<VertexId> inputs, EinSum einsum) {
     auto made = make_vertex(graph_, vertex_.name, std::move(inputs), std::move(einsum), vertex_.compute_dtype);
     made.dtype = vertex_.dtype;
     return graph_.add(std::move(made));
   }
 
- private:
   std::int64_t extent(Label label) const { return graph_.labels().extent(label); }
   const std::string& name_of(Label label) const { return graph_.labels().name(label); }
   Label fresh(Label like) { return graph_.labels().add(std::string(name_of(like)), extent(like)); }
@@ -247,8 +309,10 @@ class TallFactors {
 };
 
 bool is_tall(const EinGraph& graph, const Vertex& vertex) {
-  const auto& block = vertex.einsum.block;
-  if (!block || (block->op != BlockOp::Qr && block->op != BlockOp::Svd)) return false;
+  if (!vertex.einsum.block) return false;
+  const auto op = vertex.einsum.block->op;
+  if (op != BlockOp::Qr && op != BlockOp::Svd && op != BlockOp::LeastSquares && op != BlockOp::PseudoInverse)
+    return false;
   const auto core = core_of(vertex.einsum, 0);
   return rows_of_block(graph.labels().extent(core[0]), graph.labels().extent(core[1])) > 0;
 }
@@ -323,6 +387,8 @@ EinGraph factorise_tall(const EinGraph& graph) {
         return reread(out, vertex, found->second);
     if (!is_tall(out, vertex)) return std::nullopt;
     TallFactors factors(out, names, vertex);
+    if (vertex.einsum.block->op == BlockOp::LeastSquares) return factors.least_squares();
+    if (vertex.einsum.block->op == BlockOp::PseudoInverse) return factors.pseudo_inverse();
     auto pieces = factors.pieces();
     const auto packed = factors.packed(pieces);
     apart.emplace(packed, Apart{std::move(pieces), vertex.einsum.output, result_core_of(vertex.einsum)});

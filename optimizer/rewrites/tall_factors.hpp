@@ -4,14 +4,14 @@
 
 namespace eindb {
 
-/// Takes QR and SVD of matrices with many more rows than columns apart, so that no call holds all rows: those of each
-/// block of rows have a QR of their own, the factors R, one above the other, have another one, and Q is the product of
-/// both (J. Demmel and others, Communication-optimal parallel and sequential QR and LU factorizations, 2012, section
-/// 3). Blocks are indices of a label that is cut, spilled and spread over workers as any other one:
+/// Takes QR, SVD, LSTSQ and PINV of matrices with many more rows than columns apart, so that no call holds all rows:
+/// those of each block of rows have a QR of their own, the factors R, one above the other, have another one, and Q is
+/// the product of both (J. Demmel and others, Communication-optimal parallel and sequential QR and LU factorizations,
+/// 2012, section 3). Blocks are indices of a label that is cut, spilled and spread over workers as any other one:
 ///     A[i,j] -> A'[b,r,j] = Q1[b,r,k] * R1[b,k,j],  R1[(b,k),j] = Q2[(b,k),l] * R[l,j],  Q[(b,r),l] = Q1[b,r,k] *
 ///     Q2[(b,k),l]
-/// and the SVD is that of R, with its left vectors multiplied by Q. The last block is filled up with rows of zeros, for
-/// which those of Q1 are zero. R1 is taken apart in turn if it is tall.
+/// and the SVD is that of R, with its left vectors multiplied by Q; likewise for least squares and pseudo-inverses. The
+/// last block is filled up with rows of zeros, for which those of Q1 are zero. R1 is taken apart in turn if it is tall.
 EinGraph factorise_tall(const EinGraph& graph);
 
 }  // namespace eindb

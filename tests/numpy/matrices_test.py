@@ -13,7 +13,8 @@ from modes import compare, query_modes
 CASES = 120
 PARTITIONED = ("ALTER TENSOR A PARTITION (2, 3, 2); ALTER TENSOR S PARTITION (2, 2); ALTER TENSOR T PARTITION (4, 2); "
                "ALTER TENSOR C PARTITION (2, 2, 2); ALTER TENSOR B PARTITION (2, 2, 1); ALTER TENSOR L PARTITION (8, 1); "
-               "ALTER TENSOR G PARTITION (3, 2); ALTER TENSOR X PARTITION (1, 2, 2);")
+               "ALTER TENSOR G PARTITION (3, 2); ALTER TENSOR X PARTITION (1, 2, 2); "
+               "ALTER TENSOR K PARTITION (4, 2, 1);")
 PASSES = "inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown"
 
 
@@ -294,6 +295,14 @@ def tall_and_low():
             ("WITH (U, s, V) = SVD(2 * L[i,j]) EINSUM Z[k] = s[k]", 2 * np.linalg.svd(tall, compute_uv=False)),
             (f"WITH (U, s, V) = SVD(L[i,j]) EINSUM Z[i,j] = {product.format('')}", tall),
             ("WITH (U, s, V) = SVD(L[i,j], 3, 1) EINSUM Z[k] = s[k]", np.linalg.svd(tall, compute_uv=False)[:3]),
+            ("EINSUM Z[j,i] = PINV(L[i,j])", np.linalg.pinv(tall)),
+            ("WITH H[b,i,j] = K[i,b,j] * (1 + 2j * (b + 1)) EINSUM Z[b,p,q] = PINV(H[b,i,j])",
+             np.linalg.pinv(np.swapaxes(VALUES["K"], 0, 1) * (1 + 2j * np.arange(1, 3))[:, None, None])),
+            ("WITH y[i 20011, n 2] = SIN(i) + n EINSUM Z[p,n] = LSTSQ(L[i,j], y[i,n])",
+             np.linalg.lstsq(tall, np.sin(np.arange(20011))[:, None] + np.arange(2), rcond=None)[0]),
+            ("WITH y[b 2, i 9000] = COS(i) * 2j + b, H[b,i,j] = K[i,b,j] + 1j * j EINSUM Z[b,p] = LSTSQ(H[b,i,j], y[b,i])",
+             (np.linalg.pinv(np.swapaxes(VALUES["K"], 0, 1) + 1j * np.arange(8)) @
+              (2j * np.cos(np.arange(9000))[None, :, None] + np.arange(2)[:, None, None]))[..., 0]),
             ("WITH (U, s, V) = SVD(G[i,j], 5, 2) EINSUM Z[k] = s[k]", np.linalg.svd(low, compute_uv=False)[:5]),
             ("WITH (U, s, V) = SVD(G[j,i], 5, 2) EINSUM Z[i,j] = SUM[k](U[j,k] * s[k] * V[i,k])", low.T),
             (f"WITH (U, s, V) = SVD(G[i,j], 5, 7) EINSUM Z[i,j] = {product.format('')}", low),
@@ -330,6 +339,7 @@ VALUES["W"] = VALUES["B"][0, :5, :2].copy()
 VALUES["Y"] = VALUES["B"][:, :5, 0].copy()
 VALUES["L"] = GENERATOR.normal(size=(20011, 7))
 VALUES["G"] = GENERATOR.normal(size=(90, 5)) @ np.diag([9, 7, 5, 1, 0.1]) @ GENERATOR.normal(size=(5, 70))
+VALUES["K"] = GENERATOR.normal(size=(9000, 2, 8))
 VALUES["X"] = (GENERATOR.normal(size=(2, 40, 3)) + 1j * GENERATOR.normal(size=(2, 40, 3))) @ GENERATOR.normal(size=(2, 3, 31))
 
 if __name__ == "__main__":
