@@ -10,6 +10,7 @@
 #include <random>
 
 #include "storage/formats/hdf5_library.hpp"
+#include "storage/formats/hdf5_listing.hpp"
 #include "storage/formats/hdf5_reader.hpp"
 #include "storage/formats/hdf5_writer.hpp"
 #include "tensor/dense_tensor.hpp"
@@ -41,6 +42,15 @@ class Hdf5Test : public ::testing::Test {
   Tile read_all(const std::string& name = "", std::int64_t memory = kMemory) const {
     Hdf5Reader reader(path, name, memory);
     return reader.read_block(std::vector<std::int64_t>(reader.shape().rank(), 0), reader.shape());
+  }
+
+  // "name file-type type shape; " of each data set, without the type of those that cannot be read.
+  std::string listed() const {
+    std::string out;
+    for (const auto& entry : list_hdf5(path, PackedValues::Unpack, nullptr))
+      out += entry.name + " " + entry.file_type + (entry.type ? " " + std::string(name_of(*entry.type)) : "") + " " +
+             entry.shape.to_string() + "; ";
+    return out;
   }
 
   template <class Wide>
@@ -217,6 +227,7 @@ TEST_F(Hdf5Test, ValuesInOtherFilesAreRefused) {
   EXPECT_ERROR(read_all("link"), ErrorKind::UnknownName, "no array 'link'");
   EXPECT_ERROR(read_all("external"), ErrorKind::Unsupported, "in an external file");
   EXPECT_ERROR(read_all("virtual"), ErrorKind::Unsupported, "is virtual");
+  EXPECT_EQ(listed(), "external float64 [2]; virtual float64 [0]; ");
 }
 
 TEST_F(Hdf5Test, OtherElementsAndShapesAreRefused) {
@@ -242,6 +253,23 @@ TEST_F(Hdf5Test, OtherElementsAndShapesAreRefused) {
   for (const char* name : {"text", "pair", "odd", "long double", "bits", "reference"})
     EXPECT_ERROR(read_all(name), ErrorKind::Unsupported, "elements that are no numbers");
   EXPECT_ERROR(read_all("null"), ErrorKind::Unsupported, "no values and no shape");
+  EXPECT_EQ(listed(),
+            "bits bits8 [1]; long double float128 [1]; null float64 [0]; odd int32 [1]; pair compound [1]; "
+            "reference reference [1]; text string [1]; ");
+}
+
+TEST_F(Hdf5Test, DataSetsAreListedWithTheirTypes) {
+  {
+    TestFile file(path);
+    file.add_doubles("group/a", {1, 2, 3});
+    file.add("b", H5T_STD_U16BE, {2, 3}, H5T_NATIVE_USHORT, nullptr);
+    file.add("z", hdf5_memory_type(DType::Complex64).get(), {}, H5T_NATIVE_FLOAT, nullptr);
+    file.add("\xFF", H5T_STD_I8LE, {1}, H5T_NATIVE_CHAR, nullptr);
+  }
+  EXPECT_EQ(listed(),
+            "b uint16 UINT16 [2, 3]; group/a float64 FLOAT64 [3]; z complex64 COMPLEX64 []; \\xFF int8 [1]; ");
+  TestFile(scratch.file("empty.h5"));
+  EXPECT_TRUE(list_hdf5(scratch.file("empty.h5"), PackedValues::Unpack, nullptr).empty());
 }
 
 TEST_F(Hdf5Test, LargeChunksAndBombsAreRefusedBeforeTheyAreRead) {
@@ -273,6 +301,7 @@ TEST_F(Hdf5Test, FilesThatAreNoneOrEndEarly) {
     std::filesystem::remove(path);
     write_file(path, whole.substr(0, size));
     EXPECT_ERROR(read_all("x"), ErrorKind::Corrupt, path);
+    EXPECT_ERROR(listed(), ErrorKind::Corrupt, path);
   }
   EXPECT_ERROR(read_all("../x.h5"), ErrorKind::Corrupt, path);
   EXPECT_ERROR(Hdf5Reader(scratch.file("none.h5"), "", kMemory), ErrorKind::Io, "none.h5: No such file");
@@ -300,6 +329,11 @@ TEST_F(Hdf5Test, ChangedBytesGiveATensorOrAnError) {
       Hdf5Reader reader(path, n % 2 == 0 ? "g/x" : "z", kMemory);
       if (reader.shape().element_count() < 100)
         reader.read_block(std::vector<std::int64_t>(reader.shape().rank(), 0), reader.shape());
+    } catch (const Error& error) {
+      EXPECT_NE(error.kind(), ErrorKind::Internal) << error.message();
+    }
+    try {
+      listed();
     } catch (const Error& error) {
       EXPECT_NE(error.kind(), ErrorKind::Internal) << error.message();
     }
