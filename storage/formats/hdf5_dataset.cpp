@@ -175,7 +175,8 @@ std::vector<Hdf5Entry> Hdf5Dataset::entries_of(const InputFile& file, PackedValu
   reader.open_file();
   const auto names = reader.dataset_names(most + 1);
   if (names.size() > most)
-    throw Error(ErrorKind::Unsupported, file.path() + " has more than " + std::to_string(most) + " data sets");
+    throw Error(ErrorKind::Unsupported, file.path() + " has more than " + std::to_string(most) + " data sets",
+                std::nullopt, "COPY X FROM '...' (DATASET '/group/x') reads one");
   std::vector<Hdf5Entry> entries;
   for (const auto& name : names) entries.push_back(reader.entry(name, values));
   return entries;
