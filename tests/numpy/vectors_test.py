@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares functions of whole vectors with NumPy: SORT, ARGSORT, TOPK, ARGTOPK, MEDIAN, QUANTILE, MODE, COUNT_DISTINCT,
-FFT, IFFT, RFFT, IRFFT, UNIQUE and what goes with it, CONCAT, STACK, VAR, STD, VARIANCE, STDDEV, and CUMSUM, CUMMAX and CUMMIN with a second argument along random labels of random tensors, with results in random orders of
-dimensions; whole and cut into tiles, with little memory, without passes, and on three workers. Gradients of SORT,
+FFT, IFFT, RFFT, IRFFT, UNIQUE and what goes with it, CONCAT, STACK, VAR, STD, VARIANCE, STDDEV, and CUMSUM, CUMMAX and CUMMIN
+with a second argument along random labels of random tensors, with results in random orders of dimensions; whole and cut into tiles, with little memory, without passes, and on three workers. Gradients of SORT,
 TOPK and CUMSUM with a second argument are compared, too."""
 import random
 import sys
