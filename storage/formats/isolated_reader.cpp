@@ -45,8 +45,9 @@ class ReaderProcess {
     });
   }
 
-  void run_once(const std::function<std::vector<std::byte>()>& make) const {
+  void run_once(const std::function<std::vector<std::byte>()>& make, std::size_t most) const {
     limits_.begin_opening();
+    limits_.allow_memory(static_cast<std::int64_t>(most));
     answer([&] {
       const auto bytes = make();
       child_.send_value<std::uint8_t>(0);
@@ -140,7 +141,7 @@ std::vector<std::byte> isolated_answer(const std::string& path, std::mutex& libr
                                        const std::function<std::vector<std::byte>()>& make, std::size_t most,
                                        const Cancellation* cancellation) {
   IsolatedProcess process(
-      library, [&](const IsolatedChild& child) { ReaderProcess(child).run_once(make); },
+      library, [&](const IsolatedChild& child) { ReaderProcess(child).run_once(make, most); },
       [path](int status) { return death_of_reader(path, status); }, cancellation);
   process.receive_status();
   const auto size = process.receive_value<std::uint64_t>();

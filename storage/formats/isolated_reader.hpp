@@ -49,8 +49,9 @@ class IsolatedReader {
   Shape shape_;
 };
 
-/// The bytes that `make` returns in a process like that of an IsolatedReader, which ends then; limits of memory and
-/// time are those until the file is open. Error{Corrupt} for more than `most` bytes; otherwise as IsolatedReader.
+/// The bytes that `make` returns in a process like that of an IsolatedReader, which ends then; its time is limited as
+/// until the file is open, and its memory to `most` bytes more. Error{Corrupt} for an answer of more than `most` bytes;
+/// otherwise as IsolatedReader.
 std::vector<std::byte> isolated_answer(const std::string& path, std::mutex& library,
                                        const std::function<std::vector<std::byte>()>& make, std::size_t most,
                                        const Cancellation* cancellation);

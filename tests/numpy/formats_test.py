@@ -382,6 +382,20 @@ class Gguf(FormatTest):
 
 @unittest.skipIf(h5py is None, "h5py is not installed")
 class Hdf5(FormatTest):
+    def test_all_of_them(self):
+        values = self.rng.standard_normal((4, 64)).astype("f4")
+        with h5py.File(self.folder / "all.h5", "w") as file:
+            file["runs/1/a"] = values
+            file["c"] = np.arange(3, dtype=">u2")
+        self.run_eindb("COPY ALL FROM 'all.h5'; COPY \"runs/1/a\" TO 'a.npy'; COPY c TO 'c.npy'")
+        self.assert_same(np.load(self.folder / "a.npy"), values)
+        self.assert_same(np.load(self.folder / "c.npy"), np.arange(3, dtype="u2"))
+        with h5py.File(self.folder / "many.h5", "w") as file:
+            for n in range(9000):
+                file[f"group {n % 90}/{n}"] = float(n)
+        done = subprocess.run([EINDB, "-c", "SHOW TENSORS IN 'many.h5'"], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.stdout.count("FLOAT64,[],1,float64"), 9000, done.stderr)
+
     def test_what_h5py_writes(self):
         arrays = {name: values for name, values in self.arrays().items() if name != "truth"}  # kept as integers
         with h5py.File(self.folder / "all.h5", "w") as file:
