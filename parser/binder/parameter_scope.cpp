@@ -1,7 +1,6 @@
 #include "parser/binder/parameter_scope.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -17,8 +16,6 @@ constexpr double kExactInDouble = 9007199254740992.0;
 }  // namespace
 
 ScalarPtr constant_of(const ParameterValue& value) {
-  if (std::holds_alternative<std::monostate>(value))
-    return ScalarExpression::real(std::numeric_limits<double>::quiet_NaN());
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return ScalarExpression::integer(*integer);
   if (const auto* real = std::get_if<double>(&value)) return ScalarExpression::real(*real);
   if (const auto* complex = std::get_if<std::complex<double>>(&value)) {
@@ -33,7 +30,10 @@ const ParameterValue& ParameterScope::value(const ast::Parameter& parameter, Sou
     throw Error(ErrorKind::Value, "no value is given for " + name_of(parameter), span,
                 "PREPARE the statement and EXECUTE it with values");
   }
-  return values_[parameter.number - 1];
+  const auto& given = values_[parameter.number - 1];
+  if (!std::holds_alternative<std::monostate>(given)) return given;
+  throw Error(ErrorKind::NullValue, name_of(parameter) + " is NULL, but a number is wanted here", span,
+              "give NAN, or write NULL in the statement");
 }
 
 ScalarPtr ParameterScope::scalar(const ast::Parameter& parameter, SourceSpan span) const {
@@ -57,11 +57,7 @@ std::int64_t ParameterScope::index(const ast::Parameter& parameter, SourceSpan s
   if (const auto* real = std::get_if<double>(&given);
       real != nullptr && *real == std::floor(*real) && std::abs(*real) <= kExactInDouble)
     return static_cast<std::int64_t>(*real);
-  const bool is_null = std::holds_alternative<std::monostate>(given);
-  throw Error(is_null ? ErrorKind::NullValue : ErrorKind::Value,
-              name_of(parameter) + (is_null ? " is NULL, but a whole number is wanted here"
-                                            : " is no whole number, but one is wanted here"),
-              span);
+  throw Error(ErrorKind::Value, name_of(parameter) + " is no whole number, but one is wanted here", span);
 }
 
 const std::string* ParameterScope::text(const ast::Parameter& parameter) const {

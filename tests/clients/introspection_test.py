@@ -65,7 +65,7 @@ class PsqlTest(Introspection):
 
     def test_a_tensor_has_extents_type_and_partition(self):
         shown = self.shown(r"\d X")
-        for part in (" i      | bigint |           | not null |", " val    | real   |           | not null |",
+        for part in (" i      | bigint |           | not null |", " val    | real   |           |          |",
                      "\"X_pkey\" PRIMARY KEY, tiles (i, j) WITH (type='FLOAT32', extents='3,4', partition='1,1')"):
             self.assertIn(part, shown)  # fmt: skip
         self.assertRegex(self.shown(r"\d C"), r"re +\| double precision[^\n]*\n im +\| double precision")

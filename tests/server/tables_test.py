@@ -2,6 +2,7 @@
 
 import unittest
 
+import psycopg
 import psycopg2
 
 from served import WithServer
@@ -268,6 +269,32 @@ class Catalog(WithConnection):
         self.assertEqual(self.value("SELECT pg_get_indexdef('lowered'::regclass)"),
                          "CREATE INDEX lowered ON public.q USING btree ((lower(b)), a)")  # fmt: skip
         self.rows("DROP TABLE q")
+
+
+class IndexNames(WithConnection):
+    def test_names_are_texts_for_clients(self):
+        self.run_all("CREATE TENSOR n (city IN ('Oslo', 'Bergen and its surroundings'), day FROM '2024-01-01' TO '2024-01-02')",
+                     "INSERT INTO TENSOR n VALUES ('Oslo', '2024-01-02', 2), ('Bergen and its surroundings', '2024-01-01', NULL)")  # fmt: skip
+        self.addCleanup(self.rows, "DROP TENSOR n")
+        cells = [("Oslo", "2024-01-01", 0.0), ("Oslo", "2024-01-02", 2.0), ("Bergen and its surroundings", "2024-01-01", None),
+                 ("Bergen and its surroundings", "2024-01-02", 0.0)]  # fmt: skip
+        self.assertEqual(self.rows("SELECT * FROM n"), cells)
+        self.assertEqual(self.rows("EINSUM Z[c] = MAX[d](COALESCE(n[c,d], -1))"), [("Oslo", 2.0), ("Bergen and its surroundings", 0.0)])
+        self.assertEqual(self.rows("EINSUM Z[d,c] = COALESCE(n[c,d], -1)")[1], ("2024-01-01", "Bergen and its surroundings", -1.0))
+        columns = "SELECT data_type, is_nullable FROM information_schema.columns WHERE table_name = 'n' ORDER BY ordinal_position"
+        self.assertEqual(self.rows(columns), [("text", "NO"), ("text", "NO"), ("double precision", "YES")])
+
+    def test_psycopg3_in_binary(self):
+        self.run_all("CREATE TENSOR n (city IN ('Oslo', 'Bergen'), i 2)", "INSERT INTO TENSOR n VALUES ('Bergen', 1, 4)")
+        self.addCleanup(self.rows, "DROP TENSOR n")
+        with psycopg.connect(**self.server.arguments()) as connection:
+            for binary in (False, True):
+                found = connection.execute("EINSUM Z[i] = n[%s,i]", ("Bergen",), binary=binary).fetchall()
+                self.assertEqual(found, [(0, 0.0), (1, 4.0)])
+                found = connection.execute("EINSUM Z[city] = SUM(n[city,i])", binary=binary).fetchall()
+                self.assertEqual(found, [("Oslo", 0.0), ("Bergen", 4.0)])
+                found = connection.execute("SELECT city FROM n WHERE city = %s AND val > 0", ("Bergen",), binary=binary).fetchall()
+                self.assertEqual(found, [("Bergen",)])
 
 
 if __name__ == "__main__":
