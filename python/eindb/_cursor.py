@@ -145,10 +145,11 @@ class Cursor:
     # ---- Whole results -------------------------------------------------------------------------------------------
 
     def numpy(self):
-        """The tensor of an EINSUM as an array, of its own memory; the columns of other rows as a dict of arrays."""
+        """The tensor of an EINSUM as an array, of its own memory; the columns of other rows as a dict of arrays, in which
+        numbers that are NULL are NaN."""
         if not self._checked().is_tensor:
             rows = self.fetchall()
-            return {name: numpy.array([row[n] for row in rows]) for n, name in enumerate(self.columns)}
+            return {name: _column([row[n] for row in rows]) for n, name in enumerate(self.columns)}
         with self.connection._lock:
             self.connection._open()
             return self._result.array()
@@ -213,6 +214,14 @@ class Cursor:
         if self._result is None:
             raise errors.InterfaceError("no statement has been run")
         return self._result
+
+
+def _column(values):
+    if None in values:
+        numbers = numpy.array([numpy.nan if value is None else value for value in values])
+        if numbers.dtype.kind in "fc":
+            return numbers
+    return numpy.array(values)
 
 
 def html_table(columns, rows, has_more):

@@ -1,15 +1,16 @@
 """Databases: connect, connections, and the cursors of DB-API 2.0 that their statements give."""
 
+import contextlib
 import re
 import sys
 import threading
 import weakref
 
-from . import _eindb, _sparse, errors
+from . import _eindb, _frames, _names, _sparse, errors
 from ._arguments import bindable, numbered_parameters
 from ._cursor import Cursor, PlanText
 from ._expressions import Expression
-from ._stored import StoredTensor, check_name, default_labels, stored_type
+from ._stored import StoredTensor, check_name, computed_type, default_labels, stored_type, usable_labels
 
 _UNKNOWN = re.compile(r"there is no tensor (\w+)|no such table: (\w+)")
 
@@ -177,53 +178,87 @@ class Connection:
         with self._lock:
             return self._open().tensor_names()
 
-    def store(self, name, array, labels=None, type=None):
-        """Stores an array, a matrix of scipy.sparse, or the result of an Expression, as a tensor, in the place of one of
-        that name. Of a sparse matrix the cells alone are read.
+    def store(self, name, array, labels=None, type=None, names=None):
+        """Stores an array, a frame, a matrix of scipy.sparse, or the result of an Expression, as a tensor, in the place of
+        one of that name. Of a sparse matrix the cells alone are read.
 
-        labels: names of its dimensions, for SQL; else i, j, k, ... Of an expression, its Labels in the order wanted.
+        array: of a Series or DataFrame of pandas the levels of index and columns are dimensions, of a DataArray of xarray
+            its dims; their keys are names of indices, unless they are 0, 1, 2, ...
+        labels: names of its dimensions, for SQL; else those of the frame, or i, j, k, ... Of an expression, its Labels in
+            the order wanted.
         type: what it is stored in: 'FLOAT32', 'BFLOAT16', 'INT8', ...; else what holds the array's dtype.
+        names: of the indices of an array, by label: {'city': ['Oslo', 'Bergen'], 'day': pandas.date_range(...)}. An
+            array or index of days or times at even steps becomes a calendar.
+        Raises ValueError for labels and names that do not fit, DataError for names that occur twice.
         """
         check_name(name)
+        if names is not None and (isinstance(array, Expression) or _sparse.is_sparse(array)):
+            raise ValueError("names are for arrays: expressions have those of their tensors, sparse matrices none")
         if isinstance(array, Expression):
             return self._store_expression(name, array, labels, type)
         if _sparse.is_sparse(array):
             return self._store_cells(name, array, labels, type)
+        known = None
+        if _frames.is_frame(array):
+            array, dims, known = _frames.parts_of(array)
+            labels = usable_labels(dims) if labels is None else labels
         values = bindable(array)
         labels = default_labels(values.ndim) if labels is None else [check_name(label) for label in labels]
         if len(labels) != values.ndim:
             raise ValueError(f"{len(labels)} labels for an array of {values.ndim} dimensions")
-        indices = "[" + ",".join(labels) + "]"
+        by_label = dict(zip(labels, known or [None] * len(labels)))
+        for label, given in (names or {}).items():
+            if label not in by_label:
+                raise ValueError(f"names are given for {label!r}, which is no label of {', '.join(labels)}")
+            by_label[label] = given
         stored = stored_type(array) if type is None else check_name(type)
+        if any(given is not None for given in by_label.values()):
+            return self._store_named(name, values, by_label, stored)
+        indices = "[" + ",".join(labels) + "]"
         statement = f"CREATE OR REPLACE TENSOR {name} {stored} AS EINSUM {name}{indices} = {_INPUT}{indices}"
         with self._lock:
             self._open().execute(statement, (), {_INPUT: values})
+
+    def _store_named(self, name, values, names, stored):
+        parameters = []
+        dimensions = ", ".join(
+            _names.dimension(label, extent, given, parameters) for (label, given), extent in zip(names.items(), values.shape)
+        )
+        create = f"CREATE OR REPLACE TENSOR {name} ({dimensions}) {stored or computed_type(values.dtype)}"
+        indices = "[" + ",".join(default_labels(values.ndim)) + "]"
+        with self._whole():
+            self._open().execute(create, tuple(parameters), {})
+            self._open().execute(f"UPDATE TENSOR {name}{indices} = {_INPUT}{indices}", (), {_INPUT: values})
 
     def _store_cells(self, name, matrix, labels, type):
         labels = [] if labels is None else [check_name(label) for label in labels]
         if len(labels) not in (0, matrix.ndim):
             raise ValueError(f"{len(labels)} labels for a matrix of {matrix.ndim} dimensions")
+        with self._whole():
+            if name in self:
+                del self[name]
+            _sparse.copy_from(self, name, matrix)
+            if type is not None:
+                self.execute(f"ALTER TENSOR {name} TYPE {check_name(type)}")
+            # By way of names that no label has, since labels may change places.
+            between = [f"python_label_{n}" for n in range(len(labels))]
+            for old, new in zip(default_labels(len(labels)) + between, between + labels):
+                self.execute(f"ALTER TENSOR {name} RENAME LABEL {old} TO {new}")
+
+    @contextlib.contextmanager
+    def _whole(self):
+        """Statements that happen whole or not at all, in the open transaction or in one of their own."""
         with self._lock:
-            self._open()
-            begins = not self.in_transaction
-            if begins:
-                self.execute("BEGIN")
+            connection = self._open()
+            own = not connection.in_transaction
+            connection.execute("BEGIN" if own else "SAVEPOINT python_whole_", (), {})
             try:
-                if name in self:
-                    del self[name]
-                _sparse.copy_from(self, name, matrix)
-                if type is not None:
-                    self.execute(f"ALTER TENSOR {name} TYPE {check_name(type)}")
-                # By way of names that no label has, since labels may change places.
-                between = [f"python_label_{n}" for n in range(len(labels))]
-                for old, new in zip(default_labels(len(labels)) + between, between + labels):
-                    self.execute(f"ALTER TENSOR {name} RENAME LABEL {old} TO {new}")
+                yield
             except BaseException:
-                if begins and self.in_transaction:
-                    self.rollback()
+                if connection.in_transaction:  # which an interrupt may have ended
+                    connection.execute("ROLLBACK" if own else "ROLLBACK TO python_whole_", (), {})
                 raise
-            if begins:
-                self.commit()
+            connection.execute("COMMIT" if own else "RELEASE python_whole_", (), {})
 
     def _store_expression(self, name, expression, labels, type):
         if expression._database not in (None, self):

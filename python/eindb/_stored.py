@@ -4,7 +4,7 @@ import re
 
 import numpy
 
-from . import _sparse
+from . import _frames, _names, _sparse
 from ._operands import as_array
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -28,10 +28,25 @@ def default_labels(rank):
     return list(letters[:rank]) if rank <= len(letters) else [f"i{n}" for n in range(rank)]
 
 
+def usable_labels(names):
+    """Labels for dimensions of these names: i, j, k, ... in the place of what is no name, or occurs twice."""
+    made = []
+    for n, name in enumerate(names):
+        usable = isinstance(name, str) and _NAME.fullmatch(name) and name not in made
+        default = default_labels(len(names))[n]
+        made.append(name if usable else default if default not in (*made, *names) else f"{default}{n}")
+    return made
+
+
 def stored_type(array):
     """The name of the type that holds the dtype of an array, and takes no more room."""
     dtype = array.dtype if isinstance(getattr(array, "dtype", None), numpy.dtype) else as_array(array).dtype
     return _STORED.get(dtype.newbyteorder("=").str[1:], "")
+
+
+def computed_type(dtype):
+    """The name of a type that statements compute in, by its dtype."""
+    return next(name for name, known in _DTYPES.items() if known == dtype)
 
 
 class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
@@ -43,7 +58,7 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
     BFLOAT16, are float32.
     """
 
-    __slots__ = ("_connection", "name", "labels", "shape", "stored_type")
+    __slots__ = ("_connection", "name", "labels", "shape", "stored_type", "_has_names", "_names")
 
     def __init__(self, connection, name):
         if name not in connection:
@@ -54,6 +69,8 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
         self.labels = tuple(row[0] for row in rows[:-1])
         self.shape = tuple(row[2] for row in rows[:-1])
         self.stored_type = rows[-1][1]
+        self._has_names = any(len(row) > 4 and row[4] is not None for row in rows[:-1])
+        self._names = None
 
     @property
     def ndim(self):
@@ -62,6 +79,18 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
     @property
     def dtype(self):
         return _DTYPES.get(self.stored_type, numpy.dtype("f4"))
+
+    @property
+    def names(self):
+        """For each dimension a list of the names of its indices, or None. Read at the first call, and kept."""
+        return tuple(None if names is None else list(names.texts) for names in self._read_names())
+
+    def _read_names(self):
+        if self._names is None:
+            with self._connection._lock:
+                found = _names.read_names(self._connection, self.name, self.shape) if self._has_names else None
+            self._names = found or [None] * self.ndim
+        return self._names
 
     def numpy(self):
         """The tensor as an array, of its own memory."""
@@ -83,8 +112,16 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
             return _sparse.copy_to(self._connection, self.name)
 
     def df(self):
-        """Its cells as a data frame of pandas: a column for each label, and val."""
-        return self._connection.execute(f"SELECT * FROM {self.name}").df()
+        """A data frame of pandas. A matrix has its rows and columns; of another tensor, cells are rows with the column
+        val, by an index with a level for each dimension.
+
+        The index has names where there are some, of calendars days and times, else numbers. db.store takes it back.
+        """
+        return _frames.frame_of(self)
+
+    def to_xarray(self):
+        """A DataArray of xarray: labels are its dims, names its coords. Raises ImportError where there is no xarray."""
+        return _frames.xarray_of(self)
 
     def __array__(self, dtype=None):
         values = self.numpy()
@@ -97,6 +134,8 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
     def __getitem__(self, indices):
         from ._expressions import has_labels, indexed
 
+        if _names.has_names(indices):
+            indices = _names.positions(indices, self._read_names(), self.labels)
         if not has_labels(indices):
             return self.numpy()[indices]
         indices = indices if isinstance(indices, tuple) else (indices,)
