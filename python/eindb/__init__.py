@@ -44,6 +44,13 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def load_ipython_extension(shell):
+    """What %load_ext eindb calls: adds the magics %eindb, %%eindb, %einsum and %%einsum to IPython."""
+    from ._notebook import EindbMagics
+
+    shell.register_magics(EindbMagics)
+
+
 _eindb.prepare()
 # A child of fork() has none of its parent's threads.
 os.register_at_fork(after_in_child=_eindb.renew_pool)

@@ -9,6 +9,7 @@ from . import errors
 
 _BATCH = 1000
 _SHOWN_ROWS = 20
+_COUNTED_ROWS = 10_000
 
 
 class Tensor(NamedTuple):
@@ -173,12 +174,42 @@ class Cursor:
         return pandas.DataFrame.from_records(self.fetchall(), columns=self.columns)
 
     def _repr_html_(self):
-        if self._closed or self._result is None or not self._result.columns:
+        """The rows that come next as a table for notebooks, and how many there are behind them; a plan as its text."""
+        if not self._has_rows():
             return f"<p>{html.escape(repr(self))}</p>"
-        ahead = self._at + _SHOWN_ROWS + 1
-        self._rows = self._rows[self._at :] + self._fetch(max(0, ahead - len(self._rows)))
-        self._at = 0
-        return html_table(self.columns, self._rows[:_SHOWN_ROWS], len(self._rows) > _SHOWN_ROWS)
+        if self.columns == ["plan"]:
+            return self._plan()._repr_html_()
+        shown, left = self._shown()
+        return html_table(self.columns, shown) + (f"<p>{left}</p>" if left else "")
+
+    def _repr_pretty_(self, printer, cycle):
+        """The same for IPython in a terminal."""
+        if cycle or not self._has_rows():
+            printer.text(repr(self))
+        elif self.columns == ["plan"]:
+            printer.text(self._plan())
+        else:
+            shown, left = self._shown()
+            printer.text(text_table(self.columns, shown) + (f"\n{left}" if left else ""))
+
+    def _has_rows(self):
+        return not self._closed and self._result is not None and bool(self._result.columns)
+
+    def _ahead(self, count):
+        """Up to `count` of the next rows, which stay the next."""
+        self._rows, self._at = self._rows[self._at :], 0
+        self._rows += self._fetch(max(0, count - len(self._rows)))
+        return self._rows[:count]
+
+    def _plan(self):
+        return PlanText("\n".join(str(row[0]) for row in self._ahead(_COUNTED_ROWS)))
+
+    def _shown(self):
+        """Rows to be shown, and a line on how many are left."""
+        rows = self._ahead(_SHOWN_ROWS + _COUNTED_ROWS + 1)
+        left = len(rows) - _SHOWN_ROWS
+        counted = f"more than {_COUNTED_ROWS:,}" if left > _COUNTED_ROWS else f"{left:,}"
+        return rows[:_SHOWN_ROWS], f"… {counted} more row{'s' * (left > 1)}" if left > 0 else ""
 
     def __repr__(self):
         if self._closed:
@@ -224,13 +255,22 @@ def _column(values):
     return numpy.array(values)
 
 
-def html_table(columns, rows, has_more):
+def html_table(columns, rows):
     """A table for notebooks."""
 
     def line(cells, kind):
         return "<tr>" + "".join(f"<{kind}>{html.escape(str(cell))}</{kind}>" for cell in cells) + "</tr>"
 
-    lines = [line(columns, "th"), *(line(row, "td") for row in rows)]
-    if has_more:
-        lines.append(line(["…"] * len(columns), "td"))
-    return "<table>" + "".join(lines) + "</table>"
+    return "<table>" + line(columns, "th") + "".join(line(row, "td") for row in rows) + "</table>"
+
+
+def text_table(columns, rows):
+    """A table of columns of even width, under their names; numbers stand on the right."""
+    cells = [columns, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    to_right = [all(not isinstance(row[n], str) for row in rows) for n in range(len(columns))]
+    lines = (
+        "  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(line, widths, to_right))
+        for line in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)

@@ -113,6 +113,12 @@ class Connection:
         """Stops the statement that another thread runs, which raises OperationalError."""
         self._open().cancel()
 
+    @property
+    def progress(self):
+        """(stage, done, total) of the statement that another thread runs; total is 0 where it is not known. None where no
+        statement runs, or where it has not told of any."""
+        return self._open().progress
+
     # ---- DB-API --------------------------------------------------------------------------------------------------
 
     def cursor(self):

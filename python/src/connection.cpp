@@ -5,8 +5,10 @@
 
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -112,10 +114,45 @@ eindb::TensorView view_of(const py::array& array) {
   return view;
 }
 
+// How far the statement is that a connection runs. Any thread may ask.
+class LastProgress {
+ public:
+  class EndOfStatement {
+   public:
+    explicit EndOfStatement(LastProgress& progress) : progress_(progress) {}
+    ~EndOfStatement() { progress_.clear(); }
+    EndOfStatement(const EndOfStatement&) = delete;
+    EndOfStatement& operator=(const EndOfStatement&) = delete;
+
+   private:
+    LastProgress& progress_;
+  };
+
+  void set(const eindb::ProgressInfo& progress) {
+    const std::lock_guard lock(mutex_);
+    last_ = {std::string(progress.stage), progress.done, progress.total};
+  }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    last_.reset();
+  }
+  // (stage, done, total), or None.
+  py::object get() const {
+    std::unique_lock lock(mutex_);
+    const auto last = last_;
+    lock.unlock();  // what Python does to make objects is not to wait for it
+    return py::cast(last);
+  }
+
+ private:
+  mutable std::mutex mutex_;  // guards last_
+  std::optional<std::tuple<std::string, std::int64_t, std::int64_t>> last_;
+};
+
 class PythonConnection {
  public:
   PythonConnection(const std::string& path, bool read_only) : connection_(opened(path, read_only)) {
-    watch_interrupts(connection_);
+    watch_interrupts(connection_, [this](const eindb::ProgressInfo& progress) { progress_.set(progress); });
   }
 
   std::unique_ptr<PythonResult> execute(const std::string& text, const py::sequence& parameters,
@@ -136,6 +173,7 @@ class PythonConnection {
   }
 
   void cancel() noexcept { connection_.cancel(); }
+  py::object progress() const { return progress_.get(); }
   bool in_transaction() const { return connection_.in_transaction(); }
   std::vector<std::string> tensor_names() { return connection_.tensor_names(); }
 
@@ -150,11 +188,13 @@ class PythonConnection {
     std::optional<eindb::QueryResult> result;
     {
       const py::gil_scoped_release release;
+      const LastProgress::EndOfStatement end(progress_);
       run_interruptibly(connection_, [&] { result.emplace(execute()); });
     }
     return std::make_unique<PythonResult>(*std::move(result), std::move(kept));
   }
 
+  LastProgress progress_;
   eindb::Connection connection_;
 };
 
@@ -175,6 +215,7 @@ void define_connection(py::module_& module) {
       .def("execute", &PythonConnection::execute)
       .def("execute_script", &PythonConnection::execute_script)
       .def("cancel", &PythonConnection::cancel)
+      .def_property_readonly("progress", &PythonConnection::progress)
       .def_property_readonly("in_transaction", &PythonConnection::in_transaction)
       .def("tensor_names", &PythonConnection::tensor_names);
 }

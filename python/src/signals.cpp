@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace eindb_python {
 namespace {
@@ -136,9 +137,10 @@ void run_in_background(eindb::Connection& connection, const std::function<void()
 
 void set_main_thread(unsigned long identity) { main_thread = identity; }
 
-void watch_interrupts(eindb::Connection& connection) {
-  connection.on_progress([&connection](const eindb::ProgressInfo&) {
+void watch_interrupts(eindb::Connection& connection, std::function<void(const eindb::ProgressInfo&)> tell) {
+  connection.on_progress([&connection, tell = std::move(tell)](const eindb::ProgressInfo& progress) {
     if (interrupted && running.load() == &connection) connection.cancel();
+    if (tell) tell(progress);
   });
 }
 

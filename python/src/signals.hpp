@@ -17,6 +17,7 @@ void run_interruptibly(eindb::Connection& connection, const std::function<void()
 void set_main_thread(unsigned long identity);
 
 /// To be called for each connection, once: requests to cancel that a statement's beginning has lost are made again.
-void watch_interrupts(eindb::Connection& connection);
+/// Progress of its statements is handed on to `tell`, if there is one, by the threads that execute them.
+void watch_interrupts(eindb::Connection& connection, std::function<void(const eindb::ProgressInfo&)> tell = {});
 
 }  // namespace eindb_python

@@ -26,7 +26,7 @@ class Examples(unittest.TestCase):
             try:
                 imported = importlib.import_module(f"eindb.{module.name}")
             except ImportError as error:
-                if error.name != "torch":
+                if error.name not in ("torch", "IPython"):
                     raise
                 continue
             done = doctest.testmod(imported, extraglobs={"eindb": eindb, "numpy": numpy}, optionflags=OPTIONS)
@@ -91,8 +91,11 @@ class Names(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(subprocess.run([sys.executable, program]).returncode, 0)
 
-    def test_torch_and_pandas_are_imported_when_they_are_wanted(self):
-        text = "import sys, eindb; eindb.einsum('i->', [1]); print([m for m in ('torch', 'pandas') if m in sys.modules])"
+    def test_others_are_imported_when_they_are_wanted(self):
+        text = (
+            "import sys, eindb; eindb.einsum('i->', [1]); eindb.connect()['X'] = [1]\n"
+            "print([m for m in ('torch', 'pandas', 'scipy', 'xarray', 'IPython') if m in sys.modules])"
+        )
         done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, "[]\n")
 
