@@ -10,7 +10,7 @@ import importlib
 import os
 
 from . import _eindb
-from ._contract import ContractExpression, contract, contract_expression, tensordot, transpose
+from ._contract import ContractExpression, array_contract, contract, contract_expression, tensordot, transpose
 from ._cursor import Cursor, Tensor
 from ._database import Connection, connect
 from ._eindb import einsum
@@ -38,9 +38,11 @@ __version__ = _eindb.library_version
 
 
 def __getattr__(name):
-    # PyTorch is imported where it is wanted.
+    # PyTorch and opt_einsum are imported where they are wanted.
     if name == "torch":
         return importlib.import_module(".torch", __name__)
+    if name == "path_optimizer":
+        return importlib.import_module("._path_optimizer", __name__).path_optimizer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -58,7 +60,7 @@ os.register_at_fork(after_in_child=_eindb.renew_pool)
 __all__ = [
     "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Error", "Expression", "IntegrityError",
     "InterfaceError", "InternalError", "Label", "NotSupportedError", "OperationalError", "PathInfo",
-    "ProgrammingError", "StoredTensor", "Tensor", "Warning", "apilevel", "connect", "contract", "contract_expression",
+    "ProgrammingError", "StoredTensor", "Tensor", "Warning", "apilevel", "array_contract", "connect", "contract", "contract_expression",
     "contract_path", "einsum", "einsum_path", "labels", "operand", "paramstyle", "tensordot", "threadsafety",
     "transpose",
 ]  # fmt: skip

@@ -27,6 +27,7 @@ paramstyle: str
 _Order: TypeAlias = Literal["C", "F", "A", "K", "c", "f", "a", "k"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _Optimize: TypeAlias = bool | str | Sequence[Any] | None
+_Optimizer: TypeAlias = _Optimize | Callable[..., Any]  # as opt_einsum and cotengra have them
 _Array: TypeAlias = NDArray[Any]
 _Number: TypeAlias = complex
 
@@ -46,13 +47,21 @@ def contract(
     dtype: DTypeLike | None = ...,
     order: _Order | None = ...,
     casting: _Casting = ...,
-    optimize: _Optimize = ...,
+    optimize: _Optimizer = ...,
     memory_limit: Any = ...,
     backend: str = ...,
     use_blas: bool = ...,
 ) -> Any: ...
+def array_contract(
+    arrays: Sequence[Any],
+    inputs: Sequence[Iterable[Any]],
+    output: Iterable[Any] | None = ...,
+    optimize: _Optimizer = ...,
+    cache_expression: bool = ...,
+    backend: str | None = ...,
+) -> Any: ...
 def contract_path(
-    *operands: Any, optimize: _Optimize = ..., memory_limit: int | None = ..., shapes: bool = ...
+    *operands: Any, optimize: _Optimizer = ..., memory_limit: int | None = ..., shapes: bool = ...
 ) -> tuple[list[tuple[int, ...]], PathInfo]: ...
 def contract_expression(
     subscripts: str,
@@ -62,6 +71,18 @@ def contract_expression(
     memory_limit: Any = ...,
     **keywords: Any,
 ) -> ContractExpression: ...
+
+class _PathOptimizer:
+    def __call__(
+        self,
+        inputs: Iterable[Iterable[Any]],
+        output: Iterable[Any],
+        size_dict: Mapping[Any, int],
+        memory_limit: int | None = ...,
+        **keywords: Any,
+    ) -> list[tuple[int, ...]]: ...
+
+path_optimizer: _PathOptimizer
 
 def tensordot(a: Any, b: Any, axes: Any = ...) -> Any: ...
 def transpose(a: Any, axes: Iterable[int] | None = ...) -> Any: ...

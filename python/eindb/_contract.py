@@ -1,12 +1,13 @@
 """contract and contract_expression, by the names and arguments of opt_einsum, and what its backends have."""
 
+import collections
 import numbers
 
 import numpy
 
 from . import _eindb
 from ._eindb import einsum
-from ._paths import path_clause
+from ._paths import called_path, path_clause
 
 _LETTERS_FROM = 0x4E00  # twenty thousand letters that follow each other
 
@@ -18,6 +19,7 @@ def contract(
     """einsum under the name and with the arguments of opt_einsum.contract.
 
     operands: as for einsum; labels of sublists may be whatever has a hash.
+    optimize: as for einsum, or an optimizer of opt_einsum or cotengra, whose path then is kept to.
     memory_limit, backend, use_blas: taken, and left to eindb, which has one backend and plans within its memory limit.
     Raises as einsum does.
 
@@ -30,7 +32,32 @@ def contract(
         raise ValueError(f"eindb has no backend {backend!r}")
     if operands and not isinstance(operands[0], str):
         operands = _with_letters(operands)
+    if callable(optimize):
+        optimize = called_path(optimize, operands, memory_limit)
     return einsum(*operands, out=out, dtype=dtype, order=order, casting=casting, optimize=optimize)
+
+
+def array_contract(arrays, inputs, output=None, optimize=True, cache_expression=True, backend=None):
+    """The contraction of arrays, as cotengra.array_contract and quimb have it.
+
+    inputs: for each array a sequence of its indices, of whatever has a hash.
+    output: those of the result; else those that occur once, in the order in which they come.
+    optimize: as for contract. cache_expression, backend: taken, and left to eindb, which keeps plans by itself.
+    Raises as einsum does.
+
+        >>> A, x = numpy.array([[1, 2], [3, 4]]), numpy.array([5, 6])
+        >>> eindb.array_contract([A, x], [('row', 'col'), ('col',)])
+        array([17, 39])
+    """
+    del cache_expression
+    inputs = [tuple(term) for term in inputs]
+    if len(arrays) != len(inputs):
+        raise ValueError(f"{len(arrays)} arrays have {len(inputs)} inputs, and not one each")
+    if output is None:
+        counts = collections.Counter(index for term in inputs for index in term)
+        output = [index for index, count in counts.items() if count == 1]
+    operands = [part for pair in zip(arrays, inputs) for part in pair]
+    return contract(*operands, tuple(output), optimize=optimize, backend=backend or "auto")
 
 
 def _with_letters(arguments):

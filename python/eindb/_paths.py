@@ -159,7 +159,7 @@ def contract_path(*operands, optimize="auto", memory_limit=None, shapes=False):
     """The order in which eindb contracts the operands, and what it costs, as opt_einsum.contract_path.
 
     operands: as for einsum; with shapes=True their shapes in the place of arrays.
-    optimize: as for einsum; by itself the order that einsum takes, of any number of operands. "greedy", "optimal" and the
+    optimize: as for contract; by itself the order that einsum takes, of any number of operands. "greedy", "optimal" and the
         names of opt_einsum are eindb's algorithms that are nearest to them.
     memory_limit: taken, and left to eindb, which computes in slices what does not fit.
     Returns (path, info): a list of tuples of positions, and a PathInfo.
@@ -176,12 +176,31 @@ def contract_path(*operands, optimize="auto", memory_limit=None, shapes=False):
         name = "auto" if optimize is True else optimize
         path_clause(name, len(terms))  # refuses what is no algorithm's name
         path = planned_path(labels, output, dimensions, name)
+    elif callable(optimize):
+        path = _path_of(optimize, terms, output_term, sizes, memory_limit)
     elif optimize is False or optimize is None:
         path = [tuple(range(len(terms)))]
     else:
         path_clause(optimize, len(terms))  # refuses what is no path
         path = [tuple(step) for step in optimize if step != "einsum_path"]
     return path, PathInfo(path, terms, output_term, sizes)
+
+
+def called_path(optimizer, operands, memory_limit):
+    """The path that an optimizer of opt_einsum's kind has for a call of einsum."""
+    labels, output, dimensions = _resolved(operands, shapes=False)
+    terms, output_term = spelt_equation(labels, output).split("->")
+    terms = terms.split(",")
+    return _path_of(optimizer, terms, output_term, extents_of(terms, dimensions), memory_limit)
+
+
+def _path_of(optimizer, terms, output, sizes, memory_limit):
+    # As opt_einsum does: nobody is asked where there is one order.
+    if len(terms) < 3:
+        return [tuple(range(len(terms)))]
+    path = [tuple(step) for step in optimizer([set(term) for term in terms], set(output), sizes, memory_limit)]
+    path_clause(path, len(terms))  # refuses what is no path
+    return path
 
 
 def extents_of(terms, shapes):

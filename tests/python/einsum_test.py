@@ -305,6 +305,64 @@ class Paths(unittest.TestCase):
             eindb.contract_expression("ij,jk->ik", (2,), (2, 2))
 
 
+class Optimizers(unittest.TestCase):
+    OPERANDS = [np.arange(6.0).reshape(2, 3), np.ones((3, 4)), np.ones((4, 2)), np.ones((2, 2, 3))]
+    EQUATION = "ab,bc,cd,dab->da"
+    INPUTS = [{"a", "b"}, {"b", "c"}, {"c", "d"}, {"d", "a", "b"}]
+    SIZES = {"a": 2, "b": 3, "c": 4, "d": 2}
+
+    def test_the_path_is_that_of_the_planner(self):
+        operands = self.OPERANDS
+        expected = eindb.contract_path(self.EQUATION, *operands)[0]
+        self.assertEqual(eindb.path_optimizer(self.INPUTS, {"d", "a"}, self.SIZES, None), expected)
+        as_numbers = [[0, 1], [1, 2], [2, 3], [3, 0, 1]]
+        self.assertEqual(eindb.path_optimizer(as_numbers, (3, 0), {0: 2, 1: 3, 2: 4, 3: 2}, memory_limit=10), expected)
+        self.assertEqual(eindb.path_optimizer([("x",), ("x",)], (), {"x": 5}), [(0, 1)])
+        self.assertRaises(KeyError, eindb.path_optimizer, self.INPUTS, {"d"}, {"a": 1})
+
+    def test_opt_einsum_takes_it(self):
+        text = (
+            "import sys, types\n"
+            "package, paths = types.ModuleType('opt_einsum'), types.ModuleType('opt_einsum.paths')\n"
+            "class PathOptimizer: pass\n"
+            "paths.PathOptimizer = PathOptimizer\n"
+            "sys.modules.update({'opt_einsum': package, 'opt_einsum.paths': paths})\n"
+            "import eindb\n"
+            "print(isinstance(eindb.path_optimizer, PathOptimizer), eindb.path_optimizer(['ab', 'b', 'b'], '', dict(a=2, b=3)))\n"
+        )
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+        self.assertRegex(done.stdout, r"^True \[\(\d, \d\), \(0, 1\)\]$")
+
+    def test_others_are_asked(self):
+        calls = []
+
+        def optimizer(inputs, output, size_dict, memory_limit=None):
+            calls.append((inputs, output, size_dict, memory_limit))
+            return [(0, 1)] * (len(inputs) - 1)
+
+        operands = self.OPERANDS
+        got = eindb.contract(self.EQUATION, *operands, optimize=optimizer, memory_limit=9)
+        np.testing.assert_allclose(got, np.einsum(self.EQUATION, *operands))
+        self.assertEqual(calls, [(self.INPUTS, {"a", "d"}, self.SIZES, 9)])
+        self.assertEqual(eindb.contract_path(self.EQUATION, *operands, optimize=optimizer)[0], [(0, 1)] * 3)
+        self.assertEqual(eindb.contract("a,a", [1, 2], [3, 4], optimize=optimizer), 11)
+        self.assertEqual(len(calls), 2)
+        self.assertRaises(RuntimeError, eindb.contract, self.EQUATION, *operands, optimize=lambda *_: [(0, 1)])
+
+    def test_array_contract(self):
+        a, b, c = self.OPERANDS[:3]
+        got = eindb.array_contract([a, b, c], [("in", 0), (0, (1, 2)), ((1, 2), "out")])
+        np.testing.assert_allclose(got, a @ b @ c)
+        got = eindb.array_contract((a, b, c), (("z", 0), (0, 1), (1, "a")), ("a", "z"), optimize=eindb.path_optimizer)
+        np.testing.assert_allclose(got, (a @ b @ c).T)
+        # Indices that occur once, as they come and not in their own order.
+        self.assertEqual(eindb.array_contract([b, a.T], ["zk", "zb"]).shape, (4, 2))
+        self.assertEqual(eindb.array_contract([np.eye(3)], [("x", "x")]), 3)
+        np.testing.assert_array_equal(eindb.array_contract([a, a], [("x", "y"), ("x", "y")], ("x", "y")), a * a)
+        for inputs in ([("x", "y")], [("x",), ("x", "y")]):
+            self.assertRaises(ValueError, eindb.array_contract, [a, a], inputs)
+
+
 class Backend(unittest.TestCase):
     """What opt_einsum asks of a module."""
 
