@@ -195,7 +195,7 @@ class Connection:
         type: what it is stored in: 'FLOAT32', 'BFLOAT16', 'INT8', ...; else what holds the array's dtype.
         names: of the indices of an array, by label: {'city': ['Oslo', 'Bergen'], 'day': pandas.date_range(...)}. An
             array or index of days or times at even steps becomes a calendar.
-        Raises ValueError for labels and names that do not fit, DataError for names that occur twice.
+        Raises ValueError for labels and names that do not fit, among them names that occur twice.
         """
         check_name(name)
         if names is not None and (isinstance(array, Expression) or _sparse.is_sparse(array)):

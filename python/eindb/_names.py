@@ -1,5 +1,6 @@
 """Names of indices: those of a stored tensor, and what stores them."""
 
+import collections
 import contextlib
 import datetime
 import json
@@ -134,7 +135,11 @@ def dimension(label, extent, names, parameters):
     if step is not None:
         first, last = _time_texts(times[[0, -1]])
         return f"{label} FROM '{first}' TO '{last}' STEP '{step}'"
-    parameters.append(json.dumps(_texts(names), ensure_ascii=False))
+    texts = _texts(names)
+    if len(set(texts)) < len(texts):
+        twice = next(text for text, count in collections.Counter(texts).items() if count > 1)
+        raise ValueError(f"more than one index of {label} is called {twice!r}")
+    parameters.append(json.dumps(texts, ensure_ascii=False))
     return f"{label} IN (SELECT value FROM json_each(${len(parameters)}) ORDER BY key)"
 
 

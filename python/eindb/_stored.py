@@ -94,8 +94,12 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
 
     def numpy(self):
         """The tensor as an array, of its own memory."""
-        indices = "[" + ",".join(default_labels(self.ndim)) + "]"
-        statement = f"EINSUM python_output_{indices} = {self.name}{indices}"
+        return self._read(default_labels(self.ndim), self.ndim)
+
+    def _read(self, indices, rank):
+        """An array of that rank, of the cells under indices as they stand in a statement."""
+        head = ",".join(default_labels(rank))
+        statement = f"EINSUM python_output_[{head}] = {self.name}[{','.join(indices)}]"
         with self._connection._lock:
             values = self._connection._execute(statement, (), {}, None).array()
         return values.astype(self.dtype, copy=False)
@@ -137,7 +141,10 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
         if _names.has_names(indices):
             indices = _names.positions(indices, self._read_names(), self.labels)
         if not has_labels(indices):
-            return self.numpy()[indices]
+            ranges = _ranges(indices, self.shape)
+            if ranges is None:
+                return self.numpy()[indices]
+            return self._read(ranges, sum(":" in part for part in ranges))[()]
         indices = indices if isinstance(indices, tuple) else (indices,)
         return indexed(self.name, indices, self.ndim, self._connection)
 
@@ -148,3 +155,28 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
 
     def __repr__(self):
         return f"<eindb.StoredTensor {self.name}{list(self.shape)} {self.stored_type}>"
+
+
+def _ranges(indices, shape):
+    """Integers and slices as they stand in a statement, which then reads their tiles alone; None for other indices, and for
+    those that are not there."""
+    indices = list(indices) if isinstance(indices, tuple) else [indices]
+    if not all(isinstance(index, (int, numpy.integer, slice, type(Ellipsis))) for index in indices):
+        return None
+    dots = next((n for n, index in enumerate(indices) if index is Ellipsis), len(indices))
+    indices[dots : dots + 1] = [slice(None)] * (len(shape) - len(indices) + (dots < len(indices)))
+    if len(indices) != len(shape) or Ellipsis in indices:
+        return None
+    parts = []
+    for index, extent in zip(indices, shape):
+        if isinstance(index, bool) or (not isinstance(index, slice) and not -extent <= index < extent):
+            return None
+        places = range(extent)[index]
+        if isinstance(places, int):
+            parts.append(str(places))
+        elif not places:
+            parts.append("0:0")
+        else:
+            end = places[-1] + places.step
+            parts.append(f"{places.start}:{end if 0 <= end <= extent else ''}:{places.step}")
+    return parts

@@ -145,6 +145,33 @@ class Arrays(Database):
             self.assertRaises(ValueError, self.db.store, name, [1])
         self.assertRaises(ValueError, self.db.store, "Z", [1], ["i", "j"])
 
+    def test_parts_of_what_is_stored(self):
+        for shape in ((7, 5, 6), (4,), (), (0, 3)):
+            whole = np.arange(np.prod(shape), dtype="i2").reshape(shape)
+            self.db["X"] = whole
+            stored, least = self.db["X"], min(shape, default=0)
+            choice = np.random.default_rng(3)
+            for _ in range(60):
+                ends = [None, *range(-8, 9)]
+                indices = [
+                    int(choice.integers(-least, least)) if least and choice.random() < 0.4 else
+                    slice(choice.choice(ends), choice.choice(ends), choice.choice([None, 1, 2, 9, -1, -3]))
+                    for _ in range(choice.integers(len(shape) + 1))
+                ]  # fmt: skip
+                if choice.random() < 0.3:
+                    indices.insert(choice.integers(len(indices) + 1), Ellipsis)
+                with self.subTest(shape=shape, indices=indices):
+                    got, expected = stored[tuple(indices)], whole[tuple(indices)]
+                    np.testing.assert_array_equal(got, expected)
+                    self.assertEqual((got.shape, got.dtype), (expected.shape, expected.dtype))
+        self.db["X"] = whole = np.arange(12.0).reshape(3, 4)
+        for index in (np.int64(1), [0, 2], True, whole > 5, (None, 1), (slice(None), [1]), (..., None)):
+            np.testing.assert_array_equal(self.db["X"][index], whole[index])
+        for index in (3, (0, 4), (0, 0, 0), -4, (..., ...), 1.5):
+            self.assertRaises(IndexError, lambda index=index: self.db["X"][index])
+        self.db["X"][1][0] = 7
+        self.assertEqual(self.db["X"][1, 0], 4)
+
     def test_gradients(self):
         W, X = np.array([1.0, 2.0]), np.array([[3.0, 4.0], [5.0, 6.0]])
         loss = "L[] = SUM(SUM[i](X[b,i] * W[i])^2)"

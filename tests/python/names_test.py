@@ -80,7 +80,7 @@ class Arrays(Names):
                              (ValueError, {"i": [None, "a"]}), (ValueError, {"i": [float("nan"), "a"]}),
                              (ValueError, {"i": np.array(["2024-01-01", "NaT"], "M8[D]")}),
                              (ValueError, {"i": np.array(["2024-01-01T00:00:00.5", "2024-01-01"], "M8[ms]")}),
-                             (eindb.DataError, {"i": ["a", "a"]}), (eindb.DataError, {"i": ["", "a"]})):  # fmt: skip
+                             (ValueError, {"i": ["a", "a"]}), (eindb.DataError, {"i": ["", "a"]})):  # fmt: skip
             with self.assertRaises(error):
                 self.db.store("Sold", [1, 2], names=names)
         i = eindb.labels("i")
