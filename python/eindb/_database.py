@@ -189,7 +189,8 @@ class Connection:
         one of that name. Of a sparse matrix the cells alone are read.
 
         array: of a Series or DataFrame of pandas the levels of index and columns are dimensions, of a DataArray of xarray
-            its dims; their keys are names of indices, unless they are 0, 1, 2, ...
+            its dims; their keys are names of indices, unless they are 0, 1, 2, ... A StoredTensor, of any connection, is
+            copied with its labels and names.
         labels: names of its dimensions, for SQL; else those of the frame, or i, j, k, ... Of an expression, its Labels in
             the order wanted.
         type: what it is stored in: 'FLOAT32', 'BFLOAT16', 'INT8', ...; else what holds the array's dtype.
@@ -208,10 +209,15 @@ class Connection:
         if _frames.is_frame(array):
             array, dims, known = _frames.parts_of(array)
             labels = usable_labels(dims) if labels is None else labels
+        elif isinstance(array, StoredTensor):
+            known = [of_one and of_one.to_store() for of_one in array._read_names()]
+            labels = array.labels if labels is None else labels
         values = bindable(array)
         labels = default_labels(values.ndim) if labels is None else [check_name(label) for label in labels]
         if len(labels) != values.ndim:
             raise ValueError(f"{len(labels)} labels for an array of {values.ndim} dimensions")
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"the labels {', '.join(labels)} are not distinct")
         by_label = dict(zip(labels, known or [None] * len(labels)))
         for label, given in (names or {}).items():
             if label not in by_label:

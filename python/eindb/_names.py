@@ -24,6 +24,10 @@ class Names:
         self.times = times
         self._positions = None
 
+    def to_store(self):
+        """What another tensor is to be given for the same names."""
+        return self.texts if self.times is None else self.times
+
     def position(self, value, label):
         """The index of that name. Raises KeyError."""
         if self._positions is None:

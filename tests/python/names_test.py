@@ -83,6 +83,8 @@ class Arrays(Names):
                              (ValueError, {"i": ["a", "a"]}), (eindb.DataError, {"i": ["", "a"]})):  # fmt: skip
             with self.assertRaises(error):
                 self.db.store("Sold", [1, 2], names=names)
+        with self.assertRaises(ValueError):
+            self.db.store("Sold", [[1, 2]], labels=("i", "i"), names={"i": ["a"]})
         i = eindb.labels("i")
         with self.assertRaises(ValueError):
             self.db.store("Z", self.db["Sold"][0, i], names={"i": DAYS})
@@ -113,6 +115,15 @@ class Arrays(Names):
         for error, call in ((KeyError, lambda: stored["Rome"]), (KeyError, lambda: self.db["plain"]["Oslo"]),
                             (IndexError, lambda: stored[0, 0, "Oslo"])):  # fmt: skip
             self.assertRaises(error, call)
+
+    def test_copies_of_stored_tensors(self):
+        with eindb.connect() as other:
+            other["Copy"] = self.db["Sold"]
+            self.assertEqual((other["Copy"].labels, other["Copy"].names), (("city", "day"), self.db["Sold"].names))
+            self.assertRegex(other.execute("DESCRIBE Copy").fetchall()[1][4], "by 1 day$")
+            np.testing.assert_array_equal(other["Copy"].numpy(), self.sold)
+        self.db.store("Again", self.db["Sold"], labels=("a", "b"), names={"a": None})
+        self.assertEqual((self.db["Again"].labels, self.db["Again"].names[0]), (("a", "b"), None))
 
     def test_temporary_tensors_hide_others(self):
         self.db.execute("CREATE TEMP TENSOR Sold (i IN ('x', 'y'))")
