@@ -62,6 +62,15 @@ def _texts(names):
     return [name_text(value) for value in names]
 
 
+def _dates_as_array(names):
+    """A list of days and times, without time zones, as an array of them; other names as they are."""
+    kinds = (datetime.date, numpy.datetime64)
+    is_list = isinstance(names, (list, tuple)) and len(names) > 0
+    if is_list and all(isinstance(value, kinds) and getattr(value, "tzinfo", None) is None for value in names):
+        return numpy.array(names, "M8[us]")
+    return names
+
+
 def is_calendar(names):
     """Whether they are an array or an index of days or times, without a time zone."""
     return getattr(getattr(names, "dtype", None), "kind", "") == "M" and getattr(names, "tz", None) is None
@@ -134,6 +143,7 @@ def dimension(label, extent, names, parameters):
         return f"{label} {extent}"
     if isinstance(names, str) or not hasattr(names, "__len__") or len(names) != extent:
         raise ValueError(f"the {extent} indices of {label} take as many names, not {names!r}")
+    names = _dates_as_array(names)
     times = _times(names) if is_calendar(names) else None
     step = None if times is None else _even_step(times)
     if step is not None:

@@ -70,6 +70,10 @@ class Arrays(Names):
                 read = [row[0] for row in self.db.execute("SELECT i FROM C ORDER BY val")]
                 self.assertEqual(self.db["C"].names, (read,))
                 self.assertEqual([self.db["C"][time] for time in times], list(range(len(times))))
+        for dates in (DAYS.tolist(), list(DAYS), [datetime.datetime(2024, 1, 30, hour) for hour in range(4)]):
+            self.db.store("C", np.ones(4), names={"i": dates})
+            self.assertRegex(self.described("C"), "^2024-01-30.* by 1 (day|hour)$")
+            self.assertEqual([self.db["C"][date] for date in dates], [1] * 4)
         for uneven in (DAYS[[0, 1, 3]], DAYS[::-1], DAYS[:1], np.array(["2024-01-31", "2024-02-29", "2024-03-31"], "M8[D]")):
             self.db.store("C", np.ones(len(uneven)), names={"i": uneven})
             self.assertEqual(self.db["C"].names, ([str(day) for day in uneven],))
