@@ -200,8 +200,11 @@ TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string n
     extents.push_back(row.extent);
     parts.push_back(row.parts);
   }
-  const auto edges = read_edges(schema, id, rows.size(), name);
-  if (const auto fault = fault_of_edges(edges, rows, type->values); !fault.empty()) corrupt(schema, name, fault);
+  std::string fault;
+  std::vector<std::int64_t> edges;
+  if (has_edges(schema)) edges = read_edges(connection_, schema, id, rows.size(), fault);
+  if (fault.empty()) fault = fault_of_edges(edges, rows, type->values);
+  if (!fault.empty()) corrupt(schema, name, fault);
   TensorInfo info{.id = id,
                   .name = std::move(name),
                   .dtype = type->values,
@@ -213,7 +216,6 @@ TensorInfo Catalog::read(std::string_view schema, std::int64_t id, std::string n
                   .encoding = type->encoding,
                   .formats = formats_};
   if (!has_names(schema)) return info;
-  std::string fault;
   info.names = NameCatalog(connection_).find(info, fault);
   if (!fault.empty()) corrupt(schema, info.name, fault);
   return info;
@@ -261,35 +263,6 @@ bool Catalog::has_statistics(std::string_view schema) {
          has_own(schema, "eindb_degrees", {"tensor_id", "position", "indices", "degree"});
 }
 
-// Empty for a tensor whose dimensions are cut evenly.
-std::vector<std::int64_t> Catalog::read_edges(std::string_view schema, std::int64_t tensor_id, std::size_t rank,
-                                              const std::string& name) {
-  if (!has_edges(schema)) return {};
-  const KeptQuery select(connection_,
-                         in_schema(schema, "SELECT position, edge FROM $.eindb_edges WHERE tensor_id = ? LIMIT ?"));
-  select->bind(1, tensor_id).bind(2, kMaxStoredRank + 1);
-  std::vector<std::int64_t> edges;
-  while (select->step()) {
-    const auto position = select->integer(0);
-    const auto edge = select->integer(1);
-    if (position < 0 || std::cmp_greater_equal(position, rank) || edge < 1)
-      corrupt(schema, name, "dimension " + std::to_string(position) + " has parts of " + std::to_string(edge));
-    edges.resize(rank, 0);
-    edges[static_cast<std::size_t>(position)] = edge;
-  }
-  return edges;
-}
-
-void Catalog::insert_edges(const TensorInfo& info) {
-  if (!info.grid.has_edges()) return;
-  connection_.execute("CREATE TABLE IF NOT EXISTS " + quote_identifier(info.schema) +
-                      ".eindb_edges (tensor_id INTEGER NOT NULL, position INTEGER NOT NULL, edge INTEGER NOT NULL, "
-                      "PRIMARY KEY (tensor_id, position)) WITHOUT ROWID");
-  auto row = connection_.prepare(in_schema(info.schema, "INSERT OR REPLACE INTO $.eindb_edges VALUES (?, ?, ?)"));
-  for (std::size_t d = 0; d < info.grid.rank(); ++d)
-    if (info.grid.edge(d) != 0) row.bind(1, info.id).bind(2, d).bind(3, info.grid.edge(d)).run();
-}
-
 // Caches of this connection and of others ask for the version of the schema, and SQLite compiles statements again.
 void Catalog::announce_change(std::string_view schema) {
   const auto table = quote_identifier(schema) + ".eindb_changed";
@@ -317,7 +290,7 @@ TensorInfo Catalog::extend(const TensorInfo& info, const TileGrid& grid, const D
                                                              : "SELECT 1 WHERE ? < 0"))
       .bind(1, info.id)
       .run();
-  insert_edges(extended);
+  insert_edges(connection_, extended);
   extended.names = names;
   if (!names.empty()) NameCatalog(connection_).put(extended);
   if (renumbers) extended.store().renumber(connection_);
@@ -495,7 +468,7 @@ TensorInfo Catalog::insert(const std::string& name, StoredType type, const std::
   auto row = connection_.prepare(in_schema(schema, "INSERT INTO $.eindb_dimensions VALUES (?, ?, ?, ?, ?)"));
   for (std::size_t d = 0; d < labels.size(); ++d)
     row.bind(1, info.id).bind(2, d).bind(3, labels[d]).bind(4, grid.shape()[d]).bind(5, grid.partition()[d]).run();
-  insert_edges(info);
+  insert_edges(connection_, info);
   if (!names.empty()) NameCatalog(connection_).put(info);
   info.store().create(connection_);
   return info;

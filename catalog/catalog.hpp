@@ -145,9 +145,6 @@ class Catalog {
   bool has_edges(std::string_view schema);
   bool has_statistics(std::string_view schema);
   bool has_names(std::string_view schema);
-  std::vector<std::int64_t> read_edges(std::string_view schema, std::int64_t tensor_id, std::size_t rank,
-                                       const std::string& name);
-  void insert_edges(const TensorInfo& info);
   void announce_change(std::string_view schema);
   int read_replicas(std::string_view schema, std::int64_t tensor_id, const std::string& name);
   TensorInfo read(std::string_view schema, std::int64_t id, std::string own_name, const std::string& dtype);

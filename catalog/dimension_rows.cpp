@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "catalog/catalog_sql.hpp"
-#include "catalog/tensor_info.hpp"
 #include "common/checked_math.hpp"
 
 namespace eindb {
@@ -45,6 +45,35 @@ std::string fault_of(const std::vector<DimensionRow>& rows, DType dtype) {
   if (!try_product(parts)) return "it has more tiles than 64 bits can count";
   extents.push_back(static_cast<std::int64_t>(size_of(dtype)));
   return try_product(extents) ? "" : "its size overflows 64 bits";
+}
+
+std::vector<std::int64_t> read_edges(SqliteConnection& connection, std::string_view schema, std::int64_t tensor_id,
+                                     std::size_t rank, std::string& fault) {
+  const KeptQuery select(connection,
+                         in_schema(schema, "SELECT position, edge FROM $.eindb_edges WHERE tensor_id = ? LIMIT ?"));
+  select->bind(1, tensor_id).bind(2, kMaxStoredRank + 1);
+  std::vector<std::int64_t> edges;
+  while (select->step()) {
+    const auto position = select->integer(0);
+    const auto edge = select->integer(1);
+    if (position < 0 || std::cmp_greater_equal(position, rank) || edge < 1) {
+      fault = "dimension " + std::to_string(position) + " has parts of " + std::to_string(edge);
+      return {};
+    }
+    edges.resize(rank, 0);
+    edges[static_cast<std::size_t>(position)] = edge;
+  }
+  return edges;
+}
+
+void insert_edges(SqliteConnection& connection, const TensorInfo& info) {
+  if (!info.grid.has_edges()) return;
+  connection.execute("CREATE TABLE IF NOT EXISTS " + quote_identifier(info.schema) +
+                     ".eindb_edges (tensor_id INTEGER NOT NULL, position INTEGER NOT NULL, edge INTEGER NOT NULL, "
+                     "PRIMARY KEY (tensor_id, position)) WITHOUT ROWID");
+  auto row = connection.prepare(in_schema(info.schema, "INSERT OR REPLACE INTO $.eindb_edges VALUES (?, ?, ?)"));
+  for (std::size_t d = 0; d < info.grid.rank(); ++d)
+    if (info.grid.edge(d) != 0) row.bind(1, info.id).bind(2, d).bind(3, info.grid.edge(d)).run();
 }
 
 std::string fault_of_edges(const std::vector<std::int64_t>& edges, const std::vector<DimensionRow>& rows, DType dtype) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catalog/tensor_info.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "tensor/dtype.hpp"
 
@@ -25,7 +26,15 @@ std::vector<DimensionRow> read_dimensions(SqliteConnection& connection, std::str
 /// The reason why rows cannot be the dimensions of a tensor of `dtype`; empty if they can.
 std::string fault_of(const std::vector<DimensionRow>& rows, DType dtype);
 
-/// Likewise of the edges (eindb_edges) of its dimensions, 0 where one has none.
+/// The edges (eindb_edges) of the dimensions of a tensor, 0 where one has none; empty for a tensor that is cut evenly.
+/// `fault` is set to the reason if one cannot be an edge of a tensor with `rank` dimensions. Call where the table is
+/// there.
+std::vector<std::int64_t> read_edges(SqliteConnection& connection, std::string_view schema, std::int64_t tensor_id,
+                                     std::size_t rank, std::string& fault);
+/// Makes the table of edges if the tensor has some, and it is not there.
+void insert_edges(SqliteConnection& connection, const TensorInfo& info);
+
+/// The reason why these cannot be the edges of its dimensions.
 std::string fault_of_edges(const std::vector<std::int64_t>& edges, const std::vector<DimensionRow>& rows, DType dtype);
 
 }  // namespace eindb

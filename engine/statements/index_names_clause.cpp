@@ -43,6 +43,9 @@ Names names_of_rows(const ast::Sql& sql, SessionState& session) {
 
 IndexNames::Ptr calendar_of(const ast::NamesClause::Calendar& calendar) {
   const auto count = IndexNames::count_until(calendar.first, calendar.last, calendar.step);
+  if (count == 0)
+    throw Error(ErrorKind::Value, "'" + calendar.last + "' is before '" + calendar.first + "'", std::nullopt,
+                "write the first day or time after FROM, and the last one after TO");
   return IndexNames::calendar(calendar.first, calendar.step, count);
 }
 

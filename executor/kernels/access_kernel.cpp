@@ -218,18 +218,52 @@ class AccessKernel::Call {
     row_takes_index_ = takes_index(loops_.back());
     index_of_runs_ = index_of_runs();
     counters_.assign(outer, 0);
+    index_of_rows_ = assigns ? std::nullopt : index_of_rows();
     for (;;) {
+      if (const auto outside = index_of_rows_ ? rows_outside(place) : 0; outside > 0) {
+        poll_cancellation_after(static_cast<std::size_t>(outside));
+        if (!advance(place, outside)) return;
+        continue;
+      }
       poll_cancellation_after(length / 4 + 1);
       row<T, kAdds>(source, output, place, assigns);
-      std::size_t n = outer;
-      for (; n-- > 0;) {
-        move(place, loops_[n], 1);
-        if (++counters_[n] < loops_[n].size) break;
-        move(place, loops_[n], -loops_[n].size);
-        counters_[n] = 0;
-      }
-      if (n == static_cast<std::size_t>(-1)) return;
+      if (!advance(place, 1)) return;
     }
+  }
+
+  // Goes that many rows on, which are as many at most as are left of the loop around rows; false behind the last one.
+  bool advance(Place& place, std::int64_t rows) {
+    for (auto n = counters_.size(); n-- > 0; rows = 1) {
+      move(place, loops_[n], rows);
+      if ((counters_[n] += rows) < loops_[n].size) return true;
+      move(place, loops_[n], -loops_[n].size);
+      counters_[n] = 0;
+    }
+    return false;
+  }
+
+  // The index of an operand that changes from row to row, and not along them.
+  std::optional<std::size_t> index_of_rows() const {
+    if (counters_.empty()) return std::nullopt;
+    const auto& around = loops_[loops_.size() - 2];
+    for (std::size_t n = 0; n < indices_.size(); ++n)
+      if (indices_[n].elements != nullptr && around.indices[n] != 0 && loops_.back().indices[n] == 0) return n;
+    return std::nullopt;
+  }
+
+  // How many rows from this one on have their index in another part: of tensors in many parts those are almost all.
+  std::int64_t rows_outside(const Place& place) const {
+    const auto n = *index_of_rows_;
+    const auto& index = indices_[n];
+    const auto& around = loops_[loops_.size() - 2];
+    const auto most = around.size - counters_.back();
+    const auto* element = index.elements + place.indices[n];
+    std::int64_t rows = 0;
+    for (; rows < most && *element >= kLeastPackedIndices; ++rows, element += around.indices[n]) {
+      const auto value = index.bits->index_in(*element);
+      if (value >= index.begin && value < index.end) break;
+    }
+    return rows;
   }
 
   static void move(Place& place, const Loop& loop, std::int64_t steps) {
@@ -394,6 +428,7 @@ class AccessKernel::Call {
   std::vector<std::int64_t> counters_;  // of all loops but the innermost
   bool row_takes_index_ = false;
   std::optional<std::size_t> index_of_runs_;
+  std::optional<std::size_t> index_of_rows_;
 };
 
 AccessKernel::AccessKernel(AccessForm form, const EinSum& einsum, const LabelTable& labels, DType compute)

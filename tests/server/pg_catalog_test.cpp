@@ -139,8 +139,8 @@ TEST_F(PgCatalogTest, ColumnsHaveTypes) {
         "'::regclass AND a.attnum > 0"
         " AND NOT a.attisdropped ORDER BY a.attnum");
   };
-  EXPECT_EQ(columns("A"), (Rows{{"i", "bigint", "1"}, {"j", "bigint", "1"}, {"val", "double precision", "1"}}));
-  EXPECT_EQ(columns("public.\"Signal\""), (Rows{{"t", "bigint", "1"}, {"re", "real", "1"}, {"im", "real", "1"}}));
+  EXPECT_EQ(columns("A"), (Rows{{"i", "bigint", "1"}, {"j", "bigint", "1"}, {"val", "double precision", "0"}}));
+  EXPECT_EQ(columns("public.\"Signal\""), (Rows{{"t", "bigint", "1"}, {"re", "real", "0"}, {"im", "real", "0"}}));
   EXPECT_EQ(columns("notes"),
             (Rows{{"id", "bigint", "1"}, {"title", "text", "1"}, {"score", "double precision", "0"}}));
   EXPECT_EQ(columns("sums")[0][0], "i");
