@@ -106,12 +106,14 @@ class Drivers(Copy):
         for rows, message in (
             (b"2\t0\t1\n", "lies outside"),
             (b"0\t0\t1\n0\t0\t2\n", "twice"),
-            (b"0\t0\t\\N\n", "NULL"),
+            (b"0\t\\N\t1\n", "no integer"),
             (b"0\t0\n", "column"),
         ):
             with self.assertRaisesRegex(psycopg.Error, message):
                 self.load(cursor, "COPY S FROM STDIN", rows)
         self.assertEqual(cursor.execute("SELECT SUM(val) FROM S").fetchone()[0], 4)
+        self.load(cursor, "COPY S FROM STDIN", b"0\t0\t\\N\n")
+        self.assertEqual(cursor.execute("SELECT val FROM S WHERE val IS NULL OR val > 0").fetchall(), [(None,)])
         connection.execute("DROP TENSOR S")
 
     def test_binary_rows(self):
