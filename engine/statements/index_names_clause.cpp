@@ -62,7 +62,7 @@ IndexNames::Ptr names_of_indices(const ast::NamesClause& clause, SessionState& s
 
 IndexNames::Ptr more_names_of_indices(const IndexNames& before, const ast::NamesClause& clause, SessionState& session) {
   return with_place(clause.span, [&] {
-    const auto more = names_of_indices(clause, session);
+    auto more = names_of_indices(clause, session);
     if (before.is_calendar() || more->is_calendar()) {
       if (more->begin_with(before)) return more;
       throw Error(ErrorKind::Value, "these are not the names that the dimension has, and further ones", clause.span,

@@ -268,7 +268,7 @@ TEST_F(Hdf5Test, DataSetsAreListedWithTheirTypes) {
   }
   EXPECT_EQ(listed(),
             "b uint16 UINT16 [2, 3]; group/a float64 FLOAT64 [3]; z complex64 COMPLEX64 []; \\xFF int8 [1]; ");
-  const TestFile empty(scratch.file("empty.h5"));
+  { const TestFile empty(scratch.file("empty.h5")); }
   EXPECT_TRUE(list_hdf5(scratch.file("empty.h5"), PackedValues::Unpack, nullptr).empty());
 }
 
