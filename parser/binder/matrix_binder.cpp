@@ -234,7 +234,7 @@ VertexId ExpressionBinder::unpacked(VertexId packed, Label stacked, std::int64_t
 std::vector<VertexId> ExpressionBinder::bind_matrices(const ast::Expression& e) {
   const auto call = bind_matrix_call(e, *find_matrix_function(e), {});
   const bool is_low_rank = call.op == BlockOp::Svd && std::get<ast::Call>(e.node).arguments.size() > 1;
-  const auto results = is_low_rank ? low_rank(e, call) : factors_of(call, e.span);
+  auto results = is_low_rank ? low_rank(e, call) : factors_of(call, e.span);
   for (const auto vertex : results)
     graph_.set_dtype(vertex, is_complex(graph_.vertex(vertex).dtype) ? call.type : real_of(call.type));
   return results;
