@@ -249,6 +249,10 @@ std::optional<std::string> Session::view_text(const std::string& schema, const s
 
 std::uint64_t Session::schema_version() { return impl_->state.database.schema_version(); }
 
+DimensionNames Session::index_names(const std::string& tensor) {
+  return impl_->state.database.catalog.get(tensor).names;
+}
+
 std::vector<std::string> Session::known_words() {
   auto& state = impl_->state;
   std::set<std::string> words;

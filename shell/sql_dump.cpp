@@ -68,6 +68,11 @@ std::optional<std::string> value_text(const Cell& cell) {
       cell);
 }
 
+/// An index, or what it is called.
+std::string index_text(const Cell& cell) {
+  return std::holds_alternative<std::string>(cell) ? in_quotes(cell_text(cell), '\'') : cell_text(cell);
+}
+
 Result cells_of(Shell& shell, const std::string& name) {
   std::string labels;
   int rank = 0;
@@ -100,7 +105,7 @@ void write_tensor(Shell& shell, const std::string& name) {
     const auto value = value_text(row.back());
     if (!value) continue;
     std::string text = in_statement == 0 ? "INSERT INTO TENSOR " + identifier(name) + " VALUES (" : ",\n  (";
-    for (std::size_t d = 0; d + 1 < row.size(); ++d) text += cell_text(row[d]) + ", ";
+    for (std::size_t d = 0; d + 1 < row.size(); ++d) text += index_text(row[d]) + ", ";
     text += *value + ")";
     in_statement = (in_statement + 1) % kCellsPerStatement;
     output.write(in_statement == 0 ? text + ";\n" : text);

@@ -51,6 +51,9 @@ CREATE TENSOR waves (i 3) COMPLEX128;
 INSERT INTO TENSOR waves VALUES (0, COMPLEX(0, -2.5)), (2, COMPLEX(1, 0));
 CREATE TENSOR scalar () FLOAT64;
 INSERT INTO TENSOR scalar VALUES (7);
+CREATE TENSOR named (city IN ('Oslo', 'it''s'), day FROM '2024-01-30' TO '2024-02-02', none IN (SELECT 1 WHERE 0));
+CREATE TENSOR visits (city IN ('Oslo', 'it''s'), hour FROM '2024-01-01 00:00:00' TO '2024-01-01 18:00:00' STEP '6 hours', i 2);
+INSERT INTO TENSOR visits VALUES ('it''s', '2024-01-01 06:00:00', 1, 5), ('Oslo', '2024-01-01 18:00:00', 0, NULL);
 CREATE TABLE "odd name" (id INTEGER PRIMARY KEY AUTOINCREMENT, "a b" TEXT, r REAL, b BLOB,
                          twice AS (r * 2));
 INSERT INTO "odd name" ("a b", r, b) VALUES ('it''s', 0.1, x'00ff'), (NULL, 9e999, NULL),
@@ -68,7 +71,7 @@ CREATE TRIGGER logged AFTER INSERT ON "odd name" BEGIN INSERT INTO log VALUES (n
         again = self.output_of("again.db", stdin=dump + ".dump\n")
         self.assertEqual(again, dump)
         for statement in ('EINSUM Z[i,j] = X[i,j]', 'EINSUM Z[i] = single[i]', 'EINSUM Z[i] = whole[i]',
-                          'EINSUM Z[i] = waves[i]', 'EINSUM Z[] = scalar', 'SELECT id, "a b", r, twice FROM "odd name"',
+                          'EINSUM Z[i] = waves[i]', 'EINSUM Z[] = scalar', 'SELECT * FROM visits', 'DESCRIBE named', 'SELECT id, "a b", r, twice FROM "odd name"',
                           'SELECT id, typeof("a b"), hex("a b"), typeof(b), hex(b) FROM "odd name"',
                           'SELECT * FROM v', 'SELECT * FROM log', 'SELECT * FROM sqlite_sequence',
                           'EINSUM Z[i] = square(single[i])'):
