@@ -98,7 +98,7 @@ class Catalog {
   /// Gives a tensor larger extents, with zeros behind the others. Its tiles stay as they are: `grid` has the same edges
   /// where it grows, and as many parts as its extents need. Only numbers of tiles change where another dimension than
   /// the first gets more parts. `names` are those of all indices.
-  TensorInfo extend(const TensorInfo& info, const TileGrid& grid, const DimensionNames& names = {});
+  TensorInfo extend(const TensorInfo& info, const TileGrid& grid, const DimensionNames& names);
 
   /// Creates a tensor under an internal name, to be filled while the tensor with the final name is still read.
   TensorInfo stage(StoredType type, const std::vector<std::string>& labels, const TileGrid& grid, int replicas,

@@ -10,7 +10,7 @@
 
 namespace eindb {
 
-/// What the indices of tensors are called, in tables of the schema that has the tensors:
+/// The names of indices of tensors (tensor/index_names), in tables of the schema that has the tensors:
 ///
 ///     eindb_axes(tensor_id, position, first, step)            a row for each dimension whose indices have names: those
 ///                                                             of a calendar, or NULL where they are listed

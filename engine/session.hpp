@@ -129,7 +129,7 @@ class Session {
   std::optional<std::string> view_text(const std::string& schema, const std::string& view);
   /// Another number whenever tables, views, tensors or attached tensors may have changed, by whomever.
   std::uint64_t schema_version();
-  /// What the indices of a stored tensor's dimensions are called. Error{UnknownName} if there is none of that name.
+  /// The names of the indices of a stored tensor's dimensions. Error{UnknownName} if there is no tensor of that name.
   DimensionNames index_names(const std::string& tensor);
   /// Words that a statement may use beside the keywords: tensors, their labels, macros, settings, SQL's tables and
   /// views. Distinct, in no particular order.

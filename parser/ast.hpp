@@ -465,7 +465,7 @@ enum class DropBehavior : std::uint8_t {
   Restrict,  ///< nothing is dropped if there are any
 };
 
-/// What the indices of a dimension are called.
+/// A clause that names the indices of a dimension, and so gives its extent.
 struct NamesClause {
   /// FROM '2024-01-01' TO '2024-12-31' [STEP '1 month']: days or times of a calendar.
   struct Calendar {

@@ -33,7 +33,7 @@ Expression chosen(Expression condition, Expression value, Expression otherwise, 
 Expression whole(std::int64_t value, SourceSpan span) { return {ast::Integer{value}, span}; }
 Expression real(double value, SourceSpan span) { return {ast::Real{value}, span}; }
 
-/// What a value that is left out becomes.
+/// The value that takes the place of one that FILTER leaves out: the identity of the aggregate; nullopt if it has none.
 std::optional<Expression> neutral_value(AggregateOp op, SourceSpan span) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (op) {

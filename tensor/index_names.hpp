@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// What the indices of one dimension are called: distinct texts, one per index. Either they are listed, or they are the
+/// The names of the indices of one dimension: distinct texts, one per index. Either they are listed, or they are the
 /// days or times of a calendar, at even steps from a first one on:
 ///
 ///     listed({"Oslo", "Bergen"})                     0 is Oslo, 1 is Bergen

@@ -24,7 +24,7 @@ class LabelTable {
   std::size_t size() const { return names_.size(); }
   const std::string& name(Label label) const { return names_[label.index()]; }
   std::int64_t extent(Label label) const { return extents_[label.index()]; }
-  /// What the label's indices are called; null if they have no names. As many as its extent.
+  /// The names of the label's indices, as many as its extent; null if they have none.
   IndexNames::Ptr index_names(Label label) const;
   void set_index_names(Label label, IndexNames::Ptr names);
   std::vector<std::int64_t> extents(const Labels& labels) const;

@@ -14,6 +14,7 @@
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/query/postgres_sql.hpp"
+#include "engine/query/sql_cells.hpp"
 #include "engine/query/sql_query.hpp"
 #include "parser/parser.hpp"
 #include "storage/cells/cell_loader.hpp"
@@ -140,7 +141,7 @@ class TensorLoader final : public RowLoader {
   std::int64_t index(const Cell& cell, std::size_t column) const {
     if (const auto names = staged_.names.at(places_[column])) {
       const auto* text = std::get_if<std::string>(&cell);
-      const auto found = text == nullptr ? -1 : names->find(*text);
+      const auto found = index_named_by(cell, *names);
       if (found < 0) fail(column, text == nullptr ? "no text" : "'" + *text + "', which is the name of no index");
       return found;
     }

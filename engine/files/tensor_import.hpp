@@ -60,7 +60,7 @@ struct FileTensor {
   std::function<std::unique_ptr<BlockSource>()> open;
 };
 
-/// What reading a data set of an HDF5 file takes (Hdf5Reader).
+/// The options of a reader of a data set of an HDF5 file (Hdf5Reader).
 struct Hdf5Terms {
   PackedValues values = PackedValues::Unpack;
   std::int64_t memory_limit = 0;

@@ -74,11 +74,7 @@ std::int64_t SqlCells::index(std::size_t dimension) {
   const auto column = static_cast<int>(dimension);
   if (const auto names = names_.at(dimension)) {
     const auto value = rows_.statement().value(column);
-    // Numbers are the texts that SQL compares names with.
-    const auto* integer = std::get_if<std::int64_t>(&value);
-    const auto* text = std::get_if<std::string>(&value);
-    const auto name = integer != nullptr ? std::to_string(*integer) : text != nullptr ? *text : std::string();
-    const auto found = names->find(name);
+    const auto found = index_named_by(value, *names);
     if (found < 0) fail(column, std::visit(NameOfValue{}, value) + ", which is the name of no index");
     return found;
   }

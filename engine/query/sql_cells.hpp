@@ -1,12 +1,23 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "engine/query/sql_query.hpp"
 #include "storage/cells/cell_source.hpp"
 
 namespace eindb {
+
+/// The index that a value of SQL names: a text, or an integer, which SQL compares with names as its text. -1 for
+/// others.
+template <class Value>
+std::int64_t index_named_by(const Value& value, const IndexNames& names) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return names.find(std::to_string(*integer));
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? -1 : names.find(*text);
+}
 
 /// Compiles SQL that gives rows and changes nothing; Error{Unsupported} for any other SQL. `what` names the caller in
 /// the message: "COPY".

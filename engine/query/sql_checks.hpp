@@ -12,8 +12,8 @@
 
 namespace eindb {
 
-// What SQL may not do with tensors, and what errors of SQLite mean to the user. Without state; threads: like the
-// database.
+// Checks that refuse what SQL may not do with tensors, and errors of SQLite told in the user's terms. Without state;
+// threads: like the database.
 
 /// The prefix of tables that hold results of queries. A user's SQL cannot create such a table.
 inline constexpr std::string_view kQueryTable = "eindb_query_";

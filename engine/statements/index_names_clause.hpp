@@ -6,10 +6,10 @@
 
 namespace eindb {
 
-/// What the indices of a dimension are called, by CREATE TENSOR or ALTER TENSOR ... EXTEND: a list, the values of the
-/// rows of a query in their order, or a calendar. Error{Value} at the clause for names that cannot be (IndexNames), for
-/// a query with several columns, and for one whose values are neither texts nor integers; Error{MemoryLimit} if the
-/// names of a query take more than a quarter of memory_limit.
+/// The names of a dimension's indices that a clause of CREATE TENSOR or ALTER TENSOR ... EXTEND gives: a list, the
+/// values of the rows of a query in their order, or a calendar. Error{Value} at the clause for names that cannot be
+/// (IndexNames), for a query with several columns, and for one whose values are neither texts nor integers;
+/// Error{MemoryLimit} if the names of a query take more than a quarter of memory_limit.
 IndexNames::Ptr names_of_indices(const ast::NamesClause& clause, SessionState& session);
 
 /// Those of `before`, and behind them those of the clause that are new; of a calendar those up to its last day or time,

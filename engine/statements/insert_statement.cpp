@@ -87,7 +87,7 @@ CellValue number_of(const ast::Expression& expression, const NameSource& names) 
               row.span, "(" + columns + "value)");
 }
 
-// The index that is called so. A number is the text that it is in SQL.
+// The index that is called so.
 std::int64_t index_called(const ParameterValue& value, const IndexNames& names, const Target& target,
                           std::size_t dimension, SourceSpan span) {
   const auto* integer = std::get_if<std::int64_t>(&value);
@@ -95,8 +95,8 @@ std::int64_t index_called(const ParameterValue& value, const IndexNames& names, 
   const auto& label = target.tensor.labels[dimension];
   if (integer == nullptr && text == nullptr)
     throw Error(ErrorKind::Value, "the indices of dimension " + label + " have names, which are texts", span);
+  if (const auto index = index_named_by(value, names); index >= 0) return index;
   const auto name = integer != nullptr ? std::to_string(*integer) : *text;
-  if (const auto index = names.find(name); index >= 0) return index;
   const auto nearest = names.nearest(name);
   throw Error(ErrorKind::Value,
               "no index of dimension " + label + " of " + target.tensor.name + " is called '" + name + "'", span,

@@ -87,9 +87,12 @@ ScalarPtr ExpressionBinder::recurrence(const ast::Aggregate& e, Label along, Sou
   return operand(made, head.labels(), draft);
 }
 
-// The label of an argument along which SORT and the like run.
-Label ExpressionBinder::label_along(const ast::Aggregate& e, const std::string& word, const Labels& free,
+// The label of an argument along which SORT and the like run. Adds all that the argument has to `argument_labels`.
+Label ExpressionBinder::label_along(const ast::Aggregate& e, const Draft& draft, DistinctLabels& argument_labels,
                                     SourceSpan span) const {
+  collect_free_labels(e.argument.front(), draft.visible, argument_labels);
+  const auto& free = argument_labels.labels();
+  const auto word = word_of(e.op);
   const auto named = e.labels ? named_labels(*e.labels) : free;
   const auto example = free.empty() ? "j" : graph_.labels().name(free.back());
   if (named.empty() || (named.size() != 1 && !is_numbered(e.op)))
@@ -167,11 +170,11 @@ ScalarPtr ExpressionBinder::in_order(const ast::Aggregate& e, SourceSpan span, D
   using enum ast::AggregateOp;
   const auto word = word_of(e.op);
   DistinctLabels free;
-  collect_free_labels(e.argument.front(), draft.visible, free);
-  const auto along = label_along(e, word, free.labels(), span);
+  const auto along = label_along(e, draft, free, span);
   auto numbers = along;
-  if (!is_numbered(e.op)) labels_.forget_index_names(along);
-  if (is_numbered(e.op)) {
+  if (!is_numbered(e.op)) {
+    labels_.forget_index_names(along);
+  } else {
     numbers = label_of_numbers(e, word, along, free.labels(), "the greatest", span);
     const auto extent = graph_.labels().extent(along);
     if (graph_.labels().extent(numbers) > extent)
@@ -195,8 +198,7 @@ ScalarPtr ExpressionBinder::unique(const ast::Aggregate& e, SourceSpan span, Dra
   using enum ast::AggregateOp;
   const auto word = word_of(e.op);
   DistinctLabels free;
-  collect_free_labels(e.argument.front(), draft.visible, free);
-  const auto along = label_along(e, word, free.labels(), span);
+  const auto along = label_along(e, draft, free, span);
   const auto numbers =
       e.op == UniqueInverse ? along : label_of_numbers(e, word, along, free.labels(), "the different ones", span);
   if (graph_.labels().extent(along) == 0)
@@ -264,8 +266,7 @@ ScalarPtr ExpressionBinder::statistic(const ast::Aggregate& e, const Labels& ove
 ScalarPtr ExpressionBinder::fourier(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
   const auto word = word_of(e.op);
   DistinctLabels free;
-  collect_free_labels(e.argument.front(), draft.visible, free);
-  const auto along = label_along(e, word, free.labels(), span);
+  const auto along = label_along(e, draft, free, span);
   labels_.forget_index_names(along);
   const auto values =
       converted(e.argument.front(), draft_inside(draft, {along}), [](DType type) -> std::optional<ScalarOp> {
@@ -285,8 +286,7 @@ ScalarPtr ExpressionBinder::half_fourier(const ast::Aggregate& e, SourceSpan spa
   const auto word = word_of(e.op);
   const bool is_inverse = e.op == ast::AggregateOp::Irfft;
   DistinctLabels free;
-  collect_free_labels(e.argument.front(), draft.visible, free);
-  const auto along = label_along(e, word, free.labels(), span);
+  const auto along = label_along(e, draft, free, span);
   const auto numbers =
       label_of_numbers(e, word, along, free.labels(), is_inverse ? "the real values" : "the frequencies", span);
   const auto name = [&](Label label) { return graph_.labels().name(label); };

@@ -23,7 +23,7 @@
 
 namespace eindb {
 
-/// The extents of a tensor whose cells are named, and what its indices are called.
+/// The extents of a tensor that a statement refers to, and the names of its indices.
 struct NamedShape {
   Shape shape;
   DimensionNames names;
@@ -224,7 +224,7 @@ class ExpressionBinder {
   // ---- block_binder.cpp: functions of whole vectors, and variances ----
   ContractionOperand converted(const ast::Expression& e, const Draft& outer,
                                const std::function<std::optional<ScalarOp>(DType)>& convert);
-  Label label_along(const ast::Aggregate& e, const std::string& word, const Labels& free, SourceSpan span) const;
+  Label label_along(const ast::Aggregate& e, const Draft& draft, DistinctLabels& free, SourceSpan span) const;
   VertexId add_block(const BlockFunction& block, const ContractionOperand& values, const Labels& over, Labels output,
                      DType compute, SourceSpan span);
   void require_ordered(const ContractionOperand& values, const std::string& word, SourceSpan span) const;

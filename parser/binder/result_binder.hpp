@@ -11,7 +11,7 @@ namespace eindb {
 /// is a stored tensor, gets the labels of its first reader, or d0, d1, ... if it has none.
 std::vector<std::string> dimension_names(const EinGraph& graph, VertexId vertex);
 
-/// What the indices of the result's dimensions are called.
+/// The names of the indices of the vertex's dimensions.
 DimensionNames index_names(const EinGraph& graph, VertexId vertex);
 
 /// Adds a vertex that copies `vertex`, under the name `name`.

@@ -1,6 +1,6 @@
-// What the process for the library sends, in this machine's byte order: for each data set the name and the type in the
-// file (4 bytes of length each, then the text), a byte that says whether it can be read, its type and encoding (1 byte
-// each), the rank (4 bytes) and the extents (8 bytes each).
+// The message that the process with libhdf5 sends, in this machine's byte order: for each data set the name and the
+// type in the file (4 bytes of length each, then the text), a byte that says whether it can be read, its type and
+// encoding (1 byte each), the rank (4 bytes) and the extents (8 bytes each).
 
 #include "storage/formats/hdf5_listing.hpp"
 
