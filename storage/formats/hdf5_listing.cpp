@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "storage/encoding/tile_codec.hpp"
 #include "storage/formats/array_name.hpp"
