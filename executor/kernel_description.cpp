@@ -39,7 +39,7 @@ std::vector<std::pair<VertexId, std::string>> describe_kernels(VertexId vertex, 
   const auto chain = fused_kernel_of(join, labels, input_types);
   std::vector<std::pair<VertexId, std::string>> out;
   for (std::size_t s = 0; s < join.steps.size(); ++s)
-    out.emplace_back(join.steps[s].vertex, is_empty ? "none" : chain.describe(s, sizes) + ", in strips");
+    out.emplace_back(join.steps[s].vertex, is_empty ? "none" : chain.describe(s, sizes));
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "common/poll_steps.hpp"
+#include "tensor/access_form.hpp"
 #include "tensor/cell_block.hpp"
 #include "tensor/scalar_types.hpp"
 
@@ -178,6 +179,12 @@ void require_moderate_rank(const std::string& name, const Labels& head) {
 }
 
 }  // namespace
+
+bool is_window_of(const EinGraph& graph, const Vertex& vertex) {
+  if (vertex.is_input() || vertex.inputs.size() != 1 || vertex.dtype != vertex.compute_dtype) return false;
+  if (graph.vertex(vertex.inputs.front()).dtype != vertex.compute_dtype) return false;
+  return window_form(vertex.einsum, graph.labels()).has_value();
+}
 
 std::vector<DType> input_types(const EinGraph& graph, const std::vector<VertexId>& inputs) {
   std::vector<DType> types;

@@ -188,7 +188,8 @@ struct SlicedContraction {
 ///
 /// Example: M[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - M[i]), T[i] = SUM(E[i,j]), Z[i,j] = E[i,j] / T[i] have the rows
 /// i. Invariants (plan/validator): the body is in the order of computation and ends in `result`; every other vertex of
-/// the body is read only within it, with the labels of its head, and is no output; every head has all of `rows`.
+/// the body is read only within it, with the labels of its head, and is no output; every head has all of `rows`, but
+/// for those of windows (is_window_of), which are not computed.
 struct FusedChain {
   VertexId result;
   std::vector<VertexId> body;
@@ -272,6 +273,9 @@ Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId
                    std::optional<DType> wanted = std::nullopt);
 /// The same in the smallest type that holds both the value and `type`; a value without a type of its own gets `type`.
 Vertex make_vertex_in(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum, DType type);
+
+/// Whether the vertex is a window (window_form in tensor/access_form) whose cells have the type of its operand's.
+bool is_window_of(const EinGraph& graph, const Vertex& vertex);
 
 /// The element types of the given inputs.
 std::vector<DType> input_types(const EinGraph& graph, const std::vector<VertexId>& inputs);

@@ -204,4 +204,37 @@ std::optional<AccessForm> access_form(const EinSum& einsum) {
   return form;
 }
 
+std::optional<AccessForm> window_form(const EinSum& einsum, const LabelTable& labels) {
+  if (einsum.inputs.size() != 1 || einsum.epilogue != nullptr || einsum.expression == nullptr) return std::nullopt;
+  auto form = access_form(einsum);
+  if (!form || form->gathers()) return std::nullopt;
+  for (const auto& determined : form->determined) {
+    if (contains(einsum.output, determined.label)) return std::nullopt;
+    for (const auto& [label, coefficient] : determined.coefficients)
+      if (coefficient < 0) return std::nullopt;
+  }
+  double cells = 1;
+  for (const auto label : einsum.output) cells *= static_cast<double>(labels.extent(label));
+  double framed = 1;  // cells of the copy, if there is one
+  bool leaves = false;
+  std::vector<PartRange> whole;
+  for (const auto label : einsum.labels()) whole.push_back({0, labels.extent(label)});
+  for (const auto label : einsum.inputs[0]) {
+    const auto index = std::find_if(form->determined.begin(), form->determined.end(),
+                                    [&](const auto& determined) { return determined.label == label; });
+    if (index == form->determined.end()) {
+      framed *= static_cast<double>(labels.extent(label));
+      continue;
+    }
+    const auto bounds = index->bounds(einsum.labels(), whole);
+    if (!bounds) return std::nullopt;
+    framed *= static_cast<double>(bounds->second) - static_cast<double>(bounds->first) + 1;
+    leaves = leaves || bounds->first < 0 || bounds->second >= labels.extent(label);
+  }
+  if (leaves && framed > cells) return std::nullopt;
+  const bool sums_nothing = std::all_of(einsum.aggregated.begin(), einsum.aggregated.end(),
+                                        [&](Label label) { return form->determines(label); });
+  return sums_nothing ? form : std::nullopt;
+}
+
 }  // namespace eindb

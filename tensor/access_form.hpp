@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tensor/einsum.hpp"
+#include "tensor/label.hpp"
 #include "tensor/partition.hpp"
 
 namespace eindb {
@@ -54,5 +55,12 @@ struct AccessForm {
 
 /// nullopt for any other EinSum.
 std::optional<AccessForm> access_form(const EinSum& einsum);
+
+/// The access if its cells are those of its only operand at indices that never fall as labels rise: who reads them can
+/// read the operand itself, at a stride for each label, or a copy with zeros around it, which is no larger than the
+/// cells. Nullopt for any other EinSum.
+///
+///     P[c,y,x,p,q] = X[c, 2 * y + p - 1, 2 * x + q - 1 PAD 0]
+std::optional<AccessForm> window_form(const EinSum& einsum, const LabelTable& labels);
 
 }  // namespace eindb

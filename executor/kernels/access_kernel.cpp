@@ -21,6 +21,7 @@ struct Moved16 {
 };
 
 constexpr std::int64_t kGreatestIndex = std::int64_t{1} << 61U;
+constexpr std::int64_t kLooked = 8;  // indices that are looked at together
 
 // Offsets of elements are modulo 2^64: those of cells that are not reached may exceed any tile.
 std::int64_t wrapping_product(std::int64_t a, std::int64_t b) {
@@ -259,11 +260,28 @@ class AccessKernel::Call {
     const auto most = around.size - counters_.back();
     const auto* element = index.elements + place.indices[n];
     std::int64_t rows = 0;
+    if (around.indices[n] == 1 && index.bits->shift == 0 && index.bits->mask == -1) {
+      for (; rows + kLooked <= most && are_outside(element, index); rows += kLooked) element += kLooked;
+    }
     for (; rows < most && *element >= kLeastPackedIndices; ++rows, element += around.indices[n]) {
       const auto value = index.bits->index_in(*element);
       if (value >= index.begin && value < index.end) break;
     }
     return rows;
+  }
+
+  // Whether none of the next elements has its index in this part or is out of bounds; without branches.
+  static bool are_outside(const std::int64_t* element, const Index& index) {
+    const auto begin = static_cast<std::uint64_t>(index.begin);
+    const auto size = static_cast<std::uint64_t>(index.end - index.begin);
+    constexpr auto kLeast = static_cast<std::uint64_t>(kIndexOutOfBounds);
+    constexpr auto kOutOfBounds = static_cast<std::uint64_t>(kLeastPackedIndices) - kLeast;
+    unsigned found = 0;
+    for (std::int64_t i = 0; i < kLooked; ++i) {
+      const auto value = static_cast<std::uint64_t>(element[i]);
+      found |= static_cast<unsigned>(value - begin < size) | static_cast<unsigned>(value - kLeast < kOutOfBounds);
+    }
+    return found == 0;
   }
 
   static void move(Place& place, const Loop& loop, std::int64_t steps) {

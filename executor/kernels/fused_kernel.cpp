@@ -71,6 +71,10 @@ FusedKernel::FusedKernel(std::vector<FusedStep> steps, Labels chain_labels, cons
     for (const auto input : step.inputs)
       types.push_back(input < operand_types.size() ? operand_types[input]
                                                    : steps_[input - operand_types.size()].compute);
+    auto& window = windows_.emplace_back();
+    const bool is_last = windows_.size() == steps_.size();
+    if (auto form = is_last || types != std::vector{step.compute} ? std::nullopt : window_form(step.einsum, labels))
+      window.emplace(*std::move(form), step.einsum, labels);
     kernels_.emplace_back(step.einsum, labels, std::move(types), step.compute, step.compute, level);
     step_places_.push_back(places_of(step.einsum.labels()));
   }
@@ -93,11 +97,13 @@ std::vector<std::int64_t> FusedKernel::strip(std::span<const std::int64_t> label
   std::vector<std::int64_t> strip(label_sizes.begin(), label_sizes.end());
   std::int64_t row_bytes = 0;
   for (std::size_t s = 0; s + 1 < steps_.size(); ++s) {
+    if (windows_[s]) continue;
     auto bytes = static_cast<std::int64_t>(size_of(steps_[s].compute));
     for (const auto place : places_of(steps_[s].einsum.output))
       if (std::find(rows_.begin(), rows_.end(), place) == rows_.end()) bytes *= label_sizes[place];
     row_bytes += bytes;
   }
+  if (row_bytes == 0) return strip;
   const auto wanted = std::max<std::int64_t>(1, kStripBytes / std::max<std::int64_t>(1, row_bytes));
   for (auto row = rows_.begin(); row != rows_.end(); ++row) {
     std::int64_t rows = 1;
@@ -110,7 +116,9 @@ std::vector<std::int64_t> FusedKernel::strip(std::span<const std::int64_t> label
 
 std::int64_t FusedKernel::bytes_in_strip(std::size_t step, std::span<const std::int64_t> strip) const {
   auto bytes = static_cast<std::int64_t>(size_of(steps_[step].compute));
-  for (const auto place : places_of(steps_[step].einsum.output)) bytes *= strip[place];
+  if (windows_[step]) bytes = windows_[step]->frame_bytes(sizes_of_step(step, strip), steps_[step].compute);
+  else
+    for (const auto place : places_of(steps_[step].einsum.output)) bytes *= strip[place];
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
@@ -133,7 +141,9 @@ std::vector<std::int64_t> FusedKernel::sizes_of_step(std::size_t step, std::span
 std::string FusedKernel::describe(std::size_t step, std::span<const std::int64_t> label_sizes) const {
   CHECK(step < step_of_.size(), "a step of the chain is described");
   const auto computed = step_of_[step];
-  return kernels_[computed].describe(sizes_of_step(computed, strip(label_sizes)));
+  if (windows_[computed]) return windows_[computed]->describe();
+  const bool has_strips = std::any_of(windows_.begin(), windows_.end() - 1, [](const auto& window) { return !window; });
+  return kernels_[computed].describe(sizes_of_step(computed, strip(label_sizes))) + (has_strips ? ", in strips" : "");
 }
 
 // One call: the memory for a strip, and the current strip's position in operands and result.
@@ -143,7 +153,8 @@ class FusedKernel::Run {
       : kernel_(kernel),
         ranges_(ranges),
         strip_(kernel.strip(sizes_of(ranges))),
-        memory_(static_cast<std::size_t>(bytes_of_strip())) {
+        memory_(static_cast<std::size_t>(bytes_of_strip())),
+        frames_(kernel.steps_.size()) {
     for (std::size_t n = 0; n < operands.size(); ++n) {
       const auto& tile = *operands[n];
       values_.push_back({tile.dtype(), const_cast<std::byte*>(tile.bytes().data()),
@@ -158,6 +169,7 @@ class FusedKernel::Run {
                            label_strides(kernel_.labels_, head, result.shape()), false});
       } else {
         values_.push_back({step.compute, free, label_strides(kernel_.labels_, head, shape_in_strip(head)), true});
+        frames_[s] = free;
         free += kernel_.bytes_in_strip(s, strip_);
       }
     }
@@ -187,7 +199,7 @@ class FusedKernel::Run {
   std::int64_t bytes_of_strip() const {
     std::int64_t bytes = 0;
     for (std::size_t s = 0; s + 1 < kernel_.steps_.size(); ++s) bytes += kernel_.bytes_in_strip(s, strip_);
-    return bytes;
+    return std::max(bytes, kAlignment);
   }
 
   // Moves to the next strip; the label that is cut last moves fastest.
@@ -215,7 +227,18 @@ class FusedKernel::Run {
     return view;
   }
 
-  void run_strip(const std::vector<PartRange>& at) const {
+  // Lets a window's value be the view of it in this strip.
+  void look_through(std::size_t s, const LabelView& source, std::span<const PartRange> ranges) {
+    const auto& places = kernel_.step_places_[s];
+    auto& value = values_[kernel_.operand_labels_.size() + s];
+    const auto seen = kernel_.windows_[s]->view(source, ranges, frames_[s]);
+    // Who reads a window only reads.
+    value.data = static_cast<std::byte*>(const_cast<void*>(seen.data));
+    std::fill(value.strides.begin(), value.strides.end(), 0);
+    for (std::size_t n = 0; n < places.size(); ++n) value.strides[places[n]] = seen.strides[n];
+  }
+
+  void run_strip(const std::vector<PartRange>& at) {
     poll_cancellation();
     const auto operands = kernel_.operand_labels_.size();
     for (std::size_t s = 0; s < kernel_.steps_.size(); ++s) {
@@ -227,6 +250,10 @@ class FusedKernel::Run {
       }
       std::vector<PartRange> ranges;
       for (const auto place : places) ranges.push_back(at[place]);
+      if (kernel_.windows_[s]) {
+        look_through(s, inputs.front(), ranges);
+        continue;
+      }
       kernel_.kernels_[s].run(inputs, ranges, view(values_[operands + s], places, at), true);
     }
   }
@@ -235,7 +262,8 @@ class FusedKernel::Run {
   std::span<const PartRange> ranges_;
   std::vector<std::int64_t> strip_;
   Scratch memory_;
-  std::vector<Value> values_;  // operands, then results of steps
+  std::vector<std::byte*> frames_;  // where a step's result has its memory
+  std::vector<Value> values_;       // operands, then results of steps
 };
 
 void FusedKernel::run(std::span<const Tile* const> operands, std::span<const PartRange> ranges, Tile& result) const {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "executor/kernels/kernel.hpp"
+#include "executor/kernels/window_kernel.hpp"
 
 namespace eindb {
 
@@ -18,9 +20,9 @@ struct FusedStep {
 };
 
 /// Evaluates several EinSums on tiles in one call, one strip of rows at a time. Rows are labels that the head of every
-/// step has. Intermediate results have the size of a strip, some hundred kilobytes, so they stay in the caches. The
-/// join whose values only a search for an index reads is computed by the search (with_join_taken_in in
-/// tensor/kernel_choice).
+/// step has, but for windows (tensor/access_form), which are not computed: those who read them read their operands.
+/// Intermediate results have the size of a strip, some hundred kilobytes, so they stay in the caches. The join whose
+/// values only a search for an index reads is computed by the search (with_join_taken_in in tensor/kernel_choice).
 ///
 /// Example: M[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - M[i]), T[i] = SUM(E[i,j]), Z[i,j] = E[i,j] / T[i] with 4096
 /// values j in FLOAT32 works on 23 rows i at a time.
@@ -40,7 +42,8 @@ class FusedKernel {
   /// The most bytes beside operands and result for a call with ranges of these sizes, one per label of the chain: a
   /// strip, and the workspace of the steps' kernels on strips.
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
-  /// How the kernel of a step computes a strip of such a call (Kernel::describe).
+  /// How the kernel of a step computes a strip of such a call (Kernel::describe), with ", in strips" if there are
+  /// values between the operands and the result.
   std::string describe(std::size_t step, std::span<const std::int64_t> label_sizes) const;
 
  private:
@@ -51,7 +54,7 @@ class FusedKernel {
   std::vector<std::size_t> places_of(const Labels& labels) const;
   /// The number of indices of each of the chain's labels in a strip.
   std::vector<std::int64_t> strip(std::span<const std::int64_t> label_sizes) const;
-  /// The bytes of a step's result for a strip.
+  /// The bytes of a step's result for a strip; of a window, those of the copy of its operand.
   std::int64_t bytes_in_strip(std::size_t step, std::span<const std::int64_t> strip) const;
   /// The part of a strip's sizes that a step has labels for.
   std::vector<std::int64_t> sizes_of_step(std::size_t step, std::span<const std::int64_t> strip) const;
@@ -62,6 +65,7 @@ class FusedKernel {
   std::vector<std::size_t> rows_;  // as positions in labels_
   std::vector<Labels> operand_labels_;
   std::vector<Kernel> kernels_;                        // by step
+  std::vector<std::optional<WindowKernel>> windows_;   // by step
   std::vector<std::vector<std::size_t>> step_places_;  // positions of each step's labels in labels_
 };
 

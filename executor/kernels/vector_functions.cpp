@@ -83,6 +83,17 @@ void order_by_digits(std::span<const T> values, std::span<std::int64_t> out) {
   for (std::size_t n = 0; n < out.size(); ++n) out[n] = from[n].index;
 }
 
+constexpr std::size_t kLookedAt = 32;  // values that are compared together
+
+// Whether none of the next values is on the better side of a number; without branches.
+template <class T, bool kDescending>
+bool none_precedes(const T* values, T number) {
+  unsigned found = 0;
+  for (std::size_t n = 0; n < kLookedAt; ++n)
+    found |= (kDescending ? values[n] > number : values[n] < number) ? ~0U : 0U;
+  return found == 0;
+}
+
 template <class T, bool kDescending>
 void order(std::span<const T> values, std::span<std::int64_t> out) {
   constexpr std::size_t kFew = 8;  // a part of the values of at most an eighth is chosen in one pass
@@ -107,6 +118,10 @@ void order(std::span<const T> values, std::span<std::int64_t> out) {
       is_full = true;
     };
     for (std::size_t n = 0; n < values.size(); ++n) {
+      if (is_full && !is_no_number(worst.value)) {
+        while (n + kLookedAt <= values.size() && none_precedes<T, kDescending>(&values[n], worst.value)) n += kLookedAt;
+        if (n == values.size()) break;
+      }
       const Indexed<T> next{values[n], static_cast<std::int64_t>(n)};
       if (is_full && !before(next, worst)) continue;
       chosen.push_back(next);

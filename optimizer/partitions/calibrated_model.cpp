@@ -220,6 +220,7 @@ double CalibratedModel::epilogue(const VertexShape& shape, const Partition& d) c
 
 double CalibratedModel::join(const VertexShape& shape, const Partition& d) const {
   CHECK(d.size() == shape.extents.size(), "a partition vector has an entry for every label of its vertex");
+  if (shape.is_looked_through) return 0;
   const double all = kernel_calls(d);
   const double calls = std::max(1.0, all * share_of_calls(shape, d));
   const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
@@ -238,13 +239,16 @@ double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d
   if (kernel_calls(project(d, shape.aggregated)) <= 1) return 0;
   const double calls = kernel_calls(d) * share_of_calls(shape, d);
   const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
-  double cells = tile_elements(shape, d, shape.output);
-  // A call of an access adds the cells that it finds to those of the others.
-  if (!shape.determined.empty()) cells = std::min(cells, visited_cells(shape, d) / reached_parts(shape, d));
-  const double tile = cells * static_cast<double>(size_of(shape.work.compute));
+  const double whole = tile_elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));
   // The calls of a group follow each other, so a tile of moderate size is still in the caches.
-  const double load = crowd(calls).load * (tile <= kCachedTile ? kCacheSpeed : 1);
-  return std::max(0.0, calls - groups) * 2 * tile / load;
+  const auto load = [&](double tile) { return crowd(calls).load * (tile <= kCachedTile ? kCacheSpeed : 1); };
+  if (shape.determined.empty()) return std::max(0.0, calls - groups) * 2 * whole / load(whole);
+  // A call of an access adds the cells that it finds to those of the others. Threads that share a group each begin with
+  // a tile of zeros, and the whole tiles are added up.
+  const double found = std::min(
+      whole, visited_cells(shape, d) / reached_parts(shape, d) * static_cast<double>(size_of(shape.work.compute)));
+  const double shared = std::min(calls, static_cast<double>(threads_)) - groups;
+  return std::max(0.0, calls - groups) * 2 * found / load(found) + std::max(0.0, shared) * 3 * whole / load(whole);
 }
 
 double CalibratedModel::repartition(const Partition& producer, const Partition& consumer,

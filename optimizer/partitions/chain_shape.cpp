@@ -104,6 +104,7 @@ VertexShape shape_in_chain(const EinGraph& graph, VertexId id, const FusedChain&
   }
   CHECK(shape.at_hand.size() == shape.inputs.size(), "of every operand in a chain it is known whether it is at hand");
   shape.stays = id != chain.result;
+  shape.is_looked_through = shape.stays && is_window_of(graph, vertex);
   const bool taken_in = is_taken_in(graph, id, chain);
   if (taken_in || twin_in_chain(graph, id, chain)) shape.work.operations.clear();
   if (taken_in) {

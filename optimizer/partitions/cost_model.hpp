@@ -64,6 +64,7 @@ struct VertexShape {
   bool is_read = false;            ///< whether another vertex reads the result
   std::vector<bool> at_hand = {};  ///< for each input, whether the same call has just made or read it; empty: none
   bool stays = false;              ///< whether the call that makes the result also reads it
+  bool is_looked_through = false;  ///< whether it is a window, so that its operand is read in place of its result
 
   friend auto operator<=>(const VertexShape&, const VertexShape&) = default;
 };

@@ -82,6 +82,9 @@ class ChainFinder {
     return reads > 0 && reads == uses_[candidate.index()];
   }
 
+  // Whether those who read the vertex in a chain read its operand in its place.
+  bool is_window(const Vertex& vertex) const { return is_window_of(graph_, vertex); }
+
   // Whether a larger value that may join the chain needs the rows that a matrix product takes from it.
   bool hinders_larger(VertexId product, const std::set<VertexId>& read) const {
     if (!is_product(graph_.vertex(product))) return false;
@@ -104,6 +107,7 @@ class ChainFinder {
   // At most one operand of a product may lack rows, since it is read again for every strip. If both do, the smaller one
   // may.
   Labels rows_with(const Vertex& vertex, const Labels& rows) const {
+    if (is_window(vertex)) return rows;
     auto common = intersection(rows, vertex.einsum.output);
     if (!is_product(vertex)) return common;
     const auto& [a, b] = std::pair(vertex.einsum.inputs[0], vertex.einsum.inputs[1]);
@@ -116,9 +120,12 @@ class ChainFinder {
   bool fits(const std::vector<VertexId>& body, const Labels& rows) const {
     if (rows.empty()) return false;
     double strip = 0;
+    double again = 0;  // of an operand, what every strip reads again
     bool multiplies = false;
+    bool has_strips = false;
     for (const auto id : body) {
       const auto& vertex = graph_.vertex(id);
+      has_strips = has_strips || (id != body.back() && !is_window(vertex));
       if (vertex.einsum.block) return false;  // it takes vectors whole, and its result has no strips
       if (vertex.cells) return false;
       for (const auto label : vertex.einsum.labels())
@@ -126,20 +133,26 @@ class ChainFinder {
       for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
         const auto& labels = vertex.einsum.inputs[i];
         if (graph_.vertex(vertex.inputs[i]).cells) return false;
-        if (cells(difference(labels, rows)) * bytes(graph_.vertex(vertex.inputs[i])) > kCacheBytes) return false;
+        if (!is_window(vertex))
+          again = std::max(again, cells(difference(labels, rows)) * bytes(graph_.vertex(vertex.inputs[i])));
         multiplies = multiplies || (is_product(vertex) && !difference(rows, labels).empty());
       }
-      strip += cells(difference(vertex.einsum.output, rows)) * bytes(vertex);
+      if (!is_window(vertex)) strip += cells(difference(vertex.einsum.output, rows)) * bytes(vertex);
     }
-    return strip * (multiplies ? kFewestRows : 1) <= kCacheBytes;
+    // What reads operands through windows alone is computed in one piece.
+    return !has_strips || (again <= kCacheBytes && strip * (multiplies ? kFewestRows : 1) <= kCacheBytes);
   }
 
   // Labels that most operands have come first: cutting them leaves the least to be read again.
   Labels cutting_order(const std::vector<VertexId>& body, Labels rows) const {
     const auto occurrences = [&](Label row) {
       std::int64_t count = 0;
-      for (const auto id : body)
-        for (const auto& labels : graph_.vertex(id).einsum.inputs) count += contains(labels, row) ? 1 : 0;
+      for (const auto id : body) {
+        const auto& vertex = graph_.vertex(id);
+        if (is_window(vertex)) count += contains(vertex.einsum.output, row) ? 1 : 0;  // it moves what is read
+        else
+          for (const auto& labels : vertex.einsum.inputs) count += contains(labels, row) ? 1 : 0;
+      }
       return count;
     };
     std::stable_sort(rows.begin(), rows.end(), [&](Label a, Label b) { return occurrences(a) > occurrences(b); });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "executor/kernels/fused_kernel.hpp"
 #include "executor/kernels/kernel.hpp"
 #include "tensor/reference_evaluator.hpp"
 #include "tensor/scalar_types.hpp"
@@ -113,6 +114,71 @@ TEST(AccessKernel, AgreesWithReference) {
     }
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"gather", "scatter", "strided copy", "strided sum"}));
+}
+
+// The cells of `tile`, which lies over all labels of the head, in the given ranges.
+Tile part_of(const Tile& tile, std::span<const PartRange> ranges) {
+  std::vector<std::int64_t> extents;
+  for (const auto& range : ranges) extents.push_back(range.size);
+  auto part = Tile::uninitialized(tile.dtype(), Shape(extents));
+  const auto from = tile.shape().row_major_strides();
+  const auto to = part.shape().row_major_strides();
+  const auto size = static_cast<std::int64_t>(size_of(tile.dtype()));
+  for (std::int64_t e = 0; e < part.shape().element_count(); ++e) {
+    std::int64_t source = 0;
+    for (std::size_t d = 0; d < ranges.size(); ++d) source += (ranges[d].begin + e / to[d] % extents[d]) * from[d];
+    std::copy_n(tile.bytes().begin() + source * size, size, part.mutable_bytes().begin() + e * size);
+  }
+  return part;
+}
+
+// A chain that reads a window and takes twice its cells, in a part of the labels that the operand lacks. Windows are
+// looked through, with and without zeros around the operand.
+TEST(WindowKernel, AgreesWithReference) {
+  Random random(2026);
+  std::set<std::string> kinds;
+  int windows = 0;
+  for (int n = 0; n < 6000 && !HasFatalFailure(); ++n) {
+    const auto type = n % 2 == 0 ? DType::Float32 : DType::Complex128;
+    const auto sample = random_access(random, type);
+    const auto& head = sample.einsum.output;
+    if (head.empty() || !window_form(sample.einsum, sample.labels)) continue;
+    ++windows;
+    const std::vector types{type};
+    const EinSum twice{
+        .inputs = {head},
+        .output = head,
+        .aggregated = {},
+        .expression = with_types(call(Multiply, {ScalarExpression::operand(0), number(2)}), types, sample.labels, type),
+        .aggregate = Aggregate::None};
+    const auto all = sample.einsum.labels();
+    const FusedKernel chain({{sample.einsum, {0}, type}, {twice, {1}, type}}, all, head, {sample.einsum.inputs[0]},
+                            types, sample.labels);
+    std::vector<PartRange> ranges;
+    std::vector<PartRange> of_head;
+    std::vector<std::int64_t> sizes;
+    for (const auto label : all) {
+      const auto extent = sample.labels.extent(label);
+      const bool may_cut = contains(head, label) && !contains(sample.einsum.inputs[0], label);
+      const auto begin = may_cut ? draw(random, 0, extent - 1) : 0;
+      ranges.push_back({begin, may_cut ? draw(random, 1, extent - begin) : extent});
+      sizes.push_back(ranges.back().size);
+    }
+    for (const auto label : head)
+      of_head.push_back(ranges[static_cast<std::size_t>(std::find(all.begin(), all.end(), label) - all.begin())]);
+    kinds.insert(chain.describe(0, sizes));
+    const auto whole = evaluate_reference(sample.einsum, sample.labels, sample.pointers(), type, type);
+    const auto expected = part_of(whole, of_head);
+    const Kernel doubled(twice, sample.labels, types, type, type);
+    auto result = Tile::uninitialized(type, expected.shape());
+    chain.run(sample.pointers(), ranges, result);
+    auto wanted = Tile::uninitialized(type, expected.shape());
+    const std::vector<const Tile*> operands{&expected};
+    doubled.run(operands, of_head, wanted, true);
+    expect_close(result, wanted, type, 1, sample.describe());
+  }
+  EXPECT_GT(windows, 200);
+  EXPECT_EQ(kinds, (std::set<std::string>{"read between zeros", "read in place"}));
 }
 
 // The form of Z[i,j] = SUM[a](CASE WHEN condition THEN X[a,j] ELSE 0 END) with other labels, if there is one.

@@ -68,6 +68,30 @@ TEST(ChainFusion, AttentionCutsHeadsFirst) { EXPECT_EQ(chains(Attention(256).gra
 // K of one head would be read from memory for every strip.
 TEST(ChainFusion, NothingThatIsReadAgainIsLarge) { EXPECT_EQ(chains(Attention(100'000).graph), Texts{}); }
 
+// The patches of a convolution: neither they nor the image, which no cache holds, keep its reader from reading it in
+// place. The result's rows are those of the chain, o too, which patches lack.
+TEST(ChainFusion, WindowsNeedNoCache) {
+  const auto convolution = [](std::int64_t step) {
+    GraphBuilder g;
+    const auto c = g.label("c", 64);
+    const auto o = g.label("o", 64);
+    const auto y = g.label("y", 5000);
+    const auto p = g.label("p", 3);
+    const auto at = g.label("X.2", 5002);
+    const auto x = g.input("X", {64, 5002});
+    const auto w = g.input("W", {64, 64, 3});
+    const auto place =
+        call(ScalarOp::Add, {call(ScalarOp::Multiply, {testing::index(y), testing::number(step)}), testing::index(p)});
+    const auto patches =
+        g.vertex("A", {{x, {c, at}}}, {c, p, y},
+                 call(ScalarOp::Case, {call(ScalarOp::Equal, {testing::index(at), place}), op(0), testing::number(0)}));
+    g.contraction("Z", {{patches, {c, p, y}}, {w, {o, c, p}}}, {o, y});
+    return chains(g.graph);
+  };
+  EXPECT_EQ(convolution(1), (Texts{"Z: A Z, rows y o"}));
+  EXPECT_EQ(convolution(-1), Texts{}) << "indices that fall";
+}
+
 TEST(ChainFusion, WhatOthersReadStays) {
   GraphBuilder g;
   const auto l = g.labels("ij", 10);
