@@ -159,6 +159,8 @@ constexpr std::optional<std::size_t> encoded_slot(Encoding encoding) {
     case Encoding::BFloat16: return 0;
     case Encoding::Float16: return 1;
     case Encoding::Int8: return 2;
+    case Encoding::Q80: return 3;
+    case Encoding::Q40: return 4;
     default: return std::nullopt;
   }
 }
@@ -175,9 +177,10 @@ struct VectorTable {
   DotRows dot_rows;
   /// sums[i] += rows[0][i] * x[0] + rows[1][i] * x[1] + ...; overwrites `sums` if first
   AddRows add_rows;
-  /// The same for rows of narrow types, by encoded_slot(); null but for FLOAT32.
-  std::array<DotRows, 3> dot_encoded{};
-  std::array<AddRows, 3> add_encoded{};
+  /// The same for rows of narrow types, by encoded_slot(); null but for FLOAT32. Rows of a type with scales are whole
+  /// units (tensor/stored_type), and there is no function that adds such rows.
+  std::array<DotRows, 5> dot_encoded{};
+  std::array<AddRows, 5> add_encoded{};
   std::int64_t lane_rows;  ///< for multiply_lanes: size of the tiles that are summed at a time
   std::int64_t lane_columns;
   void (*multiply_lanes)(const LaneProduct& product, const void* a, const void* b, void* c);

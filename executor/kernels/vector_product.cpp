@@ -28,6 +28,17 @@ bool runs_along(const IndexGroup& sorted) {
   return !sorted.empty() && sorted.back().first == 1 && sorted.back().extent >= kShortestRun;
 }
 
+// Whether rows of v, and the parts of them that are multiplied at a time, begin and end with units of its encoding.
+bool has_whole_units(const ProductGroups& groups, const IndexGroup& contracted, std::int64_t unit) {
+  const auto is_whole = [&](std::int64_t cells) { return cells % unit == 0; };
+  return is_whole(contracted.back().extent) &&
+         std::all_of(contracted.begin(), contracted.end() - 1,
+                     [&](const auto& loop) { return is_whole(loop.first); }) &&
+         std::all_of(groups.columns.begin(), groups.columns.end(),
+                     [&](const auto& loop) { return is_whole(loop.first); }) &&
+         std::all_of(groups.batch.begin(), groups.batch.end(), [&](const auto& loop) { return is_whole(loop.v); });
+}
+
 // One matrix-vector product of the batch: the offsets of the three operands, in elements.
 struct Begin {
   std::int64_t s = 0;
@@ -59,12 +70,12 @@ class VectorProduct {
         first_(first),
         slot_(encoded_slot(v.encoding)),
         size_(static_cast<std::int64_t>(size_of(compute))),
-        v_size_(slot_ ? unit_of(with_encoding(v.encoding)).bytes : size_),
+        v_unit_(slot_ ? unit_of(with_encoding(v.encoding)) : EncodingUnit{1, size_}),
         workspace_(vector_workspace_bytes()) {}
 
  protected:
   const void* s_at(std::int64_t offset) const { return s_ + offset * size_; }
-  const void* v_at(std::int64_t offset) const { return v_ + offset * v_size_; }
+  const void* v_at(std::int64_t offset) const { return v_ + offset / v_unit_.cells * v_unit_.bytes; }
   // Of rows of v.
   VectorTable::DotRows dot_rows() const {
     const auto& table = level_.of(compute_).vectors;
@@ -131,7 +142,7 @@ class VectorProduct {
   bool first_;
   std::optional<std::size_t> slot_;  // of the encoding of v
   std::int64_t size_;
-  std::int64_t v_size_;
+  EncodingUnit v_unit_;
   Workspace workspace_;
   std::int64_t read_ = 0;
 };
@@ -278,8 +289,10 @@ bool is_vector_product(const LevelTable& level, DType compute, const ProductGrou
   const auto slot = encoded_slot(v.encoding);
   const bool reads_v = slot ? v.dtype == compute && table.dot_encoded[*slot] != nullptr
                             : v.is_plain(compute) && table.dot_rows != nullptr;
-  return groups.rows.empty() && s.is_plain(compute) && reads_v &&
-         (runs_along(sorted_by_first(swapped(groups.contracted))) || runs_along(sorted_by_first(groups.columns)));
+  if (!groups.rows.empty() || !s.is_plain(compute) || !reads_v) return false;
+  const auto contracted = sorted_by_first(swapped(groups.contracted));
+  if (!has_scales(v.encoding)) return runs_along(contracted) || runs_along(sorted_by_first(groups.columns));
+  return runs_along(contracted) && has_whole_units(groups, contracted, unit_of(with_encoding(v.encoding)).cells);
 }
 
 void multiply_vector(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -93,6 +95,35 @@ template <class Row>
   }
 }
 
+// ---- Blocks of 32 cells with a scale (tensor/cell_encoding) ----
+
+inline constexpr std::int64_t kBlockCells = 32;
+
+// The levels of a block, which its scale multiplies.
+struct LevelsOf8Bits {
+  static constexpr std::int64_t kBytes = kBlockCells;
+  const std::int8_t* levels;
+
+  [[gnu::always_inline]] explicit LevelsOf8Bits(const std::byte* from)
+      : levels(reinterpret_cast<const std::int8_t*>(from)) {}
+};
+
+struct LevelsOf4Bits {
+  static constexpr std::int64_t kBytes = kBlockCells / 2;
+  std::int8_t levels[kBlockCells];
+
+  // The low halves of all bytes, then their high ones; 8 is the level of 0.
+  [[gnu::always_inline]] explicit LevelsOf4Bits(const std::byte* from) {
+    const auto both = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    const auto mask = _mm_set1_epi8(15);
+    const auto zero = _mm_set1_epi8(8);
+    const auto low = _mm_sub_epi8(_mm_and_si128(both, mask), zero);
+    const auto high = _mm_sub_epi8(_mm_and_si128(_mm_srli_epi16(both, 4), mask), zero);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(levels), low);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(levels + kBlockCells / 2), high);
+  }
+};
+
 // Sums the lanes pairwise.
 template <class R>
 [[gnu::always_inline]] inline R sum_of_lanes(Vector<R> value) {
@@ -153,6 +184,47 @@ void dot_rows(void* sums, const void* const* rows, std::int64_t row_count, const
     for (; row_count >= kShortRows; row_count -= kShortRows, rows += kShortRows, to += kShortRows)
       dot_fixed<T, Row, kShortRows, 2>(to, rows, vector, count, ahead);
   for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, Row, 1, 4>(to, rows, vector, count, ahead);
+}
+
+// Adds the products of a block with its part of x to `sum`. The scale multiplies their sum; if it is no number, each
+// cell.
+template <class Levels>
+[[gnu::always_inline]] inline void add_block(const std::byte* unit, const float* x, Vector<float>& sum) {
+  __builtin_prefetch(unit + kFetchAhead);
+  Half half;
+  std::memcpy(&half, unit, sizeof half);
+  const auto scale = broadcast(widen(half));
+  const bool is_finite = (half.bits & Half::kTop) != Half::kTop;
+  const Levels block(unit + sizeof half);
+  Vector<float> of_block{};
+  unrolled<static_cast<int>(kBlockCells / kLanes<float>)>([&](auto v) __attribute__((always_inline)) {
+    auto cells = load_narrow(block.levels + v * kLanes<float>);
+    if (!is_finite) cells = cells * scale;
+    of_block += cells * load(x + v * kLanes<float>);
+  });
+  sum += is_finite ? of_block * scale : of_block;
+}
+
+// Dot products of rows of blocks with x.
+template <class Levels>
+void dot_blocks(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count) {
+  constexpr std::int64_t kUnit = sizeof(Half) + Levels::kBytes;
+  constexpr int kSums = 4;
+  auto* to = static_cast<double*>(sums);
+  for (std::int64_t r = 0; r < row_count; ++r) {
+    const auto* unit = static_cast<const std::byte*>(rows[r]);
+    const auto* vector = static_cast<const float*>(x);
+    auto left = count / kBlockCells;
+    std::array<Vector<float>, kSums> sum{};
+    for (; left >= kSums; left -= kSums)
+      unrolled<kSums>([&](auto n) __attribute__((always_inline)) {
+        add_block<Levels>(unit, vector, sum[n]);
+        unit += kUnit;
+        vector += kBlockCells;
+      });
+    for (; left > 0; --left, unit += kUnit, vector += kBlockCells) add_block<Levels>(unit, vector, sum[0]);
+    to[r] = scalar_add(to[r], static_cast<double>(sum_of_lanes<float>((sum[0] + sum[1]) + (sum[2] + sum[3]))));
+  }
 }
 
 template <class T, class Row, int kRows>
@@ -249,8 +321,9 @@ template <class T>
 VectorTable vector_table() {
   VectorTable encoded{};
   if constexpr (std::is_same_v<T, float>) {
-    encoded.dot_encoded = {dot_rows<T, BrainFloat>, dot_rows<T, Half>, dot_rows<T, std::int8_t>};
-    encoded.add_encoded = {add_rows<T, BrainFloat>, add_rows<T, Half>, add_rows<T, std::int8_t>};
+    encoded.dot_encoded = {dot_rows<T, BrainFloat>, dot_rows<T, Half>, dot_rows<T, std::int8_t>,
+                           dot_blocks<LevelsOf8Bits>, dot_blocks<LevelsOf4Bits>};
+    encoded.add_encoded = {add_rows<T, BrainFloat>, add_rows<T, Half>, add_rows<T, std::int8_t>, nullptr, nullptr};
   }
   return {.lanes = kLanes<T>,
           .dot_rows = dot_rows<T>,
