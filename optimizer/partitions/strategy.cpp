@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <utility>
 
 #include "common/check.hpp"
@@ -12,6 +13,7 @@
 #include "optimizer/partitions/eindecomp.hpp"
 #include "optimizer/partitions/label_rules.hpp"
 #include "optimizer/partitions/viable.hpp"
+#include "tensor/block_form.hpp"
 
 namespace eindb {
 namespace {
@@ -107,10 +109,9 @@ std::optional<Names> split(std::string_view list) {
 // The common vector of a chain is chosen after the vertices' vectors, which may then no longer be the cheapest; a rule
 // that cuts the chain's rows to begin with may cost less. Sqrt is no candidate, since it makes another number of calls.
 Labelling cheapest_beside_rules(const EinGraph& graph, Labelling best, const DecompositionOptions& options) {
-  for (const auto kind :
-       {Strategy::Kind::Data, Strategy::Kind::Sequence, Strategy::Kind::Attention, Strategy::Kind::Megatron}) {
+  for (const auto& rule : rules_of_labels(graph)) {
     try {
-      auto by_rule = label(graph, {kind, {}}, options);
+      auto by_rule = label(graph, rule, options);
       if (by_rule.total_cost < best.total_cost) best = std::move(by_rule);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Label) throw;  // the rule does not apply to this graph
@@ -139,6 +140,24 @@ Strategy parse_strategy(std::string_view text) {
               row.most_labels == 0   ? name + " takes no labels"
               : row.most_labels == 1 ? "write " + name + "(label), with the label that is to be cut"
                                      : "write " + name + "(label, label), with the labels that are to be cut");
+}
+
+std::vector<Strategy> rules_of_labels(const EinGraph& graph) {
+  constexpr std::size_t kMostRules = 12;
+  std::map<Label, std::size_t> uses;  // by vertices
+  for (const auto& vertex : graph.vertices()) {
+    if (vertex.is_input()) continue;
+    for (const auto label : vertex.einsum.labels())
+      if (graph.labels().extent(label) > 1 && !is_whole(vertex.einsum, label)) ++uses[label];
+  }
+  std::vector<std::pair<Label, std::size_t>> often(uses.begin(), uses.end());
+  std::stable_sort(often.begin(), often.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (often.size() > kMostRules) often.resize(kMostRules);
+  std::vector<Strategy> rules;
+  for (const auto& [label, count] : often)
+    rules.push_back({Strategy::Kind::Data, {std::string(graph.labels().name(label))}});
+  rules.push_back({Strategy::Kind::Megatron, {}});
+  return rules;
 }
 
 std::vector<Strategy> all_strategies() {

@@ -164,7 +164,9 @@ Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, con
   const auto moved_least = partitions_of(label(graph, strategy, options));
   choice.consider(received_least);
   choice.consider(moved_least);
-  for (const auto& other : all_strategies()) {
+  auto others = all_strategies();
+  for (auto& rule : rules_of_labels(graph)) others.push_back(std::move(rule));
+  for (const auto& other : others) {
     if (other.kind == strategy.kind) continue;
     try {
       choice.consider(partitions_of(label(graph, other, options)));

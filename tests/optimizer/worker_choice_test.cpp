@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <set>
+
 #include "common/error.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "optimizer/partitions/wire_model.hpp"
+#include "optimizer/rewrites/chain_fusion.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 #include "tests/optimizer/random_graph.hpp"
 
@@ -90,6 +95,41 @@ TEST(WorkerChoice, SlicedVerticesAreImprovedToo) {
     const auto slices = graph.slices_of(VertexId(v));
     const auto& parts = labelling.vertices[v].partition.parts;
     for (std::size_t n = 0; n < parts.size(); ++n) EXPECT_EQ(parts[n] % slices[n], 0) << "vertex " << v;
+  }
+}
+
+// Attention, and the sum of the squares of its result, with labels of these names.
+EinGraph attention(const std::string& names) {
+  GraphBuilder g;
+  const auto name = [&](std::size_t n) { return names.substr(n, 1); };
+  const auto s = g.label(name(0), 512);
+  const auto t = g.label(name(1), 512);
+  const auto h = g.label(name(2), 16);
+  const auto d = g.label(name(3), 64);
+  const auto e = g.label(name(4), 64);
+  const auto input = [&](const std::string& tensor) { return g.input(tensor, {512, 16, 64}); };
+  const auto scores = g.contraction("S", {{input("Q"), {s, h, d}}, {input("K"), {t, h, d}}}, {s, h, t});
+  const auto exps = g.vertex("E", {{scores, {s, h, t}}}, {s, h, t}, testing::call(ScalarOp::Exp, {testing::op(0)}));
+  const auto sums = g.vertex("T", {{exps, {s, h, t}}}, {s, h}, testing::op(0));
+  const auto shares = g.vertex("P", {{exps, {s, h, t}}, {sums, {s, h}}}, {s, h, t},
+                               testing::call(ScalarOp::Divide, {testing::op(0), testing::op(1)}));
+  const auto read = g.contraction("R", {{shares, {s, h, t}}, {input("V"), {t, h, e}}}, {s, h, e});
+  g.vertex("Z", {{read, {s, h, e}}}, {}, testing::call(ScalarOp::Multiply, {testing::op(0), testing::op(0)}));
+  return fuse_chains(g.graph);
+}
+
+// h is what the strategy "attention" cuts, s and b are those of two others.
+TEST(WorkerChoice, NamesOfLabelsDecideNothing) {
+  std::mt19937 random(25);
+  for (const std::int64_t workers : {2, 4, 8, 16}) {
+    std::set<double> received;
+    std::string names = "stbhdexyz";
+    for (int n = 0; n < 12; ++n) {
+      const auto graph = attention(names);
+      received.insert(place(graph, label_for_workers(graph, {}, {workers, false, {}}, workers), workers).received);
+      std::shuffle(names.begin(), names.end(), random);
+    }
+    EXPECT_EQ(received.size(), 1U) << workers << " workers: from " << *received.begin() << " to " << *received.rbegin();
   }
 }
 
