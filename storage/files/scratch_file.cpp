@@ -46,7 +46,8 @@ std::int64_t free_bytes(const std::string& directory) {
 
 ScratchFile::ScratchFile() : ScratchFile(temporary_directory()) {}
 
-ScratchFile::ScratchFile(const std::string& directory) : directory_(directory), descriptor_(open_unnamed(directory)) {
+ScratchFile::ScratchFile(const std::string& directory)
+    : directory_(directory.empty() ? temporary_directory() : directory), descriptor_(open_unnamed(directory_)) {
   if (descriptor_ >= 0) return;
   directory_ = temporary_directory();
   descriptor_ = open_unnamed(directory_);

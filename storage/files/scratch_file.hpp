@@ -14,7 +14,7 @@ namespace eindb {
 /// and writes to different places, from any thread; append(), resize() and read(name) one at a time.
 class ScratchFile {
  public:
-  /// A file in `directory`, or in temporary_directory() if that is not writable. Error{Io} if neither is.
+  /// A file in `directory`, or in temporary_directory() if that is empty or not writable. Error{Io} if neither is.
   explicit ScratchFile(const std::string& directory);
   ScratchFile();
   ~ScratchFile();

@@ -348,7 +348,7 @@ void DatabaseFile::settle_shards() {
 }
 
 std::string DatabaseFile::scratch_directory() const {
-  if (in_memory_) return temporary_directory();
+  if (in_memory_) return {};
   const auto directory = fs::path(path_).parent_path();
   return directory.empty() ? "." : directory.string();
 }

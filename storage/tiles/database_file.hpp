@@ -35,7 +35,8 @@ class DatabaseFile {
                         FreePages free_pages = FreePages::Kept);
 
   const std::string& path() const { return path_; }
-  /// The directory of scratch files: that of the database, whose disk has room for its tensors.
+  /// The directory of scratch files: that of the database, whose disk has room for its tensors. Empty in memory, which
+  /// stands for temporary_directory().
   std::string scratch_directory() const;
   bool is_in_memory() const { return in_memory_; }
   bool is_read_only() const { return read_only_; }
