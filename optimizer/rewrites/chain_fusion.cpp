@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "common/check.hpp"
 #include "common/poll_steps.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
 
 namespace eindb {
 namespace {
@@ -177,8 +179,46 @@ class ChainFinder {
   std::vector<bool> taken_;
 };
 
+// Gives each vertex that reads a window one of its own, which then can be in its chain. A window costs nothing where it
+// is in a chain, and stores its cells where it is not.
+EinGraph with_own_windows(const EinGraph& graph) {
+  std::vector<VertexId> first_reader(graph.size());
+  std::vector<bool> is_shared(graph.size(), false);
+  std::vector<bool> is_read(graph.size(), false);
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    const auto& inputs = graph.vertices()[n].inputs;
+    for (const auto input : inputs) {
+      if (is_read[input.index()] && first_reader[input.index()] != VertexId(n)) is_shared[input.index()] = true;
+      if (!is_read[input.index()]) first_reader[input.index()] = VertexId(n);
+      is_read[input.index()] = true;
+    }
+  }
+  for (std::size_t n = 0; n < graph.size(); ++n)
+    is_shared[n] = is_shared[n] && !graph.is_output(VertexId(n)) && is_window_of(graph, graph.vertices()[n]);
+  if (std::none_of(is_shared.begin(), is_shared.end(), [](bool shared) { return shared; })) return graph;
+  VertexNames names(graph);
+  std::size_t n = 0;
+  return rewrite_each(graph, [&](EinGraph& made, const Vertex& vertex) {
+    const VertexId before(n++);
+    auto rewritten = vertex;
+    std::map<VertexId, VertexId> copies;
+    for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
+      const auto read = graph.vertex(before).inputs[i];
+      if (!is_shared[read.index()] || first_reader[read.index()] == before || vertex.einsum.block) continue;
+      auto [copy, is_new] = copies.try_emplace(read, VertexId(0));
+      if (is_new) {
+        auto window = made.vertex(vertex.inputs[i]);
+        window.name = names.next(window.name);
+        copy->second = made.add(std::move(window));
+      }
+      rewritten.inputs[i] = copy->second;
+    }
+    return made.add(std::move(rewritten));
+  });
+}
+
 }  // namespace
 
-EinGraph fuse_chains(const EinGraph& graph) { return ChainFinder(graph).run(); }
+EinGraph fuse_chains(const EinGraph& graph) { return ChainFinder(with_own_windows(graph)).run(); }
 
 }  // namespace eindb
