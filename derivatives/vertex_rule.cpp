@@ -10,6 +10,7 @@
 #include "derivatives/product_rule.hpp"
 #include "derivatives/scalar_algebra.hpp"
 #include "derivatives/scalar_derivative.hpp"
+#include "derivatives/scan_rule.hpp"
 #include "tensor/scalar_types.hpp"
 #include "tensor/user_aggregate.hpp"
 
@@ -173,7 +174,7 @@ ScalarPtr value_operand(const EinGraph& graph, VertexId id, VertexDraft& draft) 
 std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId id) {
   const auto vertex = graph.vertex(id);
   const auto& einsum = vertex.einsum;
-  if (is_linear(einsum.aggregate) || einsum.block || is_running_product(vertex)) return {id};
+  if (is_linear(einsum.aggregate) || einsum.block || is_running_aggregate(vertex)) return {id};
   const bool is_product = einsum.aggregate == Aggregate::Prod && vertex.dtype != DType::Int64;
   const bool is_operand = einsum.expression->kind() == Kind::Operand && vertex.inputs.size() == 1;
   if (is_operand && vertex.dtype == graph.vertex(vertex.inputs[0]).dtype && !is_product) return {id};
@@ -204,7 +205,7 @@ std::optional<Derivative> pull_back(EinGraph& graph, VertexId id, std::size_t n,
   CHECK(n < vertex.inputs.size(), "a cotangent is carried back to one of the operands");
   CHECK(cotangent.is_valid(), "a derivative is a vertex or a number");
   if (einsum.block) return pull_back_block(graph, id, n, cotangent, name);
-  if (is_running_product(vertex)) return pull_back_product(graph, id, cotangent, name);
+  if (is_running_aggregate(vertex)) return pull_back_scan(graph, id, cotangent, name);
   if (!varies_with(graph, id, n)) return std::nullopt;
   const AggregateWeight weight(graph, id);
   auto draft = draft_over(graph, vertex);
@@ -227,8 +228,8 @@ std::optional<Derivative> push_forward(EinGraph& graph, VertexId id,
   const AggregateWeight weight(graph, id);
   CHECK(tangents.size() >= vertex.inputs.size(), "each operand has a tangent, or is known to have none");
   if (einsum.block) return push_forward_block(graph, id, tangents, name);
-  if (is_running_product(vertex))
-    return tangents[0] ? std::optional(push_forward_product(graph, id, *tangents[0], name)) : std::nullopt;
+  if (is_running_aggregate(vertex))
+    return tangents[0] ? std::optional(push_forward_scan(graph, id, *tangents[0], name)) : std::nullopt;
   std::vector<Derivative> terms;
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
     if (!tangents[n] || !varies_with(graph, id, n)) continue;
@@ -257,7 +258,7 @@ void require_differentiable(const EinGraph& graph, VertexId id) {
   if (vertex.is_input()) return;
   if (vertex.einsum.block) return require_block_derivative(graph, id);
   if (const auto* user = vertex.einsum.user.get()) {
-    if (!user->may_split())
+    if (!user->may_split() && !is_running_aggregate(vertex))
       fail(graph, vertex, user->name, "an aggregate of yours has one if it is declared COMMUTATIVE and ASSOCIATIVE");
     if (is_complex(vertex.compute_dtype)) fail(graph, vertex, user->name, "it aggregates complex numbers here");
   }

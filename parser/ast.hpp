@@ -143,12 +143,8 @@ enum class AggregateOp : std::uint8_t {
   ArgMax,
   Any,
   All,
-  Count,         ///< cells
-  CountNonzero,  ///< cells that are not 0
-  CumSum,        ///< running sums: of the cells up to each one; the label stays
-  CumProd,
-  CumMin,
-  CumMax,
+  Count,            ///< cells
+  CountNonzero,     ///< cells that are not 0
   Variance,         ///< mean of the squares of differences from the mean
   Deviation,        ///< its square root
   SampleVariance,   ///< their sum by the number of values less one
@@ -181,9 +177,11 @@ struct Aggregate {
   AggregateOp op = AggregateOp::Sum;
   SourceSpan op_span;                            ///< of the word SUM
   std::optional<std::vector<Dimension>> labels;  ///< nullopt: the labels of the argument that the head lacks
+  bool running = false;                          ///< SCAN[j](SUM, e): of the cells up to each one; the label stays
   bool descending = false;                       ///< SORT[j DESC](e)
   std::vector<Expression> argument;              ///< exactly one
-  /// One for QUANTILE(e, 0.9), a constant, and CUMSUM(e, a); the other arguments of CONCAT and STACK; otherwise none.
+  /// One for QUANTILE(e, 0.9), a constant, and SCAN(SUM, e, a); the other arguments of CONCAT and STACK; otherwise
+  /// none.
   std::vector<Expression> second;
   std::optional<Identifier> name = {};  ///< set exactly for AggregateOp::User
   /// Of AggregateOp::User once macros are expanded (parser/macro).

@@ -94,10 +94,6 @@ constexpr std::array kAggregates = {
     AggregateName{"ALL", ast::AggregateOp::All},
     AggregateName{"COUNT", ast::AggregateOp::Count},
     AggregateName{"COUNT_NONZERO", ast::AggregateOp::CountNonzero},
-    AggregateName{"CUMSUM", ast::AggregateOp::CumSum},
-    AggregateName{"CUMPROD", ast::AggregateOp::CumProd},
-    AggregateName{"CUMMIN", ast::AggregateOp::CumMin},
-    AggregateName{"CUMMAX", ast::AggregateOp::CumMax},
     AggregateName{"AVG", ast::AggregateOp::Mean},
     AggregateName{"VAR", ast::AggregateOp::Variance},
     AggregateName{"STD", ast::AggregateOp::Deviation},
@@ -122,6 +118,16 @@ constexpr std::array kAggregates = {
     AggregateName{"CONCAT", ast::AggregateOp::Concat},
     AggregateName{"STACK", ast::AggregateOp::Stack},
 };
+
+/// CUMSUM[j](e) is SCAN[j](SUM, e), and so on.
+constexpr std::array kRunning = {
+    AggregateName{"CUMSUM", ast::AggregateOp::Sum},
+    AggregateName{"CUMPROD", ast::AggregateOp::Prod},
+    AggregateName{"CUMMIN", ast::AggregateOp::Min},
+    AggregateName{"CUMMAX", ast::AggregateOp::Max},
+    AggregateName{"CUMLOGSUMEXP", ast::AggregateOp::LogSumExp},
+};
+constexpr std::string_view kScan = "SCAN";
 
 struct Constant {
   std::string_view text;
@@ -199,7 +205,8 @@ class ExpressionParser {
   bool at_transpose();
   ast::Case case_after_word();
   ast::Cast cast_after_word();
-  ast::Aggregate aggregate_after_word(const Token& word, ast::AggregateOp op);
+  ast::Aggregate aggregate_after_word(const Token& word, ast::AggregateOp op, bool running = false);
+  void scanned_aggregate(ast::Aggregate& node);
   ast::Reference reference_after_bracket(ast::Identifier name);
   std::vector<ast::Dimension> aggregate_labels(const Token& word, bool& descending);
   ast::IndexTerm index_term(const ast::Identifier& name);
@@ -421,6 +428,11 @@ Expression ExpressionParser::word() {
     if (const auto* aggregate = find_word(kAggregates, token); aggregate != nullptr && !bare)
       if ((tokens_.at_symbol("(") && !may_be_macro(token.text)) || at_aggregate_labels())
         return with_filter_after(aggregate_after_word(token, aggregate->op), begin);
+    const auto* running = find_word(kRunning, token);
+    const bool is_scan = equal_ignoring_case(token.text, kScan);
+    if ((running != nullptr || is_scan) && (tokens_.at_symbol("(") || (!bare && at_aggregate_labels())))
+      return with_filter_after(aggregate_after_word(token, is_scan ? ast::AggregateOp::User : running->op, true),
+                               begin);
     if (find_word(kAggregates, token) != nullptr && bare && at_plain_name())
       tokens_.fail_expected("'(' or '[' after " + std::string(token.text),
                             "labels to aggregate over stand in brackets: " + std::string(token.text) + "[j](x)");
@@ -515,9 +527,25 @@ void ExpressionParser::require_same_on_bits(const ast::Infix& before, const Oper
   throw Error(ErrorKind::Syntax, "operators on bits do not mix", tokens_.peek().span, "set parentheses: (a & b) | c");
 }
 
-ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::AggregateOp op) {
+// SUM or the name of a user's aggregate, which SCAN has before its argument.
+void ExpressionParser::scanned_aggregate(ast::Aggregate& node) {
+  const auto name = tokens_.peek();
+  if (!tokens_.at_name()) tokens_.fail_expected("an aggregate in SCAN", "as in SCAN[j](SUM, x)");
+  const auto* aggregate = find_word(kAggregates, name);
+  if (aggregate == nullptr) {
+    node.name = tokens_.expect_name("an aggregate in SCAN");
+  } else {
+    node.op = aggregate->op;
+    tokens_.take();
+  }
+  if (!tokens_.accept_symbol(","))
+    tokens_.fail_expected("',' after the aggregate in SCAN", "SCAN[j](SUM, x) are the running sums of x along j");
+}
+
+ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::AggregateOp op, bool running) {
   ast::Aggregate node;
   node.op = op;
+  node.running = running;
   node.op_span = word.span;
   if (tokens_.accept_symbol("[")) node.labels = aggregate_labels(word, node.descending);
   tokens_.expect_symbol("(", "after", word.text);
@@ -525,18 +553,22 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
     tokens_.fail_expected(
         "an expression",
         "COUNT[j](X[i,j]) counts the cells of each row, COUNT_NONZERO[j](X[i,j] > 2) those where it holds");
+  if (running && op == ast::AggregateOp::User) {
+    scanned_aggregate(node);
+    op = node.op;
+  }
   node.argument.push_back(infix(Level::Loosest));
-  if (op == ast::AggregateOp::Quantile) {
+  if (op == ast::AggregateOp::Quantile && !running) {
     tokens_.expect_symbol(",", "and a share after the argument: QUANTILE[j](x, 0.9)");
     node.second.push_back(infix(Level::Loosest));
   }
   const bool may_weight =
-      op == ast::AggregateOp::CumSum || op == ast::AggregateOp::CumMin || op == ast::AggregateOp::CumMax;
+      running && (op == ast::AggregateOp::Sum || op == ast::AggregateOp::Min || op == ast::AggregateOp::Max);
   if (may_weight && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));
-  const bool joins = op == ast::AggregateOp::Concat || op == ast::AggregateOp::Stack;
+  const bool joins = !running && (op == ast::AggregateOp::Concat || op == ast::AggregateOp::Stack);
   while (joins && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));
   if (tokens_.at_symbol(",")) {
-    const bool extremum = op == ast::AggregateOp::Min || op == ast::AggregateOp::Max;
+    const bool extremum = !running && (op == ast::AggregateOp::Min || op == ast::AggregateOp::Max);
     const std::string scalar = op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";
     if (auto hint = hint_for_function(word.text); op == ast::AggregateOp::User && !hint.empty())
       throw Error(ErrorKind::UnknownName, "there is no aggregate " + std::string(word.text), word.span,
@@ -743,6 +775,8 @@ bool may_be_macro(std::string_view aggregate) { return equal_ignoring_case(aggre
 std::vector<std::string_view> aggregate_names() {
   std::vector<std::string_view> names;
   for (const auto& aggregate : kAggregates) names.push_back(aggregate.text);
+  for (const auto& aggregate : kRunning) names.push_back(aggregate.text);
+  names.push_back(kScan);
   return names;
 }
 

@@ -41,15 +41,11 @@ std::optional<Expression> neutral_value(AggregateOp op, SourceSpan span) {
     case AggregateOp::Mean:
     case AggregateOp::Norm:
     case AggregateOp::Any:
-    case AggregateOp::CountNonzero:
-    case AggregateOp::CumSum: return whole(0, span);
+    case AggregateOp::CountNonzero: return whole(0, span);
     case AggregateOp::Prod:
-    case AggregateOp::CumProd:
     case AggregateOp::All: return whole(1, span);
-    case AggregateOp::Min:
-    case AggregateOp::CumMin: return real(kInfinity, span);
+    case AggregateOp::Min: return real(kInfinity, span);
     case AggregateOp::Max:
-    case AggregateOp::CumMax:
     case AggregateOp::LogSumExp: return real(-kInfinity, span);
     default: return std::nullopt;
   }
@@ -81,10 +77,9 @@ Expression with_filter(ast::Aggregate aggregate, Expression condition, SourceSpa
   if (aggregate.op == AggregateOp::Count) return count_where(std::move(aggregate), std::move(condition), span);
   auto neutral = neutral_value(aggregate.op, span);
   if (!neutral || !aggregate.second.empty()) {
-    throw Error(
-        ErrorKind::Syntax, "there is no FILTER for this aggregate", span,
-        "it is for SUM, PROD, MIN, MAX, MEAN, COUNT, COUNT_NONZERO, ANY, ALL, NORM, LOGSUMEXP, CUMSUM, CUMPROD, "
-        "CUMMIN and CUMMAX");
+    throw Error(ErrorKind::Syntax, "there is no FILTER for this aggregate", span,
+                "it is for SUM, PROD, MIN, MAX, MEAN, COUNT, COUNT_NONZERO, ANY, ALL, NORM, LOGSUMEXP, and SCAN of "
+                "these");
   }
   std::optional<Expression> count;
   if (aggregate.op == AggregateOp::Mean) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tensor/user_aggregate.hpp"
+
 namespace eindb {
 namespace {
 
@@ -69,6 +71,21 @@ KernelChoice::KernelChoice(const EinSum& typed, DType compute)
 KernelKind KernelChoice::kind(std::span<const std::int64_t> sizes) const {
   if (!contraction_ && !pair_) return form_.best;
   return kernel_for(form_, role_sizes(contraction_ ? contraction_->roles : pair_->roles, sizes));
+}
+
+EinSum with_plain_extreme(EinSum einsum, DType compute) {
+  if (einsum.user == nullptr || !einsum.user->may_split() || scan_form(einsum, compute)) return einsum;
+  const auto& e = *einsum.user->combination;
+  const bool greatest = e.is_call(ScalarOp::Greatest);
+  if (!greatest && !e.is_call(ScalarOp::Least)) return einsum;
+  const auto& arguments = e.arguments();
+  const auto is_value = [](const ScalarPtr& argument) { return argument->kind() == ScalarExpression::Kind::Operand; };
+  if (arguments.size() != 2 || !std::all_of(arguments.begin(), arguments.end(), is_value) ||
+      arguments[0]->operand() == arguments[1]->operand())
+    return einsum;
+  einsum.aggregate = greatest ? Aggregate::Max : Aggregate::Min;
+  einsum.user = nullptr;
+  return einsum;
 }
 
 std::optional<EinSum> with_join_taken_in(const EinSum& search, std::size_t operand, const EinSum& join, DType compute,

@@ -75,6 +75,11 @@ class KernelChoice {
   KernelForm form_;
 };
 
+/// The EinSum with MAX or MIN in place of a user's aggregate that may be split and combines by GREATEST or LEAST alone:
+/// kernels compute it likewise, but for the aggregate of no cells. Any other EinSum unchanged, and also a scan
+/// (tensor/scan_form), which has that aggregate beside ELSE.
+EinSum with_plain_extreme(EinSum einsum, DType compute);
+
 /// A search for an index in the values of a join of two operands (is_search in tensor/pair_form), as one EinSum: its
 /// operands are the other one of `search`, and then those of the join. nullopt if pair blocks do not compute it on
 /// whole labels. Fused kernels run it in place of both, and costs are counted so.

@@ -115,21 +115,6 @@ ScalarValue value_of(const ScalarExpression& typed, std::span<const ScalarValue>
   return result;
 }
 
-EinSum with_plain_extreme(EinSum einsum) {
-  if (einsum.user == nullptr || !einsum.user->may_split()) return einsum;
-  const auto& e = *einsum.user->combination;
-  const bool greatest = e.is_call(ScalarOp::Greatest);
-  if (!greatest && !e.is_call(ScalarOp::Least)) return einsum;
-  const auto& arguments = e.arguments();
-  const auto is_value = [](const ScalarPtr& argument) { return argument->kind() == Kind::Operand; };
-  if (arguments.size() != 2 || !std::all_of(arguments.begin(), arguments.end(), is_value) ||
-      arguments[0]->operand() == arguments[1]->operand())
-    return einsum;
-  einsum.aggregate = greatest ? Aggregate::Max : Aggregate::Min;
-  einsum.user = nullptr;
-  return einsum;
-}
-
 std::string describe(const UserAggregate& aggregate) {
   auto text = "(x, y) -> " + text_of(*aggregate.combination) + " from " + text_of(*aggregate.initial);
   std::vector<std::string> declared;

@@ -53,10 +53,6 @@ ScalarValue initial_value(const UserAggregate& aggregate, DType type);
 /// The value of a typed expression of constants and operands.
 ScalarValue value_of(const ScalarExpression& typed, std::span<const ScalarValue> operands);
 
-/// The EinSum with MAX or MIN in place of a user's aggregate that may be split and combines by GREATEST or LEAST alone:
-/// kernels compute it likewise, but for the aggregate of no cells. Any other EinSum unchanged.
-EinSum with_plain_extreme(EinSum einsum);
-
 /// "(x, y) -> GREATEST(x, y) from 0, commutative and associative": all that makes two aggregates of one name equal.
 std::string describe(const UserAggregate& aggregate);
 /// Whether both are null or of the same definition.

@@ -277,8 +277,8 @@ class KeyWriter {
   }
 
   void write(const ast::Aggregate& aggregate) {
-    const auto& [op, op_span, labels, descending, argument, others, name, definition, own] = aggregate;
-    count(static_cast<std::size_t>(op) * 2 + (descending ? 1 : 0));
+    const auto& [op, op_span, labels, running, descending, argument, others, name, definition, own] = aggregate;
+    count(static_cast<std::size_t>(op) * 4 + (running ? 2 : 0) + (descending ? 1 : 0));
     if (name) folded(*name);
     count(labels ? 1 : 0);
     if (labels) list(*labels);

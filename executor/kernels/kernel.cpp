@@ -5,7 +5,6 @@
 
 #include "common/check.hpp"
 #include "tensor/scalar_types.hpp"
-#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -20,7 +19,7 @@ EinSum with_types_of(EinSum einsum, const LabelTable& labels, const std::vector<
 
 Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
                DType /*result*/, const LevelTable& level)
-    : einsum_(with_types_of(with_plain_extreme(einsum), labels, operand_types, compute)),
+    : einsum_(with_types_of(with_plain_extreme(einsum, compute), labels, operand_types, compute)),
       labels_(einsum.labels()),
       whole_extents_(labels.extents(labels_)),
       operand_types_(std::move(operand_types)),
@@ -68,7 +67,7 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
     CHECK(first, "a function of whole vectors has them in one call");
     return block_->run(views, label_ranges, output);
   }
-  if (kind == KernelKind::Scan) return scan_->run(views.front(), label_ranges, output, first);
+  if (kind == KernelKind::Scan) return scan_->run(level_, views.front(), label_ranges, output, first);
   if (kind == KernelKind::Matrices) return contraction_->run(level_, views, label_ranges, output, first);
   if (kind == KernelKind::Pairs && log_sum_exp_) return log_sum_exp_->run(level_, views, label_ranges, output, first);
   if (kind == KernelKind::Pairs && pairs_->run(level_, views, label_ranges, output, first)) return;

@@ -196,7 +196,7 @@ double crosswise_operands(const EinSum& einsum) {
 
 KernelWork work_of(const EinSum& written, const std::vector<DType>& operand_types, DType compute, DType result) {
   CHECK(written.expression != nullptr, "a kernel has an expression to compute");
-  const auto einsum = with_plain_extreme(written);
+  const auto einsum = with_plain_extreme(written, compute);
   KernelWork work;
   work.compute = compute;
   work.output_bytes = size_of(result);

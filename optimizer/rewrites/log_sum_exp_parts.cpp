@@ -14,7 +14,8 @@ bool has_kernel(const EinGraph& graph, const Vertex& vertex) {
   auto typed = vertex.einsum;
   const auto types = input_types(graph, vertex.inputs);
   typed.expression = with_types(typed.expression, types, graph.labels(), vertex.compute_dtype);
-  return KernelChoice(typed, vertex.compute_dtype).kind(graph.labels().extents(typed.labels())) == KernelKind::Pairs;
+  const auto kind = KernelChoice(typed, vertex.compute_dtype).kind(graph.labels().extents(typed.labels()));
+  return kind == KernelKind::Pairs || kind == KernelKind::Scan;
 }
 
 VertexId expand(VertexSplitter splitter) {

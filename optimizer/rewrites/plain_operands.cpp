@@ -11,7 +11,6 @@
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "tensor/kernel_choice.hpp"
 #include "tensor/scalar_types.hpp"
-#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -22,7 +21,7 @@ using Kind = ScalarExpression::Kind;
 constexpr double kFewestReads = 4;
 
 KernelKind kernel_of(const EinGraph& graph, const Vertex& vertex) {
-  auto typed = with_plain_extreme(vertex.einsum);
+  auto typed = with_plain_extreme(vertex.einsum, vertex.compute_dtype);
   const auto types = input_types(graph, vertex.inputs);
   typed.expression = with_types(typed.expression, types, graph.labels(), vertex.compute_dtype);
   return KernelChoice(typed, vertex.compute_dtype).kind(graph.labels().extents(typed.labels()));

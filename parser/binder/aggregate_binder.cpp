@@ -34,10 +34,6 @@ const AggregateForm& form_of(ast::AggregateOp op) {
       {All, "ALL", Aggregate::None},
       {Count, "COUNT", Aggregate::None},
       {CountNonzero, "COUNT_NONZERO", Aggregate::None},
-      {CumSum, "CUMSUM", Aggregate::Sum},
-      {CumProd, "CUMPROD", Aggregate::Prod},
-      {CumMin, "CUMMIN", Aggregate::Min},
-      {CumMax, "CUMMAX", Aggregate::Max},
       {Variance, "VAR", Aggregate::None},
       {Deviation, "STD", Aggregate::None},
       {SampleVariance, "VARIANCE", Aggregate::None},
@@ -90,11 +86,9 @@ bool may_join_tensors(const ScalarExpression& e, const std::vector<VertexId>& op
 
 }  // namespace
 
-bool is_running(ast::AggregateOp op) { return op >= ast::AggregateOp::CumSum && op <= ast::AggregateOp::CumMax; }
-
-bool keeps_label(ast::AggregateOp op) {
+bool keeps_label(const ast::Aggregate& e) {
   using enum ast::AggregateOp;
-  return is_running(op) || op == Sort || op == ArgSort || op == UniqueInverse || op == Fft || op == Ifft;
+  return e.running || e.op == Sort || e.op == ArgSort || e.op == UniqueInverse || e.op == Fft || e.op == Ifft;
 }
 
 bool is_numbered(ast::AggregateOp op) {
@@ -106,17 +100,22 @@ bool joins_arguments(ast::AggregateOp op) { return op == ast::AggregateOp::Conca
 
 std::string word_of(ast::AggregateOp op) { return std::string(form_of(op).word); }
 
-std::string word_of(const ast::Aggregate& e) { return e.name ? e.name->text : word_of(e.op); }
+std::string word_of(const ast::Aggregate& e) {
+  using enum ast::AggregateOp;
+  const bool has_word = e.op <= Max || e.op == LogSumExp;
+  if (e.running) return has_word ? "CUM" + word_of(e.op) : "SCAN";
+  return e.name ? e.name->text : word_of(e.op);
+}
 
 ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
   using enum ast::AggregateOp;
-  if (is_running(e.op)) return running(e, span, draft);
+  if (e.running) return running(e, span, draft);
   if (e.op == Concat) return concatenation(e, span, draft);
   if (e.op == Stack) return stack(e, span, draft);
   if (e.op == Fft || e.op == Ifft) return fourier(e, span, draft);
   if (e.op == Rfft || e.op == Irfft) return half_fourier(e, span, draft);
   if (e.op >= Unique && e.op <= UniqueInverse) return unique(e, span, draft);
-  if (keeps_label(e.op) || is_numbered(e.op)) return in_order(e, span, draft);
+  if (keeps_label(e) || is_numbered(e.op)) return in_order(e, span, draft);
   const auto over = aggregated_labels(e, draft.visible);
   const auto& argument = e.argument.front();
   require_labels(e, over, span, draft.visible);
@@ -164,49 +163,6 @@ ScalarPtr ExpressionBinder::norm(const ast::Expression& argument, const Labels& 
       },
       span, draft);
   return call(ScalarOp::Sqrt, {operand(squares.vertex, draft)});
-}
-
-// The value at each index s of a label is taken to those from s on: Z[i,t] = SUM[s](CASE WHEN s <= t THEN x[i,s] ELSE 0
-// END).
-ScalarPtr ExpressionBinder::running(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
-  const std::string word(form_of(e.op).word);
-  const auto how = form_of(e.op).plain;
-  DistinctLabels free;
-  collect_free_labels(e.argument.front(), draft.visible, free);
-  for (const auto& factor : e.second) collect_free_labels(factor, draft.visible, free);
-  const auto along = e.labels ? named_labels(*e.labels) : free.labels();
-  if (along.size() != 1 || !free.contains(along.front())) {
-    const auto named = along.size() == 1 ? graph_.labels().name(along.front()) : "";
-    const auto example = free.labels().empty() ? "j" : graph_.labels().name(free.labels().back());
-    throw Error(ErrorKind::Label,
-                named.empty() ? word + " runs along one label"
-                              : word + " runs along label " + named + ", which its argument does not have",
-                span, "name a label of the argument, as in " + word + "[" + example + "](...)");
-  }
-  if (!e.second.empty()) return recurrence(e, along.front(), span, draft);
-  const auto values = materialize(e.argument.front(), draft_inside(draft, along));
-  const auto& vertex = graph_.vertex(values.vertex);
-  const auto type = vertex.dtype;
-  if (is_complex(type) && (how == Aggregate::Min || how == Aggregate::Max)) {
-    throw Error(ErrorKind::Type, word + " is not defined for complex numbers", span, "take REAL, IMAG or ABS first");
-  }
-  const auto before = labels_.fresh(graph_.labels().name(along.front()) + "'", graph_.labels().extent(along.front()));
-  auto read = values.labels;
-  std::replace(read.begin(), read.end(), along.front(), before);
-  const auto nothing = type == DType::Int64 || how == Aggregate::Sum || how == Aggregate::Prod
-                           ? ScalarExpression::integer(identity_of<std::int64_t>(how))
-                           : ScalarExpression::real(identity_of<double>(how));
-  const DistinctLabels head(values.labels);
-  const auto comes_first =
-      call(ScalarOp::LessEqual, {ScalarExpression::label_index(before), ScalarExpression::label_index(along.front())});
-  EinSum einsum{.inputs = {std::move(read)},
-                .output = head.labels(),
-                .aggregated = {before},
-                .expression = call(ScalarOp::Case, {comes_first, ScalarExpression::operand(0), nothing}),
-                .aggregate = how};
-  const auto made = with_place(
-      span, [&] { return graph_.add(make_vertex(graph_, next_name(), {values.vertex}, std::move(einsum))); });
-  return operand(made, head.labels(), draft);
 }
 
 // Binds an aggregate that is the whole definition, as one vertex.
@@ -393,15 +349,19 @@ ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& 
 }
 
 ContractionOperand ExpressionBinder::materialize(const ast::Expression& e, const Draft& outer) {
+  return materialize([&](Draft& inner) { return lower(e, inner); }, e.span, outer);
+}
+
+ContractionOperand ExpressionBinder::materialize(const LowerArgument& argument, SourceSpan span, const Draft& outer) {
   auto inner = draft_inside(outer, {});
-  auto expression = lower(e, inner);
+  auto expression = argument(inner);
   if (expression->kind() == ScalarExpression::Kind::Operand) return {inner.inputs.front(), inner.labels.front()};
   EinSum einsum{.inputs = {},
                 .output = in_order_of_head(free_labels(*expression, inner)),
                 .aggregated = {},
                 .expression = expression,
                 .aggregate = Aggregate::None};
-  const auto vertex = add_vertex(std::move(inner), std::move(einsum), e.span);
+  const auto vertex = add_vertex(std::move(inner), std::move(einsum), span);
   return {vertex, graph_.vertex(vertex).einsum.output};
 }
 

@@ -39,54 +39,6 @@ ContractionOperand ExpressionBinder::in_type(const ContractionOperand& values, D
   return {vertex, graph_.vertex(vertex).einsum.output};
 }
 
-// CUMSUM[t](x, a): h[t] = a[t] * h[t-1] + x[t], and likewise CUMMAX and CUMMIN with a sum in place of the product.
-ScalarPtr ExpressionBinder::recurrence(const ast::Aggregate& e, Label along, SourceSpan span, Draft& draft) {
-  const auto inside = draft_inside(draft, {along});
-  const auto& factor = e.second.front();
-  const std::array given{materialize(e.argument.front(), inside), materialize(factor, inside)};
-  // Numbers, and what is computed of labels alone, take the type of the other one, unless it has no fractions.
-  const auto type_of = [&](std::size_t n) { return graph_.vertex(given[n].vertex).dtype; };
-  const auto has_type = [&](std::size_t n) {
-    const auto& vertex = graph_.vertex(given[n].vertex);
-    return vertex.is_input() || !vertex.inputs.empty() || (!is_complex(vertex.dtype) && vertex.dtype != DType::Float64);
-  };
-  auto type = promote(type_of(0), type_of(1));
-  for (const std::size_t n : {0U, 1U}) {
-    const auto& other = n == 0 ? factor : e.argument.front();
-    const bool is_whole = std::holds_alternative<ast::Integer>(other.node);
-    if (has_type(n) && !has_type(1 - n) && !is_complex(type_of(1 - n)))
-      type = is_whole || type_of(n) != DType::Int64 ? type_of(n) : DType::Float64;
-  }
-  if (is_complex(type) && e.op != ast::AggregateOp::CumSum)
-    throw Error(ErrorKind::Type, word_of(e.op) + " is not defined for complex numbers", span,
-                "take REAL, IMAG or ABS first");
-
-  std::vector<VertexId> inputs;
-  std::vector<Labels> read;
-  DistinctLabels head;
-  const auto before = labels_.fresh(graph_.labels().name(along), graph_.labels().extent(along));
-  for (const auto& values : given) {
-    const auto converted = in_type(values, type, span);
-    inputs.push_back(converted.vertex);
-    read.push_back(replaced(converted.labels, along, before));
-    head.add(converted.labels);
-  }
-  using enum ast::AggregateOp;
-  const auto op = e.op == CumSum   ? BlockOp::SumRecurrence
-                  : e.op == CumMax ? BlockOp::MaxRecurrence
-                                   : BlockOp::MinRecurrence;
-  EinSum einsum{.inputs = std::move(read),
-                .output = head.labels(),
-                .aggregated = {before},
-                .expression = block_expression(2, {before, along}),
-                .aggregate = Aggregate::Block,
-                .block = BlockFunction{.op = op}};
-  const auto made = with_place(
-      span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(inputs), std::move(einsum), type)); });
-  graph_.set_dtype(made, type);
-  return operand(made, head.labels(), draft);
-}
-
 // The label of an argument along which SORT and the like run. Adds all that the argument has to `argument_labels`.
 Label ExpressionBinder::label_along(const ast::Aggregate& e, const Draft& draft, DistinctLabels& argument_labels,
                                     SourceSpan span) const {

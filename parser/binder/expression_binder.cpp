@@ -155,7 +155,7 @@ VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   head_ = std::move(head);
   own_labels_.add(head_);
   if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node);
-      aggregate != nullptr && is_one_vertex(aggregate->op)) {
+      aggregate != nullptr && !aggregate->running && is_one_vertex(aggregate->op)) {
     return bind_aggregate(*aggregate, e.span);
   }
   Draft draft{.inputs = {}, .labels = {}, .visible = head_, .cell = head_, .numbers = {}};
@@ -185,7 +185,7 @@ VertexId ExpressionBinder::bind_contraction(const ast::Expression& e, Labels hea
   own_labels_.add(head_);
   const auto* aggregate = std::get_if<ast::Aggregate>(&e.node);
   std::vector<const ast::Expression*> factors;
-  if (aggregate == nullptr || aggregate->op == ast::AggregateOp::Sum)
+  if (aggregate == nullptr || (aggregate->op == ast::AggregateOp::Sum && !aggregate->running))
     collect_factors(aggregate != nullptr ? aggregate->argument.front() : e, factors);
   if (factors.empty() || (aggregate == nullptr && factors.size() == 1)) {
     throw Error(ErrorKind::Value, "USING PATH orders the contraction of a product or of a SUM of one", place,

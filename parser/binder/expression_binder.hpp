@@ -218,9 +218,12 @@ class ExpressionBinder {
                    Draft& draft);
   ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr norm(const ast::Expression& argument, const Labels& over, SourceSpan span, Draft& draft);
-  ScalarPtr running(const ast::Aggregate& e, SourceSpan span, Draft& draft);
-  ScalarPtr recurrence(const ast::Aggregate& e, Label along, SourceSpan span, Draft& draft);
   ContractionOperand in_type(const ContractionOperand& values, DType type, SourceSpan span);
+  // ---- running_binder.cpp: scans and recurrences ----
+  ScalarPtr running(const ast::Aggregate& e, SourceSpan span, Draft& draft);
+  ScalarPtr scan(Aggregate how, UserAggregatePtr user, Label along, ContractionOperand values, SourceSpan span,
+                 Draft& draft);
+  ScalarPtr recurrence(const ast::Aggregate& e, Label along, SourceSpan span, Draft& draft);
   // ---- block_binder.cpp: functions of whole vectors, and variances ----
   ContractionOperand converted(const ast::Expression& e, const Draft& outer,
                                const std::function<std::optional<ScalarOp>(DType)>& convert);
@@ -268,6 +271,7 @@ class ExpressionBinder {
                  const Labels* head = nullptr, UserAggregatePtr user = nullptr);
   /// Adds an element-wise vertex for `e`; a plain reference returns its own vertex.
   ContractionOperand materialize(const ast::Expression& e, const Draft& outer);
+  ContractionOperand materialize(const LowerArgument& argument, SourceSpan span, const Draft& outer);
   VertexId add_vertex(Draft draft, EinSum einsum, SourceSpan span, std::optional<DType> computed_in = std::nullopt);
   Draft draft_inside(const Draft& outer, const Labels& over) const;
   Labels in_order_of_head(const Labels& labels) const;
@@ -312,17 +316,15 @@ class ExpressionBinder {
 /// The function of matrices that an expression is a call of; null if it is none.
 const MatrixFunction* find_matrix_function(const ast::Expression& e);
 
-/// Whether an aggregate is CUMSUM or the like.
-bool is_running(ast::AggregateOp op);
-/// Whether an aggregate keeps its label: CUMSUM, SORT, FFT and the like.
-bool keeps_label(ast::AggregateOp op);
+/// Whether an aggregate keeps its label: SCAN, SORT, FFT and the like.
+bool keeps_label(const ast::Aggregate& e);
 /// Whether the second label of an aggregate numbers what it takes along the first: TOPK, UNIQUE, RFFT and the like.
 bool is_numbered(ast::AggregateOp op);
 /// Whether it makes one tensor of its arguments: CONCAT and STACK.
 bool joins_arguments(ast::AggregateOp op);
 /// "SUM", ...
 std::string word_of(ast::AggregateOp op);
-/// The same, or the name of a user's aggregate.
+/// The same, or the name of a user's aggregate; of running ones "CUMSUM" and the like, or "SCAN".
 std::string word_of(const ast::Aggregate& e);
 
 /// Error{Label} if the tensor's number of dimensions differs from the number of labels given.

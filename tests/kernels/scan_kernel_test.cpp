@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "tensor/reference_evaluator.hpp"
 #include "tensor/scalar_semantics.hpp"
 #include "tensor/scalar_types.hpp"
+#include "tensor/user_aggregate.hpp"
 #include "tests/kernels/random_einsum.hpp"
 #include "tests/tensor/scalar_builders.hpp"
 
@@ -60,8 +63,11 @@ RandomEinSum random_scan(Random& random, DType type, Aggregate aggregate) {
 TEST(ScanKernel, AgreesWithReference) {
   Random random(27);
   for (const auto type : {DType::Float32, DType::Float64, DType::Int64, DType::Complex64, DType::Complex128}) {
-    for (const auto aggregate : {Aggregate::Sum, Aggregate::Prod, Aggregate::Min, Aggregate::Max}) {
-      if (is_complex(type) && (aggregate == Aggregate::Min || aggregate == Aggregate::Max)) continue;
+    for (const auto aggregate :
+         {Aggregate::Sum, Aggregate::Prod, Aggregate::Min, Aggregate::Max, Aggregate::LogSumExp}) {
+      const bool is_ordered = aggregate != Aggregate::Sum && aggregate != Aggregate::Prod;
+      if (is_complex(type) && is_ordered) continue;
+      if (type == DType::Int64 && aggregate == Aggregate::LogSumExp) continue;
       for (int n = 0; n < 60 && !HasFatalFailure(); ++n) {
         const auto sample = random_scan(random, type, aggregate);
         ASSERT_TRUE(scan_form(sample.einsum, type)) << sample.describe();
@@ -70,6 +76,79 @@ TEST(ScanKernel, AgreesWithReference) {
             evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
         expect_close(run_in_parts(sample, preferred_level_table(), random), expected, sample.compute, terms_of(sample),
                      sample.describe());
+      }
+    }
+  }
+}
+
+// y if it is not 0, else x: the order counts.
+UserAggregatePtr latest() {
+  const auto combination = call(Case, {call(NotEqual, {y(), ScalarExpression::integer(0)}), y(), x()});
+  return std::make_shared<const UserAggregate>(UserAggregate{
+      .name = "latest", .combination = combination, .initial = ScalarExpression::integer(0), .associative = true});
+}
+
+// x + y - x * y
+UserAggregatePtr any_of() {
+  const auto sum = call(Add, {x(), y()});
+  return std::make_shared<const UserAggregate>(
+      UserAggregate{.name = "any_of",
+                    .combination = call(Subtract, {sum, call(Multiply, {x(), y()})}),
+                    .initial = ScalarExpression::integer(0),
+                    .commutative = true,
+                    .associative = true});
+}
+
+TEST(ScanKernel, FoldsByUsersAggregates) {
+  Random random(29);
+  for (const auto type : {DType::Float32, DType::Float64, DType::Int64, DType::Complex128}) {
+    for (const auto& user : {latest(), any_of()}) {
+      for (int n = 0; n < 80 && !HasFatalFailure(); ++n) {
+        auto sample = random_scan(random, type, Aggregate::Sum);
+        sample.einsum.aggregate = Aggregate::User;
+        sample.einsum.user = user;
+        ASSERT_TRUE(scan_form(sample.einsum, type)) << sample.describe();
+        const auto expected =
+            evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
+        expect_close(run_in_parts(sample, preferred_level_table(), random), expected, sample.compute, terms_of(sample),
+                     sample.describe());
+      }
+    }
+  }
+}
+
+// Lines that are combined in segments, and end anywhere in them.
+TEST(ScanKernel, FoldsLongLines) {
+  Random random(31);
+  for (const std::int64_t extent : {127, 128, 129, 4095, 4096, 4097, 9001}) {
+    for (const auto comparison : {LessEqual, Less, GreaterEqual, Greater}) {
+      LabelTable labels;
+      const auto s = labels.add("s", extent);
+      const auto t = labels.add("t", extent);
+      auto cells = Tile::zeros(DType::Int64, Shape({extent}));
+      const std::span values(cells.mutable_data<std::int64_t>(), static_cast<std::size_t>(extent));
+      for (auto& value : values) value = draw(random, 0, 3) == 0 ? draw(random, 1, 99) : 0;
+      const EinSum einsum{
+          .inputs = {{s}},
+          .output = {t},
+          .aggregated = {s},
+          .expression =
+              call(Case, {call(comparison, {ScalarExpression::label_index(s), ScalarExpression::label_index(t)}), x(),
+                          ScalarExpression::integer(0)}),
+          .aggregate = Aggregate::User,
+          .user = latest()};
+      auto found = Tile::uninitialized(DType::Int64, Shape({extent}));
+      const std::vector<const Tile*> operands{&cells};
+      const std::vector<PartRange> ranges{{0, extent}, {0, extent}};
+      Kernel(einsum, labels, {DType::Int64}, DType::Int64, DType::Int64).run(operands, ranges, found, true);
+      const bool forward = comparison == LessEqual || comparison == Less;
+      const auto* results = found.data<std::int64_t>();
+      for (std::int64_t n = 0; n < extent; ++n) {
+        const auto first = forward ? 0 : comparison == Greater ? n + 1 : n;
+        const auto end = !forward ? extent : comparison == Less ? n : n + 1;
+        std::int64_t expected = 0;
+        for (auto c = end; c-- > first && expected == 0;) expected = values[static_cast<std::size_t>(c)];
+        ASSERT_EQ(results[n], expected) << extent << " " << n;
       }
     }
   }

@@ -188,7 +188,7 @@ TEST(UserFold, ExtremesAreComputedAsSuch) {
                DType::Float32, 1, sample.describe());
   const auto in_order = made_by(folded(Greatest, {x(), y()}), constant_of(0), false, true);
   sample.einsum.user = in_order;
-  EXPECT_EQ(with_plain_extreme(sample.einsum).user, in_order) << "only what may be split";
+  EXPECT_EQ(with_plain_extreme(sample.einsum, sample.compute).user, in_order) << "only what may be split";
 }
 
 TEST(UserFold, CombinesPartialResults) {

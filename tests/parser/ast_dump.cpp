@@ -102,10 +102,6 @@ constexpr std::array kAggregateNames = {"SUM",
                                         "ALL",
                                         "COUNT",
                                         "COUNT_NONZERO",
-                                        "CUMSUM",
-                                        "CUMPROD",
-                                        "CUMMIN",
-                                        "CUMMAX",
                                         "VAR",
                                         "STD",
                                         "VARIANCE",
@@ -141,7 +137,8 @@ std::string dump_node(const Reference& node) {
 }
 std::string dump_node(const Aggregate& node) {
   const std::string name =
-      node.name ? "aggregate-" + text_of(*node.name) : kAggregateNames[static_cast<std::size_t>(node.op)];
+      (node.running ? "CUM" : "") + (node.name ? "aggregate-" + text_of(*node.name)
+                                               : std::string(kAggregateNames[static_cast<std::size_t>(node.op)]));
   return "(" + name + (node.labels ? bracketed(*node.labels) : "") + spaced(node.argument) + spaced(node.second) + ")";
 }
 std::string dump_node(const Call& node) { return "(" + text_of(node.function) + spaced(node.arguments) + ")"; }

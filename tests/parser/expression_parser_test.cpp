@@ -111,6 +111,8 @@ TEST(ExpressionParser, AggregatesAndFunctions) {
       {"max[j,k](X[i,j,k])", "(MAX[j,k] X[i,j,k])"},
       {"PROD[](x)", "(PROD[] x)"},
       {"NORM(a) + CUMSUM[t](a, b) + QUANTILE(a, 0.5)", "((NORM a) + (CUMSUM[t] a b) + (QUANTILE a 0.5))"},
+      {"SCAN[t](SUM, a, b) + scan(mine, a) + CUMLOGSUMEXP(a)",
+       "((CUMSUM[t] a b) + (CUMaggregate-mine a) + (CUMLOGSUMEXP a))"},
       {"MIN(a) + MEAN(a) + LOGSUMEXP(a) + ARGMIN(a) + ARGMAX(a) + ANY(a) + ALL(a) + COUNT(a) + COUNT_NONZERO(a)",
        "((MIN a) + (MEAN a) + (LOGSUMEXP a) + (ARGMIN a) + (ARGMAX a) + (ANY a) + (ALL a) + (COUNT a) + (COUNT_NONZERO "
        "a))"},
