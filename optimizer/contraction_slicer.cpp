@@ -6,7 +6,7 @@
 #include "common/check.hpp"
 #include "optimizer/paths/slicing.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
-#include "tensor/block_form.hpp"
+#include "tensor/scan_form.hpp"
 
 namespace eindb {
 namespace {
@@ -160,14 +160,15 @@ class TreeProblem {
       for (std::size_t n = 0; n < step.inputs.size(); ++n)
         if (step.inputs[n] >= operands_)
           keeps[step.inputs[n] - operands_] = keeps[s] && distributes(vertex, n, aggregate);
+      const auto uncut = uncut_labels(vertex.einsum, vertex.compute_dtype);
       for (const auto label : step.labels) {
+        if (contains(uncut, labels_[label])) problem_.sliceable[label] = false;
         const bool ends = s + 1 == count || std::find(step.kept.begin(), step.kept.end(), label) == step.kept.end();
         if (!ends) continue;
         ++tops[label];
         if (s + 1 == count) {
           const bool kept = std::find(step.kept.begin(), step.kept.end(), label) != step.kept.end();
-          if (is_whole(vertex.einsum, labels_[label]) || (vertex.einsum.user != nullptr && !kept))
-            problem_.sliceable[label] = false;
+          if (vertex.einsum.user != nullptr && !kept) problem_.sliceable[label] = false;
           continue;
         }
         if (keeps[s] && vertex.einsum.aggregate == aggregate) ++found;

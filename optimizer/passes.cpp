@@ -18,6 +18,7 @@
 #include "optimizer/rewrites/elementwise_fusion.hpp"
 #include "optimizer/rewrites/input_types.hpp"
 #include "optimizer/rewrites/log_sum_exp_parts.hpp"
+#include "optimizer/rewrites/long_lines.hpp"
 #include "optimizer/rewrites/plain_operands.hpp"
 #include "optimizer/rewrites/repeated_joins.hpp"
 #include "optimizer/rewrites/selection_pushdown.hpp"
@@ -52,6 +53,8 @@ const std::vector<Pass>& all_passes() {
       {"tall_factors", factorise_tall,
        "first: it knows what reads the factors of a matrix as statements have it, and all that follows may rewrite its "
        "parts"},
+      {"long_lines", cut_long_lines,
+       "likewise, while scans and recurrences are whole vertices; before the passes that know their parts"},
       {"selection_pushdown", push_selections,
        "after it, before all others: it knows selections as statements have them, and what is not read need not be "
        "rewritten"},

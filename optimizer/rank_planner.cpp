@@ -12,7 +12,7 @@
 #include "optimizer/fused_join.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 #include "plan/validator.hpp"
-#include "tensor/block_form.hpp"
+#include "tensor/scan_form.hpp"
 
 namespace eindb {
 namespace {
@@ -62,7 +62,12 @@ std::int64_t product_of(const Partition& parts) {
 class CallRefinement {
  public:
   CallRefinement(const LabelTable& labels, const JoinNode& join, const ClusterShape& cluster, Partition blocks)
-      : labels_(labels), join_(join), cluster_(cluster), blocks_(std::move(blocks)), parts_(blocks_) {}
+      : labels_(labels),
+        join_(join),
+        cluster_(cluster),
+        blocks_(std::move(blocks)),
+        parts_(blocks_),
+        uncut_(uncut_labels(join.einsum, join.compute_dtype)) {}
 
   // Cuts `label` into at least `parts` parts, as far as its extent allows.
   void raise(Label label, std::int64_t parts) {
@@ -115,9 +120,9 @@ class CallRefinement {
 
   std::size_t place(Label label) const { return place_in_partition(join_.partition.labels, label); }
 
-  // A chain is cut along its rows only, and a block function has its vectors whole.
+  // A chain is cut along its rows only; block functions and scans have their lines whole.
   bool may_cut(Label label) const {
-    return join_.steps.empty() ? !is_whole(join_.einsum, label) : contains(join_.rows, label);
+    return join_.steps.empty() ? !contains(uncut_, label) : contains(join_.rows, label);
   }
 
   // A product reads one operand again in full for every part of the other's rows. For short parts that costs more than
@@ -164,6 +169,7 @@ class CallRefinement {
   const ClusterShape& cluster_;
   Partition blocks_;
   Partition parts_;
+  Labels uncut_;
 };
 
 class DistributedPlanner {

@@ -66,6 +66,7 @@ void add_determined(const EinSum& einsum, DType compute, VertexShape& shape) {
     if (is_whole(einsum, label)) shape.whole.push_back(number(label));
   const auto access = access_form(einsum);
   if (!access) {
+    for (const auto label : uncut_labels(einsum, compute)) shape.uncut.push_back(number(label));
     for (const auto label : skipped_labels(einsum, compute)) shape.determined.push_back({number(label), true});
     return;
   }
@@ -127,12 +128,14 @@ std::vector<std::int64_t> cuttable_extents(const VertexShape& shape) {
   auto extents = shape.extents;
   for (std::size_t n = 0; n < shape.most_parts.size(); ++n) extents[n] = std::min(extents[n], shape.most_parts[n]);
   for (const auto place : shape.whole) extents[place] = 1;
+  for (const auto place : shape.uncut) extents[place] = 1;
   return extents;
 }
 
-std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, const LabelTable& table) {
+std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, DType compute, const LabelTable& table) {
+  const auto uncut = uncut_labels(einsum, compute);
   std::vector<std::int64_t> extents;
-  for (const auto label : einsum.labels()) extents.push_back(is_whole(einsum, label) ? 1 : table.extent(label));
+  for (const auto label : einsum.labels()) extents.push_back(contains(uncut, label) ? 1 : table.extent(label));
   return extents;
 }
 

@@ -50,7 +50,8 @@ struct VertexShape {
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
   std::vector<DeterminedPlace> determined = {};  ///< of an access or a scan; empty otherwise
-  std::vector<std::size_t> whole = {};           ///< the labels that are never cut
+  std::vector<std::size_t> whole = {};           ///< the labels that a call takes as one, and that are not cut
+  std::vector<std::size_t> uncut = {};           ///< others that are not cut (tensor/scan_form)
   /// Of a vertex that is computed from the cells of operands: the most parts of each label, and the seconds that it
   /// takes in one call. Empty and 0 for others.
   std::vector<std::int64_t> most_parts = {};
@@ -70,7 +71,7 @@ struct VertexShape {
 };
 /// The extents along which a vertex may be cut: 1 for a label that is never cut.
 std::vector<std::int64_t> cuttable_extents(const VertexShape& shape);
-std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, const LabelTable& table);
+std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, DType compute, const LabelTable& table);
 /// The shape of a vertex of the graph.
 VertexShape shape_of(const EinGraph& graph, const Vertex& vertex);
 /// The shape of an EinSum alone, with every element type FLOAT64.

@@ -11,7 +11,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/partitions/viable.hpp"
-#include "tensor/block_form.hpp"
+#include "tensor/scan_form.hpp"
 
 namespace eindb {
 namespace {
@@ -119,6 +119,7 @@ class Builder {
   Partition stored_parts(const Vertex& vertex) const {
     if (!options_.fewer_calls) return {};
     const auto labels = vertex.einsum.labels();
+    const auto uncut = uncut_labels(vertex.einsum, vertex.compute_dtype);
     Partition parts(labels.size(), 1);
     for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
       const auto& producer = graph_.vertex(vertex.inputs[n]);
@@ -126,7 +127,7 @@ class Builder {
       for (std::size_t d = 0; d < vertex.einsum.inputs[n].size(); ++d) {
         const auto place = std::find(labels.begin(), labels.end(), vertex.einsum.inputs[n][d]) - labels.begin();
         CHECK(static_cast<std::size_t>(place) < parts.size(), "an operand is read with labels of its vertex");
-        if (is_whole(vertex.einsum, vertex.einsum.inputs[n][d])) continue;
+        if (contains(uncut, vertex.einsum.inputs[n][d])) continue;
         if (vertex.cells && contains(vertex.einsum.aggregated, vertex.einsum.inputs[n][d])) continue;
         auto& most = parts[static_cast<std::size_t>(place)];
         most = std::max(most, producer.stored->grid.partition()[d]);

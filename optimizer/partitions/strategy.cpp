@@ -30,7 +30,7 @@ std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, con
     if (vertex.is_input()) continue;
     partition.labels = vertex.einsum.labels();
     const auto slices = graph.slices_of(VertexId(v));
-    const auto extents = cuttable_extents(vertex.einsum, graph.labels());
+    const auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, graph.labels());
     for (std::size_t n = 0; n < slices.size(); ++n) {
       const auto extent = extents[n];
       CHECK(slices[n] > 0 && slices[n] <= std::max<std::int64_t>(1, extent),

@@ -128,7 +128,8 @@ class Choice {
   void improve(const Group& group) {
     const auto v = group.front();
     CHECK(best_.has_value() && v < best_->vertices.size(), "a labelling is there before it is improved");
-    const auto extents = cuttable_extents(graph_.vertex(VertexId(v)).einsum, graph_.labels());
+    const auto& vertex = graph_.vertex(VertexId(v));
+    const auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, graph_.labels());
     for (const auto& parts :
          viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectorsInSlices)) {
       if (parts == best_->vertices[v].partition.parts || !is_within_work()) continue;

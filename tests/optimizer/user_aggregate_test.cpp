@@ -116,7 +116,7 @@ TEST(UserAggregateRewrites, CutNoLabelThatIsTakenInOrder) {
       g.graph.vertex(add_fold(g, "Y", {{a, {l[0], l[1]}}}, {l[0]}, {l[1]}, longest(false, false))).einsum;
   EXPECT_TRUE(is_whole(ordered, l[1]));
   EXPECT_FALSE(is_whole(ordered, l[0]));
-  EXPECT_EQ(cuttable_extents(ordered, g.graph.labels()), (std::vector<std::int64_t>{64, 1}));
+  EXPECT_EQ(cuttable_extents(ordered, DType::Float64, g.graph.labels()), (std::vector<std::int64_t>{64, 1}));
   const auto& split =
       g.graph.vertex(add_fold(g, "Z", {{a, {l[0], l[1]}}}, {l[0]}, {l[1]}, longest(true, false))).einsum;
   EXPECT_FALSE(is_whole(split, l[1]));
