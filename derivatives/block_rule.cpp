@@ -224,8 +224,6 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
     case BlockOp::UniqueNumber:
       refuse_block(graph, vertex, "UNIQUE", "it counts and numbers values, which changes in steps");
     case BlockOp::Mode: refuse_block(graph, vertex, "MODE", "another value may be taken all at once");
-    case BlockOp::MaxRecurrence: refuse_block(graph, vertex, "CUMMAX with a second argument", "CUMSUM has one");
-    case BlockOp::MinRecurrence: refuse_block(graph, vertex, "CUMMIN with a second argument", "CUMSUM has one");
     case BlockOp::PseudoInverse: return of_reals("PINV");
     case BlockOp::LeastSquares: return of_reals("LSTSQ");
     case BlockOp::Svd: return of_reals("SVD");
@@ -236,6 +234,8 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
     case BlockOp::Exponential:
     case BlockOp::Quantile:
     case BlockOp::SumRecurrence:
+    case BlockOp::MaxRecurrence:
+    case BlockOp::MinRecurrence:
     case BlockOp::Fourier:
     case BlockOp::InverseFourier:
     case BlockOp::Inverse:

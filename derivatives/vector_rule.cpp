@@ -16,7 +16,8 @@ class VectorRule : BlockDraft {
 
   std::optional<Derivative> pull_back(std::size_t n, const Derivative& cotangent) {
     const auto g = materialize(graph_, next_name(), vertex_.einsum.output, cotangent, type_);
-    if (is_recurrence(vertex_.einsum.block->op)) return recurrence_back(n, g);
+    if (vertex_.einsum.block->op == BlockOp::SumRecurrence) return recurrence_back(n, g);
+    if (is_recurrence(vertex_.einsum.block->op)) return extremes_back(n, g);
     if (vertex_.einsum.block->op == BlockOp::Quantile) {
       VertexDraft draft(graph_);
       const auto value = draft.read(g, vertex_.einsum.output);
@@ -28,7 +29,8 @@ class VectorRule : BlockDraft {
   }
 
   std::optional<Derivative> push_forward(const Tangents& tangents) {
-    if (is_recurrence(vertex_.einsum.block->op)) return recurrence_forward(tangents);
+    if (vertex_.einsum.block->op == BlockOp::SumRecurrence) return recurrence_forward(tangents);
+    if (is_recurrence(vertex_.einsum.block->op)) return extremes_forward(tangents);
     if (vertex_.einsum.block->op == BlockOp::Quantile) {
       VertexDraft draft(graph_);
       const auto value = draft.read(*tangents[0], vertex_.einsum.inputs[0]);
@@ -113,20 +115,24 @@ class VectorRule : BlockDraft {
     return tangent;
   }
 
-  // The recurrence of other values, or its transpose. `values` are read with the labels of the head.
+  // A linear recurrence of other values, or its transpose, with the factors of this one or others. `values` are read
+  // with the labels of the head.
   LabelledVertex recurrence_of(VertexId values, bool transposed) {
+    return recurrence_of(values, transposed, {vertex_.inputs[1], recurring_labels(1)});
+  }
+  LabelledVertex recurrence_of(VertexId values, bool transposed, const LabelledVertex& factors) {
     const auto& head = vertex_.einsum.output;
     const auto along = result_core_.front();
     const auto read = fresh(along);
-    auto block = *vertex_.einsum.block;
-    block.descending = block.descending != transposed;
-    EinSum einsum{.inputs = {replaced(head, {along}, {read}), replaced(recurring_labels(1), {along}, {read})},
+    const BlockFunction block{.op = BlockOp::SumRecurrence,
+                              .descending = vertex_.einsum.block->descending != transposed};
+    EinSum einsum{.inputs = {replaced(head, {along}, {read}), replaced(factors.labels, {along}, {read})},
                   .output = head,
                   .aggregated = {read},
                   .expression = block_expression(2, {read, along}),
                   .aggregate = Aggregate::Block,
                   .block = block};
-    return {graph_.add(make_vertex(graph_, next_name(), {values, vertex_.inputs[1]}, std::move(einsum), type_)), head};
+    return {graph_.add(make_vertex(graph_, next_name(), {values, factors.vertex}, std::move(einsum), type_)), head};
   }
 
   // The value `distance` indices before each one; 0 where there is none.
@@ -160,6 +166,44 @@ class VectorRule : BlockDraft {
       return read.size() == 1 ? read[0] : algebra::plus(read[0], read[1]);
     });
     return Derivative{.vertex = recurrence_of(all.vertex, false).vertex};
+  }
+
+  // Of h[t] = GREATEST(a[t] + h[t-1], x[t]) the share that goes on from h[t-1]: 1, or 0 where x[t] is greater, and half
+  // where both are equal.
+  LabelledVertex kept() {
+    CHECK(!vertex_.einsum.block->descending, "only linear recurrences are transposed");
+    const auto& head = vertex_.einsum.output;
+    const auto is_further = vertex_.einsum.block->op == BlockOp::MaxRecurrence ? ScalarOp::Greater : ScalarOp::Less;
+    const LabelledVertex x{vertex_.inputs[0], recurring_labels(0)};
+    const LabelledVertex a{vertex_.inputs[1], recurring_labels(1)};
+    return mapped(head, {x, a, before({id_, head}, 1)}, [&](const std::vector<ScalarPtr>& read) {
+      const auto moved = ScalarExpression::call(ScalarOp::Add, {read[1], read[2]});
+      const auto is_first =
+          ScalarExpression::call(ScalarOp::Equal, {index_of(result_core_.front()), ScalarExpression::integer(0)});
+      const auto equal_share = algebra::choose(ScalarExpression::call(ScalarOp::Equal, {moved, read[0]}),
+                                               algebra::number(0.5), algebra::number(0));
+      const auto share =
+          algebra::choose(ScalarExpression::call(is_further, {moved, read[0]}), algebra::number(1), equal_share);
+      return algebra::choose(is_first, algebra::number(0), share);
+    });
+  }
+  LabelledVertex taken(const LabelledVertex& kept) {
+    return mapped(vertex_.einsum.output, {kept},
+                  [](const std::vector<ScalarPtr>& read) { return algebra::minus(algebra::number(1), read[0]); });
+  }
+  std::optional<Derivative> extremes_back(std::size_t n, VertexId g) {
+    const auto share = kept();
+    const auto passed = recurrence_of(g, true, share);
+    return contracted(name_, recurring_labels(n), {passed, n == 0 ? taken(share) : share});
+  }
+  std::optional<Derivative> extremes_forward(const Tangents& tangents) {
+    const auto& head = vertex_.einsum.output;
+    const auto share = kept();
+    std::vector<LabelledVertex> terms;
+    if (tangents[0]) terms.push_back(contraction(head, {recurring_tangent(0, tangents), taken(share)}));
+    if (tangents[1]) terms.push_back(contraction(head, {recurring_tangent(1, tangents), share}));
+    const auto all = terms.size() == 1 ? terms.front() : sum_of(head, terms[0], terms[1]);
+    return Derivative{.vertex = recurrence_of(all.vertex, false, share).vertex};
   }
 };
 

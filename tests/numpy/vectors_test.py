@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Compares functions of whole vectors with NumPy: SORT, ARGSORT, TOPK, ARGTOPK, MEDIAN, QUANTILE, MODE, COUNT_DISTINCT,
-FFT, IFFT, RFFT, IRFFT, UNIQUE and what goes with it, CONCAT, STACK, VAR, STD, VARIANCE, STDDEV, and CUMSUM, CUMMAX and CUMMIN
-with a second argument along random labels of random tensors, with results in random orders of dimensions; whole and cut into tiles, with little memory, without passes, and on three workers. Gradients of SORT,
-TOPK and CUMSUM with a second argument are compared, too."""
+FFT, IFFT, RFFT, IRFFT, UNIQUE and what goes with it, CONCAT, STACK, VAR, STD, VARIANCE, STDDEV, CUMSUM, CUMMAX and CUMMIN
+with a second argument, and SCAN of all aggregates and of users' ones, along random labels of random tensors, with results in random orders of dimensions; whole and cut into tiles, with little memory, without passes, and on three workers. Gradients of SORT,
+TOPK, CUMSUM with a second argument and SCAN are compared, too."""
 import random
 import sys
 
@@ -67,6 +67,7 @@ def recurrence_case(rng):
 
 
 def recurrence_gradient(rng):
+    word = rng.choice(["CUMSUM", "CUMSUM", "CUMMAX", "CUMMIN"])
     axis = rng.randrange(2)
     along = "ij"[axis]
     whole = rng.random() < 0.5  # the factors, or one for each step
@@ -75,7 +76,7 @@ def recurrence_gradient(rng):
     weights = np.arange(7)[:, None] - np.arange(5)[None, :]
 
     def loss(x, a):
-        return (weights * recurrence("CUMSUM", x, a, axis)).sum()
+        return (weights * recurrence(word, x, a, axis)).sum()
 
     def change(array, n, loss_of):
         moved = np.zeros(array.size)
@@ -90,9 +91,82 @@ def recurrence_gradient(rng):
     expected = np.array([change(array, n, loss_of) for n in range(array.size)]).reshape(array.shape)
     labels = "i,j" if of == "X" or whole else along
     text = (f"WITH X[i,j] = C[i,j]^2, W[{'i,j' if whole else along}] = 0.4 * {factor}, "
-            f"GRADIENT OF L[] = SUM((i - j) * CUMSUM[{along}](X[i,j], W[{'i,j' if whole else along}])) "
+            f"GRADIENT OF L[] = SUM((i - j) * {word}[{along}](X[i,j], W[{'i,j' if whole else along}])) "
             f"WITH RESPECT TO ({of} AS G) EINSUM Z[{labels}] = G[{labels}]")
     return text, expected.reshape(-1) if labels == along else expected
+
+
+def running(step, values, axis):
+    """c[0] = x[0], and then c[t] = step(c[t-1], x[t])."""
+    values = np.moveaxis(values, axis, 0)
+    result = [values[0]]
+    for value in values[1:]:
+        result.append(step(result[-1], value))
+    return np.moveaxis(np.array(result), 0, axis)
+
+
+AGGREGATES = ("CREATE AGGREGATE any_of(x, y) AS x + y - x * y INITIAL 0 COMMUTATIVE ASSOCIATIVE;"
+              "CREATE AGGREGATE longest(x, y) AS GREATEST(x, y) INITIAL -INFINITY COMMUTATIVE ASSOCIATIVE;"
+              "CREATE AGGREGATE latest(x, y) AS CASE WHEN y <> 0 THEN y ELSE x END INITIAL 0 ASSOCIATIVE;"
+              "CREATE AGGREGATE known(x, y) AS CASE WHEN y = y THEN y ELSE x END INITIAL NAN ASSOCIATIVE;")
+STEPS = {"SUM": np.add, "PROD": np.multiply, "MIN": np.minimum, "MAX": np.maximum, "LOGSUMEXP": np.logaddexp,
+         "any_of": lambda x, y: x + y - x * y, "longest": np.maximum, "latest": lambda x, y: np.where(y != 0, y, x),
+         "known": lambda x, y: np.where(y == y, y, x)}
+
+
+def scan_case(rng):
+    name = rng.choice(["A", "B", "C", "F", "I", "N", "Z"])
+    values = VALUES[name]
+    axis = rng.randrange(values.ndim)
+    own = LABELS[:values.ndim]
+    reference = f"{name}[{','.join(own)}]"
+    words = {"Z": ["SUM", "PROD", "any_of"], "N": ["MAX", "known", "LOGSUMEXP"]}.get(
+        name, [*STEPS, "ANY", "ALL", "COUNT_NONZERO", "MEAN", "NORM"])
+    word = rng.choice([word for word in words if word != "known" or name != "I"])
+    if word in ("PROD", "any_of") and name != "I":
+        reference, values = f"{reference} / 8", values / 8
+    counts = np.arange(1, values.shape[axis] + 1).reshape([-1 if d == axis else 1 for d in range(values.ndim)])
+    with np.errstate(all="ignore"):
+        if word in STEPS:
+            given = values.astype(float) if word == "LOGSUMEXP" and name == "I" else values
+            expected = running(STEPS[word], given, axis)
+        elif word in ("ANY", "ALL", "COUNT_NONZERO"):
+            step = {"ANY": np.maximum, "ALL": np.minimum, "COUNT_NONZERO": np.add}[word]
+            expected = running(step, (values != 0).astype(np.int64), axis)
+        elif word == "MEAN":
+            expected = np.cumsum(values, axis) / counts
+        else:
+            expected = np.sqrt(np.cumsum(values.astype(float)**2, axis))
+    head = list(own)
+    rng.shuffle(head)
+    expected = np.transpose(expected, [own.index(label) for label in head])
+    along = own[axis]
+    known = word in ("SUM", "PROD", "MIN", "MAX", "LOGSUMEXP") and rng.random() < 0.5
+    body = f"CUM{word}[{along}]({reference})" if known else f"SCAN[{along}]({word}, {reference})"
+    return f"EINSUM Z[{','.join(head)}] = {body}", expected
+
+
+def scan_gradient(rng):
+    axis = rng.randrange(2)
+    along = "ij"[axis]
+    word = rng.choice(["LOGSUMEXP", "LOGSUMEXP", "any_of", "latest", "MAX", "MIN", "PROD"])
+    weights = np.arange(7)[:, None] - np.arange(5)[None, :]
+    x = VALUES["C"]
+
+    def loss(moved):
+        return (weights * running(STEPS[word], moved, axis)).sum()
+
+    expected = np.zeros(x.shape)
+    for place in np.ndindex(*x.shape):
+        change = np.zeros(x.shape)
+        change[place] = 1e-5
+        expected[place] = (loss(x + change) - loss(x - change)) / 2e-5
+    if rng.random() < 0.5:
+        return (f"WITH GRADIENT OF L[] = SUM((i - j) * SCAN[{along}]({word}, C[i,j])) WITH RESPECT TO (C AS G) "
+                f"EINSUM Z[i,j] = G[i,j]"), expected
+    tangent = np.cos(np.arange(7)[:, None] + np.arange(5)[None, :])
+    return (f"WITH T[i 7,j 5] = COS(i + j) JVP OF L[] = SUM((i - j) * SCAN[{along}]({word}, C[i,j])) "
+            f"WITH RESPECT TO (C ALONG T)"), np.array((expected * tangent).sum())
 
 
 def case(rng):
@@ -240,7 +314,7 @@ def gradient(rng):
 
 def agrees(n, found, expected):
     tolerance = (3e-5, 1e-5) if found.dtype in (np.float32, np.complex64) else (1e-11, 1e-11)
-    if n >= 2 * CASES + CASES // 10 + CASES // 3:  # differences
+    if n >= 3 * CASES + CASES // 10 + CASES // 3:  # differences
         tolerance = (1e-6, 1e-6)
     return found.shape == expected.shape and np.allclose(found, expected, *tolerance, equal_nan=True)
 
@@ -250,8 +324,10 @@ def main():
     rng = random.Random(20261129)
     wanted = [case(rng) for _ in range(count)] + [gradient(rng) for _ in range(count // 10)]
     wanted += [rng.choice([unique_case, half_fourier_case, joined_case])(rng) for _ in range(count)]
-    wanted += [recurrence_case(rng) for _ in range(count // 3)] + [recurrence_gradient(rng) for _ in range(count // 10)]
+    wanted += [recurrence_case(rng) for _ in range(count // 3)] + [scan_case(rng) for _ in range(count)]
+    wanted += [recurrence_gradient(rng) for _ in range(count // 10)] + [scan_gradient(rng) for _ in range(count // 5)]
     modes = query_modes(partitioned(PARTITIONS), PASSES)
+    modes = {mode: AGGREGATES + before for mode, before in modes.items()}
     return compare(modes, VALUES, [(f"COPY ({text}) TO @", expected) for text, expected in wanted], agrees)
 
 
