@@ -236,6 +236,7 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
     case BlockOp::SumRecurrence:
     case BlockOp::MaxRecurrence:
     case BlockOp::MinRecurrence:
+    case BlockOp::LogSumExpRecurrence:
     case BlockOp::Fourier:
     case BlockOp::InverseFourier:
     case BlockOp::Inverse:

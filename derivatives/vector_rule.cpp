@@ -1,6 +1,7 @@
 #include "derivatives/vector_rule.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "common/check.hpp"
@@ -169,27 +170,41 @@ class VectorRule : BlockDraft {
   }
 
   // Of h[t] = GREATEST(a[t] + h[t-1], x[t]) the share that goes on from h[t-1]: 1, or 0 where x[t] is greater, and half
-  // where both are equal.
+  // where both are equal. Of LOGSUMEXP it is that in the sum of exponentials, 0 where all are 0.
   LabelledVertex kept() {
     CHECK(!vertex_.einsum.block->descending, "only linear recurrences are transposed");
-    const auto& head = vertex_.einsum.output;
-    const auto is_further = vertex_.einsum.block->op == BlockOp::MaxRecurrence ? ScalarOp::Greater : ScalarOp::Less;
-    const LabelledVertex x{vertex_.inputs[0], recurring_labels(0)};
-    const LabelledVertex a{vertex_.inputs[1], recurring_labels(1)};
-    return mapped(head, {x, a, before({id_, head}, 1)}, [&](const std::vector<ScalarPtr>& read) {
-      const auto moved = ScalarExpression::call(ScalarOp::Add, {read[1], read[2]});
-      const auto is_first =
-          ScalarExpression::call(ScalarOp::Equal, {index_of(result_core_.front()), ScalarExpression::integer(0)});
-      const auto equal_share = algebra::choose(ScalarExpression::call(ScalarOp::Equal, {moved, read[0]}),
-                                               algebra::number(0.5), algebra::number(0));
-      const auto share =
-          algebra::choose(ScalarExpression::call(is_further, {moved, read[0]}), algebra::number(1), equal_share);
-      return algebra::choose(is_first, algebra::number(0), share);
-    });
+    const auto op = vertex_.einsum.block->op;
+    const LabelledVertex h{id_, vertex_.einsum.output};
+    return mapped(
+        vertex_.einsum.output, {argument(0), argument(1), before(h, 1), h}, [&](const std::vector<ScalarPtr>& read) {
+          const auto moved = ScalarExpression::call(ScalarOp::Add, {read[1], read[2]});
+          const auto is_first =
+              ScalarExpression::call(ScalarOp::Equal, {index_of(result_core_.front()), ScalarExpression::integer(0)});
+          const auto is_further = op == BlockOp::MaxRecurrence ? ScalarOp::Greater : ScalarOp::Less;
+          const auto share =
+              op == BlockOp::LogSumExpRecurrence
+                  ? share_of_sum(moved, read[3])
+                  : algebra::choose(ScalarExpression::call(is_further, {moved, read[0]}), algebra::number(1),
+                                    algebra::choose(ScalarExpression::call(ScalarOp::Equal, {moved, read[0]}),
+                                                    algebra::number(0.5), algebra::number(0)));
+          return algebra::choose(is_first, algebra::number(0), share);
+        });
   }
+  // The share of x[t].
   LabelledVertex taken(const LabelledVertex& kept) {
-    return mapped(vertex_.einsum.output, {kept},
+    const auto& head = vertex_.einsum.output;
+    if (vertex_.einsum.block->op == BlockOp::LogSumExpRecurrence)
+      return mapped(head, {argument(0), {id_, head}},
+                    [&](const std::vector<ScalarPtr>& read) { return share_of_sum(read[0], read[1]); });
+    return mapped(head, {kept},
                   [](const std::vector<ScalarPtr>& read) { return algebra::minus(algebra::number(1), read[0]); });
+  }
+  LabelledVertex argument(std::size_t n) const { return {vertex_.inputs[n], recurring_labels(n)}; }
+  static ScalarPtr share_of_sum(const ScalarPtr& value, const ScalarPtr& total) {
+    const auto nothing =
+        ScalarExpression::call(ScalarOp::Equal, {total, algebra::number(-std::numeric_limits<double>::infinity())});
+    return algebra::choose(nothing, algebra::number(0),
+                           ScalarExpression::call(ScalarOp::Exp, {algebra::minus(value, total)}));
   }
   std::optional<Derivative> extremes_back(std::size_t n, VertexId g) {
     const auto share = kept();

@@ -562,8 +562,8 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
     tokens_.expect_symbol(",", "and a share after the argument: QUANTILE[j](x, 0.9)");
     node.second.push_back(infix(Level::Loosest));
   }
-  const bool may_weight =
-      running && (op == ast::AggregateOp::Sum || op == ast::AggregateOp::Min || op == ast::AggregateOp::Max);
+  const bool may_weight = running && (op == ast::AggregateOp::Sum || op == ast::AggregateOp::Min ||
+                                      op == ast::AggregateOp::Max || op == ast::AggregateOp::LogSumExp);
   if (may_weight && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));
   const bool joins = !running && (op == ast::AggregateOp::Concat || op == ast::AggregateOp::Stack);
   while (joins && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));

@@ -83,6 +83,7 @@ double block_operations(const EinSum& einsum, const LabelTable& table) {
     case BlockOp::SumRecurrence:
     case BlockOp::MaxRecurrence:
     case BlockOp::MinRecurrence: return 2 * result_cells;
+    case BlockOp::LogSumExpRecurrence: return 2 * kSelected * result_cells;
     default: break;
   }
   // Multiples of m n min(m, n), which a product of matrices takes twice.

@@ -23,9 +23,10 @@ enum class BlockOp : std::uint8_t {
   Fourier,         ///< unscaled
   InverseFourier,  ///< divided by N
   // Of n values x and as many, or fewer, a, which hold for all: h[0] = x[0], and then, one after the other,
-  SumRecurrence,  ///< h[t] = a[t] * h[t-1] + x[t]
-  MaxRecurrence,  ///< h[t] = GREATEST(a[t] + h[t-1], x[t])
-  MinRecurrence,  ///< h[t] = LEAST(a[t] + h[t-1], x[t])
+  SumRecurrence,        ///< h[t] = a[t] * h[t-1] + x[t]
+  MaxRecurrence,        ///< h[t] = GREATEST(a[t] + h[t-1], x[t])
+  MinRecurrence,        ///< h[t] = LEAST(a[t] + h[t-1], x[t])
+  LogSumExpRecurrence,  ///< h[t] = LOG(EXP(a[t] + h[t-1]) + EXP(x[t])), of real floating-point numbers
   // Of an m x n matrix, in FLOAT64 or COMPLEX128:
   Inverse,
   PseudoInverse,   ///< n x m
@@ -44,7 +45,7 @@ inline constexpr BlockOp kLastBlockOp = BlockOp::Eigh;
 /// Whether it is a function of matrices.
 constexpr bool is_of_matrices(BlockOp op) { return op >= BlockOp::Inverse; }
 
-constexpr bool is_recurrence(BlockOp op) { return op >= BlockOp::SumRecurrence && op <= BlockOp::MinRecurrence; }
+constexpr bool is_recurrence(BlockOp op) { return op >= BlockOp::SumRecurrence && op <= BlockOp::LogSumExpRecurrence; }
 
 /// The function that an EinSum with Aggregate::Block computes in place of an expression:
 ///

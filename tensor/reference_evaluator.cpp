@@ -187,7 +187,8 @@ void recur(const EinSum& einsum, const LabelTable& table, const std::vector<cons
         const auto factor = value_at(1, block.descending ? t + 1 : t);
         if (block.op == BlockOp::SumRecurrence) value = scalar_add(scalar_multiply(factor, before), value);
         else if (block.op == BlockOp::MaxRecurrence) value = scalar_greatest(scalar_add(factor, before), value);
-        else value = scalar_least(scalar_add(factor, before), value);
+        else if (block.op == BlockOp::MinRecurrence) value = scalar_least(scalar_add(factor, before), value);
+        else value = scalar_log_add_exp(scalar_add(factor, before), value);
         set(written, t);
       }
       sums[static_cast<std::size_t>(cell.offset(einsum.output, head))] = value;

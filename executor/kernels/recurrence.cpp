@@ -34,6 +34,7 @@ template <class T>
 T next(BlockOp op, T a, T before, T x) {
   if (op == BlockOp::SumRecurrence) return scalar_add(scalar_multiply(a, before), x);
   const auto moved = scalar_add(a, before);
+  if (op == BlockOp::LogSumExpRecurrence) return scalar_log_add_exp(moved, x);
   return op == BlockOp::MaxRecurrence ? scalar_greatest(moved, x) : scalar_least(moved, x);
 }
 
@@ -115,8 +116,11 @@ class Recurrence {
     else if constexpr (!is_complex_type<T>) {
       if (op == BlockOp::MaxRecurrence)
         steps<T, X, A, H>(lanes, count, [](T a, T before, T x) { return next(BlockOp::MaxRecurrence, a, before, x); });
-      else
+      else if (op == BlockOp::MinRecurrence)
         steps<T, X, A, H>(lanes, count, [](T a, T before, T x) { return next(BlockOp::MinRecurrence, a, before, x); });
+      else
+        steps<T, X, A, H>(lanes, count,
+                          [](T a, T before, T x) { return next(BlockOp::LogSumExpRecurrence, a, before, x); });
     } else {
       CHECK(false, "complex numbers have no order");
     }

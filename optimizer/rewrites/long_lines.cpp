@@ -146,7 +146,7 @@ class LongLine {
     // And then with what comes before them.
     const auto step = is_sum() ? ScalarOp::Multiply : ScalarOp::Add;
     auto taken = call_to(step, {ScalarExpression::operand(2), to_compute(ScalarExpression::operand(1), wide)});
-    taken = call_to(join(), {std::move(taken), ScalarExpression::operand(0)});
+    taken = joined_by_step(taken, ScalarExpression::operand(0));
     const auto edge = line_.forward ? std::pair(std::int64_t{0}, std::int64_t{0}) : std::pair(size_ - 1, count_ - 1);
     auto is_edge = call_to(ScalarOp::And, {is_same(at_label(place_), whole_number(edge.first)),
                                            call_to(ScalarOp::NotEqual, {at_label(block_), whole_number(edge.second)})});
@@ -229,6 +229,17 @@ class LongLine {
                           .user = vertex_.einsum.user});
   }
 
+  static ScalarPtr log_add_exp(const ScalarPtr& a, const ScalarPtr& b) {
+    const auto greatest = call_to(ScalarOp::Greatest, {a, b});
+    const auto is_infinite =
+        is_same(call_to(ScalarOp::Abs, {greatest}), ScalarExpression::real(std::numeric_limits<double>::infinity()));
+    const auto share = [&](const ScalarPtr& of) {
+      return call_to(ScalarOp::Exp, {call_to(ScalarOp::Subtract, {of, greatest})});
+    };
+    const auto sum = call_to(ScalarOp::Log, {call_to(ScalarOp::Add, {share(a), share(b)})});
+    return call_to(ScalarOp::Case, {is_infinite, greatest, call_to(ScalarOp::Add, {greatest, sum})});
+  }
+
   // What two aggregates make together, of which operand `first` comes first.
   ScalarPtr combined(std::size_t first) const {
     const auto a = ScalarExpression::operand(first);
@@ -238,16 +249,7 @@ class LongLine {
       case Aggregate::Prod: return call_to(ScalarOp::Multiply, {a, b});
       case Aggregate::Min: return call_to(ScalarOp::Least, {a, b});
       case Aggregate::Max: return call_to(ScalarOp::Greatest, {a, b});
-      case Aggregate::LogSumExp: {
-        const auto greatest = call_to(ScalarOp::Greatest, {a, b});
-        const auto is_infinite = is_same(call_to(ScalarOp::Abs, {greatest}),
-                                         ScalarExpression::real(std::numeric_limits<double>::infinity()));
-        const auto share = [&](const ScalarPtr& of) {
-          return call_to(ScalarOp::Exp, {call_to(ScalarOp::Subtract, {of, greatest})});
-        };
-        const auto sum = call_to(ScalarOp::Log, {call_to(ScalarOp::Add, {share(a), share(b)})});
-        return call_to(ScalarOp::Case, {is_infinite, greatest, call_to(ScalarOp::Add, {greatest, sum})});
-      }
+      case Aggregate::LogSumExp: return log_add_exp(a, b);
       default: break;
     }
     CHECK(vertex_.einsum.user != nullptr, "a scan is of an aggregate");
@@ -258,9 +260,13 @@ class LongLine {
   // ---- Recurrences
 
   bool is_sum() const { return vertex_.einsum.block->op == BlockOp::SumRecurrence; }
-  ScalarOp join() const {
-    if (is_sum()) return ScalarOp::Add;
-    return vertex_.einsum.block->op == BlockOp::MaxRecurrence ? ScalarOp::Greatest : ScalarOp::Least;
+  ScalarPtr joined_by_step(const ScalarPtr& before, const ScalarPtr& value) const {
+    switch (vertex_.einsum.block->op) {
+      case BlockOp::SumRecurrence: return call_to(ScalarOp::Add, {before, value});
+      case BlockOp::MaxRecurrence: return call_to(ScalarOp::Greatest, {before, value});
+      case BlockOp::MinRecurrence: return call_to(ScalarOp::Least, {before, value});
+      default: return log_add_exp(before, value);
+    }
   }
   ScalarPtr to_compute(ScalarPtr value, DType from) const {
     return from == compute_ ? value : call_to(conversion_to(compute_), {std::move(value)});

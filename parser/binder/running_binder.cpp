@@ -156,6 +156,7 @@ ScalarPtr ExpressionBinder::recurrence(const ast::Aggregate& e, Label along, Sou
     if (has_type(n) && !has_type(1 - n) && !is_complex(type_of(1 - n)))
       type = is_whole || type_of(n) != DType::Int64 ? type_of(n) : DType::Float64;
   }
+  if (e.op == ast::AggregateOp::LogSumExp && type == DType::Int64) type = DType::Float64;
   if (is_complex(type) && e.op != ast::AggregateOp::Sum)
     throw Error(ErrorKind::Type, word_of(e) + " is not defined for complex numbers", span,
                 "take REAL, IMAG or ABS first");
@@ -175,7 +176,10 @@ ScalarPtr ExpressionBinder::recurrence(const ast::Aggregate& e, Label along, Sou
     head.add(converted.labels);
   }
   using enum ast::AggregateOp;
-  const auto op = e.op == Sum ? BlockOp::SumRecurrence : e.op == Max ? BlockOp::MaxRecurrence : BlockOp::MinRecurrence;
+  const auto op = e.op == Sum   ? BlockOp::SumRecurrence
+                  : e.op == Max ? BlockOp::MaxRecurrence
+                  : e.op == Min ? BlockOp::MinRecurrence
+                                : BlockOp::LogSumExpRecurrence;
   EinSum einsum{.inputs = std::move(read),
                 .output = head.labels(),
                 .aggregated = {before},

@@ -33,7 +33,7 @@ def recurrence(word, values, factors, axis):
     """h[0] = x[0], and then h[t] = a[t] * h[t-1] + x[t], or the greatest or least of a[t] + h[t-1] and x[t]."""
     values, factors = (np.moveaxis(array, axis, 0) for array in np.broadcast_arrays(values, factors))
     join = {"CUMSUM": lambda a, h, x: a * h + x, "CUMMAX": lambda a, h, x: np.maximum(a + h, x),
-            "CUMMIN": lambda a, h, x: np.minimum(a + h, x)}[word]
+            "CUMMIN": lambda a, h, x: np.minimum(a + h, x), "CUMLOGSUMEXP": lambda a, h, x: np.logaddexp(a + h, x)}[word]
     result = [values[0]]
     for factor, value in zip(factors[1:], values[1:]):
         result.append(join(factor, result[-1], value))
@@ -56,7 +56,9 @@ def recurrence_case(rng):
         reference, factor, values, factors = factor, reference, factors, values
         if "[" not in reference and "[" not in factor:
             reference, values = f"{name}[{','.join(own)}]", VALUES[name]
-    word = "CUMSUM" if name == "Z" else rng.choice(["CUMSUM", "CUMSUM", "CUMMAX", "CUMMIN"])
+    word = "CUMSUM" if name == "Z" else rng.choice(["CUMSUM", "CUMSUM", "CUMMAX", "CUMMIN", "CUMLOGSUMEXP"])
+    if word == "CUMLOGSUMEXP" and name == "I":
+        values = values.astype(float)
     expected = recurrence(word, values, factors, axis)
     if name == "F":
         expected = expected.astype(np.float32)
@@ -67,7 +69,7 @@ def recurrence_case(rng):
 
 
 def recurrence_gradient(rng):
-    word = rng.choice(["CUMSUM", "CUMSUM", "CUMMAX", "CUMMIN"])
+    word = rng.choice(["CUMSUM", "CUMSUM", "CUMMAX", "CUMMIN", "CUMLOGSUMEXP"])
     axis = rng.randrange(2)
     along = "ij"[axis]
     whole = rng.random() < 0.5  # the factors, or one for each step
