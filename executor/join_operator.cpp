@@ -216,6 +216,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   std::shared_ptr<const CellKernel> cells;
   if (cells_) {
     cells = cell_kernel(inputs, buffers);
+    if (cells != nullptr && kernel_.access() != nullptr) check_indices(*kernel_.access(), inputs, buffers);
     if (cells == nullptr) expand_cells(memory, buffers);
     else
       take_workspace(memory, buffers,

@@ -1,6 +1,8 @@
 #include "executor/relation.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "common/check.hpp"
 #include "tensor/dense_tensor.hpp"
@@ -26,6 +28,33 @@ TilePtr select_from_tile(const Tile& stored, const Selection& selection, std::in
   copy_block(tile.mutable_bytes().data(), shape.row_major_strides(),
              stored.bytes().data() + offset * static_cast<std::int64_t>(size), free_strides, shape.extents(), size);
   return std::make_shared<const Tile>(std::move(tile));
+}
+
+// The same of a stored tile of cells; null if none is selected.
+TilePtr select_from_cells(const Tile& stored, const Selection& selection, std::int64_t stored_id, const Shape& shape) {
+  const auto begin = selection.stored.tile_begin(selection.stored.key_of(stored_id));
+  const auto strides = stored.shape().row_major_strides();
+  const auto free_strides = shape.row_major_strides();
+  const auto size = size_of(stored.dtype());
+  const auto numbers = stored.cells().numbers();
+  const auto* values = stored.cells().trie().values.data();
+  std::optional<Tile> tile;
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    std::int64_t place = 0;
+    std::size_t free = 0;
+    bool is_selected = true;
+    auto rest = numbers[n];
+    for (std::size_t d = 0; d < strides.size() && is_selected; ++d) {
+      const auto index = rest / strides[d];
+      rest -= index * strides[d];
+      if (selection.at[d]) is_selected = *selection.at[d] - begin[d] == index;
+      else place += index * free_strides[free++];
+    }
+    if (!is_selected) continue;
+    if (!tile) tile = Tile::zeros(stored.dtype(), shape);
+    std::memcpy(tile->mutable_bytes().data() + static_cast<std::size_t>(place) * size, values + n * size, size);
+  }
+  return tile ? std::make_shared<const Tile>(*std::move(tile)) : nullptr;
 }
 
 // Of a tile's plain values, which may have been decoded from it.
@@ -117,6 +146,10 @@ TilePtr Relation::read(std::int64_t tile_id) {
   if (!selection) return stored_tile(grid_, tile_id);
   const auto key = grid_.key_of(tile_id);
   const auto stored_id = selection->stored_tile(key);
+  if (selection->as_cells) {
+    const auto cells = source_->read_cells(tensor_->name, selection->stored, stored_id);
+    return cells == nullptr ? nullptr : select_from_cells(*cells, *selection, stored_id, grid_.tile_shape(key));
+  }
   const auto stored = plain(stored_tile(selection->stored, stored_id));
   if (stored == nullptr) return nullptr;
   return select_from_tile(*stored, *selection, stored_id, grid_.tile_shape(key));

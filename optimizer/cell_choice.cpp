@@ -1,15 +1,19 @@
 #include "optimizer/cell_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "optimizer/cell_joins.hpp"
 #include "optimizer/partitions/cell_work.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/access_form.hpp"
 #include "tensor/annihilation.hpp"
 #include "tensor/cell_block.hpp"
 #include "tensor/cell_estimate.hpp"
 #include "tensor/cell_gather.hpp"
+#include "tensor/cell_move.hpp"
 
 namespace eindb {
 namespace {
@@ -171,8 +175,37 @@ class CellChoice {
 
   // In one call, which both ways share among threads alike.
   double seconds(const EinGraph& graph, VertexId id) const {
-    const auto shape = shape_of(graph, graph.vertex(id));
-    return model_.join(shape, Partition(shape.extents.size(), 1));
+    const auto& vertex = graph.vertex(id);
+    const auto shape = shape_of(graph, vertex);
+    double seconds = model_.join(shape, Partition(shape.extents.size(), 1));
+    // An access to plain values reads few of them, but all of a tile of few cells are made for it.
+    if (const auto form = vertex.is_input() ? std::nullopt : access_form(vertex.einsum))
+      seconds += seconds_to_expand(graph, vertex, *form);
+    return seconds;
+  }
+
+  static double seconds_to_expand(const EinGraph& graph, const Vertex& vertex, const AccessForm& form) {
+    constexpr double kSecondsPerByte = 0.1e-9;
+    const auto& source = graph.vertex(vertex.inputs[form.source]);
+    if (source.cells || !source.stored || !source.stored->cells) return 0;
+    auto bytes = static_cast<double>(size_of(source.dtype));
+    const auto labels = vertex.einsum.labels();
+    std::vector<PartRange> whole;
+    for (const auto label : labels) whole.push_back({0, graph.labels().extent(label)});
+    const auto& dimensions = vertex.einsum.inputs[form.source];
+    for (std::size_t d = 0; d < dimensions.size(); ++d) {
+      const auto label = dimensions[d];
+      const auto extent = static_cast<double>(graph.labels().extent(label));
+      const auto tile = std::max(1.0, static_cast<double>(source.stored->grid.largest(d)));
+      auto reached = extent;
+      for (const auto& determined : form.determined) {
+        if (determined.label != label || determined.operand) continue;
+        if (const auto bounds = determined.bounds(labels, whole))
+          reached = std::min(reached, static_cast<double>(bounds->second - bounds->first) + 1);
+      }
+      bytes *= std::min(extent, std::ceil(reached / tile) * tile);
+    }
+    return bytes * kSecondsPerByte;
   }
 
   EinGraph graph_;
@@ -181,6 +214,42 @@ class CellChoice {
   const double memory_;
   std::vector<std::vector<VertexId>> readers_;  // by vertex, each once
 };
+
+// Makes diagonals of stored tensors of cells vertices of their own, which their readers join with other cells: the
+// trace SUM(A[i,i]) becomes SUM(D[i]).
+EinGraph with_own_diagonals(const EinGraph& graph) {
+  const auto splits = [&](const Vertex& vertex, std::size_t n) {
+    const auto& labels = vertex.einsum.inputs[n];
+    const auto& input = graph.vertex(vertex.inputs[n]);
+    return input.stored && input.stored->cells && !is_diagonal(vertex.einsum) && !vertex.einsum.block &&
+           DistinctLabels(labels).labels().size() < labels.size();
+  };
+  const auto splits_any = [&](const Vertex& vertex) {
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+      if (splits(vertex, n)) return true;
+    return false;
+  };
+  if (std::none_of(graph.vertices().begin(), graph.vertices().end(), splits_any)) return graph;
+  VertexNames names(graph);
+  std::size_t v = 0;
+  return rewrite_each(graph, [&](EinGraph& made, const Vertex& vertex) -> std::optional<VertexId> {
+    const auto& before = graph.vertices()[v++];
+    if (!splits_any(before)) return std::nullopt;
+    auto rewritten = vertex;
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+      if (!splits(before, n)) continue;
+      EinSum diagonal{.inputs = {vertex.einsum.inputs[n]},
+                      .output = DistinctLabels(vertex.einsum.inputs[n]).labels(),
+                      .aggregated = {},
+                      .expression = ScalarExpression::operand(0),
+                      .aggregate = Aggregate::None};
+      rewritten.einsum.inputs[n] = diagonal.output;
+      rewritten.inputs[n] =
+          made.add(make_vertex(made, names.next(vertex.name), {vertex.inputs[n]}, std::move(diagonal)));
+    }
+    return made.add(std::move(rewritten));
+  });
+}
 
 }  // namespace
 
@@ -193,6 +262,7 @@ EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always,
   for (std::size_t v = 0; v < graph.size(); ++v)
     if (graph.vertex(VertexId(v)).cells) graph.hold_as_cells(VertexId(v), std::nullopt);
   graph.drop_chains();
+  graph = with_own_diagonals(graph);
   return merge_joins_of_cells(CellChoice(std::move(graph), model, always, memory).run(), model);
 }
 

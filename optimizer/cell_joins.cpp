@@ -8,6 +8,7 @@
 #include "optimizer/rewrites/joined_factors.hpp"
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/access_form.hpp"
 
 namespace eindb {
 namespace {
@@ -53,6 +54,7 @@ class CellJoins {
     if (graph_.use_counts()[id.index()] != 1 || occurrences(*vertex.einsum.expression, n) != 1) return false;
     if (vertex.inputs.size() + part.inputs.size() > kMostOperands + 1) return false;
     if (!reads_cells(graph_, vertex) && !reads_cells(graph_, part)) return false;
+    if (access_form(part.einsum) || access_form(vertex.einsum)) return false;  // they have kernels of their own
     const auto aggregate = part.einsum.aggregate;
     if (aggregate == Aggregate::None) return true;
     // Its epilogue would be of the aggregate, which the vertex does not have.

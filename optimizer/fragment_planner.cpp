@@ -11,6 +11,7 @@
 #include "optimizer/fused_join.hpp"
 #include "optimizer/partitions/labelling.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
+#include "tensor/cell_block.hpp"
 
 namespace eindb {
 namespace {
@@ -182,8 +183,17 @@ class FragmentPlanner {
   }
 
   NodeId scan(VertexId v) {
-    const auto& tensor = *graph_.vertex(v).stored;
+    auto tensor = *graph_.vertex(v).stored;
+    if (tensor.selection) tensor.selection->as_cells = selects_cells(tensor);
     return add({ScanNode{tensor}, v, tensor.dtype, tensor.grid, cell_count(graph_.vertex(v))});
+  }
+
+  // Whether a row of a tile is found in less time among its cells than among its plain values.
+  static bool selects_cells(const InputTensor& tensor) {
+    constexpr double kMostDense = 0.125;
+    const auto& [stored, at, parameters, cells, as_cells] = *tensor.selection;
+    return cells && *cells <= kMostDense * static_cast<double>(stored.shape().element_count()) &&
+           !has_scales(tensor.encoding) && CellBlock::may_have(stored.shape());
   }
 
   // The tensor of `node` in the wanted partition.

@@ -147,6 +147,14 @@ bool may_use_cells(const EinGraph& graph, const OptimizerOptions& options) {
   return options.workers == 0 && !options.disabled_passes.contains(std::string(kCellChoice)) && may_hold_cells(graph);
 }
 
+// Whether some chain reads operands in place of copies of their parts.
+bool reads_windows(const EinGraph& graph) {
+  return std::any_of(graph.chains().begin(), graph.chains().end(), [&](const FusedChain& chain) {
+    return std::any_of(chain.body.begin(), chain.body.end(),
+                       [&](VertexId id) { return id != chain.result && is_window_of(graph, graph.vertex(id)); });
+  });
+}
+
 EinGraph with_cells(EinGraph graph, const OptimizerOptions& options) {
   if (!may_use_cells(graph, options)) return graph;
   const auto figures = options.machine ? options.machine->figures : built_in_figures();
@@ -323,8 +331,9 @@ void Optimization::order() {
   plan_.graph = run_passes(PassStage::Order, rewritten, options_.disabled_passes, plan_.stages, paths_);
   plan_.path = summary(bound_, plan_.graph, paths_.report());
   estimate_densities(plan_.graph);
-  if (!may_use_cells(plan_.graph, options_)) return;
-  dense_ = {rewritten, options_.output_partitions};
+  const bool may_use_cells = eindb::may_use_cells(plan_.graph, options_);
+  if (may_use_cells || reads_windows(plan_.graph)) plainer_ = {rewritten, options_.output_partitions};
+  if (!may_use_cells) return;
   plan_.graph = timed(std::string(kCellChoice), plan_.stages, [&] { return with_cells(plan_.graph, options_); });
 }
 
@@ -338,11 +347,12 @@ void Optimization::lower() {
   if (options_.lowers) {
     timed("physical_plan", plan_.stages, [&] { return lower_for_one_rank(plan_, options_), 0; });
     keep_to_memory(plan_, options_);
-    // Dense tiles can be worked on in smaller parts.
-    if (plan_.shortfall && dense_) {
-      plan_.graph = std::move(dense_->rewritten);
-      options_.output_partitions = std::move(dense_->output_partitions);
+    // Dense tiles can be worked on in smaller parts, and what windows show can be copied in parts.
+    if (plan_.shortfall && plainer_) {
+      plan_.graph = std::move(plainer_->rewritten);
+      options_.output_partitions = std::move(plainer_->output_partitions);
       options_.disabled_passes.emplace(kCellChoice);
+      options_.disabled_passes.emplace("chain_fusion");
       paths_.forget_cells();
       plan_.shortfall.reset();
       plan_.memory_choice.reset();

@@ -123,11 +123,11 @@ class Optimization {
   OptimizerOptions options_;
   PathSearch paths_;
   OptimizedPlan plan_;
-  struct DenseWay {
+  struct PlainerWay {
     EinGraph rewritten;
     WantedPartitions output_partitions;
   };
-  std::optional<DenseWay> dense_;  // set where `plan_` may hold cells: what to order and plan without them
+  std::optional<PlainerWay> plainer_;  // where `plan_` may hold cells or read windows: to order and plan without
 };
 
 /// All stages of an Optimization. Safe to call from any number of threads.

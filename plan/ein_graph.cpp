@@ -67,6 +67,7 @@ InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<s
   std::size_t left = 0;
   for (std::size_t d = 0; d < at.size(); ++d)
     if (!at[d]) held.names.set(left++, tensor.names.at(d));
+  if (held.cells) held.selection->stored_cells = held.cells->cells;
   held.cells.reset();
   return held;
 }

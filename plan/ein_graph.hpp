@@ -28,6 +28,11 @@ struct Selection {
   /// Dimensions held at the value that a parameter (numbered as in ScalarExpression::parameter) has when the plan runs,
   /// any within the extent. `at` has its value at planning time, on which only predictions may depend.
   std::map<std::size_t, std::size_t> parameters = {};
+  /// About how many cells the whole tensor has; nullopt if that is not known.
+  std::optional<double> stored_cells = {};
+  /// Whether stored tiles are read as tiles of cells, of which what is selected becomes plain values. A choice of the
+  /// plan for one process.
+  bool as_cells = false;
 
   /// The tile of the stored tensor that contains the selection's tile `key`.
   std::int64_t stored_tile(const TileKey& key) const;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "common/check.hpp"
+#include "tensor/cell_move.hpp"
 
 namespace eindb {
 namespace {
@@ -239,7 +240,28 @@ class CellEstimator {
 
 }  // namespace
 
+namespace {
+
+// The operand whose cells an EinSum moves, if that is all it does.
+std::optional<std::size_t> moved_operand(const EinSum& einsum, const OperandCells& cells) {
+  std::vector<bool> of_cells;
+  for (const auto& count : cells) of_cells.push_back(count.has_value());
+  const auto move = cell_move(einsum, of_cells);
+  return move ? std::optional(move->source) : std::nullopt;
+}
+
+// As densely spread over the result as over the operand.
+double moved_cells(const EinSum& einsum, const LabelTable& labels, const OperandCells& cells, std::size_t source) {
+  const auto all = extent_of(einsum.inputs[source], labels);
+  const auto made = extent_of(einsum.output, labels);
+  return all > 0 ? std::min(made, cells[source]->cells / all * made) : 0;
+}
+
+}  // namespace
+
 double cell_steps(const EinSum& einsum, const LabelTable& labels, const OperandCells& cells, CellPattern pattern) {
+  if (const auto source = moved_operand(einsum, cells))
+    return cells[*source]->cells + moved_cells(einsum, labels, cells, *source);
   return CellEstimator(einsum, labels, cells, pattern).steps();
 }
 
@@ -249,6 +271,8 @@ double most_cell_steps(const EinSum& einsum, const LabelTable& labels, const Ope
 
 CellEstimate cell_results(const EinSum& einsum, const LabelTable& labels, const OperandCells& cells,
                           CellPattern pattern) {
+  if (const auto source = moved_operand(einsum, cells))
+    return {.cells = moved_cells(einsum, labels, cells, *source), .spread = {}};
   return CellEstimator(einsum, labels, cells, pattern).results();
 }
 

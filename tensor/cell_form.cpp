@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/access_form.hpp"
+#include "tensor/cell_move.hpp"
 #include "tensor/scalar_types.hpp"
 #include "tensor/scalar_value.hpp"
 #include "tensor/scan_form.hpp"
@@ -25,12 +26,13 @@ bool is_joined_by_cells(const EinSum& einsum, std::span<const DType> types, cons
   bool has_any = false;
   for (std::size_t n = 0; n < of_cells.size(); ++n) {
     if (!of_cells[n]) continue;
-    if (einsum.inputs[n].empty() || !has_distinct_labels(einsum.inputs[n])) return false;
+    if (einsum.inputs[n].empty()) return false;
+    if (!has_distinct_labels(einsum.inputs[n]) && !is_diagonal(einsum)) return false;
     has_any = true;
   }
   if (!has_any) return false;
   const auto compute = written_type(*einsum.expression, types);
-  return !access_form(einsum) && !(compute && scan_form(einsum, *compute));
+  return (!access_form(einsum) || cell_move(einsum, of_cells)) && !(compute && scan_form(einsum, *compute));
 }
 
 bool leaves_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, std::span<const DType> types,

@@ -34,8 +34,8 @@ enum class CellPattern : std::uint8_t {
 ///     A[i,j] / D[i]           Intersection, if D is dense, finite and nowhere zero
 ///     MAX[j](A[i,j] * D[j])   WithRest, if D is dense and finite
 ///
-/// Not for functions of vectors and matrices, users' aggregates, LOGSUMEXP, accesses and scans, nor for diagonals of
-/// operands of cells.
+/// Not for functions of vectors and matrices, users' aggregates, LOGSUMEXP, scans and accesses but for moves of cells
+/// (tensor/cell_move), nor for diagonals of operands of cells.
 std::optional<CellPattern> cell_pattern(const EinSum& einsum, std::span<const DType> operand_types,
                                         const std::vector<bool>& of_cells, std::span<const OperandFacts> facts,
                                         Zero least = Zero::Plus);

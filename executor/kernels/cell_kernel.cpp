@@ -78,6 +78,7 @@ CellKernel::CellKernel(const EinSum& einsum, const LabelTable& labels, std::vect
     panel_ = std::move(panel);
   }
   maps_values_ = !product_ && einsum_.inputs.size() == 1 && points_.numbers().empty();
+  if (auto move = cell_move(einsum_, of_cells_)) mover_.emplace(*std::move(move), einsum_);
   if (pattern_ != CellPattern::WithRest) return;
   rest_ = rest_of(einsum_, operand_types_);
   CHECK(rest_, "where there is no cell, all points have one value");
@@ -104,8 +105,21 @@ void CellKernel::run(std::span<const Tile* const> operands, std::span<const Part
     return run_panels(operands, label_ranges, accumulator, first);
   if (first) begin(accumulator);
   if (is_any_empty) return;
+  if (mover_) return add_moved(operands, label_ranges, accumulator);
   if (rest_) return run_with_rest(operands, label_ranges, accumulator);
   Call(*this, operands, label_ranges, false).run(accumulator);
+}
+
+void CellKernel::add_moved(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                           Tile& accumulator) const {
+  const auto moved = mover_->make_cells(operands, label_ranges);
+  const auto numbers = moved.numbers();
+  dispatch(compute_, [&](auto t) {
+    using T = typename decltype(t)::type;
+    const auto* from = moved.trie().template values_as<T>();
+    auto* to = accumulator.mutable_data<T>();
+    for (std::size_t n = 0; n < numbers.size(); ++n) to[numbers[n]] = scalar_add(to[numbers[n]], from[n]);
+  });
 }
 
 bool CellKernel::takes_panels(std::span<const Tile* const> operands, const Shape& result) const {
@@ -180,12 +194,14 @@ CellBlock CellKernel::make_cells(std::span<const Tile* const> operands, std::spa
   const auto is_empty = [](const PartRange& range) { return range.size == 0; };
   if (std::any_of(label_ranges.begin(), label_ranges.end(), is_empty))
     return CellBlock::of_numbers(compute_, shape, {}, {});
+  if (mover_) return mover_->make_cells(operands, label_ranges);
   return Call(*this, operands, label_ranges, true).make_cells();
 }
 
 std::size_t CellKernel::workspace_bytes(std::span<const Tile* const> operands,
                                         std::span<const PartRange> label_ranges) const {
   check(operands, label_ranges);
+  if (mover_) return mover_->workspace_bytes(operands);
   const Shape result(sizes_of(einsum_.output, label_ranges));
   const auto panels = takes_panels(operands, result) ? panel_->workspace_bytes(operands, result, compute_) : 0;
   return panels + std::max(Call(*this, operands, label_ranges, false).workspace_bytes(),
@@ -195,6 +211,7 @@ std::size_t CellKernel::workspace_bytes(std::span<const Tile* const> operands,
 std::string CellKernel::describe() const {
   const auto count = std::count(of_cells_.begin(), of_cells_.end(), true);
   auto text = "cells of " + std::to_string(count) + (count == 1 ? " operand" : " operands");
+  if (mover_) return text + (mover_->gathers() ? ": gathered" : ": moved");
   if (pattern_ == CellPattern::Union) text += " together";
   if (product_ && pattern_ == CellPattern::Intersection)
     return text + (einsum_.aggregate == Aggregate::Sum ? ": sum of products" : ": products");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/kernels/cell_mover.hpp"
 #include "executor/kernels/cell_panel.hpp"
 #include "executor/kernels/cell_points.hpp"
 #include "tensor/cell_block.hpp"
@@ -25,7 +26,8 @@ namespace eindb {
 /// triangles are counted without their paths.
 ///
 /// Sums of products have loops of their own (cell_product), any other expression is computed on runs of points
-/// (cell_points). Each call chooses the order of the labels from its operands (cell_order).
+/// (cell_points); the cells of an access find their places themselves (cell_mover). Each call chooses the order of the
+/// labels from its operands (cell_order).
 ///
 /// Immutable after construction, thread-safe: all tasks of a join share one.
 class CellKernel {
@@ -62,6 +64,8 @@ class CellKernel {
   void run_panels(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
                   bool first) const;
   void begin(Tile& accumulator) const;
+  void add_moved(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                 Tile& accumulator) const;
   void run_with_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
                      Tile& accumulator) const;
   static std::optional<Product> product_of(const EinSum& typed, const std::vector<DType>& types, DType compute);
@@ -81,6 +85,7 @@ class CellKernel {
   bool maps_values_ = false;  // it is a function of the only operand's value, and no product
   bool leaves_zeros_;
   std::size_t operation_count_;
+  std::optional<CellMover> mover_;  // of an access
   std::optional<CellPanel> panel_;
   std::shared_ptr<const CellKernel> panel_kernel_;  // for panel_->einsum()
   std::optional<ScalarValue> rest_;                 // the value where there is no cell, of pattern WithRest

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/check.hpp"
+#include "tensor/access_form.hpp"
+#include "tensor/cell_move.hpp"
 
 namespace eindb {
 namespace {
@@ -15,6 +17,7 @@ constexpr double kSingleStepSeconds = 0.8e-9;
 constexpr double kMeetingStepSeconds = 2.0e-9;
 constexpr double kCellSeconds = 0.5e-9;
 constexpr double kMadeCellSeconds = 10e-9;
+constexpr double kMovedCellSeconds = 10e-9;  // of an access: to find its place, and its order among others
 constexpr double kMadeCellOfRunSeconds = 20e-9;
 // Seconds of a line, which is the cells of an operand that differ in one label alone, beside those of its cells; of
 // each value in the run of a dense operand that a line is added to; of a line that is merged with one of another
@@ -68,7 +71,12 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
   }
   const double steps = cell_steps(vertex.einsum, graph.labels(), cells, *pattern);
   const auto of_cells = std::count_if(cells.begin(), cells.end(), [](const auto& count) { return count.has_value(); });
-  const auto step = run >= kShortestRun ? kRunStepSeconds : of_cells > 1 ? kMeetingStepSeconds : kSingleStepSeconds;
+  const bool moves = access_form(vertex.einsum) || is_diagonal(vertex.einsum);
+  if (moves) run = 1;  // each cell finds the labels that it has not
+  const auto step = moves                 ? kMovedCellSeconds
+                    : run >= kShortestRun ? kRunStepSeconds
+                    : of_cells > 1        ? kMeetingStepSeconds
+                                          : kSingleStepSeconds;
   shape.cell_seconds = steps * step;
   for (std::size_t n = 0; n < cells.size(); ++n) {
     if (cells[n]) {

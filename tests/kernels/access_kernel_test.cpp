@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "executor/kernels/cell_kernel.hpp"
 #include "executor/kernels/fused_kernel.hpp"
 #include "executor/kernels/kernel.hpp"
+#include "tensor/cell_move.hpp"
 #include "tensor/reference_evaluator.hpp"
 #include "tensor/scalar_types.hpp"
 #include "tests/kernels/random_einsum.hpp"
@@ -179,6 +181,49 @@ TEST(WindowKernel, AgreesWithReference) {
   }
   EXPECT_GT(windows, 200);
   EXPECT_EQ(kinds, (std::set<std::string>{"read between zeros", "read in place"}));
+}
+
+// Cells find the places that read them, as a result of cells and added to dense values, where accesses can be turned
+// round.
+TEST(CellMover, AgreesWithReference) {
+  Random random(1129);
+  std::set<std::string> kinds;
+  int moves = 0;
+  for (int n = 0; n < 6000 && !HasFatalFailure(); ++n) {
+    const auto type = n % 2 == 0 ? DType::Float64 : DType::Int64;
+    auto sample = random_access(random, type);
+    std::vector<bool> of_cells(sample.einsum.inputs.size(), false);
+    of_cells.front() = true;
+    if (!cell_move(sample.einsum, of_cells)) continue;
+    if (DistinctLabels(sample.einsum.inputs[0]).labels().size() < sample.einsum.inputs[0].size()) continue;
+    ++moves;
+    auto& source = sample.tensors.front();
+    dispatch(type, [&](auto t) {
+      using T = typename decltype(t)::type;
+      for (std::int64_t e = 0; e < source.shape().element_count(); ++e)
+        if (draw(random, 0, 2) > 0) source.template mutable_data<T>()[e] = T{0};
+    });
+    const auto expected = evaluate_reference(sample.einsum, sample.labels, sample.pointers(), type, type);
+    const auto cells =
+        Tile::of_cells(std::make_shared<const CellBlock>(CellBlock::of_dense(type, source.shape(), source.bytes())));
+    auto operands = sample.pointers();
+    operands.front() = &cells;
+    const auto pattern =
+        cell_pattern(sample.einsum, sample.types(), of_cells, harmless_facts(of_cells.size()), Zero::EitherSign);
+    ASSERT_EQ(pattern, CellPattern::Intersection) << sample.describe();
+    const CellKernel kernel(sample.einsum, sample.labels, sample.types(), type, of_cells, *pattern);
+    kinds.insert(kernel.describe());
+    std::vector<PartRange> ranges;
+    for (const auto label : sample.einsum.labels()) ranges.push_back({0, sample.labels.extent(label)});
+    auto made = Tile::zeros(type, expected.shape());
+    kernel.make_cells(operands, ranges).expand(made.mutable_bytes());
+    expect_close(made, expected, type, 1, sample.describe());
+    auto added = Tile::uninitialized(type, expected.shape());
+    kernel.run(operands, ranges, added, true);
+    expect_close(added, expected, type, 1, sample.describe());
+  }
+  EXPECT_GT(moves, 200);
+  EXPECT_EQ(kinds, (std::set<std::string>{"cells of 1 operand: gathered", "cells of 1 operand: moved"}));
 }
 
 // The form of Z[i,j] = SUM[a](CASE WHEN condition THEN X[a,j] ELSE 0 END) with other labels, if there is one.

@@ -579,7 +579,8 @@ TEST(CellForm, IsWhatZerosDoNotChange) {
   EXPECT_EQ(pattern({{i, j}}, Sum, call(Exp, {x()}), {true}, {0}), CellPattern::WithRest);
   EXPECT_FALSE(pattern({{i, j}}, Prod, call(Add, {x(), whole(2)}), {true}, {0})) << "a power of 2";
   EXPECT_FALSE(pattern({{i, j}}, LogSumExp, x(), {true}, {0}));
-  EXPECT_FALSE(pattern({{i, i}}, None, x(), {true}, {0})) << "a diagonal";
+  EXPECT_EQ(pattern({{i, i}}, None, x(), {true}, {0}), CellPattern::Intersection) << "a diagonal alone";
+  EXPECT_FALSE(pattern({{i, i}, {i}}, Sum, xy, {true, false}, {0, 0})) << "a diagonal in a product";
   EXPECT_FALSE(pattern({{i, j}}, Sum, x(), {false}, {0})) << "nothing of cells";
   EXPECT_FALSE(pattern({{i, j}}, Max, call(Multiply, {x(), ScalarExpression::label_index(i)}), {true}, {0}) ==
                CellPattern::Intersection);
