@@ -67,7 +67,8 @@ bool is_long(const LabelTable& labels, const Vertex& vertex, const Line& line) {
   double lines = 1;
   for (const auto label : vertex.einsum.output)
     if (label != line.upto) lines *= static_cast<double>(labels.extent(label));
-  return extent > (lines < kManyLinesAtOnce ? kLongestWhole : kLongestOfMany);
+  // A scan has more than one thread only in blocks; a recurrence takes twice its time in them.
+  return extent > (line.scan && lines < kManyLinesAtOnce ? kLongestWhole : kLongestOfMany);
 }
 
 // Takes one vertex apart.
