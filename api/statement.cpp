@@ -10,6 +10,21 @@ namespace {
 
 using Parameter = decltype(StatementInputs::parameters)::value_type;
 
+std::string type_name(ColumnType type) {
+  switch (type) {
+    case ColumnType::Integer:
+    case ColumnType::Boolean: return "INTEGER";
+    case ColumnType::Float32:
+    case ColumnType::Float64: return "REAL";
+    case ColumnType::Complex64:
+    case ColumnType::Complex128: return "COMPLEX";
+    case ColumnType::Text: return "TEXT";
+    case ColumnType::Blob: return "BLOB";
+    case ColumnType::Any: break;
+  }
+  return "";
+}
+
 }  // namespace
 
 struct Statement::Impl {
@@ -57,6 +72,13 @@ Statement::Statement(Statement&&) noexcept = default;
 Statement& Statement::operator=(Statement&&) noexcept = default;
 
 std::size_t Statement::parameter_count() const noexcept { return impl_->prepared->parameter_count; }
+
+std::vector<ColumnInfo> Statement::columns() const {
+  const auto described = translated(impl_->prepared->text, [&] { return impl_->session->describe(*impl_->prepared); });
+  std::vector<ColumnInfo> columns;
+  for (const auto& column : described.columns) columns.push_back({.name = column.name, .type = type_name(column.type)});
+  return columns;
+}
 
 Statement& Statement::bind_integer(std::size_t number, std::int64_t value) {
   impl_->bind(number, value);

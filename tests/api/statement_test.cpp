@@ -36,6 +36,20 @@ TEST(ApiStatement, ParametersTakeEveryKindOfNumber) {
   EXPECT_EXCEPTION(linear.bind(1, ~std::uint64_t{0}), Value, "beyond INT64");
 }
 
+TEST(ApiStatement, ColumnsAreKnownBeforeItRuns) {
+  Connection db(":memory:");
+  const auto described = [&](std::string_view text) {
+    std::string list;
+    for (const auto& [name, type] : db.prepare(text).columns()) list += name + " " + type + ",";
+    return list;
+  };
+  EXPECT_EQ(described("EINSUM Z[i 2, k 3] = i + k"), "i INTEGER,k INTEGER,val INTEGER,");
+  EXPECT_EQ(described("EINSUM Z[i 2] = COMPLEX(i, 1)"), "i INTEGER,val COMPLEX,");
+  EXPECT_EQ(described("SELECT 1 AS a, 'x' AS b, 0.5 AS c"), "a INTEGER,b TEXT,c REAL,");
+  EXPECT_EQ(described("CREATE TABLE t (a)"), "");
+  EXPECT_EXCEPTION(db.prepare("EINSUM Z[i] = X[i]").columns(), UnknownName, "no tensor X");
+}
+
 TEST(ApiStatement, ParametersWorkInSqlToo) {
   Connection db(":memory:");
   db.execute("CREATE TABLE names (id INTEGER, name TEXT)");

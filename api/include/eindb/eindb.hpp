@@ -353,6 +353,12 @@ class EINDB_API QueryResult {
 
 // ---- Connections ---------------------------------------------------------------------------------------------------
 
+/// A column of the rows that a statement gives, as it is known before the statement runs.
+struct ColumnInfo {
+  std::string name;
+  std::string type;  ///< "INTEGER", "REAL", "TEXT", "BLOB", "COMPLEX"; empty: unknown, or not the same in all rows
+};
+
 /// A statement that is parsed once and executed with different values and tensors. Names are looked up at each
 /// execution. It keeps its database open.
 class EINDB_API Statement {
@@ -365,6 +371,9 @@ class EINDB_API Statement {
 
   /// The highest number of a parameter $1, $2, ... in the text.
   std::size_t parameter_count() const noexcept;
+  /// The columns of its rows, for an EINSUM its labels and val; empty for a statement without rows. It does not run,
+  /// but names are looked up, with the errors that execute() has then. Tensors that are bound to it are not known here.
+  std::vector<ColumnInfo> columns() const;
 
   /// Sets parameter $`number`, until it is set again. Exception{Value} for a number that the text lacks, or an integer
   /// beyond 63 bits.

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <eindb/eindb.hpp>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sqlite/host.hpp"
+
+namespace eindb_sqlite {
+
+/// What one connection of the host has of eindb: a connection of eindb's own to the same file, which is opened when it
+/// is first needed, and one in memory for what needs no file.
+///
+///     the host's connection --callbacks--> extension --eindb::Connection--> the same file, by the same SQLite
+///
+/// The two connections are two for SQLite as well: each sees what the other has committed, and locks hold between them.
+/// Therefore the file is opened only where the host's SQLite is the library that eindb is linked with: locks of POSIX
+/// belong to a process, and of two SQLites in it each would drop those of the other.
+///
+/// Owned by the functions and modules that the extension has registered, and so ends with the host's connection.
+/// Threads: those of the host's connection.
+class Database {
+ public:
+  explicit Database(sqlite3* host) : host_(host) {}
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  sqlite3* host() const { return host_; }
+
+  /// The connection for what reads; the file stays as it is. HostError where it must not be opened, eindb::Exception
+  /// where it cannot.
+  eindb::Connection& reading();
+  /// The connection for what may write. HostError{SQLITE_BUSY} where the host's own transaction has locked the file,
+  /// since that would wait for itself.
+  eindb::Connection& writing();
+  /// The one of them that a statement of eindb needs, by its first words.
+  eindb::Connection& for_statement(std::string_view text);
+  /// A database in memory, for queries over nothing but tensors that are attached.
+  eindb::Connection& in_memory();
+
+  /// Whether the file has tensors, as far as that is known without opening it.
+  bool may_have_tensors() const;
+  /// The names of all tensors; none where may_have_tensors() is false.
+  std::vector<std::string> tensor_names();
+
+  /// Runs `work`, which executes statements of the connection, on a thread of its own, and cancels them when the host's
+  /// statement is interrupted. Throws what `work` throws.
+  void run_interruptibly(eindb::Connection& connection, const std::function<void()>& work);
+
+ private:
+  void require_linked_sqlite() const;
+  void refuse_own_locks() const;
+
+  sqlite3* host_;
+  std::optional<eindb::Connection> file_;    // of the host's file; of its own database in memory where that has no file
+  bool reads_only_ = false;                  // file_ is read-only
+  std::optional<eindb::Connection> memory_;  // where file_ is that of a file
+};
+
+/// Whether a statement of eindb's is a query by its first words: EINSUM, SELECT, VALUES, WITH, EXPLAIN, SHOW, DESCRIBE.
+/// WITH may be the beginning of an UPDATE TENSOR nonetheless.
+bool begins_query(std::string_view text);
+/// The same without what does more than read: EXPLAIN ANALYZE runs what it explains, SHOW and DESCRIBE have other
+/// columns each time.
+bool begins_pure_query(std::string_view text);
+
+}  // namespace eindb_sqlite

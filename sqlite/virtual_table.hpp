@@ -1,0 +1,99 @@
+#pragma once
+
+#include <eindb/eindb.hpp>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sqlite/database.hpp"
+#include "sqlite/host.hpp"
+
+namespace eindb_sqlite {
+
+/// An exception as SQLite is told of it.
+struct Failure {
+  int code = SQLITE_ERROR;
+  std::string message;  ///< eindb's whole text, with the place and the hint
+};
+/// Of the exception that is being handled.
+Failure current_failure();
+
+/// A scan: rows of one statement of eindb's after the other.
+class Cursor : public sqlite3_vtab_cursor {
+ public:
+  Cursor() : sqlite3_vtab_cursor{} {}
+  virtual ~Cursor() = default;
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+
+  /// Begins again; the plan is that of Table::plan().
+  virtual void start(int number, const char* plan, std::span<sqlite3_value*> values) = 0;
+  virtual void give_column(sqlite3_context* context, int column) = 0;
+
+  void next();
+  bool is_at_end() const { return !has_row_; }
+  std::int64_t number() const { return number_; }
+
+ protected:
+  /// The rows of the result, from the first one.
+  void show(eindb::QueryResult result);
+  /// The same of a statement that may run long: `execute` runs on another thread, while interrupts of the host are
+  /// watched for.
+  void run(Database& database, eindb::Connection& connection, const std::function<eindb::QueryResult()>& execute);
+  eindb::QueryResult& result() { return *result_; }
+
+ private:
+  std::optional<eindb::QueryResult> result_;
+  bool has_row_ = false;
+  std::int64_t number_ = 0;
+};
+
+/// A virtual table as SQLite has opened it.
+class Table : public sqlite3_vtab {
+ public:
+  Table() : sqlite3_vtab{} {}
+  virtual ~Table() = default;
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  /// CREATE TABLE x(...), with its columns.
+  virtual std::string declaration() const = 0;
+  /// As xBestIndex; false if other constraints have to be usable.
+  virtual bool plan(sqlite3_index_info& info) = 0;
+  virtual std::unique_ptr<Cursor> open() = 0;
+};
+
+/// What makes the tables of one module.
+class TableMaker {
+ public:
+  TableMaker() = default;
+  virtual ~TableMaker() = default;
+  TableMaker(const TableMaker&) = delete;
+  TableMaker& operator=(const TableMaker&) = delete;
+
+  /// `arguments`: those of CREATE VIRTUAL TABLE ... USING module(...), without quotation marks; nullopt for the table
+  /// that has the module's own name.
+  virtual std::unique_ptr<Table> make(const std::optional<std::vector<std::string>>& arguments) = 0;
+  /// SQLITE_VTAB_INNOCUOUS: views and triggers of any database may use its tables; SQLITE_VTAB_DIRECTONLY: none may.
+  virtual int use() const = 0;
+};
+
+enum class Creation { Never, ByStatement };
+
+/// Registers the maker as a module of the host's connection, which owns it from here on; it takes the place of an
+/// earlier one of this name. Its table is there without CREATE VIRTUAL TABLE; `creation` says whether others can be
+/// created.
+void add_module(sqlite3* host, const std::string& name, std::unique_ptr<TableMaker> maker, Creation creation);
+/// Statements that were compiled before keep the module.
+void remove_module(sqlite3* host, const std::string& name);
+
+/// Plans the arguments of a table function: hidden columns, the first of which is `first`. Their values come in order,
+/// and the n-th bit of idxNum tells whether the n-th is there. False: see Table::plan().
+bool plan_arguments(sqlite3_index_info& info, int first, int count);
+
+}  // namespace eindb_sqlite
