@@ -196,6 +196,7 @@ void EinsumCall::read_row(Operand& operand, const HostStatement& rows) {
   for (int d = 0; d < rank; ++d) {
     if (rows.type(d) != SQLITE_INTEGER) fail(d, "an index is an integer");
     if (rows.integer(d) < 0) fail(d, "an index is not negative");
+    if (rows.integer(d) == std::numeric_limits<std::int64_t>::max()) fail(d, "an index is less than that");
     operand.indices.push_back(rows.integer(d));
   }
   switch (rows.type(rank)) {

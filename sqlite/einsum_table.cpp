@@ -27,7 +27,7 @@ class EinsumCursor final : public Cursor {
     for (auto* value : values.subspan(1)) operands.push_back(text_of(value, kWhat));
     show(compute_einsum(*database_, text_of(values[0], kWhat), operands));
     places_.fill(-1);
-    const auto& columns = result().columns();
+    const auto& columns = this->columns();
     for (std::size_t n = 0; n + 1 < columns.size(); ++n) {
       const char letter = columns[n].size() == 1 ? columns[n][0] : '.';
       if (letter >= 'a' && letter <= 'z') places_.at(static_cast<std::size_t>(letter - 'a')) = static_cast<int>(n);
@@ -35,7 +35,7 @@ class EinsumCursor final : public Cursor {
   }
 
   void give_column(sqlite3_context* context, int column) override {
-    const auto row = result().row();
+    const auto row = this->row();
     if (column == kKey) return give_key(context, row);
     if (column == kValue) return give(context, row.value(row.size() - 1));
     const int place = column < kFirstLetter ? -1 : places_.at(static_cast<std::size_t>(column - kFirstLetter));
@@ -92,7 +92,7 @@ class CreatedEinsumCursor final : public Cursor {
     show(compute_einsum(*database_, arguments_.front(), {arguments_.begin() + 1, arguments_.end()}));
   }
   void give_column(sqlite3_context* context, int column) override {
-    give(context, result().row().value(static_cast<std::size_t>(column)));
+    give(context, row().value(static_cast<std::size_t>(column)));
   }
 
  private:
@@ -133,9 +133,17 @@ class EinsumMaker final : public TableMaker {
  public:
   explicit EinsumMaker(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
-  std::unique_ptr<Table> make(const std::optional<std::vector<std::string>>& arguments) override {
-    if (arguments) return std::make_unique<CreatedEinsumTable>(database_, *arguments);
-    return std::make_unique<EinsumTable>(database_);
+  std::unique_ptr<Table> make(const std::optional<CreatedTable>& created) override {
+    if (!created) return std::make_unique<EinsumTable>(database_);
+    // Functions that a file from elsewhere must not call could be in the query of an operand.
+    for (const auto& operand : created->arguments) {
+      if (!created->is_temporary && operand.starts_with('(')) {
+        throw HostError(
+            "a query as an operand is for temporary tables\n  hint: CREATE VIRTUAL TABLE temp.Z, or a view of the "
+            "query");
+      }
+    }
+    return std::make_unique<CreatedEinsumTable>(database_, created->arguments);
   }
   // An operand may be a query with functions of the program's.
   int use() const override { return SQLITE_VTAB_DIRECTONLY; }

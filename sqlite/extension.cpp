@@ -42,7 +42,8 @@ void answer(sqlite3_context* context, F&& f) noexcept {
 std::string execute(Functions& functions, std::span<sqlite3_value*> values) {
   if (values.empty()) throw HostError("eindb_exec() has a statement as its argument, and then values for $1, $2, ...");
   const auto text = text_of(values[0], "the statement of eindb_exec() is a text");
-  auto& connection = functions.database->for_statement(text);
+  const bool is_one = text.find(';') == std::string::npos;  // if not, the first one tells nothing of the others
+  auto& connection = is_one ? functions.database->for_statement(text) : functions.database->writing();
   std::string status;
   functions.database->run_interruptibly(connection, [&] {
     if (values.size() == 1) {

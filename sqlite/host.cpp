@@ -3,9 +3,13 @@
 namespace eindb_sqlite {
 
 HostStatement::HostStatement(sqlite3* host, const std::string& sql) : host_(host) {
-  const int code = sqlite3_prepare_v2(host, sql.c_str(), static_cast<int>(sql.size()), &statement_, nullptr);
+  const char* rest = nullptr;
+  const int code = sqlite3_prepare_v2(host, sql.c_str(), static_cast<int>(sql.size()), &statement_, &rest);
   if (code != SQLITE_OK) throw HostError(sqlite3_errmsg(host), code);
   if (statement_ == nullptr) throw HostError("there is no statement in: " + sql);
+  if (std::string_view(rest).find_first_not_of(" \n\t") == std::string_view::npos) return;
+  sqlite3_finalize(statement_);
+  throw HostError("there is more than one statement in: " + sql);
 }
 
 HostStatement& HostStatement::bind(int parameter, std::string_view text) {

@@ -30,7 +30,7 @@ class FunctionCursor final : public Cursor {
   }
 
   void give_column(sqlite3_context* context, int column) override {
-    const auto row = result().row();
+    const auto row = this->row();
     const int value = column - kFirstValue;
     if (value >= 0 && static_cast<std::size_t>(value) < row.size())
       return give(context, row.value(static_cast<std::size_t>(value)));
@@ -44,7 +44,7 @@ class FunctionCursor final : public Cursor {
     std::string text;
     for (std::size_t n = 0; n < row.size(); ++n) {
       text += n == 0 ? '{' : ',';
-      append_json(text, std::string_view(result().columns()[n]));
+      append_json(text, std::string_view(this->columns()[n]));
       text += ':';
       append_json(text, row.value(n));
     }
@@ -85,9 +85,9 @@ struct CreatedQuery {
   std::vector<eindb::ColumnInfo> columns;
 };
 
-class CreatedCursor final : public Cursor {
+class CreatedQueryCursor final : public Cursor {
  public:
-  CreatedCursor(std::shared_ptr<Database> database, std::shared_ptr<const CreatedQuery> query)
+  CreatedQueryCursor(std::shared_ptr<Database> database, std::shared_ptr<const CreatedQuery> query)
       : database_(std::move(database)), query_(std::move(query)) {}
 
   void start(int /*number*/, const char* /*plan*/, std::span<sqlite3_value*> /*values*/) override {
@@ -101,7 +101,7 @@ class CreatedCursor final : public Cursor {
   }
 
   void give_column(sqlite3_context* context, int column) override {
-    give(context, result().row().value(static_cast<std::size_t>(column)));
+    give(context, row().value(static_cast<std::size_t>(column)));
   }
 
  private:
@@ -109,9 +109,9 @@ class CreatedCursor final : public Cursor {
   std::shared_ptr<const CreatedQuery> query_;
 };
 
-class CreatedTable final : public Table {
+class CreatedQueryTable final : public Table {
  public:
-  CreatedTable(std::shared_ptr<Database> database, const std::string& text) : database_(std::move(database)) {
+  CreatedQueryTable(std::shared_ptr<Database> database, const std::string& text) : database_(std::move(database)) {
     auto columns = database_->reading().prepare(text).columns();
     query_ = std::make_shared<const CreatedQuery>(CreatedQuery{.text = text, .columns = std::move(columns)});
     if (query_->columns.empty()) throw HostError("the statement gives no rows\n  hint: eindb_exec() runs it");
@@ -125,7 +125,7 @@ class CreatedTable final : public Table {
     return true;
   }
 
-  std::unique_ptr<Cursor> open() override { return std::make_unique<CreatedCursor>(database_, query_); }
+  std::unique_ptr<Cursor> open() override { return std::make_unique<CreatedQueryCursor>(database_, query_); }
 
  private:
   std::shared_ptr<Database> database_;
@@ -136,17 +136,17 @@ class QueryMaker final : public TableMaker {
  public:
   explicit QueryMaker(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
-  std::unique_ptr<Table> make(const std::optional<std::vector<std::string>>& arguments) override {
-    if (!arguments) return std::make_unique<FunctionTable>(database_);
-    if (arguments->size() != 1) {
+  std::unique_ptr<Table> make(const std::optional<CreatedTable>& created) override {
+    if (!created) return std::make_unique<FunctionTable>(database_);
+    if (created->arguments.size() != 1) {
       throw HostError(
           "CREATE VIRTUAL TABLE ... USING eindb_query('QUERY') takes one argument\n"
           "  hint: put the query in single quotes, and double those in it");
     }
     // A file from elsewhere may have such a table, and whoever reads that must not thereby write files, say.
-    if (!begins_pure_query(arguments->front()))
+    if (!begins_pure_query(created->arguments.front()))
       throw HostError("a virtual table is of a query: EINSUM, SELECT, VALUES, WITH or EXPLAIN");
-    return std::make_unique<CreatedTable>(database_, arguments->front());
+    return std::make_unique<CreatedQueryTable>(database_, created->arguments.front());
   }
   int use() const override { return SQLITE_VTAB_DIRECTONLY; }
 

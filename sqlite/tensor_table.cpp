@@ -39,26 +39,45 @@ ShownTensor tensor_of(Database& database, const std::string& name) {
   return tensor;
 }
 
+/// The statement of a scan in parts.
+struct TensorPlan {
+  std::string selection;
+  std::string conditions;
+  std::string order;
+  friend bool operator==(const TensorPlan&, const TensorPlan&) = default;
+
+  std::string text() const { return selection + conditions + order; }
+};
+
 class TensorCursor final : public Cursor {
  public:
-  explicit TensorCursor(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+  /// `plans` may grow, and outlives the cursor.
+  TensorCursor(std::shared_ptr<Database> database, const std::vector<TensorPlan>& plans)
+      : database_(std::move(database)), plans_(plans) {}
 
-  void start(int /*number*/, const char* plan, std::span<sqlite3_value*> values) override {
-    if (!statement_ || text_ != plan) {
-      text_ = plan;
-      statement_.emplace(database_->reading().prepare(text_));
-    }
+  void start(int number, const char* /*plan*/, std::span<sqlite3_value*> values) override {
+    const auto& plan = plans_.at(static_cast<std::size_t>(number));
+    const bool has_blobs =
+        std::any_of(values.begin(), values.end(), [](auto* value) { return sqlite3_value_type(value) == SQLITE_BLOB; });
+    // The host has to compare with BLOBs, which eindb has no parameters of.
+    if (has_blobs) return show(database_->reading().execute(plan.selection + plan.order));
+    if (!statement_ || number_ != number) statement_.emplace(database_->reading().prepare(plan.text()));
+    number_ = number;
     for (std::size_t n = 0; n < values.size(); ++n) bind(*statement_, n + 1, values[n]);
     show(statement_->execute());
   }
 
   void give_column(sqlite3_context* context, int column) override {
-    give(context, result().row().value(static_cast<std::size_t>(column)));
+    give(context, row().value(static_cast<std::size_t>(column)));
   }
+
+  /// The number of the cell, by which SQLite knows rows that it finds by several conditions.
+  std::int64_t number() const override { return row().get<std::int64_t>(row().size() - 1); }
 
  private:
   std::shared_ptr<Database> database_;
-  std::string text_;
+  const std::vector<TensorPlan>& plans_;
+  int number_ = 0;  // of the statement's plan
   std::optional<eindb::Statement> statement_;
 };
 
@@ -85,6 +104,7 @@ class TensorTable final : public Table {
 
   std::shared_ptr<Database> database_;
   ShownTensor tensor_;
+  std::vector<TensorPlan> plans_;
 };
 
 class TensorMaker final : public TableMaker {
@@ -92,7 +112,7 @@ class TensorMaker final : public TableMaker {
   TensorMaker(std::shared_ptr<Database> database, std::string name)
       : database_(std::move(database)), name_(std::move(name)) {}
 
-  std::unique_ptr<Table> make(const std::optional<std::vector<std::string>>& /*arguments*/) override {
+  std::unique_ptr<Table> make(const std::optional<CreatedTable>& /*created*/) override {
     return std::make_unique<TensorTable>(database_, tensor_of(*database_, name_));
   }
   // It only reads, and only from the same database.
@@ -119,14 +139,15 @@ std::string_view operator_of(int op) {
   }
 }
 
-/// The columns that the host reads; NULL stands for the others, so that eindb need not read values, say.
+/// The columns that the host reads, and the number of the cell. NULL stands for the others, so that eindb need not read
+/// values, say.
 std::string TensorTable::selection(const sqlite3_index_info& info) const {
   std::string text;
   for (std::size_t n = 0; n < tensor_.columns.size(); ++n) {
     const bool is_used = ((info.colUsed >> std::min<std::size_t>(n, 63)) & 1U) != 0;
     text += (n == 0 ? "SELECT " : ", ") + (is_used ? quoted(tensor_.columns[n].name) : "NULL");
   }
-  return text + " FROM " + quoted(tensor_.name);
+  return text + ", rowid FROM " + quoted(tensor_.name);
 }
 
 /// Those on indices. The host checks them again, so that what eindb's SQL takes for equal need not be equal.
@@ -166,12 +187,14 @@ std::string TensorTable::order(sqlite3_index_info& info) const {
   return text;
 }
 
+// SQLite is given the plan's number; the text is for its EXPLAIN.
 bool TensorTable::plan(sqlite3_index_info& info) {
-  const auto where = conditions(info);
-  const auto text = selection(info) + where + order(info);
-  info.idxStr = sqlite3_mprintf("%s", text.c_str());
-  if (info.idxStr == nullptr) throw std::bad_alloc();
+  TensorPlan plan{.selection = selection(info), .conditions = conditions(info), .order = order(info)};
+  info.idxStr = sqlite3_mprintf("%s", plan.text().c_str());
   info.needToFreeIdxStr = 1;
+  const auto known = std::find(plans_.begin(), plans_.end(), plan);
+  info.idxNum = static_cast<int>(known - plans_.begin());
+  if (known == plans_.end()) plans_.push_back(std::move(plan));
   return true;
 }
 
@@ -181,7 +204,7 @@ std::unique_ptr<Cursor> TensorTable::open() {
     add_tensor(database_, tensor_.name);
     throw HostError("tensor " + tensor_.name + " has other columns now", SQLITE_SCHEMA);
   }
-  return std::make_unique<TensorCursor>(database_);
+  return std::make_unique<TensorCursor>(database_, plans_);
 }
 
 std::set<std::string> modules_of(sqlite3* host) {

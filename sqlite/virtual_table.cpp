@@ -50,13 +50,14 @@ int connect(sqlite3* host, void* aux, int argc, const char* const* argv, sqlite3
             char** message) noexcept {
   return guarded(*message, [&] {
     auto& maker = *static_cast<TableMaker*>(aux);
-    std::optional<std::vector<std::string>> arguments;
+    std::optional<CreatedTable> created;
     const std::span words(argv, static_cast<std::size_t>(argc));
     if (argc > 3 || !equal_names(words[0], words[2])) {
-      arguments.emplace();
-      for (const auto* word : words.subspan(3)) arguments->push_back(without_marks(word));
+      created.emplace();
+      created->is_temporary = equal_names(words[1], "temp");
+      for (const auto* word : words.subspan(3)) created->arguments.push_back(without_marks(word));
     }
-    auto table = maker.make(arguments);
+    auto table = maker.make(created);
     const int code = sqlite3_declare_vtab(host, table->declaration().c_str());
     if (code != SQLITE_OK) throw HostError(sqlite3_errmsg(host), code);
     sqlite3_vtab_config(host, maker.use());
@@ -111,8 +112,10 @@ int column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int number) no
 }
 
 int rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* result) noexcept {
-  *result = static_cast<Cursor*>(cursor)->number();
-  return SQLITE_OK;
+  return guarded(cursor->pVtab->zErrMsg, [&] {
+    *result = static_cast<Cursor*>(cursor)->number();
+    return SQLITE_OK;
+  });
 }
 
 constexpr sqlite3_module make_module(Creation creation) {

@@ -37,7 +37,8 @@ class Cursor : public sqlite3_vtab_cursor {
 
   void next();
   bool is_at_end() const { return !has_row_; }
-  std::int64_t number() const { return number_; }
+  /// The rowid: the same whenever the row is found.
+  virtual std::int64_t number() const { return number_; }
 
  protected:
   /// The rows of the result, from the first one.
@@ -45,7 +46,8 @@ class Cursor : public sqlite3_vtab_cursor {
   /// The same of a statement that may run long: `execute` runs on another thread, while interrupts of the host are
   /// watched for.
   void run(Database& database, eindb::Connection& connection, const std::function<eindb::QueryResult()>& execute);
-  eindb::QueryResult& result() { return *result_; }
+  eindb::RowView row() const { return result_->row(); }
+  const std::vector<std::string>& columns() const { return result_->columns(); }
 
  private:
   std::optional<eindb::QueryResult> result_;
@@ -68,6 +70,13 @@ class Table : public sqlite3_vtab {
   virtual std::unique_ptr<Cursor> open() = 0;
 };
 
+/// A table as CREATE VIRTUAL TABLE has it.
+struct CreatedTable {
+  /// Whether it is in schema temp, and so of this connection's making. Others may come with a file from elsewhere.
+  bool is_temporary = false;
+  std::vector<std::string> arguments;  ///< without quotation marks
+};
+
 /// What makes the tables of one module.
 class TableMaker {
  public:
@@ -76,9 +85,8 @@ class TableMaker {
   TableMaker(const TableMaker&) = delete;
   TableMaker& operator=(const TableMaker&) = delete;
 
-  /// `arguments`: those of CREATE VIRTUAL TABLE ... USING module(...), without quotation marks; nullopt for the table
-  /// that has the module's own name.
-  virtual std::unique_ptr<Table> make(const std::optional<std::vector<std::string>>& arguments) = 0;
+  /// `created`: what CREATE VIRTUAL TABLE ... USING module(...) says; nullopt for the table with the module's own name.
+  virtual std::unique_ptr<Table> make(const std::optional<CreatedTable>& created) = 0;
   /// SQLITE_VTAB_INNOCUOUS: views and triggers of any database may use its tables; SQLITE_VTAB_DIRECTONLY: none may.
   virtual int use() const = 0;
 };

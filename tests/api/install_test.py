@@ -5,6 +5,7 @@ linked and run.
 """
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -49,6 +50,17 @@ class Install(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.scratch.cleanup()
+
+    def test_the_extension_is_loaded_from_where_it_is_installed(self):
+        extensions = list(self.prefix.rglob("eindb/eindb.so"))
+        if FLAGS:
+            return self.assertEqual(extensions, [])
+        self.assertEqual([extension.parent.parent for extension in extensions], [self.library.parent])
+        db = sqlite3.connect(self.root / "my.db")
+        db.enable_load_extension(True)
+        db.load_extension(str(extensions[0].with_suffix("")))
+        self.assertEqual(db.execute("SELECT val FROM einsum('i,i->', '(SELECT 0, 2)', '(SELECT 0, 3)')").fetchall(), [(6,)])
+        db.close()
 
     def test_the_example_is_built_by_find_package_and_gives_what_it_says(self):
         build = self.root / "example"

@@ -2,8 +2,8 @@
 """docs_test.py EINDB FILE...: runs the examples of the documentation.
 
 The ```sql blocks of each Markdown file are run in order, in one database and in a fresh folder, and so are ```python
-blocks and ```sh blocks, which find the program as `eindb`. A block marked error (```sql error) must fail. A ```text
-block after it is its output in box mode, or its error message if it must fail.
+blocks and ```sh blocks, which find the program and the extension for SQLite as `eindb`. A block marked error (```sql
+error) must fail. A ```text block after it is its output in box mode, or its error message if it must fail.
 
 Then all ```sql blocks of a file are typed into one shell, in order, so that what one of them sets must not break a later
 one: each must fail or not, and print, as before.
@@ -22,8 +22,9 @@ def run(eindb, language, text, folder):
                "sh": ["sh", "-e", "-c", text],
                "python": [sys.executable, "-c", text]}[language]
     search = os.pathsep.join([os.path.dirname(eindb), os.environ["PATH"]])
+    extensions = os.path.join(os.path.dirname(eindb), "sqlite")
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, stdin=subprocess.DEVNULL,
-                          env={**os.environ, "PATH": search, "HOME": folder})
+                          env={**os.environ, "PATH": search, "HOME": folder, "LD_LIBRARY_PATH": extensions})
     return done.returncode, done.stdout, done.stderr
 
 
