@@ -123,7 +123,12 @@ bool Database::may_have_tensors() const {
 
 std::vector<std::string> Database::tensor_names() {
   if (!may_have_tensors()) return {};
-  return reading().tensor_names();
+  if (file_of(host_).empty() || is_linked_sqlite()) return reading().tensor_names();
+  // So that whoever reads one is told why that cannot be.
+  std::vector<std::string> names;
+  HostStatement select(host_, "SELECT name FROM main.eindb_tensors");
+  while (select.step()) names.push_back(select.text(0));
+  return names;
 }
 
 eindb::Connection& Database::reading() {

@@ -44,7 +44,8 @@ class Database {
 
   /// Whether the file has tensors, as far as that is known without opening it.
   bool may_have_tensors() const;
-  /// The names of all tensors; none where may_have_tensors() is false.
+  /// The names of all tensors; none where may_have_tensors() is false. They are known also where the file must not be
+  /// opened.
   std::vector<std::string> tensor_names();
 
   /// Runs `work`, which executes statements of the connection, on a thread of its own, and cancels them when the host's

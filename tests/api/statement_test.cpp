@@ -43,7 +43,7 @@ TEST(ApiStatement, ColumnsAreKnownBeforeItRuns) {
     for (const auto& [name, type] : db.prepare(text).columns()) list += name + " " + type + ",";
     return list;
   };
-  EXPECT_EQ(described("EINSUM Z[i 2, k 3] = i + k"), "i INTEGER,k INTEGER,val INTEGER,");
+  EXPECT_EQ(described("EINSUM Z[i 2, k 3] = CAST(i + k AS INT64)"), "i INTEGER,k INTEGER,val INTEGER,");
   EXPECT_EQ(described("EINSUM Z[i 2] = COMPLEX(i, 1)"), "i INTEGER,val COMPLEX,");
   EXPECT_EQ(described("SELECT 1 AS a, 'x' AS b, 0.5 AS c"), "a INTEGER,b TEXT,c REAL,");
   EXPECT_EQ(described("CREATE TABLE t (a)"), "");
