@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "sqlite/einsum_operands.hpp"
+#include "sqlite/einsum_call.hpp"
 #include "sqlite/values.hpp"
 
 namespace eindb_sqlite {
@@ -16,16 +16,27 @@ constexpr int kTooMany = kSubscripts + kOperands + 1;  // where an argument too 
 constexpr int kFirstLetter = kTooMany + 1;
 constexpr std::size_t kLetters = 26;
 
+/// What idxStr begins with: whether rows of value 0 are left out.
+constexpr char kNoZeros = 'n';
+
+void plan_zeros(sqlite3_index_info& info, int value) {
+  // SQLite does not change it, nor free it.
+  static char no_zeros[] = "nonzero";
+  static char all[] = "all";
+  info.idxStr = excludes_zeros(info, value) ? no_zeros : all;
+}
+
 class EinsumCursor final : public Cursor {
  public:
   explicit EinsumCursor(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
-  void start(int given, const char* /*plan*/, std::span<sqlite3_value*> values) override {
+  void start(int given, const char* plan, std::span<sqlite3_value*> values) override {
     constexpr auto kWhat = "the arguments of einsum() are texts: the subscripts, then the name of each operand";
     if (values.size() < 2 || (given & (given + 1)) != 0) throw HostError(kWhat);
     std::vector<std::string> operands;
     for (auto* value : values.subspan(1)) operands.push_back(text_of(value, kWhat));
-    show(compute_einsum(*database_, text_of(values[0], kWhat), operands));
+    auto computed = compute_einsum(*database_, text_of(values[0], kWhat), operands, *plan == kNoZeros);
+    show(std::move(computed.rows), std::move(computed.operands));
     places_.fill(-1);
     const auto& columns = this->columns();
     for (std::size_t n = 0; n + 1 < columns.size(); ++n) {
@@ -62,10 +73,10 @@ class EinsumTable final : public Table {
   explicit EinsumTable(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   std::string declaration() const override {
-    std::string text = "CREATE TABLE x(key TEXT, val, subscripts HIDDEN";
+    std::string text = "CREATE TABLE x(key TEXT, val NUMERIC, subscripts HIDDEN";
     for (int n = 1; n <= kOperands; ++n) text += ", operand" + std::to_string(n) + " HIDDEN";
     text += ", excess HIDDEN";
-    for (char letter = 'a'; letter <= 'z'; ++letter) text += std::string(", ") + letter + " INTEGER HIDDEN";
+    for (char letter = 'a'; letter <= 'z'; ++letter) text += std::string(", ") + letter + " NUMERIC HIDDEN";
     return text + ")";
   }
 
@@ -74,6 +85,7 @@ class EinsumTable final : public Table {
       if (constraint.iColumn == kTooMany)
         throw HostError("einsum() takes subscripts and at most " + std::to_string(kOperands) + " operands");
     }
+    plan_zeros(info, kValue);
     return plan_arguments(info, kSubscripts, kOperands + 1);
   }
 
@@ -88,8 +100,10 @@ class CreatedEinsumCursor final : public Cursor {
   CreatedEinsumCursor(std::shared_ptr<Database> database, const std::vector<std::string>& arguments)
       : database_(std::move(database)), arguments_(arguments) {}
 
-  void start(int /*number*/, const char* /*plan*/, std::span<sqlite3_value*> /*values*/) override {
-    show(compute_einsum(*database_, arguments_.front(), {arguments_.begin() + 1, arguments_.end()}));
+  void start(int /*number*/, const char* plan, std::span<sqlite3_value*> /*values*/) override {
+    auto computed =
+        compute_einsum(*database_, arguments_.front(), {arguments_.begin() + 1, arguments_.end()}, *plan == kNoZeros);
+    show(std::move(computed.rows), std::move(computed.operands));
   }
   void give_column(sqlite3_context* context, int column) override {
     give(context, row().value(static_cast<std::size_t>(column)));
@@ -111,12 +125,13 @@ class CreatedEinsumTable final : public Table {
 
   std::string declaration() const override {
     std::vector<eindb::ColumnInfo> columns;
-    for (const auto& label : result_labels(arguments_.front())) columns.push_back({.name = label, .type = ""});
-    columns.push_back({.name = "val", .type = ""});
+    for (const auto& label : result_labels(arguments_.front())) columns.push_back({.name = label, .type = "NUMERIC"});
+    columns.push_back({.name = "val", .type = "NUMERIC"});
     return declaration_of(columns);
   }
 
   bool plan(sqlite3_index_info& info) override {
+    plan_zeros(info, static_cast<int>(result_labels(arguments_.front()).size()));
     info.estimatedCost = 1e6;
     info.estimatedRows = 1000;
     return true;

@@ -150,7 +150,8 @@ std::string TensorTable::selection(const sqlite3_index_info& info) const {
   return text + ", rowid FROM " + quoted(tensor_.name);
 }
 
-/// Those on indices. The host checks them again, so that what eindb's SQL takes for equal need not be equal.
+/// Those on indices, and whether zeros count. The host checks them again, so that what eindb's SQL takes for equal need
+/// not be equal.
 std::string TensorTable::conditions(sqlite3_index_info& info) const {
   std::string text;
   int given = 0;
@@ -169,6 +170,12 @@ std::string TensorTable::conditions(sqlite3_index_info& info) const {
     text += op;
     text += '$' + std::to_string(given);
     share *= constraint.op == SQLITE_INDEX_CONSTRAINT_EQ ? kEqualShare : kRangeShare;
+  }
+  // So eindb passes over what is zero.
+  if (tensor_.columns[static_cast<std::size_t>(labels)].type != "TEXT" && excludes_zeros(info, labels)) {
+    text +=
+        (text.empty() ? " WHERE " : " AND ") + quoted(tensor_.columns[static_cast<std::size_t>(labels)].name) + " <> 0";
+    share *= kRangeShare;
   }
   info.estimatedRows = static_cast<sqlite3_int64>(std::max(1.0, kCells * share));
   info.estimatedCost = std::max(1.0, kCells * share) + 50;  // a statement takes as long as some rows

@@ -5,6 +5,9 @@
 namespace eindb_sqlite {
 namespace {
 
+/// The release that has sqlite3_vtab_rhs_value().
+constexpr int kTellsNumbers = 3038000;
+
 int code_of(eindb::ErrorCode code) {
   switch (code) {
     case eindb::ErrorCode::Busy:
@@ -29,6 +32,19 @@ int guarded(char*& message, F&& f) noexcept {
     } catch (...) {
       return SQLITE_NOMEM;
     }
+  }
+}
+
+/// Whether 0 does not compare so with the number.
+bool holds_for_no_zero(int op, double number) {
+  switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_NE: return number == 0;
+    case SQLITE_INDEX_CONSTRAINT_EQ: return number != 0;
+    case SQLITE_INDEX_CONSTRAINT_GT: return number >= 0;
+    case SQLITE_INDEX_CONSTRAINT_GE: return number > 0;
+    case SQLITE_INDEX_CONSTRAINT_LT: return number <= 0;
+    case SQLITE_INDEX_CONSTRAINT_LE: return number < 0;
+    default: return false;
   }
 }
 
@@ -162,7 +178,9 @@ void Cursor::next() {
   ++number_;
 }
 
-void Cursor::show(eindb::QueryResult result) {
+void Cursor::show(eindb::QueryResult result, std::shared_ptr<const void> source) {
+  result_.reset();
+  source_ = std::move(source);
   result_.emplace(std::move(result));
   has_row_ = result_->next();
   number_ = 0;
@@ -183,6 +201,20 @@ void add_module(sqlite3* host, const std::string& name, std::unique_ptr<TableMak
 
 void remove_module(sqlite3* host, const std::string& name) {
   sqlite3_create_module_v2(host, name.c_str(), nullptr, nullptr, nullptr);
+}
+
+bool excludes_zeros(sqlite3_index_info& info, int value) {
+  if (sqlite3_libversion_number() < kTellsNumbers) return false;
+  for (int n = 0; n < info.nConstraint; ++n) {
+    const auto& constraint = info.aConstraint[n];
+    sqlite3_value* number = nullptr;
+    if (constraint.usable == 0 || constraint.iColumn != value) continue;
+    if (sqlite3_vtab_rhs_value(&info, n, &number) != SQLITE_OK || number == nullptr) continue;
+    const int type = sqlite3_value_type(number);
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) continue;
+    if (holds_for_no_zero(constraint.op, sqlite3_value_double(number))) return true;
+  }
+  return false;
 }
 
 bool plan_arguments(sqlite3_index_info& info, int first, int count) {

@@ -41,8 +41,8 @@ class Cursor : public sqlite3_vtab_cursor {
   virtual std::int64_t number() const { return number_; }
 
  protected:
-  /// The rows of the result, from the first one.
-  void show(eindb::QueryResult result);
+  /// The rows of the result, from the first one; `source` is kept until they have been read.
+  void show(eindb::QueryResult result, std::shared_ptr<const void> source = nullptr);
   /// The same of a statement that may run long: `execute` runs on another thread, while interrupts of the host are
   /// watched for.
   void run(Database& database, eindb::Connection& connection, const std::function<eindb::QueryResult()>& execute);
@@ -50,6 +50,7 @@ class Cursor : public sqlite3_vtab_cursor {
   const std::vector<std::string>& columns() const { return result_->columns(); }
 
  private:
+  std::shared_ptr<const void> source_;  // before the result, which reads it
   std::optional<eindb::QueryResult> result_;
   bool has_row_ = false;
   std::int64_t number_ = 0;
@@ -99,6 +100,10 @@ enum class Creation { Never, ByStatement };
 void add_module(sqlite3* host, const std::string& name, std::unique_ptr<TableMaker> maker, Creation creation);
 /// Statements that were compiled before keep the module.
 void remove_module(sqlite3* host, const std::string& name);
+
+/// Whether a condition on column `value` holds for no zero, as val <> 0 and val > 1.5. A result of few values in large
+/// extents can be read only so. SQLite tells the numbers that stand in the statement since 3.38.
+bool excludes_zeros(sqlite3_index_info& info, int value);
 
 /// Plans the arguments of a table function: hidden columns, the first of which is `first`. Their values come in order,
 /// and the n-th bit of idxNum tells whether the n-th is there. False: see Table::plan().

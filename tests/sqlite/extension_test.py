@@ -152,6 +152,45 @@ class Einsum(Extension):
         self.assertEqual(got, expected)
         self.assertTrue(all(type(number) is int for *_, number in got))
 
+    def test_few_cells_in_large_extents(self):
+        self.db = self.connect()
+        rows = {(int(i), int(j)): int(v) for i, j, v in self.random.integers(1, 300000, (5000, 3))}
+        self.db.execute("CREATE TABLE L (i, j, v)")
+        self.db.executemany("INSERT INTO L VALUES (?, ?, ?)", [(*index, number) for index, number in rows.items()])
+        self.db.execute("CREATE VIRTUAL TABLE temp.P USING einsum('ij,kj->ik', L, L)")
+        for got, expected in (
+            ("SELECT i, val FROM einsum('ij->i', 'L') WHERE val <> 0", "SELECT i, SUM(v) FROM L GROUP BY i"),
+            ("SELECT val FROM einsum('ij->', 'L')", "SELECT SUM(v) FROM L"),
+            ("SELECT i, k, val FROM einsum('ij,kj->ik', 'L', 'L') WHERE val > 0",
+             "SELECT a.i, b.i, SUM(a.v * b.v) FROM L a JOIN L b USING (j) GROUP BY a.i, b.i"),
+            ("SELECT * FROM P WHERE val > 0.5", "SELECT a.i, b.i, SUM(a.v * b.v) FROM L a JOIN L b USING (j) GROUP BY a.i, b.i"),
+            ("SELECT j, val FROM einsum('ij,i->j', '(SELECT i, j, v + 0.5 FROM L)', '(SELECT DISTINCT i, 2 FROM L)') WHERE 0 <> val",
+             "SELECT j, SUM((v + 0.5) * 2) FROM L GROUP BY j"),
+        ):  # fmt: skip
+            with self.subTest(got=got):
+                got, expected = sorted(self.db.execute(got).fetchall()), sorted(self.db.execute(expected).fetchall())
+                self.assertGreater(len(got), 0)
+                self.assertEqual(got, expected)  # integers and halves, all of them exact
+        run(self.db, "CREATE TENSOR S (i 300000, j 300000) INT64 AS SELECT * FROM L")
+        for condition in ("val <> 0", "val > 250000", "0 < val AND i = 7", "val = 5"):
+            got, expected = (self.db.execute(f"SELECT * FROM {table} WHERE {condition.replace('val', name)} ORDER BY 1, 2").fetchall()
+                             for table, name in (("S", "val"), ("L", "v")))
+            self.assertEqual(got, expected)
+
+    def test_zeros(self):
+        self.db = self.connect()
+        self.db.execute("CREATE TABLE N (i, v)")
+        self.db.executemany("INSERT INTO N VALUES (?, ?)", [(0, -1.5), (2, 2), (3, None), (4, 0)])
+        run(self.db, "CREATE TENSOR N2 (i 5) AS SELECT * FROM N")
+        self.db.execute("CREATE TABLE dense AS SELECT * FROM N2")
+        self.assertEqual(self.db.execute("SELECT i, val FROM dense WHERE i = 1").fetchall(), [(1, 0.0)])
+        for condition in ("<> 0", "<> 1", "> 0", "> -1", ">= 0", ">= 1", "< 0", "< 1", "<= 0", "<= -1", "= 2", "= 0", "IS NULL",
+                          "IS NOT NULL", "> '0'", "<> NULL", "IS NOT 0", "IN (0, 2)", "BETWEEN 1 AND 3", "<> i", "<> 0.0"):  # fmt: skip
+            expected = self.db.execute(f"SELECT i, val FROM dense WHERE val {condition}").fetchall()
+            for table in ("N2", "einsum('i->i', 'N')"):
+                with self.subTest(condition=condition, table=table):
+                    self.assertEqual(self.db.execute(f"SELECT i, val FROM {table} WHERE val {condition}").fetchall(), expected)
+
     def test_columns(self):
         self.fill("A", np.ones((2, 3)), 1)
         self.assertEqual(self.db.execute("SELECT * FROM einsum('ij->j', 'A') LIMIT 1").fetchall(), [("[0]", 2.0)])
@@ -213,8 +252,8 @@ class Einsum(Extension):
             ("2 extents are given", "i->i", "(SELECT 2, 1)(3, 4)"),
             ("label i has 2 indices in T and 3 in A", "i,ij->i", "T", "A(3, 3)"),
             ("leave out those given", "i->i", "T(2)"),
-            ("too large for an array", "ij->i", "(SELECT 1000000, 1000000, 1)"),
-            ("too large for an array", "ij->i", "(SELECT 9223372036854775806, 9223372036854775806, 1)"),
+            ("too large for an array", "i,jk->i", "T", "(SELECT 1000000, 1000000, 1)"),
+            ("more elements than 64 bits can count", "ij->i", "(SELECT 9223372036854775806, 9223372036854775806, 1)"),
             ("more than one statement", "i->i", "(SELECT 0, 1) ; DELETE FROM A"),
             ("are texts", "i->i"), ("are texts", 1, 2), ("are texts", "i->i", None),
             ("at most 8 operands", "i,i,i,i,i,i,i,i,i->i", *["T"] * 9),
