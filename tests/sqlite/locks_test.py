@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 """locks_test.py EXTENSION EINDB: one file that SQLite, the extension and eindb open side by side; how connections end."""
-import ctypes
 import hashlib
 import os
 import re
