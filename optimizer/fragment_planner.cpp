@@ -190,9 +190,9 @@ class FragmentPlanner {
 
   // Whether a row of a tile is found in less time among its cells than among its plain values.
   static bool selects_cells(const InputTensor& tensor) {
-    constexpr double kMostDense = 0.125;
+    constexpr double kMostCells = 0.125;
     const auto& [stored, at, parameters, cells, as_cells] = *tensor.selection;
-    return cells && *cells <= kMostDense * static_cast<double>(stored.shape().element_count()) &&
+    return cells && *cells <= kMostCells * static_cast<double>(stored.shape().element_count()) &&
            !has_scales(tensor.encoding) && CellBlock::may_have(stored.shape());
   }
 
