@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kBits = 64;              // of a word
+constexpr std::int64_t kWordBits = 64;          // of a word
 constexpr std::int64_t kTruthDepth = 64 * 128;  // of packed rows: a panel of each operand fits the first-level cache
 constexpr std::int64_t kRowsPacked = 512;       // of the left operand at a time
 constexpr std::int64_t kColumnsPacked = 1024;   // of the right operand
@@ -48,12 +48,12 @@ std::int64_t TruthRun::panel_bytes() const {
 
 std::int64_t TruthRun::words_of_left() const {
   return in_panels(std::min(matrices_.rows(), kRowsPacked), table_.truth_rows) *
-         ceil_divide(std::min(matrices_.depth(), kTruthDepth), kBits);
+         ceil_divide(std::min(matrices_.depth(), kTruthDepth), kWordBits);
 }
 
 std::int64_t TruthRun::words_of_right() const {
   return in_panels(std::min(matrices_.columns(), kColumnsPacked), table_.truth_columns) *
-         ceil_divide(std::min(matrices_.depth(), kTruthDepth), kBits);
+         ceil_divide(std::min(matrices_.depth(), kTruthDepth), kWordBits);
 }
 
 void TruthRun::multiply(const PairMatrix& a, const PairMatrix& b, const PairMatrix& c, std::int64_t batch,
@@ -85,7 +85,7 @@ void TruthRun::multiply(const PairMatrix& a, const PairMatrix& b, const PairMatr
 
 void TruthRun::blocks(const std::uint64_t* left, const std::uint64_t* right, MatrixView c, std::int64_t rows,
                       std::int64_t columns, std::int64_t depth, bool first) const {
-  const auto words = ceil_divide(depth, kBits);
+  const auto words = ceil_divide(depth, kWordBits);
   const auto run = table_.truth[slot_of(aggregate_)];
   const std::int64_t counted = aggregate_ == Aggregate::Sum ? depth : 1;
   const std::int64_t total = inverts_ ? counted : -1;
