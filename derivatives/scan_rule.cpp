@@ -158,7 +158,7 @@ class RunningAggregate {
 
   VertexId slope_of_combination(std::size_t operand) {
     const std::array types{type_, type_};
-    const auto slope = pushforward({typed_combination(*vertex_.einsum.user, type_), operand, types}, number(1));
+    auto slope = pushforward({typed_combination(*vertex_.einsum.user, type_), operand, types}, number(1));
     return add([&](VertexDraft& draft) {
       if (slope == nullptr) return slope;
       const auto before = draft.read(before_, head_);

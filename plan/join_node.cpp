@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/held_bytes.hpp"
+#include "tensor/access_form.hpp"
 #include "tensor/block_form.hpp"
 
 namespace eindb {

@@ -12,8 +12,8 @@
 
 namespace eindb_sqlite {
 
-/// What one connection of the host has of eindb: a connection of eindb's own to the same file, which is opened when it
-/// is first needed, and one in memory for what needs no file.
+/// The part of eindb that one connection of the host has: a connection of eindb's own to the same file, which is opened
+/// when it is first needed, and one in memory for what needs no file.
 ///
 ///     the host's connection --callbacks--> extension --eindb::Connection--> the same file, by the same SQLite
 ///

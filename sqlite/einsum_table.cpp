@@ -16,7 +16,7 @@ constexpr int kTooMany = kSubscripts + kOperands + 1;  // where an argument too 
 constexpr int kFirstLetter = kTooMany + 1;
 constexpr std::size_t kLetters = 26;
 
-/// What idxStr begins with: whether rows of value 0 are left out.
+/// The first letter of idxStr where rows of value 0 are left out.
 constexpr char kNoZeros = 'n';
 
 void plan_zeros(sqlite3_index_info& info, int value) {

@@ -7,7 +7,7 @@
 namespace eindb_sqlite {
 namespace {
 
-/// What is assumed of a tensor whose cells nobody has counted.
+/// Assumptions on a tensor whose cells nobody has counted.
 constexpr double kCells = 1e6;
 constexpr double kEqualShare = 0.01;
 constexpr double kRangeShare = 0.3;

@@ -78,7 +78,7 @@ struct CreatedTable {
   std::vector<std::string> arguments;  ///< without quotation marks
 };
 
-/// What makes the tables of one module.
+/// Makes the tables of one module.
 class TableMaker {
  public:
   TableMaker() = default;

@@ -53,7 +53,7 @@ struct AddsExponentials {
   }
 };
 
-// What has been aggregated of up to kLanes rows.
+// The aggregates so far of up to kLanes rows.
 template <class T, class Combine, std::int64_t kLanes>
 class Running {
  public:

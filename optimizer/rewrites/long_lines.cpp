@@ -130,7 +130,7 @@ class LongLine {
                               .aggregated = {place_},
                               .expression = where_is(place_, whole_number(last)),
                               .aggregate = Aggregate::Sum});
-    // What takes the value before a block into it, and to its end.
+    // Their products take the value before a block into it, and to its end.
     const auto entered_labels = is_constant ? batch_of_a : with(batch_of_a, {block_});
     const auto entered = is_constant ? a : entering(batch_of_a);
     const auto factors = factors_of_blocks(a, a_labels, entered, entered_labels);
@@ -241,7 +241,7 @@ class LongLine {
     return call_to(ScalarOp::Case, {is_infinite, greatest, call_to(ScalarOp::Add, {greatest, sum})});
   }
 
-  // What two aggregates make together, of which operand `first` comes first.
+  // The aggregate of two, of which operand `first` comes first.
   ScalarPtr combined(std::size_t first) const {
     const auto a = ScalarExpression::operand(first);
     const auto b = ScalarExpression::operand(1 - first);

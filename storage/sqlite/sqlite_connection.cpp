@@ -257,7 +257,8 @@ std::uint64_t SqliteConnection::current_data_version() {
   // BEGIN alone reads nothing. Any read makes SQLite notice the commits of others, which a file without a name has not.
   const char* name = sqlite3_db_filename(handle(), "main");
   const bool is_private = name == nullptr || *name == '\0';
-  if (!is_private && sqlite3_txn_state(handle(), "main") == SQLITE_TXN_NONE) query_integer("PRAGMA main.schema_version");
+  if (!is_private && sqlite3_txn_state(handle(), "main") == SQLITE_TXN_NONE)
+    query_integer("PRAGMA main.schema_version");
   for (const auto& file : attached_)
     if (sqlite3_txn_state(handle(), file->named().schema.c_str()) == SQLITE_TXN_NONE)
       query_integer(attached_pragma(*file, "schema_version"));
