@@ -243,6 +243,7 @@ def main():
     wanted = [random_case(rng)[:2] for _ in range(cases)] + [gradient_case(rng) for _ in range(cases // 3)]
     wanted += [reshape_case(rng) for _ in range(cases // 3)]
     modes = query_modes(partitioned(PARTITIONS), PASSES)
+    modes["cells"] = "SET tile_format = 'sparse';" + partitioned(PARTITIONS)
     return compare(modes, VALUES, [(f"COPY ({text}) TO @", expected) for text, expected in wanted])
 
 
