@@ -262,8 +262,14 @@ EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always,
   for (std::size_t v = 0; v < graph.size(); ++v)
     if (graph.vertex(VertexId(v)).cells) graph.hold_as_cells(VertexId(v), std::nullopt);
   graph.drop_chains();
-  graph = with_own_diagonals(graph);
-  return merge_joins_of_cells(CellChoice(std::move(graph), model, always, memory).run(), model);
+  auto chosen = CellChoice(with_own_diagonals(graph), model, always, memory).run();
+  const auto moves_cells = [&](const Vertex& vertex) {
+    return !vertex.is_input() && is_diagonal(vertex.einsum) && chosen.vertex(vertex.inputs.front()).cells;
+  };
+  // A diagonal of plain values is read where it lies.
+  if (chosen.size() > graph.size() && std::none_of(chosen.vertices().begin(), chosen.vertices().end(), moves_cells))
+    chosen = CellChoice(std::move(graph), model, always, memory).run();
+  return merge_joins_of_cells(std::move(chosen), model);
 }
 
 }  // namespace eindb

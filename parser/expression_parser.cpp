@@ -1,172 +1,33 @@
 #include "parser/expression_parser.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdint>
-#include <limits>
-#include <numbers>
-#include <type_traits>
 #include <utility>
 
 #include "common/error.hpp"
 #include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
+#include "parser/expression_words.hpp"
 #include "parser/extent_parser.hpp"
 #include "parser/foreign_words.hpp"
 #include "parser/limits.hpp"
 #include "parser/missing_values.hpp"
+#include "parser/reference_parser.hpp"
 
 namespace eindb {
 namespace {
 
 using ast::Expression;
 using ast::InfixOp;
-
-/// Operator precedence. An operand of an operator of level n is parsed with least level n + 1.
-enum class Level : std::uint8_t {
-  Loosest,
-  Or,
-  Xor,
-  And,
-  Not,
-  Comparison,
-  Bits,
-  Additive,
-  Multiplicative,
-  Unary,
-  Power,
-};
-
-/// The least level of a right operand: a chain of the same operator is continued by the caller's loop.
-constexpr Level next_tighter(Level level) { return static_cast<Level>(static_cast<std::uint8_t>(level) + 1); }
-
-struct Operator {
-  std::string_view text;
-  InfixOp op;
-  Level level;
-};
-
-constexpr std::array kSymbolOperators = {
-    Operator{"*", InfixOp::Multiply, Level::Multiplicative},
-    Operator{"+", InfixOp::Add, Level::Additive},
-    Operator{"-", InfixOp::Subtract, Level::Additive},
-    Operator{"/", InfixOp::Divide, Level::Multiplicative},
-    Operator{"%", InfixOp::Modulo, Level::Multiplicative},
-    Operator{"^", InfixOp::Power, Level::Power},
-    Operator{"**", InfixOp::Power, Level::Power},
-    Operator{"=", InfixOp::Equal, Level::Comparison},
-    Operator{"==", InfixOp::Equal, Level::Comparison},
-    Operator{"<>", InfixOp::NotEqual, Level::Comparison},
-    Operator{"!=", InfixOp::NotEqual, Level::Comparison},
-    Operator{"<", InfixOp::Less, Level::Comparison},
-    Operator{"<=", InfixOp::LessEqual, Level::Comparison},
-    Operator{">", InfixOp::Greater, Level::Comparison},
-    Operator{">=", InfixOp::GreaterEqual, Level::Comparison},
-    Operator{"&", InfixOp::BitAnd, Level::Bits},
-    Operator{"|", InfixOp::BitOr, Level::Bits},
-    Operator{"<<", InfixOp::ShiftLeft, Level::Bits},
-    Operator{">>", InfixOp::ShiftRight, Level::Bits},
-};
-
-constexpr std::array kWordOperators = {
-    Operator{"AND", InfixOp::And, Level::And},
-    Operator{"OR", InfixOp::Or, Level::Or},
-    Operator{"XOR", InfixOp::Xor, Level::Xor},
-};
-
-struct AggregateName {
-  std::string_view text;
-  ast::AggregateOp op;
-};
-
-constexpr std::array kAggregates = {
-    AggregateName{"SUM", ast::AggregateOp::Sum},
-    AggregateName{"PROD", ast::AggregateOp::Prod},
-    AggregateName{"MIN", ast::AggregateOp::Min},
-    AggregateName{"MAX", ast::AggregateOp::Max},
-    AggregateName{"MEAN", ast::AggregateOp::Mean},
-    AggregateName{"NORM", ast::AggregateOp::Norm},
-    AggregateName{"LOGSUMEXP", ast::AggregateOp::LogSumExp},
-    AggregateName{"ARGMIN", ast::AggregateOp::ArgMin},
-    AggregateName{"ARGMAX", ast::AggregateOp::ArgMax},
-    AggregateName{"ANY", ast::AggregateOp::Any},
-    AggregateName{"ALL", ast::AggregateOp::All},
-    AggregateName{"COUNT", ast::AggregateOp::Count},
-    AggregateName{"COUNT_NONZERO", ast::AggregateOp::CountNonzero},
-    AggregateName{"AVG", ast::AggregateOp::Mean},
-    AggregateName{"VAR", ast::AggregateOp::Variance},
-    AggregateName{"STD", ast::AggregateOp::Deviation},
-    AggregateName{"VARIANCE", ast::AggregateOp::SampleVariance},
-    AggregateName{"STDDEV", ast::AggregateOp::SampleDeviation},
-    AggregateName{"SORT", ast::AggregateOp::Sort},
-    AggregateName{"ARGSORT", ast::AggregateOp::ArgSort},
-    AggregateName{"TOPK", ast::AggregateOp::TopK},
-    AggregateName{"ARGTOPK", ast::AggregateOp::ArgTopK},
-    AggregateName{"UNIQUE", ast::AggregateOp::Unique},
-    AggregateName{"UNIQUE_INDEX", ast::AggregateOp::UniqueIndex},
-    AggregateName{"UNIQUE_COUNT", ast::AggregateOp::UniqueCount},
-    AggregateName{"UNIQUE_INVERSE", ast::AggregateOp::UniqueInverse},
-    AggregateName{"QUANTILE", ast::AggregateOp::Quantile},
-    AggregateName{"MEDIAN", ast::AggregateOp::Median},
-    AggregateName{"MODE", ast::AggregateOp::Mode},
-    AggregateName{"COUNT_DISTINCT", ast::AggregateOp::CountDistinct},
-    AggregateName{"FFT", ast::AggregateOp::Fft},
-    AggregateName{"IFFT", ast::AggregateOp::Ifft},
-    AggregateName{"RFFT", ast::AggregateOp::Rfft},
-    AggregateName{"IRFFT", ast::AggregateOp::Irfft},
-    AggregateName{"CONCAT", ast::AggregateOp::Concat},
-    AggregateName{"STACK", ast::AggregateOp::Stack},
-};
-
-/// CUMSUM[j](e) is SCAN[j](SUM, e), and so on.
-constexpr std::array kRunning = {
-    AggregateName{"CUMSUM", ast::AggregateOp::Sum},
-    AggregateName{"CUMPROD", ast::AggregateOp::Prod},
-    AggregateName{"CUMMIN", ast::AggregateOp::Min},
-    AggregateName{"CUMMAX", ast::AggregateOp::Max},
-    AggregateName{"CUMLOGSUMEXP", ast::AggregateOp::LogSumExp},
-};
-constexpr std::string_view kScan = "SCAN";
-
-struct Constant {
-  std::string_view text;
-  double value;
-};
-
-constexpr std::array kConstants = {
-    Constant{"PI", std::numbers::pi},
-    Constant{"INFINITY", std::numeric_limits<double>::infinity()},
-    Constant{"INF", std::numeric_limits<double>::infinity()},
-    Constant{"NAN", std::numeric_limits<double>::quiet_NaN()},
-    Constant{"NULL", std::numeric_limits<double>::quiet_NaN()},  // as SQL shows NaN
-};
-
-/// Words that end or join expressions, and so cannot be unquoted names in them.
-constexpr std::array<std::string_view, 9> kReserved = {"AND", "OR", "WHEN",  "THEN",  "ELSE",
-                                                       "END", "AS", "USING", "EINSUM"};
-
-/// The entry named by `word`, in any case; null if there is none.
-template <class Table>
-const typename Table::value_type* find_word(const Table& table, const Token& word) {
-  if (word.kind != Token::Kind::Word) return nullptr;
-  const auto found = std::find_if(table.begin(), table.end(),
-                                  [&](const auto& entry) { return equal_ignoring_case(entry.text, word.text); });
-  return found == table.end() ? nullptr : &*found;
-}
-
-bool is_reserved(const Token& word) {
-  return word.kind == Token::Kind::Word &&
-         std::any_of(kReserved.begin(), kReserved.end(),
-                     [&](std::string_view reserved) { return equal_ignoring_case(reserved, word.text); });
-}
-
-const Operator* find_operator(const Token& token) {
-  if (!token.is_symbol()) return find_word(kWordOperators, token);
-  const auto* const found = std::find_if(kSymbolOperators.begin(), kSymbolOperators.end(),
-                                         [&](const Operator& entry) { return entry.text == token.text; });
-  return found == kSymbolOperators.end() ? nullptr : found;
-}
+using words::find_aggregate;
+using words::find_constant;
+using words::find_operator;
+using words::find_running;
+using words::is_reserved;
+using words::kScan;
+using words::Level;
+using words::next_tighter;
+using words::Operator;
 
 /// The height of the tree below `e`. Its recursion is bounded by what the parser builds: some six levels of operators
 /// for each of its kMaxNesting calls.
@@ -207,16 +68,7 @@ class ExpressionParser {
   ast::Cast cast_after_word();
   ast::Aggregate aggregate_after_word(const Token& word, ast::AggregateOp op, bool running = false);
   void scanned_aggregate(ast::Aggregate& node);
-  ast::Reference reference_after_bracket(ast::Identifier name);
   std::vector<ast::Dimension> aggregate_labels(const Token& word, bool& descending);
-  ast::IndexTerm index_term(const ast::Identifier& name);
-  ast::IndexTerm single_index(const ast::Identifier& name);
-  ast::IndexTerm computed_index();
-  ast::IndexRange range_after(std::optional<ast::Extent> begin);
-  std::optional<ast::Extent> range_bound();
-  ast::Padding padding_after_word();
-  bool at_index_end();
-  bool at_single_index() const;
   bool at_aggregate_labels() const;
   bool at_labels_of_user() const;
   bool at_plain_name();
@@ -423,17 +275,17 @@ Expression ExpressionParser::word() {
   if (!name.quoted) {
     if (equal_ignoring_case(token.text, "CASE")) return made(case_after_word(), begin);
     if (equal_ignoring_case(token.text, "CAST") && tokens_.at_symbol("(")) return made(cast_after_word(), begin);
-    if (const auto* constant = find_word(kConstants, token); constant != nullptr && bare)
+    if (const auto* constant = find_constant(token); constant != nullptr && bare)
       return made(ast::Real{constant->value}, begin);
-    if (const auto* aggregate = find_word(kAggregates, token); aggregate != nullptr && !bare)
+    if (const auto* aggregate = find_aggregate(token); aggregate != nullptr && !bare)
       if ((tokens_.at_symbol("(") && !may_be_macro(token.text)) || at_aggregate_labels())
         return with_filter_after(aggregate_after_word(token, aggregate->op), begin);
-    const auto* running = find_word(kRunning, token);
+    const auto* running = find_running(token);
     const bool is_scan = equal_ignoring_case(token.text, kScan);
     if ((running != nullptr || is_scan) && (tokens_.at_symbol("(") || (!bare && at_aggregate_labels())))
       return with_filter_after(aggregate_after_word(token, is_scan ? ast::AggregateOp::User : running->op, true),
                                begin);
-    if (find_word(kAggregates, token) != nullptr && bare && at_plain_name())
+    if (find_aggregate(token) != nullptr && bare && at_plain_name())
       tokens_.fail_expected("'(' or '[' after " + std::string(token.text),
                             "labels to aggregate over stand in brackets: " + std::string(token.text) + "[j](x)");
   }
@@ -442,7 +294,8 @@ Expression ExpressionParser::word() {
     aggregate.name = std::move(name);
     return made(std::move(aggregate), begin);
   }
-  if (tokens_.accept_symbol("[")) return made(reference_after_bracket(std::move(name)), begin);
+  if (tokens_.accept_symbol("["))
+    return made(parse_indices(tokens_, std::move(name), [this] { return infix(Level::Loosest); }), begin);
   if (!tokens_.accept_symbol("(")) return made(ast::Name{std::move(name)}, begin);
   auto list = arguments(token.text);
   return made(ast::Call{std::move(name), std::move(list)}, begin);
@@ -531,7 +384,7 @@ void ExpressionParser::require_same_on_bits(const ast::Infix& before, const Oper
 void ExpressionParser::scanned_aggregate(ast::Aggregate& node) {
   const auto name = tokens_.peek();
   if (!tokens_.at_name()) tokens_.fail_expected("an aggregate in SCAN", "as in SCAN[j](SUM, x)");
-  const auto* aggregate = find_word(kAggregates, name);
+  const auto* aggregate = find_aggregate(name);
   if (aggregate == nullptr) {
     node.name = tokens_.expect_name("an aggregate in SCAN");
   } else {
@@ -593,7 +446,7 @@ std::vector<ast::Dimension> ExpressionParser::aggregate_labels(const Token& word
     dimension.span = tokens_.span_from(begin);
     labels.push_back(std::move(dimension));
   } while (tokens_.accept_symbol(","));
-  const auto* aggregate = find_word(kAggregates, word);
+  const auto* aggregate = find_aggregate(word);
   const bool sorts =
       aggregate != nullptr && (aggregate->op == ast::AggregateOp::Sort || aggregate->op == ast::AggregateOp::ArgSort);
   if (sorts && !tokens_.accept_word("ASC")) descending = tokens_.accept_word("DESC");
@@ -605,150 +458,7 @@ Expression ExpressionParser::reference() {
   const auto begin = tokens_.begin();
   auto name = tokens_.expect_tensor("a name");
   tokens_.expect_symbol("[", "after " + name.text);
-  return made(reference_after_bracket(std::move(name)), begin);
-}
-
-ast::Reference ExpressionParser::reference_after_bracket(ast::Identifier name) {
-  ast::Reference node{std::move(name), {}, {}};
-  const auto symbols = tokens_.allow_symbols(":");
-  if (tokens_.at_symbol("]")) {
-    tokens_.allow_symbols(symbols);
-    tokens_.take();
-    return node;
-  }
-  do {
-    node.terms.push_back(index_term(node.name));
-  } while (tokens_.accept_symbol(","));
-  tokens_.allow_symbols(symbols);
-  if (tokens_.accept_word("PAD")) node.padding = padding_after_word();
-  if (tokens_.accept_symbol("]")) return node;
-  const bool is_open = tokens_.at_symbol(")") || tokens_.at(Token::Kind::End);
-  tokens_.fail_expected("']' after the labels of " + node.name.text,
-                        is_open             ? "the bracket after " + node.name.text + " is open here"
-                        : tokens_.at_name() ? "labels have commas between them"
-                                            : "");
-}
-
-// After PAD: a number, or a word for the cell that is read instead.
-ast::Padding ExpressionParser::padding_after_word() {
-  const auto begin = tokens_.begin();
-  ast::Padding padding;
-  if (tokens_.accept_word("EDGE")) padding.kind = ast::Padding::Kind::Edge;
-  else if (tokens_.accept_word("REFLECT")) padding.kind = ast::Padding::Kind::Reflect;
-  else if (tokens_.accept_word("WRAP")) padding.kind = ast::Padding::Kind::Wrap;
-  else if (tokens_.at_symbol("]")) tokens_.fail_expected("a number, EDGE, REFLECT or WRAP after PAD");
-  else padding.value.push_back(infix(Level::Loosest));
-  padding.span = tokens_.span_from(begin);
-  if (tokens_.at_symbol(","))
-    tokens_.fail_expected("']' after PAD", "PAD stands last, and is for all indices of the reference: X[i+1,j PAD 0]");
-  return padding;
-}
-
-bool ExpressionParser::at_index_end() {
-  return tokens_.at_symbol(",") || tokens_.at_symbol("]") || tokens_.at_word("PAD");
-}
-
-// Whether the next term is one label, number or parameter, or has none of them.
-bool ExpressionParser::at_single_index() const {
-  auto ahead = tokens_;
-  if (ahead.at_symbol("(")) return false;
-  const bool is_case = ahead.at_word("CASE");
-  if (ahead.accept_symbol("-") && !ahead.at(Token::Kind::Integer)) return !ahead.at_name() && !ahead.at_symbol("(");
-  if (!ahead.at_name() && !ahead.at(Token::Kind::Integer) && !ahead.at(Token::Kind::Parameter)) return true;
-  ahead.take();
-  if (is_case) return ahead.at_symbol(",") || ahead.at_symbol("]");
-  return find_operator(ahead.peek()) == nullptr && !ahead.at_symbol("[") && !ahead.at_symbol("(");
-}
-
-ast::IndexTerm ExpressionParser::computed_index() {
-  const auto begin = tokens_.begin();
-  ast::ComputedIndex computed;
-  computed.index.push_back(infix(Level::Loosest));
-  return {std::move(computed), tokens_.span_from(begin)};
-}
-
-// A number of a range, the variable of a loop, or nothing.
-std::optional<ast::Extent> ExpressionParser::range_bound() {
-  if (at_index_end() || tokens_.at_symbol(":")) return std::nullopt;
-  const auto begin = tokens_.begin();
-  const bool negative = tokens_.accept_symbol("-");
-  if (!negative && tokens_.at_loop_variable())
-    return ast::Extent{tokens_.expect_name("the variable of a loop"), tokens_.span_from(begin)};
-  if (!negative && tokens_.at(Token::Kind::Parameter)) {
-    const auto parameter = parse_parameter(tokens_);
-    return ast::Extent{parameter, tokens_.span_from(begin)};
-  }
-  if (!tokens_.at(Token::Kind::Integer))
-    tokens_.fail_expected("a number in a range", "a computed index takes a label: X[i + 3] with the extent of i");
-  const auto token = tokens_.take();
-  const auto value = number_value(token);
-  const auto* const integer = std::get_if<std::int64_t>(&value);
-  if (integer == nullptr) throw Error(ErrorKind::Syntax, "an index beyond 64 bits", token.span);
-  return ast::Extent{ast::Integer{negative ? -*integer : *integer}, tokens_.span_from(begin)};
-}
-
-// After the first number of a range, before its colon.
-ast::IndexRange ExpressionParser::range_after(std::optional<ast::Extent> begin) {
-  tokens_.expect_symbol(":", "in a range");
-  ast::IndexRange range{std::move(begin), range_bound(), std::nullopt};
-  if (tokens_.accept_symbol(":")) range.step = range_bound();
-  return range;
-}
-
-ast::IndexTerm ExpressionParser::index_term(const ast::Identifier& name) {
-  const auto begin = tokens_.begin();
-  if (tokens_.at_symbol(":")) {
-    auto range = range_after(std::nullopt);
-    return {std::move(range), tokens_.span_from(begin)};
-  }
-  if (at_merged_labels(tokens_)) {
-    ast::MergedIndex merged{parse_merged_labels(tokens_)};
-    return {std::move(merged), tokens_.span_from(begin)};
-  }
-  if (!at_single_index()) return computed_index();
-  auto term = single_index(name);
-  if (!tokens_.at_symbol(":")) return term;
-  auto first = std::visit(
-      [&](auto& value) -> ast::Extent {
-        using Value = std::decay_t<decltype(value)>;
-        if constexpr (std::is_constructible_v<decltype(ast::Extent::value), Value>)
-          return {std::move(value), term.span};
-        else throw Error(ErrorKind::Syntax, "a range begins with a number", term.span);
-      },
-      term.value);
-  if (const auto* label = std::get_if<ast::Identifier>(&first.value);
-      label != nullptr && (tokens_.loops() == nullptr || !tokens_.loops()->variables.contains(label->text))) {
-    throw Error(ErrorKind::Syntax, "a range begins with a number, not with " + label->text, term.span,
-                "X[2:5,j] has the indices 2, 3 and 4; a label takes all indices: X[" + label->text + ",j]");
-  }
-  auto range = range_after(std::move(first));
-  return {std::move(range), tokens_.span_from(begin)};
-}
-
-ast::IndexTerm ExpressionParser::single_index(const ast::Identifier& name) {
-  const auto begin = tokens_.begin();
-  if (tokens_.at_name()) {
-    auto label = tokens_.expect_name("a label");
-    return {std::move(label), tokens_.span_from(begin)};
-  }
-  if (tokens_.at(Token::Kind::Parameter)) {
-    const auto parameter = parse_parameter(tokens_);
-    return {parameter, tokens_.span_from(begin)};
-  }
-  if (tokens_.at(Token::Kind::String)) {
-    ast::Text text{string_value(tokens_.take())};
-    return {std::move(text), tokens_.span_from(begin)};
-  }
-  const bool negative = tokens_.accept_symbol("-");
-  if (!tokens_.at(Token::Kind::Integer)) {
-    tokens_.fail_expected("a label or an index of " + name.text,
-                          tokens_.at_symbol("*") ? "a whole dimension takes a label: X[i,j]" : "");
-  }
-  const auto token = tokens_.take();
-  const auto value = number_value(token);
-  const auto* const integer = std::get_if<std::int64_t>(&value);
-  if (integer == nullptr) throw Error(ErrorKind::Syntax, "an index beyond 64 bits", token.span);
-  return {ast::Integer{negative ? -*integer : *integer}, tokens_.span_from(begin)};
+  return made(parse_indices(tokens_, std::move(name), [this] { return infix(Level::Loosest); }), begin);
 }
 
 std::vector<Expression> ExpressionParser::arguments(std::string_view whose) {
@@ -769,16 +479,6 @@ void ExpressionParser::close(std::string_view where, std::string_view whose) {
 }
 
 }  // namespace
-
-bool may_be_macro(std::string_view aggregate) { return equal_ignoring_case(aggregate, "NORM"); }
-
-std::vector<std::string_view> aggregate_names() {
-  std::vector<std::string_view> names;
-  for (const auto& aggregate : kAggregates) names.push_back(aggregate.text);
-  for (const auto& aggregate : kRunning) names.push_back(aggregate.text);
-  names.push_back(kScan);
-  return names;
-}
 
 Expression parse_expression(TokenStream& tokens) {
   auto expression = ExpressionParser(tokens).infix(Level::Loosest);

@@ -22,11 +22,6 @@ ast::Expression parse_reference(TokenStream& tokens);
 /// Parses comma-separated expressions and the closing ')'; `whose` is for the message.
 std::vector<ast::Expression> parse_arguments(TokenStream& tokens, std::string_view whose);
 
-/// SUM, PROD, ...: words that cannot name a function or a macro.
-std::vector<std::string_view> aggregate_names();
-/// Whether a user may have a macro of the aggregate's name, which is then called where no labels stand in brackets.
-bool may_be_macro(std::string_view aggregate);
-
 /// A hint if the next token stands where an operator, a comma or the end is expected; empty if there is none.
 std::string hint_after_expression(TokenStream& tokens);
 

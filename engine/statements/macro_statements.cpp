@@ -8,7 +8,7 @@
 #include "engine/statements/constant_value.hpp"
 #include "engine/statements/statements.hpp"
 #include "parser/ast_children.hpp"
-#include "parser/expression_parser.hpp"
+#include "parser/expression_words.hpp"
 #include "parser/foreign_words.hpp"
 #include "parser/parser.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"

@@ -232,7 +232,7 @@ class FusedKernel::Run {
     const auto& places = kernel_.step_places_[s];
     auto& value = values_[kernel_.operand_labels_.size() + s];
     const auto seen = kernel_.windows_[s]->view(source, ranges, frames_[s]);
-    // Who reads a window only reads.
+    // Steps only read their operands, so that the view may be of constant values.
     value.data = static_cast<std::byte*>(const_cast<void*>(seen.data));
     std::fill(value.strides.begin(), value.strides.end(), 0);
     for (std::size_t n = 0; n < places.size(); ++n) value.strides[places[n]] = seen.strides[n];

@@ -20,9 +20,10 @@ struct FusedStep {
 };
 
 /// Evaluates several EinSums on tiles in one call, one strip of rows at a time. Rows are labels that the head of every
-/// step has, but for windows (tensor/access_form), which are not computed: those who read them read their operands.
-/// Intermediate results have the size of a strip, some hundred kilobytes, so they stay in the caches. The join whose
-/// values only a search for an index reads is computed by the search (with_join_taken_in in tensor/kernel_choice).
+/// step has, but for windows (tensor/access_form), which are not computed: steps that have one as an operand read the
+/// window's operand. Intermediate results have the size of a strip, some hundred kilobytes, so they stay in the caches.
+/// The join whose values only a search for an index reads is computed by the search (with_join_taken_in in
+/// tensor/kernel_choice).
 ///
 /// Example: M[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - M[i]), T[i] = SUM(E[i,j]), Z[i,j] = E[i,j] / T[i] with 4096
 /// values j in FLOAT32 works on 23 rows i at a time.

@@ -38,7 +38,7 @@ class Choice {
         visits_per_placement_(static_cast<double>(graph.size()) * static_cast<double>(workers)) {}
 
   void consider(std::vector<LabelPartition> partitions) {
-    if (!keeps_all_busy(partitions)) return;
+    if (!keeps_all_busy(partitions) || !is_new(partitions)) return;
     auto labelling = evaluate(graph_, std::move(partitions), options_);
     const auto placed = placement_cost(graph_, labelling, workers_, known_);
     visits_ += visits_per_placement_;
@@ -90,6 +90,13 @@ class Choice {
     for (std::size_t v = 0; v < least_calls_.size(); ++v)
       if (partitions[v].kernel_calls() < least_calls_[v]) return false;
     return true;
+  }
+
+  // Several rules may give the same vectors.
+  bool is_new(const std::vector<LabelPartition>& partitions) {
+    std::vector<std::vector<std::int64_t>> vectors;
+    for (const auto& partition : partitions) vectors.push_back(partition.parts);
+    return considered_.insert(std::move(vectors)).second;
   }
 
   bool is_within_work() const { return visits_ + visits_per_placement_ <= kMostVisits; }
@@ -147,6 +154,7 @@ class Choice {
   const double visits_per_placement_;
   double visits_ = 0;
   KnownCalls known_;
+  std::set<std::vector<std::vector<std::int64_t>>> considered_;
   std::vector<std::int64_t> least_calls_;  // of each vertex
   std::optional<Labelling> best_;
   std::tuple<double, double, double> cost_;

@@ -84,7 +84,7 @@ class ChainFinder {
     return reads > 0 && reads == uses_[candidate.index()];
   }
 
-  // Whether those who read the vertex in a chain read its operand in its place.
+  // Whether the vertex's readers in a chain read its operand in its place.
   bool is_window(const Vertex& vertex) const { return is_window_of(graph_, vertex); }
 
   // Whether a larger value that may join the chain needs the rows that a matrix product takes from it.
@@ -141,7 +141,7 @@ class ChainFinder {
       }
       if (!is_window(vertex)) strip += cells(difference(vertex.einsum.output, rows)) * bytes(vertex);
     }
-    // What reads operands through windows alone is computed in one piece.
+    // A vertex whose only companions are windows is computed in one piece, without strips.
     return !has_strips || (again <= kCacheBytes && strip * (multiplies ? kFewestRows : 1) <= kCacheBytes);
   }
 
@@ -182,15 +182,13 @@ class ChainFinder {
 // Gives each vertex that reads a window one of its own, which then can be in its chain. A window costs nothing where it
 // is in a chain, and stores its cells where it is not.
 EinGraph with_own_windows(const EinGraph& graph) {
-  std::vector<VertexId> first_reader(graph.size());
+  std::vector<std::optional<VertexId>> first_reader(graph.size());
   std::vector<bool> is_shared(graph.size(), false);
-  std::vector<bool> is_read(graph.size(), false);
   for (std::size_t n = 0; n < graph.size(); ++n) {
-    const auto& inputs = graph.vertices()[n].inputs;
-    for (const auto input : inputs) {
-      if (is_read[input.index()] && first_reader[input.index()] != VertexId(n)) is_shared[input.index()] = true;
-      if (!is_read[input.index()]) first_reader[input.index()] = VertexId(n);
-      is_read[input.index()] = true;
+    for (const auto input : graph.vertices()[n].inputs) {
+      auto& first = first_reader[input.index()];
+      if (!first) first = VertexId(n);
+      is_shared[input.index()] = is_shared[input.index()] || first != VertexId(n);
     }
   }
   for (std::size_t n = 0; n < graph.size(); ++n)

@@ -14,7 +14,7 @@ namespace eindb {
 /// - the intermediate values of a strip fit it too, and the strip is not too thin for matrix products;
 /// - no matrix product reads another one; chains of those are left to the partition vectors.
 /// Reads at affine indices, such as the patches of a convolution, are windows (is_window_of): they need no rows and no
-/// cache, as those who read them read their operands. A vertex and the windows that it reads are always a chain.
+/// cache, as their readers take the operand instead. A vertex and the windows that it reads are always a chain.
 ///
 /// Example: softmax(SUM[d](Q[s,h,d] * K[t,h,d]), t) and its product with V[t,h,e] have the rows h and s, in this order:
 /// strips of one head, which all operands have, and within it of as many positions s as fit.

@@ -11,7 +11,7 @@
 #include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/binder/result_binder.hpp"
-#include "parser/expression_parser.hpp"
+#include "parser/expression_words.hpp"
 #include "parser/foreign_words.hpp"
 #include "plan/selection.hpp"
 #include "tensor/stored_type.hpp"

@@ -6,7 +6,7 @@
 #include "common/nearest_name.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/binder/expression_binder.hpp"
-#include "parser/expression_parser.hpp"
+#include "parser/expression_words.hpp"
 #include "parser/foreign_words.hpp"
 #include "tensor/scalar_types.hpp"
 #include "tensor/user_aggregate.hpp"
