@@ -269,7 +269,7 @@ EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always,
   // A diagonal of plain values is read where it lies.
   if (chosen.size() > graph.size() && std::none_of(chosen.vertices().begin(), chosen.vertices().end(), moves_cells))
     chosen = CellChoice(std::move(graph), model, always, memory).run();
-  return merge_joins_of_cells(std::move(chosen), model);
+  return merge_joins_of_cells(chosen, model);
 }
 
 }  // namespace eindb
