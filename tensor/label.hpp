@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/strong_id.hpp"
 #include "tensor/index_names.hpp"
 
@@ -22,8 +23,14 @@ class LabelTable {
   Label add(std::string name, std::int64_t extent);
 
   std::size_t size() const { return names_.size(); }
-  const std::string& name(Label label) const { return names_[label.index()]; }
-  std::int64_t extent(Label label) const { return extents_[label.index()]; }
+  const std::string& name(Label label) const {
+    CHECK(label.index() < names_.size(), "a label is one of its table");
+    return names_[label.index()];
+  }
+  std::int64_t extent(Label label) const {
+    CHECK(label.index() < extents_.size(), "a label is one of its table");
+    return extents_[label.index()];
+  }
   /// The names of the label's indices, as many as its extent; null if they have none.
   IndexNames::Ptr index_names(Label label) const;
   void set_index_names(Label label, IndexNames::Ptr names);

@@ -75,9 +75,17 @@ class Inlining {
     for (std::size_t i = 0; i < vertices_.vertex(n).inputs.size(); ++i) {
       if (!may_take_in(n, i)) continue;
       vertices_.replace(n, unite_operands(vertices_.with_operand_taken_in(n, i)));
+      know_new_labels();
       return true;
     }
     return false;
+  }
+
+  // Labels over which a definition aggregates have new names where it is taken in.
+  void know_new_labels() {
+    auto& known = graph_.labels();
+    for (auto n = known.size(); n < vertices_.labels().size(); ++n)
+      known.add(vertices_.labels().name(Label(n)), vertices_.labels().extent(Label(n)));
   }
 
   bool may_take_in(std::size_t n, std::size_t operand) {
@@ -181,7 +189,7 @@ class Inlining {
     return joined_factors(VertexSplitter(graph_, names_, vertex));
   }
 
-  EinGraph graph_;  // of the vertices as they were; only joined_factors() reads it
+  EinGraph graph_;  // of the vertices as they were, and all labels; only joined_factors() reads it
   VertexNames names_;
   VertexMerger vertices_;
 };

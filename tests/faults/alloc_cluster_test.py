@@ -176,14 +176,20 @@ class Enumeration(unittest.TestCase):
         self.assertEqual(unsettled, {})
 
     def make(self):
-        # A failure in the previous test may have closed connections to workers afterwards.
+        def tiles():
+            return [row["tiles"] for row in self.cluster.statuses(self.connection).values()]
+
+        # A failure in the previous test may have closed connections to workers afterwards, and a tensor that is created
+        # while a worker is missed has all tiles at the other one.
         def is_made():
             try:
                 self.ask("DROP TENSOR IF EXISTS A")
+                if not wait_until(lambda: not any(tiles()), 10):
+                    return False
                 self.ask("CREATE TENSOR A PARTITION (2, 2) AS EINSUM A[i 6, j 6] = i * 6 + j")
+                return wait_until(lambda: all(tiles()), 5)
             except psycopg.Error:
                 return False
-            return True
 
         self.assertTrue(wait_until(self.all_are_up), "a worker does not come back")
         self.assertTrue(wait_until(is_made), "the workers do not take a tensor")

@@ -63,6 +63,16 @@ TEST(DefinitionInlining, ContractionsOfOneSemiring) {
   }
 }
 
+TEST(DefinitionInlining, TwoContractionsGoIntoOneReader) {
+  SquareMatrices g(3);
+  const auto v = g.input("V", {3});
+  const auto sum = call(Add, {op(0), op(1)});
+  const auto y = g.y(sum, {g.i, g.k}, Aggregate::Max);
+  const auto w = g.vertex("W", {{v, {g.i}}, {g.c, {g.l, g.k}}}, {g.i, g.k}, sum, Aggregate::Max);
+  g.vertex("Z", {{y, {g.i, g.k}}, {w, {g.i, g.k}}}, {g.i}, sum, Aggregate::Max);
+  EXPECT_EQ(inlined(g.graph), (Texts{"Z[i] = MAX(A[i,j] + B[j,k] + (V[i] + C[l,k]))"}));
+}
+
 TEST(DefinitionInlining, JoinsGoIntoTheirAggregate) {
   SquareMatrices g(3);
   const auto y = g.y(product(2), {g.i, g.j, g.k}, Aggregate::None);
