@@ -150,11 +150,6 @@ TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, co
   return staged;
 }
 
-// Plans need the statistics of tensors of few cells, which have just come.
-void count_few_cells(const TensorInfo& tensor, SessionState& session) {
-  if (!tensor.is_sharded() && session.database.catalog.stored_cells(tensor)) analyze_tensor(tensor, session);
-}
-
 Hdf5Terms hdf5_terms(const CopyOptions& options, const SessionState& session) {
   return {.values = options.array.packed_values,
           .memory_limit = session.user.settings.memory_limit(),
@@ -318,7 +313,7 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
     };
     const auto staged = options.cells.chosen ? import_cell_list(path, options, existing, session) : read_whole();
     session.database.catalog.publish(staged, existing ? existing->own_name() : copy.tensor.text);
-    if (options.cells.chosen) count_few_cells(session.database.tensor(copy.tensor), session);
+    if (options.cells.chosen) analyze_written(session.database.tensor(copy.tensor), session);
   });
   transaction.commit();
   return status_result("COPY");

@@ -12,6 +12,7 @@
 #include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/stored_types.hpp"
+#include "engine/statements/tensor_analysis.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
@@ -73,6 +74,11 @@ class NewTensor {
   StoredResult make_or_keep(const TensorType& type) {
     if (before_ && type.is_that_of(*before_)) return {*before_, true};
     return {make(type), false};
+  }
+  TensorInfo published() const {
+    const auto tensor = database_.catalog.find_in(schema_, name_.text);
+    CHECK(tensor.has_value(), "a tensor that a statement makes is published");
+    return *tensor;
   }
   /// Makes the tensor visible after it has its values.
   void publish() {
@@ -206,6 +212,7 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
   // Errors of the catalog get the place of the name.
   with_place_of_rows(create.name.span, [&] { fill(create, tensors, session); });
   tensors.front().publish();
+  if (!create.dimensions || sorts_rows) analyze_written(tensors.front().published(), session);
   transaction.commit();
   return status_result("CREATE TENSOR");
 }
@@ -222,7 +229,10 @@ Result execute_statement(const ast::CreateTensors& create, SessionState& session
   if (tensors.empty()) return status_result("CREATE TENSOR");
   create_from_query(create.query, std::move(request), Encoding::Plain, replicas_of(create, session.database), tensors,
                     session);
-  for (auto& tensor : tensors) tensor.publish();
+  for (auto& tensor : tensors) {
+    tensor.publish();
+    analyze_written(tensor.published(), session);
+  }
   transaction.commit();
   return status_result("CREATE TENSOR");
 }

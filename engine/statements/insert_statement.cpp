@@ -17,6 +17,7 @@
 #include "engine/statements/growth.hpp"
 #include "engine/statements/retold_error.hpp"
 #include "engine/statements/statements.hpp"
+#include "engine/statements/tensor_analysis.hpp"
 #include "storage/cells/cell.hpp"
 #include "storage/cells/cell_locator.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
@@ -319,6 +320,7 @@ Result execute_statement(const ast::InsertInto& insert, SessionState& session) {
   else
     dispatch(tensor.dtype,
              [&](auto type) { rows = set_cells<typename decltype(type)::type>(insert, target, session); });
+  if (insert.query) analyze_written(session.database.tensor(insert.tensor), session, static_cast<double>(rows));
   transaction.commit();
   auto result = status_result("INSERT " + std::to_string(rows));
   result.rows_changed = static_cast<std::int64_t>(rows);

@@ -10,6 +10,9 @@
 namespace eindb {
 namespace {
 
+// Tensors of a larger share of cells are read as dense ones (optimizer/cell_choice).
+constexpr double kFewCells = 0.5;
+
 // Of tiles at workers nothing tells how many cells they have.
 double most_cells(const TensorInfo& tensor, SqliteConnection& connection) {
   const auto summary = count_stored(connection, tensor);
@@ -39,6 +42,13 @@ void analyze_tensor(const TensorInfo& tensor, SessionState& session) {
     tally.end();
   }
   session.database.catalog.put_statistics(tensor, tally.cells(), tally.spread());
+}
+
+void analyze_written(const TensorInfo& tensor, SessionState& session, std::optional<double> written) {
+  if (tensor.is_sharded() || session.database.unwritten.find(tensor) != nullptr) return;
+  const auto stored = session.database.catalog.stored_cells(tensor);
+  if (!stored || stored->cells > kFewCells * static_cast<double>(tensor.shape().element_count())) return;
+  if (written.value_or(stored->cells) >= stored->cells / 2) analyze_tensor(tensor, session);
 }
 
 }  // namespace eindb

@@ -131,9 +131,8 @@ void CellKernel::Call::reduce_into(T* values, std::int64_t* counts) {
     mapped = mapped_values(trie.values);
     from = reinterpret_cast<const T*>(mapped.data());
   }
-  const bool is_extreme = aggregate == Aggregate::Min || aggregate == Aggregate::Max;
   const auto fold = preferred_level_table().of(kernel_.compute_).along[slot_of(aggregate)];
-  CellReduction<T>(trie, from, std::move(strides), aggregate, is_extreme ? fold : nullptr, values, counts).run();
+  CellReduction<T>(trie, from, std::move(strides), aggregate, fold, values, counts).run();
 }
 
 void CellKernel::Call::reduce(Tile& values, Tile& counts) {

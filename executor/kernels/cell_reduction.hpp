@@ -20,7 +20,7 @@ template <class T>
 class CellReduction {
  public:
   /// `values`: of the cells; `strides`: of the result by level, 0 if the dimension is aggregated. `fold`: the loop that
-  /// aggregates a row of values (ElementTable::along), null if its accumulators are not of type T.
+  /// aggregates a row of values (ElementTable::along).
   CellReduction(const CellTrie& trie, const T* values, std::vector<std::int64_t> strides, Aggregate aggregate,
                 ElementTable::Fold fold, T* results, std::int64_t* counts)
       : trie_(trie),
@@ -59,12 +59,19 @@ class CellReduction {
     constexpr std::int64_t kFew = 16;
     poll_cancellation_after(static_cast<std::size_t>((end - begin) / 4 + 1));
     counts_[cell] += end - begin;
-    auto* result = results_ + cell;
-    if (fold_ != nullptr && end - begin >= kFew) return fold_(result, {values_ + begin, 0, 1}, 1, end - begin, false);
-    with_constant([&](auto aggregate) {
-      auto value = *result;
-      for (auto n = begin; n < end; ++n) value = aggregated_value(decltype(aggregate)::value, value, values_[n]);
-      *result = value;
+    with_constant([&](auto constant) {
+      constexpr auto kAggregate = decltype(constant)::value;
+      auto& result = results_[cell];
+      Accumulator<T, kAggregate> value(result);
+      if (end - begin >= kFew) {
+        Accumulator<T, kAggregate> run;
+        fold_(&run, {values_ + begin, 0, 1}, 1, end - begin, true);
+        value = aggregated_value(kAggregate, value, run);
+      } else {
+        for (auto n = begin; n < end; ++n)
+          value = aggregated_value(kAggregate, value, Accumulator<T, kAggregate>(values_[n]));
+      }
+      result = static_cast<T>(value);
     });
   }
 

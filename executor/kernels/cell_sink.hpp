@@ -12,6 +12,7 @@
 
 #include "common/check.hpp"
 #include "common/poll_steps.hpp"
+#include "executor/kernels/level_table.hpp"
 #include "tensor/cell_block.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/huge_pages.hpp"
@@ -48,7 +49,11 @@ class DenseSink {
   void add_at_places(std::int64_t cell, const std::uint32_t* places, std::int64_t stride, std::int64_t count,
                      const Value& value) {
     auto* to = values_ + cell;
-    if (aggregate_ == Aggregate::Sum) {
+    if (aggregate_ == Aggregate::Sum && stride == 0) {
+      Wide<T> sum(*to);
+      for (std::int64_t n = 0; n < count; ++n) sum = scalar_add(sum, Wide<T>(value(n)));
+      *to = static_cast<T>(sum);
+    } else if (aggregate_ == Aggregate::Sum) {
       for (std::int64_t n = 0; n < count; ++n) {
         auto& sum = to[static_cast<std::int64_t>(places[n]) * stride];
         sum = scalar_add(sum, value(n));
@@ -65,9 +70,9 @@ class DenseSink {
   void take_points(std::span<const std::int64_t> cells, const T* values) {
     for (std::size_t n = 0; n < cells.size();) {
       const auto cell = cells[n];
-      auto value = values_[cell];
-      for (; n < cells.size() && cells[n] == cell; ++n) value = aggregated_value(aggregate_, value, values[n]);
-      values_[cell] = value;
+      Wide<T> value(values_[cell]);
+      for (; n < cells.size() && cells[n] == cell; ++n) value = aggregated_value(aggregate_, value, Wide<T>(values[n]));
+      values_[cell] = static_cast<T>(value);
     }
   }
   void end_points() {}

@@ -62,6 +62,7 @@ FusedKernel::FusedKernel(std::vector<FusedStep> steps, Labels chain_labels, cons
   CHECK(!steps_.empty() && operand_labels_.size() == operand_types.size(),
         "a chain has steps, and labels of its inputs");
   rows_ = places_of(rows);
+  for (const auto type : operand_types) operand_sizes_.push_back(size_of(type));
   step_of_ = take_joins_in(steps_, operand_types.size(), labels);
   for (const auto& step : steps_) {
     std::vector<DType> types;
@@ -77,6 +78,15 @@ FusedKernel::FusedKernel(std::vector<FusedStep> steps, Labels chain_labels, cons
       window.emplace(*std::move(form), step.einsum, labels);
     kernels_.emplace_back(step.einsum, labels, std::move(types), step.compute, step.compute, level);
     step_places_.push_back(places_of(step.einsum.labels()));
+  }
+  for (std::size_t n = 0; n < operand_types.size(); ++n) {
+    const auto reads = [&](const FusedStep& step) {
+      return std::find(step.inputs.begin(), step.inputs.end(), n) != step.inputs.end();
+    };
+    // Narrow strips of rows that lie next to each other would be read in runs that are too short for the memory.
+    const auto& own = operand_labels_[n];
+    if (own.empty() || contains(rows, own.back())) continue;
+    if (std::count_if(steps_.begin(), steps_.end(), reads) > 1) read_again_.push_back(n);
   }
 }
 
@@ -95,15 +105,20 @@ std::vector<std::size_t> FusedKernel::places_of(const Labels& labels) const {
 std::vector<std::int64_t> FusedKernel::strip(std::span<const std::int64_t> label_sizes) const {
   CHECK(label_sizes.size() == labels_.size(), "a chain is as large as its labels");
   std::vector<std::int64_t> strip(label_sizes.begin(), label_sizes.end());
-  std::int64_t row_bytes = 0;
-  for (std::size_t s = 0; s + 1 < steps_.size(); ++s) {
-    if (windows_[s]) continue;
-    auto bytes = static_cast<std::int64_t>(size_of(steps_[s].compute));
-    for (const auto place : places_of(steps_[s].einsum.output))
+  const auto bytes_of_row = [&](const Labels& labels, std::size_t size) {
+    auto bytes = static_cast<std::int64_t>(size);
+    for (const auto place : places_of(labels))
       if (std::find(rows_.begin(), rows_.end(), place) == rows_.end()) bytes *= label_sizes[place];
-    row_bytes += bytes;
-  }
+    return bytes;
+  };
+  std::int64_t row_bytes = 0;
+  for (std::size_t s = 0; s + 1 < steps_.size(); ++s)
+    if (!windows_[s]) row_bytes += bytes_of_row(steps_[s].einsum.output, size_of(steps_[s].compute));
   if (row_bytes == 0) return strip;
+  // What several steps read stays in the caches from one to the next, too.
+  std::int64_t read_again = 0;
+  for (const auto n : read_again_) read_again += bytes_of_row(operand_labels_[n], operand_sizes_[n]);
+  row_bytes = std::max(row_bytes, read_again);
   const auto wanted = std::max<std::int64_t>(1, kStripBytes / std::max<std::int64_t>(1, row_bytes));
   for (auto row = rows_.begin(); row != rows_.end(); ++row) {
     std::int64_t rows = 1;

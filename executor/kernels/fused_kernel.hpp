@@ -65,6 +65,8 @@ class FusedKernel {
   Labels labels_;
   std::vector<std::size_t> rows_;  // as positions in labels_
   std::vector<Labels> operand_labels_;
+  std::vector<std::size_t> operand_sizes_;             // of an element, in bytes
+  std::vector<std::size_t> read_again_;                // operands that several steps read
   std::vector<Kernel> kernels_;                        // by step
   std::vector<std::optional<WindowKernel>> windows_;   // by step
   std::vector<std::vector<std::size_t>> step_places_;  // positions of each step's labels in labels_

@@ -47,6 +47,26 @@ constexpr DType wide_of(DType type) {
   return type == DType::Complex64 ? DType::Complex128 : type;
 }
 
+/// The C++ type of wide_of.
+template <class T>
+struct WideType {
+  using type = T;
+};
+template <>
+struct WideType<float> {
+  using type = double;
+};
+template <>
+struct WideType<std::complex<float>> {
+  using type = std::complex<double>;
+};
+template <class T>
+using Wide = typename WideType<T>::type;
+
+/// The type of accumulators: the values' type for extremes, double precision for all others.
+template <class T, Aggregate kAggregate>
+using Accumulator = std::conditional_t<kAggregate == Aggregate::Min || kAggregate == Aggregate::Max, T, Wide<T>>;
+
 /// Arguments of an element-wise operation: element i is data[i * step]; step is 1, or 0 if all elements are equal.
 struct Values {
   const void* data;

@@ -48,6 +48,15 @@ class Tensor:
         return bool(np.isfinite(self.values).all())
 
 
+def divided(sums, count):
+    """NumPy's quotient of a complex number with an infinite part is NaN, as it divides by a complex number."""
+    if sums.dtype.kind != "c":
+        return sums / count
+    quotients = sums.copy()
+    quotients.real, quotients.imag = sums.real / count, sums.imag / count
+    return quotients
+
+
 def bounded(values):
     finite = values[np.isfinite(values)]
     if finite.size and np.abs(finite).max() >= LARGEST:
@@ -220,7 +229,7 @@ class Batch:
         with np.errstate(all="ignore"):
             values = {
                 "SUM": lambda: v.sum(**keep), "MAX": lambda: v.max(**keep), "MIN": lambda: v.min(**keep),
-                "PROD": lambda: v.prod(**keep), "MEAN": lambda: v.sum(**keep) / count,
+                "PROD": lambda: v.prod(**keep), "MEAN": lambda: divided(v.sum(**keep), count),
                 "COUNT": lambda: np.full(v.sum(**keep).shape, float(count)),
                 "COUNT_NONZERO": lambda: (v != 0).sum(**keep).astype(float),
                 "ANY": lambda: (v != 0).any(**keep).astype(float), "ALL": lambda: (v != 0).all(**keep).astype(float),

@@ -166,6 +166,13 @@ void add_row_sums(void* to, std::int64_t to_stride, const CellRows& rows, const 
   const auto* places = rows.places;
   const auto scale = *static_cast<const T*>(factor);
   const auto add_each = [&](const auto& sum_of_row) __attribute__((always_inline)) {
+    if (to_stride == 0) {  // all rows into one sum
+      Wide<T> sum(*sums);
+      for (std::int64_t r = 0; r < rows.count; ++r)
+        sum = cell_plus(sum, Wide<T>(cell_times(scale, sum_of_row(rows.begins[r], rows.begins[r + 1]))));
+      *sums = static_cast<T>(sum);
+      return;
+    }
     for (std::int64_t r = 0; r < rows.count; ++r) {
       auto& sum = sums[static_cast<std::int64_t>(rows.rows[r]) * to_stride];
       sum = cell_plus(sum, cell_times(scale, sum_of_row(rows.begins[r], rows.begins[r + 1])));

@@ -11,25 +11,6 @@
 /// then of accumulators into the result (settle). Accumulators are wide: float sums are computed in double.
 namespace eindb::EINDB_LEVEL {
 
-template <class T>
-struct WideType {
-  using type = T;
-};
-template <>
-struct WideType<float> {
-  using type = double;
-};
-template <>
-struct WideType<std::complex<float>> {
-  using type = std::complex<double>;
-};
-template <class T>
-using Wide = typename WideType<T>::type;
-
-/// The type of accumulators: the values' type for extremes, double precision for all others.
-template <class T, Aggregate kAggregate>
-using Accumulator = std::conditional_t<kAggregate == Aggregate::Min || kAggregate == Aggregate::Max, T, Wide<T>>;
-
 // Arithmetic on vectors V of T; INT64 wraps.
 template <class T, class V>
 [[gnu::always_inline]] inline V vector_add(V a, V b) {
