@@ -759,7 +759,7 @@ def huge():
                 (f"CREATE TENSOR A AS EINSUM Z[a] = SUM(X[{own}]); ", "A", "a", firsts),
                 (f"CREATE TENSOR P AS EINSUM Z[a,z] = SUM(X[{own}] * X[z,{rest}]); ", "P", "a,z", products)):
             if name == "P" and len(shape) == 2:
-                continue  # stored in 2^35 tiles, which takes too long: docs/status.md
+                continue  # stored in 2^35 tiles, which takes too long
             expect(statement, f"EINSUM Z[] = SUM({name}[{labels}])", sum(values.values()))
             expect(statement, f"EINSUM Z[] = SUM({name}[{labels}] ^ 2)", sum(value * value for value in values.values()))
         process = execute(f"{load} EINSUM Z[{own}] = EXP(X[{own}]);", HANG_SECONDS)
