@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "executor/kernels/level_table.hpp"
@@ -74,26 +75,37 @@ void add_cell_products(void* to, const void* a, const void* b, const void* facto
   }
 }
 
-/// The sum of value(0), ... in as many lanes as a vector has. T is real.
+/// The sum of value(begin) to before value(end), in as many lanes as two vectors have. T is real.
 template <class T, class Value>
-[[gnu::always_inline]] inline T sum_of_cells(std::int64_t count, const Value& value) {
+[[gnu::always_inline]] inline T sum_of_block(std::int64_t begin, std::int64_t end, const Value& value) {
   T total{};
-  std::int64_t n = 0;
+  auto n = begin;
   constexpr auto kStep = kLanes<T>;
   Vector<T> first{};
   Vector<T> second{};
-  for (; n + 2 * kStep <= count; n += 2 * kStep) {
+  for (; n + 2 * kStep <= end; n += 2 * kStep) {
     first += value(n, std::true_type{});
     second += value(n + kStep, std::true_type{});
   }
-  if (n + kStep <= count) {
+  if (n + kStep <= end) {
     first += value(n, std::true_type{});
     n += kStep;
   }
   first += second;
   for (std::int64_t l = 0; l < kStep; ++l) total = cell_plus(total, first[l]);
-  for (; n < count; ++n) total = cell_plus(total, value(n, std::false_type{}));
+  for (; n < end; ++n) total = cell_plus(total, value(n, std::false_type{}));
   return total;
+}
+
+/// The sum of value(0), ..., in blocks that are added up in double precision. T is real.
+template <class T, class Value>
+[[gnu::always_inline]] inline T sum_of_cells(std::int64_t count, const Value& value) {
+  constexpr std::int64_t kBlock = 1024;
+  if (count <= kBlock) return sum_of_block<T>(0, count, value);
+  Wide<T> total{};
+  for (std::int64_t n = 0; n < count; n += kBlock)
+    total = cell_plus(total, static_cast<Wide<T>>(sum_of_block<T>(n, std::min(n + kBlock, count), value)));
+  return static_cast<T>(total);
 }
 
 /// The sum of values one behind the other.
@@ -131,19 +143,20 @@ void dot_cell_runs(void* sum, const void* a, const void* b, std::int64_t count) 
   }
 }
 
-/// In four sums, so that additions do not wait for each other.
+/// In four sums of double precision, so that additions do not wait for each other.
 template <class T, class Value>
 [[gnu::always_inline]] inline T sum_of_four(std::int64_t begin, std::int64_t end, const Value& value) {
-  T sums[4]{};
+  using W = Wide<T>;
+  W sums[4]{};
   auto n = begin;
   for (; n + 4 <= end; n += 4) {
-    sums[0] = cell_plus(sums[0], value(n));
-    sums[1] = cell_plus(sums[1], value(n + 1));
-    sums[2] = cell_plus(sums[2], value(n + 2));
-    sums[3] = cell_plus(sums[3], value(n + 3));
+    sums[0] = cell_plus(sums[0], W(value(n)));
+    sums[1] = cell_plus(sums[1], W(value(n + 1)));
+    sums[2] = cell_plus(sums[2], W(value(n + 2)));
+    sums[3] = cell_plus(sums[3], W(value(n + 3)));
   }
-  for (; n < end; ++n) sums[0] = cell_plus(sums[0], value(n));
-  return cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3]));
+  for (; n < end; ++n) sums[0] = cell_plus(sums[0], W(value(n)));
+  return static_cast<T>(cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3])));
 }
 
 template <class T>
