@@ -51,16 +51,13 @@ std::optional<Expression> neutral_value(AggregateOp op, SourceSpan span) {
   }
 }
 
-/// The number of cells for which the condition holds. The argument gives the labels that are counted over, and counts
+/// The number of cells for which the condition holds, by an aggregate of ones. The argument gives labels, and counts
 /// whatever its value is.
-Expression count_where(ast::Aggregate aggregate, Expression condition, SourceSpan span) {
-  auto one = whole(1, span);
-  if (!aggregate.labels) {
-    auto argument = std::move(aggregate.argument.front());
-    auto same = infix_of(InfixOp::Equal, argument, argument, span);
-    one = chosen(std::move(same), whole(1, span), whole(1, span), span);
-  }
-  aggregate.op = AggregateOp::Sum;
+Expression count_where(ast::Aggregate aggregate, AggregateOp op, Expression condition, SourceSpan span) {
+  auto argument = std::move(aggregate.argument.front());
+  auto same = infix_of(InfixOp::Equal, argument, argument, span);
+  auto one = chosen(std::move(same), whole(1, span), whole(1, span), span);
+  aggregate.op = op;
   aggregate.argument.clear();
   aggregate.argument.push_back(chosen(std::move(condition), std::move(one), whole(0, span), span));
   return {std::move(aggregate), span};
@@ -74,7 +71,8 @@ Expression null_test(Expression e, bool negated, SourceSpan span) {
 }
 
 Expression with_filter(ast::Aggregate aggregate, Expression condition, SourceSpan span) {
-  if (aggregate.op == AggregateOp::Count) return count_where(std::move(aggregate), std::move(condition), span);
+  if (aggregate.op == AggregateOp::Count)
+    return count_where(std::move(aggregate), AggregateOp::CountNonzero, std::move(condition), span);
   auto neutral = neutral_value(aggregate.op, span);
   if (!neutral || !aggregate.second.empty()) {
     throw Error(ErrorKind::Syntax, "there is no FILTER for this aggregate", span,
@@ -83,7 +81,7 @@ Expression with_filter(ast::Aggregate aggregate, Expression condition, SourceSpa
   }
   std::optional<Expression> count;
   if (aggregate.op == AggregateOp::Mean) {
-    count = count_where(aggregate, condition, span);
+    count = count_where(aggregate, AggregateOp::Sum, condition, span);
     aggregate.op = AggregateOp::Sum;
   }
   auto& argument = aggregate.argument.front();
