@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "optimizer/cell_joins.hpp"
+#include "optimizer/cell_masks.hpp"
 #include "optimizer/partitions/cell_work.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 #include "tensor/access_form.hpp"
@@ -258,7 +259,9 @@ bool may_hold_cells(const EinGraph& graph) {
                      [](const Vertex& vertex) { return vertex.is_input() && vertex.stored->cells; });
 }
 
-EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always, double memory) {
+namespace {
+
+EinGraph chosen_without_masks(EinGraph graph, const CalibratedModel& model, bool always, double memory) {
   for (std::size_t v = 0; v < graph.size(); ++v)
     if (graph.vertex(VertexId(v)).cells) graph.hold_as_cells(VertexId(v), std::nullopt);
   graph.drop_chains();
@@ -270,6 +273,32 @@ EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always,
   if (chosen.size() > graph.size() && std::none_of(chosen.vertices().begin(), chosen.vertices().end(), moves_cells))
     chosen = CellChoice(std::move(graph), model, always, memory).run();
   return merge_joins_of_cells(chosen, model);
+}
+
+// Of all vertices, each in one call.
+double seconds_of(const EinGraph& graph, const CalibratedModel& model) {
+  double seconds = 0;
+  for (const auto& vertex : graph.vertices()) {
+    if (vertex.is_input()) continue;
+    const auto shape = shape_of(graph, vertex);
+    seconds += model.join(shape, Partition(shape.extents.size(), 1));
+  }
+  return seconds;
+}
+
+}  // namespace
+
+EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always, double memory) {
+  constexpr std::size_t kMostMasks = 8;
+  auto chosen = chosen_without_masks(std::move(graph), model, always, memory);
+  for (std::size_t tried = 0, n = 0; tried < kMostMasks; ++tried) {
+    const auto masks = find_masks(chosen);
+    if (n >= masks.size()) break;
+    auto masked = chosen_without_masks(with_mask(chosen, masks[n]), model, always, memory);
+    if (seconds_of(masked, model) < seconds_of(chosen, model)) chosen = std::move(masked);
+    else ++n;
+  }
+  return chosen;
 }
 
 }  // namespace eindb

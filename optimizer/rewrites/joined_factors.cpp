@@ -1,6 +1,7 @@
 #include "optimizer/rewrites/joined_factors.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -106,26 +107,50 @@ std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter) {
 
 namespace {
 
-// Whether operand n is a factor of the vertex's expression by itself, and nothing else of it.
-bool is_plain_factor(const Vertex& vertex, std::size_t n, const JoinFunction& join) {
+bool reads(const ScalarExpression& e, std::size_t n) {
+  const auto operands = operands_of(e);
+  return std::find(operands.begin(), operands.end(), n) != operands.end();
+}
+
+// Whether operand n is a factor of the expression by itself, and nothing else of it.
+bool is_plain_factor(const ScalarPtr& expression, std::size_t n, const JoinFunction& join) {
   std::size_t plain = 0;
-  for (const auto& factor : factors_of(vertex.einsum.expression, join)) {
-    const auto operands = operands_of(*factor.expression);
-    if (std::find(operands.begin(), operands.end(), n) == operands.end()) continue;
+  for (const auto& factor : factors_of(expression, join)) {
+    if (!reads(*factor.expression, n)) continue;
     if (factor.inverted || factor.expression->kind() != ScalarExpression::Kind::Operand) return false;
     ++plain;
   }
   return plain == 1;
 }
 
+bool is_plus_zero(const ScalarExpression& e) {
+  return (e.kind() == ScalarExpression::Kind::Integer && e.integer_value() == 0) ||
+         (e.kind() == ScalarExpression::Kind::Real && e.real_value() == 0 && !std::signbit(e.real_value()));
+}
+
+// What CASE WHEN c THEN x ELSE 0 END chooses, or the same with 0 in the first place, where the condition does not read
+// operand n; null if it is another one.
+ScalarPtr chosen_or_zero(const ScalarExpression& e, std::size_t n) {
+  if (!e.is_call(ScalarOp::Case) || e.arguments().size() != 3 || reads(*e.arguments()[0], n)) return nullptr;
+  if (is_plus_zero(*e.arguments()[2])) return e.arguments()[1];
+  return is_plus_zero(*e.arguments()[1]) ? e.arguments()[2] : nullptr;
+}
+
 }  // namespace
 
 bool distributes(const Vertex& vertex, std::size_t n, Aggregate aggregate) {
   if (vertex.einsum.aggregate != aggregate && vertex.einsum.aggregate != Aggregate::None) return false;
+  auto expression = vertex.einsum.expression;
+  if (aggregate == Aggregate::Sum) {
+    if (auto chosen = chosen_or_zero(*expression, n)) {
+      if (chosen->kind() == ScalarExpression::Kind::Operand) return chosen->operand() == n;
+      expression = std::move(chosen);
+    }
+  }
   const auto& semirings = all_semirings();
   return std::any_of(semirings.begin(), semirings.end(), [&](const Semiring& semiring) {
     return semiring.aggregate == aggregate && !semiring.needs_nonnegative &&
-           holds_for(semiring, vertex.compute_dtype) && is_plain_factor(vertex, n, semiring.join);
+           holds_for(semiring, vertex.compute_dtype) && is_plain_factor(expression, n, semiring.join);
   });
 }
 

@@ -23,6 +23,7 @@ std::optional<JoinedFactors> joined_factors(const VertexSplitter& splitter);
 
 /// Whether f(a AGGREGATE b) = f(a) AGGREGATE f(b) for operand n of the vertex's expression f, which has it as a factor
 /// once, by itself; the vertex has that aggregate or none. Nothing is known here of factors that must not be negative.
+/// SUM distributes over CASE WHEN c THEN x ELSE 0 END as over x.
 bool distributes(const Vertex& vertex, std::size_t n, Aggregate aggregate);
 
 }  // namespace eindb
