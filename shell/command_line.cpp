@@ -15,6 +15,7 @@
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/settings/settings.hpp"
+#include "shell/build_facts.hpp"
 
 namespace eindb {
 namespace {
@@ -57,10 +58,21 @@ std::vector<CommandLine::Job> jobs_in_order(const CLI::App& app, const CLI::Opti
   return jobs;
 }
 
+// What the usage calls values, from which the completions of shells are made too: see packaging/usage_files.py.
+constexpr const char* kFile = "FILE";
+constexpr const char* kFolder = "FOLDER";
+constexpr const char* kWord = "WORD";  // one of those that the description lists
+
+/// An option whose value is a path.
+CLI::Option* add_path(CLI::App& app, const std::string& name, std::string& path, const std::string& description,
+                      const char* kind = kFile) {
+  return app.add_option(name, path, description)->type_name(kind);
+}
+
 void add_tls(CLI::App& server, ServeCommand& serve) {
-  server.add_option("--tls-cert", serve.tls.certificate, "certificate in PEM form, for clients that ask for TLS");
-  server.add_option("--tls-key", serve.tls.key, "its key, which nobody else can read");
-  server.add_option("--tls-ca", serve.tls.authority, "clients must show a certificate that this one has signed");
+  add_path(server, "--tls-cert", serve.tls.certificate, "certificate in PEM form, for clients that ask for TLS");
+  add_path(server, "--tls-key", serve.tls.key, "its key, which nobody else can read");
+  add_path(server, "--tls-ca", serve.tls.authority, "clients must show a certificate that this one has signed");
   server.add_flag("--tls-required", serve.requires_tls, "let nobody in without TLS");
 }
 
@@ -119,6 +131,15 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+/// An option whose value is one of the words that `description` lists.
+template <class Value>
+CLI::Option* add_word(CLI::App& app, const std::string& name, Value& value, const std::map<std::string, Value>& words,
+                      const std::string& description) {
+  return app.add_option(name, value, description)
+      ->transform(CLI::CheckedTransformer(words).description(""))
+      ->type_name(kWord);
+}
+
 /// Options for the log of a long-running program.
 void add_log(CLI::App& program, LogOptions& log) {
   static const std::map<std::string, LogFormat> kFormats{{"text", LogFormat::Text}, {"json", LogFormat::Json}};
@@ -127,10 +148,9 @@ void add_log(CLI::App& program, LogOptions& log) {
                                                        {"warning", LogLevel::Warning},
                                                        {"error", LogLevel::Error},
                                                        {"off", LogLevel::Off}};
-  program.add_option("--log", log.file, "file that the log is appended to; standard error without");
-  program.add_option("--log-format", log.format, "text or json")->transform(CLI::CheckedTransformer(kFormats));
-  program.add_option("--log-level", log.level, "debug, info, warning, error or off")
-      ->transform(CLI::CheckedTransformer(kLevels));
+  add_path(program, "--log", log.file, "file that the log is appended to; standard error without");
+  add_word(program, "--log-format", log.format, kFormats, "text or json");
+  add_word(program, "--log-level", log.level, kLevels, "debug, info, warning, error or off");
 }
 
 /// Options for the status pages of a long-running program.
@@ -147,8 +167,7 @@ void add_operation(CLI::App& server, ServeCommand& serve) {
   auto& log = serve.log;
   add_http(server, serve.http, serve.http_allow_remote);
   add_log(server, log);
-  auto* const statements = server.add_option("--log-statements", log.statements, "none, slow or all")
-                               ->transform(CLI::CheckedTransformer(kStatements));
+  auto* const statements = add_word(server, "--log-statements", log.statements, kStatements, "none, slow or all");
   const auto wants_slow_ones = [&log, statements](const std::string&) {
     if (statements->count() == 0) log.statements = StatementLog::Slow;
   };
@@ -161,15 +180,15 @@ void add_operation(CLI::App& server, ServeCommand& serve) {
 CLI::Option* add_cluster(CLI::App& app, ClusterCommand& cluster) {
   auto* const workers =
       app.add_option("--workers", cluster.workers, "the workers of the database's cluster: HOST:PORT,HOST:PORT,...");
-  app.add_option("--secret-file", cluster.trust.secret_file,
-                 "file whose first line all nodes of the cluster know; nobody else can read it");
+  add_path(app, "--secret-file", cluster.trust.secret_file,
+           "file whose first line all nodes of the cluster know; nobody else can read it");
   app.add_flag("--insecure", cluster.trust.insecure,
                "no secret: every program on this machine may read and remove the tiles of its workers");
   add_time(app, "--heartbeat", cluster.heartbeat, kSeconds,
            "how often nodes of the cluster say that they are there; one that misses three is lost; 1s without");
-  app.add_option("--cluster-tls-cert", cluster.trust.tls.certificate, "certificate in PEM form, for workers");
-  app.add_option("--cluster-tls-key", cluster.trust.tls.key, "its key, which nobody else can read");
-  app.add_option("--cluster-tls-ca", cluster.trust.tls.authority, "who has signed the certificates of all nodes");
+  add_path(app, "--cluster-tls-cert", cluster.trust.tls.certificate, "certificate in PEM form, for workers");
+  add_path(app, "--cluster-tls-key", cluster.trust.tls.key, "its key, which nobody else can read");
+  add_path(app, "--cluster-tls-ca", cluster.trust.tls.authority, "who has signed the certificates of all nodes");
   return workers;
 }
 
@@ -178,7 +197,7 @@ CLI::Option* add_mpi(CLI::App& app, MpiCommand& mpi, CLI::Option* workers) {
   auto* const flag = app.add_flag("--mpi")->description(
       "run in all processes that mpirun has started: rank 0 is the shell, the others its workers");
   flag->excludes(workers);
-  app.add_option("--data", mpi.data, "with --mpi, folder of the workers' directories; DATABASE.workers without")
+  add_path(app, "--data", mpi.data, "with --mpi, folder of the workers' directories; DATABASE.workers without", kFolder)
       ->needs(flag);
   return flag;
 }
@@ -190,12 +209,12 @@ CLI::App* add_worker(CLI::App& app, WorkerCommand& worker) {
       ->add_option("--listen", worker.listen,
                    "HOST:PORT where coordinators and other workers reach it; port 0 is one that is free")
       ->capture_default_str();
-  program->add_option("--data", worker.data, "directory of its tiles, made if it is not there")->required();
+  add_path(*program, "--data", worker.data, "directory of its tiles, made if it is not there", kFolder)->required();
   add_time(*program, "--disk-timeout", worker.disk_timeout, kSeconds,
            "a disk that does not get on for so long hangs, and the worker is left out: 3s without");
-  program->add_option("--tls-cert", worker.trust.tls.certificate, "certificate in PEM form");
-  program->add_option("--tls-key", worker.trust.tls.key, "its key, which nobody else can read");
-  program->add_option("--tls-ca", worker.trust.tls.authority, "who has signed the certificates of all nodes");
+  add_path(*program, "--tls-cert", worker.trust.tls.certificate, "certificate in PEM form");
+  add_path(*program, "--tls-key", worker.trust.tls.key, "its key, which nobody else can read");
+  add_path(*program, "--tls-ca", worker.trust.tls.authority, "who has signed the certificates of all nodes");
   program->add_option("--disk-limit", worker.disk_limit,
                       "most that its data may take of the disk, as in 500GB; what the disk has without");
   add_http(*program, worker.http, worker.http_allow_remote);
@@ -255,17 +274,19 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   CLI::App app("A database for tensors. Without -c or -f, statements are read from standard input.", "eindb");
   std::vector<std::string> commands;
   std::vector<std::string> files;
-  app.add_option("DATABASE", line.database, "file of the database, made if it is not there")->capture_default_str();
+  add_path(app, "DATABASE", line.database, "file of the database, made if it is not there")->capture_default_str();
   const auto* command_option =
       app.add_option("-c,--command", commands, "run these statements and leave; may be repeated")
           ->allow_extra_args(false);
   const auto* file_option =
       app.add_option("-f,--file", files, "run the statements of a file and leave; may be repeated")
-          ->allow_extra_args(false);
+          ->allow_extra_args(false)
+          ->type_name(kFile);
 
   const auto set_mode = [&](const std::string& name) { line.settings.mode = checked_mode(name); };
   app.add_option_function<std::string>(
-      "--mode", set_mode, "box (on a terminal), csv (elsewhere), list, json, jsonlines, markdown, line, tensor");
+         "--mode", set_mode, "box (on a terminal), csv (elsewhere), list, json, jsonlines, markdown, line, tensor")
+      ->type_name(kWord);
   for (const auto name : print_mode_names()) {
     app.add_flag_callback(
         "--" + std::string(name), [&, name] { set_mode(std::string(name)); }, "as --mode " + std::string(name));
@@ -301,21 +322,24 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       "memory that a statement may take, or with serve and worker all of them together, as in 2GB");
   auto* const workers = add_cluster(app, line.cluster);
   auto* const mpi_flag = add_mpi(app, mpi, workers);
+  app.set_version_flag("--version", build_facts, "print the version and what the program is made of, and leave");
+  app.set_help_flag("-h,--help", "print this help and leave");
   CalibrateCommand calibrate;
   auto* calibration = app.add_subcommand("calibrate",
                                          "measure this machine for SET cost_model = 'calibrated', and with --workers "
                                          "their exchanges; print and keep the figures");
   calibration->fallthrough();
-  calibration->add_option("FILE", calibrate.file, "where to keep them; otherwise where the program looks for them");
+  calibration->add_option("FILE", calibrate.file, "where to keep them; otherwise where the program looks for them")
+      ->type_name(kFile);
   calibration->add_option("--seconds", calibrate.seconds, "about how long to measure")
       ->check(CLI::Range(0.0, 600.0))
       ->capture_default_str();
   auto* server = app.add_subcommand("serve", "serve the database to clients of the PostgreSQL protocol");
   server->fallthrough();
-  server->add_option("DATABASE", line.database, "file of the database, made if it is not there");
+  add_path(*server, "DATABASE", line.database, "file of the database, made if it is not there");
   server->add_option("--listen", serve.listen, "ADDRESS:PORT; port 0 is one that is free")->capture_default_str();
-  server->add_option("--files-dir", serve.files_directory,
-                     "directory of the files that clients may COPY; without, none");
+  add_path(*server, "--files-dir", serve.files_directory, "directory of the files that clients may COPY; without, none",
+           kFolder);
   server->add_option("--heavy", serve.heavy_statements, "long statements that run at a time")
       ->check(CLI::Range(1, 1024));
   server->add_option("--statement-threads", serve.statement_threads, "threads that run statements")
@@ -327,10 +351,8 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   auto* const take_over =
       app.add_subcommand("take-over", "make a copy of a database's file the database that workers serve, in its place");
   take_over->fallthrough();
-  take_over->add_option("DATABASE", line.database, "the copy")->required();
+  add_path(*take_over, "DATABASE", line.database, "the copy")->required();
   for (auto* const program : {calibration, server, worker_program, take_over}) program->excludes(mpi_flag);
-  app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
-  app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
 
   const auto given = with_double_dashes(argc, argv);

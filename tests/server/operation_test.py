@@ -160,7 +160,7 @@ class Http(Watched):
         self.assertEqual(after[("eindb_build_info", ("version", self.version()))], 1)
 
     def version(self):
-        return subprocess.run([EINDB, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+        return subprocess.run([EINDB, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
 
     def test_buckets_add_up(self):
         self.connect().execute("SELECT 1")

@@ -84,7 +84,15 @@ class Options(ShellTest):
         self.assertIn("--memory-limit", output)
         status, output, message = self.run_eindb("--version")
         self.assertEqual((status, message), (0, ""))
-        self.assertRegex(output, r"^eindb \d+\.\d+\.\d+\n$")
+        lines = output.splitlines()
+        self.assertRegex(lines[0], r"^eindb \d+\.\d+\.\d+$")
+        facts = dict(line.split(": ", 1) for line in lines[1:])
+        facts.pop("commit", None)  # there may be none
+        self.assertEqual(list(facts), ["compiler", "SQLite", "kernels", "threads"])
+        self.assertRegex(facts["compiler"], r"^(GCC|Clang) \d+\.\d+\.\d+$")
+        self.assertEqual(facts["SQLite"], self.run_eindb("--list", "--noheader", "-c", "SELECT sqlite_version()")[1].strip())
+        self.assertRegex(facts["kernels"], r"^baseline(, v3)?(, v4)?; computes with (baseline|v3|v4)$")
+        self.assertEqual(facts["threads"], self.run_eindb("--list", "--noheader", "-c", "SHOW threads")[1].strip())
 
     def test_mistakes_in_arguments(self):
         for arguments in (["--nope"], ["--mode", "pretty"], ["--threads", "many"], ["a.db", "b.db"]):

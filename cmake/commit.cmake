@@ -1,0 +1,20 @@
+# cmake -DSOURCE=FOLDER -DOUTPUT=FILE -P commit.cmake: writes a source with the commit of a checkout, which is empty where there
+# is none, and touches the file only if that has changed. "with changes": files that git knows differ from it.
+set(COMMIT "")
+find_program(GIT git)
+if(GIT AND EXISTS ${SOURCE}/.git)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --short=12 HEAD
+                  OUTPUT_VARIABLE COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} diff-index --quiet HEAD -- RESULT_VARIABLE CHANGED OUTPUT_QUIET ERROR_QUIET)
+  if(COMMIT AND CHANGED)
+    string(APPEND COMMIT " with changes")
+  endif()
+endif()
+set(TEXT "#include \"shell/build_facts.hpp\"\n\nstd::string_view eindb::build_commit() { return \"${COMMIT}\"; }\n")
+set(KNOWN "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} KNOWN)
+endif()
+if(NOT KNOWN STREQUAL TEXT)
+  file(WRITE ${OUTPUT} "${TEXT}")
+endif()
