@@ -78,7 +78,7 @@ QUERIES = [
     "EINSUM Z[i] = SUM(mask[i,j] * (j + 1))", "SELECT * FROM readings", 'SELECT * FROM "new name"',
     "SELECT id, city, day, amount, hex(note) FROM orders ORDER BY id", "SELECT * FROM per_city ORDER BY city",
     "SELECT * FROM Revenue", "EINSUM Z[] = Revenue['Oslo','2024-02-01']",
-    "EINSUM Z[] = norm(single)", "EINSUM Z[i] = longest(whole[i,j])", "EINSUM Z[i,k] = SUM(whole[i,j] * whole[k,j])",
+    "EINSUM Z[] = ROUND(1000 * norm(single))", "EINSUM Z[i] = longest(whole[i,j])", "EINSUM Z[i,k] = SUM(whole[i,j] * whole[k,j])",
     "PRAGMA integrity_check",
 ]  # fmt: skip
 

@@ -26,7 +26,7 @@ ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL
 # Who publishes packages gives an address; a first upload to Debian would close a bug.
 ACCEPTED = "bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs"
 
-root = None  # the folder of the bare system
+root = None  # the folder of the bare system, once a test needs it
 
 
 def output(*command, **options):
@@ -55,7 +55,8 @@ def mirrors():
     return codename, sorted({f"deb {uri} {suite} {component}" for _, uri, suite, component in found if suite.startswith(codename)})
 
 
-def setUpModule():
+def make_root():
+    """Makes the bare system, and installs the packages there."""
     global root
     if os.geteuid() != 0:
         raise unittest.SkipTest("a bare system is made by root alone")
@@ -83,7 +84,14 @@ def setUpModule():
     inside("sh", "-c", "apt-get install -y -q --no-install-recommends /packages/*.deb")
 
 
-class Installed(unittest.TestCase):
+class Bare(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if root is None:
+            make_root()
+
+
+class Installed(Bare):
     def test_all_are_installed(self):
         listed = inside("dpkg-query", "-W", "-f=${db:Status-Abbrev} ${Package}\n", *NAMES)
         self.assertEqual(sorted(listed.splitlines()), [f"ii  {name}" for name in NAMES])
@@ -118,20 +126,21 @@ class Installed(unittest.TestCase):
 
     def test_python_imports_the_module(self):
         program = """
-import eindb, numpy
-print(eindb.__file__)
+import eindb, importlib.metadata, numpy
+print(eindb.__file__, importlib.metadata.version('eindb') == eindb.__version__)
 print(eindb.einsum('ij,jk->ik', numpy.ones((2, 3)), numpy.arange(6.0).reshape(3, 2)).tolist())
 with eindb.connect('/root/python.db') as db:
     db.store('X', numpy.eye(2))
     print(db.execute('EINSUM Z[] = SUM(X[i,j])').fetchall())
 """
         self.assertEqual(inside("python3", "-c", program).splitlines(),
-                         ["/usr/lib/python3/dist-packages/eindb/__init__.py", "[[6.0, 9.0], [6.0, 9.0]]", "[(2.0,)]"])  # fmt: skip
+                         ["/usr/lib/python3/dist-packages/eindb/__init__.py True", "[[6.0, 9.0], [6.0, 9.0]]", "[(2.0,)]"])  # fmt: skip
 
 
-class WithTools(unittest.TestCase):
+class WithTools(Bare):
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         inside("apt-get", "install", "-y", "-q", "--no-install-recommends", *TOOLS)
 
     def test_sqlite_loads_the_extension(self):
@@ -166,7 +175,7 @@ echo "${COMPREPLY[@]}"
             self.assertIn("Apache License", inside("cat", f"/usr/share/doc/{name}/copyright"))
 
 
-class ZRemoved(unittest.TestCase):
+class ZRemoved(Bare):
     """The last one: nothing is installed afterwards."""
 
     def left(self):
