@@ -1,5 +1,7 @@
 #include "shell/build_facts.hpp"
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 
