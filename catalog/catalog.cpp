@@ -129,16 +129,17 @@ void Catalog::forget_if_changed() {
 
 std::optional<TensorInfo> Catalog::find(std::string_view name) {
   forget_if_changed();
-  return remembered(name);
+  const auto* found = remembered(name);
+  return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
-std::optional<TensorInfo> Catalog::remembered(std::string_view name) {
-  const auto key = to_lower(name);
-  if (const auto known = memory_.tensors.find(key); known != memory_.tensors.end()) return known->second;
+const TensorInfo* Catalog::remembered(std::string_view name) {
+  auto key = to_lower(name);
+  if (const auto known = memory_.tensors.find(key); known != memory_.tensors.end()) return &known->second;
   auto found = look_up(name, schemas());
-  if (found && found->is_foreign() && found->is_sharded()) refuse_sharded(*found);
-  if (found) memory_.tensors.emplace(key, *found);
-  return found;
+  if (!found) return nullptr;
+  if (found->is_foreign() && found->is_sharded()) refuse_sharded(*found);
+  return &memory_.tensors.emplace(std::move(key), *std::move(found)).first->second;
 }
 
 std::optional<TensorInfo> Catalog::find_own(std::string_view name) {
@@ -315,14 +316,13 @@ TensorInfo Catalog::get(std::string_view name) {
   refuse_unknown(name);
 }
 
-std::vector<TensorInfo> Catalog::get_all(const std::vector<std::string_view>& names) {
+std::vector<const TensorInfo*> Catalog::get_all(const std::vector<std::string_view>& names) {
   if (!names.empty()) forget_if_changed();
-  std::vector<TensorInfo> out;
+  std::vector<const TensorInfo*> out;
   out.reserve(names.size());
   for (const auto name : names) {
-    auto info = remembered(name);
-    if (!info) refuse_unknown(name);
-    out.push_back(std::move(*info));
+    out.push_back(remembered(name));
+    if (out.back() == nullptr) refuse_unknown(name);
   }
   return out;
 }

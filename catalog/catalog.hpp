@@ -54,8 +54,8 @@ class Catalog {
   std::optional<TensorInfo> find_in(std::string_view schema, std::string_view own_name);
   /// Error{UnknownName} with the nearest name as a hint.
   TensorInfo get(std::string_view name);
-  /// Likewise of several, whose state SQLite is asked for only once.
-  std::vector<TensorInfo> get_all(const std::vector<std::string_view>& names);
+  /// Likewise of several, whose state SQLite is asked for only once. They stay until the catalog is used again.
+  std::vector<const TensorInfo*> get_all(const std::vector<std::string_view>& names);
   /// All names that find() takes in alphabetical order, ignoring case; those that temporary tensors hide as main.A.
   /// Behind them those of attached databases, one after the other.
   std::vector<std::string> names();
@@ -127,7 +127,7 @@ class Catalog {
   using Schemas = std::vector<std::string>;
 
   void forget_if_changed();
-  std::optional<TensorInfo> remembered(std::string_view name);
+  const TensorInfo* remembered(std::string_view name);
   Schemas schemas() const;
   std::optional<TensorInfo> look_up(std::string_view name, const Schemas& schemas);
   /// A tensor of an attached database may be at workers.

@@ -84,7 +84,7 @@ void check_reads(const QueryPlan& plan, SessionState& session) {
   std::vector<std::string_view> names;
   for (const auto& vertex : plan.query.graph.vertices())
     if (vertex.stored && !vertex.stored->attached) names.push_back(vertex.stored->name);
-  for (const auto& tensor : session.database.catalog.get_all(names)) session.check_right(tensor, Right::Select);
+  for (const auto* tensor : session.database.catalog.get_all(names)) session.check_right(*tensor, Right::Select);
 }
 
 }  // namespace

@@ -14,10 +14,10 @@ namespace eindb {
 namespace {
 
 // The stored tensors that the query reads.
-std::vector<InputTensor> stored_inputs(const EinGraph& graph) {
-  std::vector<InputTensor> tensors;
+std::vector<const InputTensor*> stored_inputs(const EinGraph& graph) {
+  std::vector<const InputTensor*> tensors;
   for (const auto& vertex : graph.vertices())
-    if (vertex.stored && !vertex.stored->attached) tensors.push_back(*vertex.stored);
+    if (vertex.stored && !vertex.stored->attached) tensors.push_back(&*vertex.stored);
   return tensors;
 }
 

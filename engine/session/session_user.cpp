@@ -1,6 +1,7 @@
 #include "engine/session/session_user.hpp"
 
-#include <system_error>
+#include <sys/stat.h>
+
 #include <utility>
 
 #include "common/check.hpp"
@@ -8,6 +9,17 @@
 #include "engine/settings/machine_file.hpp"
 
 namespace eindb {
+namespace {
+
+// When a file was last written, in nanoseconds; nullopt if it is not there. Asked for each statement.
+std::optional<std::int64_t> time_of_change(const std::string& path) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  struct stat found = {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return found.st_mtim.tv_sec * kSecond + found.st_mtim.tv_nsec;
+}
+
+}  // namespace
 
 SessionUser::SessionUser(const SessionOptions& options)
     : settings(initial_settings(options)), permissions(options.policy), gate(options.gate) {}
@@ -15,14 +27,13 @@ SessionUser::SessionUser(const SessionOptions& options)
 const MachineFigures& SessionUser::machine() const {
   const bool given = !settings.machine_file().empty();
   const auto path = given ? settings.machine_file() : default_machine_path();
-  std::error_code absent;
-  const auto changed = std::filesystem::last_write_time(path, absent);
+  const auto changed = time_of_change(path);
   const auto next = machine_.version + 1;
-  if (absent && !given) {
+  if (!changed && !given) {
     if (machine_.version == 0 || !machine_.path.empty()) machine_ = {{}, {}, built_in_figures(), next};
-  } else if (absent || machine_.path != path || machine_.changed != changed) {
+  } else if (!changed || machine_.path != path || machine_.changed != changed) {
     machine_.path = path;
-    machine_.changed = {};  // a file that fails is read again the next time
+    machine_.changed = std::nullopt;  // a file that fails is read again the next time
     try {
       auto figures = read_machine_file(path);
       machine_ = {path, changed, std::move(figures), next};

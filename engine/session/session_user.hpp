@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/results/progress.hpp"
@@ -42,7 +42,7 @@ class SessionUser {
   // The machine file as last read.
   struct KnownMachine {
     std::string path;
-    std::filesystem::file_time_type changed;
+    std::optional<std::int64_t> changed;
     MachineFigures figures;
     std::uint64_t version = 0;
   };

@@ -13,15 +13,16 @@
 
 namespace eindb {
 
-StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors,
+StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, std::span<const InputTensor* const> tensors,
                          TileCache& cache, const UnwrittenTensors& unwritten, std::shared_ptr<MemoryBudget> memory)
     : snapshot_(snapshot), cache_(cache), memory_(std::move(memory)) {
   std::vector<std::string_view> names;
-  for (const auto& tensor : tensors) names.push_back(tensor.name);
+  names.reserve(tensors.size());
+  for (const auto* tensor : tensors) names.push_back(tensor->name);
   const auto found = catalog.get_all(names);
   for (std::size_t n = 0; n < tensors.size(); ++n) {
-    const auto& tensor = tensors[n];
-    const auto& info = found[n];
+    const auto& tensor = *tensors[n];
+    const auto& info = *found[n];
     const auto& grid = tensor.stored_grid();
     CHECK(info.grid.even() == grid && info.encoding == tensor.encoding && decodes_to(info.type(), tensor.dtype),
           "a plan is of the catalog's state in its snapshot");

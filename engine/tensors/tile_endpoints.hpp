@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ namespace eindb {
 /// session's cache. Used during one statement of the cache.
 class StoredTiles final : public TileSource {
  public:
-  StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors, TileCache& cache,
+  /// `tensors`: what is read, none of them null or attached.
+  StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, std::span<const InputTensor* const> tensors, TileCache& cache,
               const UnwrittenTensors& unwritten, std::shared_ptr<MemoryBudget> memory);
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
   TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
