@@ -135,7 +135,9 @@ RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
   auto share = node_.memory.take(run_.memory_limit);
   const auto budget = MemoryBudget::create(share->bytes(), node_.options.scratch_directory);
   budget->keep(std::move(share));
-  budget->advise("start the worker with a greater --memory-limit, or run fewer statements at a time");
+  budget->advise([](std::int64_t) {
+    return std::string("start the worker with a greater --memory-limit, or run fewer statements at a time");
+  });
   statement_->count_memory_of(budget);
   const auto threads = run_.threads == 0 ? node_.options.threads : std::min(run_.threads, node_.options.threads);
   CHECK(threads > 0, "a statement has a thread");

@@ -145,11 +145,24 @@ bool takes_of(ScalarOp op, const ScalarExpression& e, std::size_t operand) {
   return std::any_of(a.begin(), a.end(), [&](const auto& argument) { return takes_of(op, *argument, operand); });
 }
 
+void collect_factors(const ScalarExpression& e, std::vector<const ScalarExpression*>& factors) {
+  if (!e.is_call(ScalarOp::Multiply)) return factors.push_back(&e);
+  for (const auto& argument : e.arguments()) collect_factors(*argument, factors);
+}
+
+// x ^ 2, or a product in which every factor is there twice, as x * y * x * y.
 bool is_square(const ScalarExpression& e) {
-  if (e.kind() != Kind::Call || e.arguments().size() != 2) return false;
-  const auto& a = e.arguments();
-  if (e.op() == ScalarOp::Power) return a[1]->is_constant() && a[1]->real_value() == 2;
-  return e.op() == ScalarOp::Multiply && equal(*a[0], *a[1]);
+  if (e.is_call(ScalarOp::Power)) return e.arguments()[1]->is_constant() && e.arguments()[1]->real_value() == 2;
+  std::vector<const ScalarExpression*> factors;
+  collect_factors(e, factors);
+  while (factors.size() > 1) {
+    const auto* last = factors.back();
+    factors.pop_back();
+    const auto same = std::find_if(factors.begin(), factors.end(), [&](const auto* f) { return equal(*f, *last); });
+    if (same == factors.end()) return false;
+    factors.erase(same);
+  }
+  return factors.empty();
 }
 
 // Whether the vertex may take LOG(SUM(EXP(x))) of values -INFINITY alone, or SQRT(SUM(x ^ 2)) of zeros alone. The sum
@@ -157,7 +170,10 @@ bool is_square(const ScalarExpression& e) {
 bool may_be_sum_of_nothing(const EinGraph& graph, const Vertex& vertex, std::size_t n) {
   const auto& sum = graph.vertex(vertex.inputs[n]);
   if (sum.is_input() || sum.einsum.aggregate != Aggregate::Sum) return false;
-  const auto& summed = *sum.einsum.expression;
+  // A running sum is of values that another vertex has.
+  const auto& values = is_running_aggregate(sum) ? graph.vertex(sum.inputs.front()) : sum;
+  if (values.is_input()) return false;
+  const auto& summed = *values.einsum.expression;
   const auto& e = *vertex.einsum.expression;
   return (summed.is_call(ScalarOp::Exp) && takes_of(ScalarOp::Log, e, n)) ||
          (is_square(summed) && takes_of(ScalarOp::Sqrt, e, n));

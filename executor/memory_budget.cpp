@@ -90,8 +90,11 @@ void MemoryBudget::make_room(std::int64_t bytes) {
   const auto needed = (static_cast<double>(used) + static_cast<double>(bytes)) / static_cast<double>(limit_) * setting;
   const auto message = "the statement needs at least " + in_mebibytes(needed) + ", more than the memory_limit of " +
                        in_mebibytes(setting);
-  if (bytes > limit_) throw NeverFits(ErrorKind::MemoryLimit, message, std::nullopt, hint_);
-  throw Error(ErrorKind::MemoryLimit, message, std::nullopt, hint_);
+  constexpr double kMost = 0x1p62;
+  const auto hint = hint_ ? hint_(static_cast<std::int64_t>(std::min(std::ceil(needed), kMost)))
+                          : "raise it with SET memory_limit = '...'";
+  if (bytes > limit_) throw NeverFits(ErrorKind::MemoryLimit, message, std::nullopt, hint);
+  throw Error(ErrorKind::MemoryLimit, message, std::nullopt, hint);
 }
 
 std::int64_t MemoryBudget::written_bytes() const { return buffer_->written_bytes(); }

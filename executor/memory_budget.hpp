@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -37,8 +38,9 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
                                               std::int64_t memory_limit = 0);
   ~MemoryBudget();
 
-  /// Sets the hint of errors; the default is to raise the setting. Call before the budget is used.
-  void advise(std::string hint) { hint_ = std::move(hint); }
+  /// Sets what makes the hint of errors from the memory_limit that is needed, in bytes. Call before the budget is used;
+  /// it may be called from any thread, as long as tiles are tracked.
+  void advise(std::function<std::string(std::int64_t)> hint) { hint_ = std::move(hint); }
 
   /// Takes `bytes`, waiting for other tasks to release memory if necessary: see Task. Throws Error{MemoryLimit} with
   /// the need and the limit if no task can; Error{Io} if a tile cannot be written to make room.
@@ -113,7 +115,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   std::shared_ptr<void> kept_;  // destroyed last
   const std::int64_t limit_;
   const std::int64_t memory_limit_;  // the setting, for messages
-  std::string hint_ = "raise it with SET memory_limit = '...'";
+  std::function<std::string(std::int64_t)> hint_;
   std::atomic<std::int64_t> used_{0};
   std::atomic<std::int64_t> peak_{0};
   std::atomic<int> tasks_{0};

@@ -115,14 +115,15 @@ class CellChoice {
     });
     if (!has_any) return;
     Together together{graph_, {}, {}};
+    std::size_t completed = 0;  // of those that are changed, so many have readers that can be computed
+    const auto complete = [&] {
+      for (; completed < together.changed.size() && together.changed.size() <= kMost; ++completed)
+        for (const auto reader : readers_[together.changed[completed].index()])
+          if (!can_be_computed(together.tried, together.tried.vertex(reader))) add_operands(reader, together);
+      return together.changed.size() <= kMost;
+    };
     add_operands(id, together);
-    for (std::size_t n = 0; n < together.changed.size(); ++n) {
-      for (const auto reader : readers_[together.changed[n].index()]) {
-        if (can_be_computed(together.tried, together.tried.vertex(reader))) continue;
-        add_operands(reader, together);
-        if (together.changed.size() > kMost) return;
-      }
-    }
+    if (!complete()) return;
     const bool are_several = together.changed.size() > 1 || !together.made.empty();
     if (are_several && take_if_faster(together.tried, together.changed, together.made)) return;
     // As with one operand, a result with all values may take as long as what the cells save.
@@ -131,7 +132,7 @@ class CellChoice {
     together.tried.hold_as_cells(id, std::move(made));
     together.changed.push_back(id);
     together.made.push_back(id);
-    take_if_faster(std::move(together.tried), together.changed, together.made);
+    if (complete()) take_if_faster(std::move(together.tried), together.changed, together.made);
   }
 
   void add_operands(VertexId reader, Together& together) const {

@@ -21,12 +21,19 @@ namespace eindb {
 
 using VertexId = StrongId<struct VertexTag>;
 
+/// The number of an index that is counted from the end where it is negative: -1 is the last one. nullopt outside.
+constexpr std::optional<std::int64_t> index_within(std::int64_t index, std::int64_t extent) {
+  if (index < 0) index += extent;
+  return index >= 0 && index < extent ? std::optional(index) : std::nullopt;
+}
+
 /// X[3,j]: a selection from a stored tensor, with some dimensions held at one index.
 struct Selection {
   TileGrid stored;                              ///< the grid of the whole tensor
   std::vector<std::optional<std::int64_t>> at;  ///< one entry per stored dimension: the index it is held at, if any
   /// Dimensions held at the value that a parameter (numbered as in ScalarExpression::parameter) has when the plan runs,
-  /// any within the extent. `at` has its value at planning time, on which only predictions may depend.
+  /// any index within the extent, also counted from the end. `at` has its value at planning time, on which only
+  /// predictions may depend.
   std::map<std::size_t, std::size_t> parameters = {};
   /// About how many cells the whole tensor has; nullopt if that is not known.
   std::optional<double> stored_cells = {};

@@ -1,5 +1,7 @@
 #include "plan/scan_node.hpp"
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 void ScanNode::check(const OperatorView& view, const Checker& check) const {
@@ -15,8 +17,11 @@ DescriptionFields ScanNode::describe(const EinGraph&) const {
 
 void ScanNode::substitute(const Substitution& values) {
   if (!tensor.selection || !values.index) return;
-  for (const auto& [dimension, parameter] : tensor.selection->parameters)
-    tensor.selection->at[dimension] = values.index(parameter);
+  for (const auto& [dimension, parameter] : tensor.selection->parameters) {
+    const auto index = index_within(values.index(parameter), tensor.selection->stored.shape()[dimension]);
+    CHECK(index.has_value(), "a plan runs with indices that it serves");
+    tensor.selection->at[dimension] = *index;
+  }
 }
 
 }  // namespace eindb

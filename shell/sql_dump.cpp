@@ -87,7 +87,7 @@ void check_size(Shell& shell, const std::string& name) {
   auto cells = cells_of(shell, name);
   if (cells.tensor->grid.shape().element_count() <= kMostDumpedCells) return;
   std::int64_t count = 0;
-  for (Row row; cells.rows->next(row);) count += value_text(row.back()) ? 1 : 0;
+  for (Row row; cells.rows->next_nonzero(row);) ++count;
   if (count <= kMostDumpedCells) return;
   throw Error(ErrorKind::Value,
               "tensor " + name + " has " + std::to_string(count) + " cells other than zero, more than the " +
@@ -100,7 +100,7 @@ void write_tensor(Shell& shell, const std::string& name) {
   output.write(tensor_schema(shell, name));
   auto cells = cells_of(shell, name);
   int in_statement = 0;
-  for (Row row; cells.rows->next(row);) {
+  for (Row row; cells.rows->next_nonzero(row);) {
     Interrupts::check("the dump");
     const auto value = value_text(row.back());
     if (!value) continue;

@@ -28,13 +28,13 @@ bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& va
     return std::all_of(selection.parameters.begin(), selection.parameters.end(), [&](const auto& held) {
       CHECK(held.second < values.size(), "a plan is looked for with a value for each parameter");
       const auto index = std::get<std::int64_t>(values[held.second]);
-      return index >= 0 && index < selection.stored.shape()[held.first];
+      return index_within(index, selection.stored.shape()[held.first]).has_value();
     });
   };
   const auto serves_place = [&](const RegionPlace& place) {
     if (!place.parameter) return true;
     const auto index = std::get<std::int64_t>(values.at(*place.parameter));
-    return index >= 0 && index < place.extent;
+    return index_within(index, place.extent).has_value();
   };
   return std::all_of(plan.query.graph.vertices().begin(), plan.query.graph.vertices().end(), serves) &&
          std::all_of(plan.query.regions.begin(), plan.query.regions.end(), [&](const BoundRegion& region) {

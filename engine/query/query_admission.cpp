@@ -67,7 +67,7 @@ std::shared_ptr<MemoryBudget> QueryAdmission::budget(std::shared_ptr<QueryAdmiss
   CHECK(limit >= 0, "a budget has no less than nothing");
   const auto setting = static_cast<std::int64_t>(Settings::memory_limit_for_tiles(static_cast<double>(limit)));
   auto memory = MemoryBudget::create(limit, session.database.file.scratch_directory(), setting);
-  memory->advise(settings.how_to_have(setting + 1));
+  memory->advise(settings.memory_advice());
   memory->keep(std::move(admission));
   return memory;
 }

@@ -266,7 +266,12 @@ class RegionWrite {
   Indices indices_of(const RegionPlace& place, const TileKey& key) {
     if (!place.indices) {
       Indices indices{.base = place.offset, .step = place.step, .dimension = place.dimension};
-      if (place.parameter) indices.base = std::get<std::int64_t>(session_.statement.parameters().at(*place.parameter));
+      if (place.parameter) {
+        const auto given = std::get<std::int64_t>(session_.statement.parameters().at(*place.parameter));
+        const auto index = index_within(given, place.extent);
+        CHECK(index.has_value(), "a plan runs with indices that it serves");
+        indices.base = *index;
+      }
       if (place.dimension) indices.base += place.step * begin_[*place.dimension];
       return indices;
     }

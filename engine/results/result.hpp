@@ -50,6 +50,9 @@ class RowSource {
   virtual ~RowSource() = default;
   /// Fills `row` and returns true, or returns false after the last one. Throws Error.
   virtual bool next(Row& row) = 0;
+  /// Likewise, where rows are cells of a tensor without those that are +0, at the cost of the tiles that are there.
+  /// Other sources give every row.
+  virtual bool next_nonzero(Row& row) { return next(row); }
 };
 
 /// The result of a statement: rows (with columns) or none, a status such as "CREATE TENSOR", and for an EINSUM query

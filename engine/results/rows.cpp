@@ -1,6 +1,8 @@
 #include "engine/results/rows.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <functional>
 
 #include "common/check.hpp"
@@ -27,6 +29,18 @@ class TensorRows final : public RowSource {
           "a result has a tile for each place of its grid");
   }
 
+  bool next_nonzero(Row& row) override {
+    for (; left_ > 0; leave(1)) {
+      if (run_left_ == 0) find_run();
+      while (tile_ == nullptr && left_ > 0) {
+        leave(run_left_);
+        if (left_ > 0) find_run();
+      }
+      if (left_ > 0 && !is_plus_zero()) return next(row);
+    }
+    return false;
+  }
+
   bool next(Row& row) override {
     if (left_ == 0) return false;
     if (run_left_ == 0) find_run();
@@ -35,14 +49,29 @@ class TensorRows final : public RowSource {
     for (std::size_t d = 0; d < rank; ++d) row[d] = index_[d];
     if (!tensor_->names.empty()) name_indices(row);
     row[rank] = value();
-    ++offset_;
-    --run_left_;
-    --left_;
-    next_index(index_, tensor_->grid.shape().extents());
+    leave(1);
     return true;
   }
 
  private:
+  // Goes on by so many cells of the current run.
+  void leave(std::int64_t cells) {
+    offset_ += cells;
+    run_left_ -= cells;
+    left_ -= cells;
+    if (index_.empty()) return;
+    index_.back() += cells - 1;
+    next_index(index_, tensor_->grid.shape().extents());
+  }
+
+  bool is_plus_zero() const {
+    return dispatch(tensor_->dtype, [&](auto t) {
+      using T = typename decltype(t)::type;
+      constexpr std::array<std::byte, sizeof(T)> kZero{};
+      return std::memcmp(static_cast<const void*>(tile_->data<T>() + offset_), kZero.data(), sizeof(T)) == 0;
+    });
+  }
+
   // Finds the tile of the current cell, and how many cells of the last dimension follow in it.
   void find_run() {
     const auto& grid = tensor_->grid;

@@ -345,11 +345,12 @@ std::vector<std::string> Settings::names() {
 
 std::int64_t Settings::tile_bytes() const { return tile_bytes_.value_or(kDefaultTileBytes); }
 
-std::string Settings::how_to_have(std::int64_t memory_limit) const {
-  const auto mebibytes = std::to_string((memory_limit >> 20) + (memory_limit % (1 << 20) == 0 ? 0 : 1)) + "MiB";
-  if (memory_limit <= bounds_.most_memory_limit) return "raise it with SET memory_limit = '" + mebibytes + "' or more";
-  return "a session may have " + std::to_string(bounds_.most_memory_limit >> 20) +
-         " MiB here: give the server more with --memory-limit";
+std::function<std::string(std::int64_t)> Settings::memory_advice() const {
+  return [most = bounds_.most_memory_limit](std::int64_t memory_limit) {
+    const auto mebibytes = std::to_string((memory_limit >> 20) + (memory_limit % (1 << 20) == 0 ? 0 : 1)) + "MiB";
+    if (memory_limit <= most) return "raise it with SET memory_limit = '" + mebibytes + "' or more";
+    return "a session may have " + std::to_string(most >> 20) + " MiB here: give the server more with --memory-limit";
+  };
 }
 
 std::int64_t Settings::tile_cache_size() const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -70,7 +71,9 @@ class Settings {
   static double memory_limit_for_tiles(double bytes) { return bytes * kShareOfOthers / (kShareOfOthers - 1); }
   /// The remedy for a statement that needs `memory_limit` bytes: SET memory_limit or, if the session may not raise it
   /// that far, whoever can.
-  std::string how_to_have(std::int64_t memory_limit) const;
+  std::string how_to_have(std::int64_t memory_limit) const { return memory_advice()(memory_limit); }
+  /// The same as a function, which outlives the settings.
+  std::function<std::string(std::int64_t)> memory_advice() const;
   std::int64_t tile_bytes() const;
   bool tile_bytes_is_set() const { return tile_bytes_.has_value(); }
   /// In which formats tiles are stored.

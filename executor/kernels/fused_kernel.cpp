@@ -79,15 +79,21 @@ FusedKernel::FusedKernel(std::vector<FusedStep> steps, Labels chain_labels, cons
     kernels_.emplace_back(step.einsum, labels, std::move(types), step.compute, step.compute, level);
     step_places_.push_back(places_of(step.einsum.labels()));
   }
-  for (std::size_t n = 0; n < operand_types.size(); ++n) {
-    const auto reads = [&](const FusedStep& step) {
-      return std::find(step.inputs.begin(), step.inputs.end(), n) != step.inputs.end();
-    };
-    // Narrow strips of rows that lie next to each other would be read in runs that are too short for the memory.
-    const auto& own = operand_labels_[n];
-    if (own.empty() || contains(rows, own.back())) continue;
-    if (std::count_if(steps_.begin(), steps_.end(), reads) > 1) read_again_.push_back(n);
-  }
+  for (std::size_t n = 0; n < operand_types.size(); ++n)
+    if (is_cut_into_strips(n, rows) && readers_of(n) > 1) read_again_.push_back(n);
+}
+
+// Narrow strips of rows that lie next to each other would be read in runs that are too short for the memory.
+bool FusedKernel::is_cut_into_strips(std::size_t operand, const Labels& rows) const {
+  const auto& own = operand_labels_[operand];
+  const auto is_row = [&](Label label) { return contains(rows, label); };
+  return !own.empty() && !is_row(own.back()) && std::any_of(own.begin(), own.end(), is_row);
+}
+
+std::ptrdiff_t FusedKernel::readers_of(std::size_t operand) const {
+  return std::count_if(steps_.begin(), steps_.end(), [&](const FusedStep& step) {
+    return std::find(step.inputs.begin(), step.inputs.end(), operand) != step.inputs.end();
+  });
 }
 
 std::size_t FusedKernel::place_of(Label label) const {

@@ -51,6 +51,10 @@ class FusedKernel {
   using Ranges = std::vector<PartRange>;
   class Run;
 
+  /// Whether strips of these rows divide the operand, along other dimensions than its last.
+  bool is_cut_into_strips(std::size_t operand, const Labels& rows) const;
+  /// The number of steps that have it as an operand.
+  std::ptrdiff_t readers_of(std::size_t operand) const;
   std::size_t place_of(Label label) const;
   std::vector<std::size_t> places_of(const Labels& labels) const;
   /// The number of indices of each of the chain's labels in a strip.

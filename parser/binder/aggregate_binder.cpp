@@ -278,10 +278,12 @@ ScalarPtr ExpressionBinder::count_cells(const ast::Aggregate& e, const Labels& o
     throw Error(ErrorKind::Type, "COUNT counts cells, whether or not a condition holds in them", span,
                 "COUNT_NONZERO counts those where it holds");
   }
-  require_in_head(argument, difference(difference(free_labels(*body, inner), over), draft.visible));
+  // The labels of its argument are its own: what runs along one of them needs it.
+  const auto own = difference(free_labels(*body, inner), over);
+  require_in_head(argument, difference(own, draft.visible));
   const auto cells = with_place(span, [&] { return Shape(graph_.labels().extents(over)).element_count(); });
   EinSum einsum{.inputs = {},
-                .output = {},
+                .output = in_order_of_head(own),
                 .aggregated = {},
                 .expression = ScalarExpression::integer(cells),
                 .aggregate = Aggregate::None};

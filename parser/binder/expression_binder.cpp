@@ -323,8 +323,7 @@ std::optional<std::int64_t> ExpressionBinder::held_index(const ast::IndexTerm& t
   const auto* integer = std::get_if<ast::Integer>(&term.value);
   if (parameter == nullptr && integer == nullptr) return std::nullopt;
   const auto index = parameter != nullptr ? parameters_.index(*parameter, term.span) : integer->value;
-  if (integer != nullptr && index < 0 && index >= -extent) return index + extent;
-  if (index >= 0 && index < extent) return index;
+  if (const auto held = index_within(index, extent)) return held;
   throw Error(
       ErrorKind::Value,
       "index " + std::to_string(index) + " lies outside " + place + ", which has extent " + std::to_string(extent),

@@ -26,9 +26,10 @@ void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Label
   } else if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
     DistinctLabels inside;
     collect_free_labels(aggregate->argument.front(), visible, inside);
+    if (keeps_label(*aggregate) || joins_arguments(aggregate->op))
+      for (const auto& other : aggregate->second) collect_free_labels(other, visible, inside);
     if (keeps_label(*aggregate)) return out.add(inside.labels());
     if (joins_arguments(aggregate->op)) {
-      for (const auto& other : aggregate->second) collect_free_labels(other, visible, inside);
       Labels own;
       for (const auto& part : aggregate->own)
         if (const auto* label = part ? labels_.find(*part) : nullptr) own.push_back(*label);

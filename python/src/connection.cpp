@@ -88,7 +88,15 @@ void bind_value(eindb::Statement& statement, std::size_t number, py::handle valu
   } else if (PyUnicode_Check(value.ptr()) != 0) {
     statement.bind(number, std::string_view(value.cast<std::string>()));
   } else if (PyIndex_Check(value.ptr()) != 0) {  // bool and NumPy's integers, too
-    statement.bind(number, py::int_(py::reinterpret_borrow<py::object>(value)).cast<std::int64_t>());
+    int overflow = 0;
+    const auto whole = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow != 0) {
+      PyErr_SetString(PyExc_OverflowError,
+                      ("parameter " + std::to_string(number) + " is an integer of more than 64 bits").c_str());
+      throw py::error_already_set();
+    }
+    if (whole == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    statement.bind(number, static_cast<std::int64_t>(whole));
   } else if (PyComplex_Check(value.ptr()) != 0) {
     statement.bind(number, value.cast<std::complex<double>>());
   } else if (PyNumber_Check(value.ptr()) != 0 && PySequence_Check(value.ptr()) == 0) {

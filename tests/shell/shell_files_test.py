@@ -79,6 +79,14 @@ CREATE TRIGGER logged AFTER INSERT ON "odd name" BEGIN INSERT INTO log VALUES (n
             self.assertEqual(self.output_of("again.db", "-c", statement), first)
             self.assertNotEqual(first, "")
 
+    def test_a_dump_of_few_cells(self):
+        """Those that are not there take no time: there are 10^10."""
+        setup = ("CREATE TENSOR far (i 100000, j 100000); "
+                 "INSERT INTO TENSOR far VALUES (99999, 5, 1e-300), (0, 0, INFINITY), (5, 5, -0.0), (7, 7, NAN);\n")
+        dump = self.output_of("my.db", stdin=setup + ".dump\n")
+        self.assertIn("INSERT INTO TENSOR far VALUES (0, 0, INFINITY),\n  (5, 5, -0.0),\n  (7, 7, NAN),\n"
+                      "  (99999, 5, 1e-300);\n", dump)  # fmt: skip
+
     def test_a_dump_of_one_thing(self):
         self.output_of("my.db", stdin=self.SETUP)
         dump = self.output_of("my.db", "-c", ".dump whole")
