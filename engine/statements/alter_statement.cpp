@@ -1,7 +1,9 @@
+#include <functional>
 #include <variant>
 #include <vector>
 
 #include "common/error.hpp"
+#include "engine/query/stored_query.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/constant_value.hpp"
 #include "engine/statements/growth.hpp"
@@ -9,13 +11,24 @@
 #include "engine/statements/moved_tiles.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/stored_types.hpp"
+#include "engine/statements/views_of_dropped.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
 namespace {
 
+// Refuses names that views need: their texts stay as they are.
+void rename_where_no_view_reads(SourceSpan place, SessionState& session, const std::function<void()>& rename) {
+  std::vector<VisibleTable> queries;
+  show_sources_of_views(session, queries);
+  ViewsOfDropped views(session, ast::DropBehavior::Restrict, ViewsOfDropped::Change::Renames);
+  with_place(place, rename);
+  views.settle(place);
+}
+
 void change_tensor(const TensorInfo& tensor, const ast::Identifier& new_name, SessionState& session) {
-  with_place(new_name.span, [&] { session.database.catalog.rename(tensor.name, new_name.text); });
+  rename_where_no_view_reads(new_name.span, session,
+                             [&] { session.database.catalog.rename(tensor.name, new_name.text); });
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::PartitionClause& partition, SessionState& session) {
@@ -72,7 +85,8 @@ void change_tensor(const TensorInfo& tensor, const ast::ExtendClause& extend, Se
 
 void change_tensor(const TensorInfo& tensor, const ast::LabelRenaming& renaming, SessionState& session) {
   const auto d = dimension_named(tensor, renaming.label);
-  with_place(renaming.new_name.span, [&] { session.database.catalog.rename_label(tensor, d, renaming.new_name.text); });
+  rename_where_no_view_reads(renaming.new_name.span, session,
+                             [&] { session.database.catalog.rename_label(tensor, d, renaming.new_name.text); });
 }
 
 // Values lose digits if the statement asks for that, but neither fractions nor imaginary parts.

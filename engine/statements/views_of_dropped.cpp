@@ -30,10 +30,10 @@ std::set<std::string> broken_views(SessionState& session) {
 
 }  // namespace
 
-ViewsOfDropped::ViewsOfDropped(SessionState& session, ast::DropBehavior behavior)
-    : session_(session), behavior_(behavior) {
+ViewsOfDropped::ViewsOfDropped(SessionState& session, ast::DropBehavior behavior, Change change)
+    : session_(session), behavior_(behavior), change_(change) {
   if (behavior_ == ast::DropBehavior::Plain) return;
-  CHECK(session_.database.connection().in_transaction(), "views are looked at in the transaction of the DROP");
+  CHECK(session_.database.connection().in_transaction(), "views are looked at in the transaction of the statement");
   session_.database.tensor_tables.refresh();
   broken_before_ = broken_views(session_);
 }
@@ -44,9 +44,12 @@ void ViewsOfDropped::settle(SourceSpan place) {
   auto broken = broken_views(session_);
   std::erase_if(broken, [&](const std::string& name) { return broken_before_.contains(name); });
   if (broken.empty()) return;
+  const bool drops = change_ == Change::Drops;
   if (behavior_ == ast::DropBehavior::Restrict)
-    throw CodedError("2BP01", ErrorKind::Sql, "the view " + *broken.begin() + " depends on what would be dropped",
-                     "DROP ... CASCADE drops such views as well", place);
+    throw CodedError("2BP01", ErrorKind::Sql,
+                     "the view " + *broken.begin() + " depends on what would be " + (drops ? "dropped" : "renamed"),
+                     drops ? "DROP ... CASCADE drops such views as well" : "DROP VIEW it, and make it again afterwards",
+                     place);
   for (const auto& name : broken) session_.database.connection().execute("DROP VIEW " + name);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -9,18 +10,21 @@
 
 namespace eindb {
 
-/// The views that read what a DROP removes. SQLite keeps no list of them: they are those that can be compiled before
-/// and cannot afterwards. Made in the transaction of the DROP, before anything is dropped.
+/// The views that read what a statement drops or renames. SQLite keeps no list of them: they are those that can be
+/// compiled before and cannot afterwards. Made in the transaction of the statement, before anything is changed.
 class ViewsOfDropped {
  public:
-  ViewsOfDropped(SessionState& session, ast::DropBehavior behavior);
+  enum class Change : std::uint8_t { Drops, Renames };
 
-  /// To be called when all is dropped: drops the views as well, or refuses if there are any (2BP01), as the DROP says.
+  ViewsOfDropped(SessionState& session, ast::DropBehavior behavior, Change change = Change::Drops);
+
+  /// To be called when all is done: drops the views as well, or refuses if there are any (2BP01), as `behavior` says.
   void settle(SourceSpan place);
 
  private:
   SessionState& session_;
   ast::DropBehavior behavior_;
+  Change change_;
   std::set<std::string> broken_before_;
 };
 
