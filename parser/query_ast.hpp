@@ -9,8 +9,8 @@
 
 #include "common/source_span.hpp"
 
-/// The syntax trees of queries: names, constants, expressions, definitions with their gradients and orders, and SQL with
-/// queries in it. parser/ast.hpp says what holds for all nodes.
+/// The syntax trees of queries: names, constants, expressions, definitions with their gradients and orders, and SQL
+/// with queries in it. parser/ast.hpp says what holds for all nodes.
 namespace eindb::ast {
 
 // ---- Words and constants -------------------------------------------------------------------------------------------
