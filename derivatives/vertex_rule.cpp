@@ -12,6 +12,7 @@
 #include "derivatives/scalar_derivative.hpp"
 #include "derivatives/scan_rule.hpp"
 #include "tensor/scalar_types.hpp"
+#include "tensor/scan_form.hpp"
 #include "tensor/user_aggregate.hpp"
 
 namespace eindb {
@@ -171,7 +172,8 @@ bool may_be_sum_of_nothing(const EinGraph& graph, const Vertex& vertex, std::siz
   const auto& sum = graph.vertex(vertex.inputs[n]);
   if (sum.is_input() || sum.einsum.aggregate != Aggregate::Sum) return false;
   // A running sum is of values that another vertex has.
-  const auto& values = is_running_aggregate(sum) ? graph.vertex(sum.inputs.front()) : sum;
+  const bool is_running = scan_form(sum.einsum, sum.compute_dtype).has_value();
+  const auto& values = is_running ? graph.vertex(sum.inputs.front()) : sum;
   if (values.is_input()) return false;
   const auto& summed = *values.einsum.expression;
   const auto& e = *vertex.einsum.expression;
