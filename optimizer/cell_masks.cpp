@@ -36,8 +36,31 @@ std::optional<std::vector<std::size_t>> dimensions_of(const EinSum& einsum, std:
   return dimensions;
 }
 
-// Whether the vertex is zero where this operand has no cell, whatever all values are.
+bool reads(const ScalarExpression& e, std::size_t n) {
+  const auto operands = operands_of(e);
+  return std::find(operands.begin(), operands.end(), n) != operands.end();
+}
+
+// Whether a condition may tell -0 of operand n from +0, as 1 / x < 0 does. `decides`: the expression is part of one.
+bool tells_zeros_apart(const ScalarExpression& e, std::size_t n, bool decides = false) {
+  if (e.kind() != ScalarExpression::Kind::Call || !reads(e, n)) return false;
+  const auto op = e.op();
+  const bool is_truth = gives_boolean(op);
+  const bool keeps_zeros = converts_to(op) || op == ScalarOp::Abs || op == ScalarOp::Negate;
+  if (decides && !is_truth && !keeps_zeros) return true;
+  // CASE has pairs of a condition and a value, and the value otherwise.
+  const auto is_condition = [&](std::size_t a) {
+    return op == ScalarOp::Case && a % 2 == 0 && a + 1 < e.arguments().size();
+  };
+  for (std::size_t a = 0; a < e.arguments().size(); ++a)
+    if (tells_zeros_apart(*e.arguments()[a], n, decides || is_truth || is_condition(a))) return true;
+  return false;
+}
+
+// Whether the vertex is zero where this operand has no cell, and where it has one that is a zero of either sign,
+// whatever all values are.
 bool needs_cell_of(const EinGraph& graph, const Vertex& vertex, std::size_t operand) {
+  if (tells_zeros_apart(*vertex.einsum.expression, operand)) return false;
   std::vector<bool> of_cells(vertex.inputs.size(), false);
   of_cells[operand] = true;
   const std::vector<OperandFacts> facts(vertex.inputs.size(), {.magnitude = kUnbounded});
@@ -54,7 +77,7 @@ std::vector<CellMask> masks_by(const EinGraph& graph, const Vertex& reader, Vert
       static_cast<std::size_t>(std::find(reader.inputs.begin(), reader.inputs.end(), id) - reader.inputs.begin());
   for (std::size_t c = 0; c < reader.inputs.size(); ++c) {
     const auto& cells = graph.vertex(reader.inputs[c]);
-    // What is computed may come from the vertex itself.
+    // A computed operand may itself depend on the vertex.
     if (c == n || !cells.cells || !cells.is_input()) continue;
     auto dimensions = dimensions_of(reader.einsum, n, c);
     if (dimensions && needs_cell_of(graph, reader, c)) masks.push_back({id, reader.inputs[c], *std::move(dimensions)});

@@ -58,7 +58,7 @@ std::vector<CommandLine::Job> jobs_in_order(const CLI::App& app, const CLI::Opti
   return jobs;
 }
 
-// What the usage calls values, from which the completions of shells are made too: see packaging/usage_files.py.
+// The words for values in the usage, from which the completions of shells are made too: see packaging/usage_files.py.
 constexpr const char* kFile = "FILE";
 constexpr const char* kFolder = "FOLDER";
 constexpr const char* kWord = "WORD";  // one of those that the description lists

@@ -121,7 +121,7 @@ std::vector<std::int64_t> FusedKernel::strip(std::span<const std::int64_t> label
   for (std::size_t s = 0; s + 1 < steps_.size(); ++s)
     if (!windows_[s]) row_bytes += bytes_of_row(steps_[s].einsum.output, size_of(steps_[s].compute));
   if (row_bytes == 0) return strip;
-  // What several steps read stays in the caches from one to the next, too.
+  // An operand that several steps read stays in the caches from one step to the next, too.
   std::int64_t read_again = 0;
   for (const auto n : read_again_) read_again += bytes_of_row(operand_labels_[n], operand_sizes_[n]);
   row_bytes = std::max(row_bytes, read_again);

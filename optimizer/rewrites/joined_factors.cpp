@@ -128,8 +128,8 @@ bool is_plus_zero(const ScalarExpression& e) {
          (e.kind() == ScalarExpression::Kind::Real && e.real_value() == 0 && !std::signbit(e.real_value()));
 }
 
-// What CASE WHEN c THEN x ELSE 0 END chooses, or the same with 0 in the first place, where the condition does not read
-// operand n; null if it is another one.
+// The branch x of CASE WHEN c THEN x ELSE 0 END, or of CASE WHEN c THEN 0 ELSE x END, if the condition does not read
+// operand n; null for other expressions.
 ScalarPtr chosen_or_zero(const ScalarExpression& e, std::size_t n) {
   if (!e.is_call(ScalarOp::Case) || e.arguments().size() != 3 || reads(*e.arguments()[0], n)) return nullptr;
   if (is_plus_zero(*e.arguments()[2])) return e.arguments()[1];
