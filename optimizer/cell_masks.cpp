@@ -48,12 +48,8 @@ bool tells_zeros_apart(const ScalarExpression& e, std::size_t n, bool decides = 
   const bool is_truth = gives_boolean(op);
   const bool keeps_zeros = converts_to(op) || op == ScalarOp::Abs || op == ScalarOp::Negate;
   if (decides && !is_truth && !keeps_zeros) return true;
-  // CASE has pairs of a condition and a value, and the value otherwise.
-  const auto is_condition = [&](std::size_t a) {
-    return op == ScalarOp::Case && a % 2 == 0 && a + 1 < e.arguments().size();
-  };
   for (std::size_t a = 0; a < e.arguments().size(); ++a)
-    if (tells_zeros_apart(*e.arguments()[a], n, decides || is_truth || is_condition(a))) return true;
+    if (tells_zeros_apart(*e.arguments()[a], n, decides || is_truth || is_condition(e, a))) return true;
   return false;
 }
 

@@ -35,10 +35,6 @@ bool is_non_negative_integer(const ScalarExpression& e) { return e.kind() == Kin
 
 bool compares(ScalarOp op) { return gives_boolean(op) && op != Not && op != And && op != Or; }
 
-bool is_condition(const ScalarExpression& e, std::size_t argument) {
-  return e.op() == Case && argument % 2 == 0 && argument + 1 < e.arguments().size();
-}
-
 // Add and Multiply with many arguments are computed from the left, each step in the type of its two operands.
 bool folds(ScalarOp op) { return op == Add || op == Multiply; }
 
@@ -375,6 +371,10 @@ std::optional<DType> checked_type(const ScalarExpression& e, std::span<const DTy
 }
 
 }  // namespace
+
+bool is_condition(const ScalarExpression& e, std::size_t argument) {
+  return e.op() == Case && argument % 2 == 0 && argument + 1 < e.arguments().size();
+}
 
 ScalarType kind_of(const ScalarExpression& e, std::span<const DType> operands) { return Types(operands).of(e); }
 

@@ -47,4 +47,8 @@ std::optional<DType> written_type(const ScalarExpression& e, std::span<const DTy
 /// Whether all types are explicit, as with_types makes them, and the value has the type `wanted`.
 bool has_types(const ScalarExpression& e, std::span<const DType> operands, DType wanted);
 
+/// Whether an argument of a call is a condition of CASE, whose arguments are pairs of a condition and a value, and the
+/// value otherwise.
+bool is_condition(const ScalarExpression& e, std::size_t argument);
+
 }  // namespace eindb
