@@ -111,6 +111,25 @@ void expect_unary(const ElementTable& table, const std::vector<T>& values) {
   }
 }
 
+// A value gives one result wherever it stands: in whole vectors, before them and behind them.
+template <class T>
+void expect_equal_results_of_equal_values(const ElementTable& table) {
+  for (std::size_t n = 0; n < kScalarOpCount; ++n) {
+    if (table.unary[n] == nullptr) continue;
+    std::mt19937 random(2);
+    for (int trial = 0; trial < 100; ++trial) {
+      const std::vector<T> values(203, std::uniform_real_distribution<T>(-3, 3)(random));
+      for (const std::size_t first : {0, 1, 5}) {
+        std::vector<T> results(values.size());
+        table.unary[n](results.data() + first, values.data() + first, static_cast<std::int64_t>(values.size() - first));
+        for (std::size_t i = first; i < values.size(); ++i)
+          ASSERT_TRUE(results[i] == results[first] || results[first] != results[first])
+              << info_of(static_cast<ScalarOp>(n)).name << "(" << values[i] << ") at " << i;
+      }
+    }
+  }
+}
+
 template <class T>
 void expect_binary(const ElementTable& table, const std::vector<T>& all) {
   // Few enough values for all pairs; the steps cover one value against many.
@@ -147,6 +166,10 @@ TEST_P(ElementwiseTest, UnaryOperationsAgreeOnIntegers) {
 TEST_P(ElementwiseTest, UnaryOperationsAgreeOnComplexNumbers) {
   expect_unary(table<std::complex<float>>(), complex_values<float>());
   expect_unary(table<std::complex<double>>(), complex_values<double>());
+}
+TEST_P(ElementwiseTest, EqualElementsGiveEqualResults) {
+  expect_equal_results_of_equal_values<float>(table<float>());
+  expect_equal_results_of_equal_values<double>(table<double>());
 }
 TEST_P(ElementwiseTest, BinaryOperationsAgreeOnFloats) { expect_binary(table<float>(), interesting_values<float>()); }
 TEST_P(ElementwiseTest, BinaryOperationsAgreeOnDoubles) {

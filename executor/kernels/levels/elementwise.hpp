@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -41,13 +42,27 @@ ElementTable::Binary binary_of(F) {
 }
 
 /// Like unary_of, for functions that Eigen has vector code for. Its results are exact to a few units in the last place
-/// where F::covers(x); for other elements (infinities, NaN, denormals, overflow) F::exact is used.
+/// where F::covers(x); for other elements (infinities, NaN, denormals, overflow) F::exact is used. Equal elements give
+/// equal results wherever they stand: the last ones, too, are computed in whole vectors, as the scalar function of the
+/// library may differ in the last bit.
 template <class T, class F>
 void patched(void* to, const void* a, std::int64_t count) {
-  auto* out = static_cast<T*>(to);
-  const auto* in = static_cast<const T*>(a);
-  using Block = Eigen::Array<T, Eigen::Dynamic, 1>;
-  Eigen::Map<Block>(out, count) = F::vectorised(Eigen::Map<const Block>(in, count));
+  auto* __restrict out = static_cast<T*>(to);
+  const auto* __restrict in = static_cast<const T*>(a);
+  constexpr int kVector = 64 / sizeof(T);
+  std::int64_t begin = 0;
+  for (Eigen::Array<T, 8 * kVector, 1> block; begin + block.size() <= count; begin += block.size()) {
+    std::copy_n(in + begin, block.size(), block.data());
+    block = F::vectorised(block);
+    std::copy_n(block.data(), block.size(), out + begin);
+  }
+  for (Eigen::Array<T, kVector, 1> block; begin < count; begin += block.size()) {
+    const auto size = std::min<std::int64_t>(block.size(), count - begin);
+    block.setZero();
+    std::copy_n(in + begin, size, block.data());
+    block = F::vectorised(block);
+    std::copy_n(block.data(), size, out + begin);
+  }
   std::int64_t uncovered = 0;
   for (std::int64_t i = 0; i < count; ++i) uncovered += F::covers(in[i]) ? 0 : 1;
   if (uncovered == 0) return;
