@@ -142,7 +142,7 @@ class Encoder {
   }
 
   void put(const JoinNode& join) {
-    CHECK(join.inputs.empty(), "the join of a step has no inputs of its own");
+    CHECK(join.inputs.empty() && join.in_parts.empty(), "the join of a step has no inputs of its own");
     CHECK(join.partition.labels.size() == join.partition.parts.size(), "a partition vector has parts for every label");
     put(join.einsum);
     put(join.partition.labels);

@@ -79,6 +79,13 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
     CHECK(places.axes.size() == parts.size(), "an input has a label per dimension");
     places.strides.assign(parts.size(), 1);
     for (std::size_t d = parts.size(); d-- > 1;) places.strides[d - 1] = places.strides[d] * parts[d];
+    if (join.reads_parts_of(n)) {
+      CHECK(!fused_ && !cells_ && !inputs[n].may_be_encoded, "tiles that are read in parts have plain values");
+      places.in_parts = inputs[n].grid;
+      const auto& all = join.partition.labels;
+      for (const auto label : join.einsum.inputs[n])
+        places.labels.push_back(static_cast<std::size_t>(std::find(all.begin(), all.end(), label) - all.begin()));
+    }
     operands_.push_back(std::move(places));
   }
   CHECK(!makes_cells_ || (cells_ && !join.is_partial() && epilogue_.keeps_zero()),
@@ -133,8 +140,24 @@ void JoinOperator::take_workspace(const std::shared_ptr<MemoryBudget>& memory, B
   else buffers.workspace->raise_to(bytes);
 }
 
-TilePtr JoinOperator::operand_tile(std::size_t operand, Relation& input, std::int64_t tile_id) const {
-  if (!cells_ || !cells_->is_of_cells(operand)) return input.dense_stored_tile(tile_id);
+TilePtr JoinOperator::operand_tile(std::size_t operand, Relation& input, const Buffers& buffers) const {
+  const auto tile_id = buffers.tiles[operand];
+  const auto& [axes, strides, labels, grid_in_parts] = operands_[operand];
+  if (grid_in_parts != nullptr) {
+    const auto tile_begin = grid_in_parts->tile_begin(grid_in_parts->key_of(tile_id));
+    std::vector<std::int64_t> begin;
+    std::vector<std::int64_t> extents;
+    for (std::size_t d = 0; d < labels.size(); ++d) {
+      begin.push_back(buffers.ranges[labels[d]].begin - tile_begin[d]);
+      extents.push_back(buffers.ranges[labels[d]].size);
+    }
+    return Tile::part_of(input.dense_tile(tile_id), Shape(std::move(extents)), begin);
+  }
+  if (!cells_ || !cells_->is_of_cells(operand)) {
+    if (fused_ || cells_ || kernel_.access() != nullptr) return input.dense_stored_tile(tile_id);
+    return input.operand_tile(tile_id,
+                              kernel_.reads_any_order(buffers.ranges) ? ValueOrder::AnyOrder : ValueOrder::RowsApart);
+  }
   auto tile = input.stored_tile(tile_id);
   if (tile == nullptr) {
     const auto& grid = input.grid();
@@ -193,8 +216,8 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
                                                Buffers& buffers) const {
   CHECK(inputs.size() == operands_.size() && key.size() >= grid_.rank(), "a call has its inputs and a key");
   buffers.broke_off = false;
-  find_tiles(key, buffers.tiles);  // also of a call that reads none of them, for those who release them
   find_ranges(key, buffers.ranges);
+  find_tiles(key, buffers);  // also of a call that reads none of them, for those who release them
   if (!fused_ && kernel_.is_empty(buffers.ranges)) return std::nullopt;
   if (is_needless(inputs, buffers.tiles)) {
     if (!fused_ && kernel_.access() != nullptr) check_indices(*kernel_.access(), inputs, buffers);
@@ -207,7 +230,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.operands.clear();
   std::int64_t elements = 0;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    buffers.held.push_back(operand_tile(n, *inputs[n], buffers.tiles[n]));
+    buffers.held.push_back(operand_tile(n, *inputs[n], buffers));
     const auto& tile = *buffers.held.back();
     elements += tile.is_of_cells() ? tile.cells().count() : tile.shape().element_count();
   }
@@ -318,12 +341,17 @@ JoinOperator::Partial JoinOperator::nothing_aggregated(std::int64_t tile_id,
   return zeros;
 }
 
-void JoinOperator::find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const {
-  tiles.clear();
+void JoinOperator::find_tiles(std::span<const std::int64_t> key, Buffers& buffers) const {
+  buffers.tiles.clear();
   for (const auto& places : operands_) {
     std::int64_t id = 0;
-    for (std::size_t d = 0; d < places.axes.size(); ++d) id += key[places.axes[d]] * places.strides[d];
-    tiles.push_back(id);
+    for (std::size_t d = 0; d < places.axes.size(); ++d) {
+      auto part = key[places.axes[d]];
+      if (const auto* grid = places.in_parts)
+        part = part_of(grid->shape()[d], grid->partition()[d], buffers.ranges[places.labels[d]].begin);
+      id += part * places.strides[d];
+    }
+    buffers.tiles.push_back(id);
   }
 }
 

@@ -23,6 +23,9 @@ FusedKernel fused_kernel_of(const JoinNode& join, const LabelTable& labels, cons
 /// so the join is never materialised. If several threads work on a group, each has a partial result, and these are
 /// combined. The EinSum's epilogue is applied to the finished tile.
 ///
+/// Operands are read where they lie, if the kernel can: those of a program as they lie in its memory, and those that
+/// are cut more coarsely than the join (JoinNode::in_parts) as parts of their tiles.
+///
 /// A join that makes cells calls its kernel once per group, and its tiles are of cells.
 ///
 /// A call whose absent tiles leave the result unchanged (tensor/annihilation) is skipped. A finished tile of only +0,
@@ -73,21 +76,23 @@ class JoinOperator {
   Partial nothing_aggregated(std::int64_t tile_id, const std::shared_ptr<MemoryBudget>& memory) const;
 
  private:
-  // Locates an operand's tiles: the sum of key[axes[d]] * strides[d] is the tile_id.
+  // Locates an operand's tiles: the sum of key[axes[d]] * strides[d] is the tile_id, unless they are read in parts.
   struct OperandPlaces {
     std::vector<std::size_t> axes;
     std::vector<std::int64_t> strides;
+    std::vector<std::size_t> labels;  // of tiles that are read in parts: of each dimension, its place in the partition
+    const TileGrid* in_parts = nullptr;  // the grid of such tiles
   };
 
   std::int64_t find_workspace_bytes() const;
   std::int64_t decoded_bytes(std::span<const std::int64_t> sizes) const;
   static void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers, std::int64_t bytes);
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
-  void find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const;
+  void find_tiles(std::span<const std::int64_t> key, Buffers& buffers) const;
   CountedTile make_cells(const CellKernel* cells, const std::shared_ptr<MemoryBudget>& memory,
                          const Buffers& buffers) const;
   TilePtr finish_cells(CountedTile made, MemoryBudget& memory) const;
-  TilePtr operand_tile(std::size_t operand, Relation& input, std::int64_t tile_id) const;
+  TilePtr operand_tile(std::size_t operand, Relation& input, const Buffers& buffers) const;
   const Tile* readable(std::size_t operand, const Tile& tile, Buffers& buffers) const;
   std::shared_ptr<const CellKernel> cell_kernel(const Inputs& inputs, const Buffers& buffers) const;
   void expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;

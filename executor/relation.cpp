@@ -141,7 +141,8 @@ TilePtr Relation::read(std::int64_t tile_id) {
   if (tensor_->as_cells) return source_->read_cells(tensor_->name, grid_, tile_id);
   const auto& selection = tensor_->selection;
   const auto stored_tile = [&](const TileGrid& grid, std::int64_t id) {
-    return tensor_->attached ? source_->read_attached(tensor_->name, grid, id) : source_->read(tensor_->name, id);
+    return tensor_->attached ? source_->read_attached(tensor_->name, grid, id, ValueOrder::RowMajor)
+                             : source_->read(tensor_->name, id);
   };
   if (!selection) return stored_tile(grid_, tile_id);
   const auto key = grid_.key_of(tile_id);
@@ -163,6 +164,13 @@ TilePtr Relation::dense_tile(std::int64_t tile_id) {
 TilePtr Relation::dense_stored_tile(std::int64_t tile_id) {
   if (auto present = stored_tile(tile_id)) return present;
   return zeros(tile_id);
+}
+
+TilePtr Relation::operand_tile(std::int64_t tile_id, ValueOrder order) {
+  if (!tensor_ || !tensor_->attached || tensor_->selection || order == ValueOrder::RowMajor)
+    return dense_stored_tile(tile_id);
+  tiles_read_->tiles.fetch_add(1, std::memory_order_relaxed);
+  return counted(source_->read_attached(tensor_->name, grid_, tile_id, order));
 }
 
 TilePtr Relation::zeros(std::int64_t tile_id) {

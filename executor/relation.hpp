@@ -50,6 +50,8 @@ class Relation {
   TilePtr dense_tile(std::int64_t tile_id);
   /// The same, possibly encoded.
   TilePtr dense_stored_tile(std::int64_t tile_id);
+  /// The same; a tile of an attached tensor may be a view of the program's memory.
+  TilePtr operand_tile(std::int64_t tile_id, ValueOrder order);
   /// Facts about the tile's values: whether all are zero, which the first nonzero value decides; their magnitude, which
   /// takes a pass over all values; whether they are nonzero, which takes another. Each is found once, where it is asked
   /// for. Tiles of attached tensors give no facts.

@@ -40,7 +40,7 @@ std::int64_t Stage::tiles_read(const Link& link, std::span<const std::int64_t> t
 }
 
 // A tile of several slices is counted for all of them: along an axis of the result by its overlap with the whole grid;
-// along an aggregated axis it lies in one chunk of one slice.
+// along an aggregated axis it lies in one chunk of one slice, unless it is read in parts.
 std::int64_t Stage::reads(const Link& link, const TileKey& key) const {
   auto count = link.repeats * task_count;
   for (std::size_t n = 0; n < link.cuts.size(); ++n) {
@@ -48,7 +48,7 @@ std::int64_t Stage::reads(const Link& link, const TileKey& key) const {
     count /= axes[axis].tasks;
     const auto d = static_cast<std::size_t>(std::find(link.dims.begin(), link.dims.end(), n) - link.dims.begin());
     DCHECK(d < link.dims.size(), "a cut is of a dimension of the source");
-    if (!axes[axis].aggregated) count *= cut.tasks_of(key[d]).size;
+    if (!axes[axis].aggregated || link.in_parts) count *= cut.tasks_of(key[d]).size;
   }
   return count;
 }

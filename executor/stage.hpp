@@ -57,6 +57,7 @@ struct Link {
   std::vector<std::size_t> dims;  ///< per dimension of the source, its index in `cuts`
   std::int64_t repeats = 1;       ///< number of slices that read the same tile
   bool once = true;               ///< whether every call of a task reads another tile
+  bool in_parts = false;          ///< whether several calls read parts of one tile (JoinNode::in_parts)
 };
 
 /// Buffers for coordinates, reused from task to task to avoid allocations. One per thread.

@@ -125,14 +125,25 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
     const auto source = join.inputs[n].index();
     const auto& operand = join.einsum.inputs[n];
     Link link{.source = source, .stage = stages_.size(), .operand = n, .cuts = {}, .dims = {}};
+    link.in_parts = join.reads_parts_of(n);
     for (const auto label : operand) {
       const auto a = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
       CHECK(a < labels.size(), "an operand has labels of its join");
       const auto& axis = stage.axes[a];
+      if (link.in_parts) {
+        // Chunks of several calls do not end where parts of the extent do.
+        CHECK(loop == nullptr && axis.begin == 0 && (axis.tasks == 1 || axis.tasks == axis.calls),
+              "tiles are read in parts in whole plans, by tasks of whole parts");
+        const auto& cut = plan_.nodes[source].grid;
+        const auto d = link.dims.size();
+        add_dimension(link, a, {cut.shape()[d], axis.tasks, cut.partition()[d]});
+        continue;
+      }
       add_dimension(
           link, a,
           axis.aggregated ? AxisCut{axis.calls, axis.tasks, axis.calls} : AxisCut{parts[a], parts[a], parts[a]});
     }
+    link.once = !link.in_parts;
     for (std::size_t a = stage.rank; a < labels.size(); ++a)
       if (stage.axes[a].calls > 1 && !contains(operand, labels[a])) link.once = false;
     link.repeats = repeats(source, operand, loop);

@@ -8,7 +8,7 @@ TilePtr TileSource::read_cells(const std::string&, const TileGrid&, std::int64_t
   CHECK(false, "cells are read from a source that has them");
 }
 
-TilePtr TileSource::read_attached(const std::string&, const TileGrid&, std::int64_t) {
+TilePtr TileSource::read_attached(const std::string&, const TileGrid&, std::int64_t, ValueOrder) {
   CHECK(false, "attached tensors are read from a source that knows them");
   return nullptr;
 }

@@ -10,6 +10,13 @@
 
 namespace eindb {
 
+/// How the values of a tile may lie that its reader takes from a program's memory (Tile::strides).
+enum class ValueOrder : std::uint8_t {
+  RowMajor,
+  RowsApart,  ///< in row-major order, with gaps between rows
+  AnyOrder,   ///< with positive strides, and no element twice
+};
+
 /// The source of the tiles of stored tensors.
 class TileSource {
  public:
@@ -21,9 +28,10 @@ class TileSource {
   virtual bool keeps_tiles() const { return false; }
   /// Drops tiles kept of the tensor, which the running part of the statement does not read; they can be read again.
   virtual void let_go(const std::string&) noexcept {}
-  /// The tile with this number in `grid` for an attached tensor (InputTensor). Thread-safe. Sources for plans without
-  /// such tensors need not override it.
-  virtual TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);
+  /// The tile with this number in `grid` for an attached tensor (InputTensor), whose values may lie so; row-major is
+  /// always right. Thread-safe. Sources for plans without such tensors need not override it.
+  virtual TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
+                                ValueOrder order);
   /// The tile with this number in `grid`, which may be any, as a tile of cells (never null). Thread-safe; its bytes
   /// count in the statement's budget. Sources for plans that read no tensor as cells need not override it.
   virtual TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);

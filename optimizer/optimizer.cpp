@@ -10,6 +10,7 @@
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
 #include "optimizer/fragment_planner.hpp"
+#include "optimizer/part_reads.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/density.hpp"
 #include "optimizer/partitions/worker_choice.hpp"
@@ -287,6 +288,16 @@ PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathRe
   return {report, flops_of(bound).flops, after.flops, after.largest_result};
 }
 
+// Spares a plan copies of operands that kernels read where they lie.
+void read_in_place(OptimizedPlan& plan, const OptimizerOptions& options) {
+  if (options.disabled_passes.contains(std::string(kPartReads))) return;
+  auto fragment = read_in_parts(plan.fragment(), memory_of(options), options.machine ? options.machine->threads : 1);
+  if (!fragment) return;
+  plan.physical = plan_of(*std::move(fragment));
+  plan.peak_bytes = peak_bytes(plan.fragment());
+  plan.least_bytes = options.spills ? least_bytes(plan, options) : 0;
+}
+
 // Changes a lowered plan that exceeds the memory limit.
 void keep_to_memory(OptimizedPlan& plan, const OptimizerOptions& options) {
   const auto limit = static_cast<double>(options.memory_limit);
@@ -362,6 +373,7 @@ void Optimization::lower() {
       lower_for_one_rank(plan_, options_);
       keep_to_memory(plan_, options_);
     }
+    timed(std::string(kPartReads), plan_.stages, [&] { return read_in_place(plan_, options_), 0; });
     validate(plan_.physical);
   }
   plan_.result_grids = result_grids(plan_, options_);

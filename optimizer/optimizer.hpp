@@ -22,7 +22,7 @@ namespace eindb {
 struct OptimizerOptions {
   std::int64_t parallelism = 1;           ///< p of EinDecomp: kernel calls wanted per vertex, a power of two
   Strategy strategy = {};                 ///< the rule that chooses partition vectors
-  std::set<std::string> disabled_passes;  ///< names from optimizer/passes, kRecomputation, kCellChoice
+  std::set<std::string> disabled_passes;  ///< names from optimizer/passes, kRecomputation, kCellChoice, kPartReads
   bool free_inputs = false;               ///< price stored tensors as free in any partition, the paper's rule
   WantedPartitions
       output_partitions;      ///< partitions prescribed for results; without one a result keeps its vertex's partition

@@ -30,13 +30,13 @@ namespace {
 
 void check_disabled(const std::set<std::string>& disabled) {
   for (const auto& name : disabled) {
-    if (name == kRecomputation || name == kCellChoice) continue;
+    if (name == kRecomputation || name == kCellChoice || name == kPartReads) continue;
     const auto same = [&](const Pass& pass) { return pass.name == name; };
     const auto pass = std::find_if(all_passes().begin(), all_passes().end(), same);
     if (pass == all_passes().end()) {
       std::string known;
       for (const auto& other : all_passes()) known += (known.empty() ? "" : ", ") + std::string(other.name);
-      known += ", " + std::string(kRecomputation) + ", " + std::string(kCellChoice);
+      known += ", " + std::string(kRecomputation) + ", " + std::string(kCellChoice) + ", " + std::string(kPartReads);
       throw Error(ErrorKind::UnknownName, "there is no optimiser pass '" + name + "'", std::nullopt,
                   "the passes are " + known);
     }

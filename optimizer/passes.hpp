@@ -48,6 +48,8 @@ struct Pass {
 inline constexpr std::string_view kRecomputation = "recomputation";
 /// Likewise that of optimizer/cell_choice, which needs a model of costs.
 inline constexpr std::string_view kCellChoice = "cells";
+/// Likewise that of optimizer/part_reads, which works on plans that are lowered.
+inline constexpr std::string_view kPartReads = "part_reads";
 
 /// All passes, in the order in which they run.
 const std::vector<Pass>& all_passes();

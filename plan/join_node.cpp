@@ -61,10 +61,13 @@ void JoinNode::check(const OperatorView& view, const Checker& check) const {
   check(inputs.size() == einsum.inputs.size(), "a join has labels for every input");
   std::vector<DType> types;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    check(view.inputs[n].grid == grid_of(*this, einsum.inputs[n], view.labels),
-          "the inputs of a join are cut as its partition vector says");
+    const auto wanted = grid_of(*this, einsum.inputs[n], view.labels);
+    if (reads_parts_of(n))
+      check(may_read_parts_of(n, view.inputs[n].grid), "an input whose tiles are read in parts is cut more coarsely");
+    else check(view.inputs[n].grid == wanted, "the inputs of a join are cut as its partition vector says");
     types.push_back(view.inputs[n].dtype);
   }
+  for (const auto input : in_parts) check(input < inputs.size(), "tiles that are read in parts are those of an input");
   if (!steps.empty()) check_steps(*this, view.labels, check);
   check(view.result.grid == grid_of(*this, einsum.output, view.labels),
         "the result of a join is cut as its partition vector says");
@@ -72,6 +75,11 @@ void JoinNode::check(const OperatorView& view, const Checker& check) const {
 }
 
 DescriptionFields JoinNode::describe(const EinGraph& graph) const {
+  if (!in_parts.empty()) {
+    std::vector<std::string> numbers;
+    for (const auto input : in_parts) numbers.push_back(std::to_string(input + 1));
+    return {{"in_parts", std::move(numbers), "parts of operand", DescriptionField::Place::Line}};
+  }
   if (steps.empty()) return {};
   std::vector<std::string> names;
   for (const auto& step : steps) {
@@ -84,6 +92,20 @@ DescriptionFields JoinNode::describe(const EinGraph& graph) const {
 bool JoinNode::is_partial() const {
   return std::any_of(einsum.aggregated.begin(), einsum.aggregated.end(),
                      [&](Label label) { return partition.of(label) > 1; });
+}
+
+bool JoinNode::reads_parts_of(std::size_t input) const {
+  return std::binary_search(in_parts.begin(), in_parts.end(), input);
+}
+
+bool JoinNode::may_read_parts_of(std::size_t input, const TileGrid& grid) const {
+  if (!steps.empty() || access_form(einsum)) return false;
+  const auto& labels = einsum.inputs[input];
+  const auto wanted = partition.project(labels);
+  if (grid.rank() != wanted.size() || !grid.cuts_evenly()) return false;
+  for (std::size_t d = 0; d < wanted.size(); ++d)
+    if (wanted[d] % grid.partition()[d] != 0 || std::count(labels.begin(), labels.end(), labels[d]) > 1) return false;
+  return true;
 }
 
 CallLoops JoinNode::loops(const OperatorView& view) const {
@@ -113,7 +135,7 @@ void JoinNode::substitute(const Substitution& values) {
 
 std::size_t JoinNode::held_bytes() const {
   auto bytes = eindb::held_bytes(inputs) + eindb::held_bytes(einsum) + eindb::held_bytes(partition) +
-               eindb::held_bytes(rows) + eindb::held_bytes(steps);
+               eindb::held_bytes(rows) + eindb::held_bytes(steps) + eindb::held_bytes(in_parts);
   for (const auto& step : steps) bytes += eindb::held_bytes(step.inputs) + eindb::held_bytes(step.einsum);
   return bytes;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "plan/plan_operator.hpp"
 
 namespace eindb {
@@ -15,7 +17,8 @@ struct JoinStep {
 
 /// The join of the tensor-relational algebra with its kernel: one kernel call per key over all labels of the vertex. If
 /// labels are aggregated, the kernel aggregates within its tiles; if such a label is also cut, a GroupByNode follows.
-/// Input n is cut by partition.project(einsum.inputs[n]).
+/// Input n is cut by partition.project(einsum.inputs[n]), unless it is one of `in_parts`: then it is cut more coarsely,
+/// and a call reads its part of a tile where it lies.
 ///
 /// A join with `steps` computes a fused chain: a kernel call runs all steps, strip by strip of `rows`, and no other
 /// label is cut. Its EinSum then only has the labels of inputs and result, and an expression that is not evaluated and
@@ -29,16 +32,23 @@ struct JoinNode {
   DType compute_dtype = DType::Float64;
   std::vector<JoinStep> steps = {};
   Labels rows = {};
+  std::vector<std::size_t> in_parts = {};  ///< ascending: inputs that are cut more coarsely than the join
 
   std::string name() const { return steps.empty() ? "join" : "fused join"; }
   const std::vector<NodeId>& reads() const { return inputs; }
   void check(const OperatorView& view, const Checker& check) const;
-  /// Field "fused": the vertices that a fused join computes, in order.
+  /// Field "fused": the vertices that a fused join computes, in order. Field "in_parts": the operands of whose
+  /// tiles calls read parts, by number.
   DescriptionFields describe(const EinGraph& graph) const;
   const LabelPartition& label_partition() const { return partition; }
   DType working_type() const { return compute_dtype; }
   /// Whether an aggregated label is cut.
   bool is_partial() const;
+  /// Whether an input is one of `in_parts`.
+  bool reads_parts_of(std::size_t input) const;
+  /// Whether input n may be cut like this grid, more coarsely than the join, so that each call reads a part of one
+  /// tile: not by kernels of fused chains, by those that look for cells at computed indices, and on diagonals.
+  bool may_read_parts_of(std::size_t input, const TileGrid& grid) const;
   /// One loop per label, labels of the result first.
   CallLoops loops(const OperatorView& view) const;
   /// Replaces parameters in all its expressions.

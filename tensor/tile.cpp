@@ -59,6 +59,28 @@ TilePtr Tile::borrow(DType type, Shape shape, const std::byte* values) {
   return std::make_shared<const Tile>(Tile(type, std::move(shape), values));
 }
 
+TilePtr Tile::borrow(DType type, Shape shape, const std::byte* values, std::vector<std::int64_t> strides) {
+  CHECK(strides.size() == shape.rank(), "memory has a stride for each dimension");
+  Tile tile(type, std::move(shape), values);
+  if (strides != tile.shape_.row_major_strides()) tile.strides_ = std::move(strides);
+  return std::make_shared<const Tile>(std::move(tile));
+}
+TilePtr Tile::part_of(TilePtr whole, Shape shape, std::span<const std::int64_t> begin) {
+  CHECK(whole != nullptr && !whole->is_encoded() && !whole->is_of_cells(), "a part is of a tile of plain values");
+  CHECK(shape.rank() == whole->shape().rank() && begin.size() == shape.rank(), "a part has the dimensions of its tile");
+  const auto strides = whole->strides();
+  std::int64_t offset = 0;
+  for (std::size_t d = 0; d < begin.size(); ++d) {
+    CHECK(begin[d] >= 0 && begin[d] + shape[d] <= whole->shape()[d], "a part lies in its tile");
+    offset += begin[d] * strides[d];
+  }
+  Tile tile(whole->dtype(), std::move(shape),
+            whole->first() + offset * static_cast<std::int64_t>(size_of(whole->dtype())));
+  if (strides != tile.shape_.row_major_strides()) tile.strides_ = strides;
+  tile.whole_ = std::move(whole);
+  return std::make_shared<const Tile>(std::move(tile));
+}
+
 void decode_into(const Tile& encoded, Tile& target) {
   CHECK(encoded.is_encoded() && !target.is_encoded() && encoded.dtype() == target.dtype() &&
             encoded.shape() == target.shape(),

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "common/check.hpp"
 #include "tensor/cell_block.hpp"
@@ -15,8 +16,9 @@
 namespace eindb {
 
 /// A sub-tensor: element type, extents, and row-major values in memory aligned to 64 bytes, or, if borrowed, to their
-/// type. A tile is filled by the one task that makes it and immutable afterwards; tiles are shared as TilePtr. A tile
-/// of cells has a block of those that are not zero in place of all values.
+/// type; a borrowed tile may have other strides. A tile is filled by the one task that makes it and immutable
+/// afterwards; tiles are shared as TilePtr. A tile of cells has a block of those that are not zero in place of all
+/// values.
 class Tile {
  public:
   /// All elements zero.
@@ -29,6 +31,12 @@ class Tile {
   /// A view of elements in other memory, row-major and aligned to their type. They must stay unchanged during the
   /// tile's life.
   static std::shared_ptr<const Tile> borrow(DType type, Shape shape, const std::byte* values);
+  /// The same with a stride, in elements, for each dimension: the values may have gaps, and lie in another order.
+  static std::shared_ptr<const Tile> borrow(DType type, Shape shape, const std::byte* values,
+                                            std::vector<std::int64_t> strides);
+  /// A view of a box of a tile's plain values, which stay as long as it does. `begin`: of the box, by dimension.
+  static std::shared_ptr<const Tile> part_of(std::shared_ptr<const Tile> whole, Shape shape,
+                                             std::span<const std::int64_t> begin);
   /// A tile of these cells. Only who says that it takes such tiles gets them.
   static Tile of_cells(CellBlockPtr cells);
 
@@ -48,8 +56,15 @@ class Tile {
   /// Whether the elements are in memory that the tile does not own.
   bool is_borrowed() const { return data_.get_deleter().borrowed; }
 
+  /// Whether the values are not side by side in row-major order. Only who says that it takes such tiles gets them.
+  bool has_strides() const { return !strides_.empty(); }
+  /// In elements, by dimension.
+  std::vector<std::int64_t> strides() const { return has_strides() ? strides_ : shape_.row_major_strides(); }
+  /// The first element.
+  const std::byte* first() const { return data_.get(); }
+
   std::span<const std::byte> bytes() const {
-    DCHECK(!is_of_cells(), "cells are expanded first");
+    DCHECK(!is_of_cells() && !has_strides(), "cells are expanded first, and values that lie apart are copied");
     return {data_.get(), byte_size_};
   }
   std::span<std::byte> mutable_bytes() {
@@ -60,7 +75,8 @@ class Tile {
   /// T must be the C++ type of dtype(), and the elements plain.
   template <class T>
   const T* data() const {
-    DCHECK(!is_encoded() && !is_of_cells(), "encoded elements are decoded first, and cells expanded");
+    DCHECK(!is_encoded() && !is_of_cells() && !has_strides(),
+           "encoded elements are decoded first, cells expanded, and values that lie apart copied");
     return reinterpret_cast<const T*>(data_.get());
   }
   template <class T>
@@ -106,6 +122,8 @@ class Tile {
   std::size_t byte_size_;
   std::unique_ptr<std::byte[], Free> data_;  // null in a tile of cells
   CellBlockPtr cells_;                       // null in others
+  std::vector<std::int64_t> strides_;        // empty: row-major
+  std::shared_ptr<const Tile> whole_;        // of which it is a part
   mutable Note magnitude_;
 };
 

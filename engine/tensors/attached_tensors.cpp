@@ -165,7 +165,22 @@ bool AttachedTensor::is_dense_block(const std::vector<std::int64_t>& extents) co
   return true;
 }
 
-TilePtr AttachedTensor::read(const TileGrid& grid, std::int64_t tile_id) const {
+bool AttachedTensor::may_lie_so(const std::vector<std::int64_t>& extents, ValueOrder order) const {
+  if (order == ValueOrder::RowMajor) return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> loops;  // a stride, and an extent; innermost first
+  for (std::size_t d = extents.size(); d-- > 0;)
+    if (extents[d] > 1) loops.emplace_back(tensor_.strides[d], extents[d]);
+  if (order == ValueOrder::AnyOrder) std::sort(loops.begin(), loops.end());
+  else if (!loops.empty() && loops.front().first != 1) return false;
+  std::int64_t reach = 1;
+  for (const auto& [stride, extent] : loops) {
+    if (stride < reach) return false;
+    reach = stride * extent;
+  }
+  return true;
+}
+
+TilePtr AttachedTensor::read(const TileGrid& grid, std::int64_t tile_id, ValueOrder order) const {
   CHECK(grid.shape() == grid_.shape(), "a tile is of a grid of the tensor's shape");
   CHECK(tile_id >= 0 && tile_id < grid.tile_count(), "a tile that is read lies in its grid");
   const auto key = grid.key_of(tile_id);
@@ -177,6 +192,7 @@ TilePtr AttachedTensor::read(const TileGrid& grid, std::int64_t tile_id) const {
   const auto* first =
       static_cast<const std::byte*>(tensor_.data) + offset * static_cast<std::int64_t>(size_of(tensor_.dtype));
   if (is_dense_block(shape.extents())) return Tile::borrow(tensor_.dtype, shape, first);
+  if (may_lie_so(shape.extents(), order)) return Tile::borrow(tensor_.dtype, shape, first, tensor_.strides);
 
   auto tile = Tile::uninitialized(tensor_.dtype, shape);
   const auto strides = shape.row_major_strides();
@@ -255,10 +271,11 @@ void AttachedTensors::check_targets(const ast::Statement& statement) const {
   if (!empty()) std::visit(TargetCheck{*this}, statement.node);
 }
 
-TilePtr AttachedTiles::read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) {
+TilePtr AttachedTiles::read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
+                                     ValueOrder order) {
   const auto* found = attached_.find(tensor);
   CHECK(found != nullptr, "what a plan scans stays attached while it runs");
-  return found->read(grid, tile_id);
+  return found->read(grid, tile_id, order);
 }
 
 }  // namespace eindb

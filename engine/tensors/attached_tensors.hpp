@@ -35,13 +35,15 @@ class AttachedTensor {
   const std::vector<std::string>& labels() const { return tensor_.labels; }
   const TileGrid& grid() const { return grid_; }
   InputTensor input() const;
-  /// The tile with this number in any grid of the tensor's shape.
-  TilePtr read(const TileGrid& grid, std::int64_t tile_id) const;
+  /// The tile with this number in any grid of the tensor's shape. It is a view of the program's memory where its values
+  /// may lie as they do there, and a copy otherwise.
+  TilePtr read(const TileGrid& grid, std::int64_t tile_id, ValueOrder order = ValueOrder::RowMajor) const;
   /// Whether all tiles of the tensor's own grid can be borrowed.
   bool is_dense() const { return dense_; }
 
  private:
   bool is_dense_block(const std::vector<std::int64_t>& extents) const;
+  bool may_lie_so(const std::vector<std::int64_t>& extents, ValueOrder order) const;
 
   std::string name_;
   MemoryTensor tensor_;
@@ -92,7 +94,8 @@ class AttachedTiles final : public TileSource {
  public:
   AttachedTiles(const AttachedTensors& attached, TileSource& stored) : attached_(attached), stored_(stored) {}
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override { return stored_.read(tensor, tile_id); }
-  TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
+  TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
+                        ValueOrder order) override;
   TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override {
     return stored_.read_cells(tensor, grid, tile_id);
   }

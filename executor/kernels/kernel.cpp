@@ -85,6 +85,13 @@ bool Kernel::reads_encoded(std::size_t n, Encoding encoding, std::span<const Par
   return contraction_->reads_encoded(level_, operands, sizes, result);
 }
 
+bool Kernel::reads_any_order(std::span<const PartRange> label_ranges) const {
+  if (!contraction_) return false;
+  std::vector<std::int64_t> sizes;
+  for (const auto& range : label_ranges) sizes.push_back(range.size);
+  return std::find(sizes.begin(), sizes.end(), 0) == sizes.end() && choice_.kind(sizes) == KernelKind::Matrices;
+}
+
 std::string Kernel::describe(std::span<const std::int64_t> label_sizes) const {
   const auto sizes_text = [](const ContractionSize& size) {
     return "m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) + " k=" + std::to_string(size.k) +

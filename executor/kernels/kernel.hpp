@@ -52,6 +52,9 @@ class Kernel {
   /// (Tile::encoding); otherwise they must be decoded. Those of other operands are plain.
   bool reads_encoded(std::size_t n, Encoding encoding, std::span<const PartRange> label_ranges) const;
 
+  /// Whether a call on these ranges reads operands in any order of their dimensions at the same speed, or nearly so.
+  bool reads_any_order(std::span<const PartRange> label_ranges) const;
+
   /// Whether a call on these ranges adds nothing, whatever the operands are: it reaches none of the cells of an access,
   /// or only cells after those of a running sum.
   bool is_empty(std::span<const PartRange> label_ranges) const {

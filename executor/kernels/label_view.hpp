@@ -24,18 +24,21 @@ struct MutableLabelView {
   std::vector<std::int64_t> strides;
 };
 
-inline std::vector<std::int64_t> label_strides(const Labels& all, const Labels& of_tile, const Shape& shape) {
-  CHECK(of_tile.size() == shape.rank(), "a tile has a label per dimension");
-  const auto row_major = shape.row_major_strides();
+inline std::vector<std::int64_t> label_strides(const Labels& all, const Labels& of_tile,
+                                               const std::vector<std::int64_t>& of_dimensions) {
+  CHECK(of_tile.size() == of_dimensions.size(), "a tile has a label per dimension");
   std::vector<std::int64_t> strides(all.size(), 0);
   for (std::size_t n = 0; n < all.size(); ++n)
     for (std::size_t d = 0; d < of_tile.size(); ++d)
-      if (of_tile[d] == all[n]) strides[n] += row_major[d];
+      if (of_tile[d] == all[n]) strides[n] += of_dimensions[d];
   return strides;
+}
+inline std::vector<std::int64_t> label_strides(const Labels& all, const Labels& of_tile, const Shape& shape) {
+  return label_strides(all, of_tile, shape.row_major_strides());
 }
 
 inline LabelView view_of(const Labels& all, const Labels& of_tile, const Tile& tile) {
-  return {tile.dtype(), tile.bytes().data(), label_strides(all, of_tile, tile.shape()), tile.encoding()};
+  return {tile.dtype(), tile.first(), label_strides(all, of_tile, tile.strides()), tile.encoding()};
 }
 inline MutableLabelView view_of(const Labels& all, const Labels& of_tile, Tile& tile) {
   return {tile.dtype(), tile.mutable_bytes().data(), label_strides(all, of_tile, tile.shape())};

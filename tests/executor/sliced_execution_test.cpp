@@ -37,7 +37,7 @@ class SlicedTensors final : public TileSource {
     return tiles_.at(tensor)[static_cast<std::size_t>(tile_id)];
   }
 
-  TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override {
+  TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id, ValueOrder) override {
     return split(dense_.at(tensor), grid)[static_cast<std::size_t>(tile_id)];
   }
 

@@ -44,7 +44,7 @@ class StoredTensors : public TileSource {
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override {
     return tiles_.at(tensor).at(static_cast<std::size_t>(tile_id));
   }
-  TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override {
+  TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id, ValueOrder) override {
     return split(dense_.at(tensor), grid).at(static_cast<std::size_t>(tile_id));
   }
   const DenseTensor& dense(const std::string& name) const { return dense_.at(name); }

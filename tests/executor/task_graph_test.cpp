@@ -82,7 +82,11 @@ std::set<std::int64_t> tiles_by_overlap(const Fragment& plan, const Stage& stage
                                         labels.begin());
         reads = reads && part_of_axis.try_emplace(axis, key[d]).first->second == key[d];
       }
-      if (stage.axes[axis].aggregated) {
+      if (stage.axes[axis].aggregated && link.in_parts) {
+        const auto wanted = part_range(source.shape()[d], stage.axes[axis].tasks, task[axis]);
+        const auto there = source.range(d, key[d]);
+        reads = reads && there.begin < wanted.end() && wanted.begin < there.end();
+      } else if (stage.axes[axis].aggregated) {
         const auto calls = part_range(stage.axes[axis].calls, stage.axes[axis].tasks, task[axis]);
         const auto call = key[d] - begin[axis];
         reads = reads && call >= calls.begin && call < calls.end();

@@ -71,7 +71,7 @@ TEST(FragmentPlanner, TheResultIsCutAsWanted) {
 TEST(Optimizer, GivesEveryStage) {
   const auto plan = optimize(stored_product({8, 1}, {1, 8}), {16, {}, {}, false, {}});
   EXPECT_EQ(plan.labelling.vertices[2].partition.kernel_calls(), 16);
-  EXPECT_EQ(plan.stages.size(), all_passes().size() + 2);
+  EXPECT_EQ(plan.stages.size(), all_passes().size() + 3);  // vectors, operators, parts
   EXPECT_GT(plan.planning_seconds, 0);
   EXPECT_TRUE(std::holds_alternative<SinkNode>(plan.fragment().nodes.back().op));
 }

@@ -143,6 +143,7 @@ TEST(Recomputation, CombinedResultsWaitAsWell) {
   g.graph.set_outputs({q, t});
   auto options = within(0);
   options.strategy = {Strategy::Kind::Sqrt, {}};
+  options.disabled_passes = {"part_reads"};
   const auto plan = optimize(g.graph, options).fragment();
   const auto is_group_by = [](const FragmentNode& node) { return std::holds_alternative<GroupByNode>(node.op); };
   ASSERT_EQ(std::count_if(plan.nodes.begin(), plan.nodes.end(), is_group_by), 4);

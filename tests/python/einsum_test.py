@@ -80,6 +80,25 @@ class BesideNumPy(unittest.TestCase):
         wide = np.broadcast_to(B[0], (200, 260))
         np.testing.assert_allclose(eindb.einsum("ij,jk->ik", A, wide), A @ wide, atol=1e-11)
 
+    def test_sums_and_extremes_of_any_layout(self):
+        rng = np.random.default_rng(20261130)
+        for _ in range(150):
+            shape = tuple(int(n) for n in rng.integers(1, 40, 3))
+            order = rng.permutation(3)
+            room = rng.integers(-4, 5, [shape[d] + int(rng.integers(0, 3)) for d in order]).astype("f4")
+            array = room[tuple(slice(0, shape[d]) for d in order)].transpose(np.argsort(order))
+            if rng.integers(0, 6) == 0:
+                array = array[::-1]
+            if rng.integers(0, 6) == 0:
+                array = np.broadcast_to(array[:1], shape)
+            other = rng.integers(-4, 5, (shape[2], shape[0])).astype("f4").T
+            with eindb.connect() as db:
+                db.execute(f"SET parallelism = {2 ** int(rng.integers(0, 6))}")
+                found = db.einsum("Z[j,a] = MAX[b](X[a,j,b] + Y[a,b])", X=array, Y=other)
+                np.testing.assert_array_equal(found, (array + other[:, None, :]).max(2).T)
+                found = db.einsum("Z[a,b] = SUM[j](X[a,j,b]) - Y[a,b]", X=array, Y=other)
+                np.testing.assert_array_equal(found, array.sum(1) - other)
+
     def test_changed_arrays_at_the_same_address(self):
         for n in (8, 200):
             A, B = np.ones((n, n)), np.ones((n, n))
