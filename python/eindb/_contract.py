@@ -7,9 +7,7 @@ import numpy
 
 from . import _eindb
 from ._eindb import einsum
-from ._paths import called_path, path_clause
-
-_LETTERS_FROM = 0x4E00  # twenty thousand letters that follow each other
+from ._paths import LETTERS_FROM, called_path, path_clause, with_letters
 
 
 def contract(
@@ -31,7 +29,7 @@ def contract(
     if backend not in ("auto", "numpy", "torch", "eindb"):
         raise ValueError(f"eindb has no backend {backend!r}")
     if operands and not isinstance(operands[0], str):
-        operands = _with_letters(operands)
+        operands = with_letters(operands)
     if callable(optimize):
         optimize = called_path(optimize, operands, memory_limit)
     return einsum(*operands, out=out, dtype=dtype, order=order, casting=casting, optimize=optimize)
@@ -60,30 +58,6 @@ def array_contract(arrays, inputs, output=None, optimize=True, cache_expression=
     return contract(*operands, tuple(output), optimize=optimize, backend=backend or "auto")
 
 
-def _with_letters(arguments):
-    """Operands with sublists of any labels, as subscripts of Unicode's letters and operands."""
-    letters = {}
-
-    def letter(label):
-        if label is Ellipsis:
-            return "..."
-        if label not in letters:
-            letters[label] = chr(_LETTERS_FROM + len(letters))
-        return letters[label]
-
-    pairs = len(arguments) // 2
-    terms = ["".join(map(letter, arguments[2 * n + 1])) for n in range(pairs)]
-    subscripts = ",".join(terms)
-    if len(arguments) % 2:
-        subscripts += "->" + "".join(map(letter, arguments[-1]))
-    else:
-        # The labels that occur once, in their own order and not in that of the letters.
-        every = "".join(terms).replace("...", "")
-        once = sorted(label for label, name in letters.items() if every.count(name) == 1)
-        subscripts += "->" + ("..." if "..." in subscripts else "") + "".join(letters[label] for label in once)
-    return (subscripts, *arguments[: 2 * pairs : 2])
-
-
 def tensordot(a, b, axes=2):
     """The sum of products over pairs of dimensions, as numpy.tensordot.
 
@@ -104,8 +78,8 @@ def tensordot(a, b, axes=2):
     ]
     if len(summed[0]) != len(summed[1]) or any(len(set(side)) != len(side) for side in summed):
         raise ValueError("axes are as many dimensions of a as of b, each of them once")
-    left = [chr(_LETTERS_FROM + n) for n in range(ranks[0])]
-    right = [chr(_LETTERS_FROM + ranks[0] + n) for n in range(ranks[1])]
+    left = [chr(LETTERS_FROM + n) for n in range(ranks[0])]
+    right = [chr(LETTERS_FROM + ranks[0] + n) for n in range(ranks[1])]
     for first, second in zip(*summed):
         right[second] = left[first]
     output = [label for n, label in enumerate(left) if n not in summed[0]]
@@ -123,7 +97,7 @@ def transpose(a, axes=None):
     order = list(reversed(range(rank))) if axes is None else [_dimension(axis, rank) for axis in axes]
     if sorted(order) != list(range(rank)):
         raise ValueError("axes do not name each dimension once")
-    letters = [chr(_LETTERS_FROM + n) for n in range(rank)]
+    letters = [chr(LETTERS_FROM + n) for n in range(rank)]
     return einsum("".join(letters) + "->" + "".join(letters[n] for n in order), a)
 
 

@@ -1,5 +1,6 @@
 """Orders of contraction: what `optimize=` may be, einsum_path and contract_path."""
 
+import numbers
 import re
 import string
 
@@ -13,7 +14,7 @@ from ._planned_paths import planned_path
 _numpy_einsum_path = numpy.einsum_path
 
 _ASCII, _UNICODE = 128, 0x110000
-_LETTERS_FROM, _LETTERS_TO = 0x4E00, 0x9FA0  # twenty thousand letters that follow each other
+LETTERS_FROM, _LETTERS_TO = 0x4E00, 0x9FA0  # twenty thousand letters that follow each other
 _NUMPY_NAMES = {"greedy", "optimal"}
 _OPT_EINSUM_NAMES = re.compile(
     r"auto|auto-hq|eager|opportunistic|dp|dynamic-programming|branch-(all|1|2)|random-greedy(-\d+)?"
@@ -158,7 +159,7 @@ def _operations(labels, summed, factors, sizes):
 def contract_path(*operands, optimize="auto", memory_limit=None, shapes=False):
     """The order in which eindb contracts the operands, and what it costs, as opt_einsum.contract_path.
 
-    operands: as for einsum; with shapes=True their shapes in the place of arrays.
+    operands: as for contract; with shapes=True their shapes in the place of arrays.
     optimize: as for contract; by itself the order that einsum takes, of any number of operands. "greedy", "optimal" and the
         names of opt_einsum are eindb's algorithms that are nearest to them.
     memory_limit: taken, and left to eindb, which computes in slices what does not fit.
@@ -168,6 +169,8 @@ def contract_path(*operands, optimize="auto", memory_limit=None, shapes=False):
         >>> path, info.opt_cost, info.largest_intermediate
         ([(1, 2), (0, 1)], 3200, 40)
     """
+    if operands and not isinstance(operands[0], str) and not all(map(_are_numbers, operands[1::2])):
+        operands = with_letters(operands)
     labels, output, dimensions = _resolved(operands, shapes)
     equation = spelt_equation(labels, output)
     terms, output_term = equation.split("->")[0].split(","), equation.split("->")[1]
@@ -224,6 +227,35 @@ def _resolved(arguments, shapes):
     return terms, output, dimensions
 
 
+def _are_numbers(sublist):
+    """Whether einsum has a letter for each label of a sublist."""
+    return all(label is Ellipsis or (isinstance(label, numbers.Integral) and 0 <= label < 52) for label in sublist)
+
+
+def with_letters(arguments):
+    """Operands with sublists of any labels, as subscripts of Unicode's letters and operands."""
+    letters = {}
+
+    def letter(label):
+        if label is Ellipsis:
+            return "..."
+        if label not in letters:
+            letters[label] = chr(LETTERS_FROM + len(letters))
+        return letters[label]
+
+    pairs = len(arguments) // 2
+    terms = ["".join(map(letter, arguments[2 * n + 1])) for n in range(pairs)]
+    subscripts = ",".join(terms)
+    if len(arguments) % 2:
+        subscripts += "->" + "".join(map(letter, arguments[-1]))
+    else:
+        # The labels that occur once, in their own order and not in that of the letters.
+        every = "".join(terms).replace("...", "")
+        once = sorted(label for label, name in letters.items() if every.count(name) == 1)
+        subscripts += "->" + ("..." if "..." in subscripts else "") + "".join(letters[label] for label in once)
+    return (subscripts, *arguments[: 2 * pairs : 2])
+
+
 def _shape(operand):
     return tuple(operand.shape) if hasattr(operand, "shape") else as_array(operand).shape
 
@@ -244,7 +276,7 @@ def _letters(labels, limit):
         elif label < limit:
             names[label] = chr(label)
     used = set(names.values())
-    free = (letter for letter in [*string.ascii_letters, *map(chr, range(_LETTERS_FROM, _LETTERS_TO))] if letter not in used)
+    free = (letter for letter in [*string.ascii_letters, *map(chr, range(LETTERS_FROM, _LETTERS_TO))] if letter not in used)
     for label in sorted(labels - names.keys()):
         names[label] = next(free)
     return names

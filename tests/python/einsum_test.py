@@ -283,6 +283,9 @@ class Paths(unittest.TestCase):
         path, info = eindb.contract_path("ij,jk,kl->il", *self.OPERANDS)
         self.assertEqual(len(path), 2)
         self.assertEqual(str(info).splitlines()[0], "  Complete contraction:  ij,jk,kl->il")
+        sublists = [("left", 0), (0, ("mid", 1)), (("mid", 1), "right")]
+        named, report = eindb.contract_path(*(part for pair in zip(self.OPERANDS, sublists) for part in pair), ("left", "right"))
+        self.assertEqual((named, report.opt_cost), (path, info.opt_cost))
         np.testing.assert_array_equal(eindb.einsum("ij,jk,kl->il", *self.OPERANDS, optimize=path),
                                       np.einsum("ij,jk,kl->il", *self.OPERANDS))
 
