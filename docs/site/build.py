@@ -50,12 +50,12 @@ LINK = re.compile(r"\]\(([^()\s]+)\)")
 FENCE = re.compile(r"^(```+).*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
 
 
-def main():
+def main(words=None):
     arguments = argparse.ArgumentParser(usage="%(prog)s [--build FOLDER] [--work FOLDER] [FOLDER]")
     arguments.add_argument("--build", default=os.path.join(ROOT, "build"), help="where the program and the Python package are built")
     arguments.add_argument("--work", help="for files on the way; FOLDER-work without")
     arguments.add_argument("folder", nargs="?", help="for the pages; site in the build without")
-    options = arguments.parse_args()
+    options = arguments.parse_args(words)
     build = os.path.abspath(options.build)
     folder = os.path.abspath(options.folder or os.path.join(build, "site"))
     work = os.path.abspath(options.work or folder + "-work")
@@ -72,7 +72,7 @@ def main():
     make_references(pages, doxygen)
     make_start_page(pages)
     make_static_files(os.path.join(work, "static"))
-    run_sphinx(pages, folder, work, doxygen)
+    run_sphinx(pages, folder, work)
 
 
 def stage(pages):
@@ -171,26 +171,31 @@ def make_start_page(pages):
 
 
 def make_static_files(folder):
-    """The theme's script as one file: browsers load no modules of pages that are files, as an import in it would want."""
+    """The theme's script and its styles with what they import: a page that is a file loads no modules, and nothing of a server."""
     import furo
 
-    scripts = os.path.join(os.path.dirname(furo.__file__), "theme", "furo", "static", "scripts")
-    script = read(os.path.join(scripts, "furo.js"))
-    wanted = re.match(r'import Gumshoe from "\./([\w.-]+)";\n', script)
-    if wanted:
-        script = read(os.path.join(scripts, wanted[1])) + script[wanted.end() :]
-    os.makedirs(os.path.join(folder, "scripts"), exist_ok=True)
-    write(os.path.join(folder, "scripts", "furo.js"), script)
+    theme = os.path.join(os.path.dirname(furo.__file__), "theme", "furo", "static")
+    script = read(os.path.join(theme, "scripts", "furo.js"))
+    module = re.match(r'import Gumshoe from "\./([\w.-]+)";\n', script)
+    if module:
+        script = read(os.path.join(theme, "scripts", module[1])) + script[module.end() :]
+    styles = read(os.path.join(theme, "styles", "furo.css"))
+    base = re.match(r"@import url\((/javascript/[\w./-]+)\);\n", styles)
+    if base:
+        styles = read("/usr/share" + base[1]) + styles[base.end() :]
+    for name, text in (("scripts/furo.js", script), ("styles/furo.css", styles)):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        write(os.path.join(folder, name), text)
 
 
-def run_sphinx(pages, folder, work, doxygen):
+def run_sphinx(pages, folder, work):
     import eindb
 
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", "-c", HERE,
                "-d", os.path.join(work, "doctrees"), pages, folder]  # fmt: skip
     path = os.pathsep.join([os.path.dirname(os.path.dirname(eindb.__file__)), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "EINDB_VERSION": eindb.__version__,
-                   "EINDB_DOXYGEN": os.path.join(doxygen, "xml"), "EINDB_STATIC": os.path.join(work, "static")}  # fmt: skip
+                   "EINDB_DOXYGEN": os.path.join(work, "doxygen", "xml"), "EINDB_STATIC": os.path.join(work, "static")}  # fmt: skip
     if subprocess.run(command, env=environment).returncode != 0:
         sys.exit("the pages have mistakes, which are listed above")
 

@@ -6,6 +6,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import colors  # noqa: E402  (found by the path above)
+
 project = "eindb"
 author = "the authors of eindb"
 version = release = os.environ["EINDB_VERSION"]
@@ -33,9 +35,10 @@ html_static_path = [os.path.join(HERE, "static"), os.environ["EINDB_STATIC"]]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False
+html_domain_indices = False
 html_show_sphinx = False
 html_show_copyright = False
-html_theme_options = {"navigation_with_keys": False}
+html_theme_options = {"navigation_with_keys": False, "dark_css_variables": colors.DARK}
 highlight_language = "none"
-pygments_style = "default"
-pygments_dark_style = "github-dark"
+pygments_style = colors.LIGHT_CODE
+pygments_dark_style = colors.DARK_CODE
