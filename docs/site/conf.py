@@ -17,6 +17,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "breathe", "statements_lexer"
 root_doc = "index"
 templates_path = [os.path.join(HERE, "templates")]
 nitpicky = True
+smartquotes = False  # texts have code in them
 # Names of the libraries of C++ and Python, which have no page here; the namespace; and what classes keep to themselves.
 nitpick_ignore_regex = [("cpp:identifier", r"std(::.*)?|(u?int\d+|s?size|ptrdiff)_t|eindb|Impl"), ("py:.*", r".*")]
 
@@ -27,6 +28,7 @@ autodoc_typehints = "none"
 breathe_projects = {"eindb": os.environ["EINDB_DOXYGEN"]}
 breathe_default_project = "eindb"
 breathe_default_members = ("members",)
+breathe_show_include = False
 cpp_id_attributes = ["EINDB_API"]
 
 html_theme = "furo"

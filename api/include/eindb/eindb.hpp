@@ -80,12 +80,13 @@ EINDB_API std::string_view to_string(ErrorCode code) noexcept;
 ///       hint: did you mean W?
 class EINDB_API Exception : public std::runtime_error {
  public:
+  /// The parts of the text.
   struct Details {
-    ErrorCode code = ErrorCode::Internal;
-    std::string message;     ///< the error alone
-    std::string hint;        ///< a suggestion; may be empty
-    std::size_t line = 0;    ///< in the statement, from 1; 0: the error has no place
-    std::size_t column = 0;  ///< from 1, in Unicode code points; 0: the error has no place
+    ErrorCode code = ErrorCode::Internal;  ///< the kind
+    std::string message;                   ///< the error alone
+    std::string hint;                      ///< a suggestion; may be empty
+    std::size_t line = 0;                  ///< in the statement, from 1; 0: the error has no place
+    std::size_t column = 0;                ///< from 1, in Unicode code points; 0: the error has no place
   };
 
   Exception(const std::string& text, Details details);
@@ -93,10 +94,15 @@ class EINDB_API Exception : public std::runtime_error {
   Exception(const Exception&) noexcept = default;
   Exception& operator=(const Exception&) noexcept = default;
 
+  /// Details::code.
   ErrorCode code() const noexcept { return details_->code; }
+  /// Details::message.
   const std::string& message() const noexcept { return details_->message; }
+  /// Details::hint.
   const std::string& hint() const noexcept { return details_->hint; }
+  /// Details::line.
   std::size_t line() const noexcept { return details_->line; }
+  /// Details::column.
   std::size_t column() const noexcept { return details_->column; }
 
  private:
@@ -105,15 +111,18 @@ class EINDB_API Exception : public std::runtime_error {
 
 // ---- Tensors in the program's memory -------------------------------------------------------------------------------
 
+/// The types that elements have in a program's memory.
 enum class ElementType : std::uint8_t { Float32, Float64, Complex64, Complex128, Int64 };
 
 /// "FLOAT32", ...
 EINDB_API std::string_view to_string(ElementType type) noexcept;
 
+/// The types of C++ that are element types.
 template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
     std::same_as<T, std::complex<double>> || std::same_as<T, std::int64_t>;
 
+/// The element type that a type of C++ is.
 template <Element T>
 constexpr ElementType element_type_of() noexcept {
   if constexpr (std::same_as<T, float>) return ElementType::Float32;
@@ -131,11 +140,11 @@ constexpr ElementType element_type_of() noexcept {
 /// row-major tensors, and of ranges of their first dimension, are contiguous. With other layouts each tile is copied
 /// when it is needed, and the copies count against memory_limit.
 struct TensorView {
-  ElementType type = ElementType::Float64;
-  const void* data = nullptr;
-  std::vector<std::int64_t> extents;
-  std::vector<std::int64_t> strides;
-  std::vector<std::string> labels;  ///< column names in SQL; empty: i, j, k, ...
+  ElementType type = ElementType::Float64;  ///< of each element
+  const void* data = nullptr;               ///< where element (0, 0, ...) is; may be null if there is no element
+  std::vector<std::int64_t> extents;        ///< one for each dimension, not negative
+  std::vector<std::int64_t> strides;        ///< one for each dimension, in elements
+  std::vector<std::string> labels;          ///< column names in SQL; empty: i, j, k, ...
 
   /// Without strides the layout is row-major.
   template <Element T>
@@ -147,11 +156,13 @@ struct TensorView {
       view.strides[d] = static_cast<std::int64_t>(stride);
     return view;
   }
+  /// With strides, one for each dimension, in elements.
   template <Element T>
   static TensorView of(const T* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides) {
     return {element_type_of<T>(), data, std::move(extents), std::move(strides), {}};
   }
 
+  /// The same view with labels, one for each dimension.
   TensorView with_labels(std::vector<std::string> names) const {
     auto view = *this;
     view.labels = std::move(names);
@@ -217,9 +228,11 @@ class RowView {
   RowView(const std::vector<Value>& values, const std::vector<std::string>& columns)
       : values_(&values), columns_(&columns) {}
 
+  /// How many columns there are.
   std::size_t size() const noexcept { return values_->size(); }
   /// The value of a column, counted from 0. Exception{Value} beyond the last.
   const Value& value(std::size_t column) const { return (*values_)[detail::checked_column(column, size())]; }
+  /// Whether the value of a column is SQL's NULL. Exception{Value} beyond the last.
   bool is_null(std::size_t column) const { return std::holds_alternative<std::monostate>(value(column)); }
   /// The value as T: any integer type (from integers in its range), float or double (from integers and reals),
   /// std::complex of them (from any number), std::string or string_view (from text), or std::optional of one of these,
@@ -257,10 +270,13 @@ class EINDB_API TensorResult {
 
   /// The name of the query's head: "Z".
   const std::string& name() const noexcept;
+  /// Those of the query's head, one for each dimension.
   const std::vector<std::string>& labels() const noexcept;
+  /// That of data().
   ElementType type() const noexcept;
-  /// Empty for a scalar.
+  /// One for each dimension; empty for a scalar.
   const std::vector<std::int64_t>& extents() const noexcept;
+  /// The product of the extents.
   std::int64_t element_count() const noexcept;
 
   /// All elements, row-major. If the result has several tiles, the first call makes a buffer of the whole tensor, which
@@ -278,6 +294,7 @@ class EINDB_API TensorResult {
   void copy_to(T* target) const {
     copy_to(target, TensorView::of(target, extents()).strides);
   }
+  /// With strides. Exception{Value} unless there is one for each dimension.
   template <Element T>
   void copy_to(T* target, const std::vector<std::int64_t>& strides) const {
     require(element_type_of<T>());
@@ -306,6 +323,7 @@ class EINDB_API QueryResult {
   QueryResult(QueryResult&&) noexcept;
   QueryResult& operator=(QueryResult&&) noexcept;
 
+  /// What the statement was: "CREATE TENSOR", ...
   const std::string& status() const noexcept;
   /// Rows that INSERT, UPDATE or DELETE changed, or cells that UPDATE TENSOR or INSERT INTO TENSOR changed; else 0.
   std::int64_t rows_changed() const noexcept;
@@ -339,7 +357,9 @@ class EINDB_API QueryResult {
    private:
     QueryResult* result_ = nullptr;
   };
+  /// At the next row that next() has not given.
   Iterator begin() { return Iterator(this); }
+  /// Behind the last row.
   std::default_sentinel_t end() const noexcept { return {}; }
 
   /// Whether the statement was an EINSUM.
@@ -355,7 +375,7 @@ class EINDB_API QueryResult {
 
 /// A column of the rows that a statement gives, as it is known before the statement runs.
 struct ColumnInfo {
-  std::string name;
+  std::string name;  ///< as columns() of the result has it
   std::string type;  ///< "INTEGER", "REAL", "TEXT", "BLOB", "COMPLEX"; empty: unknown, or not the same in all rows
 };
 
@@ -375,8 +395,8 @@ class EINDB_API Statement {
   /// but names are looked up, with the errors that execute() has then. Tensors that are bound to it are not known here.
   std::vector<ColumnInfo> columns() const;
 
-  /// Sets parameter $`number`, until it is set again. Exception{Value} for a number that the text lacks, or an integer
-  /// beyond 63 bits.
+  /// Sets parameter $`number` to a whole or a real number, until it is set again. Exception{Value} for a parameter that
+  /// the text lacks, or an integer beyond 63 bits.
   template <std::integral T>
   Statement& bind(std::size_t number, T value) {
     if constexpr (!std::is_signed_v<T>)
@@ -387,8 +407,11 @@ class EINDB_API Statement {
   Statement& bind(std::size_t number, T value) {
     return bind_real(number, static_cast<double>(value));
   }
+  /// A complex number.
   Statement& bind(std::size_t number, std::complex<double> value);
+  /// A complex number.
   Statement& bind(std::size_t number, std::complex<float> value) { return bind(number, std::complex<double>(value)); }
+  /// A text, which is copied.
   Statement& bind(std::size_t number, std::string_view value);
   /// Sets the parameter to NULL; only SQL accepts it.
   Statement& bind(std::size_t number, std::nullptr_t);
@@ -413,12 +436,13 @@ class EINDB_API Statement {
 /// The progress of a long statement, reported now and then by the thread that executes it.
 struct ProgressInfo {
   std::string_view stage;  ///< "join", "import", ...
-  std::int64_t done = 0;
+  std::int64_t done = 0;   ///< of total, in units of the stage
   std::int64_t total = 0;  ///< 0: unknown
 };
 
+/// How a database is opened.
 struct ConnectionOptions {
-  bool read_only = false;
+  bool read_only = false;  ///< statements that write are refused: Exception{ReadOnly}
 };
 
 /// One user's connection to a database: runs statements one after the other, in any number of transactions.
@@ -436,6 +460,7 @@ class EINDB_API Connection {
   /// Runs statements separated by semicolons, up to the first error, whose place refers to `script`. Returns the result
   /// of the last; rows of the others are not read.
   QueryResult execute_script(std::string_view script);
+  /// Parses one statement, with parameters $1, $2, ..., to be executed any number of times. Exception{Syntax}.
   Statement prepare(std::string_view statement);
 
   /// True between BEGIN and COMMIT or ROLLBACK.
