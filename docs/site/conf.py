@@ -13,7 +13,7 @@ author = "the authors of eindb"
 version = release = os.environ["EINDB_VERSION"]
 language = "en"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "breathe", "statements_lexer", "docstrings"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "breathe", "statements_lexer", "docstrings", "table_heads"]
 root_doc = "index"
 templates_path = [os.path.join(HERE, "templates")]
 nitpicky = True

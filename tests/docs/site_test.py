@@ -105,6 +105,8 @@ class Site(unittest.TestCase):
                     self.assertTrue(attributes.get("alt"), f"{name}: a picture without a text")
                 if tag == "nav":
                     self.assertTrue(attributes.get("aria-label"), name)
+                if attributes.get("role") == "heading":
+                    self.assertTrue(attributes.get("aria-level"), name)
             self.assertEqual(page.headings.count(1), 1, f"{name}: one title")
             steps = [b - a for a, b in zip(page.headings, page.headings[1:])]
             self.assertLessEqual(max(steps, default=0), 1, f"{name}: headings leave out a level")
