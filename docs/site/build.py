@@ -20,8 +20,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 GALLERY = os.path.join(ROOT, "examples", "notebooks")
 
 # What becomes pages. What is found here and is not among the parts below is a mistake, of which Sphinx tells.
-DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "examples/**/*.md", "packaging/README.md",
-             "tests/README.md", "tests/data/README.md"]  # fmt: skip
+DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "examples/**/*.md",
+             "packaging/README.md", "tests/README.md", "tests/data/README.md"]  # fmt: skip
 NO_PAGES = ["docs/README.md"]  # the start page has that list
 # The parts of the site, with their pages in order, some under titles that the side bar has room for.
 PARTS = {
@@ -46,13 +46,14 @@ PARTS = {
         "Databases of earlier releases <tests/data/README>", "SECURITY", "CHANGELOG",
     ],
 }  # fmt: skip
+MARK = ".eindb-site"  # a file in the folders that may be emptied
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 FENCE = re.compile(r"^(```+).*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
 
 
 def main(words=None):
     arguments = argparse.ArgumentParser(usage="%(prog)s [--build FOLDER] [--work FOLDER] [FOLDER]")
-    arguments.add_argument("--build", default=os.path.join(ROOT, "build"), help="where the program and the Python package are built")
+    arguments.add_argument("--build", default=os.path.join(ROOT, "build"), help="where program and Python package are built")
     arguments.add_argument("--work", help="for files on the way; FOLDER-work without")
     arguments.add_argument("folder", nargs="?", help="for the pages; site in the build without")
     options = arguments.parse_args(words)
@@ -63,9 +64,14 @@ def main(words=None):
     sys.dont_write_bytecode = True
     sys.path[:0] = [os.path.join(build, "python"), GALLERY]
     os.environ["PATH"] = os.pathsep.join([build, os.environ["PATH"]])  # for the program eindb
-    for empty in (pages, doxygen, folder):
+    for empty in (folder, work):
+        if os.path.isdir(empty) and os.listdir(empty) and not os.path.exists(os.path.join(empty, MARK)):
+            sys.exit(f"{empty} has files that are no site's, which would be removed: name another folder")
         shutil.rmtree(empty, ignore_errors=True)
         os.makedirs(empty)
+        write(os.path.join(empty, MARK), "made by docs/site/build.py, which removes what is here\n")
+    os.makedirs(pages)
+    os.makedirs(doxygen)
     stage(pages)
     for path in sorted(glob.glob(os.path.join(pages, "examples", "notebooks", "*.md"))):
         make_notebook(path)
@@ -77,7 +83,8 @@ def main(words=None):
 
 def stage(pages):
     """Copies the documents, and the files that they link to, in the layout of the repository."""
-    found = sorted({name for pattern in DOCUMENTS for name in glob.glob(pattern, root_dir=ROOT, recursive=True)} - set(NO_PAGES))
+    found = {name for pattern in DOCUMENTS for name in glob.glob(pattern, root_dir=ROOT, recursive=True)}
+    found = sorted(found - set(NO_PAGES))
     for name in found:
         copy(name, pages)
     for name in found:
@@ -125,7 +132,7 @@ def shown(output, picture):
         return f"```{{image}} {os.path.basename(picture)}\n:alt: {output['text/plain']}\n:class: cell-output\n```"
     if "text/html" in output:
         return f"```{{raw}} html\n<div class=\"cell-output\">{output['text/html']}</div>\n```"
-    return f"```{{code-block}} text\n:class: cell-output\n\n{output['text/plain']}\n```"
+    return f"````{{code-block}} text\n:class: cell-output\n\n{output['text/plain']}\n````"
 
 
 def read(path):
@@ -167,11 +174,11 @@ def make_start_page(pages):
     os.replace(os.path.join(pages, "README.md"), os.path.join(pages, "index.md"))
     with open(os.path.join(pages, "index.md"), "a", encoding="utf-8") as file:
         for part, names in PARTS.items():
-            file.write(f"\n```{{toctree}}\n:hidden:\n:caption: {part}\n\n" + "".join(name + "\n" for name in names) + "```\n")
+            file.write(f"\n```{{toctree}}\n:hidden:\n:caption: {part}\n\n" + "\n".join(names) + "\n```\n")
 
 
 def make_static_files(folder):
-    """The theme's script and its styles with what they import: a page that is a file loads no modules, and nothing of a server."""
+    """The theme's script and styles with what they import, which pages that are files cannot: modules, and files of a server."""
     import furo
 
     theme = os.path.join(os.path.dirname(furo.__file__), "theme", "furo", "static")
@@ -194,8 +201,14 @@ def run_sphinx(pages, folder, work):
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", "-c", HERE,
                "-d", os.path.join(work, "doctrees"), pages, folder]  # fmt: skip
     path = os.pathsep.join([os.path.dirname(os.path.dirname(eindb.__file__)), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "EINDB_VERSION": eindb.__version__,
-                   "EINDB_DOXYGEN": os.path.join(work, "doxygen", "xml"), "EINDB_STATIC": os.path.join(work, "static")}  # fmt: skip
+    environment = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "EINDB_VERSION": eindb.__version__,
+        "EINDB_DOXYGEN": os.path.join(work, "doxygen", "xml"),
+        "EINDB_STATIC": os.path.join(work, "static"),
+    }
     if subprocess.run(command, env=environment).returncode != 0:
         sys.exit("the pages have mistakes, which are listed above")
 

@@ -21,6 +21,9 @@ _SQL = (
     "TEMPORARY TRIGGER TYPE UNIQUE VACUUM VIRTUAL WITHOUT"
 ).split()
 
+# Words that may have parentheses behind them without being functions.
+_BEFORE_PARENTHESES = "AND AS BY FILTER FROM IN KEY NOT OF ON OR TO UNIQUE VALUES WHERE".split()
+
 
 def completed_words():
     """The words that the shell completes, as shell/completion.cpp lists them."""
@@ -56,7 +59,7 @@ class StatementsLexer(RegexLexer):
             (r"[^\W\d]\w*(?=\s*\[)", Name),
             (words(_TYPES, suffix=r"\b", prefix=r"\b"), Keyword.Type),
             (words(_CONSTANTS, suffix=r"\b", prefix=r"\b"), Keyword.Constant),
-            (r"(\b(?:" + "|".join(w for w in _KEYWORDS if w not in ("IN", "VALUES", "AS", "AND", "OR", "NOT", "TO", "FROM")) + r"))(\()",
+            (r"(\b(?:" + "|".join(w for w in _KEYWORDS if w not in _BEFORE_PARENTHESES) + r"))(\()",
              bygroups(Name.Function, Punctuation)),
             (words(_KEYWORDS, suffix=r"\b", prefix=r"\b"), Keyword),
             (r"[^\W\d]\w*", Name),

@@ -122,9 +122,14 @@ def as_ipynb(parts):
             return {"cell_type": "markdown", **begin}
         return {"cell_type": "code", **begin, "execution_count": None, "outputs": []}
 
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
-    cells = [cell(number, *part) for number, part in enumerate(parts)]
-    return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1, ensure_ascii=False) + "\n"
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = {
+        "cells": [cell(number, *part) for number, part in enumerate(parts)],
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""gallery_test.py FOLDER: runs the notebooks of examples/notebooks, whose cells check what they compute. FOLDER has the program eindb."""
+"""gallery_test.py FOLDER: runs the notebooks of examples/notebooks, whose cells check themselves. FOLDER has the program."""
 import glob
 import json
 import os
