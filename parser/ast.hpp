@@ -197,7 +197,7 @@ struct InsertInto {
   std::optional<Query> appended;  ///< likewise, with AT
 };
 
-enum class ExplainFormat : std::uint8_t { Text, Json, Dot };
+enum class ExplainFormat : std::uint8_t { Text, Json, Dot, Html };
 
 /// EXPLAIN [ANALYZE] query, or EXPLAIN (ANALYZE, COMPARE, FORMAT json) query.
 struct Explain {

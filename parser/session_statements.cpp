@@ -69,7 +69,7 @@ void parse_explain_option(TokenStream& tokens, ast::Explain& explain) {
     case 0: explain.analyze = switch_value(tokens); break;
     case 1: explain.compare = switch_value(tokens); break;
     default: {
-      const auto format = tokens.expect_one_of({"TEXT", "JSON", "DOT"}, "text, json or dot after FORMAT");
+      const auto format = tokens.expect_one_of({"TEXT", "JSON", "DOT", "HTML"}, "text, json, dot or html after FORMAT");
       explain.format = static_cast<ast::ExplainFormat>(format);
     }
   }

@@ -54,25 +54,21 @@ Backend::Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor
 Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
   out_ = &out;
-  try {
+  bool full = false;
+  end_if_it_fails([&] {
     if (phase_ == Phase::LoggingIn) log_in();
     if (phase_ == Phase::Encrypting) phase_ = Phase::First;
     while (phase_ < Phase::Encrypting) {
-      if (out.size() > kPortionBytes) return Next::Output;
+      full = out.size() > kPortionBytes;
+      if (full) return;
       if (stream_) continue_stream();
       else if (script_ && copy_in_ == nullptr) run_script();
       else if (const auto frame = frames.next()) receive(*frame);
       else break;
     }
     if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
-  } catch (const ProtocolError& error) {
-    end(error.sqlstate(), error.what());
-  } catch (const Error& error) {
-    end(sqlstate_of(error), error.message(), error.hint());
-  } catch (...) {
-    const auto error = caught_error("this connection");
-    end(sqlstate_of(error), error.message(), error.hint());
-  }
+  });
+  if (full) return Next::Output;
   DCHECK(out.is_whole(), "what is written are whole messages");
   cancel_next_ = false;
   switch (phase_) {
@@ -81,6 +77,33 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     case Phase::Refused: return Next::Refuse;
     case Phase::Closing: return Next::Close;
     default: return Next::Input;
+  }
+}
+
+bool Backend::admit(const AdmittedClient& client, FrameReader& frames, MessageWriter& out) {
+  CHECK(phase_ == Phase::First, "a session begins once");
+  frames_ = &frames;
+  out_ = &out;
+  end_if_it_fails([&] {
+    monitor_.introduce(client.user);
+    frames.begin_session();
+    begin_session(client);
+  });
+  return phase_ == Phase::Session;
+}
+
+// Ends the connection with the error that `f` throws.
+template <class F>
+void Backend::end_if_it_fails(F&& f) {
+  try {
+    std::forward<F>(f)();
+  } catch (const ProtocolError& error) {
+    end(error.sqlstate(), error.what());
+  } catch (const Error& error) {
+    end(sqlstate_of(error), error.message(), error.hint());
+  } catch (...) {
+    const auto error = caught_error("this connection");
+    end(sqlstate_of(error), error.message(), error.hint());
   }
 }
 
@@ -169,12 +192,27 @@ void Backend::handle(const Frame& frame) {
   if (skipping_ && !std::holds_alternative<frontend::Sync>(message) &&
       !std::holds_alternative<frontend::Terminate>(message))
     return;
-  std::string_view text;
+  const auto statement = statement_of(message);  // kept, though the message may drop it
+  std::string_view text = statement == nullptr ? std::string_view() : statement->text;
   if (const auto* parse = std::get_if<frontend::Parse>(&message)) text = parse->text;
   answer_failure(text, 0, [&] {
     if (copy_in_ != nullptr) handle_copy(message);
     else std::visit([&](const auto& kind) { handle(kind); }, message);
   });
+}
+
+// The statement that a Describe or an Execute is about, in whose text errors have their places; null if there is none.
+std::shared_ptr<const ClientStatement> Backend::statement_of(const frontend::Message& message) const {
+  const auto of_portal = [this](std::string_view name) -> std::shared_ptr<const ClientStatement> {
+    const auto found = client_.portals.find(name);
+    return found == client_.portals.end() ? nullptr : found->second->statement;
+  };
+  if (const auto* execute = std::get_if<frontend::Execute>(&message)) return of_portal(execute->portal);
+  const auto* describe = std::get_if<frontend::Describe>(&message);
+  if (describe == nullptr) return nullptr;
+  if (describe->what != 'S') return of_portal(describe->name);
+  const auto found = client_.statements.find(describe->name);
+  return found == client_.statements.end() ? nullptr : found->second;
 }
 
 void Backend::check_size(std::string_view statement) const {

@@ -62,6 +62,9 @@ class Backend {
   /// client's, for LoginThrottle.
   Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address = {});
 
+  /// Begins the session of a client that was let in otherwise than by messages of the protocol, in a thread that may
+  /// block; false if it cannot, with the error in `out`. Call before run(), and never for a client that logs in itself.
+  bool admit(const AdmittedClient& client, FrameReader& frames, MessageWriter& out);
   /// Handles the messages received so far. Never throws because of a client's input.
   Next run(FrameReader& frames, MessageWriter& out);
   /// Sends the progress of long statements by `output`, if the client asks for it. `output` must outlive the backend.
@@ -101,6 +104,8 @@ class Backend {
     std::int64_t most = 0;  // 0: all
   };
 
+  template <class F>
+  void end_if_it_fails(F&& f);
   void receive(const Frame& frame);
   void log_in();
   void follow(ClientHandshake::Next next);
@@ -123,6 +128,7 @@ class Backend {
   void handle(const frontend::CopyDone& /*done*/) {}
   void handle(const frontend::CopyFail& /*fail*/) {}
 
+  std::shared_ptr<const ClientStatement> statement_of(const frontend::Message& message) const;
   void describe_statement(ClientStatement& statement);
   void run_script();
   void begin(Portal& portal);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -27,6 +28,7 @@
 #include "common/open_databases.hpp"
 #include "security/digest.hpp"
 #include "server/client_connection.hpp"
+#include "server/console_service.hpp"
 #include "server/login/counted_address.hpp"
 #include "server/login/error_response.hpp"
 #include "server/login/half_open_counts.hpp"
@@ -96,6 +98,10 @@ std::chrono::milliseconds read_only_timeout(const ServerOptions& options) {
 class Server::Impl final : private ConnectionOwner {
  public:
   explicit Impl(ServerOptions options);
+  ~Impl() { end_workers(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
   std::uint16_t http_port() const { return http_ ? http_->port() : std::uint16_t{0}; }
   void run();
@@ -121,6 +127,7 @@ class Server::Impl final : private ConnectionOwner {
   void tell_of_start();
   void check_users(const std::string& place);
   void run_io();
+  void end_workers();
   void begin_waits();
   void await_signal();
   void shut_down();
@@ -129,6 +136,8 @@ class Server::Impl final : private ConnectionOwner {
   void sweep();
   template <class F>
   void for_each_client(F&& f);
+  CancelKey next_key() { return {++last_process_, random_secret()}; }
+  bool is_alone() const { return clients_.empty() && (!console_ || !console_->is_busy()); }
 
   const std::string out_of_memory_ = fatal_message(kOutOfMemory, kOutOfMemoryMessage);
   ServerOptions options_;
@@ -147,9 +156,11 @@ class Server::Impl final : private ConnectionOwner {
   // By the process number of their keys, which is in order of age.
   std::map<std::int32_t, std::shared_ptr<ClientConnection>> clients_;
   HalfOpenCounts half_open_;
-  std::int32_t last_process_ = 0;
-  std::optional<OperationPages> pages_;  // used by the thread of http_
+  std::atomic<std::int32_t> last_process_{0};  // of the console's clients as well
+  // Used by the thread of http_, which ends before them:
+  std::optional<OperationPages> pages_;
   std::optional<HttpEndpoint> http_;
+  std::optional<ConsoleService> console_;
   bool stopping_ = false;
   bool hurrying_ = false;
   Clock::time_point grace_end_ = Clock::time_point::max();
@@ -221,8 +232,14 @@ SessionOptions Server::Impl::session_options(bool read_only) const {
 void Server::Impl::run() {
   when_there_is_memory([this] { tell_of_start(); });
   run_io();
-  resources_.workers().join();
+  end_workers();
   monitor_.log.write(LogLevel::Info, "stopped", {});
+}
+
+// The endpoint's thread posts tasks to the workers, and they to it.
+void Server::Impl::end_workers() {
+  if (http_) http_->stop();
+  resources_.workers().join();
 }
 
 // For lack of memory a wait may not be renewed and be lost; then all waits are begun again.
@@ -296,7 +313,7 @@ void Server::Impl::welcome(tcp::socket& socket) {
   const auto address = counted_address(place.address());
   if (half_open_.is_full_for(address) && !drop_silent(&address)) return;
   if (half_open_.is_full() && !drop_silent()) return;
-  const CancelKey key{++last_process_, random_secret()};
+  const auto key = next_key();
   auto client = std::make_shared<ClientConnection>(static_cast<ConnectionOwner&>(*this), shared_, socket,
                                                    endpoint_text(place), address, key);
   half_open_.add(address);
@@ -342,11 +359,12 @@ void Server::Impl::cancel(const CancelKey& key, const std::string& address) {
 
 void Server::Impl::stop_client(const ClientRegistry::StopRequest& request) {
   const auto found = clients_.find(request.target);
-  if (found == clients_.end()) return;
-  const auto client = found->second;
   const bool connection = request.what == ClientRegistry::What::Connection;
+  if (found == clients_.end() && !console_) return;
   monitor_.log.write(LogLevel::Info, connection ? "kill connection" : "kill",
                      {{"session", request.target}, {"by", request.asking}});
+  if (found == clients_.end()) return console_->stop(request);
+  const auto client = found->second;
   if (connection) client->hurry(kKillMessage);
   else client->cancel();
 }
@@ -359,7 +377,12 @@ void Server::Impl::watch() {
   if (!options_.http) return;
   pages_.emplace(OperationPages::Sources{monitor_, sessions_.read_write, sessions_.read_only, options_.database,
                                          options_.cluster});
-  http_.emplace(*options_.http, [this](std::string_view path) { return pages_->page(path); });
+  http_.emplace(*options_.http);
+  console_.emplace(
+      http_->io(), monitor_, sessions_, resources_.workers(), [this] { return next_key(); },
+      ConsoleService::Options{.host_names = options_.http->names, .port = http_->port()});
+  http_->serve([this](std::string_view path) { return pages_->page(path); },
+               {.service = &*console_, .tls = tls_ ? &*tls_ : nullptr, .send = options_.limits.send});
 }
 
 // ---- The end -------------------------------------------------------------------------------------------------------
@@ -391,7 +414,7 @@ void Server::Impl::shut_down() {
 
 // Ends all waits once the last client is gone.
 void Server::Impl::end_if_alone() {
-  if (!stopping_ || !clients_.empty()) return;
+  if (!stopping_ || !is_alone()) return;
   error_code ignored;
   signals_.cancel(ignored);
   sweep_timer_.cancel();
@@ -399,6 +422,7 @@ void Server::Impl::end_if_alone() {
 
 void Server::Impl::hurry() {
   hurrying_ = true;
+  if (console_) console_->cancel_all();
   for_each_client([](ClientConnection& client) { client.take_turn([&] { client.hurry(kShutdownMessage); }); });
 }
 
@@ -408,7 +432,7 @@ void Server::Impl::sweep() {
   // Repeated, to cancel statements that began after the last call.
   if (now >= grace_end_ || hurrying_) hurry();
   for_each_client([now](ClientConnection& client) { client.take_turn([&] { client.check_time(now); }); });
-  if (stopping_ && clients_.empty()) return end_if_alone();
+  if (stopping_ && is_alone()) return end_if_alone();
   sweep_timer_.expires_after(kSweepEvery);
   sweep_timer_.async_wait([this](const error_code& error) {
     if (!error) sweep();

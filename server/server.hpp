@@ -9,7 +9,7 @@
 
 #include "engine/session.hpp"
 #include "security/tls_context.hpp"
-#include "server/monitoring/http_endpoint.hpp"
+#include "server/http/http_endpoint.hpp"
 #include "server/monitoring/server_log.hpp"
 #include "server/sessions/client_limits.hpp"
 #include "server/sessions/shared_resources.hpp"

@@ -155,7 +155,8 @@ void add_log(CLI::App& program, LogOptions& log) {
 
 /// Options for the status pages of a long-running program.
 void add_http(CLI::App& program, std::string& http, bool& allow_remote) {
-  program.add_option("--http", http, "ADDRESS:PORT of /health and /metrics; port 0 is one that is free");
+  program.add_option("--http", http,
+                     "ADDRESS:PORT of /health and /metrics, and of a server's console; port 0 is one that is free");
   program.add_flag("--http-allow-remote", allow_remote,
                    "let --http listen where other machines reach it, without a password");
 }
@@ -166,6 +167,8 @@ void add_operation(CLI::App& server, ServeCommand& serve) {
       {"none", StatementLog::None}, {"slow", StatementLog::Slow}, {"all", StatementLog::All}};
   auto& log = serve.log;
   add_http(server, serve.http, serve.http_allow_remote);
+  server.add_option("--http-name", serve.http_names,
+                    "a NAME under which browsers reach the console, beside addresses and localhost; may be repeated");
   add_log(server, log);
   auto* const statements = add_word(server, "--log-statements", log.statements, kStatements, "none, slow or all");
   const auto wants_slow_ones = [&log, statements](const std::string&) {

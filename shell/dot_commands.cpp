@@ -85,6 +85,8 @@ const std::vector<DotCommands::Command>& DotCommands::commands() {
        &DotCommands::output},
       {".pager", "", "on|off|PROGRAM", "show results that are longer than the screen with a program", kAnyNumber,
        &DotCommands::pager},
+      {".plan", "", "FILE [analyze]", "write a picture of the last statement's plan; analyze: and of its run", 2,
+       &DotCommands::plan},
       {".print", "\\echo", "TEXT...", "print text", kAnyNumber, &DotCommands::print},
       {".quit", "\\q", "", "leave; the exit status tells whether a statement failed", 0, &DotCommands::quit},
       {".read", "\\i", "FILE", "run a script", 1, &DotCommands::read},

@@ -66,6 +66,7 @@ class DotCommands {
   bool once(const Arguments& arguments);
   bool open(const Arguments& arguments);
   bool output(const Arguments& arguments);
+  bool plan(const Arguments& arguments);
 
   bool print_rows_of(const std::string& statement);
   std::vector<std::string> sql_tables();

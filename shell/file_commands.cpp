@@ -1,5 +1,7 @@
 // The dot commands that read and write files.
 
+#include "common/check.hpp"
+#include "engine/results/cell_text.hpp"
 #include "shell/command_words.hpp"
 #include "shell/csv_import.hpp"
 #include "shell/dot_commands.hpp"
@@ -66,6 +68,24 @@ bool DotCommands::open(const Arguments& arguments) {
 bool DotCommands::output(const Arguments& arguments) {
   const bool is_back = arguments.empty() || arguments[0] == "stdout";
   shell_.output().redirect(is_back ? "" : arguments[0]);
+  return true;
+}
+
+bool DotCommands::plan(const Arguments& arguments) {
+  const std::string example = ".plan plan.html after an EINSUM; .plan plan.html analyze runs it again";
+  if (arguments.empty()) refuse(".plan needs the name of a file", example);
+  const bool analyze = arguments.size() > 1;
+  if (analyze && arguments[1] != "analyze") refuse("'" + arguments[1] + "' is nothing that .plan knows", example);
+  if (shell_.last_statement().empty()) refuse("there is no statement whose plan could be drawn", example);
+  const Interrupts::Scope scope(shell_.session());
+  const auto rows =
+      shell_.query((analyze ? "EXPLAIN (FORMAT html, ANALYZE) " : "EXPLAIN (FORMAT html) ") + shell_.last_statement());
+  CHECK(rows.size() == 1 && rows[0].size() == 1, "a page is one value");
+  shell_.output().flush();
+  shell_.output().redirect_once(arguments[0]);
+  shell_.output().write(cell_text(rows[0][0]) + "\n");
+  shell_.output().flush();
+  shell_.output().end_once();
   return true;
 }
 

@@ -24,7 +24,7 @@ ListenPlace read_place(const std::string& text, const std::string& example) {
 std::optional<HttpOptions> read_http(const std::string& text, bool allow_remote) {
   if (text.empty()) return std::nullopt;
   auto [address, port] = read_place(text, "--http 127.0.0.1:8433");
-  return HttpOptions{std::move(address), port, allow_remote};
+  return HttpOptions{.address = std::move(address), .port = port, .allow_remote = allow_remote};
 }
 
 }  // namespace eindb

@@ -53,6 +53,7 @@ ServerOptions options_of(const ServeCommand& command, const std::string& databas
                        .files_directory = command.files_directory};
   options.log = command.log;
   options.http = read_http(command.http, command.http_allow_remote);
+  if (options.http) options.http->names = command.http_names;
   return options;
 }
 

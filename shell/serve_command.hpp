@@ -24,8 +24,9 @@ struct ServeCommand {
   int threads = 0;           ///< most threads of a statement; 0: one per core
   int heavy_statements = 0;  ///< most that run at a time; 0: by the number of cores
   std::string files_directory;
-  std::string http;  ///< address of /health and /metrics; empty: not served
+  std::string http;  ///< address of the console, /health and /metrics; empty: not served
   bool http_allow_remote = false;
+  std::vector<std::string> http_names;  ///< under which browsers reach the console
   LogOptions log;
 };
 

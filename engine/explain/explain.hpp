@@ -6,10 +6,12 @@
 
 namespace eindb {
 
-/// Writers of a query's description (engine/explain/plan_description) as text, JSON or dot (graphviz). The description
-/// has the plan and, with a profile, the measurements of its execution.
+/// Writers of a query's description (engine/explain/plan_description) as text, JSON, dot (graphviz) or a page of HTML,
+/// which draws the JSON by web/plan and needs no other file. The description has the plan and, with a profile, the
+/// measurements of its execution.
 std::string explain_text(const PlanDescription& plan);
 std::string explain_dot(const PlanDescription& plan);
+std::string explain_html(const PlanDescription& plan);
 
 /// JSON keys. The plan has: vertices, inputs, operators, parallelism, cost_model, parallelism_candidates (the
 /// candidates that the model `calibrated` tried: parallelism, predicted_seconds, predicted_peak_bytes,

@@ -72,6 +72,7 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
   switch (explain.format) {
     case ast::ExplainFormat::Json: return explanation(explain_json(plan), true);
     case ast::ExplainFormat::Dot: return explanation(explain_dot(plan), false);
+    case ast::ExplainFormat::Html: return explanation(explain_html(plan), true);
     case ast::ExplainFormat::Text: break;
   }
   return explanation(explain_text(plan), false);

@@ -8,6 +8,8 @@
 
 #include "common/check.hpp"
 #include "engine/settings/settings.hpp"
+#include "security/digest.hpp"
+#include "security/scram_verifier.hpp"
 #include "server/login/error_response.hpp"
 #include "server/login/startup_options.hpp"
 #include "server/protocol/protocol_error.hpp"
@@ -61,14 +63,16 @@ ClientHandshake::Next ClientHandshake::answer_encryption(bool tls, std::size_t p
 ClientHandshake::Next ClientHandshake::start(const frontend::Startup& startup, MessageWriter& out) {
   for (const auto& [name, value] : startup.parameters) take_parameter(name, value);
   negotiate_version(startup, out);
-  if (sessions_.rules.requires_tls && !encrypted_) {
-    refusal_reason_ = "no TLS";
-    write_fatal(out, kInvalidAuthorization, "nobody is let in without TLS", "connect with sslmode=require");
-    return Next::Close;
-  }
+  if (sessions_.rules.requires_tls && !encrypted_) return refuse_without_tls(out);
   if (admitted_.user.empty()) throw ProtocolError("the user has no name", std::string(kInvalidAuthorization));
   if (admitted_.database.empty()) admitted_.database = admitted_.user;
   return Next::LogIn;
+}
+
+ClientHandshake::Next ClientHandshake::refuse_without_tls(MessageWriter& out) {
+  refusal_reason_ = "no TLS";
+  write_fatal(out, kInvalidAuthorization, "nobody is let in without TLS", "connect with sslmode=require, or by https");
+  return Next::Close;
 }
 
 // Unknown parameters from drivers are ignored, except in `options`, which a person has written. So are time zones and
@@ -113,20 +117,41 @@ ClientHandshake::Next ClientHandshake::authenticate(const Frame& frame, MessageW
   if (frame.type == 'X') return Next::Close;
   if (frame.type != 'p') throw ProtocolError("a password is asked for");
   CHECK(login_.has_value(), "a password is that of a user who was looked up");
-  const auto& user = admitted_.user;
-  if (!sessions_.throttle.allows(address_, user)) {
-    const auto message = "too many wrong passwords have come from your address for user \"" + user + "\"";
-    return refuse("too many wrong passwords", kInvalidAuthorization, message, out);
-  }
+  if (!sessions_.throttle.allows(address_, admitted_.user)) return refuse_throttled(out);
   const auto outcome = authentication_->receive(frame.body, out);
   if (outcome == SaslAuthentication::Outcome::Continues) return Next::Input;
-  if (outcome == SaslAuthentication::Outcome::Succeeded && login_->known) {
+  return conclude(outcome == SaslAuthentication::Outcome::Succeeded, out);
+}
+
+ClientHandshake::Next ClientHandshake::log_in_by(std::string_view user, std::string_view password, bool encrypted,
+                                                 MessageWriter& out) {
+  CHECK(!authentication_ && admitted_.user.empty(), "a client logs in once");
+  encrypted_ = encrypted;
+  admitted_.user = user;
+  if (admitted_.database.empty()) admitted_.database = user;
+  if (sessions_.rules.requires_tls && !encrypted_) return refuse_without_tls(out);
+  MessageWriter offer;  // nobody asks for the password again
+  if (log_in(offer) == Next::Admit) return Next::Admit;
+  if (!sessions_.throttle.allows(address_, admitted_.user)) return refuse_throttled(out);
+  const auto& verifier = login_->verifier;
+  const auto given = make_verifier(password, verifier.salt, verifier.iterations);
+  return conclude(equal_in_constant_time(given.stored_key, verifier.stored_key), out);
+}
+
+ClientHandshake::Next ClientHandshake::refuse_throttled(MessageWriter& out) {
+  const auto message = "too many wrong passwords have come from your address for user \"" + admitted_.user + "\"";
+  return refuse("too many wrong passwords", kInvalidAuthorization, message, out);
+}
+
+ClientHandshake::Next ClientHandshake::conclude(bool right, MessageWriter& out) {
+  CHECK(login_.has_value(), "a password is that of a user who was looked up");
+  if (right && login_->known) {
     admitted_.role = login_->role;
     return Next::Admit;
   }
-  refusal_.emplace(sessions_.throttle, address_, user);
+  refusal_.emplace(sessions_.throttle, address_, admitted_.user);
   const auto* const reason = login_->known ? "wrong password" : "unknown user";
-  return refuse(reason, kWrongPassword, "password authentication failed for user \"" + user + "\"", out);
+  return refuse(reason, kWrongPassword, "password authentication failed for user \"" + admitted_.user + "\"", out);
 }
 
 ClientHandshake::Next ClientHandshake::refuse(std::string_view reason, std::string_view sqlstate,

@@ -58,6 +58,10 @@ class ClientHandshake {
   /// Asks for the password of the user that the client names. Throws Error if the database cannot be read.
   Next log_in(MessageWriter& out);
 
+  /// In place of messages, for a client that gives its password as it is, on the way that `encrypted` says: reads the
+  /// database and checks the password. Next::Admit, Refuse or Close; `out` gets the error. Throws as log_in() does.
+  Next log_in_by(std::string_view user, std::string_view password, bool encrypted, MessageWriter& out);
+
   /// Valid after Next::Admit.
   const AdmittedClient& admitted() const { return admitted_; }
   /// After Next::Refuse and Next::Close: the reason, for the server's operator; clients are told less. Empty if the
@@ -71,6 +75,9 @@ class ClientHandshake {
   Next start(const frontend::Startup& startup, MessageWriter& out);
   void take_parameter(std::string_view name, std::string_view value);
   Next authenticate(const Frame& frame, MessageWriter& out);
+  Next refuse_without_tls(MessageWriter& out);
+  Next refuse_throttled(MessageWriter& out);
+  Next conclude(bool right, MessageWriter& out);
   Next refuse(std::string_view reason, std::string_view sqlstate, const std::string& message, MessageWriter& out);
 
   ClientSessions& sessions_;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/monitoring/http_endpoint.hpp"
+#include "server/http/http_endpoint.hpp"
 
 namespace eindb {
 

@@ -203,7 +203,7 @@ class Http(Watched):
         self.assertEqual((status, headers["Content-Length"], body), (200, "3", ""))
 
     def test_other_paths_and_methods(self):
-        self.assertEqual(self.server.get("/")[0], 404)
+        self.assertEqual(self.server.get("/nothing")[0], 404)
         self.assertEqual(self.server.get("/health/..")[0], 404)
         self.assertEqual(self.server.get("/health?verbose=1")[0], 200)
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"):

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "security/tls_context.hpp"
+#include "server/http/http_message.hpp"
+
+namespace eindb {
+
+/// Returns the page at a path; nullopt if there is none. Called by the endpoint's thread.
+using HttpPages = std::function<std::optional<HttpAnswer>(std::string_view path)>;
+
+/// What an endpoint serves beside pages. All must outlive the endpoint.
+struct HttpExtras {
+  HttpService* service = nullptr;  ///< null: none
+  /// Clients may begin TLS on the same port; null: they may not.
+  const TlsContext* tls = nullptr;
+  /// How long a client may take nothing of an answer in pieces; zero: as long as it wants.
+  std::chrono::milliseconds send = std::chrono::minutes(5);
+};
+
+/// What the connections of an endpoint serve, and how many there are. Used by the endpoint's thread.
+struct HttpSource {
+  HttpSource(HttpPages served, HttpExtras more) : pages(std::move(served)), extras(more) {}
+
+  const HttpPages pages;
+  const HttpExtras extras;
+  int connections = 0;
+};
+
+}  // namespace eindb
