@@ -172,18 +172,21 @@
 
   function drawBox(parent, box, total) {
     const share = total > 0 ? box.cost / total : 0;
+    const title = shortened(`${box.name} ${box.vertex}`, 24);
     const group = make(parent, "g", {
       class: `box ${box.name}${box.hot ? " hot" : ""}`,
       transform: `translate(${box.x} ${box.y})`,
       tabindex: 0,
       role: "button",
-      "aria-label": [`${box.name} ${box.vertex}`, ...box.lines, ...(box.hot ? ["on the hot path"] : [])].join(", "),
+      "aria-label": [title, ...box.lines, ...(box.hot ? ["on the hot path"] : [])].join(" "),
     });
     make(group, "rect", { width: WIDTH, height: box.height, rx: 6, class: "frame" });
-    const texts = make(group, "g", { "aria-hidden": "true" });  // the label has them
     if (share > 0) make(group, "rect", { y: box.height - 5, width: Math.max(2, WIDTH * share), height: 5, rx: 2, class: "share" });
-    make(texts, "text", { x: 10, y: LINE + 3, class: "name" }, shortened(`${box.name} ${box.vertex}`, 24));
-    box.lines.forEach((line, n) => make(texts, "text", { x: 10, y: LINE * (n + 2) + 5, class: "line" }, line));
+    make(group, "text", { x: 10, y: LINE + 3, class: "name" }, title);
+    box.lines.forEach((line, n) => {
+      group.append(" ");
+      make(group, "text", { x: 10, y: LINE * (n + 2) + 5, class: "line" }, line);
+    });
     const grid = box.node.grid;
     if (Array.isArray(grid)) drawCuts(group, grid, WIDTH - 54, 10);
     return group;
