@@ -54,6 +54,27 @@ void ConsoleClient::run(std::string text, std::int32_t most_rows, const std::sha
   CHECK(!is_busy() && !ended_, "a client runs one text at a time");
   exchange_ = exchange;
   ++server_.running;
+  take_turn([&] { begin(std::move(text), most_rows); });
+}
+
+template <class F>
+void ConsoleClient::take_turn(F&& f) noexcept {
+  try {
+    std::forward<F>(f)();
+  } catch (const std::exception&) {
+    give_up();
+  }
+}
+
+// The connection ends with the exchange.
+void ConsoleClient::give_up() noexcept {
+  end();
+  if (exchange_ == nullptr) return;
+  exchange_.reset();
+  --server_.running;
+}
+
+void ConsoleClient::begin(std::string text, std::int32_t most_rows) {
   text_ = std::move(text);
   most_rows_ = most_rows;
   parts_.clear();
@@ -107,7 +128,7 @@ void ConsoleClient::work() {
     post_to(self->server_.io, [self, next] {
       self->working_ = false;
       if (!next) self->ended_ = true;
-      self->answer(next.value_or(Backend::Next::Close));
+      self->take_turn([&] { self->answer(next.value_or(Backend::Next::Close)); });
     });
   };
   server_.workers.post(task, backend_.user());
@@ -160,8 +181,10 @@ void ConsoleClient::write() {
       self->gone_ = true;
       self->cancel();
     }
-    self->write();
-    if (!self->writing_) self->go_on();
+    self->take_turn([&] {
+      self->write();
+      if (!self->writing_) self->go_on();
+    });
   });
 }
 
@@ -190,7 +213,7 @@ void ConsoleClient::end() noexcept {
 }
 
 void ConsoleClient::check_time(Clock::time_point now) {
-  if (working_ && (gone_ || exchange_->has_left())) {
+  if (working_ && (gone_ || exchange_ == nullptr || exchange_->has_left())) {
     gone_ = true;
     cancel();
   }
@@ -207,8 +230,7 @@ void ConsoleClient::send(MessageWriter& out) {
   CHECK(interim_gone_, "what is told meanwhile goes when what was told before has gone");
   interim_gone_ = false;
   post_to(server_.io, [self = shared_from_this(), bytes = std::exchange(out.buffer(), {})] {
-    if (!self->working_) return;
-    self->put(self->events_.translate(bytes));
+    if (self->working_) self->take_turn([&] { self->put(self->events_.translate(bytes)); });
   });
 }
 

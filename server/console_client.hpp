@@ -78,6 +78,11 @@ class ConsoleClient final : public std::enable_shared_from_this<ConsoleClient>, 
     std::size_t position = 0;  // in characters
   };
 
+  // Runs `f`; ends the session if memory is short.
+  template <class F>
+  void take_turn(F&& f) noexcept;
+  void give_up() noexcept;
+  void begin(std::string text, std::int32_t most_rows);
   void run_next();
   void work();
   void answer(Backend::Next next);

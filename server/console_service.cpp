@@ -67,8 +67,11 @@ void answer(const std::shared_ptr<HttpExchange>& exchange, HttpAnswer what) {
   exchange->answer(std::move(what));
 }
 
+// One line, whatever bytes its texts have.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 void answer_json(const std::shared_ptr<HttpExchange>& exchange, const Json& what, unsigned status = 200) {
-  answer(exchange, {.status = status, .content_type = kJsonText, .body = what.dump() + "\n"});
+  answer(exchange, {.status = status, .content_type = kJsonText, .body = text_of(what)});
 }
 
 void refuse_request(const std::shared_ptr<HttpExchange>& exchange, unsigned status, const std::string& message,
@@ -170,6 +173,7 @@ bool ConsoleService::has_path(std::string_view path) const {
 }
 
 void ConsoleService::serve(const Exchange& exchange) {
+  if (!sessions_.empty() && !sweeping_) sweep();  // memory was short at the last one
   const auto& request = exchange->request();
   if (!names_this_host(request, options_.host_names))
     return refuse_request(exchange, kMisdirected, "this server is not known under the name of the request",
@@ -274,15 +278,14 @@ void ConsoleService::log_in(const Exchange& exchange) {
   login->password = *std::move(password);
   login->editor = std::make_shared<ConsoleClient>(resources_, keys_(), request.place, address);
   login->views = std::make_shared<ConsoleClient>(resources_, keys_(), request.place, address);
-  ++logins_;
-  ++running_;
-  resources_.workers.post([this, login] {
+  const auto check = [this, login] {
     try {
       login->check();
-    } catch (const Error& error) {
-      login->failure = Json{{"error", {{"message", error.message()}, {"hint", error.hint()}}}}.dump();
     } catch (...) {
-      login->failure = Json{{"error", {{"message", caught_error("this login").message()}}}}.dump();
+      login->failure = when_there_is_memory([] {
+        const auto error = caught_error("this login");
+        return text_of(Json{{"error", {{"message", error.message()}, {"hint", error.hint()}}}});
+      });
     }
     when_there_is_memory([&] {
       asio::post(io_, [this, login] {
@@ -291,7 +294,10 @@ void ConsoleService::log_in(const Exchange& exchange) {
         login->delay.async_wait([this, login](const boost::system::error_code& /*error*/) { end_login(login); });
       });
     });
-  });
+  };
+  resources_.workers.post(check);
+  ++logins_;
+  ++running_;
 }
 
 void ConsoleService::end_login(const std::shared_ptr<Login>& login) {
@@ -311,7 +317,7 @@ void ConsoleService::end_login(const std::shared_ptr<Login>& login) {
                                                  .editor = login->editor,
                                                  .views = login->views,
                                                  .last_used = std::chrono::steady_clock::now()});
-  if (sessions_.size() == 1) sweep();
+  if (!sweeping_) sweep();
   HttpAnswer welcome{
       .content_type = kJsonText,
       .body = Json{{"user", login->user}, {"role", role}, {"session", login->editor->key().process}}.dump()};
@@ -360,6 +366,7 @@ void ConsoleService::cancel(const Exchange& exchange) {
 
 // Ends sessions that nobody uses, and statements that nobody waits for.
 void ConsoleService::sweep() {
+  sweeping_ = false;
   const auto now = std::chrono::steady_clock::now();
   for (auto here = sessions_.begin(); here != sessions_.end();) {
     auto& session = here->second;
@@ -375,6 +382,7 @@ void ConsoleService::sweep() {
   sweep_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) sweep();
   });
+  sweeping_ = true;
 }
 
 void ConsoleService::stop(const ClientRegistry::StopRequest& request) {

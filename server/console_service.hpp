@@ -94,6 +94,7 @@ class ConsoleService final : public HttpService {
   const Options options_;
   boost::asio::steady_timer sweep_timer_;
   std::map<std::string, Session, std::less<>> sessions_;  // by the digests of their tokens
+  bool sweeping_ = false;                                 // a timer is set for the next sweep
   std::size_t logins_ = 0;                                // that are not answered yet
 };
 

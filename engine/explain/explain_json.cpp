@@ -70,6 +70,7 @@ void add_fields(const DescriptionFields& fields, Json& out) {
 
 Json json_of(const OperatorDescription& op) {
   Json out{{"id", op.id}, {"operator", op.name}, {"vertex", op.vertex}, {"inputs", op.inputs}, {"grid", op.grid}};
+  if (op.computes) out["computes"] = *op.computes;
   add_fields(op.own, out);
   if (op.slices > 1) out["slices"] = json_number(op.slices);
   if (op.density < 1) out["density"] = op.density;
@@ -107,6 +108,7 @@ Json json_of(const StepDescription& step) {
            {"placement", step.placement},
            {"bytes", json_number(step.bytes)},
            {"bytes_by_busiest", json_number(step.bytes_by_busiest)}};
+  if (step.computes) out["computes"] = *step.computes;
   add_fields(step.own, out);
   if (step.density < 1) out["density"] = step.density;
   if (const auto& exchange = step.exchange) {

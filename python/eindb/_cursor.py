@@ -21,9 +21,12 @@ class Tensor(NamedTuple):
 
 
 class PlanText(str):
-    """The text of a plan."""
+    """The text of a plan, or the page that draws it, as FORMAT html gives it."""
 
     def _repr_html_(self):
+        if self.startswith("<!doctype html>"):  # apart from the notebook's own page, which gives it no rights
+            page = html.escape(self, quote=True)
+            return f'<iframe title="plan" sandbox="allow-scripts" width="100%" height="600" srcdoc="{page}"></iframe>'
         return f"<pre>{html.escape(self)}</pre>"
 
 

@@ -83,10 +83,11 @@ class Connection:
     def explain(self, query, parameters=(), /, *, analyze=False, format="text", **tensors):
         """The plan of a query, as text that notebooks show in a fixed width.
 
-        analyze: whether it is run, for the measured figures. format: "text", "json" or "dot".
+        analyze: whether it is run, for the measured figures. format: "text", "json", "dot", or
+        "html", a page that notebooks show as a picture.
         """
-        if format not in ("text", "json", "dot"):
-            raise ValueError(f"the plan is text, json or dot, not {format!r}")
+        if format not in ("text", "json", "dot", "html"):
+            raise ValueError(f"the plan is text, json, dot or html, not {format!r}")
         options = ("ANALYZE, " if analyze else "") + f"FORMAT {format}"
         frame = _frame_of_caller() if self._scope else None
         cursor = self.cursor()._run(f"EXPLAIN ({options}) {query}", parameters, tensors, frame)

@@ -42,9 +42,23 @@ TEST(Explain, TextHasTheFieldsOfAnyOperator) {
 
 TEST(Explain, JsonHasTheFieldsOfAnyOperator) {
   const auto json = nlohmann::ordered_json::parse(explain_json(plan_of_an_unknown_operator()));
-  EXPECT_EQ(json["operators"][1].dump(),
-            R"({"id":1,"operator":"sorted join","vertex":"Z","inputs":[0],"grid":[2],"runs":"3 runs","keys":["i","j"],)"
-            R"("slices":3,"density":0.25})");
+  EXPECT_EQ(
+      json["operators"][1].dump(),
+      R"({"id":1,"operator":"sorted join","vertex":"Z","inputs":[0],"grid":[2],"computes":0,"runs":"3 runs","keys":["i","j"],)"
+      R"("slices":3,"density":0.25})");
+}
+
+TEST(Explain, APageHasTheJsonAndNothingFromElsewhere) {
+  auto plan = plan_of_an_unknown_operator();
+  plan.operators[0].vertex = "</script><b>\"\\&";
+  const auto page = explain_html(plan);
+  EXPECT_TRUE(page.starts_with("<!doctype html>")) << page.substr(0, 100);
+  const std::string begin = R"(<script type="application/json" id="data">)";
+  const auto from = page.find(begin) + begin.size();
+  const auto json = page.substr(from, page.find("</script>", from) - from);
+  EXPECT_EQ(nlohmann::json::parse(json), nlohmann::json::parse(explain_json(plan)));
+  EXPECT_NE(page.find("EindbPlan.draw("), std::string::npos);
+  for (const auto* outside : {"src=", "href=", "@import", "url("}) EXPECT_EQ(page.find(outside), std::string::npos);
 }
 
 TEST(Explain, DrawingsHaveTheFieldsOfAnyOperator) {

@@ -208,7 +208,7 @@ TEST(SyntaxError, Queries) {
        "the bracket after X is open here"},
       {"EXPLAIN (ANALYSE) EINSUM Z = 1", 1, 10, "expected ANALYZE, COMPARE or FORMAT, found 'ANALYSE'",
        "did you mean ANALYZE?"},
-      {"EXPLAIN (FORMAT xml) EINSUM Z = 1", 1, 17, "expected text, json or dot after FORMAT, found 'xml'"},
+      {"EXPLAIN (FORMAT xml) EINSUM Z = 1", 1, 17, "expected text, json, dot or html after FORMAT, found 'xml'"},
       {"EXPLAIN ANALYZE SELECT 1", 1, 17, "expected a query after EXPLAIN: EINSUM or WITH, found 'SELECT'",
        "EXPLAIN QUERY PLAN is for SQL"},
       {"EXPLAIN CREATE TENSOR X (i 3)", 1, 9, "expected a query after EXPLAIN: EINSUM or WITH, found 'CREATE'",

@@ -81,6 +81,9 @@ class Statements(Database):
         self.assertIn("scan X", plan)
         self.assertTrue(plan._repr_html_().startswith("<pre>"))
         self.assertTrue(self.db.explain("EINSUM Z[i] = SUM(X[i,j])", format="json").startswith("{"))
+        page = self.db.explain("EINSUM Z[i] = SUM(X[i,j])", format="html")._repr_html_()
+        self.assertTrue(page.startswith('<iframe title="plan" sandbox="allow-scripts"'), page[:100])
+        self.assertNotIn("<script", page)
         self.assertIn("EinGraph", self.db.explain("EINSUM Z[i] = SUM(A[i,j])", analyze=True, A=np.ones((2, 2))))
         with self.assertRaises(ValueError):
             self.db.explain("EINSUM Z[i] = SUM(X[i,j])", format="xml")

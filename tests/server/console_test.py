@@ -408,6 +408,22 @@ class Running(Console):
         self.wait_for_state(watcher, number, "idle")
 
 
+class Progress(Console):
+    def test_progress_comes_meanwhile(self):
+        browser = self.browser()
+        text = "EINSUM Z[i 200000] = SUM[j 200000](SIN(i * 0.1 + j))"
+        with contextlib.closing(browser.connect()) as connection:
+            connection.request("POST", "/api/run", json.dumps({"text": text}), browser.headers())
+            answer = connection.getresponse()
+            for line in answer:
+                if "progress" in json.loads(line):
+                    break
+            else:
+                self.fail("the statement ended without a word")
+            self.assertEqual(json.loads(browser.ask("/api/cancel", {})[2]), {"cancelled": True})
+            self.assertIn('"57014"', answer.read().decode())
+
+
 class Tls(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -98,6 +98,20 @@ CREATE TRIGGER logged AFTER INSERT ON "odd name" BEGIN INSERT INTO log VALUES (n
         self.assertNotIn("TENSOR", dump)
         self.assert_fails("there is no tensor or table nothing", "my.db", "-c", ".dump nothing")
 
+    def test_plans_are_drawn(self):
+        setup = "CREATE TENSOR X AS EINSUM X[i 3, j 4] = i + j;\nEINSUM Z[i] = SUM(X[i,j]);\n"
+        self.output_of(":memory:", stdin=setup + ".plan plan.html\n.plan run.html analyze\n")
+        for name, measured in (("plan.html", False), ("run.html", True)):
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                page = file.read()
+            self.assertTrue(page.startswith("<!doctype html>"), page[:100])
+            self.assertTrue(page.endswith("</html>\n"), page[-100:])
+            self.assertEqual('"execution_seconds"' in page, measured)
+        for line, message in ((".plan", "needs the name of a file"), (".plan a.html b", "nothing that .plan knows"),
+                              (".plan a.html", "no statement whose plan could be drawn")):  # fmt: skip
+            self.assert_fails(message, ":memory:", "-c", line)
+        self.assert_fails("", ":memory:", "-c", "SELECT 1", "-c", ".plan a.html")
+
     def test_tensors_that_are_too_large_are_refused(self):
         self.output_of("my.db", "-c", "CREATE TENSOR big AS EINSUM big[i 1200, j 1000] = i + j + 1",
                        "-c", "CREATE TENSOR sparse (i 10000, j 10000)",

@@ -13,6 +13,7 @@
   const GAP_X = 36;
   const GAP_Y = 56;
   const LINE = 16;
+  const BESIDE_CUTS = 27; // characters
   const MOST_BOXES = 2000;
   const MOST_CUTS = 16; // of a side of the drawing
 
@@ -44,16 +45,13 @@
 
   // ---- The graph --------------------------------------------------------------------------------------------------
 
-  const COMPUTING = new Set(["join", "compute"]);
-
   // Boxes {id, inputs, name, vertex, computed, seconds, actual, node}, in the plan's order.
   function boxesOf(plan) {
-    const vertices = new Map((plan.vertices ?? []).map((vertex) => [vertex.vertex, vertex]));
     const inputs = new Map((plan.inputs ?? []).map((input) => [input.tensor, input]));
     const nodes = plan.operators?.length ? plan.operators : (plan.steps ?? []);
     return nodes.slice(0, MOST_BOXES).map((node) => {
       const name = node.operator ?? node.step;
-      const computed = COMPUTING.has(name) ? vertices.get(node.vertex) : undefined;
+      const computed = node.computes === undefined ? undefined : plan.vertices?.[node.computes];
       const actual = node.actual_seconds ?? node.seconds;
       return {
         id: node.id,
@@ -122,14 +120,16 @@
   function describe(box) {
     const lines = [];
     if (box.computed) {
-      lines.push(shortened(box.computed.einsum, 36));
-      lines.push(`parts ${partitionText(box.computed.partition)}, ${count(box.computed.kernel_calls)} calls`);
+      lines.push(shortened(box.computed.einsum, BESIDE_CUTS));
+      lines.push(shortened(`parts ${partitionText(box.computed.partition)}`, BESIDE_CUTS));
     } else if (box.input) {
       lines.push(`${box.input.type} [${box.input.bound.join(", ")}]`);
     }
-    const predicted = box.computed?.predicted_seconds;
+    // The times of a vertex cover its join, its aggregation and the repartitions made for it.
+    const { predicted_seconds: predicted, actual_seconds: took, kernel_calls: calls } = box.computed ?? {};
     if (predicted !== undefined) lines.push(`predicted ${seconds(predicted)}`);
-    if (box.actual !== undefined) lines.push(`took ${seconds(box.actual)}`);
+    if (took !== undefined) lines.push(`took ${seconds(took)}, ${count(calls)} calls`);
+    else if (box.actual > 0) lines.push(`took ${seconds(box.actual)}`);
     if (box.node.bytes > 0) lines.push(`${bytes(box.node.bytes)} received`);
     if (box.node.placement) lines.push(shortened(box.node.placement, 36));
     return lines;

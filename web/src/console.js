@@ -276,7 +276,7 @@ async function execute(prefix = "") {
     });
     const shown = results.reduce((sum, { rows }) => sum + rows.length, 0);
     const more = results.some((one) => one.more) ? ", and there are more" : "";
-    say(failed ? `failed after ${seconds()}` : `${result?.done ?? "nothing to run"}: ${shown.toLocaleString("en-US")} rows${more}, ${seconds()}`);
+    say(failed ? `failed after ${seconds()}` : `${result?.done || "nothing to run"}: ${shown.toLocaleString("en-US")} ${shown === 1 ? "row" : "rows"}${more}, ${seconds()}`);
   } catch (error) {
     if (result?.cut) say(`the page holds no more than ${EindbPlan.bytes(MOST_HELD)}: the first ${result.rows.length.toLocaleString("en-US")} rows are here`);
     else if (!isLoggedOut(error)) {

@@ -175,7 +175,9 @@ function axes({ context, width, height }, least, greatest, left, right, mark = (
   context.textAlign = "right";
   for (let n = 0; n <= 4; ++n) {
     const y = box.y + (box.height * n) / 4;
-    context.fillText(format(greatest - ((greatest - least) * n) / 4), box.x - 6, y + 4);
+    const value = greatest - ((greatest - least) * n) / 4;
+    const unit = (greatest - least) / 1e4; // what is beyond this cannot be seen
+    context.fillText(format(Number((unit > 0 ? Math.round(value / unit) * unit : value).toPrecision(5))), box.x - 6, y + 4);
     context.globalAlpha = 0.4;
     context.beginPath();
     context.moveTo(box.x, y);

@@ -3,6 +3,7 @@
 const ROW = 24;
 const MOST_HEIGHT = 8_000_000; // browsers draw nothing beyond some ten million pixels
 const MOST_TEXT = 400;
+const MOST_WIDTH = 60; // characters of a column
 
 export function valueText(value) {
   if (value === null) return "NULL";
@@ -30,14 +31,18 @@ export function showTable(host, result) {
   frame.append(head, space);
   host.append(frame);
 
-  const widths = result.columns.map((column, at) => {
-    let most = column.name.length;
-    for (const row of result.rows.slice(0, 100)) most = Math.max(most, valueText(row[at]).length);
-    return Math.min(Math.max(most, 4), 60);
-  });
-  const columns = widths.map((width) => `${width + 2}ch`).join(" ");
+  // Columns are as wide as what was seen of them.
+  const widths = result.columns.map(({ name }) => Math.min(Math.max(name.length, 4), MOST_WIDTH));
+  let grid = "";
+  const widen = (begin, end) => {
+    for (let n = begin; n < end; ++n)
+      result.rows[n].forEach((value, at) => (widths[at] = Math.max(widths[at], Math.min(valueText(value).length, MOST_WIDTH))));
+    const number = Math.max(result.rows.length.toLocaleString("en-US").length, 3) + 2;
+    grid = `${number}ch ${widths.map((width) => `${width + 2}ch`).join(" ")}`;
+    head.style.gridTemplateColumns = grid;
+  };
   const fill = (element, cells, role) => {
-    element.style.gridTemplateColumns = `7ch ${columns}`;
+    element.style.gridTemplateColumns = grid;
     element.append(...cells.map(([text, className, title]) => {
       const cell = document.createElement("div");
       cell.setAttribute("role", role);
@@ -60,6 +65,7 @@ export function showTable(host, result) {
     const end = Math.min(count, Math.ceil((top + frame.clientHeight) / ROW) + 10);
     if (shown[0] === begin && shown[1] === end && shown[2] === count) return;
     shown = [begin, end, count];
+    widen(begin, end);
     space.style.height = `${height}px`;
     frame.setAttribute("aria-rowcount", count + 1);
     const rows = [];

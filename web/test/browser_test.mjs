@@ -29,29 +29,53 @@ CREATE USER ada PASSWORD 'one' ADMIN;
 `;
 const ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c";
 
+// Waits for a line of a program's output, and returns the number in it.
+function portOf(program, pattern) {
+  let said = "";
+  return new Promise((found, failed) => {
+    program.stdout.on("data", (piece) => {
+      said += piece;
+      const match = pattern.exec(said);
+      if (match) found(Number(match[1]));
+    });
+    program.stderr.on("data", (piece) => process.stderr.write(piece));
+    program.on("exit", () => failed(new Error(`a program has ended: ${said}`)));
+  });
+}
+
+const ended = (program) => new Promise((done) => {
+  program.on("exit", done);
+  program.kill("SIGTERM");
+});
+
+// A server with two workers: {url, stop}.
+async function startCluster() {
+  const folder = mkdtempSync(join(tmpdir(), "eindb-browser-"));
+  const workers = ["a", "b"].map((name) => spawn(EINDB, ["worker", "--listen", "127.0.0.1:0", "--data", join(folder, name), "--insecure"]));
+  const ports = await Promise.all(workers.map((worker) => portOf(worker, /listening on port (\d+)/)));
+  const options = ["--insecure", "--workers", ports.map((port) => `127.0.0.1:${port}`).join(",")];
+  const process_ = spawn(EINDB, ["serve", join(folder, "c.db"), "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", ...options]);
+  const url = `http://127.0.0.1:${await portOf(process_, /http on port (\d+)/)}/`;
+  const stop = async () => {
+    await ended(process_);
+    await Promise.all(workers.map(ended));
+    rmSync(folder, { recursive: true });
+  };
+  return { url, stop };
+}
+
 async function startServer() {
   const folder = mkdtempSync(join(tmpdir(), "eindb-browser-"));
   const database = join(folder, "shop.db");
   const made = spawnSync(EINDB, [database], { input: SCRIPT, encoding: "utf8" });
   assert.equal(made.status, 0, made.stderr);
   const process_ = spawn(EINDB, ["serve", database, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--log-level", "error"]);
-  let said = "";
-  const port = await new Promise((found, failed) => {
-    process_.stdout.on("data", (piece) => {
-      said += piece;
-      const match = /http on port (\d+)/.exec(said);
-      if (match) found(Number(match[1]));
-    });
-    process_.stderr.on("data", (piece) => process.stderr.write(piece));
-    process_.on("exit", () => failed(new Error(`the server has ended: ${said}`)));
-  });
-  const stop = () => new Promise((ended) => {
-    process_.on("exit", (code) => {
-      rmSync(folder, { recursive: true });
-      ended(code);
-    });
-    process_.kill("SIGTERM");
-  });
+  const port = await portOf(process_, /http on port (\d+)/);
+  const stop = async () => {
+    const code = await ended(process_);
+    rmSync(folder, { recursive: true });
+    return code;
+  };
   return { url: `http://127.0.0.1:${port}/`, stop, folder, database };
 }
 
@@ -72,7 +96,7 @@ page.on("console", (message) => {
   if (message.type() === "error" && !/status of (401|409)/.test(message.text())) problems.push(message.text());
 });
 page.on("request", (request) => {
-  if (!request.url().startsWith(server.url) && !/^(data|blob):/.test(request.url())) outside.push(request.url());
+  if (!request.url().startsWith("http://127.0.0.1:") && !/^(data|blob):/.test(request.url())) outside.push(request.url());
 });
 
 const shot = (name) => page.screenshot({ path: join(SHOTS, `${name}.png`) });
@@ -220,6 +244,16 @@ const tests = {
     await page.click("#tab-tensors");
   },
 
+  async "progress is shown meanwhile"() {
+    await setText("EINSUM Z[i 200000] = SUM[j 200000](SIN(i * 0.1 + j))");
+    await page.click("#run");
+    await until(() => !document.getElementById("progress").hidden && /%/.test(document.getElementById("status").textContent));
+    await shot("progress-light");
+    await page.click("#cancel");
+    await idle();
+    assert.match(await text("#error"), /cancelled/);
+  },
+
   async "a tensor of 10^8 cells does not freeze the page"() {
     await page.evaluate(() => {
       globalThis.longest = 0;
@@ -314,6 +348,30 @@ const tests = {
     await page.reload();
     await ready();
     assert.equal(await page.$eval("#app", (app) => app.hidden), true);
+  },
+
+  async "workers, what they hold and received"() {
+    const cluster = await startCluster();
+    try {
+      await page.goto(cluster.url);
+      await ready();
+      await page.$eval("#user", (input) => (input.value = "anybody"));
+      await page.click("#login-form button");
+      await until(() => !document.getElementById("app").hidden);
+      await runText("CREATE TENSOR P AS EINSUM P[i 512, j 512] = CAST(i - j AS FLOAT64); EINSUM Z[i,k] = SUM(P[i,j] * P[k,j])");
+      await page.click("#tab-workers");
+      await until(() => document.querySelectorAll("#side-workers .session").length === 2);
+      assert.match(await text("#side-workers"), /holds.*received.*sent/s);
+      await setText("EINSUM Z[i,k] = SUM(P[i,j] * P[k,j])");
+      await page.click("#analyze");
+      await idle();
+      await until(() => document.querySelectorAll(".eindb-plan .box").length >= 3);
+      assert.match(await text(".plan-details"), /Workers/);
+      await accessible("workers");
+      await shot("workers-light");
+    } finally {
+      await cluster.stop();
+    }
   },
 
   async "EXPLAIN (FORMAT html) is a page of its own"() {
