@@ -76,6 +76,7 @@ void ConsoleClient::give_up() noexcept {
 
 void ConsoleClient::begin(std::string text, std::int32_t most_rows) {
   text_ = std::move(text);
+  monitor_.received(text_.size());
   most_rows_ = most_rows;
   parts_.clear();
   next_part_ = 0;
@@ -152,10 +153,10 @@ void ConsoleClient::go_on() {
   if (ended_) return finish();
   if (next_ == Backend::Next::Output) return work();
   if (events_.wants_rows() && !events_.is_over()) {
-    MessageWriter refusal;
-    refusal.begin('f').text("the console has no rows for it: COPY FROM a file instead").end();
-    refusal.empty('S');
-    frames_.append(refusal.buffer());
+    MessageWriter no_rows;
+    no_rows.begin('f').text("the console has no rows for it: COPY FROM a file instead").end();
+    no_rows.empty('S');
+    frames_.append(no_rows.buffer());
     return work();
   }
   if (events_.has_failed()) return finish();

@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostConsoleSessions = 64;
 constexpr std::size_t kMostLogins = 16;
 constexpr std::size_t kMostLoginBytes = 4096;
-constexpr std::size_t kMostTextBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMostRunBytes = std::size_t{1} << 20U;
 constexpr std::int64_t kMostRowsOfPage = 1000000;
 constexpr std::size_t kTokenBytes = 32;
 // The interval at which waiting browsers and idle sessions are looked at.
@@ -45,7 +45,7 @@ constexpr unsigned kConflict = 409;
 constexpr unsigned kUnsupportedType = 415;
 constexpr unsigned kMisdirected = 421;
 constexpr unsigned kTooMany = 429;
-constexpr unsigned kUnavailable = 503;
+constexpr unsigned kShuttingDown = 503;
 
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -68,10 +68,10 @@ void answer(const std::shared_ptr<HttpExchange>& exchange, HttpAnswer what) {
 }
 
 // One line, whatever bytes its texts have.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string json_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 void answer_json(const std::shared_ptr<HttpExchange>& exchange, const Json& what, unsigned status = 200) {
-  answer(exchange, {.status = status, .content_type = kJsonText, .body = text_of(what)});
+  answer(exchange, {.status = status, .content_type = kJsonText, .body = json_line(what)});
 }
 
 void refuse_request(const std::shared_ptr<HttpExchange>& exchange, unsigned status, const std::string& message,
@@ -165,7 +165,7 @@ ConsoleService::~ConsoleService() = default;
 
 std::size_t ConsoleService::most_body_bytes(std::string_view method, std::string_view path) const {
   if (method != "POST" || !is_api(path)) return 0;
-  return path == "/api/run" ? kMostTextBytes : kMostLoginBytes;
+  return path == "/api/run" ? kMostRunBytes : kMostLoginBytes;
 }
 
 bool ConsoleService::has_path(std::string_view path) const {
@@ -215,7 +215,7 @@ bool ConsoleService::refuses(const Exchange& exchange) const {
     refuse_request(exchange, kForbidden, "the console is reached from other machines by https alone",
                    "start the server with --tls-cert and --tls-key");
   } else if (resources_.monitor.stopping) {
-    refuse_request(exchange, kUnavailable, "the server is being shut down");
+    refuse_request(exchange, kShuttingDown, "the server is being shut down");
   } else {
     return false;
   }
@@ -284,7 +284,7 @@ void ConsoleService::log_in(const Exchange& exchange) {
     } catch (...) {
       login->failure = when_there_is_memory([] {
         const auto error = caught_error("this login");
-        return text_of(Json{{"error", {{"message", error.message()}, {"hint", error.hint()}}}});
+        return json_line(Json{{"error", {{"message", error.message()}, {"hint", error.hint()}}}});
       });
     }
     when_there_is_memory([&] {

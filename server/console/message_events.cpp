@@ -52,7 +52,7 @@ std::string json_value(std::int32_t type, std::string_view text) {
          std::to_string(text.size()) + "}";
 }
 
-std::int64_t number_of(std::string_view text) {
+std::int64_t number_in_text(std::string_view text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -168,7 +168,7 @@ void MessageEvents::take_notice(char type, std::string_view body) {
       case 'M': error["message"] = text; break;
       case 'H': error["hint"] = text; break;
       case 'W': error["context"] = text; break;
-      case 'P': error["position"] = position_ + static_cast<std::size_t>(number_of(text)) - 1; break;
+      case 'P': error["position"] = position_ + static_cast<std::size_t>(number_in_text(text)) - 1; break;
       default: break;
     }
   }

@@ -53,7 +53,7 @@ http::status status_of(const error_code& error) {
   return http::status::bad_request;
 }
 
-std::string text_of(boost::string_view view) { return {view.data(), view.size()}; }
+std::string text_in_view(boost::string_view view) { return {view.data(), view.size()}; }
 
 // One connection, which may send several requests in sequence. `Stream` is in clear text or of TLS.
 template <class Stream>
@@ -110,7 +110,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection<
     const auto& request = parser_->get();
     const auto path = path_of(request.target());
     if (!is_of_service(path)) return respond();
-    const auto most = source_.extras.service->most_body_bytes(text_of(request.method_string()), path);
+    const auto most = source_.extras.service->most_body_bytes(text_in_view(request.method_string()), path);
     const auto length = parser_->content_length();
     const bool too_long = length && *length > most;
     if (too_long || (parser_->chunked() && most == 0))
@@ -274,14 +274,14 @@ class HttpConnection<Stream>::Exchange final : public HttpExchange {
 template <class Stream>
 HttpRequest HttpConnection<Stream>::request_of() {
   auto& message = parser_->get();
-  HttpRequest request{.method = text_of(message.method_string()),
+  HttpRequest request{.method = text_in_view(message.method_string()),
                       .path = std::string(path_of(message.target())),
                       .body = std::move(message.body()),
                       .encrypted = !std::is_same_v<Stream, beast::tcp_stream>};
   for (const auto& field : message) {
-    auto& value = request.headers[to_lower(text_of(field.name_string()))];
+    auto& value = request.headers[to_lower(text_in_view(field.name_string()))];
     if (!value.empty()) value += ", ";
-    value += text_of(field.value());
+    value += text_in_view(field.value());
   }
   error_code gone;
   const auto place = lowest().socket().remote_endpoint(gone);

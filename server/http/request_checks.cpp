@@ -20,7 +20,7 @@ std::string_view host_without_port(std::string_view host) {
   return std::all_of(rest.begin(), rest.end(), [](char c) { return c >= '0' && c <= '9'; }) ? name : std::string_view();
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
@@ -49,14 +49,14 @@ bool is_from_own_page(const HttpRequest& request) {
 
 bool has_json(const HttpRequest& request) {
   const auto type = request.header("content-type");
-  return to_lower(trimmed(type.substr(0, type.find(';')))) == kJsonText;
+  return to_lower(without_spaces(type.substr(0, type.find(';')))) == kJsonText;
 }
 
 std::optional<std::string_view> cookie_of(const HttpRequest& request, std::string_view name) {
   std::optional<std::string_view> value;
   for (auto rest = request.header("cookie"); !rest.empty();) {
     const auto end = std::min(rest.find(';'), rest.size());
-    const auto cookie = trimmed(rest.substr(0, end));
+    const auto cookie = without_spaces(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const auto equals = cookie.find('=');
     if (equals == std::string_view::npos || cookie.substr(0, equals) != name) continue;

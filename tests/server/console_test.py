@@ -411,7 +411,7 @@ class Running(Console):
 class Progress(Console):
     def test_progress_comes_meanwhile(self):
         browser = self.browser()
-        text = "EINSUM Z[i 200000] = SUM[j 200000](SIN(i * 0.1 + j))"
+        text = "SET parallelism = 4096; EINSUM Z[i 200000] = SUM[j 200000](SIN(i * 0.1 + j))"
         with contextlib.closing(browser.connect()) as connection:
             connection.request("POST", "/api/run", json.dumps({"text": text}), browser.headers())
             answer = connection.getresponse()

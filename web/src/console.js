@@ -107,6 +107,7 @@ async function refreshSchema() {
     schema = await readSchema();
     showTensors(byId("side-tensors"), schema, (tensor) => {
       clearResults();
+      say("");
       showTensor(byId("shown"), tensor, (text) => editor.setText(text));
       byId("results").focus();
     });
