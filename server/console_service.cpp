@@ -17,7 +17,8 @@
 #include "server/console/console_assets.hpp"
 #include "server/http/request_checks.hpp"
 #include "server/login/counted_address.hpp"
-#include "server/login/sqlstate.hpp"
+#include "server/login/error_response.hpp"
+#include "server/protocol/protocol_error.hpp"
 
 namespace eindb {
 namespace {
@@ -121,8 +122,7 @@ struct ConsoleService::Login {
       : exchange(asked), handshake(sessions, address), delay(io) {}
 
   Exchange exchange;
-  std::string user;
-  std::string password;
+  PlainLogin given;
   ClientHandshake handshake;  // has the throttle's refusal until the answer
   asio::steady_timer delay;
   std::shared_ptr<ConsoleClient> editor;
@@ -132,12 +132,16 @@ struct ConsoleService::Login {
 
   void check() {
     MessageWriter out;
-    const bool encrypted = exchange->request().encrypted;
-    auto next = handshake.log_in_by(user, password, encrypted, out);
-    wipe(password);
+    auto next = ClientHandshake::Next::Close;
+    try {
+      next = handshake.log_in_by(given, out);
+    } catch (const ProtocolError& error) {
+      write_fatal(out, error.sqlstate(), error.what());
+    }
+    wipe(given.password);
     if (next != ClientHandshake::Next::Admit) {
       wrong_password = next == ClientHandshake::Next::Refuse;
-      editor->monitor().introduce(user);
+      editor->monitor().introduce(given.user);
       editor->monitor().refuse_login(handshake.refusal_reason());
       failure = MessageEvents().translate(out.buffer());
       return;
@@ -274,8 +278,10 @@ void ConsoleService::log_in(const Exchange& exchange) {
   const auto& request = exchange->request();
   const auto address = counted_address(request.peer);
   const auto login = std::make_shared<Login>(exchange, resources_.sessions, address, io_);
-  login->user = *std::move(user);
-  login->password = *std::move(password);
+  login->given = {.user = *std::move(user),
+                  .password = *std::move(password),
+                  .encrypted = request.encrypted,
+                  .is_local = request.peer.is_loopback()};
   login->editor = std::make_shared<ConsoleClient>(resources_, keys_(), request.place, address);
   login->views = std::make_shared<ConsoleClient>(resources_, keys_(), request.place, address);
   const auto check = [this, login] {
@@ -312,7 +318,7 @@ void ConsoleService::end_login(const std::shared_ptr<Login>& login) {
   std::replace(token.begin(), token.end(), '/', '_');
   std::erase(token, '=');
   const std::string role(describe(login->handshake.admitted().role));
-  sessions_.emplace(token_digest(token), Session{.user = login->user,
+  sessions_.emplace(token_digest(token), Session{.user = login->given.user,
                                                  .role = role,
                                                  .editor = login->editor,
                                                  .views = login->views,
@@ -320,7 +326,7 @@ void ConsoleService::end_login(const std::shared_ptr<Login>& login) {
   if (!sweeping_) sweep();
   HttpAnswer welcome{
       .content_type = kJsonText,
-      .body = Json{{"user", login->user}, {"role", role}, {"session", login->editor->key().process}}.dump()};
+      .body = Json{{"user", login->given.user}, {"role", role}, {"session", login->editor->key().process}}.dump()};
   welcome.headers = {{"Set-Cookie", cookie(exchange->request(), token, options_.session_time)}};
   answer(exchange, std::move(welcome));
 }

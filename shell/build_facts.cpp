@@ -7,6 +7,7 @@
 
 #include "engine/session.hpp"
 #include "executor/kernels/instruction_set.hpp"
+#include "server/console/console_assets.hpp"
 
 namespace eindb {
 namespace {
@@ -52,6 +53,7 @@ std::string build_facts() {
   add("SQLite", text_of(session, "SELECT sqlite_version()"));
   add("kernels", kernel_levels());
   add("threads", text_of(session, "SHOW threads"));
+  add("console", console_assets().empty() ? "no" : "yes");
   return facts;
 }
 

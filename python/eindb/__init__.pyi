@@ -142,7 +142,7 @@ class Connection:
         /,
         *,
         analyze: bool = ...,
-        format: Literal["text", "json", "dot"] = ...,
+        format: Literal["text", "json", "dot", "html"] = ...,
         **tensors: ArrayLike,
     ) -> str: ...
     def grad(self, loss: str, wrt: str | Iterable[str], /, **tensors: ArrayLike) -> Any: ...

@@ -102,7 +102,7 @@ ClientHandshake::Next ClientHandshake::log_in(MessageWriter& out) {
   if (has_users) login_ = session->session.find_login(admitted_.user);
   sessions_.read_write.give_back(std::move(session));
   if (!has_users) {
-    if (!sessions_.rules.trusts)
+    if (!sessions_.rules.trusts || !may_be_trusted_)
       throw ProtocolError("the database has no users: nobody but on this machine is let in",
                           std::string(kInvalidAuthorization));
     admitted_.role = UserRole::Admin;  // without passwords there is nobody to restrict
@@ -123,18 +123,17 @@ ClientHandshake::Next ClientHandshake::authenticate(const Frame& frame, MessageW
   return conclude(outcome == SaslAuthentication::Outcome::Succeeded, out);
 }
 
-ClientHandshake::Next ClientHandshake::log_in_by(std::string_view user, std::string_view password, bool encrypted,
-                                                 MessageWriter& out) {
+ClientHandshake::Next ClientHandshake::log_in_by(const PlainLogin& login, MessageWriter& out) {
   CHECK(!authentication_ && admitted_.user.empty(), "a client logs in once");
-  encrypted_ = encrypted;
-  admitted_.user = user;
-  if (admitted_.database.empty()) admitted_.database = user;
+  encrypted_ = login.encrypted;
+  may_be_trusted_ = login.is_local;  // the address of the server's other clients says nothing of this one's
+  admitted_.user = admitted_.database = login.user;
   if (sessions_.rules.requires_tls && !encrypted_) return refuse_without_tls(out);
   MessageWriter offer;  // nobody asks for the password again
   if (log_in(offer) == Next::Admit) return Next::Admit;
   if (!sessions_.throttle.allows(address_, admitted_.user)) return refuse_throttled(out);
   const auto& verifier = login_->verifier;
-  const auto given = make_verifier(password, verifier.salt, verifier.iterations);
+  const auto given = make_verifier(login.password, verifier.salt, verifier.iterations);
   return conclude(equal_in_constant_time(given.stored_key, verifier.stored_key), out);
 }
 

@@ -29,6 +29,14 @@ struct AdmittedClient {
   std::vector<std::pair<std::string, std::string>> settings;  ///< of the engine, for SET; not checked yet
 };
 
+/// The login of a client that sends its password as it is.
+struct PlainLogin {
+  std::string user;
+  std::string password;
+  bool encrypted = false;  ///< it comes by TLS
+  bool is_local = false;   ///< from this machine; without users others are never trusted
+};
+
 /// The beginning of a connection, up to its session or its refusal.
 ///
 ///     First --SSLRequest, GSSENCRequest: one byte--> First, encrypted from now on or not
@@ -58,9 +66,9 @@ class ClientHandshake {
   /// Asks for the password of the user that the client names. Throws Error if the database cannot be read.
   Next log_in(MessageWriter& out);
 
-  /// In place of messages, for a client that gives its password as it is, on the way that `encrypted` says: reads the
-  /// database and checks the password. Next::Admit, Refuse or Close; `out` gets the error. Throws as log_in() does.
-  Next log_in_by(std::string_view user, std::string_view password, bool encrypted, MessageWriter& out);
+  /// In place of messages, for a client that gives its password as it is: reads the database and checks the password.
+  /// Next::Admit, Refuse or Close; `out` gets the error. Throws as log_in() does.
+  Next log_in_by(const PlainLogin& login, MessageWriter& out);
 
   /// Valid after Next::Admit.
   const AdmittedClient& admitted() const { return admitted_; }
@@ -83,6 +91,7 @@ class ClientHandshake {
   ClientSessions& sessions_;
   const std::string address_;
   bool encrypted_ = false;
+  bool may_be_trusted_ = true;
   // A client may ask once for each.
   bool asked_for_tls_ = false;
   bool asked_for_gss_ = false;

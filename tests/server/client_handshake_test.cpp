@@ -78,6 +78,37 @@ class HandshakeTest : public ::testing::Test {
   MessageWriter out_;
 };
 
+TEST_F(HandshakeTest, PlainPasswordsAreChecked) {
+  add_user();
+  const auto log_in = [&](PlainLogin login) {
+    ClientHandshake handshake(sessions_, "::1");
+    const auto next = handshake.log_in_by(login, out_);
+    if (next == Next::Admit) {
+      EXPECT_EQ(handshake.admitted().user, "ada");
+      EXPECT_EQ(handshake.admitted().role, UserRole::ReadOnly);
+      EXPECT_EQ(sent(), "");
+    } else {
+      EXPECT_NE(sent().find("FATAL"), std::string::npos);
+    }
+    return next;
+  };
+  EXPECT_EQ(log_in({.user = "ada", .password = "secret"}), Next::Admit);
+  for (const auto* wrong : {"", "Secret", "secret ", "\xff"})
+    EXPECT_EQ(log_in({.user = "ada", .password = wrong, .is_local = true}), Next::Refuse) << wrong;
+  EXPECT_EQ(log_in({.user = "nobody", .password = "secret", .is_local = true}), Next::Refuse);
+  sessions_.rules.requires_tls = true;
+  EXPECT_EQ(log_in({.user = "ada", .password = "secret", .is_local = true}), Next::Close);
+  EXPECT_EQ(log_in({.user = "ada", .password = "secret", .encrypted = true}), Next::Admit);
+}
+
+TEST_F(HandshakeTest, WithoutUsersNobodyElsewhereIsTrusted) {
+  sessions_.rules.trusts = true;
+  ClientHandshake here(sessions_, "::1");
+  EXPECT_EQ(here.log_in_by({.user = "ada", .password = "", .is_local = true}, out_), Next::Admit);
+  ClientHandshake elsewhere(sessions_, "192.0.2.1");
+  EXPECT_THROW(elsewhere.log_in_by({.user = "ada", .password = "", .encrypted = true}, out_), ProtocolError);
+}
+
 TEST_F(HandshakeTest, WithoutUsersWhoIsOnThisMachineIsLetIn) {
   sessions_.rules.trusts = true;
   ClientHandshake handshake(sessions_, "::1");

@@ -88,7 +88,8 @@ class Options(ShellTest):
         self.assertRegex(lines[0], r"^eindb \d+\.\d+\.\d+$")
         facts = dict(line.split(": ", 1) for line in lines[1:])
         facts.pop("commit", None)  # there may be none
-        self.assertEqual(list(facts), ["compiler", "SQLite", "kernels", "threads"])
+        self.assertEqual(list(facts), ["compiler", "SQLite", "kernels", "threads", "console"])
+        self.assertIn(facts["console"], ("yes", "no"))  # as it was built
         self.assertRegex(facts["compiler"], r"^(GCC|Clang) \d+\.\d+\.\d+$")
         self.assertEqual(facts["SQLite"], self.run_eindb("--list", "--noheader", "-c", "SELECT sqlite_version()")[1].strip())
         self.assertRegex(facts["kernels"], r"^baseline(, v3)?(, v4)?; computes with (baseline|v3|v4)$")

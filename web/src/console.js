@@ -213,10 +213,11 @@ function showError(error, whole, begin) {
 
 async function execute(prefix = "") {
   if (running || !session) return;
-  const selection = editor.selection();
+  // A plan is that of one statement.
+  const selection = editor.selection() ?? (prefix ? editor.statement() : null);
   const written = selection?.text ?? editor.text();
   const begin = selection?.from ?? 0;
-  const text = prefix ? prefix + written.replace(/^\s*EXPLAIN\s*(ANALYZE\b|\([^)]*\))?/i, "") : written;
+  const text = prefix ? prefix + written.replace(/^(\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(EXPLAIN\s*(ANALYZE\b|\([^)]*\))?)?/i, "") : written;
   clearResults();
   editor.clearError();
   editor.closeCompletion();

@@ -129,6 +129,19 @@ export function unitsAt(text, characters) {
   return units;
 }
 
+/** The statement of a text around a place: {from, text}. Semicolons in strings, quoted names and comments end nothing. */
+export function statementAt(text, at) {
+  let from = 0;
+  for (const mark of text.matchAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g)) {
+    if (mark[0] !== ";") continue;
+    const end = mark.index;
+    if (end >= at && text.slice(from, end).trim()) return { from, text: text.slice(from, end) };
+    if (text.slice(end + 1).trim() === "") return { from, text: text.slice(from, end) };
+    from = end + 1;
+  }
+  return { from, text: text.slice(from) };
+}
+
 // Characters with combining marks are left alone, as a caret may stand between them.
 function endOfWord(text, at) {
   const word = /^(?:[\p{L}\p{N}_]+|\S)/u.exec(text.slice(at));
@@ -179,6 +192,7 @@ export function makeEditor(host, { text, schema, onRun, onCancel, onChange }) {
       view.dispatch(setDiagnostics(view.state, [{ from, to, severity: "error", message }]));
       view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
     },
+    statement: () => statementAt(view.state.doc.toString(), view.state.selection.main.head),
     selection() {
       const { from, to } = view.state.selection.main;
       return from === to ? null : { from, text: view.state.sliceDoc(from, to) };

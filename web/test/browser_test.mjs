@@ -281,9 +281,14 @@ const tests = {
   },
 
   async "the plan as a picture"() {
-    await setText("EINSUM Z[i,k] = SUM(A[i,j] * B[j,k])");
+    await runText("SELECT 1;\n-- the plan; of this\nEINSUM Z[i,k] = SUM(Nope[i,j])");
+    await page.click("#explain");
+    await idle();
+    assert.equal((await text("#error pre")).split("\n")[1].indexOf("^"), "EINSUM Z[i,k] = SUM(".length);
+    await setText("DROP TENSOR diagonal;\nEINSUM Z[i,k] = SUM(A[i,j] * B[j,k]);\n");
     await page.click("#analyze");
     await idle();
+    assert.match(await text("#side-tensors"), /diagonal/);
     await until(() => document.querySelectorAll(".eindb-plan .box").length >= 4);
     assert.ok((await page.$$(".eindb-plan .box.hot")).length >= 2);
     assert.ok((await page.$$(".eindb-plan .cut")).length >= 0);
