@@ -163,8 +163,8 @@ void ConsoleClient::go_on() {
   run_next();
 }
 
-void ConsoleClient::put(std::string events) {
-  unsent_ += std::move(events);
+void ConsoleClient::put(const std::string& events) {
+  unsent_ += events;
   if (!writing_) write();
 }
 
@@ -218,7 +218,7 @@ void ConsoleClient::check_time(Clock::time_point now) {
     gone_ = true;
     cancel();
   }
-  if (is_busy() || !idle_since_) return;
+  if (working_ || is_busy() || !idle_since_) return;
   if (const auto limit = backend_.idle_limit(); limit && now - *idle_since_ >= limit->time) {
     monitor_.abort(limit->sqlstate, limit->message);
     ended_ = true;

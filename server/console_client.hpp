@@ -87,7 +87,7 @@ class ConsoleClient final : public std::enable_shared_from_this<ConsoleClient>, 
   void work();
   void answer(Backend::Next next);
   void go_on();
-  void put(std::string events);
+  void put(const std::string& events);
   void write();
   void finish();
   bool is_ready() override;

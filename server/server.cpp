@@ -98,7 +98,7 @@ std::chrono::milliseconds read_only_timeout(const ServerOptions& options) {
 class Server::Impl final : private ConnectionOwner {
  public:
   explicit Impl(ServerOptions options);
-  ~Impl() { end_workers(); }
+  ~Impl() override { end_workers(); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 

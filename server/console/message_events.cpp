@@ -82,9 +82,9 @@ std::string MessageEvents::translate(std::string_view messages) {
   return std::exchange(events_, {});
 }
 
-void MessageEvents::put(std::string event) {
+void MessageEvents::put(const std::string& event) {
   end_rows();
-  events_ += std::move(event);
+  events_ += event;
   events_ += '\n';
 }
 

@@ -41,7 +41,7 @@ class MessageEvents {
   void take_columns(std::string_view body);
   void take_row(std::string_view body);
   void take_notice(char type, std::string_view body);
-  void put(std::string event);
+  void put(const std::string& event);
   void end_rows();
 
   std::size_t position_ = 0;

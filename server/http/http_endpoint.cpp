@@ -42,13 +42,13 @@ class HttpEndpoint::Impl {
   void accept();
   void accept_anew();
 
+  std::optional<HttpSource> source_;  // since serve(); connections that are left end with io_
   asio::io_context io_{1};
   // Keeps io_ running even if nothing is waited for, as after a handler that threw.
   const asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
-  std::optional<HttpSource> source_;  // since serve()
-  std::thread thread_;                // the only thread that runs io_
+  std::thread thread_;  // the only thread that runs io_
 };
 
 HttpEndpoint::Impl::Impl(const HttpOptions& options) : acceptor_(io_), pause_(io_) {
