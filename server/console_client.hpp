@@ -26,7 +26,7 @@
 
 namespace eindb {
 
-/// What the clients of the console share. All must outlive them.
+/// Resources shared by all clients of the console. All must outlive them.
 struct ConsoleResources {
   boost::asio::io_context& io;  ///< run by the endpoint's thread
   ServerMonitor& monitor;

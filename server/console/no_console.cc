@@ -1,4 +1,4 @@
-// What stands for the page in a build without the console; not one of the folder's other sources, as it is chosen.
+// Stands for the page in a build without the console; not one of the folder's other sources, as it is chosen.
 #include "server/console/console_assets.hpp"
 
 namespace eindb {

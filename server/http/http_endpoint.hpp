@@ -38,7 +38,7 @@ class HttpEndpoint {
   void stop();
 
   std::uint16_t port() const;
-  /// What the endpoint's thread runs, for a service that posts to it or waits for time to pass.
+  /// The context that the endpoint's thread runs, for a service that posts to it or waits for time to pass.
   boost::asio::io_context& io();
 
  private:

@@ -14,7 +14,7 @@ namespace eindb {
 /// Returns the page at a path; nullopt if there is none. Called by the endpoint's thread.
 using HttpPages = std::function<std::optional<HttpAnswer>(std::string_view path)>;
 
-/// What an endpoint serves beside pages. All must outlive the endpoint.
+/// Services of an endpoint beside pages. All must outlive the endpoint.
 struct HttpExtras {
   HttpService* service = nullptr;  ///< null: none
   /// Clients may begin TLS on the same port; null: they may not.
@@ -23,7 +23,8 @@ struct HttpExtras {
   std::chrono::milliseconds send = std::chrono::minutes(5);
 };
 
-/// What the connections of an endpoint serve, and how many there are. Used by the endpoint's thread.
+/// The pages and services that the connections of an endpoint offer, and the number of these connections. Used by the
+/// endpoint's thread.
 struct HttpSource {
   HttpSource(HttpPages served, HttpExtras more) : pages(std::move(served)), extras(more) {}
 

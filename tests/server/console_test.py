@@ -24,7 +24,7 @@ CREATE USER zoë PASSWORD 'Straße';"""
 
 
 class Browser:
-    """What a browser does: it keeps the cookie, and sends the headers of the console's page."""
+    """A browser in small: it keeps the cookie, and sends the headers of the console's page."""
 
     def __init__(self, server, context=None):
         self.port = server.http_port

@@ -1,4 +1,4 @@
-// What the page asks of the server: calls of /api, and the events of statements that run.
+// The page's side of the connection to the server: calls of /api, and the events of statements that run.
 
 const HEADERS = { "Content-Type": "application/json", "X-Eindb-Console": "1" };
 

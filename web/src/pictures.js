@@ -1,4 +1,4 @@
-// Results as pictures on a canvas: heat map, line, histogram, image. What they show stands in a sentence beside, for
+// Results as pictures on a canvas: heat map, line, histogram, image. A sentence beside says the same, for
 // those who do not see them, and under the pointer or the arrow keys.
 
 const format = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : Number(value.toPrecision(6)).toString());
