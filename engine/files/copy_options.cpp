@@ -35,6 +35,7 @@ const std::vector<FormatRow>& formats() {
       {FileFormat::Safetensors, "safetensors", {"safetensors"}},
       {FileFormat::Hdf5, "hdf5", {"h5", "hdf5", "he5"}},
       {FileFormat::Gguf, "gguf", {"gguf"}},
+      {FileFormat::Zarr, "zarr", {"zarr"}},
   };
   return kRows;
 }
@@ -61,7 +62,8 @@ std::optional<FileFormat> format_named(std::string_view name) {
 std::optional<FileFormat> format_of_ending(const std::string& path) {
   const auto dot = path.rfind('.');
   if (dot == std::string::npos) return std::nullopt;
-  const auto ending = to_lower(path.substr(dot + 1));
+  auto ending = to_lower(path.substr(dot + 1));
+  while (ending.ends_with('/')) ending.pop_back();  // of a directory
   for (const auto& row : formats())
     if (std::find(row.endings.begin(), row.endings.end(), ending) != row.endings.end()) return row.format;
   return std::nullopt;
@@ -112,7 +114,7 @@ void apply_base(const ast::Option& option, CopyOptions& out) {
 }
 
 /// Parses "1000,2000"; an empty text is the shape of a scalar.
-void apply_shape(const ast::Option& option, CopyOptions& out) {
+Shape shape_of(const ast::Option& option) {
   const auto text = option_text(option);
   std::vector<std::int64_t> extents;
   const char* at = text.data();
@@ -127,8 +129,14 @@ void apply_shape(const ast::Option& option, CopyOptions& out) {
     if (error != std::errc{} || extents.back() < 0) refuse(option, "extents, as in '1000,2000'");
     at = stop;
   }
-  out.shape =
-      with_place(option.value ? option.value->span : option.name.span, [&] { return Shape(std::move(extents)); });
+  return with_place(option.value ? option.value->span : option.name.span, [&] { return Shape(std::move(extents)); });
+}
+
+void apply_shape(const ast::Option& option, CopyOptions& out) { out.shape = shape_of(option); }
+
+void apply_chunks(const ast::Option& option, CopyOptions& out) {
+  out.array.chunk = shape_of(option);
+  if (out.array.chunk->element_count() == 0) refuse(option, "extents from 1 on, as in '100,200'");
 }
 
 void apply_array_name(const ast::Option& option, CopyOptions& out) {
@@ -138,8 +146,19 @@ void apply_array_name(const ast::Option& option, CopyOptions& out) {
 
 void apply_compression(const ast::Option& option, CopyOptions& out) {
   const auto value = to_lower(option_text(option));
-  if (value != "deflate" && value != "none") refuse(option, "deflate or none");
-  out.array.compression = value == "deflate" ? Compression::Deflate : Compression::None;
+  const bool is_zarr = out.format == FileFormat::Zarr;
+  if (value == "none") out.array.compression = Compression::None;
+  else if (!is_zarr && value == "deflate") out.array.compression = Compression::Deflate;
+  else if (is_zarr && value == "zstd") out.array.compression = Compression::Zstd;
+  else if (is_zarr && value == "gzip") out.array.compression = Compression::Gzip;
+  else if (is_zarr && value == "blosc") out.array.compression = Compression::Blosc;
+  else refuse(option, is_zarr ? "zstd, blosc, gzip or none" : "deflate or none");
+}
+
+void apply_version(const ast::Option& option, CopyOptions& out) {
+  const auto value = option_text(option);
+  if (value != "2" && value != "3") refuse(option, "2 or 3");
+  out.array.version = value == "2" ? 2 : 3;
 }
 
 void apply_dtype(const ast::Option& option, CopyOptions& out) {
@@ -170,9 +189,9 @@ struct OptionRow {
 const std::vector<OptionRow>& option_rows() {
   static const std::vector<FileFormat> kDelimited{FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo};
   static const std::vector<FileFormat> kWithNames{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5,
-                                                  FileFormat::Gguf};
-  static const std::vector<FileFormat> kOverwritten{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5,
-                                                    FileFormat::Gguf, FileFormat::Scipy};
+                                                  FileFormat::Gguf, FileFormat::Zarr};
+  static const std::vector<FileFormat> kOverwritten{FileFormat::Npz,  FileFormat::Safetensors, FileFormat::Hdf5,
+                                                    FileFormat::Gguf, FileFormat::Scipy,       FileFormat::Zarr};
   static const std::vector<FileFormat> kWithShape{FileFormat::Npy,  FileFormat::Npz, FileFormat::Safetensors,
                                                   FileFormat::Gguf, FileFormat::Csv, FileFormat::Tsv,
                                                   FileFormat::Coo,  FileFormat::Tns};
@@ -186,11 +205,16 @@ const std::vector<OptionRow>& option_rows() {
       {"member", apply_array_name, kWithNames},  // three names of one option, each from its format
       {"tensor", apply_array_name, kWithNames},
       {"dataset", apply_array_name, kWithNames},
-      {"compression", apply_compression, {FileFormat::Npz, FileFormat::Hdf5, FileFormat::Scipy}, false},
+      {"compression",
+       apply_compression,
+       {FileFormat::Npz, FileFormat::Hdf5, FileFormat::Scipy, FileFormat::Zarr},
+       false},
       {"dtype", apply_dtype, {FileFormat::Safetensors}, false},
       {"chunked", apply_chunked, {FileFormat::Hdf5}, false},
       {"overwrite", apply_overwrite, kOverwritten, false},
       {"raw", apply_raw, {FileFormat::Hdf5}, true, false},
+      {"version", apply_version, {FileFormat::Zarr}, false},
+      {"chunks", apply_chunks, {FileFormat::Zarr}, false},
   };
   return kRows;
 }

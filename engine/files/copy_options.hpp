@@ -7,16 +7,30 @@
 #include <vector>
 
 #include "parser/ast.hpp"
+#include "storage/formats/compression.hpp"
 #include "storage/formats/csv_reader.hpp"
 #include "storage/formats/existing_arrays.hpp"
-#include "storage/formats/npz_writer.hpp"
 #include "storage/formats/packing.hpp"
 #include "storage/formats/safetensors_writer.hpp"
 #include "tensor/shape.hpp"
 
 namespace eindb {
 
-enum class FileFormat : std::uint8_t { Npy, Npz, Csv, Tsv, Coo, Tns, Mtx, Scipy, JsonLines, Safetensors, Hdf5, Gguf };
+enum class FileFormat : std::uint8_t {
+  Npy,
+  Npz,
+  Csv,
+  Tsv,
+  Coo,
+  Tns,
+  Mtx,
+  Scipy,
+  JsonLines,
+  Safetensors,
+  Hdf5,
+  Gguf,
+  Zarr
+};
 
 enum class CopyDirection : std::uint8_t { FromFile, ToFile };
 
@@ -34,6 +48,8 @@ struct ArrayOptions {
   bool chunked = false;
   Overwrite overwrite = Overwrite::No;                ///< of what the file holds already
   PackedValues packed_values = PackedValues::Unpack;  ///< RAW: as they are stored
+  std::optional<int> version;                         ///< VERSION of the format; none: that of what is there
+  std::optional<Shape> chunk;                         ///< CHUNKS; none: along the tiles
 };
 
 /// The options of a COPY statement, checked: (FORMAT csv, DELIMITER ';', HEADER on).

@@ -177,6 +177,7 @@ std::unique_ptr<BlockSource> open_array(const FilePath& path, std::string_view e
                 std::nullopt, "read it into a tensor: COPY X FROM 'file'");
   if (extension == ".npz") return open_npz(path, "", {}, [&](std::int64_t, std::int64_t) { cancellation.check(); });
   if (extension == ".safetensors") return open_safetensors(path, "", {});
+  if (extension == ".zarr") return open_zarr(path, "", session.user.settings.memory_limit());
   return open_hdf5(path, "", PackedValues::Unpack, session.user.settings.memory_limit(), cancellation);
 }
 
@@ -185,9 +186,10 @@ std::unique_ptr<BlockSource> open_array(const FilePath& path, std::string_view e
   if (columnar)
     throw Error(ErrorKind::Unsupported, path + ": Parquet and Arrow files are not read", std::nullopt,
                 "write it as CSV, or an array as npy: pandas.read_parquet(...).to_csv('file.csv', index=False)");
-  throw Error(ErrorKind::Unsupported, path + " is no file of rows that SQL reads", std::nullopt,
-              "CSV and TSV files are tables, and npy, npz, safetensors and HDF5 files of one array; lists of cells are "
-              "read into tensors: COPY X FROM 'file'");
+  throw Error(
+      ErrorKind::Unsupported, path + " is no file of rows that SQL reads", std::nullopt,
+      "CSV and TSV files are tables, and npy, npz, safetensors, HDF5 and Zarr files of one array; lists of cells are "
+      "read into tensors: COPY X FROM 'file'");
 }
 
 }  // namespace
@@ -198,7 +200,7 @@ std::shared_ptr<void> show_file(const FilePath& path, const std::string& table, 
   if (extension == ".csv") return show_rows(path, ',', table, session);
   if (extension == ".tsv") return show_rows(path, '\t', table, session);
   const bool is_array = extension == ".npy" || extension == ".npz" || extension == ".safetensors" ||
-                        extension == ".h5" || extension == ".hdf5";
+                        extension == ".zarr" || extension == ".h5" || extension == ".hdf5";
   if (!is_array) refuse_format(text, extension);
   return show_array(*open_array(path, extension, session), path, table, session);
 }

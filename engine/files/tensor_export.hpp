@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "common/cancellation.hpp"
+#include "engine/files/copy_options.hpp"
 #include "engine/results/result.hpp"
 #include "storage/files/file_path.hpp"
 #include "storage/formats/byte_progress.hpp"
+#include "storage/formats/compression.hpp"
 #include "storage/formats/existing_arrays.hpp"
-#include "storage/formats/npz_writer.hpp"
 #include "storage/formats/safetensors_writer.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
@@ -49,6 +50,10 @@ void export_safetensors(const FilePath& path, const TileProvider& tensor, const 
 /// Compressed data sets are chunked by tiles or parts of tiles. `cancellation` outlives the call.
 void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
                  Compression compression, Overwrite overwrite, const Cancellation& cancellation);
+/// Writes chunks of these extents, or else as large as the largest tile; where tiles are all of that size, they are the
+/// chunks. The errors of ZarrWriter. Error{MemoryLimit} for chunks above a quarter of `memory_limit`.
+void export_zarr(const FilePath& path, const TileProvider& tensor, const std::string& name, const ArrayOptions& options,
+                 std::int64_t memory_limit);
 /// Exports at most two dimensions, with memory for one band of tiles. `header` has the column names; empty: no header.
 void export_csv(const FilePath& path, const TileProvider& tensor, const std::vector<std::string>& header,
                 char delimiter);

@@ -9,6 +9,8 @@
 #include "storage/formats/npz_reader.hpp"
 #include "storage/formats/safetensors_reader.hpp"
 #include "storage/formats/scipy_reader.hpp"
+#include "storage/formats/zarr_reader.hpp"
+#include "storage/formats/zarr_store.hpp"
 #include "tensor/dense_tensor.hpp"
 
 namespace eindb {
@@ -24,6 +26,14 @@ class ReaderBlocks final : public BlockSource {
   const Shape& shape() const override { return reader_.shape(); }
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
     return reader_.read_block(begin, extents);
+  }
+  std::vector<std::string> labels() const override {
+    if constexpr (requires { reader_.labels(); }) return reader_.labels();
+    else return {};
+  }
+  std::optional<Partition> natural_partition() const override {
+    if constexpr (requires { reader_.chunk_partition(); }) return reader_.chunk_partition();
+    else return std::nullopt;
   }
   Tile load_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
     if constexpr (requires { reader_.load_block(begin, extents); }) return reader_.load_block(begin, extents);
@@ -121,6 +131,20 @@ std::vector<FileTensor> of_gguf(const FilePath& path) {
   return out;
 }
 
+std::vector<FileTensor> of_zarr(const FilePath& path, std::int64_t memory_limit) {
+  std::vector<FileTensor> out;
+  for (auto& entry : zarr_arrays(InputDirectory(path))) {
+    auto open = [=, name = entry.name] { return open_zarr(path, name, memory_limit); };
+    const auto& array = entry.array;
+    out.push_back({.name = std::move(entry.name),
+                   .file_type = array ? array->file_type : "",
+                   .type = array ? std::optional(array->element.type()) : std::nullopt,
+                   .shape = array ? array->shape : Shape({0}),
+                   .open = std::move(open)});
+  }
+  return out;
+}
+
 std::vector<FileTensor> of_hdf5(const FilePath& path, const Hdf5Terms& terms) {
   std::vector<FileTensor> out;
   for (auto& entry : list_hdf5(path, terms.values, terms.cancellation)) {
@@ -148,10 +172,11 @@ std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format,
     case FileFormat::Safetensors: return of_safetensors(path);
     case FileFormat::Gguf: return of_gguf(path);
     case FileFormat::Hdf5: return of_hdf5(path, hdf5);
+    case FileFormat::Zarr: return of_zarr(path, hdf5.memory_limit);
     default: break;
   }
   throw Error(ErrorKind::Unsupported, "the tensors of " + path.text() + " cannot be listed", std::nullopt,
-              "those of npy, npz, safetensors, gguf and HDF5 files can");
+              "those of npy, npz, safetensors, gguf, HDF5 and Zarr files can");
 }
 
 std::unique_ptr<BlockSource> open_npy(const FilePath& path, const std::optional<Shape>& shape) {
@@ -176,6 +201,10 @@ std::unique_ptr<BlockSource> open_gguf(const FilePath& path, const std::string& 
 std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, PackedValues values,
                                        std::int64_t memory_limit, const Cancellation& cancellation) {
   return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, dataset, memory_limit, &cancellation, values);
+}
+
+std::unique_ptr<BlockSource> open_zarr(const FilePath& path, const std::string& name, std::int64_t memory_limit) {
+  return std::make_unique<ReaderBlocks<ZarrReader>>(path, name, memory_limit);
 }
 
 std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,

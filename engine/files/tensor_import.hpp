@@ -12,6 +12,7 @@
 #include "storage/formats/byte_progress.hpp"
 #include "storage/formats/csv_reader.hpp"
 #include "storage/formats/packing.hpp"
+#include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -25,6 +26,10 @@ class BlockSource {
   /// That of a tensor which keeps the file's elements.
   virtual StoredType type() const = 0;
   virtual const Shape& shape() const = 0;
+  /// The names that the file has for its dimensions; empty without, or where one has none.
+  virtual std::vector<std::string> labels() const { return {}; }
+  /// A partition whose tiles are read at the least cost; nullopt where one is as good as another.
+  virtual std::optional<Partition> natural_partition() const { return std::nullopt; }
   /// Blocks must be requested by ascending begin in the first dimension; blocks with an equal begin there have equal
   /// extents there.
   virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;
@@ -46,6 +51,8 @@ std::unique_ptr<BlockSource> open_gguf(const FilePath& path, const std::string& 
                                        const std::optional<Shape>& shape);
 std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, PackedValues values,
                                        std::int64_t memory_limit, const Cancellation& cancellation);
+/// Opens an array of a directory of Zarr.
+std::unique_ptr<BlockSource> open_zarr(const FilePath& path, const std::string& name, std::int64_t memory_limit);
 /// Opens a matrix. With `as_vector` a file of one column is a vector.
 std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,
                                       const Cancellation& cancellation);
@@ -60,14 +67,15 @@ struct FileTensor {
   std::function<std::unique_ptr<BlockSource>()> open;
 };
 
-/// The options of a reader of a data set of an HDF5 file (Hdf5Reader).
+/// The options of a reader of a data set of an HDF5 file (Hdf5Reader), whose memory limit that of Zarr has too.
 struct Hdf5Terms {
   PackedValues values = PackedValues::Unpack;
   std::int64_t memory_limit = 0;
   const Cancellation* cancellation = nullptr;  ///< outlives the tensors
 };
 
-/// The tensors of an npy, npz, safetensors, GGUF or HDF5 file, in its order; reads headers alone. Error{Unsupported}
+/// The tensors of an npy, npz, safetensors, GGUF or HDF5 file, or of a directory of Zarr, in its order; reads headers
+/// alone. Error{Unsupported}
 /// for other formats, and the errors of their readers. `progress` is that of open_npz.
 std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format, const ByteProgress& progress,
                                         const Hdf5Terms& hdf5);

@@ -32,15 +32,28 @@
 namespace eindb {
 namespace {
 
-// The labels from the file, if they are valid and distinct; otherwise the default ones.
-std::vector<std::string> labels_of(const CellSource& cells) {
-  auto labels = cells.labels();
+// The labels from a file, if they are valid and distinct; otherwise the default ones.
+std::vector<std::string> usable_labels(const std::vector<std::string>& labels, std::size_t rank) {
   const std::set<std::string> distinct(labels.begin(), labels.end());
-  const bool usable = labels.size() == cells.shape().rank() && distinct.size() == labels.size() &&
+  const bool usable = labels.size() == rank && distinct.size() == labels.size() &&
                       std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
                         return !label.empty() && label.size() <= kMaxNameLength && label.find('\0') == label.npos;
                       });
-  return usable ? labels : default_labels(cells.shape().rank());
+  return usable ? labels : default_labels(rank);
+}
+
+// Where the file is read at the least cost in some tiles, those, if they are about as large as tiles are.
+std::optional<Partition> natural_partition(const BlockSource& file, const Settings& settings) {
+  constexpr std::int64_t kMostTimes = 8;
+  auto partition = file.natural_partition();
+  if (!partition) return std::nullopt;
+  const TileGrid grid(file.shape(), *partition);
+  auto bytes = static_cast<std::int64_t>(size_of(file.dtype()));
+  for (std::size_t d = 0; d < grid.rank(); ++d) bytes *= grid.largest(d);
+  const auto wanted = settings.tile_bytes();
+  const bool is_alike = grid.tile_count() == 1 ? bytes <= wanted * kMostTimes
+                                               : bytes <= wanted * kMostTimes && bytes >= wanted / kMostTimes;
+  return is_alike ? partition : std::nullopt;
 }
 
 void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::string& path) {
@@ -79,11 +92,12 @@ std::int64_t default_tile_bytes(const Shape& shape, StoredType type, std::int64_
 // shape. `most_cells`: of the file, about; 0 if all values come.
 TensorInfo stage(const std::optional<TensorInfo>& existing, StoredType type, const Shape& shape,
                  const std::vector<std::string>& labels, std::int64_t most_cells, OpenDatabase& database,
-                 const Settings& settings) {
+                 const Settings& settings, const std::optional<Partition>& natural = std::nullopt) {
   if (existing)
     return database.catalog.stage(existing->type(), existing->labels, existing->grid, existing->replicas,
                                   existing->schema, existing->names);
-  const auto partition = default_partition(shape, type, default_tile_bytes(shape, type, most_cells, settings));
+  const auto partition =
+      natural ? *natural : default_partition(shape, type, default_tile_bytes(shape, type, most_cells, settings));
   return database.catalog.stage(type, labels, TileGrid(shape, partition), database.replicas({}));
 }
 
@@ -125,6 +139,7 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
     case FileFormat::Hdf5:
       return open_hdf5(path, options.array.name, options.array.packed_values, settings.memory_limit(),
                        statement.cancellation());
+    case FileFormat::Zarr: return open_zarr(path, options.array.name, settings.memory_limit());
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
     default: break;
@@ -135,8 +150,9 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
 TensorInfo import_dense(BlockSource& file, const FilePath& path, const std::optional<TensorInfo>& existing,
                         SessionState& session) {
   if (existing) check_fits(*existing, file, path.text());
-  auto staged = stage(existing, file.type(), file.shape(), default_labels(file.shape().rank()), 0, session.database,
-                      session.user.settings);
+  const auto partition = existing ? std::nullopt : natural_partition(file, session.user.settings);
+  auto staged = stage(existing, file.type(), file.shape(), usable_labels(file.labels(), file.shape().rank()), 0,
+                      session.database, session.user.settings, partition);
   import_tiles(file, staged, session.database.connection(), session.statement);
   return staged;
 }
@@ -144,8 +160,8 @@ TensorInfo import_dense(BlockSource& file, const FilePath& path, const std::opti
 TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
                             SessionState& session) {
   const auto cells = open_cell_list(path, options, existing, session.statement.cancellation());
-  auto staged = stage(existing, cells->type(), cells->shape(), labels_of(*cells), cells->most_cells(), session.database,
-                      session.user.settings);
+  auto staged = stage(existing, cells->type(), cells->shape(), usable_labels(cells->labels(), cells->shape().rank()),
+                      cells->most_cells(), session.database, session.user.settings);
   load_cells(*cells, staged, session.database, session.user.settings, session.statement);
   return staged;
 }
@@ -240,6 +256,7 @@ void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOpti
     case FileFormat::Hdf5:
       return export_hdf5(path, tensor, name, array.chunked, array.compression, array.overwrite,
                          session.statement.cancellation());
+    case FileFormat::Zarr: return export_zarr(path, tensor, array.name, array, session.user.settings.memory_limit());
     case FileFormat::Gguf:
       throw Error(ErrorKind::Unsupported, "gguf is read, not written", std::nullopt, "write safetensors");
     case FileFormat::JsonLines:

@@ -149,6 +149,8 @@ bool ask_for_file(const std::vector<CopyOption>& options) {
   const auto* const format = find(options, "format");
   const bool named = format != nullptr && format->text.has_value();
   const auto name = named ? to_lower(*format->text) : "csv";
+  if (name == "zarr")
+    refuse(*format, "FORMAT zarr is of directories, which are not sent", "COPY TO 'x.zarr' writes one at the server");
   if (name != "csv") return is_file_format(name);
   const auto only_of_files = std::find_if(options.begin(), options.end(), [](const auto& option) {
     return is_file_option(option.name) && !is_one_of_ours(option.name);

@@ -35,6 +35,8 @@ class FilePath {
 
   /// The path as the user wrote it, for messages.
   const std::string& text() const { return text_; }
+  /// The path of what is called `name` in this directory, confined as it is.
+  FilePath below(const std::string& name) const { return {text_ + "/" + name, within_}; }
   /// Throws like FilesDirectory::find.
   Place place() const {
     if (within_ == nullptr) return {FileDescriptor(), text_};

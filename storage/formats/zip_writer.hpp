@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "storage/formats/compression.hpp"
 #include "storage/files/output_file.hpp"
 #include "storage/formats/byte_progress.hpp"
 
 namespace eindb {
-
-enum class Compression : std::uint8_t { None, Deflate };
 
 /// The record of a member, which a ZIP archive has in its local header and in its directory.
 struct ZipRecord {

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/formats/npy_header.hpp"
+#include "storage/formats/zarr_codecs.hpp"
+#include "tensor/shape.hpp"
+
+namespace eindb {
+
+/// Several chunks in one file, with an index of where each begins and how many bytes it has.
+struct ZarrShards {
+  std::vector<std::int64_t> chunks;       ///< of a shard along each dimension, at least 1
+  std::vector<ZarrFilter> index_filters;  ///< CRC-32C alone
+  bool index_is_big_endian = false;
+  bool index_is_first = false;
+};
+
+/// The description of an array of Zarr, version 2 or 3.
+struct ZarrArray {
+  int version = 2;
+  NpyElement element;
+  std::string file_type;  ///< as the metadata have it: "<f4", "float32"
+  Shape shape;
+  std::vector<std::int64_t> chunk;  ///< extents of a chunk that is decoded as a whole, at least 1 each
+  /// The order of a chunk's dimensions in its bytes, the slowest first: [0, 1] row-major, [1, 0] column-major.
+  std::vector<std::size_t> order;
+  std::vector<ZarrFilter> filters;
+  std::array<std::byte, 16> fill{};  ///< a value of element.dtype(), where a chunk is not there
+  std::string labels_key;            ///< where `labels` come from, for messages
+  std::vector<std::string> labels;   ///< of the dimensions, empty where one has none; none at all without names
+  char separator = '.';              ///< in the names of chunks
+  bool has_chunk_prefix = false;     ///< "c/0/1" in place of "0/1"
+  std::optional<ZarrShards> shards;
+
+  /// Bytes of a decoded chunk in the encoding of its file.
+  std::int64_t chunk_bytes() const;
+  /// The number of files, of chunks or of shards, along each dimension.
+  std::vector<std::int64_t> files() const;
+  /// The path of a file of chunks, below the array's directory.
+  std::string file_name(const std::vector<std::int64_t>& file) const;
+};
+
+/// What a directory is by its metadata.
+struct ZarrNode {
+  int version = 2;
+  std::optional<ZarrArray> array;  ///< none: a group
+  bool is_consolidated = false;    ///< a group of version 3 whose metadata repeat those below it
+};
+
+/// Reads the metadata of an array of version 2: .zarray, and .zattrs, which may be empty. `name` begins messages.
+/// Error{Corrupt} for what is no such metadata, or has sizes that overflow; Error{Unsupported} for types that are no
+/// numbers, filters, and codecs other than Blosc, zstd, zlib and gzip.
+ZarrArray parse_zarr_v2(std::string_view zarray, std::string_view zattrs, const std::string& name);
+/// The same for zarr.json of version 3, of an array or a group. Error{Unsupported} also for extensions that must be
+/// understood: other chunk grids, keys and codecs than those of the core specification, crc32c, zstd and sharding.
+ZarrNode parse_zarr_v3(std::string_view text, const std::string& name);
+
+/// The metadata of an array that is written, as text: .zarray or zarr.json. Its filters are those of `compression`.
+/// Version 2 has no fill value where all chunks are there: xarray would take cells that equal it for missing ones.
+std::string zarr_array_text(const ZarrArray& array, Compression compression, bool has_all_chunks);
+/// .zattrs of version 2 with the labels.
+std::string zarr_attributes_text(const ZarrArray& array);
+/// .zgroup, or zarr.json of a group.
+std::string zarr_group_text(int version);
+
+}  // namespace eindb
