@@ -1,3 +1,4 @@
+#include "api/arrow_input.hpp"
 #include "api/element_types.hpp"
 #include "api/query_result.hpp"
 #include "api/statement.hpp"
@@ -48,6 +49,10 @@ void Connection::attach(const std::string& name, const TensorView& tensor) {
 
 void Connection::detach(const std::string& name) {
   translated("", [&] { impl_->session->detach(name); });
+}
+
+std::int64_t Connection::load(const std::string& name, ArrowInput rows) {
+  return translated("", [&] { return load_rows_of(rows.impl_->batches, name, *impl_->session); });
 }
 
 void Connection::cancel() noexcept { impl_->session->cancel(); }

@@ -1,7 +1,9 @@
 #include "api/query_result.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "api/arrow_export.hpp"
 #include "api/tensor_result.hpp"
 #include "api/translation.hpp"
 #include "common/letter_case.hpp"
@@ -92,6 +94,18 @@ bool QueryResult::is_tensor() const noexcept { return impl_->result.tensor != nu
 TensorResult QueryResult::tensor() const {
   if (!is_tensor()) fail(ErrorKind::Type, "the statement gives no tensor", "only an EINSUM does");
   return tensor_result(impl_->result.tensor);
+}
+
+void QueryResult::to_arrow(ArrowArrayStream& stream, std::int64_t rows_per_batch) && {
+  auto& held = *impl_;
+  auto result = std::exchange(held.result.rows, nullptr);
+  translated(
+      held.text,
+      [&] {
+        Result rows{.columns = held.result.columns, .rows = std::move(result), .status = {}, .tensor = nullptr};
+        export_rows(held.session, held.text, held.offset, std::move(rows), rows_per_batch, stream);
+      },
+      held.offset);
 }
 
 namespace detail {

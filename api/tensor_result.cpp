@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "api/arrow_export.hpp"
 #include "api/element_types.hpp"
 #include "api/translation.hpp"
 #include "engine/results/tensor_memory.hpp"
@@ -60,6 +61,14 @@ void TensorResult::for_each_tile(const std::function<void(const TileView&)>& f) 
     const auto shape = grid.tile_shape(key);
     f({.begin = begin, .extents = shape.extents(), .data = tile == nullptr ? nullptr : tile->bytes().data()});
   }
+}
+
+void TensorResult::to_arrow(ArrowArrayStream& stream, std::int64_t rows_per_batch) const {
+  translated("", [&] { export_cells(impl_->relation, rows_per_batch, stream); });
+}
+
+void TensorResult::to_arrow(ArrowSchema& schema, ArrowArray& array) const {
+  translated("", [&] { export_tensor(*impl_->relation, {impl_->whole().bytes().data(), impl_}, schema, array); });
 }
 
 }  // namespace eindb

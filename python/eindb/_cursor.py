@@ -6,8 +6,10 @@ from typing import NamedTuple
 import numpy
 
 from . import errors
+from ._arrow import ArrowTensor
 
 _BATCH = 1000
+_ARROW_ROWS = 65_536
 _SHOWN_ROWS = 20
 _COUNTED_ROWS = 10_000
 
@@ -175,6 +177,25 @@ class Cursor:
         import pandas
 
         return pandas.DataFrame.from_records(self.fetchall(), columns=self.columns)
+
+    def arrow(self):
+        """The tensor of an EINSUM as one array of Arrow, on the memory of the result: an object with __arrow_c_array__ and
+        __arrow_c_schema__, of the extension arrow.fixed_shape_tensor. Raises ProgrammingError for other statements."""
+        if not self._checked().is_tensor:
+            raise errors.ProgrammingError("the statement gives no tensor: only an EINSUM does")
+        return ArrowTensor(self._result)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The rows that are left as a stream of Arrow, batch by batch: polars.DataFrame(cursor), pyarrow.table(cursor). Those
+        of an EINSUM are all its cells, as often as they are asked for. Raises InterfaceError where rows have been read in
+        part."""
+        if not self._checked().is_tensor and self._rows[self._at :]:
+            raise errors.InterfaceError("rows have been fetched one by one: run the statement again for a stream of them")
+        if not self._has_rows():
+            raise errors.InterfaceError(f"{self.status} gives no rows")
+        with self.connection._lock:
+            self.connection._open()
+            return self._result.arrow_stream(_ARROW_ROWS, self.connection._lock)
 
     def _repr_html_(self):
         """The rows that come next as a table for notebooks, and how many there are behind them; a plan as its text."""

@@ -6,7 +6,7 @@ import sys
 import threading
 import weakref
 
-from . import _eindb, _frames, _names, _sparse, errors
+from . import _arrow, _eindb, _frames, _names, _sparse, errors
 from ._arguments import bindable, numbered_parameters
 from ._cursor import Cursor, PlanText
 from ._expressions import Expression
@@ -189,7 +189,9 @@ class Connection:
         """Stores an array, a frame, a matrix of scipy.sparse, or the result of an Expression, as a tensor, in the place of
         one of that name. Of a sparse matrix the cells alone are read.
 
-        array: of a Series or DataFrame of pandas the levels of index and columns are dimensions, of a DataArray of xarray
+        array: of what hands rows over by Arrow (tables of polars and pyarrow, relations of DuckDB) the columns are labels, of
+            integers or of texts, days and times, which are names, and val, or else the last one. Cells without a row are 0.
+            Of a Series or DataFrame of pandas the levels of index and columns are dimensions, of a DataArray of xarray
             its dims; their keys are names of indices, unless they are 0, 1, 2, ... A StoredTensor, of any connection, is
             copied with its labels and names.
         labels: names of its dimensions, for SQL; else those of the frame, or i, j, k, ... Of an expression, its Labels in
@@ -206,6 +208,11 @@ class Connection:
             return self._store_expression(name, array, labels, type)
         if _sparse.is_sparse(array):
             return self._store_cells(name, array, labels, type)
+        if _arrow.has_arrow(array) and not _is_array(array) and not _frames.is_frame(array):
+            given = _arrow.input_of(array)
+            if given.has_rows:
+                return self._store_rows(name, given, labels, type, names)
+            array = given.array()
         known = None
         if _frames.is_frame(array):
             array, dims, known = _frames.parts_of(array)
@@ -231,6 +238,52 @@ class Connection:
         statement = f"CREATE OR REPLACE TENSOR {name} {stored} AS EINSUM {name}{indices} = {_INPUT}{indices}"
         with self._lock:
             self._open().execute(statement, (), {_INPUT: values})
+
+    def load(self, name, rows):
+        """Fills a stored tensor anew with the cells that rows name, or adds rows to a table: all of them or none. Returns
+        how many there were.
+
+        rows: what hands itself over by __arrow_c_stream__ or __arrow_c_array__: tables of polars and pyarrow, relations of
+            DuckDB, cursors. Columns are found by their names; those of a tensor are its labels and val. Cells without a row
+            are 0.
+        Raises ProgrammingError for a table or column that is not there, DataError for a cell that is none or occurs twice.
+        """
+        check_name(name)
+        given = _arrow.input_of(rows)
+        with self._lock:
+            return self._open().load(name, given)
+
+    def _store_rows(self, name, rows, labels, type, names):
+        """A tensor of rows that have a column for each label, and val, the last column where none is called so."""
+        if names is not None:
+            raise ValueError("names are for arrays: those of rows are the texts in their columns")
+        columns = dict(rows.columns)
+        if len(columns) < len(rows.columns):
+            raise ValueError("two columns have one name")
+        value = next((column for column in columns if column.lower() == "val"), list(columns)[-1] if columns else None)
+        found = [column for column in columns if column != value]
+        labels = usable_labels(found) if labels is None else [check_name(label) for label in labels]
+        if len(labels) != len(found):
+            raise ValueError(f"{len(labels)} labels for {len(found)} columns beside {value}")
+        stored = check_name(type) if type is not None else "FLOAT64" if columns.get(value) == "REAL" else "INT64"
+        quoted = {column: '"' + column.replace('"', '""') + '"' for column in columns}
+        declared = ", ".join(f"{quoted[column]} {kind}" for column, kind in columns.items())
+        with self._whole():
+            connection = self._open()
+            connection.execute(f"CREATE TEMP TABLE {_ROWS} ({declared})", (), {})
+            connection.load(_ROWS, rows)
+            parts = []
+            for label, column in zip(labels, found):
+                if columns[column] == "INTEGER":
+                    most = connection.execute(f"SELECT MAX({quoted[column]}) FROM {_ROWS}", (), {}).fetch(1)[0][0]
+                    parts.append(f"{label} {0 if most is None else max(0, most + 1)}")
+                else:
+                    parts.append(f"{label} IN (SELECT DISTINCT {quoted[column]} FROM {_ROWS} ORDER BY 1)")
+            selected = ", ".join(quoted[column] for column in (*found, value))
+            connection.execute(
+                f"CREATE OR REPLACE TENSOR {name} ({', '.join(parts)}) {stored} AS SELECT {selected} FROM {_ROWS}", (), {}
+            )
+            connection.execute(f"DROP TABLE {_ROWS}", (), {})
 
     def _store_named(self, name, values, names, stored):
         parameters = []
@@ -329,6 +382,11 @@ class Connection:
 
 
 _INPUT = "python_input_"
+_ROWS = "python_rows_"
+
+
+def _is_array(value):
+    return hasattr(value, "__array__") or hasattr(value, "__array_interface__")
 
 
 def _path_text(database):
@@ -346,5 +404,6 @@ def _variable(frame, name):
         if name in variables:
             value = variables[name]
             is_array = hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
+            is_array = is_array or (_arrow.has_arrow(value) and not isinstance(value, (Cursor, StoredTensor)))
             return bindable(value) if is_array else None
     return None

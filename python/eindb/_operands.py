@@ -4,6 +4,8 @@ import sys
 
 import numpy
 
+from . import _arrow
+
 # NumPy's own function, whatever stands in its place later.
 numpy_einsum = numpy.einsum
 
@@ -21,6 +23,8 @@ def as_array(operand):
     has_numpys = hasattr(operand, "__array__") or hasattr(operand, "__array_interface__")
     if hasattr(operand, "__dlpack__") and not has_numpys:
         return numpy.from_dlpack(operand)
+    if not has_numpys and _arrow.has_arrow(operand):
+        return _arrow.array_of(operand)
     return numpy.asarray(operand)
 
 

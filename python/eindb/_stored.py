@@ -5,6 +5,7 @@ import re
 import numpy
 
 from . import _frames, _names, _sparse
+from ._arrow import ArrowTensor
 from ._operands import as_array
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -126,6 +127,21 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
     def to_xarray(self):
         """A DataArray of xarray: labels are its dims, names its coords. Raises ImportError where there is no xarray."""
         return _frames.xarray_of(self)
+
+    def arrow(self):
+        """The tensor as one array of Arrow: an object with __arrow_c_array__ and __arrow_c_schema__, of the extension
+        arrow.fixed_shape_tensor."""
+        return ArrowTensor(self._run_whole())
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The cells as rows of Arrow, batch by batch: a column for each label, of names text, days or times, and val."""
+        return self._run_whole().arrow_stream(65_536, self._connection._lock)
+
+    def _run_whole(self):
+        indices = ",".join(self.labels)
+        statement = f"EINSUM {self.name}[{indices}] = {self.name}[{indices}]"
+        with self._connection._lock:
+            return self._connection._execute(statement, (), {}, None)
 
     def __array__(self, dtype=None):
         values = self.numpy()

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "python/src/arrays.hpp"
+#include "python/src/arrow.hpp"
 #include "python/src/signals.hpp"
 
 namespace eindb_python {
@@ -34,6 +35,30 @@ class PythonResult {
   PythonResult(eindb::QueryResult result, py::object kept) : result_(std::move(result)), kept_(std::move(kept)) {}
 
   const eindb::QueryResult& result() const { return result_; }
+
+  // All cells of a tensor, or the rows that are left, as a capsule with a stream of Arrow. `lock` is held whenever rows
+  // are read from the database.
+  py::object arrow_stream(std::int64_t rows_per_batch, py::object lock) {
+    ArrowArrayStream stream{};
+    {
+      const py::gil_scoped_release release;
+      if (result_.is_tensor()) result_.tensor().to_arrow(stream, rows_per_batch);
+      else std::move(result_).to_arrow(stream, rows_per_batch);
+    }
+    if (result_.is_tensor()) return stream_capsule(stream);
+    return guarded_stream_capsule(stream, std::move(lock), kept_);
+  }
+
+  // The tensor as (schema, array) of the extension arrow.fixed_shape_tensor.
+  py::tuple arrow_tensor() const {
+    ArrowSchema schema{};
+    ArrowArray array{};
+    {
+      const py::gil_scoped_release release;
+      result_.tensor().to_arrow(schema, array);
+    }
+    return array_capsules(schema, array);
+  }
 
   // Up to `count` of the next rows.
   py::list fetch(std::size_t count) {
@@ -176,6 +201,15 @@ class PythonConnection {
     return run([&] { return statement.execute(); }, py::dict(tensors));
   }
 
+  std::int64_t load(const std::string& name, PythonArrow& rows) {
+    auto input = rows.take();
+    std::int64_t count = 0;
+    const py::gil_scoped_release release;
+    const LastProgress::EndOfStatement end(progress_);
+    run_interruptibly(connection_, [&] { count = connection_.load(name, std::move(input)); });
+    return count;
+  }
+
   std::unique_ptr<PythonResult> execute_script(const std::string& text) {
     return run([&] { return connection_.execute_script(text); }, py::none());
   }
@@ -217,11 +251,14 @@ void define_connection(py::module_& module) {
       .def_property_readonly("name", [](const PythonResult& r) { return r.result().tensor().name(); })
       .def_property_readonly("labels", [](const PythonResult& r) { return r.result().tensor().labels(); })
       .def("fetch", &PythonResult::fetch)
-      .def("array", &PythonResult::array);
+      .def("array", &PythonResult::array)
+      .def("arrow_stream", &PythonResult::arrow_stream)
+      .def("arrow_tensor", &PythonResult::arrow_tensor);
   py::class_<PythonConnection>(module, "Connection")
       .def(py::init<const std::string&, bool>())
       .def("execute", &PythonConnection::execute)
       .def("execute_script", &PythonConnection::execute_script)
+      .def("load", &PythonConnection::load)
       .def("cancel", &PythonConnection::cancel)
       .def_property_readonly("progress", &PythonConnection::progress)
       .def_property_readonly("in_transaction", &PythonConnection::in_transaction)

@@ -2,6 +2,7 @@
 // it.
 #include <pybind11/pybind11.h>
 
+#include "python/src/arrow.hpp"
 #include "python/src/connection.hpp"
 #include "python/src/einsum.hpp"
 #include "python/src/errors.hpp"
@@ -10,6 +11,7 @@
 PYBIND11_MODULE(_eindb, module) {
   eindb_python::define_errors(module);
   eindb_python::define_einsum(module);
+  eindb_python::define_arrow(module);
   eindb_python::define_connection(module);
   const auto main_thread = pybind11::module_::import("threading").attr("main_thread")();
   eindb_python::set_main_thread(main_thread.attr("ident").cast<unsigned long>());

@@ -35,6 +35,11 @@
 #include <variant>
 #include <vector>
 
+// Arrow's C interfaces; eindb/arrow.hpp defines them.
+struct ArrowSchema;
+struct ArrowArray;
+struct ArrowArrayStream;
+
 #define EINDB_API __attribute__((visibility("default")))
 
 namespace eindb {
@@ -303,6 +308,15 @@ class EINDB_API TensorResult {
   /// Calls `f` with one tile after the other, in row-major order of tiles. For results too large for data().
   void for_each_tile(const std::function<void(const TileView&)>& f) const;
 
+  /// All cells as rows of Arrow, in row-major order and in batches of at most `rows_per_batch`: a column for each label
+  /// (INT64, of names text, of calendars date32 or timestamps in seconds), then val. Complex numbers are lists of two
+  /// numbers. val lies in the memory of the result wherever a tile is in this order; what is not, and labels, are
+  /// made batch by batch. The stream needs nothing else to live; one thread at a time uses it.
+  void to_arrow(ArrowArrayStream& stream, std::int64_t rows_per_batch = 65536) const;
+  /// The whole tensor as one array of the extension arrow.fixed_shape_tensor, on the memory of data(): a cell for each
+  /// index of the first dimension. Exception{Unsupported} for cells of 2^31 elements and more.
+  void to_arrow(ArrowSchema& schema, ArrowArray& array) const;
+
  private:
   void require(ElementType asked) const {
     if (asked != type()) detail::fail_element_type(type(), asked);
@@ -367,17 +381,76 @@ class EINDB_API QueryResult {
   /// The whole tensor, however many rows have been read. Exception{Type} unless is_tensor().
   TensorResult tensor() const;
 
+  /// The rows that are left as a stream of Arrow, in batches of at most `rows_per_batch`; this result has no rows any
+  /// more. Columns have their type, and missing values bits that say so: INTEGER is int64, REAL float64, TEXT utf8 of
+  /// 64 bits, BLOB binary; one whose type SQL does not know has that of the rows of the first batch. A later value of
+  /// another type is an error of get_next(). The stream keeps the database open; one thread at a time uses it, and the
+  /// connection meanwhile runs nothing else.
+  void to_arrow(ArrowArrayStream& stream, std::int64_t rows_per_batch = 65536) &&;
+
  private:
   std::unique_ptr<Impl> impl_;
 };
-
-// ---- Connections ---------------------------------------------------------------------------------------------------
 
 /// A column of the rows that a statement gives, as it is known before the statement runs.
 struct ColumnInfo {
   std::string name;  ///< as columns() of the result has it
   std::string type;  ///< "INTEGER", "REAL", "TEXT", "BLOB", "COMPLEX"; empty: unknown, or not the same in all rows
 };
+
+// ---- Arrow ---------------------------------------------------------------------------------------------------------
+
+/// Elements that came by Arrow, in the memory of whoever handed them over, or, where they lie otherwise than a
+/// tensor's, in a copy. Copies of this object share them. Immutable, thread-safe.
+class EINDB_API ArrowTensor {
+ public:
+  struct Impl;
+  explicit ArrowTensor(std::shared_ptr<const Impl> impl);
+  ~ArrowTensor();
+  ArrowTensor(const ArrowTensor&);
+  ArrowTensor& operator=(const ArrowTensor&);
+
+  /// For attach() and bind(), as long as this object lives.
+  const TensorView& view() const noexcept;
+  /// False if the elements are read where they lay: one batch of FLOAT32, FLOAT64 or INT64 without missing values.
+  bool is_copy() const noexcept;
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// What another library of the program hands over by Arrow's C interfaces (eindb/arrow.hpp): rows of columns, or an
+/// array of numbers. What it says of itself is checked, with Exception{Corrupt} and {Unsupported}; that its buffers are
+/// as long as that cannot be. Used once, by one thread.
+class EINDB_API ArrowInput {
+ public:
+  struct Impl;
+  /// Takes over the stream, and later releases it; the source then counts as released. Exception{Io} with the stream's
+  /// own message where it fails.
+  explicit ArrowInput(ArrowArrayStream& stream);
+  /// The same for one batch.
+  ArrowInput(ArrowSchema& schema, ArrowArray& array);
+  ~ArrowInput();
+  ArrowInput(ArrowInput&&) noexcept;
+  ArrowInput& operator=(ArrowInput&&) noexcept;
+
+  /// Whether it is rows of columns: structs, as tables and record batches are.
+  bool has_rows() const noexcept;
+  /// The names of the columns; none without rows.
+  const std::vector<std::string>& columns() const noexcept;
+  /// With the types of SQL that hold their values: "INTEGER", "REAL", "TEXT"; empty for lists and structs.
+  std::vector<ColumnInfo> column_infos() const;
+  /// An array of numbers or truth values as a tensor of rank 1. Lists of a fixed size add dimensions, as the extension
+  /// arrow.fixed_shape_tensor says. Integers become INT64, and floats of 16 bits FLOAT32; a missing float is NaN, and a
+  /// missing integer Exception{NullValue}. Exception{Type} for rows and other values.
+  ArrowTensor tensor() &&;
+
+ private:
+  friend class Connection;
+  std::unique_ptr<Impl> impl_;
+};
+
+// ---- Connections ---------------------------------------------------------------------------------------------------
 
 /// A statement that is parsed once and executed with different values and tensors. Names are looked up at each
 /// execution. It keeps its database open.
@@ -474,6 +547,13 @@ class EINDB_API Connection {
   void attach(const std::string& name, const TensorView& tensor);
   /// Exception{UnknownName} if no tensor of that name is attached.
   void detach(const std::string& name);
+
+  /// Fills a stored tensor anew with the cells that the rows name, or adds the rows to a table: all of them or none.
+  /// Columns are found by their names; those of a tensor are its labels and val, and cells without a row are 0. Names
+  /// of indices are texts, days and times. Returns how many rows there were. Exception{UnknownName} for a table or
+  /// column that is not there, {Value} for a cell outside the tensor or one that occurs twice, {Type} for values
+  /// without rows.
+  std::int64_t load(const std::string& name, ArrowInput rows);
 
   /// Asks the running statement to stop with Exception{Cancelled}. Safe from any thread and from signal handlers; the
   /// connection must outlive the call.

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <eindb/eindb.hpp>
+#include <string>
+#include <vector>
+
+#include "api/arrow_import.hpp"
+#include "engine/session.hpp"
+
+namespace eindb {
+
+struct ArrowInput::Impl {
+  explicit Impl(ArrowArrayStream& stream);
+  ArrowBatches batches;
+  std::vector<std::string> columns;  // none without rows
+};
+
+/// Loads all rows into the tensor or table `name`, and returns how many there were: Connection::load.
+std::int64_t load_rows_of(ArrowBatches& batches, const std::string& name, Session& session);
+
+}  // namespace eindb
