@@ -49,13 +49,31 @@ bool read_time_format(std::string_view format, ArrowType& type) {
   if (format == "tdD" || format == "tdm") {
     type.kind = ArrowKind::Date;
     type.size = format == "tdD" ? 4 : 8;
-    type.per_day = format == "tdD" ? 1 : 86'400'000;
+    type.per_unit = format == "tdD" ? 1 : 86'400'000;
     return true;
   }
   if (format.size() < 4 || !format.starts_with("ts") || format[3] != ':' || unit_of(format[2]) == 0) return false;
   type.kind = ArrowKind::Timestamp;
   type.size = 8;
-  type.per_day = unit_of(format[2]);
+  type.per_unit = unit_of(format[2]);
+  return true;
+}
+
+/// Decimal numbers of 128 bits, "d:38,2".
+bool read_decimal_format(std::string_view format, ArrowType& type) {
+  if (!format.starts_with("d:")) return false;
+  int digits = 0;
+  int behind_point = 0;
+  const auto* end = format.data() + format.size();
+  const auto [comma, error] = std::from_chars(format.data() + 2, end, digits);
+  if (error != std::errc{} || comma == end || *comma != ',') return false;
+  const auto [rest, other_error] = std::from_chars(comma + 1, end, behind_point);
+  const std::string_view bits(rest, static_cast<std::size_t>(end - rest));
+  if (other_error != std::errc{} || !(bits.empty() || bits == ",128")) return false;
+  if (behind_point < 0 || behind_point > 18 || digits < 1 || digits > 38) return false;
+  type.kind = ArrowKind::Decimal;
+  type.size = 16;
+  for (int n = 0; n < behind_point; ++n) type.per_unit *= 10;
   return true;
 }
 
@@ -81,7 +99,7 @@ void read_format(ArrowType& type) {
     type.size = 16;
   } else if (format == "+s") {
     type.kind = ArrowKind::Struct;
-  } else if (!read_time_format(format, type) && !read_list_format(format, type)) {
+  } else if (!read_time_format(format, type) && !read_decimal_format(format, type) && !read_list_format(format, type)) {
     if (format.empty()) bad_arrow(type.name, "has an empty format");
     throw Error(ErrorKind::Unsupported,
                 "Arrow's column '" + type.name.substr(0, 80) + "' has the format '" + type.format.substr(0, 40) + "'",
@@ -283,6 +301,15 @@ double ArrowColumn::real(std::int64_t row) const {
   return type_->size == 4 ? loaded<float>(at) : loaded<double>(at);
 }
 
+// An integer where no digit stands behind the point, else FLOAT64, the nearest one of up to 15 digits.
+Cell ArrowColumn::decimal(std::int64_t row) const {
+  const auto value = loaded<__int128>(values_ + (offset_ + row) * type_->size);
+  if (type_->per_unit != 1) return static_cast<double>(value) / static_cast<double>(type_->per_unit);
+  if (value > std::numeric_limits<std::int64_t>::max() || value < std::numeric_limits<std::int64_t>::min())
+    throw Error(ErrorKind::Value, "Arrow's column '" + type_->name + "' has an integer beyond INT64");
+  return static_cast<std::int64_t>(value);
+}
+
 std::string_view ArrowColumn::text(std::int64_t row) const {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -322,8 +349,8 @@ std::string ArrowColumn::date(std::int64_t row) const {
   const auto units = type_->size == 4 ? loaded<std::int32_t>(at) : loaded<std::int64_t>(at);
   const auto floor_divide = [](std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); };
   const bool is_date = type_->kind == ArrowKind::Date;
-  const auto seconds = is_date ? 0 : floor_divide(units, type_->per_day);
-  const auto days = is_date ? floor_divide(units, type_->per_day) : floor_divide(seconds, 86400);
+  const auto seconds = is_date ? 0 : floor_divide(units, type_->per_unit);
+  const auto days = is_date ? floor_divide(units, type_->per_unit) : floor_divide(seconds, 86400);
   constexpr std::int64_t kMostDays = 2'932'896;  // until the end of the year 9999
   constexpr std::int64_t kLeastDays = -719'528;  // from the year 0 on
   if (days < kLeastDays || days > kMostDays)
@@ -334,9 +361,9 @@ std::string ArrowColumn::date(std::int64_t row) const {
   if (is_date) return text;
   const auto rest = seconds - days * 86400;
   text += " " + padded(rest / 3600, 2) + ":" + padded(rest / 60 % 60, 2) + ":" + padded(rest % 60, 2);
-  const auto part = units - seconds * type_->per_day;
+  const auto part = units - seconds * type_->per_unit;
   if (part == 0) return text;
-  auto digits = padded(part, std::to_string(type_->per_day).size() - 1);
+  auto digits = padded(part, std::to_string(type_->per_unit).size() - 1);
   while (digits.ends_with('0')) digits.pop_back();
   return text + "." + digits;
 }
@@ -355,6 +382,7 @@ Cell ArrowColumn::cell(std::int64_t row) const {
     case ArrowKind::Signed:
     case ArrowKind::Unsigned: return integer(row);
     case ArrowKind::Float: return real(row);
+    case ArrowKind::Decimal: return decimal(row);
     case ArrowKind::Text:
     case ArrowKind::LargeText: return checked(text(row));
     case ArrowKind::TextView: return checked(text_view(row));

@@ -24,6 +24,7 @@ enum class ArrowKind : std::uint8_t {
   Signed,
   Unsigned,
   Float,
+  Decimal,
   Text,
   LargeText,
   TextView,
@@ -39,8 +40,8 @@ struct ArrowType {
   std::string name;
   std::string format;
   ArrowKind kind = ArrowKind::Null;
-  int size = 0;                     ///< bytes of a number, day or time
-  std::int64_t per_day = 1;         ///< units of a date in a day, or of a time in a second
+  int size = 0;                     ///< bytes of a number, a day or a time
+  std::int64_t per_unit = 1;        ///< units of a date in a day, of a time in a second, or of a decimal number in 1
   std::int64_t list_size = 0;       ///< of a list of fixed size
   std::vector<ArrowType> parts;     ///< a dictionary, the elements of a list, the columns of a struct
   std::vector<std::int64_t> shape;  ///< of an extension arrow.fixed_shape_tensor: of an element
@@ -76,6 +77,7 @@ class ArrowColumn {
   void take_buffers(const ArrowArray& array);
   std::int64_t integer(std::int64_t row) const;
   double real(std::int64_t row) const;
+  Cell decimal(std::int64_t row) const;
   std::string_view text(std::int64_t row) const;
   std::string_view text_view(std::int64_t row) const;
   std::string date(std::int64_t row) const;

@@ -158,6 +158,7 @@ std::vector<ColumnInfo> ArrowInput::column_infos() const {
     std::string type = "TEXT";
     if (leaf.kind == ArrowKind::Signed || leaf.kind == ArrowKind::Unsigned || leaf.kind == ArrowKind::Bool)
       type = "INTEGER";
+    else if (leaf.kind == ArrowKind::Decimal) type = leaf.per_unit == 1 ? "INTEGER" : "REAL";
     else if (leaf.kind == ArrowKind::Float) type = "REAL";
     else if (leaf.kind == ArrowKind::Null || leaf.kind == ArrowKind::List || leaf.kind == ArrowKind::Struct) type = "";
     out.push_back({part.name, type});

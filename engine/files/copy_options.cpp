@@ -34,6 +34,7 @@ const std::vector<FormatRow>& formats() {
       {FileFormat::JsonLines, "jsonl", {"jsonl", "ndjson"}},
       {FileFormat::Safetensors, "safetensors", {"safetensors"}},
       {FileFormat::Hdf5, "hdf5", {"h5", "hdf5", "he5"}},
+      {FileFormat::Netcdf, "netcdf", {"nc", "nc4"}},
       {FileFormat::Gguf, "gguf", {"gguf"}},
       {FileFormat::Zarr, "zarr", {"zarr"}},
   };
@@ -188,10 +189,11 @@ struct OptionRow {
 
 const std::vector<OptionRow>& option_rows() {
   static const std::vector<FileFormat> kDelimited{FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo};
-  static const std::vector<FileFormat> kWithNames{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5,
-                                                  FileFormat::Gguf, FileFormat::Zarr};
-  static const std::vector<FileFormat> kOverwritten{FileFormat::Npz,  FileFormat::Safetensors, FileFormat::Hdf5,
-                                                    FileFormat::Gguf, FileFormat::Scipy,       FileFormat::Zarr};
+  static const std::vector<FileFormat> kWithNames{FileFormat::Npz,    FileFormat::Safetensors, FileFormat::Hdf5,
+                                                  FileFormat::Netcdf, FileFormat::Gguf,        FileFormat::Zarr};
+  static const std::vector<FileFormat> kOverwritten{FileFormat::Npz,    FileFormat::Safetensors, FileFormat::Hdf5,
+                                                    FileFormat::Netcdf, FileFormat::Gguf,        FileFormat::Scipy,
+                                                    FileFormat::Zarr};
   static const std::vector<FileFormat> kWithShape{FileFormat::Npy,  FileFormat::Npz, FileFormat::Safetensors,
                                                   FileFormat::Gguf, FileFormat::Csv, FileFormat::Tsv,
                                                   FileFormat::Coo,  FileFormat::Tns};
@@ -207,12 +209,12 @@ const std::vector<OptionRow>& option_rows() {
       {"dataset", apply_array_name, kWithNames},
       {"compression",
        apply_compression,
-       {FileFormat::Npz, FileFormat::Hdf5, FileFormat::Scipy, FileFormat::Zarr},
+       {FileFormat::Npz, FileFormat::Hdf5, FileFormat::Netcdf, FileFormat::Scipy, FileFormat::Zarr},
        false},
       {"dtype", apply_dtype, {FileFormat::Safetensors}, false},
-      {"chunked", apply_chunked, {FileFormat::Hdf5}, false},
+      {"chunked", apply_chunked, {FileFormat::Hdf5, FileFormat::Netcdf}, false},
       {"overwrite", apply_overwrite, kOverwritten, false},
-      {"raw", apply_raw, {FileFormat::Hdf5}, true, false},
+      {"raw", apply_raw, {FileFormat::Hdf5, FileFormat::Netcdf}, true, false},
       {"version", apply_version, {FileFormat::Zarr}, false},
       {"chunks", apply_chunks, {FileFormat::Zarr}, false},
   };

@@ -28,6 +28,7 @@ enum class FileFormat : std::uint8_t {
   JsonLines,
   Safetensors,
   Hdf5,
+  Netcdf,
   Gguf,
   Zarr
 };

@@ -200,7 +200,7 @@ std::shared_ptr<void> show_file(const FilePath& path, const std::string& table, 
   if (extension == ".csv") return show_rows(path, ',', table, session);
   if (extension == ".tsv") return show_rows(path, '\t', table, session);
   const bool is_array = extension == ".npy" || extension == ".npz" || extension == ".safetensors" ||
-                        extension == ".zarr" || extension == ".h5" || extension == ".hdf5";
+                        extension == ".zarr" || extension == ".h5" || extension == ".hdf5" || extension == ".nc";
   if (!is_array) refuse_format(text, extension);
   return show_array(*open_array(path, extension, session), path, table, session);
 }

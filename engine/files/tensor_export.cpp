@@ -150,12 +150,14 @@ void export_safetensors(const FilePath& path, const TileProvider& tensor, const 
   writer.commit();
 }
 
-void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
-                 Compression compression, Overwrite overwrite, const Cancellation& cancellation) {
+void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset,
+                 const ArrayOptions& options, bool named, const Cancellation& cancellation) {
   Hdf5NewDataset made{.name = dataset, .type = tensor.type(), .shape = tensor.grid.shape(), .layout = {}};
-  made.layout.deflate = compression == Compression::Deflate;
-  if (chunked || made.layout.deflate) made.layout.chunk = tile_extents(tensor.grid);
-  Hdf5Writer writer(path, made, overwrite, &cancellation);
+  if (named) made.dimensions = tensor.labels;
+  if (named && tensor.encoding == Encoding::Float16) made.type = tensor.dtype;  // which netCDF lacks
+  made.layout.deflate = options.compression == Compression::Deflate;
+  if (options.chunked || made.layout.deflate) made.layout.chunk = tile_extents(tensor.grid);
+  Hdf5Writer writer(path, made, options.overwrite, &cancellation);
   write_tiles(writer, tensor);
   writer.commit();
 }

@@ -48,8 +48,9 @@ void export_npz(const FilePath& path, const TileProvider& tensor, const std::str
 void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
                         std::optional<StoredType> type, Overwrite overwrite);
 /// Compressed data sets are chunked by tiles or parts of tiles. `cancellation` outlives the call.
-void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
-                 Compression compression, Overwrite overwrite, const Cancellation& cancellation);
+/// With `named`, dimensions have the names of labels, as netCDF has them, and types are those that netCDF has.
+void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset,
+                 const ArrayOptions& options, bool named, const Cancellation& cancellation);
 /// Writes chunks of these extents, or else as large as the largest tile; where tiles are all of that size, they are the
 /// chunks. The errors of ZarrWriter. Error{MemoryLimit} for chunks above a quarter of `memory_limit`.
 void export_zarr(const FilePath& path, const TileProvider& tensor, const std::string& name, const ArrayOptions& options,

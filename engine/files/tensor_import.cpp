@@ -171,7 +171,8 @@ std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format,
     case FileFormat::Scipy: return of_scipy(path);
     case FileFormat::Safetensors: return of_safetensors(path);
     case FileFormat::Gguf: return of_gguf(path);
-    case FileFormat::Hdf5: return of_hdf5(path, hdf5);
+    case FileFormat::Hdf5:
+    case FileFormat::Netcdf: return of_hdf5(path, hdf5);
     case FileFormat::Zarr: return of_zarr(path, hdf5.memory_limit);
     default: break;
   }

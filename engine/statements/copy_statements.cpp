@@ -137,6 +137,7 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
     case FileFormat::Safetensors: return open_safetensors(path, options.array.name, options.shape);
     case FileFormat::Gguf: return open_gguf(path, options.array.name, options.shape);
     case FileFormat::Hdf5:
+    case FileFormat::Netcdf:
       return open_hdf5(path, options.array.name, options.array.packed_values, settings.memory_limit(),
                        statement.cancellation());
     case FileFormat::Zarr: return open_zarr(path, options.array.name, settings.memory_limit());
@@ -254,7 +255,8 @@ void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOpti
                         byte_progress(session.statement, "finish"));
     case FileFormat::Safetensors: return export_safetensors(path, tensor, name, array.type, array.overwrite);
     case FileFormat::Hdf5:
-      return export_hdf5(path, tensor, name, array.chunked, array.compression, array.overwrite,
+    case FileFormat::Netcdf:
+      return export_hdf5(path, tensor, name, array, options.format == FileFormat::Netcdf,
                          session.statement.cancellation());
     case FileFormat::Zarr: return export_zarr(path, tensor, array.name, array, session.user.settings.memory_limit());
     case FileFormat::Gguf:

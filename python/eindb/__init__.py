@@ -10,6 +10,7 @@ import importlib
 import os
 
 from . import _eindb
+from ._arrow import ArrowTensor
 from ._contract import ContractExpression, array_contract, contract, contract_expression, tensordot, transpose
 from ._cursor import Cursor, Tensor
 from ._database import Connection, connect
@@ -58,7 +59,7 @@ _eindb.prepare()
 os.register_at_fork(after_in_child=_eindb.renew_pool)
 
 __all__ = [
-    "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Error", "Expression", "IntegrityError",
+    "ArrowTensor", "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Error", "Expression", "IntegrityError",
     "InterfaceError", "InternalError", "Label", "NotSupportedError", "OperationalError", "PathInfo",
     "ProgrammingError", "StoredTensor", "Tensor", "Warning", "apilevel", "array_contract", "connect", "contract", "contract_expression",
     "contract_path", "einsum", "einsum_path", "labels", "operand", "paramstyle", "tensordot", "threadsafety",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tensor/stored_type.hpp"
@@ -17,6 +18,8 @@ class BlockReader {
   /// That of a tensor which keeps the array's elements; it has such values.
   virtual StoredType type() const { return dtype(); }
   virtual const Shape& shape() const = 0;
+  /// The names of its dimensions, empty where one has none; none at all without names.
+  virtual std::vector<std::string> labels() const { return {}; }
   /// The block of `extents` at `begin`, which must lie within shape().
   virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;
   /// Memory of read_block beyond the tile, in bytes.

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "storage/formats/array_name.hpp"
+#include "storage/formats/hdf5_dimensions.hpp"
 #include "storage/formats/hdf5_packing.hpp"
 
 namespace eindb {
@@ -158,7 +160,12 @@ void Hdf5Dataset::open_file() {
   H5Pset_file_locking(access.get(), true, true);
   bound_hdf5_metadata(access.get());
   file_ = Hdf5Handle(H5Fopen(input_.path_of_descriptor().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
-  if (!file_) fail("is no valid HDF5 file");
+  if (file_) return;
+  std::array<std::byte, 3> begin{};
+  if (input_.read_some(0, begin) == begin.size() && std::memcmp(begin.data(), "CDF", begin.size()) == 0)
+    throw Error(ErrorKind::Unsupported, input_.path() + " is a classic file of netCDF, which is no HDF5 file",
+                std::nullopt, "convert it to netCDF-4, as with nccopy -k nc4");
+  fail("is no valid HDF5 file");
 }
 
 std::vector<std::string> Hdf5Dataset::dataset_names(std::size_t most) const {
@@ -178,8 +185,24 @@ std::vector<Hdf5Entry> Hdf5Dataset::entries_of(const InputFile& file, PackedValu
     throw Error(ErrorKind::Unsupported, file.path() + " has more than " + std::to_string(most) + " data sets",
                 std::nullopt, "COPY X FROM '...' (DATASET '/group/x') reads one");
   std::vector<Hdf5Entry> entries;
-  for (const auto& name : names) entries.push_back(reader.entry(name, values));
+  for (const auto& name : names)
+    if (!is_hdf5_dimension_alone(reader.opened(name).get())) entries.push_back(reader.entry(name, values));
   return entries;
+}
+
+Hdf5Handle Hdf5Dataset::opened(const std::string& name) const {
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  refuse_hdf5_external_links(access.get());
+  return {H5Dopen2(file_.get(), name.c_str(), access.get()), H5Dclose};
+}
+
+/// The names of those that an array may be meant to be: a dimension scale only if there are no others.
+std::vector<std::string> Hdf5Dataset::names_of_values(std::size_t most) const {
+  auto all = dataset_names(most);
+  std::vector<std::string> names;
+  for (const auto& name : all)
+    if (const auto dataset = opened(name); !dataset || !is_hdf5_scale(dataset.get())) names.push_back(name);
+  return names.empty() ? all : names;
 }
 
 Hdf5Entry Hdf5Dataset::entry(const std::string& name, PackedValues values) {
@@ -212,7 +235,7 @@ Hdf5Entry Hdf5Dataset::entry(const std::string& name, PackedValues values) {
 void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_chunk, PackedValues values) {
   name_ = wanted;
   if (wanted.empty()) {
-    const auto names = dataset_names(kMostNames);
+    const auto names = names_of_values(kMostNames);
     name_ = names[choose_array(input_.path(), names, wanted, "DATASET")];
   }
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
@@ -238,6 +261,7 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
   dataset_.close();
   dataset_ = open();
   if (!dataset_) fail("cannot be opened");
+  labels_ = hdf5_dimension_names(dataset_.get(), shape_.rank());
 }
 
 std::int64_t Hdf5Dataset::bytes_about_chunks() const {

@@ -21,21 +21,24 @@ namespace eindb {
 class Hdf5Dataset final : public BlockReader {
  public:
   /// Opens the data set `name`, a path from the root group with or without its leading slash, or, if that is empty, the
-  /// only one. Chunks may have up to `largest_chunk` bytes, as a whole chunk is held in memory. `file` must outlive
-  /// this object. Error{Corrupt} for a damaged file; Error{UnknownName} for an unknown name; Error{Unsupported} for
-  /// other elements, for filters that are not built into libhdf5, and for values in other files: external links and
-  /// files, virtual data sets; and for attributes of packed values that are not what the conventions say.
+  /// only one, or the only one beside dimension scales. Chunks may have up to `largest_chunk` bytes, as a whole chunk
+  /// is held in memory. `file` must outlive this object. Error{Corrupt} for a damaged file; Error{UnknownName} for an
+  /// unknown name; Error{Unsupported} for other elements, for filters that are not built into libhdf5, and for values
+  /// in other files: external links and files, virtual data sets; and for attributes of packed values that are not what
+  /// the conventions say.
   Hdf5Dataset(const InputFile& file, const std::string& name, std::int64_t largest_chunk,
               PackedValues values = PackedValues::Unpack);
   ~Hdf5Dataset() override;
 
-  /// The data sets of a file, as the constructor would open them. Error{Unsupported} for more than `most`;
-  /// Error{Corrupt} for a damaged file, but types that cannot be read are no errors.
+  /// The data sets of a file, as the constructor would open them, without dimensions of netCDF that have no values.
+  /// Error{Unsupported} for more than `most`; Error{Corrupt} for a damaged file, but types that cannot be read are no
+  /// errors.
   static std::vector<Hdf5Entry> entries_of(const InputFile& file, PackedValues values, std::size_t most);
 
   DType dtype() const override { return packing_.dtype(); }
   StoredType type() const override { return packing_.is_scaled() ? packing_.dtype() : type_; }
   const Shape& shape() const override { return shape_; }
+  std::vector<std::string> labels() const override { return labels_; }
   /// Beyond the tile, takes the memory of some chunks (the cache of 32 MiB, or the largest chunk) and up to 24 MiB for
   /// metadata about them.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override;
@@ -48,6 +51,8 @@ class Hdf5Dataset final : public BlockReader {
   void open_dataset(const std::string& wanted, std::int64_t largest_chunk, PackedValues values);
   std::vector<std::string> dataset_names(std::size_t most) const;
   Hdf5Entry entry(const std::string& name, PackedValues values);
+  std::vector<std::string> names_of_values(std::size_t most) const;
+  Hdf5Handle opened(const std::string& name) const;
   void check_storage() const;
   void check_filters(hid_t creation) const;
   std::int64_t check_chunks(hid_t creation, std::int64_t largest_chunk);
@@ -72,6 +77,7 @@ class Hdf5Dataset final : public BlockReader {
   Packing packing_;
   std::int64_t element_size_ = 0;  // bytes in the file
   Shape shape_;
+  std::vector<std::string> labels_;
   std::vector<std::int64_t> chunk_;  // extents; empty if the data set is not chunked
   std::int64_t working_bytes_ = 0;
 };

@@ -23,6 +23,7 @@ struct Hdf5NewDataset {
   StoredType type = DType::Float64;  ///< floats of 8 bits, and what has scales, become FLOAT32
   Shape shape;
   Hdf5Layout layout;
+  std::vector<std::string> dimensions = {};  ///< names of them, as netCDF has them; empty: none
 };
 
 }  // namespace eindb

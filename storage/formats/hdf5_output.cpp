@@ -6,6 +6,7 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "storage/formats/array_name.hpp"
+#include "storage/formats/hdf5_dimensions.hpp"
 
 namespace eindb {
 namespace {
@@ -98,7 +99,7 @@ Hdf5Handle Hdf5Output::creation_properties(const Hdf5NewDataset& dataset) const 
   require(H5Pset_obj_track_times(creation.get(), false));  // equal tensors give identical files
   // What is never written is zero: also where the library takes the place of something that was there before.
   if (!is_trusted_) require(H5Pset_fill_time(creation.get(), H5D_FILL_TIME_ALLOC));
-  const auto& [name, type, shape, layout] = dataset;
+  const auto& [name, type, shape, layout, dimensions] = dataset;
   const bool chunked = layout.chunk && shape.rank() > 0 && shape.element_count() > 0;
   if (!chunked) return creation;
   const auto chunk = chunk_extents(*layout.chunk, shape, static_cast<std::int64_t>(size_of(type.values)));
@@ -122,6 +123,8 @@ void Hdf5Output::create(const Hdf5NewDataset& dataset, Overwrite overwrite) {
                                    space_of(dataset.shape).get(), links.get(), creation.get(), access.get()),
                         H5Dclose);
   if (!dataset_) fail();
+  if (!dataset.dimensions.empty())
+    name_hdf5_dimensions(file_.get(), dataset_.get(), dataset.name, dataset.shape, dataset.dimensions, [&] { fail(); });
 }
 
 void Hdf5Output::write_block(const std::vector<std::int64_t>& begin, const Tile& block) {

@@ -1,6 +1,7 @@
 // The messages on the socket, in this machine's byte order; isolated_process.cpp documents errors. The answer to the
-// fork is type (1 byte), rank (4 bytes), extents (8 bytes each); the answer to a request is the elements. A request is
-// begin and extents, 8 bytes per number; for a scalar it is one byte.
+// fork is type (1 byte), rank (4 bytes), extents (8 bytes each), the number of labels (4 bytes), and for each its
+// length (4 bytes) and its text; the answer to a request is the elements. A request is begin and extents, 8 bytes per
+// number; for a scalar it is one byte.
 
 #include "storage/formats/isolated_reader.hpp"
 
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "common/check.hpp"
@@ -24,6 +26,8 @@ namespace {
 
 /// The file may be intact, and the library have failed for lack of memory.
 constexpr const char* kMemoryHint = "restore the file from a copy; if it is sound, the machine's memory may be short";
+
+constexpr std::uint32_t kLongestLabel = 4096;
 
 /// The code of the child.
 class ReaderProcess {
@@ -67,6 +71,12 @@ class ReaderProcess {
       child_.send_value(static_cast<std::uint8_t>(opened->type().encoding));
       child_.send_value(static_cast<std::uint32_t>(opened->shape().rank()));
       for (const auto extent : opened->shape().extents()) child_.send_value(extent);
+      const auto labels = opened->labels();
+      child_.send_value(static_cast<std::uint32_t>(labels.size()));
+      for (const auto& label : labels) {
+        child_.send_value(static_cast<std::uint32_t>(label.size()));
+        child_.send(std::as_bytes(std::span(label)));
+      }
       return opened;
     });
     if (!reader) ::_exit(1);
@@ -135,6 +145,15 @@ void IsolatedReader::receive_shape() {
   if (negative || !try_product(extents)) process_.fail();
   type_ = {*dtype, *encoding};
   shape_ = Shape(std::move(extents));
+  const auto count = process_.receive_value<std::uint32_t>();
+  if (count != 0 && count != rank) process_.fail();
+  for (std::uint32_t d = 0; d < count; ++d) {
+    const auto size = process_.receive_value<std::uint32_t>();
+    if (size > kLongestLabel) process_.fail();
+    std::string label(size, '\0');
+    process_.receive(std::as_writable_bytes(std::span(label)));
+    labels_.push_back(std::move(label));
+  }
 }
 
 std::vector<std::byte> isolated_answer(const std::string& path, std::mutex& library,

@@ -38,6 +38,7 @@ class IsolatedReader {
   DType dtype() const { return type_.values; }
   StoredType type() const { return type_; }
   const Shape& shape() const { return shape_; }
+  const std::vector<std::string>& labels() const { return labels_; }
   /// Like BlockReader::read_block; throws the same errors as the constructor.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents);
 
@@ -47,6 +48,7 @@ class IsolatedReader {
   IsolatedProcess process_;
   StoredType type_;
   Shape shape_;
+  std::vector<std::string> labels_;
 };
 
 /// The bytes that `make` returns in a process like that of an IsolatedReader, which ends then; its time is limited as

@@ -621,7 +621,7 @@ class Inputs(ArrowTest):
         listed = {"format": "+w:2", "length": 1, "buffers": [None], "children": {"item": good}}
         key = {"format": "c", "length": 2, "buffers": [None, bytes([0, 5])], "dictionary": texts(["a"])}
         wrong = [{**good, "format": ""}, {**good, "format": None}, {**good, "format": "q"}, {**good, "format": "+w:-1"},
-                 {**good, "format": "+w:x"}, {**good, "format": "tsx:"}, {**good, "format": "d:10,2"}, {**good, "format": "+l"},
+                 {**good, "format": "+w:x"}, {**good, "format": "tsx:"}, {**good, "format": "d:10,2,256"}, {**good, "format": "+l"},
                  {**good, "length": -1}, {**good, "offset": -1}, {**good, "offset": 2**62}, {**good, "length": 2**62},
                  {**good, "length": 1}, {**good, "nulls": -2}, {**good, "nulls": 3}, {**good, "nulls": 1},
                  {**good, "buffers": [None]}, {**good, "buffers": [None, None]}, {**good, "n_buffers": 3}, {**good, "n_children": 1},

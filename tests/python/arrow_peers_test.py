@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""arrow_peers_test.py: tables that pass between eindb and DuckDB by Arrow's C interfaces, within one process.
+
+DuckDB is the library of its node bindings, installed by npm into a folder of the test's own; the test is skipped where
+npm cannot do that.
+"""
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import eindb
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from arrow_test import Array, Schema, Stream, new_capsule, take  # noqa: E402
+
+PACKAGE = "@duckdb/node-bindings-linux-x64@1.5.6-r.1"
+
+
+def install(package, folder):
+    """Installs a package of npm into a folder; SkipTest where that cannot be."""
+    if not shutil.which("npm"):
+        raise unittest.SkipTest("npm is not installed")
+    command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--silent", "--ignore-scripts", "--fetch-retries=1", package]
+    if subprocess.run(command, cwd=folder, capture_output=True, timeout=300).returncode != 0:
+        raise unittest.SkipTest(f"npm cannot install {package}: the registry does not answer")
+
+
+class DuckDb:
+    """A database of DuckDB in memory, by the C interface of its library."""
+
+    def __init__(self, library):
+        self.library = ctypes.CDLL(library)
+        self.library.duckdb_query_arrow_error.restype = ctypes.c_char_p
+        self.database, self.connection = ctypes.c_void_p(), ctypes.c_void_p()
+        assert self.library.duckdb_open(None, ctypes.byref(self.database)) == 0
+        assert self.library.duckdb_connect(self.database, ctypes.byref(self.connection)) == 0
+        self.kept = []
+
+    def scan(self, name, source):
+        """A table of what an object hands over. The view that the C interface makes has all columns in their order: DuckDB
+        takes others where a query names some of them."""
+        stream = take(source.__arrow_c_stream__(), b"arrow_array_stream", Stream)
+        self.kept.append(stream)
+        assert self.library.duckdb_arrow_scan(self.connection, b"handed_over_" + name.encode(), ctypes.byref(stream)) == 0
+        self.query(f"CREATE TABLE {name} AS SELECT * FROM handed_over_{name}")
+
+    def query(self, sql):
+        result = ctypes.c_void_p()
+        status = self.library.duckdb_query_arrow(self.connection, sql.encode(), ctypes.byref(result))
+        message = self.library.duckdb_query_arrow_error(result)
+        assert status == 0, message
+        return Relation(self.library, result)
+
+    def close(self):
+        self.library.duckdb_disconnect(ctypes.byref(self.connection))
+        self.library.duckdb_close(ctypes.byref(self.database))
+
+
+class Relation:
+    """A result of DuckDB that hands over its first batch."""
+
+    def __init__(self, library, result):
+        self.library, self.result = library, result
+
+    def __arrow_c_array__(self, requested_schema=None):
+        schema, array = Schema(), Array()
+        for function, held in (("schema", schema), ("array", array)):
+            pointer = ctypes.c_void_p(ctypes.addressof(held))
+            assert getattr(self.library, f"duckdb_query_arrow_{function}")(self.result, ctypes.byref(pointer)) == 0
+        self.held = schema, array
+        return (new_capsule(ctypes.addressof(schema), b"arrow_schema", None),
+                new_capsule(ctypes.addressof(array), b"arrow_array", None))
+
+
+class DuckDbTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        install(PACKAGE, folder.name)
+        cls.library = os.path.join(folder.name, "node_modules", *PACKAGE.rpartition("@")[0].split("/"), "libduckdb.so")
+
+    def setUp(self):
+        self.db = eindb.connect()
+        self.duck = DuckDb(self.library)
+        self.addCleanup(self.duck.close)
+
+    def back(self, sql, name="Back", **options):
+        """What DuckDB computes, stored as a tensor."""
+        self.db.store(name, self.duck.query(sql), **options)
+        return self.db[name].numpy()
+
+    def test_tensors_and_back(self):
+        values = np.random.default_rng(3).standard_normal((40, 30))
+        self.db.execute("SET tile_bytes = 1024")
+        self.db["X"] = values
+        self.duck.scan("x", self.db["X"])
+        np.testing.assert_allclose(self.back("SELECT i, SUM(val) AS val FROM x GROUP BY i"), values.sum(1), rtol=1e-12)
+        for code in ("f4", "i8"):
+            self.db["Y"] = np.arange(12).reshape(3, 4).astype(code)
+            self.duck.scan(f"y_{code}", self.db["Y"])
+            np.testing.assert_array_equal(self.back(f"SELECT j, i, 2 * val AS val FROM y_{code}"), 2 * np.arange(12).reshape(3, 4).T)
+
+    def test_names_dates_and_texts(self):
+        self.db.execute("CREATE TENSOR R (city IN ('Oslo', 'Bergen'), day FROM '2024-01-30' TO '2024-02-01')")
+        self.db.execute("INSERT INTO TENSOR R VALUES ('Bergen', '2024-02-01', 7), ('Oslo', '2024-01-30', 2)")
+        self.duck.scan("r", self.db["R"])
+        found = self.back("SELECT city, day, val FROM r WHERE val > 0")
+        self.assertEqual(self.db["Back"].names, (["Bergen", "Oslo"], ["2024-01-30", "2024-02-01"]))
+        np.testing.assert_array_equal(found, [[0, 7], [2, 0]])
+        long = "a text that is longer than twelve bytes"
+        self.back("SELECT * FROM (VALUES (0, 2.25), (1, -0.5)) AS t(i, val)", name="Decimals")
+        self.assertEqual(self.db["Decimals"].numpy().tolist(), [2.25, -0.5])
+        self.back(f"SELECT * FROM (VALUES ('{long}', 1.5), ('short', 2.5)) AS t(name, val)", name="T")
+        self.assertEqual(self.db["T"].names, ([long, "short"],))
+
+    def test_rows_with_missing_values(self):
+        self.db.execute("CREATE TABLE t (a INTEGER, b TEXT, c REAL, d BLOB)")
+        self.db.execute("INSERT INTO t VALUES (1, 'one', 1.5, x'00FF'), (NULL, NULL, NULL, NULL), (-3, 'ä', 2, x'')")
+        self.duck.scan("t", self.db.execute("SELECT * FROM t"))
+        self.db.execute("CREATE TABLE u (a INTEGER, b TEXT, c REAL, d INTEGER)")
+        self.assertEqual(self.db.load("u", self.duck.query("SELECT a, b, c, octet_length(d) AS d FROM t")), 3)
+        self.assertEqual(self.db.execute("SELECT * FROM u").fetchall(),
+                         [(1, "one", 1.5, 2), (None,) * 4, (-3, "ä", 2.0, 0)])
+
+    def test_types_of_duckdb(self):
+        self.db.execute("CREATE TABLE t (a, b, c, d, e, f, g)")
+        self.db.load("t", self.duck.query(
+            "SELECT 1::TINYINT AS a, 2::UBIGINT AS b, true AS c, 1.5::FLOAT AS d, DATE '2024-02-29' AS e, "
+            "TIMESTAMP '2024-02-29 12:00:00.5' AS f, SUM(5) AS g"))
+        self.assertEqual(self.db.execute("SELECT * FROM t").fetchall(),
+                         [(1, 2, 1, 1.5, "2024-02-29", "2024-02-29 12:00:00.5", 5)])
+
+
+if __name__ == "__main__":
+    unittest.main()
