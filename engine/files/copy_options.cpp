@@ -37,6 +37,8 @@ const std::vector<FormatRow>& formats() {
       {FileFormat::Netcdf, "netcdf", {"nc", "nc4"}},
       {FileFormat::Gguf, "gguf", {"gguf"}},
       {FileFormat::Zarr, "zarr", {"zarr"}},
+      {FileFormat::Arrow, "arrow", {"arrow", "feather"}},
+      {FileFormat::ArrowStream, "arrows", {"arrows"}},
   };
   return kRows;
 }
@@ -263,10 +265,11 @@ void check_layout(const std::vector<ast::Option>& options, const CopyOptions& ou
 /// Throws Error for the names and endings of formats of columns.
 void refuse_columnar(std::string_view format, SourceSpan place) {
   if (format.starts_with('.')) format.remove_prefix(1);
-  if (format != "parquet" && format != "arrow" && format != "feather") return;
-  throw Error(ErrorKind::Unsupported, "Parquet and Arrow files are neither read nor written", place,
-              "go by CSV, or by npy for an array: pandas.read_parquet(...).to_csv('file.csv', index=False), and back "
-              "pandas.read_csv('file.csv').to_parquet(...)");
+  if (format != "parquet") return;
+  throw Error(
+      ErrorKind::Unsupported, "Parquet files are neither read nor written", place,
+      "go by Arrow or CSV, or by npy for an array: pandas.read_parquet(...).to_csv('file.csv', index=False), and back "
+      "pandas.read_csv('file.csv').to_parquet(...)");
 }
 
 FileFormat chosen_format(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options) {

@@ -30,7 +30,9 @@ enum class FileFormat : std::uint8_t {
   Hdf5,
   Netcdf,
   Gguf,
-  Zarr
+  Zarr,
+  Arrow,
+  ArrowStream
 };
 
 enum class CopyDirection : std::uint8_t { FromFile, ToFile };

@@ -182,7 +182,8 @@ std::unique_ptr<BlockSource> open_array(const FilePath& path, std::string_view e
 }
 
 [[noreturn]] void refuse_format(const std::string& path, std::string_view extension) {
-  const bool columnar = extension == ".parquet" || extension == ".arrow" || extension == ".feather";
+  const bool columnar =
+      extension == ".parquet" || extension == ".arrow" || extension == ".arrows" || extension == ".feather";
   if (columnar)
     throw Error(ErrorKind::Unsupported, path + ": Parquet and Arrow files are not read", std::nullopt,
                 "write it as CSV, or an array as npy: pandas.read_parquet(...).to_csv('file.csv', index=False)");

@@ -1,11 +1,13 @@
 #include "engine/files/sql_export.hpp"
 
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/files/arrow_export.hpp"
 #include "engine/query/sql_cells.hpp"
 #include "storage/files/output_file.hpp"
 #include "storage/formats/cell_list_writer.hpp"
@@ -79,13 +81,51 @@ void append_json_row(std::string& out, const SqliteStatement& row, const std::ve
   out += "}\n";
 }
 
+/// The rows of a query as results have them.
+class ExportedRows final : public RowSource {
+ public:
+  ExportedRows(PreparedSql& rows, const StatementContext& statement) : rows_(rows), statement_(statement) {}
+
+  bool next(Row& row) override {
+    if (++count_ % kExportedRowsPerCheck == 0) statement_.cancellation().check();
+    if (!rows_.step()) return false;
+    row.clear();
+    for (int c = 0; c < rows_.statement().column_count(); ++c)
+      row.push_back(std::visit(ExportedCell{}, rows_.statement().value(c)));
+    return true;
+  }
+
+ private:
+  struct ExportedCell {
+    Cell operator()(std::monostate) const { return {}; }
+    Cell operator()(std::int64_t value) const { return value; }
+    Cell operator()(double value) const { return value; }
+    Cell operator()(const std::string& text) const { return text; }
+    Cell operator()(const std::vector<std::byte>& bytes) const {
+      return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+  };
+
+  PreparedSql& rows_;
+  const StatementContext& statement_;
+  std::int64_t count_ = 0;
+};
+
 }  // namespace
 
 void export_rows(const FilePath& path, const CopyOptions& options, const ast::Sql& sql, SessionState& session) {
   const bool json = options.format == FileFormat::JsonLines;
   const bool delimited = options.format == FileFormat::Csv || options.format == FileFormat::Tsv;
+  if (is_arrow(options.format)) {
+    auto prepared = prepare_rows(sql, session, "COPY");
+    Result result{.columns = prepared.columns(),
+                  .rows = std::make_unique<ExportedRows>(prepared, session.statement),
+                  .status = {},
+                  .tensor = nullptr};
+    return export_arrow(path, options.format, *row_batches(std::move(result), kArrowFileRows), session);
+  }
   if (!json && (!delimited || options.cells.chosen)) {
-    throw Error(ErrorKind::Unsupported, "rows of SQL are written as csv, tsv or jsonl", std::nullopt,
+    throw Error(ErrorKind::Unsupported, "rows of SQL are written as csv, tsv, jsonl or arrow", std::nullopt,
                 "make a tensor of them first: CREATE TENSOR X (...) AS SELECT ...");
   }
   auto rows = prepare_rows(sql, session, "COPY");

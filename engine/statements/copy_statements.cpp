@@ -6,6 +6,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/files/arrow_export.hpp"
 #include "engine/files/cell_export.hpp"
 #include "engine/files/cell_import.hpp"
 #include "engine/files/copy_options.hpp"
@@ -141,6 +142,10 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
       return open_hdf5(path, options.array.name, options.array.packed_values, settings.memory_limit(),
                        statement.cancellation());
     case FileFormat::Zarr: return open_zarr(path, options.array.name, settings.memory_limit());
+    case FileFormat::Arrow:
+    case FileFormat::ArrowStream:
+      throw Error(ErrorKind::Unsupported, "files of Arrow are written, not read", std::nullopt,
+                  "in Python db.store takes what pyarrow.feather.read_table gives");
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
     default: break;
@@ -297,6 +302,16 @@ void check_reads(const ast::Identifier& name, SessionState& session) {
   else session.user.permissions.check_right(name.text, Right::Select);
 }
 
+/// The query of a COPY, or the one that gives the tensor that it names.
+ast::Query whole_tensor(const ast::CopyTo& copy, SessionState& session) {
+  if (const auto* query = std::get_if<ast::Query>(&copy.source)) return *query;
+  const auto& tensor = session.database.tensor(std::get<ast::Identifier>(copy.source));
+  std::string indices;
+  for (const auto& label : tensor.labels) indices += (indices.empty() ? "" : ",") + quote_identifier(label);
+  const auto name = quote_identifier(tensor.name) + "[" + indices + "]";
+  return std::get<ast::Query>(parse_statement("EINSUM " + name + " = " + name).node);
+}
+
 void export_table(const FilePath& path, const CopyOptions& options, const std::string& quoted_table,
                   SessionState& session) {
   const auto select = parse_statement("SELECT * FROM " + quoted_table);
@@ -408,6 +423,14 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
     return status_result("COPY");
   }
   if (name != nullptr) check_reads(*name, session);
+  if (is_arrow(options.format)) {
+    const auto cells = evaluate_query(whole_tensor(copy, session), session);
+    with_place(copy.path_span, [&] {
+      const auto batches = tensor_batches(TensorStrips(cells, &session.statement.cancellation()), kArrowFileRows);
+      export_arrow(path, options.format, *batches, session);
+    });
+    return status_result("COPY");
+  }
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   const auto* query = std::get_if<ast::Query>(&copy.source);
   const auto tensor = query != nullptr ? query_result(*query, options, session)
