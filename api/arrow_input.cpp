@@ -124,12 +124,13 @@ ArrowArrayStream stream_of(ArrowSchema& schema, ArrowArray& array) {
 
 }  // namespace
 
-ArrowInput::Impl::Impl(ArrowArrayStream& stream) : batches(stream) {
-  if (batches.type().kind == ArrowKind::Struct) columns = columns_of_batches(batches);
+ArrowInput::Impl::Impl(ArrowArrayStream& stream) : batches(stream), type(arrow_type(batches.schema())) {
+  if (type.kind == ArrowKind::Struct) columns = arrow_columns(type);
 }
 
 std::int64_t load_rows_of(ArrowBatches& batches, const std::string& name, Session& session) {
-  const auto loader = session.load({.schema = "", .name = name, .columns = columns_of_batches(batches)});
+  const auto loader =
+      session.load({.schema = "", .name = name, .columns = arrow_columns(arrow_type(batches.schema()))});
   load_batches(batches, *loader);
   return loader->finish();
 }
@@ -147,13 +148,13 @@ ArrowInput::~ArrowInput() = default;
 ArrowInput::ArrowInput(ArrowInput&&) noexcept = default;
 ArrowInput& ArrowInput::operator=(ArrowInput&&) noexcept = default;
 
-bool ArrowInput::has_rows() const noexcept { return impl_->batches.type().kind == ArrowKind::Struct; }
+bool ArrowInput::has_rows() const noexcept { return impl_->type.kind == ArrowKind::Struct; }
 const std::vector<std::string>& ArrowInput::columns() const noexcept { return impl_->columns; }
 
 std::vector<ColumnInfo> ArrowInput::column_infos() const {
   std::vector<ColumnInfo> out;
   if (!has_rows()) return out;
-  for (const auto& part : impl_->batches.type().parts) {
+  for (const auto& part : impl_->type.parts) {
     const auto& leaf = part.kind == ArrowKind::Dictionary ? part.parts.front() : part;
     std::string type = "TEXT";
     if (leaf.kind == ArrowKind::Signed || leaf.kind == ArrowKind::Unsigned || leaf.kind == ArrowKind::Bool)
@@ -167,8 +168,8 @@ std::vector<ColumnInfo> ArrowInput::column_infos() const {
 }
 
 struct ArrowTensor::Impl {
-  ArrowOwned<ArrowArray> array;     // that the elements lie in
-  std::vector<std::byte> elements;  // or a copy of them
+  std::shared_ptr<const void> owner;  // of the memory that the elements lie in
+  std::vector<std::byte> elements;    // or a copy of them
   TensorView view;
   bool is_copy = false;
 };
@@ -183,24 +184,24 @@ bool ArrowTensor::is_copy() const noexcept { return impl_->is_copy; }
 ArrowTensor ArrowInput::tensor() && {
   return translated("", [&] {
     auto& batches = impl_->batches;
-    const auto& type = batches.type();
+    const auto& type = impl_->type;
     if (type.kind == ArrowKind::Struct)
       throw Error(ErrorKind::Type, "Arrow's rows of columns are no tensor", std::nullopt,
                   "hand over one column, or load the rows into a tensor");
     auto made = std::make_shared<ArrowTensor::Impl>();
     const auto element = element_of(leaf_of(type));
     auto first = batches.next();
-    auto second = first ? batches.next() : ArrowOwned<ArrowArray>();
+    auto second = first ? batches.next() : std::nullopt;
     std::int64_t length = 0;
-    const auto take = [&](const ArrowArray& array) {
-      const ArrowColumn column(type, array, 0, std::nullopt);
+    const auto take = [&](const ArrowValues& values) {
+      const ArrowColumn column(type, values);
       check_lists(column);
       length = checked_add(length, column.length());
       append_elements(leaf_of(column), element, made->elements);
     };
     const void* data = nullptr;
     if (first && !second) {
-      const ArrowColumn column(type, *first, 0, std::nullopt);
+      const ArrowColumn column(type, *first);
       check_lists(column);
       if (lie_as_they_are(leaf_of(column), element)) {
         data = leaf_of(column).numbers();
@@ -217,7 +218,7 @@ ArrowTensor ArrowInput::tensor() && {
       }
       data = made->elements.data();
     } else {
-      made->array = std::move(first);
+      made->owner = first->owner;
     }
     std::vector<std::int64_t> extents{length};
     add_extents(type, extents);

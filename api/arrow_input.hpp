@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/arrow_import.hpp"
+#include "engine/arrow/arrow_column.hpp"
 #include "engine/session.hpp"
 
 namespace eindb {
@@ -12,6 +13,7 @@ namespace eindb {
 struct ArrowInput::Impl {
   explicit Impl(ArrowArrayStream& stream);
   ArrowBatches batches;
+  ArrowType type;                    // of a batch
   std::vector<std::string> columns;  // none without rows
 };
 

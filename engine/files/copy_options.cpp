@@ -291,7 +291,7 @@ CopyOptions defaults_of(FileFormat format, const std::string& path) {
   CopyOptions out;
   out.format = format;
   out.cells.chosen = format == FileFormat::Coo || format == FileFormat::Tns || format == FileFormat::Mtx ||
-                     format == FileFormat::Scipy;
+                     format == FileFormat::Scipy || format == FileFormat::Arrow || format == FileFormat::ArrowStream;
   const bool tabs =
       format == FileFormat::Tsv || (format == FileFormat::Coo && format_of_ending(path) == FileFormat::Tsv);
   if (tabs) out.csv.delimiter = '\t';

@@ -151,7 +151,7 @@ class TableImport {
 
 void import_rows(const FilePath& path, const CopyOptions& options, const std::string& table, SessionState& session) {
   if ((options.format != FileFormat::Csv && options.format != FileFormat::Tsv) || options.cells.chosen) {
-    throw Error(ErrorKind::Unsupported, table + " is a table: rows are read from csv and tsv", std::nullopt,
+    throw Error(ErrorKind::Unsupported, table + " is a table: rows are read from csv, tsv and arrow", std::nullopt,
                 "read the file into a tensor, under a name that no table has");
   }
   const auto columns = columns_of_table({.schema = {}, .name = table, .columns = {}}, session.database.connection());

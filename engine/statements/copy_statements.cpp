@@ -7,6 +7,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/files/arrow_export.hpp"
+#include "engine/files/arrow_import.hpp"
 #include "engine/files/cell_export.hpp"
 #include "engine/files/cell_import.hpp"
 #include "engine/files/copy_options.hpp"
@@ -142,10 +143,6 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
       return open_hdf5(path, options.array.name, options.array.packed_values, settings.memory_limit(),
                        statement.cancellation());
     case FileFormat::Zarr: return open_zarr(path, options.array.name, settings.memory_limit());
-    case FileFormat::Arrow:
-    case FileFormat::ArrowStream:
-      throw Error(ErrorKind::Unsupported, "files of Arrow are written, not read", std::nullopt,
-                  "in Python db.store takes what pyarrow.feather.read_table gives");
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
     default: break;
@@ -165,7 +162,10 @@ TensorInfo import_dense(BlockSource& file, const FilePath& path, const std::opti
 
 TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
                             SessionState& session) {
-  const auto cells = open_cell_list(path, options, existing, session.statement.cancellation());
+  const auto& cancellation = session.statement.cancellation();
+  const auto cells = is_arrow(options.format)
+                         ? open_arrow_cells(path, existing, session.user.settings.memory_limit(), cancellation)
+                         : open_cell_list(path, options, existing, cancellation);
   auto staged = stage(existing, cells->type(), cells->shape(), usable_labels(cells->labels(), cells->shape().rank()),
                       cells->most_cells(), session.database, session.user.settings);
   load_cells(*cells, staged, session.database, session.user.settings, session.statement);
@@ -329,7 +329,10 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   const auto path = with_place(copy.path_span, [&] { return session.statement.file_to_read(copy.path); });
   const auto admission = session.admit(session.user.settings.memory_limit());
   if (is_table(copy.tensor.text, session.database)) {
-    with_place(copy.path_span, [&] { import_rows(path, written, copy.tensor.text, session); });
+    with_place(copy.path_span, [&] {
+      if (is_arrow(written.format)) import_arrow_rows(path, copy.tensor.text, session);
+      else import_rows(path, written, copy.tensor.text, session);
+    });
     return status_result("COPY");
   }
   const auto options = with_place(copy.path_span, [&] { return options_for_file(path, written); });

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""arrow_peers_test.py: tables that pass between eindb and DuckDB by Arrow's C interfaces, within one process.
+"""arrow_peers_test.py: tables that pass between eindb and DuckDB by Arrow's C interfaces, within one process, and between
+eindb and Arrow for JavaScript by files.
 
-DuckDB is the library of its node bindings, installed by npm into a folder of the test's own; the test is skipped where
-npm cannot do that.
+DuckDB is the library of its node bindings. Both are installed by npm into folders of the tests' own; a test is skipped
+where npm cannot do that.
 """
 import ctypes
+import json
 import os
 import shutil
 import subprocess
@@ -19,6 +21,7 @@ import eindb
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from arrow_test import Array, Schema, Stream, new_capsule, take  # noqa: E402
 
+ARROW = "apache-arrow@17.0.0"
 PACKAGE = "@duckdb/node-bindings-linux-x64@1.5.6-r.1"
 
 
@@ -136,6 +139,84 @@ class DuckDbTest(unittest.TestCase):
             "TIMESTAMP '2024-02-29 12:00:00.5' AS f, SUM(5) AS g"))
         self.assertEqual(self.db.execute("SELECT * FROM t").fetchall(),
                          [(1, 2, 1, 1.5, "2024-02-29", "2024-02-29 12:00:00.5", 5)])
+
+
+class JavaScriptTest(unittest.TestCase):
+    """Files and streams of Arrow's IPC format, which apache-arrow of npm writes and reads."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        install(ARROW, folder.name)
+        if not shutil.which("node"):
+            raise unittest.SkipTest("Node is not installed")
+
+    def node(self, program):
+        path = os.path.join(self.folder, "program.mjs")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("import * as arrow from 'apache-arrow'; import * as fs from 'fs';\n" + program)
+        done = subprocess.run(["node", path], cwd=self.folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def rows(self, file):
+        """(types by column, rows) as JavaScript reads them; integers of 64 bits as numbers."""
+        out = self.node(
+            f"const t = arrow.tableFromIPC(fs.readFileSync('{file}'));"
+            "const plain = (key, v) => typeof v === 'bigint' ? Number(v) : v instanceof Uint8Array ? Array.from(v) : v;"
+            "console.log(JSON.stringify([Object.fromEntries(t.schema.fields.map(f => [f.name, String(f.type)])),"
+            " t.toArray().map(r => t.schema.fields.map(f => { const v = r[f.name];"
+            " return v && v.toArray && !(v instanceof Uint8Array) ? Array.from(v.toArray()) : v; }))], plain))")
+        types, rows = json.loads(out)
+        return types, [tuple(row) for row in rows]
+
+    def test_what_it_reads(self):
+        db = eindb.connect()
+        db.execute("SET tile_bytes = 256")
+        values = np.random.default_rng(3).standard_normal((13, 11))
+        db["X"] = values
+        db.execute("CREATE TABLE t (a INTEGER, b TEXT, c REAL, d BLOB)")
+        db.execute("INSERT INTO t VALUES (1, 'one', 1.5, x'00FF'), (NULL, NULL, NULL, NULL), (-3, 'ä', 2, x'')")
+        for ending in ("arrow", "arrows"):
+            db.execute(f"COPY X TO '{self.folder}/x.{ending}'")
+            types, rows = self.rows(f"x.{ending}")
+            self.assertEqual(types, {"i": "Int64", "j": "Int64", "val": "Float64"})
+            self.assertEqual(rows, [(*index, value) for index, value in np.ndenumerate(values)])
+            db.execute(f"COPY t TO '{self.folder}/t.{ending}'")
+            types, rows = self.rows(f"t.{ending}")
+            self.assertEqual(types, {"a": "Int64", "b": "LargeUtf8", "c": "Float64", "d": "LargeBinary"})
+            self.assertEqual(rows, [(1, "one", 1.5, [0, 255]), (None,) * 4, (-3, "ä", 2, [])])
+            db.execute(f"COPY (EINSUM Z[i] = SUM[j](CAST(X[i,j] AS COMPLEX128))) TO '{self.folder}/z.{ending}'")
+            types, rows = self.rows(f"z.{ending}")
+            self.assertEqual(types["val"], "FixedSizeList[2]<Float64>")
+            np.testing.assert_allclose([row[1] for row in rows], [[value, 0] for value in values.sum(1)], rtol=1e-12)
+
+    def test_what_it_writes(self):
+        self.node("""
+            const column = (type, values) => arrow.vectorFromArray(values, type);
+            const table = new arrow.Table({
+              i: column(new arrow.Int32(), [0, 2, 1]), key: column(new arrow.Dictionary(new arrow.Utf8(), new arrow.Int8()), ['b', 'a', 'b']),
+              day: column(new arrow.DateDay(), [new Date('2024-01-01'), new Date('2024-01-02'), new Date('2024-01-01')]),
+              at: column(new arrow.TimestampMillisecond(), [0, 1500, -1]), small: column(new arrow.Float32(), [0.5, null, -2]),
+              truth: column(new arrow.Bool(), [true, false, null]), text: column(new arrow.Utf8(), ['', 'ä', null]),
+              val: column(new arrow.Float64(), [1, 2, 3])});
+            for (const kind of ['file', 'stream']) fs.writeFileSync(kind, arrow.tableToIPC(table, kind));
+            const part = n => new arrow.Table({i: column(new arrow.Uint8(), [n]), val: column(new arrow.Int16(), [10 * n])});
+            fs.writeFileSync('parts', arrow.tableToIPC(part(0).concat(part(3)).concat(part(1)), 'file'));""")
+        db = eindb.connect()
+        for kind, form in (("file", "arrow"), ("stream", "arrows"), ("file", "arrows")):
+            db.execute("CREATE OR REPLACE TENSOR X (i 3, key IN ('a', 'b'), day IN ('2024-01-01', '2024-01-02'))")
+            db.execute("DROP TABLE IF EXISTS t")
+            db.execute("CREATE TABLE t (i, key, day, at, small, truth, text, val)")
+            db.execute(f"COPY t FROM '{self.folder}/{kind}' (FORMAT {form})")
+            self.assertEqual(db.execute("SELECT * FROM t").fetchall(),
+                             [(0, "b", "2024-01-01", "1970-01-01 00:00:00", 0.5, 1, "", 1),
+                              (2, "a", "2024-01-02", "1970-01-01 00:00:01.5", None, 0, "ä", 2),
+                              (1, "b", "2024-01-01", "1969-12-31 23:59:59.999", -2, None, None, 3)])
+        db.execute(f"COPY Parts FROM '{self.folder}/parts' (FORMAT arrow)")
+        self.assertEqual((db["Parts"].numpy().tolist(), db["Parts"].labels), ([0, 10, 0, 30], ("i",)))
 
 
 if __name__ == "__main__":
