@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "storage/formats/compression.hpp"
 #include "storage/files/output_file.hpp"
 #include "storage/formats/byte_progress.hpp"
+#include "storage/formats/compression.hpp"
 
 namespace eindb {
 

@@ -133,7 +133,7 @@ class Files(Client):
 
     def test_every_format_goes_there_and_back(self):
         os.makedirs(os.path.join(self.files, "deep", "er"), exist_ok=True)
-        for name in ("x.npy", "x.npz", "x.safetensors", "x.h5", "x.csv", "deep/er/x.npy", f"{self.files}/abs.npy"):
+        for name in ("x.npy", "x.npz", "x.safetensors", "x.h5", "x.nc", "x.zarr", "x.arrow", "x.csv", "deep/er/x.npy", f"{self.files}/abs.npy"):
             self.ada.execute(f"COPY X TO '{name}'")
             self.assertTrue(os.path.exists(os.path.join(self.files, name)), name)
             self.ada.execute(f"COPY back FROM '{name}'")
@@ -154,6 +154,20 @@ class Files(Client):
         with open(os.path.join(self.files, "t.jsonl")) as file:
             self.assertEqual(len(file.readlines()), 2)
         self.assertFalse([name for name in os.listdir(self.files) if ".tmp-" in name])
+
+    def test_directories_are_not_sent(self):
+        for statement in ("COPY X TO STDOUT (FORMAT zarr)", "COPY X FROM STDIN (FORMAT zarr)"):
+            with self.assertRaisesRegex(psycopg.Error, "is of directories, which are not sent"):
+                self.ada.execute(statement)
+            self.ada = self.connect(user="ada", password="a")
+        for name in ("../x.zarr", "/tmp/x.zarr"):
+            with self.assertRaisesRegex(psycopg.Error, "not in the server's directory of files"):
+                self.ada.execute(f"COPY X TO '{name}'")
+            self.ada = self.connect(user="ada", password="a")
+        os.symlink(self.folder.name, os.path.join(self.files, "link.zarr"))
+        with self.assertRaisesRegex(psycopg.Error, "is a symbolic link"):
+            self.ada.execute("COPY back FROM 'link.zarr'")
+        os.remove(os.path.join(self.files, "link.zarr"))
 
     def test_nothing_leads_out(self):
         os.symlink(self.outside, os.path.join(self.files, "link.csv"))
