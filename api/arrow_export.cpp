@@ -128,7 +128,7 @@ void export_tensor(const TensorRelation& tensor, ArrowBytes values, ArrowSchema&
   field.metadata = {{"ARROW:extension:name", "arrow.fixed_shape_tensor"}, {"ARROW:extension:metadata", about.dump()}};
   field.children.push_back({"item", tensor.dtype == DType::Int64 ? "l" : is_single ? "f" : "g"});
   ArrowOwned<ArrowSchema> made;
-  hand_over(field, *made.get());
+  hand_over(field, *made.raw());
   hand_over(ArrowValues{.length = length,
                         .null_count = 0,
                         .buffers = {{}},
@@ -136,7 +136,7 @@ void export_tensor(const TensorRelation& tensor, ArrowBytes values, ArrowSchema&
                                       .null_count = 0,
                                       .buffers = {{}, std::move(values)}}}},
             array);
-  schema = std::exchange(*made.get(), {});
+  schema = std::exchange(*made.raw(), {});
 }
 
 }  // namespace eindb

@@ -89,21 +89,21 @@ ArrowBatches::ArrowBatches(ArrowArrayStream& stream) : stream_(stream) {
   if (stream_->get_schema == nullptr || stream_->get_next == nullptr)
     throw Error(ErrorKind::Corrupt, "a stream of Arrow lacks a callback");
   ArrowSchema schema{};
-  if (const int code = stream_->get_schema(stream_.get(), &schema); code != 0) fail(code);
+  if (const int code = stream_->get_schema(stream_.raw(), &schema); code != 0) fail(code);
   const ArrowOwned<ArrowSchema> owned(schema);
   if (!owned) throw Error(ErrorKind::Corrupt, "a stream of Arrow has no schema");
   field_ = field_of(*owned, 0);
 }
 
 void ArrowBatches::fail(int code) {
-  const auto* text = stream_->get_last_error == nullptr ? nullptr : stream_->get_last_error(stream_.get());
+  const auto* text = stream_->get_last_error == nullptr ? nullptr : stream_->get_last_error(stream_.raw());
   throw Error(ErrorKind::Io,
               "a stream of Arrow failed: " + std::string(text == nullptr ? std::strerror(code) : text).substr(0, 1000));
 }
 
 std::optional<ArrowValues> ArrowBatches::next() {
   ArrowArray array{};
-  if (const int code = stream_->get_next(stream_.get(), &array); code != 0) fail(code);
+  if (const int code = stream_->get_next(stream_.raw(), &array); code != 0) fail(code);
   ArrowOwned<ArrowArray> owned(array);
   if (!owned) return std::nullopt;
   auto values = values_of(*owned, field_);

@@ -94,12 +94,12 @@ struct SingleBatch {
 
 int single_schema(ArrowArrayStream* stream, ArrowSchema* out) {
   auto& held = *static_cast<SingleBatch*>(stream->private_data);
-  *out = std::exchange(*held.schema.get(), {});
+  *out = std::exchange(*held.schema.raw(), {});
   return 0;
 }
 int single_next(ArrowArrayStream* stream, ArrowArray* out) {
   auto& held = *static_cast<SingleBatch*>(stream->private_data);
-  *out = std::exchange(*held.array.get(), {});
+  *out = std::exchange(*held.array.raw(), {});
   return 0;
 }
 const char* single_error(ArrowArrayStream* /*stream*/) { return nullptr; }

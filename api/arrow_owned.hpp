@@ -20,7 +20,7 @@ class ArrowOwned {
   ArrowOwned(const ArrowOwned&) = delete;
   ArrowOwned& operator=(const ArrowOwned&) = delete;
 
-  T* get() { return &held_; }
+  T* raw() { return &held_; }
   const T& operator*() const { return held_; }
   const T* operator->() const { return &held_; }
   explicit operator bool() const { return held_.release != nullptr; }

@@ -32,9 +32,9 @@ bool TablePosition::takes_table() const {
 }
 
 bool has_file_extension(std::string_view name) {
-  constexpr std::array<std::string_view, 16> kExtensions{
-      ".csv", ".tsv", ".npy", ".npz",   ".safetensors", ".h5",      ".hdf5",  ".nc",
-      ".coo", ".tns", ".mtx", ".jsonl", ".json",        ".parquet", ".arrow", ".feather"};
+  constexpr std::array<std::string_view, 18> kExtensions{
+      ".csv", ".tsv", ".npy",   ".npz",  ".safetensors", ".h5",    ".hdf5",    ".nc",     ".coo",
+      ".tns", ".mtx", ".jsonl", ".json", ".parquet",     ".arrow", ".feather", ".arrows", ".zarr"};
   const auto dot = name.rfind('.');
   return dot != std::string_view::npos &&
          std::any_of(kExtensions.begin(), kExtensions.end(),

@@ -18,7 +18,9 @@ constexpr std::int64_t kMostMetadata = std::int64_t{64} << 20U;
 constexpr std::size_t kMostFields = 100'000;
 constexpr int kDeepestField = 16;
 constexpr std::uint32_t kContinuation = 0xFFFFFFFF;
-enum HeaderType : std::uint8_t { kSchemaMessage = 1, kDictionaryMessage = 2, kBatchMessage = 3 };
+constexpr std::uint8_t kSchemaMessage = 1;
+constexpr std::uint8_t kDictionaryMessage = 2;
+constexpr std::uint8_t kBatchMessage = 3;
 
 constexpr const char* kDictionaryId = "eindb:dictionary";  // of a field of ours: the number of its dictionary
 

@@ -167,7 +167,7 @@ class ArrowCells final : public CellSource {
     fail(value_, "has no number", "integers have no NaN: fill what is missing");
   }
 
-  CellValue complex_number(const ArrowColumn& column) {
+  CellValue complex_number(const ArrowColumn& column) const {
     const auto& parts = column.parts().front();
     const auto part = [&](std::int64_t n) {
       const auto cell = parts.cell(2 * row_ + n);

@@ -197,6 +197,12 @@ class Cursor:
             self.connection._open()
             return self._result.arrow_stream(_ARROW_ROWS, self.connection._lock)
 
+    def __arrow_c_schema__(self):
+        """The columns of an EINSUM's cells. Those of other rows are known with the rows: raises ProgrammingError."""
+        if not self._checked().is_tensor:
+            raise errors.ProgrammingError("columns of SQL have their types with their rows: take __arrow_c_stream__")
+        return self._result.arrow_schema()
+
     def _repr_html_(self):
         """The rows that come next as a table for notebooks, and how many there are behind them; a plan as its text."""
         if not self._has_rows():

@@ -137,6 +137,10 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
         """The cells as rows of Arrow, batch by batch: a column for each label, of names text, days or times, and val."""
         return self._run_whole().arrow_stream(65_536, self._connection._lock)
 
+    def __arrow_c_schema__(self):
+        """The columns of __arrow_c_stream__."""
+        return self._run_whole().arrow_schema()
+
     def _run_whole(self):
         indices = ",".join(self.labels)
         statement = f"EINSUM {self.name}[{indices}] = {self.name}[{indices}]"

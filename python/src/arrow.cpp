@@ -98,7 +98,7 @@ void release_guarded(ArrowArrayStream* stream) {
 }
 
 // The array on the memory of what was handed over, or of a copy; read-only, as other libraries may read it, too.
-py::array array_of(eindb::ArrowTensor tensor) {
+py::array array_of(const eindb::ArrowTensor& tensor) {
   const auto& view = tensor.view();
   auto owner = std::make_unique<eindb::ArrowTensor>(tensor);
   const py::capsule keeper(owner.get(), [](void* held) { delete static_cast<eindb::ArrowTensor*>(held); });
@@ -127,9 +127,12 @@ py::object guarded_stream_capsule(ArrowArrayStream& stream, py::object lock, py:
   return stream_capsule(outer);
 }
 
+py::object schema_capsule(ArrowSchema& schema) {
+  return capsule_of(schema, kSchema, [](PyObject* capsule) { destroy_capsule<ArrowSchema>(capsule, kSchema); });
+}
+
 py::tuple array_capsules(ArrowSchema& schema, ArrowArray& array) {
-  auto of_schema =
-      capsule_of(schema, kSchema, [](PyObject* capsule) { destroy_capsule<ArrowSchema>(capsule, kSchema); });
+  auto of_schema = schema_capsule(schema);
   auto of_array = capsule_of(array, kArray, [](PyObject* capsule) { destroy_capsule<ArrowArray>(capsule, kArray); });
   return py::make_tuple(std::move(of_schema), std::move(of_array));
 }
@@ -171,11 +174,11 @@ void define_arrow(py::module_& module) {
                              })
       .def("array", [](PythonArrow& arrow) {
         auto input = arrow.take();
-        auto tensor = [&] {
+        const auto tensor = [&] {
           const py::gil_scoped_release release;
           return std::move(input).tensor();
         }();
-        return array_of(std::move(tensor));
+        return array_of(tensor);
       });
 }
 

@@ -15,6 +15,7 @@ namespace py = pybind11;
 py::object stream_capsule(ArrowArrayStream& stream);
 /// The same for a stream that reads from a database: `lock` is entered for each call, and `kept` lives as long.
 py::object guarded_stream_capsule(ArrowArrayStream& stream, py::object lock, py::object kept);
+py::object schema_capsule(ArrowSchema& schema);
 py::tuple array_capsules(ArrowSchema& schema, ArrowArray& array);
 
 /// Rows or an array that another library hands over.

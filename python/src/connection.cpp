@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -47,6 +48,17 @@ class PythonResult {
     }
     if (result_.is_tensor()) return stream_capsule(stream);
     return guarded_stream_capsule(stream, std::move(lock), kept_);
+  }
+
+  // The type of the rows of a tensor's cells.
+  py::object arrow_schema() const {
+    ArrowArrayStream stream{};
+    ArrowSchema schema{};
+    result_.tensor().to_arrow(stream, 1);
+    const auto code = stream.get_schema(&stream, &schema);
+    stream.release(&stream);
+    if (code != 0) throw std::bad_alloc();
+    return schema_capsule(schema);
   }
 
   // The tensor as (schema, array) of the extension arrow.fixed_shape_tensor.
@@ -253,6 +265,7 @@ void define_connection(py::module_& module) {
       .def("fetch", &PythonResult::fetch)
       .def("array", &PythonResult::array)
       .def("arrow_stream", &PythonResult::arrow_stream)
+      .def("arrow_schema", &PythonResult::arrow_schema)
       .def("arrow_tensor", &PythonResult::arrow_tensor);
   py::class_<PythonConnection>(module, "Connection")
       .def(py::init<const std::string&, bool>())

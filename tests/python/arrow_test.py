@@ -461,6 +461,12 @@ class Results(ArrowTest):
             self.db.execute("SELECT 1").__arrow_c_stream__()
             self.db["X"].arrow().__arrow_c_array__()
             self.db["X"].arrow().__arrow_c_schema__()
+        schema = take(self.db["X"].__arrow_c_schema__(), b"arrow_schema", Schema)
+        self.assertEqual([schema.children[n].contents.name for n in range(schema.n_children)], [b"i", b"j", b"val"])
+        release(schema)
+        self.db.execute("EINSUM Z[i] = SUM[j](X[i,j])").__arrow_c_schema__()
+        with self.assertRaises(eindb.ProgrammingError):
+            self.db.execute("SELECT 1").__arrow_c_schema__()
 
     def test_a_stream_outlives_its_connection(self):
         other = eindb.connect()
