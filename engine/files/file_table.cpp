@@ -163,7 +163,7 @@ std::shared_ptr<void> show_array(BlockSource& file, const FilePath& path, const 
   };
   return std::make_shared<VisibleTable>(session.database.connection(),
                                         TensorTable{.name = name,
-                                                    .labels = default_labels(file.shape().rank()),
+                                                    .labels = usable_labels(file.labels(), file.shape().rank()),
                                                     .dtype = file.dtype(),
                                                     .grid = grid,
                                                     .tiles = std::make_shared<HeldTileReader>(std::move(held))});

@@ -1,5 +1,9 @@
 #include "engine/files/tensor_import.hpp"
 
+#include <algorithm>
+#include <set>
+
+#include "catalog/tensor_info.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/formats/gguf_reader.hpp"
@@ -162,6 +166,15 @@ std::vector<FileTensor> of_hdf5(const FilePath& path, const Hdf5Terms& terms) {
 }
 
 }  // namespace
+
+std::vector<std::string> usable_labels(const std::vector<std::string>& labels, std::size_t rank) {
+  const std::set<std::string> distinct(labels.begin(), labels.end());
+  const bool usable = labels.size() == rank && distinct.size() == labels.size() &&
+                      std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
+                        return !label.empty() && label.size() <= kMaxNameLength && label.find('\0') == label.npos;
+                      });
+  return usable ? labels : default_labels(rank);
+}
 
 std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format, const ByteProgress& progress,
                                         const Hdf5Terms& hdf5) {

@@ -57,6 +57,9 @@ std::unique_ptr<BlockSource> open_zarr(const FilePath& path, const std::string& 
 std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,
                                       const Cancellation& cancellation);
 
+/// The labels from a file, if they are valid and distinct, one per dimension; otherwise the default ones.
+std::vector<std::string> usable_labels(const std::vector<std::string>& labels, std::size_t rank);
+
 /// A tensor in a file.
 struct FileTensor {
   std::string name;                ///< by which the options TENSOR and MEMBER find it; empty in a file of one array

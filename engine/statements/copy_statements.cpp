@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <set>
 #include <string_view>
 
 #include "common/check.hpp"
@@ -33,16 +32,6 @@
 
 namespace eindb {
 namespace {
-
-// The labels from a file, if they are valid and distinct; otherwise the default ones.
-std::vector<std::string> usable_labels(const std::vector<std::string>& labels, std::size_t rank) {
-  const std::set<std::string> distinct(labels.begin(), labels.end());
-  const bool usable = labels.size() == rank && distinct.size() == labels.size() &&
-                      std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
-                        return !label.empty() && label.size() <= kMaxNameLength && label.find('\0') == label.npos;
-                      });
-  return usable ? labels : default_labels(rank);
-}
 
 // Where the file is read at the least cost in some tiles, those, if they are about as large as tiles are.
 std::optional<Partition> natural_partition(const BlockSource& file, const Settings& settings) {
