@@ -80,7 +80,7 @@ class Install(unittest.TestCase):
         pieces = re.findall(r"^```cpp\n(.*?)^```", Path(f"{SOURCE}/docs/cpp.md").read_text(), re.M | re.S)
         self.assertGreater(len(pieces), 5)
         source = self.root / "guide.cpp"
-        source.write_text("#include <eindb/eindb.hpp>\n#include <iostream>\n#include <thread>\n#include <vector>\n"
+        source.write_text("#include <eindb/arrow.hpp>\n#include <eindb/eindb.hpp>\n#include <iostream>\n#include <thread>\n#include <vector>\n"
                           'int main() {\n  eindb::Connection db(":memory:");\n' +
                           "".join("{\n" + piece + "}\n" for piece in pieces) + "}\n")
         pc = next(self.prefix.rglob("eindb.pc")).parent
@@ -104,6 +104,7 @@ class Install(unittest.TestCase):
         names = [line.split(" ", 2)[2] for line in symbols]
         self.assertIn("eindb::Connection::cancel()", [name.split("@")[0] for name in names])
         public = ("eindb::Connection::", "eindb::Statement::", "eindb::QueryResult::", "eindb::TensorResult::",
+                  "eindb::ArrowInput::", "eindb::ArrowTensor::",
                   "eindb::Exception::", "eindb::detail::", "eindb::to_string(", "eindb::library_version(",
                   "typeinfo for eindb::Exception", "typeinfo name for eindb::Exception", "vtable for eindb::Exception")
         self.assertEqual([name for name in names if not name.startswith(public)], [])
