@@ -216,7 +216,7 @@ const std::vector<OptionRow>& option_rows() {
       {"dtype", apply_dtype, {FileFormat::Safetensors}, false},
       {"chunked", apply_chunked, {FileFormat::Hdf5, FileFormat::Netcdf}, false},
       {"overwrite", apply_overwrite, kOverwritten, false},
-      {"raw", apply_raw, {FileFormat::Hdf5, FileFormat::Netcdf}, true, false},
+      {"raw", apply_raw, {FileFormat::Hdf5, FileFormat::Netcdf, FileFormat::Zarr}, true, false},
       {"version", apply_version, {FileFormat::Zarr}, false},
       {"chunks", apply_chunks, {FileFormat::Zarr}, false},
   };

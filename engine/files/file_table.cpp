@@ -177,7 +177,7 @@ std::unique_ptr<BlockSource> open_array(const FilePath& path, std::string_view e
                 std::nullopt, "read it into a tensor: COPY X FROM 'file'");
   if (extension == ".npz") return open_npz(path, "", {}, [&](std::int64_t, std::int64_t) { cancellation.check(); });
   if (extension == ".safetensors") return open_safetensors(path, "", {});
-  if (extension == ".zarr") return open_zarr(path, "", session.user.settings.memory_limit());
+  if (extension == ".zarr") return open_zarr(path, "", PackedValues::Unpack, session.user.settings.memory_limit());
   return open_hdf5(path, "", PackedValues::Unpack, session.user.settings.memory_limit(), cancellation);
 }
 

@@ -135,14 +135,14 @@ std::vector<FileTensor> of_gguf(const FilePath& path) {
   return out;
 }
 
-std::vector<FileTensor> of_zarr(const FilePath& path, std::int64_t memory_limit) {
+std::vector<FileTensor> of_zarr(const FilePath& path, const Hdf5Terms& terms) {
   std::vector<FileTensor> out;
   for (auto& entry : zarr_arrays(InputDirectory(path))) {
-    auto open = [=, name = entry.name] { return open_zarr(path, name, memory_limit); };
+    auto open = [=, name = entry.name] { return open_zarr(path, name, terms.values, terms.memory_limit); };
     const auto& array = entry.array;
     out.push_back({.name = std::move(entry.name),
                    .file_type = array ? array->file_type : "",
-                   .type = array ? std::optional(array->element.type()) : std::nullopt,
+                   .type = array ? std::optional(array->type_of(terms.values)) : std::nullopt,
                    .shape = array ? array->shape : Shape({0}),
                    .open = std::move(open)});
   }
@@ -186,7 +186,7 @@ std::vector<FileTensor> tensors_of_file(const FilePath& path, FileFormat format,
     case FileFormat::Gguf: return of_gguf(path);
     case FileFormat::Hdf5:
     case FileFormat::Netcdf: return of_hdf5(path, hdf5);
-    case FileFormat::Zarr: return of_zarr(path, hdf5.memory_limit);
+    case FileFormat::Zarr: return of_zarr(path, hdf5);
     default: break;
   }
   throw Error(ErrorKind::Unsupported, "the tensors of " + path.text() + " cannot be listed", std::nullopt,
@@ -217,8 +217,9 @@ std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& 
   return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, dataset, memory_limit, &cancellation, values);
 }
 
-std::unique_ptr<BlockSource> open_zarr(const FilePath& path, const std::string& name, std::int64_t memory_limit) {
-  return std::make_unique<ReaderBlocks<ZarrReader>>(path, name, memory_limit);
+std::unique_ptr<BlockSource> open_zarr(const FilePath& path, const std::string& name, PackedValues values,
+                                       std::int64_t memory_limit) {
+  return std::make_unique<ReaderBlocks<ZarrReader>>(path, name, memory_limit, values);
 }
 
 std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,

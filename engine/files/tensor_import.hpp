@@ -52,7 +52,8 @@ std::unique_ptr<BlockSource> open_gguf(const FilePath& path, const std::string& 
 std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, PackedValues values,
                                        std::int64_t memory_limit, const Cancellation& cancellation);
 /// Opens an array of a directory of Zarr.
-std::unique_ptr<BlockSource> open_zarr(const FilePath& path, const std::string& name, std::int64_t memory_limit);
+std::unique_ptr<BlockSource> open_zarr(const FilePath& path, const std::string& name, PackedValues values,
+                                       std::int64_t memory_limit);
 /// Opens a matrix. With `as_vector` a file of one column is a vector.
 std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,
                                       const Cancellation& cancellation);

@@ -131,7 +131,8 @@ std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& 
     case FileFormat::Netcdf:
       return open_hdf5(path, options.array.name, options.array.packed_values, settings.memory_limit(),
                        statement.cancellation());
-    case FileFormat::Zarr: return open_zarr(path, options.array.name, settings.memory_limit());
+    case FileFormat::Zarr:
+      return open_zarr(path, options.array.name, options.array.packed_values, settings.memory_limit());
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
     default: break;

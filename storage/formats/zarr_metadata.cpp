@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -219,6 +220,7 @@ void put_fill(ZarrArray& array, T value) {
 /// A JSON null, of version 2, is no value at all: 0 takes its place.
 void read_fill(const ZarrText& text, const json& value, ZarrArray& array) {
   if (value.is_null() && array.version == 2) return;
+  array.has_fill = true;
   const auto& element = array.element;
   switch (element.dtype()) {
     case DType::Int64: return put_fill(array, integer_fill(text, value, element));
@@ -277,6 +279,38 @@ void read_labels(const ZarrText& text, const json* names, const char* key, ZarrA
     return;  // attributes of version 2 are the user's own
   }
   for (const auto& one : *names) array.labels.push_back(one.is_string() ? one.get<std::string>() : std::string());
+}
+
+constexpr std::size_t kMostMissingValues = 64;
+
+/// Attributes are the user's own: what is not as the conventions say means nothing.
+void read_packing(const json& attributes, ZarrArray& array) {
+  if (!attributes.is_object()) return;
+  const auto number = [&](const char* name) -> std::optional<double> {
+    const auto found = attributes.find(name);
+    if (found == attributes.end() || !found->is_number() || !std::isfinite(found->get<double>())) return std::nullopt;
+    return found->get<double>();
+  };
+  array.packing.scale = number("scale_factor");
+  array.packing.offset = number("add_offset");
+  const auto add = [&](const char* name, const json& value) {
+    const bool is_integer = value.is_number_integer() &&
+                            (!value.is_number_unsigned() ||
+                             value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
+    const bool fits = array.element.dtype() == DType::Int64 ? is_integer : value.is_number();
+    if (!fits || array.packing.missing.size() == kMostMissingValues) return;
+    Packing::Missing missing{.real = value.get<double>(), .text = std::string(name) + " " + value.dump()};
+    if (is_integer) missing.integer = value.get<std::int64_t>();
+    if (array.element.dtype() == DType::Float32) missing.real = double{static_cast<float>(missing.real)};
+    array.packing.missing.push_back(std::move(missing));
+  };
+  for (const auto* name : {"_FillValue", "missing_value"}) {
+    const auto found = attributes.find(name);
+    if (found == attributes.end()) continue;
+    if (!found->is_array()) add(name, *found);
+    else
+      for (const auto& one : *found) add(name, one);
+  }
 }
 
 // ---- Codecs --------------------------------------------------------------------------------------------------------
@@ -429,6 +463,7 @@ ZarrArray v3_array(const ZarrText& text) {
     text.refuse("storage transformers", "eindb reads arrays without them");
   read_fill(text, text.member(root, "fill_value"), array);
   read_labels(text, text.optional(root, "dimension_names"), "dimension_names", array);
+  if (const auto* attributes = text.optional(root, "attributes")) read_packing(*attributes, array);
   return array;
 }
 
@@ -480,6 +515,29 @@ std::string zarr_dump(const json& value) { return value.dump(2, ' ', false, json
 
 }  // namespace
 
+Packing ZarrArray::packing_of(PackedValues values) const {
+  const auto stored = element.dtype();
+  Packing out(stored);
+  if (values == PackedValues::Keep || is_complex(stored)) return out;
+  const bool is_packed = packing.scale || packing.offset;
+  if (is_packed) out.set_scale(packing.scale.value_or(1), packing.offset.value_or(0), DType::Float64);
+  for (const auto& missing : packing.missing) out.add_missing(missing);
+  if (!is_packed || !has_fill || version != 2) return out;
+  Packing::Missing missing{.text = "fill_value"};
+  if (stored == DType::Int64) std::memcpy(&missing.integer, fill.data(), sizeof missing.integer);
+  if (stored == DType::Float64) std::memcpy(&missing.real, fill.data(), sizeof missing.real);
+  float single = 0;
+  std::memcpy(&single, fill.data(), sizeof single);
+  if (stored == DType::Float32) missing.real = double{single};
+  out.add_missing(missing);
+  return out;
+}
+
+StoredType ZarrArray::type_of(PackedValues values) const {
+  const auto read = packing_of(values);
+  return read.is_scaled() ? StoredType(read.dtype()) : element.type();
+}
+
 std::int64_t ZarrArray::chunk_bytes() const { return checked_product(chunk) * element.size; }
 
 std::vector<std::int64_t> ZarrArray::files() const {
@@ -523,6 +581,7 @@ ZarrArray parse_zarr_v2(std::string_view zarray, std::string_view zattrs, const 
   if (!zattrs.empty()) {
     const ZarrText attributes(zattrs, name);
     read_labels(attributes, attributes.optional(attributes.root(), kDimensions), kDimensions, array);
+    read_packing(attributes.root(), array);
   }
   return array;
 }

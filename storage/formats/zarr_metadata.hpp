@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "storage/formats/npy_header.hpp"
+#include "storage/formats/packing.hpp"
 #include "storage/formats/zarr_codecs.hpp"
 #include "tensor/shape.hpp"
 
@@ -22,6 +23,13 @@ struct ZarrShards {
   bool index_is_first = false;
 };
 
+/// What attributes say of how stored values stand for those that are meant, by netCDF's and CF's conventions (Packing).
+struct ZarrPacking {
+  std::optional<double> scale;            ///< scale_factor
+  std::optional<double> offset;           ///< add_offset
+  std::vector<Packing::Missing> missing;  ///< _FillValue and missing_value, where they are numbers of the array's type
+};
+
 /// The description of an array of Zarr, version 2 or 3.
 struct ZarrArray {
   int version = 2;
@@ -33,12 +41,18 @@ struct ZarrArray {
   std::vector<std::size_t> order;
   std::vector<ZarrFilter> filters;
   std::array<std::byte, 16> fill{};  ///< a value of element.dtype(), where a chunk is not there
-  std::string labels_key;            ///< where `labels` come from, for messages
-  std::vector<std::string> labels;   ///< of the dimensions, empty where one has none; none at all without names
-  char separator = '.';              ///< in the names of chunks
-  bool has_chunk_prefix = false;     ///< "c/0/1" in place of "0/1"
+  bool has_fill = false;             ///< whether the metadata have such a value
+  ZarrPacking packing;
+  std::string labels_key;           ///< where `labels` come from, for messages
+  std::vector<std::string> labels;  ///< of the dimensions, empty where one has none; none at all without names
+  char separator = '.';             ///< in the names of chunks
+  bool has_chunk_prefix = false;    ///< "c/0/1" in place of "0/1"
   std::optional<ZarrShards> shards;
 
+  /// How its values are read. In version 2 the fill value of packed numbers is a missing one, as xarray writes it.
+  Packing packing_of(PackedValues values) const;
+  /// The type of a tensor that keeps the elements, or the values that are meant.
+  StoredType type_of(PackedValues values) const;
   /// Bytes of a decoded chunk in the encoding of its file.
   std::int64_t chunk_bytes() const;
   /// The number of files, of chunks or of shards, along each dimension.

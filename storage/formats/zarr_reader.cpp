@@ -36,10 +36,13 @@ std::int64_t offset_of(const std::vector<std::int64_t>& at, const std::vector<st
 
 }  // namespace
 
-ZarrReader::ZarrReader(const FilePath& path, const std::string& name, std::int64_t memory_limit) : store_(path) {
+ZarrReader::ZarrReader(const FilePath& path, const std::string& name, std::int64_t memory_limit, PackedValues packed)
+    : store_(path) {
   choose(name);
+  packing_ = array_.packing_of(packed);
   check_chunks(memory_limit);
-  const auto values = checked_multiply(checked_product(array_.chunk), static_cast<std::int64_t>(size_of(dtype())));
+  const auto values =
+      checked_multiply(checked_product(array_.chunk), static_cast<std::int64_t>(size_of(stored_dtype())));
   most_kept_ = static_cast<std::size_t>(
       std::clamp<std::int64_t>(memory_limit / kShareOfKeptChunks / std::max<std::int64_t>(values, 1), 1, kMostKept));
 }
@@ -63,7 +66,8 @@ void ZarrReader::choose(const std::string& name) {
 }
 
 void ZarrReader::check_chunks(std::int64_t memory_limit) const {
-  const auto values = checked_multiply(checked_product(array_.chunk), static_cast<std::int64_t>(size_of(dtype())));
+  const auto values =
+      checked_multiply(checked_product(array_.chunk), static_cast<std::int64_t>(size_of(stored_dtype())));
   if (std::max(values, array_.chunk_bytes()) <= memory_limit / kShareOfChunk) return;
   throw Error(ErrorKind::MemoryLimit,
               store_.path() + " has chunks of " + std::to_string(std::max(values, array_.chunk_bytes())) +
@@ -180,10 +184,10 @@ TilePtr ZarrReader::chunk(const std::vector<std::int64_t>& key) {
 }
 
 Tile ZarrReader::filled(const Shape& extents) const {
-  const auto size = size_of(dtype());
+  const auto size = size_of(stored_dtype());
   const auto is_zero = [](std::byte one) { return one == std::byte{}; };
-  if (std::all_of(array_.fill.begin(), array_.fill.end(), is_zero)) return Tile::zeros(dtype(), extents);
-  auto tile = Tile::uninitialized(dtype(), extents);
+  if (std::all_of(array_.fill.begin(), array_.fill.end(), is_zero)) return Tile::zeros(stored_dtype(), extents);
+  auto tile = Tile::uninitialized(stored_dtype(), extents);
   const auto bytes = tile.mutable_bytes();
   for (std::size_t at = 0; at < bytes.size(); at += size) std::memcpy(bytes.data() + at, array_.fill.data(), size);
   return tile;
@@ -204,7 +208,7 @@ void ZarrReader::copy_chunk(const std::vector<std::int64_t>& key, const std::vec
     to[d] = low - begin[d];
     extents[d] = high - low;
   }
-  const auto size = size_of(dtype());
+  const auto size = size_of(stored_dtype());
   const auto source_strides = source->shape().row_major_strides();
   const auto strides = tile.shape().row_major_strides();
   copy_block(tile.mutable_bytes().data() + offset_of(to, strides) * static_cast<std::int64_t>(size), strides,
@@ -213,8 +217,8 @@ void ZarrReader::copy_chunk(const std::vector<std::int64_t>& key, const std::vec
 }
 
 Tile ZarrReader::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {
+  if (extents.element_count() == 0) return Tile::zeros(dtype(), extents);
   auto tile = filled(extents);
-  if (extents.element_count() == 0) return tile;
   std::vector<std::int64_t> first;
   std::vector<std::int64_t> counts;
   for (std::size_t d = 0; d < extents.rank(); ++d) {
@@ -228,7 +232,7 @@ Tile ZarrReader::read_block(const std::vector<std::int64_t>& begin, const Shape&
     for (std::size_t d = 0; d < key.size(); ++d) key[d] += first[d];
     copy_chunk(key, begin, tile);
   } while (next_index(at, counts));
-  return tile;
+  return packing_.unpack(std::move(tile), zarr_path(store_.path(), name_));
 }
 
 }  // namespace eindb

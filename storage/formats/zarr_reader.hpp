@@ -22,11 +22,12 @@ class ZarrReader {
   /// Opens the array `name`, a path below the directory, or, if that is empty, the only one; the directory may be the
   /// array. A chunk may have up to a quarter of `memory_limit` bytes, and an eighth of it keeps chunks. Error{Io} for a
   /// path that cannot be read; the errors of zarr_arrays, of the metadata, and of choose_array.
-  ZarrReader(const FilePath& path, const std::string& name, std::int64_t memory_limit);
+  ZarrReader(const FilePath& path, const std::string& name, std::int64_t memory_limit,
+             PackedValues values = PackedValues::Unpack);
 
-  DType dtype() const { return array_.element.dtype(); }
+  DType dtype() const { return packing_.dtype(); }
   /// That of a tensor which keeps the file's elements.
-  StoredType type() const { return array_.element.type(); }
+  StoredType type() const { return packing_.is_scaled() ? StoredType(packing_.dtype()) : array_.element.type(); }
   const Shape& shape() const { return array_.shape; }
   /// The names of dimensions that the file has; empty without, or where one has none.
   const std::vector<std::string>& labels() const { return array_.labels; }
@@ -34,10 +35,11 @@ class ZarrReader {
   std::optional<Partition> chunk_partition() const;
 
   /// The block of `extents` at `begin`, which must lie within shape(). Error{Corrupt} for chunks that do not decode;
-  /// Error{Value} for an unsigned integer beyond INT64.
+  /// Error{Value} for an unsigned integer beyond INT64, and for missing cells of integers.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents);
 
  private:
+  DType stored_dtype() const { return array_.element.dtype(); }
   struct Kept {
     std::vector<std::int64_t> key;
     TilePtr tile;  // null: the chunk is not there
@@ -61,6 +63,7 @@ class ZarrReader {
   InputDirectory store_;
   std::string name_;
   ZarrArray array_;
+  Packing packing_;
   std::size_t most_kept_ = 1;
   std::list<Kept> kept_;  // the one used last first
   std::optional<Shard> shard_;

@@ -293,6 +293,25 @@ class Version2(ZarrTest):
         self.assertIn("consolidated metadata", self.failure("COPY t FROM 'd.zarr' (MEMBER 't'); COPY t TO 'd.zarr' (MEMBER 'u')"))
 
 
+    def test_packed_values(self):
+        import xarray
+
+        data = xarray.Dataset({"t": (("x",), np.array([1.5, np.nan, -2.0, 0.25]))})
+        packed = {"dtype": "i2", "scale_factor": 0.25, "add_offset": 1.0, "_FillValue": -999}
+        data.to_zarr(str(self.folder / "p.zarr"), encoding={"t": packed}, consolidated=False)
+        self.assert_same(self.imported("'p.zarr' (MEMBER 't')"), data["t"].values)
+        self.assert_same(self.imported("'p.zarr' (MEMBER 't', RAW)"), np.array([2, -999, -12, -3], "i2"))
+        self.assertIn("t,FLOAT64,[4],4,<i2", self.run_eindb("SHOW TENSORS IN 'p.zarr'"))
+        self.assertIn("t,INT16,[4],4,<i2", self.run_eindb("SHOW TENSORS IN 'p.zarr' (RAW)"))
+        made = zarr.open_array(str(self.folder / "m.zarr"), mode="w", shape=(3,), dtype="i4", fill_value=0)
+        made[...] = [5, -1, 7]
+        made.attrs["missing_value"] = [-1, -2]
+        self.assertIn("has missing cells (missing_value -1)", self.failure("COPY X FROM 'm.zarr'"))
+        self.assert_same(self.imported("'m.zarr' (RAW)"), np.array([5, -1, 7], "i4"))
+        made.attrs.update({"missing_value": "none", "scale_factor": "wide", "add_offset": None, "_FillValue": {}})
+        self.assert_same(self.imported("'m.zarr'"), np.array([5, -1, 7], "i4"))
+
+
 class Version3(ZarrTest):
     CHAINS = ([codec("bytes", endian="little")], [codec("bytes", endian="big")],
               [codec("bytes", endian="little"), codec("gzip", level=5)],
