@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-/// What a schema of ours points to.
+/// The texts and the children that a schema of ours points to.
 struct HeldSchema {
   std::string format;
   std::string name;

@@ -1,4 +1,4 @@
-// What the public header has of Arrow that comes from others: rows to be loaded, and arrays as tensors.
+// Rows that are loaded and arrays that are tensors, as others hand them over by Arrow.
 
 #include "api/arrow_input.hpp"
 

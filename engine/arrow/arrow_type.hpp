@@ -39,7 +39,7 @@ struct ArrowType {
   std::vector<std::string> dim_names;
 };
 
-/// What a column of the field is. Error{Corrupt} for a field that is not as the specification says, Error{Unsupported}
+/// The type of the field's column. Error{Corrupt} for a field that is not as the specification says, Error{Unsupported}
 /// for types that neither numbers nor texts nor times are made of.
 ArrowType arrow_type(const ArrowField& field);
 

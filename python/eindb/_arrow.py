@@ -9,7 +9,7 @@ def has_arrow(value):
 
 
 def input_of(value):
-    """What the object hands over, a stream if it can."""
+    """The object's rows or array, by a stream if it has one."""
     if hasattr(value, "__arrow_c_stream__"):
         return _eindb.ArrowInput.of_stream(value.__arrow_c_stream__())
     return _eindb.ArrowInput.of_array(*value.__arrow_c_array__())

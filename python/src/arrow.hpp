@@ -10,8 +10,8 @@ namespace eindb_python {
 
 namespace py = pybind11;
 
-/// What the PyCapsule interface of Arrow passes: capsules that own a struct and release it if nobody has taken it. All
-/// of these take over what they are given.
+/// Capsules as the PyCapsule interface of Arrow passes them: each owns a struct, and releases it if nobody has taken
+/// it. All of these take over what they are given.
 py::object stream_capsule(ArrowArrayStream& stream);
 /// The same for a stream that reads from a database: `lock` is entered for each call, and `kept` lives as long.
 py::object guarded_stream_capsule(ArrowArrayStream& stream, py::object lock, py::object kept);

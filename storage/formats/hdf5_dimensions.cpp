@@ -62,7 +62,7 @@ class DimensionLists {
   DimensionLists(const DimensionLists&) = delete;
   DimensionLists& operator=(const DimensionLists&) = delete;
 
-  /// What the first reference of the dimension refers to.
+  /// The name of the object that the first reference of the dimension refers to.
   std::string name(hid_t dataset, std::size_t dimension) const {
     if (!is_read_ || lists_[dimension].len < 1 || lists_[dimension].p == nullptr) return {};
     const Hdf5Handle scale(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, lists_[dimension].p), H5Oclose);

@@ -10,7 +10,7 @@
 
 namespace eindb {
 
-/// What a chunk's bytes have gone through, one after the other, before they were written.
+/// A step that a chunk's bytes have gone through before they were written.
 enum class ZarrFilter : std::uint8_t {
   Blosc,   ///< a buffer of c-blosc, of whichever compressor
   Zstd,    ///< a frame of zstd

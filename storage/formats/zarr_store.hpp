@@ -10,8 +10,8 @@
 
 namespace eindb {
 
-/// What the directory `name` of a Zarr store is, or the store itself with an empty one; nullopt if it has no metadata.
-/// The errors of parse_zarr_v2 and parse_zarr_v3; Error{Unsupported} for metadata above 8 MiB.
+/// The metadata of the directory `name` of a Zarr store, or of the store itself with an empty one; nullopt if it has no
+/// metadata. The errors of parse_zarr_v2 and parse_zarr_v3; Error{Unsupported} for metadata above 8 MiB.
 std::optional<ZarrNode> zarr_node(const InputDirectory& store, const std::string& name);
 
 /// A path below a directory of the store: "group" and "x" give "group/x", an empty one "x".

@@ -19,7 +19,7 @@ import numpy as np
 import eindb
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arrow_test import Array, Schema, Stream, new_capsule, take  # noqa: E402
+from arrow_structs import Array, Schema, Stream, new_capsule, take  # noqa: E402
 
 ARROW = "apache-arrow@17.0.0"
 PACKAGE = "@duckdb/node-bindings-linux-x64@1.5.6-r.1"

@@ -419,9 +419,9 @@ class EINDB_API ArrowTensor {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// What another library of the program hands over by Arrow's C interfaces (eindb/arrow.hpp): rows of columns, or an
-/// array of numbers. What it says of itself is checked, with Exception{Corrupt} and {Unsupported}; that its buffers are
-/// as long as that cannot be. Used once, by one thread.
+/// Rows of columns, or an array of numbers, that another library of the program hands over by Arrow's C interfaces
+/// (eindb/arrow.hpp). All that it says of itself is checked, with Exception{Corrupt} and {Unsupported}; that its
+/// buffers are as long as that cannot be. Used once, by one thread.
 class EINDB_API ArrowInput {
  public:
   struct Impl;
