@@ -123,7 +123,7 @@ void read_extension(const ArrowField& field, ArrowType& type) {
     for (const auto& one : parsed["dim_names"]) type.dim_names.push_back(one.is_string() ? one.get<std::string>() : "");
 }
 
-ArrowType type_of(const ArrowField& field, int depth) {
+ArrowType arrow_type_of(const ArrowField& field, int depth) {
   ArrowType type;
   type.name = field.name;
   if (depth > kDeepestArrow) bad_arrow(type.name, "is nested more than 16 deep");
@@ -132,11 +132,11 @@ ArrowType type_of(const ArrowField& field, int depth) {
   const bool has_parts = type.kind == ArrowKind::List || type.kind == ArrowKind::Struct;
   if ((!has_parts && !field.children.empty()) || (type.kind == ArrowKind::List && field.children.size() != 1))
     bad_arrow(type.name, "has " + std::to_string(field.children.size()) + " children");
-  for (const auto& child : field.children) type.parts.push_back(type_of(child, depth + 1));
+  for (const auto& child : field.children) type.parts.push_back(arrow_type_of(child, depth + 1));
   if (!field.dictionary.empty()) {
     if (type.kind != ArrowKind::Signed && type.kind != ArrowKind::Unsigned)
       bad_arrow(type.name, "has a dictionary whose keys are no integers");
-    type.parts.push_back(type_of(field.dictionary.front(), depth + 1));
+    type.parts.push_back(arrow_type_of(field.dictionary.front(), depth + 1));
     if (!type.parts.back().parts.empty()) bad_arrow(type.name, "has a dictionary of no plain values");
     type.kind = ArrowKind::Dictionary;
   }
@@ -150,6 +150,6 @@ void bad_arrow(const std::string& name, const std::string& what) {
   throw Error(ErrorKind::Corrupt, "Arrow's column '" + name.substr(0, 80) + "' " + what);
 }
 
-ArrowType arrow_type(const ArrowField& field) { return type_of(field, 0); }
+ArrowType arrow_type(const ArrowField& field) { return arrow_type_of(field, 0); }
 
 }  // namespace eindb

@@ -22,8 +22,7 @@ namespace eindb {
 namespace {
 
 using flatbuffers::FlatBufferBuilder;
-using flatbuffers::Offset;
-using Table = flatbuffers::Table;
+using FlatOffset = flatbuffers::Offset<flatbuffers::Table>;
 
 constexpr std::string_view kFileMagic = "ARROW1";
 constexpr std::int64_t kBodyAlignment = 64;
@@ -54,21 +53,21 @@ struct BufferPlace {
 };
 
 /// The place of a table's field, by its number in the specification.
-constexpr flatbuffers::voffset_t place(int number) { return static_cast<flatbuffers::voffset_t>(4 + 2 * number); }
+constexpr flatbuffers::voffset_t flat_place(int number) { return static_cast<flatbuffers::voffset_t>(4 + 2 * number); }
 
 template <class F>
-Offset<Table> table(FlatBufferBuilder& builder, const F& fill) {
+FlatOffset made_table(FlatBufferBuilder& builder, const F& fill) {
   const auto start = builder.StartTable();
   fill();
-  return Offset<Table>(builder.EndTable(start));
+  return FlatOffset(builder.EndTable(start));
 }
 
 std::int64_t padded_size(std::int64_t size, std::int64_t alignment) {
   return checked_multiply(ceil_divide(size, alignment), alignment);
 }
 
-std::pair<FlatType, Offset<Table>> flat_type(FlatBufferBuilder& builder, const ArrowField& field) {
-  const auto made = [&](FlatType type, const auto& fill) { return std::pair(type, table(builder, fill)); };
+std::pair<FlatType, FlatOffset> flat_type(FlatBufferBuilder& builder, const ArrowField& field) {
+  const auto made = [&](FlatType type, const auto& fill) { return std::pair(type, made_table(builder, fill)); };
   const auto nothing = [] {};
   const auto& format = field.format;
   if (format == "n") return made(FlatType::Null, nothing);
@@ -77,45 +76,47 @@ std::pair<FlatType, Offset<Table>> flat_type(FlatBufferBuilder& builder, const A
   if (format == "Z") return made(FlatType::LargeBinary, nothing);
   if (format == "l")
     return made(FlatType::Int, [&] {
-      builder.AddElement<std::int32_t>(place(0), 64, 0);
-      builder.AddElement<std::uint8_t>(place(1), 1, 0);
+      builder.AddElement<std::int32_t>(flat_place(0), 64, 0);
+      builder.AddElement<std::uint8_t>(flat_place(1), 1, 0);
     });
   if (format == "f" || format == "g")
-    return made(FlatType::FloatingPoint, [&] { builder.AddElement<std::int16_t>(place(0), format == "f" ? 1 : 2, 0); });
-  if (format == "tdD") return made(FlatType::Date, [&] { builder.AddElement<std::int16_t>(place(0), 0, 1); });
-  if (format == "tss:") return made(FlatType::Timestamp, [&] { builder.AddElement<std::int16_t>(place(0), 0, 0); });
+    return made(FlatType::FloatingPoint,
+                [&] { builder.AddElement<std::int16_t>(flat_place(0), format == "f" ? 1 : 2, 0); });
+  if (format == "tdD") return made(FlatType::Date, [&] { builder.AddElement<std::int16_t>(flat_place(0), 0, 1); });
+  if (format == "tss:")
+    return made(FlatType::Timestamp, [&] { builder.AddElement<std::int16_t>(flat_place(0), 0, 0); });
   CHECK(format == "+w:2", "a column has one of the formats that columns are made in");
-  return made(FlatType::FixedSizeList, [&] { builder.AddElement<std::int32_t>(place(0), 2, 0); });
+  return made(FlatType::FixedSizeList, [&] { builder.AddElement<std::int32_t>(flat_place(0), 2, 0); });
 }
 
-Offset<Table> flat_field(FlatBufferBuilder& builder, const ArrowField& field) {
-  std::vector<Offset<Table>> children;
+FlatOffset flat_field(FlatBufferBuilder& builder, const ArrowField& field) {
+  std::vector<FlatOffset> children;
   for (const auto& child : field.children) children.push_back(flat_field(builder, child));
   const auto list = builder.CreateVector(children);
   const auto name = builder.CreateString(field.name);
   const auto [type, described] = flat_type(builder, field);
-  return table(builder, [&, type = type, described = described] {
-    builder.AddOffset(place(0), name);
-    builder.AddElement<std::uint8_t>(place(1), field.is_nullable ? 1 : 0, 0);
-    builder.AddElement<std::uint8_t>(place(2), static_cast<std::uint8_t>(type), 0);
-    builder.AddOffset(place(3), described);
-    builder.AddOffset(place(5), list);
+  return made_table(builder, [&, type = type, described = described] {
+    builder.AddOffset(flat_place(0), name);
+    builder.AddElement<std::uint8_t>(flat_place(1), field.is_nullable ? 1 : 0, 0);
+    builder.AddElement<std::uint8_t>(flat_place(2), static_cast<std::uint8_t>(type), 0);
+    builder.AddOffset(flat_place(3), described);
+    builder.AddOffset(flat_place(5), list);
   });
 }
 
-Offset<Table> flat_schema(FlatBufferBuilder& builder, const ArrowField& schema) {
-  std::vector<Offset<Table>> fields;
+FlatOffset flat_schema(FlatBufferBuilder& builder, const ArrowField& schema) {
+  std::vector<FlatOffset> fields;
   for (const auto& field : schema.children) fields.push_back(flat_field(builder, field));
   const auto list = builder.CreateVector(fields);
-  return table(builder, [&] { builder.AddOffset(place(1), list); });
+  return made_table(builder, [&] { builder.AddOffset(flat_place(1), list); });
 }
 
-void finish_message(FlatBufferBuilder& builder, std::uint8_t type, Offset<Table> header, std::int64_t body_size) {
-  builder.Finish(table(builder, [&] {
-    builder.AddElement<std::int64_t>(place(3), body_size, 0);
-    builder.AddOffset(place(2), header);
-    builder.AddElement<std::int16_t>(place(0), kVersion5, 0);
-    builder.AddElement<std::uint8_t>(place(1), type, 0);
+void finish_message(FlatBufferBuilder& builder, std::uint8_t type, FlatOffset header, std::int64_t body_size) {
+  builder.Finish(made_table(builder, [&] {
+    builder.AddElement<std::int64_t>(flat_place(3), body_size, 0);
+    builder.AddOffset(flat_place(2), header);
+    builder.AddElement<std::int16_t>(flat_place(0), kVersion5, 0);
+    builder.AddElement<std::uint8_t>(flat_place(1), type, 0);
   }));
 }
 
@@ -170,10 +171,10 @@ void ArrowIpcWriter::write(const ArrowValues& batch) {
   FlatBufferBuilder builder;
   const auto nodes = builder.CreateVectorOfStructs(layout.nodes);
   const auto places = builder.CreateVectorOfStructs(layout.places);
-  const auto header = table(builder, [&] {
-    builder.AddElement<std::int64_t>(place(0), batch.length, 0);
-    builder.AddOffset(place(1), nodes);
-    builder.AddOffset(place(2), places);
+  const auto header = made_table(builder, [&] {
+    builder.AddElement<std::int64_t>(flat_place(0), batch.length, 0);
+    builder.AddOffset(flat_place(1), nodes);
+    builder.AddOffset(flat_place(2), places);
   });
   finish_message(builder, kBatchHeader, header, layout.size);
   const auto offset = written_;
@@ -193,10 +194,10 @@ void ArrowIpcWriter::finish() {
   FlatBufferBuilder builder;
   const auto schema = flat_schema(builder, schema_);
   const auto blocks = builder.CreateVectorOfStructs(blocks_);
-  builder.Finish(table(builder, [&] {
-    builder.AddOffset(place(1), schema);
-    builder.AddOffset(place(3), blocks);
-    builder.AddElement<std::int16_t>(place(0), kVersion5, 0);
+  builder.Finish(made_table(builder, [&] {
+    builder.AddOffset(flat_place(1), schema);
+    builder.AddOffset(flat_place(3), blocks);
+    builder.AddElement<std::int16_t>(flat_place(0), kVersion5, 0);
   }));
   const auto size = static_cast<std::uint32_t>(builder.GetSize());
   append(builder.GetBufferPointer(), size);

@@ -62,7 +62,7 @@ uInt piece_of(std::size_t left) {
   return static_cast<uInt>(std::min<std::size_t>(left, std::numeric_limits<uInt>::max()));
 }
 
-const Bytef* zlib_bytes(const std::byte* bytes) { return reinterpret_cast<const Bytef*>(bytes); }
+const Bytef* zarr_zlib_bytes(const std::byte* bytes) { return reinterpret_cast<const Bytef*>(bytes); }
 
 /// One byte more than the chunk has room, so that a longer one is seen.
 std::vector<std::byte> from_gzip(std::span<const std::byte> bytes, std::size_t size, const std::string& name) {
@@ -73,7 +73,7 @@ std::vector<std::byte> from_gzip(std::span<const std::byte> bytes, std::size_t s
   std::size_t read = 0;
   std::size_t made = 0;
   for (int state = Z_OK; state != Z_STREAM_END;) {
-    stream.next_in = const_cast<Bytef*>(zlib_bytes(bytes.data() + read));  // zlib does not write it
+    stream.next_in = const_cast<Bytef*>(zarr_zlib_bytes(bytes.data() + read));  // zlib does not write it
     stream.avail_in = piece_of(bytes.size() - read);
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + made);
     stream.avail_out = piece_of(out.size() - made);
@@ -136,7 +136,7 @@ std::vector<std::byte> to_gzip(std::span<const std::byte> bytes) {
   std::size_t read = 0;
   std::size_t made = 0;
   for (int state = Z_OK; state != Z_STREAM_END;) {
-    stream.next_in = const_cast<Bytef*>(zlib_bytes(bytes.data() + read));  // zlib does not write it
+    stream.next_in = const_cast<Bytef*>(zarr_zlib_bytes(bytes.data() + read));  // zlib does not write it
     stream.avail_in = piece_of(bytes.size() - read);
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + made);
     stream.avail_out = piece_of(out.size() - made);
