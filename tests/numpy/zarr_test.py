@@ -20,6 +20,9 @@ import numcodecs
 import numpy as np
 import zarr
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cluster"))
+from small_disk import SmallDisk  # noqa: E402
+
 EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
 V3_TYPES = {"b1": "bool", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16",
             "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64",
@@ -365,6 +368,29 @@ class Version3(ZarrTest):
             self.assertEqual(metadata.get("dimension_names", []), list("ijk"[:np.ndim(values)]))
             self.assert_same(self.imported(f"'s.zarr' (MEMBER 'g/{name}')"), np.asarray(values))
         self.assertEqual(json.loads((self.folder / "s.zarr/zarr.json").read_text())["node_type"], "group")
+
+
+class FullDisk(ZarrTest):
+    def test_what_was_there_stays(self):
+        """A store that does not fit is not there, and one that was to be replaced is as it was."""
+        disk = self.folder / "disk"
+        small = SmallDisk(str(disk))
+        self.addCleanup(small.close)
+        if not small.is_mounted:
+            self.skipTest("only root may mount a disk")
+        np.save(self.folder / "in.npy", np.arange(100.0))
+        self.run_eindb("COPY X FROM 'in.npy'; COPY X TO 'disk/kept.zarr'; COPY X TO 'disk/group.zarr' (MEMBER 'x')")
+        before = sorted(path.relative_to(disk) for path in disk.rglob("*"))
+        small.fill()
+        for target in ("'disk/new.zarr'", "'disk/kept.zarr'", "'disk/group.zarr' (MEMBER 'g/y')"):
+            message = self.failure(f"CREATE TENSOR Y AS EINSUM Y[i 300, j 300] = i + j; COPY Y TO {target}")
+            self.assertRegex(message, "No space left on device")
+            small.free()
+            self.assertEqual(sorted(path.relative_to(disk) for path in disk.rglob("*")), before)
+            small.fill()
+        small.free()
+        self.assert_same(self.imported("'disk/kept.zarr'"), np.arange(100.0))
+        self.assert_same(self.imported("'disk/group.zarr'"), np.arange(100.0))
 
 
 class Hostile(ZarrTest):
