@@ -6,6 +6,8 @@
 #include "catalog/tensor_info.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "storage/formats/array_name.hpp"
+#include "storage/formats/classic_netcdf.hpp"
 #include "storage/formats/gguf_reader.hpp"
 #include "storage/formats/hdf5_listing.hpp"
 #include "storage/formats/hdf5_reader.hpp"
@@ -135,22 +137,42 @@ std::vector<FileTensor> of_gguf(const FilePath& path) {
   return out;
 }
 
+/// A name that is no text has \xNN in it, and no type, as no statement can name it.
+FileTensor with_printable_name(FileTensor tensor) {
+  auto shown = printable(tensor.name, 4 * tensor.name.size());
+  if (shown != tensor.name) tensor.type.reset();
+  tensor.name = std::move(shown);
+  return tensor;
+}
+
 std::vector<FileTensor> of_zarr(const FilePath& path, const Hdf5Terms& terms) {
   std::vector<FileTensor> out;
   for (auto& entry : zarr_arrays(InputDirectory(path))) {
     auto open = [=, name = entry.name] { return open_zarr(path, name, terms.values, terms.memory_limit); };
     const auto& array = entry.array;
-    out.push_back({.name = std::move(entry.name),
-                   .file_type = array ? array->file_type : "",
-                   .type = array ? std::optional(array->type_of(terms.values)) : std::nullopt,
-                   .shape = array ? array->shape : Shape({0}),
-                   .open = std::move(open)});
+    out.push_back(with_printable_name({.name = std::move(entry.name),
+                                       .file_type = array ? array->file_type : "",
+                                       .type = array ? std::optional(array->type_of(terms.values)) : std::nullopt,
+                                       .shape = array ? array->shape : Shape({0}),
+                                       .open = std::move(open)}));
   }
   return out;
 }
 
 std::vector<FileTensor> of_hdf5(const FilePath& path, const Hdf5Terms& terms) {
   std::vector<FileTensor> out;
+  if (const InputFile file(path); is_classic_netcdf(file)) {
+    for (auto& variable : read_classic_netcdf(file))
+      out.push_back(with_printable_name({.name = variable.name,
+                                         .file_type = variable.file_type,
+                                         .type = variable.type(terms.values),
+                                         .shape = variable.shape,
+                                         .open = [=, name = variable.name] {
+                                           return std::make_unique<ReaderBlocks<ClassicNetcdfReader>>(path, name,
+                                                                                                      terms.values);
+                                         }}));
+    return out;
+  }
   for (auto& entry : list_hdf5(path, terms.values, terms.cancellation)) {
     auto open = [=, name = entry.name] {
       return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, name, terms.memory_limit, terms.cancellation,
@@ -169,10 +191,11 @@ std::vector<FileTensor> of_hdf5(const FilePath& path, const Hdf5Terms& terms) {
 
 std::vector<std::string> usable_labels(const std::vector<std::string>& labels, std::size_t rank) {
   const std::set<std::string> distinct(labels.begin(), labels.end());
-  const bool usable = labels.size() == rank && distinct.size() == labels.size() &&
-                      std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
-                        return !label.empty() && label.size() <= kMaxNameLength && label.find('\0') == label.npos;
-                      });
+  const bool usable =
+      labels.size() == rank && distinct.size() == labels.size() &&
+      std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
+        return !label.empty() && label.size() <= kMaxNameLength && printable(label, 4 * label.size()) == label;
+      });
   return usable ? labels : default_labels(rank);
 }
 
@@ -214,6 +237,8 @@ std::unique_ptr<BlockSource> open_gguf(const FilePath& path, const std::string& 
 
 std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, PackedValues values,
                                        std::int64_t memory_limit, const Cancellation& cancellation) {
+  if (is_classic_netcdf(InputFile(path)))
+    return std::make_unique<ReaderBlocks<ClassicNetcdfReader>>(path, dataset, values);
   return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, dataset, memory_limit, &cancellation, values);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -160,12 +159,7 @@ void Hdf5Dataset::open_file() {
   H5Pset_file_locking(access.get(), true, true);
   bound_hdf5_metadata(access.get());
   file_ = Hdf5Handle(H5Fopen(input_.path_of_descriptor().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
-  if (file_) return;
-  std::array<std::byte, 3> begin{};
-  if (input_.read_some(0, begin) == begin.size() && std::memcmp(begin.data(), "CDF", begin.size()) == 0)
-    throw Error(ErrorKind::Unsupported, input_.path() + " is a classic file of netCDF, which is no HDF5 file",
-                std::nullopt, "convert it to netCDF-4, as with nccopy -k nc4");
-  fail("is no valid HDF5 file");
+  if (!file_) fail("is no valid HDF5 file");
 }
 
 std::vector<std::string> Hdf5Dataset::dataset_names(std::size_t most) const {

@@ -131,11 +131,67 @@ class NetcdfTest(unittest.TestCase):
             self.assertIn(done.returncode, (0, 1), done.stderr)
             self.assertNotIn("internal error", done.stderr)
 
-    def test_classic_files_are_refused(self):
-        with netCDF4.Dataset(self.folder / "classic.nc", "w", format="NETCDF3_CLASSIC") as file:
+    def make_classic(self, name, form, codes=("f8", "f4", "i4", "i2", "i1"), records=True):
+        with netCDF4.Dataset(self.folder / name, "w", format=form) as file:
+            file.title = "odd"
+            file.createDimension("time", None if records else 2)
+            file.createDimension("lat", 3)
+            file.createDimension("lon", 5)
+            file.createVariable("lat", "f8", ("lat",))[:] = [50, 51, 52]
+            file.createVariable("text", "S1", ("lon",))
+            file.createVariable("scalar", "f8", ())[...] = 2.5
+            for code in codes:
+                file.createVariable(f"v_{code}", code, ("time", "lat", "lon"))[:] = self.classic(code)
+                file.createVariable(f"w_{code}", code, ("lon", "lat"))[:] = self.classic(code)[1].T
+
+    def classic(self, code):
+        return (np.arange(30).reshape(2, 3, 5) * 3 % 100).astype(code)
+
+    def test_classic_files(self):
+        wide = ("f8", "f4", "i4", "i2", "i1", "u1", "u2", "u4", "i8", "u8")
+        for form, codes in (("NETCDF3_CLASSIC", wide[:5]), ("NETCDF3_64BIT_OFFSET", wide[:5]), ("NETCDF3_64BIT_DATA", wide)):
+            for records in (False, True):
+                self.make_classic("c.nc", form, codes, records)
+                for mode in ("", "SET tile_bytes = 256;"):
+                    self.run_eindb(mode + "".join(
+                        f"COPY {v}_{code} FROM 'c.nc' (DATASET '{v}_{code}'); COPY {v}_{code} TO '{v}_{code}.npy';"
+                        for v in "vw" for code in codes))
+                    for code in codes:
+                        np.testing.assert_array_equal(np.load(self.folder / f"v_{code}.npy"), self.classic(code))
+                        np.testing.assert_array_equal(np.load(self.folder / f"w_{code}.npy"), self.classic(code)[1].T)
+                self.assertEqual(self.columns("V", "COPY V FROM 'c.nc' (DATASET 'v_i2')"), ["time", "lat", "lon", "val"])
+        listed = self.run_eindb("SHOW TENSORS IN 'c.nc'")
+        self.assertIn('v_i2,INT16,"[2, 3, 5]",30,short', listed)
+        self.assertIn("text,,[5],5,char", listed)
+        self.assertIn("has characters", self.failure("COPY X FROM 'c.nc' (DATASET 'text')"))
+        self.assertIn("it holds 'lat'", self.failure("COPY X FROM 'c.nc' (DATASET 'none')"))
+
+    def test_classic_records_of_one_variable_and_packed_values(self):
+        """One variable with records is not padded, and attributes say what its values mean."""
+        with netCDF4.Dataset(self.folder / "one.nc", "w", format="NETCDF3_CLASSIC") as file:
+            file.createDimension("time", None)
             file.createDimension("x", 3)
-            file.createVariable("v", "f8", ("x",))[:] = 1
-        self.assertIn("classic", self.failure("COPY X FROM 'classic.nc'"))
+            made = file.createVariable("v", "i2", ("time", "x"), fill_value=-999)
+            made.scale_factor, made.add_offset = 0.5, 1.0
+            made.set_auto_maskandscale(False)
+            made[:] = [[1, 2, 3], [4, -999, 6], [7, 8, 9]]
+        self.run_eindb("COPY V FROM 'one.nc'; COPY V TO 'v.npy'; COPY R FROM 'one.nc' (RAW); COPY R TO 'r.npy'")
+        np.testing.assert_array_equal(np.load(self.folder / "v.npy"), [[1.5, 2, 2.5], [3, np.nan, 4], [4.5, 5, 5.5]])
+        np.testing.assert_array_equal(np.load(self.folder / "r.npy"), np.array([[1, 2, 3], [4, -999, 6], [7, 8, 9]], "i2"))
+
+    def test_damaged_classic_files(self):
+        self.make_classic("c.nc", "NETCDF3_64BIT_DATA")
+        good = bytearray((self.folder / "c.nc").read_bytes())
+        rng = np.random.default_rng(3)
+        for n in range(60):
+            bad = bytearray(good[:rng.integers(4, len(good))] if n % 3 == 0 else good)
+            for _ in range(rng.integers(1, 4)):
+                bad[rng.integers(4, min(len(bad), 700)) if len(bad) > 5 else 4 % len(bad)] = rng.choice([0, 1, 255, rng.integers(256)])
+            (self.folder / "bad.nc").write_bytes(bad)
+            done = subprocess.run([EINDB, "-c", "SHOW TENSORS IN 'bad.nc'; COPY T FROM 'bad.nc' (DATASET 'v_f8')"],
+                                  capture_output=True, text=True, cwd=self.folder)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertNotIn("internal error", done.stderr)
 
 
 if __name__ == "__main__":
