@@ -24,8 +24,10 @@ namespace eindb {
 ///     GET  /api/session                                      {"user":"ada","role":"admin"}, or {"user":null}
 ///     POST /api/login    {"user":..., "password":...}        the session's cookie
 ///     POST /api/logout   {}
-///     POST /api/run      {"text":..., "rows":1000, "views":false}   events (server/console/message_events), as they
-///     come POST /api/cancel   {"views":false}
+///     POST /api/run      {"text":..., "rows":1000, "views":false}   events, as they come
+///     POST /api/cancel   {"views":false}
+///
+/// Events are those of server/console/message_events.
 ///
 /// A session has two clients of the server, so that the page can look at tensors while a statement runs: one for the
 /// editor's statements, with their transactions and settings, and one for the page's views. A session ends by logout,

@@ -35,7 +35,7 @@ PARTS = {
     ],
     "Look up": ["docs/language", "docs/formats", "docs/shell", "docs/performance", "docs/glossary"],
     "Programs": ["docs/python", "api/python", "docs/cpp", "api/cpp", "docs/sqlite"],
-    "Servers": ["docs/server", "docs/clients", "docs/operation", "docs/cluster", "Packages and services <packaging/README>"],
+    "Servers": ["docs/server", "docs/console", "docs/clients", "docs/operation", "docs/cluster", "Packages and services <packaging/README>"],
     "Examples": [
         "All examples <examples/README>", "The demo <examples/demo/README>", "Models <examples/models/README>",
         "Classifiers <examples/models/ffnn/README>", "LLaMA <examples/models/llama/README>",
