@@ -21,7 +21,7 @@ GALLERY = os.path.join(ROOT, "examples", "notebooks")
 
 # What becomes pages. What is found here and is not among the parts below is a mistake, of which Sphinx tells.
 DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "examples/**/*.md",
-             "packaging/README.md", "tests/README.md", "tests/data/README.md"]  # fmt: skip
+             "packaging/README.md", "web/README.md", "tests/README.md", "tests/data/README.md"]  # fmt: skip
 NO_PAGES = ["docs/README.md"]  # the start page has that list
 # The parts of the site, with their pages in order, some under titles that the side bar has room for.
 PARTS = {
@@ -42,7 +42,7 @@ PARTS = {
         "Sparse tensors <examples/sparse/README>", "A program in C++ <examples/cpp/README>",
     ],
     "How it is made": [
-        "docs/architecture", "docs/keys_and_tiles", "docs/status", "CONTRIBUTING", "Tests <tests/README>",
+        "docs/architecture", "docs/keys_and_tiles", "docs/status", "CONTRIBUTING", "The page of the console <web/README>", "Tests <tests/README>",
         "Databases of earlier releases <tests/data/README>", "SECURITY", "CHANGELOG",
     ],
 }  # fmt: skip

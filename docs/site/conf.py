@@ -19,7 +19,7 @@ templates_path = [os.path.join(HERE, "templates")]
 nitpicky = True
 smartquotes = False  # texts have code in them
 # Names of the libraries of C++ and Python, which have no page here; the namespace; and what classes keep to themselves.
-nitpick_ignore_regex = [("cpp:identifier", r"std(::.*)?|(u?int\d+|s?size|ptrdiff)_t|eindb|Impl"), ("py:.*", r".*")]
+nitpick_ignore_regex = [("cpp:identifier", r"std(::.*)?|(u?int\d+|s?size|ptrdiff)_t|eindb|Impl|Arrow(Schema|Array|ArrayStream)"), ("py:.*", r".*")]
 
 myst_heading_anchors = 6
 
