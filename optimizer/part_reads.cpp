@@ -81,7 +81,7 @@ class PartReads {
     std::vector<NodeId> now;
     std::vector<FragmentNode> kept;
     for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
-      now.push_back(NodeId(kept.size()));
+      now.emplace_back(kept.size());
       if (gone_[n]) continue;
       renumber(plan_.nodes[n].op, now);
       kept.push_back(std::move(plan_.nodes[n]));
