@@ -25,7 +25,7 @@ class ArrowIpcWriter {
   void finish();
 
  private:
-  /// Where a batch lies in the file, as the footer has it.
+  /// The place of a batch in the file, as the footer has it.
   struct Block {
     std::int64_t offset;
     std::int32_t metadata_size;

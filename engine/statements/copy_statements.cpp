@@ -33,7 +33,7 @@
 namespace eindb {
 namespace {
 
-// Where the file is read at the least cost in some tiles, those, if they are about as large as tiles are.
+// The tiles in which the file is read at the least cost, if they are about as large as tiles are.
 std::optional<Partition> natural_partition(const BlockSource& file, const Settings& settings) {
   constexpr std::int64_t kMostTimes = 8;
   auto partition = file.natural_partition();
