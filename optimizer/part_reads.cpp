@@ -37,8 +37,10 @@ class PartReads {
     std::size_t input;
   };
 
-  static bool has_plain_values(const FragmentNode& node) {
-    return !node.cells && (node.stored() == nullptr || node.stored()->encoding == Encoding::Plain);
+  // Whether a tile is read again at no cost, and has plain values: those of attached tensors are copied each time.
+  static bool lends_tiles(const FragmentNode& node) {
+    const auto* stored = node.stored();
+    return !node.cells && (stored == nullptr || (stored->encoding == Encoding::Plain && !stored->attached));
   }
 
   bool may_read_parts(const Reader& reader, const TileGrid& grid) const {
@@ -53,7 +55,7 @@ class PartReads {
     const auto source = std::get<RepartitionNode>(plan_.nodes[node].op).input;
     const auto& grid = plan_.node(source).grid;
     const auto& readers = readers_[node];
-    if (!has_plain_values(plan_.node(source)) || grid.shape().element_count() == 0 || readers.empty() ||
+    if (!lends_tiles(plan_.node(source)) || grid.shape().element_count() == 0 || readers.empty() ||
         !std::all_of(readers.begin(), readers.end(), [&](const auto& r) { return may_read_parts(r, grid); }))
       return;
     const auto need = [&] {

@@ -99,7 +99,7 @@ class Cursor:
 
     @property
     def status(self):
-        """What the statement was: "CREATE TENSOR", ..."""
+        """The statement's command tag: "CREATE TENSOR", ..."""
         return self._checked().status
 
     @property

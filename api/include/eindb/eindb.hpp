@@ -337,7 +337,7 @@ class EINDB_API QueryResult {
   QueryResult(QueryResult&&) noexcept;
   QueryResult& operator=(QueryResult&&) noexcept;
 
-  /// What the statement was: "CREATE TENSOR", ...
+  /// The statement's command tag: "CREATE TENSOR", ...
   const std::string& status() const noexcept;
   /// Rows that INSERT, UPDATE or DELETE changed, or cells that UPDATE TENSOR or INSERT INTO TENSOR changed; else 0.
   std::int64_t rows_changed() const noexcept;

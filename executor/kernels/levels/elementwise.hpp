@@ -49,6 +49,7 @@ template <class T, class F>
 void patched(void* to, const void* a, std::int64_t count) {
   auto* __restrict out = static_cast<T*>(to);
   const auto* __restrict in = static_cast<const T*>(a);
+  // A loop for both kinds of blocks makes TANH take 1.5 times as long.
   constexpr int kVector = 64 / sizeof(T);
   std::int64_t begin = 0;
   for (Eigen::Array<T, 8 * kVector, 1> block; begin + block.size() <= count; begin += block.size()) {
