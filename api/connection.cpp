@@ -47,6 +47,10 @@ void Connection::attach(const std::string& name, const TensorView& tensor) {
   translated("", [&] { impl_->session->attach(name, memory_tensor(tensor)); });
 }
 
+void Connection::replace(const std::string& name, const TensorView& tensor) {
+  translated("", [&] { impl_->session->replace(name, memory_tensor(tensor)); });
+}
+
 void Connection::detach(const std::string& name) {
   translated("", [&] { impl_->session->detach(name); });
 }

@@ -428,12 +428,15 @@ void Catalog::check_free(std::string_view schema, const std::string& name, std::
     throw Error(ErrorKind::DuplicateName, "a tensor " + present->name + " exists already", std::nullopt,
                 "drop it first, or use another name");
   }
-  auto select = connection_.prepare(in_schema(
-      schema, "SELECT type, name FROM $.sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')"));
-  select.bind(1, name);
-  if (present || !select.step()) return;
-  throw Error(ErrorKind::DuplicateName, "a " + select.text(0) + " " + select.text(1) + " exists already", std::nullopt,
-              "use another name: SQL sees tensors and tables side by side");
+  if (present) return;
+  const KeptQuery select(
+      connection_,
+      in_schema(schema,
+                "SELECT type, name FROM $.sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')"));
+  select->bind(1, name);
+  if (!select->step()) return;
+  throw Error(ErrorKind::DuplicateName, "a " + select->text(0) + " " + select->text(1) + " exists already",
+              std::nullopt, "use another name: SQL sees tensors and tables side by side");
 }
 
 TensorInfo Catalog::create(const std::string& name, StoredType type, const std::vector<std::string>& labels,

@@ -184,6 +184,11 @@ void Session::attach(const std::string& name, MemoryTensor tensor) {
   guarded([&] { state.database.attached.attach(name, std::move(tensor), state.user.settings.tile_bytes()); });
 }
 
+void Session::replace(const std::string& name, MemoryTensor tensor) {
+  auto& state = impl_->state;
+  guarded([&] { state.database.attached.replace(name, std::move(tensor), state.user.settings.tile_bytes()); });
+}
+
 void Session::detach(const std::string& name) {
   guarded([&] { impl_->state.database.attached.detach(name); });
 }

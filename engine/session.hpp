@@ -95,6 +95,8 @@ class Session {
   /// memory must stay valid and unchanged until then, and until all rows of SQL that read it are consumed. Tensors of
   /// results never share it. Error{DuplicateName} if a tensor, table or view has the name.
   void attach(const std::string& name, MemoryTensor tensor);
+  /// Puts a tensor in the place of the one attached under this name. Error{UnknownName} if there is none.
+  void replace(const std::string& name, MemoryTensor tensor);
   void detach(const std::string& name);
 
   /// Adds a function to SQL. It replaces an earlier function of the same name and number of arguments.

@@ -11,8 +11,6 @@
 namespace eindb {
 namespace {
 
-// Below this number of points in label space no other thread is asked for help, since it would come too late.
-constexpr double kSmallRegion = 1 << 17;
 // The divisor for the part of the limit that workspaces of all workers use, if kernels can work with less.
 constexpr std::int64_t kWorkspaceShare = 8;
 
@@ -22,7 +20,7 @@ std::int64_t most_begun(const Fragment& plan, std::int64_t limit) {
 }
 
 std::size_t worker_count(const ExecutionContext& context, const TaskGraph& graph) {
-  return graph.cost() < kSmallRegion ? 1 : static_cast<std::size_t>(context.scheduler.threads());
+  return graph.cost() < kPointsOfOneThread ? 1 : static_cast<std::size_t>(context.scheduler.threads());
 }
 
 // The number of tiles that every task of the stage reads at the link; -1 if it varies.

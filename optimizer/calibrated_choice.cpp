@@ -72,7 +72,7 @@ class Chooser {
     if (machine_.choose_parallelism) {
       try_parallelism(1);
       set_planning_seconds();
-      if (fastest_ > kNotWorthAChoice) try_others();
+      if (fastest_ > kNotWorthAChoice && !is_small()) try_others();
       if (is_short_of_memory()) {
         // What runs within the limit, and what goes to the scratch file, differs far more than planning takes.
         seconds_left_ = std::numeric_limits<double>::infinity();
@@ -110,6 +110,21 @@ class Chooser {
       sum += vectors_of(VertexId(n)) * of_inputs;
     }
     return sum;
+  }
+
+  // Whether one thread computes all in the tiles that are there, so that more calls only cost more.
+  bool is_small() const {
+    double points = 0;
+    for (const auto& vertex : graph_.vertices()) {
+      if (vertex.is_input()) {
+        if (!is_free_in_any_partition(vertex, options_) && vertex.stored->grid.tile_count() > 1) return false;
+        continue;
+      }
+      double of_vertex = 1;
+      for (const auto label : vertex.einsum.labels()) of_vertex *= static_cast<double>(graph_.labels().extent(label));
+      points += of_vertex;
+    }
+    return points < kPointsOfOneThread;
   }
 
   // The time that the choice may take, once a plan in single calls is known.

@@ -71,6 +71,10 @@ struct WindowLabel {
   friend bool operator==(const WindowLabel&, const WindowLabel&) = default;
 };
 
+/// Below this number of points in the label spaces of a plan's vertices one thread computes it alone: another one would
+/// come too late.
+inline constexpr double kPointsOfOneThread = 1 << 17;
+
 /// The part of a plan that a rank computes without others: nodes in an order in which inputs precede their readers. It
 /// has a sink for each result; no node reads a sink, and every other node has a reader. It runs as one graph of tasks.
 /// Immutable once built.

@@ -223,12 +223,25 @@ void AttachedTensors::attach(const std::string& name, MemoryTensor tensor, std::
   auto made = std::make_shared<const AttachedTensor>(name, std::move(tensor), tile_bytes);
   check_free(name);
   tables_.refresh();  // removes the tables of deleted tensors, which could otherwise take the new one along
-  VisibleTable table(connection_, {.name = name,
-                                   .labels = made->labels(),
-                                   .dtype = made->dtype(),
-                                   .grid = made->grid(),
-                                   .tiles = std::make_shared<AttachedReader>(made)});
-  const bool is_new = entries_.emplace(to_lower(name), Entry{std::move(made), std::move(table)}).second;
+  put(std::move(made));
+}
+
+// The name is the tensor's own already. Its table is made anew, as scans keep borrowed tiles.
+void AttachedTensors::replace(const std::string& name, MemoryTensor tensor, std::int64_t tile_bytes) {
+  const auto found = attached(name);
+  auto made = std::make_shared<const AttachedTensor>(found->second.tensor->name(), std::move(tensor), tile_bytes);
+  entries_.erase(found);
+  put(std::move(made));
+}
+
+void AttachedTensors::put(std::shared_ptr<const AttachedTensor> tensor) {
+  VisibleTable table(connection_, {.name = tensor->name(),
+                                   .labels = tensor->labels(),
+                                   .dtype = tensor->dtype(),
+                                   .grid = tensor->grid(),
+                                   .tiles = std::make_shared<AttachedReader>(tensor)});
+  auto key = to_lower(tensor->name());
+  const bool is_new = entries_.emplace(std::move(key), Entry{std::move(tensor), std::move(table)}).second;
   CHECK(is_new, "an attached tensor has a name of its own");
   ++generation_;
 }
@@ -244,12 +257,13 @@ void AttachedTensors::check_free(const std::string& name) {
 }
 
 void AttachedTensors::detach(std::string_view name) {
+  entries_.erase(attached(name));
+  ++generation_;
+}
+
+AttachedTensors::Entries::iterator AttachedTensors::attached(std::string_view name) {
   const auto found = entries_.find(to_lower(name));
-  if (found != entries_.end()) {
-    entries_.erase(found);
-    ++generation_;
-    return;
-  }
+  if (found != entries_.end()) return found;
   const auto nearest = nearest_name(name, names());
   throw Error(ErrorKind::UnknownName, "no tensor " + std::string(name) + " is attached", std::nullopt,
               nearest ? "did you mean " + *nearest + "?" : "");

@@ -60,6 +60,9 @@ class AttachedTensors {
 
   /// Error{DuplicateName} if a tensor, table or view has the name.
   void attach(const std::string& name, MemoryTensor tensor, std::int64_t tile_bytes);
+  /// Puts a tensor in the place of the attached one of this name, which stays if the new one is refused.
+  /// Error{UnknownName} if there is none. Open result rows of SQL go on with the earlier one.
+  void replace(const std::string& name, MemoryTensor tensor, std::int64_t tile_bytes);
   /// Error{UnknownName} if no tensor of that name is attached. Open result rows of SQL can still be read.
   void detach(std::string_view name);
 
@@ -80,12 +83,16 @@ class AttachedTensors {
     VisibleTable table;  // for SQL
   };
 
+  using Entries = std::map<std::string, Entry, std::less<>>;
+
   void check_free(const std::string& name);
+  Entries::iterator attached(std::string_view name);
+  void put(std::shared_ptr<const AttachedTensor> tensor);
 
   SqliteConnection& connection_;
   Catalog& catalog_;
   TensorTables& tables_;
-  std::map<std::string, Entry, std::less<>> entries_;  // by name in lower case
+  Entries entries_;  // by name in lower case
   std::uint64_t generation_ = 0;
 };
 

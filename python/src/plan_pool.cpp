@@ -186,14 +186,24 @@ PlanWorker::Plan PlanWorker::made(const Contraction& contraction, std::string ke
 }
 
 void PlanWorker::attach(Input& input, const eindb::TensorView& view) {
-  if (input.is_attached) {
-    if (input.attached.data == view.data && input.attached.strides == view.strides) return;
-    connection_.detach(input.name);
-    input.is_attached = false;
-  }
-  connection_.attach(input.name, view);
+  if (input.is_attached && input.attached.data == view.data && input.attached.strides == view.strides) return;
+  if (std::exchange(input.is_attached, false)) replace(input, view);
+  else connection_.attach(input.name, view);
   input.attached = view;
   input.is_attached = true;
+}
+
+// Nothing is attached if that fails.
+void PlanWorker::replace(const Input& input, const eindb::TensorView& view) {
+  try {
+    connection_.replace(input.name, view);
+  } catch (...) {
+    try {
+      connection_.detach(input.name);
+    } catch (const eindb::Exception&) {  // nothing is
+    }
+    throw;
+  }
 }
 
 void PlanWorker::forget(Plan& plan) {

@@ -47,6 +47,7 @@ class PlanWorker {
   Plan& plan_of(const Contraction& contraction);
   Plan made(const Contraction& contraction, std::string key);
   void attach(Input& input, const eindb::TensorView& view);
+  void replace(const Input& input, const eindb::TensorView& view);
   void forget(Plan& plan);
 
   eindb::Connection connection_;

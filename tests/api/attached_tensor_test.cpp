@@ -312,6 +312,37 @@ TEST(ApiAttachedTensor, NamesAreFreeOrRefused) {
   EXPECT_EQ(again.row().get<double>(0), 3);
 }
 
+double sum_by_sql(Connection& db) {
+  auto rows = db.execute("SELECT SUM(val) FROM X");
+  return rows.next() ? rows.row().get<double>(0) : -1;
+}
+
+TEST(ApiAttachedTensor, AnotherTensorTakesThePlace) {
+  Connection db(":memory:");
+  const std::vector<double> first{1, 2, 3, 4};
+  const std::vector<double> second{5, 6, 7, 8};
+  const std::vector<float> third{9, 10};
+  EXPECT_EXCEPTION(db.replace("X", TensorView::of(first.data(), {4})), UnknownName, "no tensor X is attached");
+  db.attach("X", TensorView::of(first.data(), {4}));
+  auto sum = db.prepare("EINSUM Z[] = SUM(X[i])");
+  EXPECT_EQ(sum.execute().tensor().values<double>()[0], 10);
+  EXPECT_EQ(sum_by_sql(db), 10);
+  db.replace("x", TensorView::of(second.data(), {4}));
+  EXPECT_EQ(sum.execute().tensor().values<double>()[0], 26);
+  EXPECT_EQ(sum_by_sql(db), 26);
+  // Open rows go on with what they began to read.
+  auto rows = db.execute("SELECT val FROM X ORDER BY i");
+  ASSERT_TRUE(rows.next());
+  db.replace("X", TensorView::of(third.data(), {2}));
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.row().get<double>(0), 6);
+  EXPECT_EQ(sum.execute().tensor().values<float>()[0], 19);
+  EXPECT_EXCEPTION(db.replace("X", TensorView::of(first.data(), {-1})), Shape, "");
+  EXPECT_EQ(sum.execute().tensor().values<float>()[0], 19);
+  db.detach("X");
+  EXPECT_EXCEPTION(db.replace("X", TensorView::of(first.data(), {4})), UnknownName, "no tensor X is attached");
+}
+
 TEST(ApiAttachedTensor, WhatMakesNoSenseIsRefused) {
   Connection db(":memory:");
   const std::vector<double> values(8);

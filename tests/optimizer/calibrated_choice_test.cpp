@@ -44,15 +44,15 @@ TEST(CalibratedChoice, LargeWorkIsCutForAllThreads) {
 }
 
 // A chain of products of 2 x 2 matrices: nearly all of its predicted time is that of starting calls.
-EinGraph long_chain(std::size_t length) {
+EinGraph long_chain(std::size_t length, std::int64_t extent) {
   GraphBuilder g;
-  auto last = g.input("X0", {2, 2});
-  auto row = g.label("i", 2);
+  auto last = g.input("X0", {extent, extent});
+  auto row = g.label("i", extent);
   const auto first = row;
-  auto column = g.label("j", 2);
+  auto column = g.label("j", extent);
   for (std::size_t n = 1; n < length; ++n) {
-    const auto next = g.label("k", 2);
-    const auto factor = g.input("X" + std::to_string(n), {2, 2});
+    const auto next = g.label("k", extent);
+    const auto factor = g.input("X" + std::to_string(n), {extent, extent});
     last = g.vertex("Z" + std::to_string(n), {{last, {first, column}}, {factor, {column, next}}}, {first, next},
                     testing::product(2));
     column = next;
@@ -62,10 +62,17 @@ EinGraph long_chain(std::size_t length) {
 
 // Deciding takes time in proportion to what the statement is predicted to take.
 TEST(CalibratedChoice, WhatWouldTakeLongerToDecideThanToGainIsNotTried) {
-  EXPECT_GT(optimize(long_chain(10), on_threads(4)).parallelism_candidates.size(), 2);
-  const auto plan = optimize(long_chain(2000), on_threads(4));
+  EXPECT_GT(optimize(long_chain(10, 32), on_threads(4)).parallelism_candidates.size(), 2);
+  const auto plan = optimize(long_chain(2000, 8), on_threads(4));
   EXPECT_EQ(plan.parallelism, 1);
   EXPECT_LE(plan.parallelism_candidates.size(), 2);
+}
+
+// Several calls only gain by several threads, and the executor asks no other one for so little.
+TEST(CalibratedChoice, WhatOneThreadComputesIsNotCut) {
+  const auto plan = optimize(long_chain(10, 4), on_threads(4));
+  EXPECT_EQ(plan.parallelism, 1);
+  EXPECT_EQ(plan.parallelism_candidates.size(), 1);
 }
 
 // Six labels have too many vectors of 1,024 calls to compare them all, but the tiles that there are make as many.
