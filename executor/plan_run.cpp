@@ -19,6 +19,15 @@ std::int64_t most_begun(const Fragment& plan, std::int64_t limit) {
   return std::clamp<std::int64_t>(limit - least_memory(plan), 0, limit / 4);
 }
 
+std::shared_ptr<const TaskGraph> graph_of(const Fragment& plan, const ExecutionContext& context) {
+  const auto limit = context.memory->limit();
+  auto graph = context.operators == nullptr ? nullptr : context.operators->graph(limit);
+  if (graph != nullptr) return graph;
+  graph = std::make_shared<const TaskGraph>(plan, [&] { return most_begun(plan, limit); });
+  if (context.operators != nullptr) context.operators->keep(limit, graph);
+  return graph;
+}
+
 std::size_t worker_count(const ExecutionContext& context, const TaskGraph& graph) {
   return graph.cost() < kPointsOfOneThread ? 1 : static_cast<std::size_t>(context.scheduler.threads());
 }
@@ -56,16 +65,16 @@ PlanRun::PlanRun(const Fragment& plan, ExecutionContext& context, std::span<Tile
     : plan_(plan),
       context_(context),
       results_(sinks),
-      graph_(plan, [&] { return most_begun(plan, context.memory->limit()); }),
+      graph_(graph_of(plan, context)),
       nodes_(plan.nodes.size()),
-      stages_(graph_.stages().size()),
-      workers_(worker_count(context, graph_)),
+      stages_(graph_->stages().size()),
+      workers_(worker_count(context, *graph_)),
       workspace_bound_(std::max(
           kSmallWorkspace, context.memory->limit() / kWorkspaceShare / static_cast<std::int64_t>(workers_.size()))),
       kept_(KeptOperators::keeps(stages_.size()) ? context.operators : nullptr),
       kept_under_{workspace_bound_, context.memory->limit()},
       joins_(kept_ == nullptr ? KeptOperators::Joins(stages_.size()) : kept_->take(kept_under_, stages_.size())),
-      progress_(context, graph_.cost()) {
+      progress_(context, graph_->cost()) {
   CHECK(sinks.size() == plan.result_count(), "every result of a plan goes to a sink");
   CHECK(std::find(sinks.begin(), sinks.end(), nullptr) == sinks.end(), "a sink that results go to is there");
   for (auto& worker : workers_) worker.nodes.resize(plan.nodes.size());
@@ -76,7 +85,7 @@ ExecutionProfile PlanRun::run() {
   const auto start = std::chrono::steady_clock::now();
   context_.cancellation.check();
   progress_.advance("start", 0);
-  for (const auto& region : graph_.regions()) {
+  for (const auto& region : graph_->regions()) {
     if (region.loop != nullptr) {
       run_slices(region);
       continue;
@@ -106,7 +115,7 @@ void PlanRun::run_slices(const TaskGraph::Region& region) {
     work_on_region();
     end_region(region, n + 1 == slices.tile_count());
   }
-  const auto& join = join_of(graph_.stage_of(result));
+  const auto& join = join_of(graph_->stage_of(result));
   nodes_[result].relation =
       sliced_->finish([&](std::int64_t id) { return join.nothing_aggregated(id, context_.memory); },
                       [&](Tile& tile) { join.apply_epilogue(tile); });
@@ -124,7 +133,7 @@ void PlanRun::begin_region(const TaskGraph::Region& region, const TileKey& slice
   sinks_.clear();
   for (auto n = region.first_node; n <= region.last_node; ++n) {
     if (plan_.nodes[n].stored() != nullptr) begin_scan(n);
-    else if (graph_.is_made_by_stage(n)) begin_stage(graph_.stage_of(n), slice);
+    else if (graph_->is_made_by_stage(n)) begin_stage(graph_->stage_of(n), slice);
     else if (plan_.nodes[n].result_number()) begin_sink(n);
   }
 }
@@ -138,7 +147,7 @@ void PlanRun::begin_scan(std::size_t node) {
 }
 
 void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
-  const auto number = static_cast<std::size_t>(&stage - graph_.stages().data());
+  const auto number = static_cast<std::size_t>(&stage - graph_->stages().data());
   auto& run = stages_[number];
   run.stage = &stage;
   run.begin.clear();
@@ -180,7 +189,7 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
   if (sliced_ && stage.node == sliced_node_) return;
   const auto tiles = window.tile_count();
   nodes_[stage.node].relation = std::make_shared<Relation>(node.dtype, node.grid, std::move(window), context_.memory);
-  nodes_[stage.node].relation->set_next_use(static_cast<std::int64_t>(graph_.last_reader(stage.node)));
+  nodes_[stage.node].relation->set_next_use(static_cast<std::int64_t>(graph_->last_reader(stage.node)));
   count_reads_of(stage.node, tiles);
 }
 
@@ -198,16 +207,16 @@ void PlanRun::begin_sink(std::size_t node) {
 // Relations from before a loop are needed until its last slice.
 void PlanRun::end_region(const TaskGraph::Region& region, bool last_slice) {
   for (std::size_t n = last_slice ? 0 : region.first_node; n <= region.last_node; ++n)
-    if (!last_slice || graph_.last_reader(n) <= region.last_node) nodes_[n].relation.reset();
+    if (!last_slice || graph_->last_reader(n) <= region.last_node) nodes_[n].relation.reset();
   if (!last_slice) return;
   for (auto s = region.begin; s < region.end; ++s) {
-    if (kept_ == nullptr && (region.loop == nullptr || graph_.stages()[s].node != region.loop->result.index()))
+    if (kept_ == nullptr && (region.loop == nullptr || graph_->stages()[s].node != region.loop->result.index()))
       joins_[s].reset();
   }
 }
 
 const JoinOperator& PlanRun::join_of(const Stage& stage) {
-  auto& join = joins_[static_cast<std::size_t>(&stage - graph_.stages().data())];
+  auto& join = joins_[static_cast<std::size_t>(&stage - graph_->stages().data())];
   if (join != nullptr) return *join;
   join = join_operator(plan_, stage, workspace_bound_);
   if (checked_add(stage.need, join->workspace_bytes()) <= context_.memory->limit()) return *join;
@@ -219,9 +228,9 @@ const JoinOperator& PlanRun::join_of(const Stage& stage) {
 // Prepares for releasing the tiles of the node's relation one at a time.
 void PlanRun::count_reads_of(std::size_t node, std::int64_t tiles) {
   auto& counted = nodes_[node];
-  counted.total = graph_.sinks_of(node);
-  for (const auto* link : graph_.readers(node)) {
-    const auto reads = uniform_reads(graph_.stages()[link->stage], *link);
+  counted.total = graph_->sinks_of(node);
+  for (const auto* link : graph_->readers(node)) {
+    const auto reads = uniform_reads(graph_->stages()[link->stage], *link);
     counted.total = reads < 0 || counted.total < 0 ? -1 : counted.total + reads;
   }
   CHECK(counted.total <= UINT32_MAX, "reads of a tile are counted in 32 bits");
@@ -232,8 +241,8 @@ void PlanRun::count_reads_of(std::size_t node, std::int64_t tiles) {
 
 std::int64_t PlanRun::reads_of(std::size_t node, const TileKey& key) const {
   if (nodes_[node].total >= 0) return nodes_[node].total;
-  auto reads = graph_.sinks_of(node);
-  for (const auto* link : graph_.readers(node)) reads += graph_.stages()[link->stage].reads(*link, key);
+  auto reads = graph_->sinks_of(node);
+  for (const auto* link : graph_->readers(node)) reads += graph_->stages()[link->stage].reads(*link, key);
   return reads;
 }
 
@@ -263,8 +272,8 @@ void PlanRun::collect_profile() {
   }
   for (std::size_t n = 0; n < threads.size(); ++n)
     if (threads[n] > 1) profile_.nodes[n].seconds /= threads[n];
-  for (const auto& region : graph_.regions())
-    for (auto s = region.begin; s < region.end; ++s) complete_profile(graph_.stages()[s], slice_count(region.loop));
+  for (const auto& region : graph_->regions())
+    for (auto s = region.begin; s < region.end; ++s) complete_profile(graph_->stages()[s], slice_count(region.loop));
   for (std::size_t n = 0; n < nodes_.size(); ++n)
     if (nodes_[n].stored_reads != nullptr) {
       profile_.nodes[n].tiles_in = nodes_[n].stored_reads->tiles;

@@ -188,7 +188,7 @@ class PlanRun {
   const Fragment& plan_;
   ExecutionContext& context_;
   const std::span<TileSink* const> results_;
-  const TaskGraph graph_;
+  const std::shared_ptr<const TaskGraph> graph_;
   std::vector<NodeTiles> nodes_;
   std::vector<StageRun> stages_;
   std::optional<SlicedResult> sliced_;  // of the current loop

@@ -316,7 +316,7 @@ void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, Tile
   }
   nodes_[node].relation->put(tile_id, std::move(tile));
   for (const auto* link : nodes_[node].waiting) count_arrival(worker, *link);
-  if (graph_.sinks_of(node) > 0) announce(node, tile_id);
+  if (graph_->sinks_of(node) > 0) announce(node, tile_id);
 }
 
 // Records that the tile can be delivered.

@@ -147,7 +147,7 @@ std::optional<TaskId> PlanRun::own_task(Worker& worker) {
 
 // The memory that a task needs in addition to what its worker holds.
 std::int64_t PlanRun::need_of(const Worker& worker, std::size_t stage) const {
-  const auto tiles = graph_.stages()[stage].need;
+  const auto tiles = graph_->stages()[stage].need;
   const auto* join = stages_[stage].join;
   if (join == nullptr) return tiles;
   const auto held = worker.buffers.workspace ? worker.buffers.workspace->bytes() : 0;

@@ -74,6 +74,7 @@ TaskGraph::TaskGraph(const Fragment& plan, Bytes most_begun)
   }
   CHECK(loop == plan.loops.end(), "each loop of a plan is a region");
   collect_readers();
+  most_begun_ = nullptr;  // it may refer to what does not outlive the graph
 }
 
 // Nodes read by a Completion have its tasks in common with it; a Source has no tasks.

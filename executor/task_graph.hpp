@@ -21,7 +21,6 @@ namespace eindb {
 /// that runs once. Regions run one after another; within a region only tiles determine the order.
 ///
 /// Immutable once built, thread-safe; the plan must outlive it.
-/// Immutable once built, thread-safe; the plan outlives it.
 class TaskGraph {
  public:
   struct Region {

@@ -44,6 +44,18 @@ TEST(KeptOperators, ACopyIsEmpty) {
   EXPECT_EQ(identity(kept.take(kOfPlenty, 2)), first);
 }
 
+TEST(KeptOperators, TheGraphOfTasksIsSharedUnderItsLimit) {
+  const Fragment plan;
+  KeptOperators kept;
+  EXPECT_EQ(kept.graph(kOfPlenty.memory_limit), nullptr);
+  const auto graph = std::make_shared<const TaskGraph>(plan);
+  kept.keep(kOfPlenty.memory_limit, graph);
+  EXPECT_EQ(kept.graph(kOfPlenty.memory_limit), graph);
+  EXPECT_EQ(kept.graph(kOfPlenty.memory_limit), graph) << "several executions read it at the same time";
+  EXPECT_EQ(kept.graph(kOfLittle.memory_limit), nullptr);
+  EXPECT_EQ(KeptOperators(kept).graph(kOfPlenty.memory_limit), nullptr);
+}
+
 TEST(KeptOperators, CountOnlyWhereTheyAreKept) {
   EXPECT_TRUE(KeptOperators::keeps(1));
   EXPECT_FALSE(KeptOperators::keeps(1000));
