@@ -27,8 +27,9 @@ constexpr std::int64_t kMostCallsOfOne = 65536;  // where vertices choose their 
 constexpr double kMostAffordablePairs = 4e6;
 constexpr double kMostPairsOfOwn = 1e6;
 
-// The choice may take this share of the seconds that the statement is predicted to take in single calls, and always as
-// much as the least. What it takes is counted, so that a plan does not depend on what else the machine does.
+// The choice may take this share of the seconds that the statement is predicted to take in single calls; a short
+// statement's choice as long as that, up to the least. What it takes is counted, so that a plan does not depend on what
+// else the machine does.
 constexpr double kPlanningShare = 0.1;
 constexpr double kLeastPlanningSeconds = 1e-3;
 // A statement that takes no longer in single calls gains less by another choice than looking for it takes.
@@ -64,8 +65,10 @@ class Chooser {
         options_(std::move(options)),
         machine_(machine),
         model_(machine.figures, machine.threads),
-        label_counts_(label_counts(graph)) {
+        label_counts_(label_counts(graph)),
+        shapes_(graph) {
     options_.model = &model_;
+    options_.shapes = &shapes_;
   }
 
   CalibratedChoice run() {
@@ -129,7 +132,7 @@ class Chooser {
 
   // The time that the choice may take, once a plan in single calls is known.
   void set_planning_seconds() {
-    seconds_left_ = std::max(kLeastPlanningSeconds, kPlanningShare * fastest_);
+    seconds_left_ = std::max(std::min(kLeastPlanningSeconds, fastest_), kPlanningShare * fastest_);
     const auto work = kSumsPerSecond * seconds_left_ * kShareOfSearch;
     options_.exact_work = std::min(options_.exact_work, work);
     options_.descent_work = std::min(options_.descent_work, work);
@@ -323,6 +326,7 @@ class Chooser {
   const MachineOptions& machine_;
   const CalibratedModel model_;
   const std::vector<std::size_t> label_counts_;  // by vertex
+  VertexShapes shapes_;
   CalibratedChoice best_;
   bool best_fits_ = false;
   bool best_is_own_ = false;

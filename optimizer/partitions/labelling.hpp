@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "optimizer/partitions/cost_model.hpp"
+#include "optimizer/partitions/vertex_shapes.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
@@ -27,6 +28,8 @@ struct DecompositionOptions {
   /// table entries; 1e9 take about a second.
   double exact_work = 2e8;
   double descent_work = 2e8;
+  /// Shapes of the graph that is labelled, for callers that label it several times; null: they are found anew.
+  VertexShapes* shapes = nullptr;
 };
 
 /// Whether a consumer reads the vertex without cost in any partition: a stored tensor if `free_inputs`, and always an

@@ -167,6 +167,12 @@ std::vector<Strategy> all_strategies() {
 }
 
 Labelling label(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options) {
+  if (options.shapes == nullptr) {
+    VertexShapes shapes(graph);
+    auto with_shapes = options;
+    with_shapes.shapes = &shapes;
+    return label(graph, strategy, with_shapes);
+  }
   if (!is_power_of_two(options.parallelism)) {
     throw Error(ErrorKind::Value, "parallelism is " + std::to_string(options.parallelism) + ", not a power of two",
                 std::nullopt, "use 1, 2, 4, 8, ...");
@@ -178,6 +184,7 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   partitions = fitted_to_chains(graph, fitted_to_slices(graph, std::move(partitions)), options);
   auto labelling = evaluate(graph, std::move(partitions), options);
   if (strategy.kind != Strategy::Kind::EinDecomp || graph.chains().empty()) return labelling;
+  if (options.parallelism == 1) return labelling;  // all rules cut nothing
   return cheapest_beside_rules(graph, std::move(labelling), options);
 }
 

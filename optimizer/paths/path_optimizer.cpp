@@ -26,7 +26,7 @@ namespace eindb {
 namespace {
 
 constexpr double kDefaultSeconds = 0.1;
-constexpr double kLeastSeconds = 0.01;
+constexpr double kLeastSeconds = 0.001;
 // Planning may take a tenth of the path's time at 10^9 flops per second.
 constexpr double kPlanningSecondsPerFlop = 1e-10;
 // Shares of the budget; the rest is for annealing.

@@ -62,7 +62,7 @@ EinGraph long_chain(std::size_t length, std::int64_t extent) {
 
 // Deciding takes time in proportion to what the statement is predicted to take.
 TEST(CalibratedChoice, WhatWouldTakeLongerToDecideThanToGainIsNotTried) {
-  EXPECT_GT(optimize(long_chain(10, 32), on_threads(4)).parallelism_candidates.size(), 2);
+  EXPECT_GT(optimize(long_chain(10, 256), on_threads(4)).parallelism_candidates.size(), 2);
   const auto plan = optimize(long_chain(2000, 8), on_threads(4));
   EXPECT_EQ(plan.parallelism, 1);
   EXPECT_LE(plan.parallelism_candidates.size(), 2);
