@@ -207,6 +207,15 @@ struct Explain {
   Query query;
 };
 
+/// EXPLAIN [(FORMAT json)] REDISTRIBUTE [tensor] FROM 'type' TO 'type' [ON 'mesh'].
+struct ExplainRedistribution {
+  ExplainFormat format = ExplainFormat::Text;
+  std::optional<Identifier> tensor;  ///< of which the types are, if that is to be checked
+  Literal source;                    ///< texts: "[3{x}12, 2{y}12]"
+  Literal target;
+  std::optional<Literal> mesh;  ///< "{x:4, y:6}"; absent: what the types tell
+};
+
 struct Set {
   Identifier name;
   Literal value;
@@ -361,9 +370,9 @@ struct Repeat {
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, AnalyzeTensor, ShowTensors, ShowFileTensors, ShowMacros,
                Describe, CopyFrom, CopyAllFrom, CopyTo, Backup, AttachDatabase, DetachDatabase, InsertInto,
-               CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback,
-               SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CommentOn, CreateUser,
-               AlterUser, DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, Sql>
+               CreateTensors, UpdateTensor, Repeat, Query, Explain, ExplainRedistribution, Set, Show, Reset, Begin,
+               Commit, Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro,
+               CommentOn, CreateUser, AlterUser, DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

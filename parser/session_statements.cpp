@@ -86,6 +86,30 @@ void parse_explain_options(TokenStream& tokens, ast::Explain& explain) {
   tokens.expect_symbol(")", "after the options of EXPLAIN");
 }
 
+ast::Literal text_literal(TokenStream& tokens, std::string_view what, const char* hint) {
+  if (!tokens.at(Token::Kind::String)) tokens.fail_expected(what, hint);
+  return literal(tokens, what);
+}
+
+/// REDISTRIBUTE [tensor] FROM 'type' TO 'type' [ON 'mesh'], whose first word comes next.
+ast::ExplainRedistribution parse_redistribution(TokenStream& tokens, const ast::Explain& options) {
+  constexpr const char* kForm = "as in EXPLAIN REDISTRIBUTE FROM '[3{x}12, 12]' TO '[12, 3{x}12]' ON '{x:4}'";
+  if (options.analyze || options.compare)
+    tokens.fail_expected("a query after the options of EXPLAIN", "REDISTRIBUTE takes FORMAT text or json alone");
+  if (options.format == ast::ExplainFormat::Dot || options.format == ast::ExplainFormat::Html)
+    tokens.fail_expected("a query", "a redistribution is shown by FORMAT text or json");
+  ast::ExplainRedistribution explain;
+  explain.format = options.format;
+  tokens.take();
+  if (!tokens.at_word("FROM")) explain.tensor = tokens.expect_name("the name of a tensor, or FROM");
+  if (!tokens.accept_word("FROM")) tokens.fail_expected("FROM and the type that is there", kForm);
+  explain.source = text_literal(tokens, "the type that is there, as a text", kForm);
+  if (!tokens.accept_word("TO")) tokens.fail_expected("TO and the type that is wanted", kForm);
+  explain.target = text_literal(tokens, "the type that is wanted, as a text", kForm);
+  if (tokens.accept_word("ON")) explain.mesh = text_literal(tokens, "the mesh, as a text", kForm);
+  return explain;
+}
+
 ast::Query parse_explained(TokenStream& tokens) {
   if (tokens.accept_symbol("(")) {
     auto query = parse_query(tokens);
@@ -176,6 +200,7 @@ Node explain(TokenStream& tokens) {
   ast::Explain explain;
   tokens.take();
   parse_explain_options(tokens, explain);
+  if (tokens.at_word("REDISTRIBUTE")) return parse_redistribution(tokens, explain);
   explain.query = parse_explained(tokens);
   return explain;
 }

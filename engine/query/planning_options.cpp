@@ -53,6 +53,7 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
   if (query.path_weight) options.path.objective = {.weight = *query.path_weight};
   if (request.for_workers) options.workers = settings.workers();
   options.strategy = settings.strategy();
+  options.free_inputs = settings.free_inputs();
   options.always_cells = settings.tile_format() == FormatChoice::Sparse;
   options.disabled_passes = settings.disabled_passes();
   options.compare_strategies = request.compare_strategies;

@@ -166,6 +166,16 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(to_lower(setting_text(v))); },
        [](const Settings& s) { return join_names(s.disabled_passes_); },
        [](Settings& s) { s.disabled_passes_.clear(); }},
+      {"inputs",
+       "what reading a stored tensor in another partition costs where vectors are chosen: 'stored' (moving it from its "
+       "own) or 'free' (nothing, as if it had been cut so beforehand)",
+       [](Settings& s, const Value& v) {
+         const auto text = to_lower(setting_text(v));
+         if (text != "stored" && text != "free") refuse("inputs", v, "'stored' or 'free'");
+         s.free_inputs_ = text == "free";
+       },
+       [](const Settings& s) { return std::string(s.free_inputs_ ? "free" : "stored"); },
+       [](Settings& s) { s.free_inputs_ = false; }},
       {"machine_file", "file of this machine's figures for cost_model 'calibrated'; '' for that of eindb calibrate",
        [](Settings& s, const Value& v) { s.machine_file_ = setting_text(v); },
        [](const Settings& s) { return s.machine_file_; }, [](Settings& s) { s.machine_file_.clear(); }},

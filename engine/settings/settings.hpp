@@ -102,6 +102,8 @@ class Settings {
   /// The values of all settings that a plan may depend on, as text; a part of the plan's key.
   const std::string& plan_fingerprint() const { return plan_fingerprint_; }
   bool slicing() const { return slicing_; }
+  /// Whether stored tensors cost nothing in any partition where vectors are chosen (DecompositionOptions::free_inputs).
+  bool free_inputs() const { return free_inputs_; }
   /// How relations move between blocks of workers.
   ExchangeWay redistribution() const { return redistribution_; }
 
@@ -133,6 +135,7 @@ class Settings {
   std::optional<std::int64_t> tile_cache_size_;
   std::string plan_fingerprint_;
   bool slicing_;
+  bool free_inputs_ = false;
   ExchangeWay redistribution_ = ExchangeWay::Auto;
   std::optional<bool> calibrated_;  // cost_model; absent: auto
   std::string machine_file_;

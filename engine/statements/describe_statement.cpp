@@ -96,6 +96,10 @@ StatementDescription describe(const ast::Explain& explain, SessionState& session
   return description;
 }
 
+StatementDescription describe(const ast::ExplainRedistribution&, SessionState&, const Parameters& given) {
+  return {.columns = {{"plan", ColumnType::Text}}, .parameters = given};
+}
+
 StatementDescription describe(const ast::CreateTensor& create, SessionState& session, const Parameters& given) {
   StatementDescription description{.columns = {}, .parameters = given};
   if (const auto* query = std::get_if<ast::Query>(&create.source))

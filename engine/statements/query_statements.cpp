@@ -4,24 +4,13 @@
 #include "engine/query/distributed_query.hpp"
 #include "engine/query/pipeline.hpp"
 #include "engine/results/rows.hpp"
+#include "engine/statements/explanation.hpp"
 #include "engine/statements/statements.hpp"
 #include "engine/statements/update_statement.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
 
 namespace eindb {
 namespace {
-
-Result explanation(const std::string& text, bool one_cell) {
-  std::vector<Row> rows;
-  std::size_t begin = 0;
-  while (!one_cell && begin < text.size()) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    rows.push_back({text.substr(begin, end - begin)});
-    begin = end + 1;
-  }
-  if (one_cell) rows.push_back({text});
-  return listed_result({{"plan", ColumnType::Text}}, std::move(rows));
-}
 
 // The results of an update have the partitions of its tensors.
 ResultRequest request_of(const ast::Query& query, OpenDatabase& database) {

@@ -17,11 +17,12 @@ namespace {
 template <class Statement>
 constexpr bool kKnowsUnwritten =
     std::is_same_v<Statement, ast::Query> || std::is_same_v<Statement, ast::Explain> ||
-    std::is_same_v<Statement, ast::UpdateTensor> || std::is_same_v<Statement, ast::CreateTensors> ||
-    std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::Set> ||
-    std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::Reset> ||
-    std::is_same_v<Statement, ast::Prepare> || std::is_same_v<Statement, ast::Execute> ||
-    std::is_same_v<Statement, ast::Deallocate> || std::is_same_v<Statement, ast::Rollback>;
+    std::is_same_v<Statement, ast::ExplainRedistribution> || std::is_same_v<Statement, ast::UpdateTensor> ||
+    std::is_same_v<Statement, ast::CreateTensors> || std::is_same_v<Statement, ast::Empty> ||
+    std::is_same_v<Statement, ast::Set> || std::is_same_v<Statement, ast::Show> ||
+    std::is_same_v<Statement, ast::Reset> || std::is_same_v<Statement, ast::Prepare> ||
+    std::is_same_v<Statement, ast::Execute> || std::is_same_v<Statement, ast::Deallocate> ||
+    std::is_same_v<Statement, ast::Rollback>;
 
 // The statements that write; SQL is checked where it is compiled, the statements of loops one by one.
 template <class Statement>
@@ -38,20 +39,21 @@ constexpr bool kWrites =
 // The statements of users who see only what was granted. They check the rights on what they name; SQL is checked where
 // it is compiled, the own password where it changes.
 template <class Statement>
-constexpr bool kIsForAll = std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::ShowTensors> ||
-                           std::is_same_v<Statement, ast::ShowFileTensors> ||
-                           std::is_same_v<Statement, ast::ShowMacros> || std::is_same_v<Statement, ast::Describe> ||
-                           std::is_same_v<Statement, ast::CopyFrom> || std::is_same_v<Statement, ast::CopyTo> ||
-                           std::is_same_v<Statement, ast::InsertInto> || std::is_same_v<Statement, ast::UpdateTensor> ||
-                           std::is_same_v<Statement, ast::Repeat> || std::is_same_v<Statement, ast::Query> ||
-                           std::is_same_v<Statement, ast::Explain> || std::is_same_v<Statement, ast::Set> ||
-                           std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::Reset> ||
-                           std::is_same_v<Statement, ast::Begin> || std::is_same_v<Statement, ast::Commit> ||
-                           std::is_same_v<Statement, ast::Rollback> || std::is_same_v<Statement, ast::SetTransaction> ||
-                           std::is_same_v<Statement, ast::Savepoint> || std::is_same_v<Statement, ast::Prepare> ||
-                           std::is_same_v<Statement, ast::Execute> || std::is_same_v<Statement, ast::Deallocate> ||
-                           std::is_same_v<Statement, ast::AlterUser> || std::is_same_v<Statement, ast::ShowUsers> ||
-                           std::is_same_v<Statement, ast::ShowWorkers> || std::is_same_v<Statement, ast::Sql>;
+constexpr bool kIsForAll =
+    std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::ShowTensors> ||
+    std::is_same_v<Statement, ast::ShowFileTensors> || std::is_same_v<Statement, ast::ShowMacros> ||
+    std::is_same_v<Statement, ast::Describe> || std::is_same_v<Statement, ast::CopyFrom> ||
+    std::is_same_v<Statement, ast::CopyTo> || std::is_same_v<Statement, ast::InsertInto> ||
+    std::is_same_v<Statement, ast::UpdateTensor> || std::is_same_v<Statement, ast::Repeat> ||
+    std::is_same_v<Statement, ast::Query> || std::is_same_v<Statement, ast::Explain> ||
+    std::is_same_v<Statement, ast::ExplainRedistribution> || std::is_same_v<Statement, ast::Set> ||
+    std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::Reset> ||
+    std::is_same_v<Statement, ast::Begin> || std::is_same_v<Statement, ast::Commit> ||
+    std::is_same_v<Statement, ast::Rollback> || std::is_same_v<Statement, ast::SetTransaction> ||
+    std::is_same_v<Statement, ast::Savepoint> || std::is_same_v<Statement, ast::Prepare> ||
+    std::is_same_v<Statement, ast::Execute> || std::is_same_v<Statement, ast::Deallocate> ||
+    std::is_same_v<Statement, ast::AlterUser> || std::is_same_v<Statement, ast::ShowUsers> ||
+    std::is_same_v<Statement, ast::ShowWorkers> || std::is_same_v<Statement, ast::Sql>;
 
 template <class Statement>
 bool is_for_all(const Statement&) {

@@ -15,6 +15,7 @@ Result run_statement(const ast::Statement& statement, SessionState& session);
 // engine/statements/query_statements.cpp
 Result execute_statement(const ast::Query& query, SessionState& session);
 Result execute_statement(const ast::Explain& explain, SessionState& session);
+Result execute_statement(const ast::ExplainRedistribution& explain, SessionState& session);
 
 // engine/statements/create_statements.cpp
 Result execute_statement(const ast::CreateTensor& create, SessionState& session);
