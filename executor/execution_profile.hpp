@@ -11,7 +11,7 @@ struct NodeProfile {
   /// all nodes add up to those of the execution. Reading a stored tile counts for the node that needs it first.
   double seconds = 0;
   std::int64_t kernel_calls = 0;   ///< executed calls
-  std::int64_t skipped_calls = 0;  ///< calls skipped because of absent tiles
+  std::int64_t skipped_calls = 0;  ///< calls skipped: because of absent tiles, or without rows of a gather
   std::int64_t tiles_in = 0;       ///< number of tiles passed to kernels or copied from
   std::int64_t tiles_out = 0;      ///< number of tiles of the result
   std::int64_t bytes = 0;          ///< of the result's tiles

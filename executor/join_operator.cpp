@@ -88,6 +88,7 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
     }
     operands_.push_back(std::move(places));
   }
+  sorts_rows_ = !fused_ && !cells_ && kernel_.row_gather() != nullptr && join.is_partial();
   CHECK(!makes_cells_ || (cells_ && !join.is_partial() && epilogue_.keeps_zero()),
         "cells are made of cells, in one call for each tile");
   workspace_bytes_ = find_workspace_bytes();
@@ -101,9 +102,22 @@ std::int64_t JoinOperator::find_workspace_bytes() const {
   if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size == 0; })) return 0;
   // The workspace for cells depends on their number, so that each call computes it from its operands.
   if (cells_) return decoded_bytes(sizes);
-  return checked_add(
-      static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes)),
-      decoded_bytes(sizes));
+  const auto bytes =
+      checked_add(static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes)),
+                  decoded_bytes(sizes));
+  return sorts_rows_ ? checked_add(bytes, sorted_bytes(sizes)) : bytes;
+}
+
+// For the rows of a group by part.
+std::int64_t JoinOperator::sorted_bytes(std::span<const std::int64_t> sizes) const {
+  std::int64_t rows = 1;
+  for (const auto label : join_.einsum.inputs[kernel_.row_gather()->index_operand()]) {
+    const auto place = std::find(join_.partition.labels.begin(), join_.partition.labels.end(), label);
+    rows = checked_multiply(rows, sizes[static_cast<std::size_t>(place - join_.partition.labels.begin())]);
+  }
+  std::int64_t parts = 1;
+  for (const auto label : join_.einsum.aggregated) parts = checked_multiply(parts, join_.partition.of(label));
+  return RowGather::bytes_of(rows, parts);
 }
 
 std::int64_t JoinOperator::decoded_bytes(std::span<const std::int64_t> sizes) const {
@@ -218,6 +232,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.broke_off = false;
   find_ranges(key, buffers.ranges);
   find_tiles(key, buffers);  // also of a call that reads none of them, for those who release them
+  if (buffers.rows) return call_of_rows(inputs, key, partial, memory, buffers);
   if (!fused_ && kernel_.is_empty(buffers.ranges)) return std::nullopt;
   if (is_needless(inputs, buffers.tiles)) {
     if (!fused_ && kernel_.access() != nullptr) check_indices(*kernel_.access(), inputs, buffers);
@@ -254,9 +269,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
     return elements;
   }
   if (first) {
-    std::vector<std::int64_t> extents;
-    for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
-    made.emplace(counted_tile(memory, join_.compute_dtype, Shape(std::move(extents)), result_type_));
+    made.emplace(tile_at(key, memory));
   }
   buffers.broke_off = !first;
   auto& tile = first ? made->tile : partial->tile;
@@ -266,6 +279,56 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.broke_off = false;
   if (first) partial = std::move(made);
   return elements;
+}
+
+CountedTile JoinOperator::tile_at(std::span<const std::int64_t> key,
+                                  const std::shared_ptr<MemoryBudget>& memory) const {
+  std::vector<std::int64_t> extents;
+  for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
+  return counted_tile(memory, join_.compute_dtype, Shape(std::move(extents)), result_type_);
+}
+
+void JoinOperator::sort_rows(const Inputs& inputs, std::span<const std::int64_t> key, std::span<const AxisRange> calls,
+                             const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const {
+  CHECK(sorts_rows_ && key.size() == grid_.rank() + calls.size(), "rows are sorted for the calls of a gather");
+  std::vector<std::int64_t> first(key.begin(), key.end());
+  std::vector<GatherAxis> axes;
+  for (std::size_t a = 0; a < calls.size(); ++a) {
+    first[grid_.rank() + a] = calls[a].begin;
+    axes.push_back({join_.partition.of(join_.einsum.aggregated[a]), calls[a].begin, calls[a].size});
+  }
+  find_ranges(first, buffers.ranges);
+  find_tiles(first, buffers);
+  const auto operand = kernel_.row_gather()->index_operand();
+  take_workspace(memory, buffers, workspace_bytes_);
+  auto indices = inputs[operand]->dense_tile(buffers.tiles[operand]);
+  if (std::cmp_greater(indices->shape().element_count(), RowGather::kMostRows)) return;
+  kernel_.access()->check_indices(operand, *indices, buffers.ranges);
+  buffers.rows.emplace(kernel_.row_gather()->sort(std::move(indices), std::move(axes)));
+}
+
+// The call of a group whose rows are sorted. Until one of them has rows that are not zero there is no partial result,
+// and the one that makes it writes the zeros of those before it.
+std::optional<std::int64_t> JoinOperator::call_of_rows(const Inputs& inputs, std::span<const std::int64_t> key,
+                                                       Partial& partial, const std::shared_ptr<MemoryBudget>& memory,
+                                                       Buffers& buffers) const {
+  const auto& rows = *buffers.rows;
+  const auto& gather = *kernel_.row_gather();
+  const auto part = rows.part_at(key.subspan(grid_.rank()));
+  if (rows.count_of(part) == 0) return std::nullopt;
+  const auto stored = inputs[gather.source()]->stored_tile(buffers.tiles[gather.source()]);
+  if (stored == nullptr) {
+    if (partial) gather.clear(rows, part, buffers.ranges, partial->tile);
+    return std::nullopt;
+  }
+  take_workspace(memory, buffers, workspace_bytes_);
+  const auto& source = *readable(gather.source(), *stored, buffers);
+  if (!partial) {
+    partial.emplace(tile_at(key, memory));
+    gather.clear_before(rows, part, buffers.ranges, partial->tile);
+  }
+  gather.copy(rows, part, buffers.ranges, source, partial->tile);
+  return source.shape().element_count() + rows.indices->shape().element_count();
 }
 
 // Indices out of bounds are an error, though the tile that they point to is absent.

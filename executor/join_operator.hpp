@@ -11,6 +11,7 @@
 #include "executor/kernels/fused_kernel.hpp"
 #include "executor/kernels/kernel.hpp"
 #include "executor/relation.hpp"
+#include "executor/stage.hpp"
 #include "plan/fragment.hpp"
 
 namespace eindb {
@@ -45,6 +46,7 @@ class JoinOperator {
     std::vector<TilePtr> held;
     std::vector<const Tile*> operands;
     std::vector<std::optional<Tile>> decoded;    ///< by operand; counted in the workspace
+    std::optional<SortedRows> rows;              ///< of the current group, if they are sorted; likewise
     std::optional<MemoryReservation> workspace;  ///< reservation for the thread's Workspace
     /// Whether the last call failed while its kernel added to a partial result, which may be half changed: the call
     /// cannot be repeated.
@@ -59,6 +61,14 @@ class JoinOperator {
   /// of elements of the operands; nullopt if the call was needless.
   std::optional<std::int64_t> call(const Inputs& inputs, std::span<const std::int64_t> key, Partial& partial,
                                    const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
+  /// Whether sort_rows() prepares the calls of a group: a gather of rows of a source in several parts.
+  bool sorts_rows() const { return sorts_rows_; }
+  /// Sorts the rows of a group by the part of the source that each call reads, so that call() visits the rows of its
+  /// part alone, and reads no part without rows. `key` as for call(), `calls` are those of the group along each
+  /// aggregated label. All of them are then made by this thread, in order, until the buffers' rows are reset; each row
+  /// is written by its call, and what the partial result has before is uninitialised.
+  void sort_rows(const Inputs& inputs, std::span<const std::int64_t> key, std::span<const AxisRange> calls,
+                 const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
   /// The most bytes that the thread's kernels use beside tiles. Must be available at the first call, while Buffers has
   /// no reservation yet.
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
@@ -86,12 +96,16 @@ class JoinOperator {
 
   std::int64_t find_workspace_bytes() const;
   std::int64_t decoded_bytes(std::span<const std::int64_t> sizes) const;
+  std::int64_t sorted_bytes(std::span<const std::int64_t> sizes) const;
   static void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers, std::int64_t bytes);
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
   void find_tiles(std::span<const std::int64_t> key, Buffers& buffers) const;
   CountedTile make_cells(const CellKernel* cells, const std::shared_ptr<MemoryBudget>& memory,
                          const Buffers& buffers) const;
   TilePtr finish_cells(CountedTile made, MemoryBudget& memory) const;
+  std::optional<std::int64_t> call_of_rows(const Inputs& inputs, std::span<const std::int64_t> key, Partial& partial,
+                                           const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
+  CountedTile tile_at(std::span<const std::int64_t> key, const std::shared_ptr<MemoryBudget>& memory) const;
   TilePtr operand_tile(std::size_t operand, Relation& input, const Buffers& buffers) const;
   const Tile* readable(std::size_t operand, const Tile& tile, Buffers& buffers) const;
   std::shared_ptr<const CellKernel> cell_kernel(const Inputs& inputs, const Buffers& buffers) const;
@@ -109,6 +123,7 @@ class JoinOperator {
   std::vector<DType> input_types_;
   std::vector<bool> may_be_encoded_;  // by input
   bool makes_cells_ = false;
+  bool sorts_rows_ = false;
   bool may_skip_ = false;             // whether absent tiles can make a call needless
   std::optional<FusedKernel> fused_;  // for a join with steps, in place of the kernel
   std::optional<CellJoin> cells_;     // if it reads cells, in place of the kernel where the values allow it

@@ -52,7 +52,8 @@ void PlanRun::run_repartition(Worker& worker, StageRun& run, std::int64_t task) 
 void PlanRun::run_join(Worker& worker, StageRun& run, TaskId id) {
   const auto calls = find_calls(worker, run);
   const bool large = run.stage->cost >= kSmallTask * static_cast<double>(run.stage->task_count);
-  if (calls > 1 && large && run.groups == nullptr && workers_.size() > 1 && has_room_to_share(worker, id.stage))
+  if (calls > 1 && large && run.groups == nullptr && workers_.size() > 1 && !run.join->sorts_rows() &&
+      has_room_to_share(worker, id.stage))
     return share(worker, id, calls);
   JoinOperator::Partial partial;
   const auto tile = run.stage->tile_of(id.number);
@@ -73,6 +74,12 @@ void PlanRun::run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t c
   }
   try {
     if (partial) partial->reservation.raise_to(run.join->bytes_of_partial(partial->tile));
+    struct LetGo {
+      std::optional<SortedRows>& rows;
+      ~LetGo() { rows.reset(); }
+    } const let_go{worker.buffers.rows};
+    if (run.groups == nullptr && run.join->sorts_rows())
+      run.join->sort_rows(run.inputs, worker.key, worker.calls, context_.memory, worker.buffers);
     for (; call < calls && !failed_; ++call) run_call(worker, run, call, partial);
     if (!partial && run.groups == nullptr)
       partial = run.join->nothing_aggregated(find_tile(worker, run, id.number), context_.memory);

@@ -29,7 +29,10 @@ Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType
       choice_(einsum_, compute) {
   empty_.aggregate = einsum.aggregate;
   empty_.user = einsum.user;
-  if (const auto& form = choice_.access()) access_.emplace(*form, einsum_, labels, compute);
+  if (const auto& form = choice_.access()) {
+    access_.emplace(*form, einsum_, labels, compute);
+    row_gather_ = RowGather::of(*form, einsum_, labels);
+  }
   if (const auto& form = choice_.scan()) scan_.emplace(*form, einsum_, compute);
   if (einsum_.block) block_.emplace(einsum_, labels, operand_types_, compute);
   if (const auto& form = choice_.contraction()) contraction_.emplace(*form, einsum_, labels, operand_types_, compute);

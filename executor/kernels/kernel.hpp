@@ -12,6 +12,7 @@
 #include "executor/kernels/instruction_set.hpp"
 #include "executor/kernels/log_sum_exp_kernel.hpp"
 #include "executor/kernels/pair_kernel.hpp"
+#include "executor/kernels/row_gather.hpp"
 #include "executor/kernels/scan_kernel.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "tensor/kernel_choice.hpp"
@@ -62,6 +63,8 @@ class Kernel {
   }
   /// The kernel of an access; null for other EinSums.
   const AccessKernel* access() const { return access_ ? &*access_ : nullptr; }
+  /// That of an access whose result consists of rows of its source; null for other EinSums.
+  const RowGather* row_gather() const { return row_gather_ ? &*row_gather_ : nullptr; }
 
   /// The most bytes beside operands and accumulator for a call on tiles with ranges of at most these sizes, one per
   /// label of einsum.labels(), not counting the general kernel's few blocks in the fastest cache. The calling thread
@@ -98,6 +101,7 @@ class Kernel {
   ExpressionKernel general_;
   KernelChoice choice_;
   std::optional<AccessKernel> access_;            // where the choice is Access
+  std::optional<RowGather> row_gather_;           // where it moves rows
   std::optional<ScanKernel> scan_;                // where it is Scan
   std::optional<BlockKernel> block_;              // where it is Block
   std::optional<ContractionKernel> contraction_;  // where the choice may be Matrices

@@ -104,11 +104,14 @@ RandomEinSum random_access(Random& random, DType type) {
 TEST(AccessKernel, AgreesWithReference) {
   Random random(26);
   std::set<std::string> kinds;
+  int of_rows = 0;
   for (const auto type : {DType::Float32, DType::Float64, DType::Int64, DType::Complex64, DType::Complex128}) {
     for (int n = 0; n < 400 && !HasFatalFailure(); ++n) {
       const auto sample = random_access(random, type);
       ASSERT_TRUE(access_form(sample.einsum)) << sample.describe();
-      kinds.insert(Kernel(sample.einsum, sample.labels, sample.types(), type, type).describe());
+      const Kernel kernel(sample.einsum, sample.labels, sample.types(), type, type);
+      kinds.insert(kernel.describe());
+      of_rows += kernel.row_gather() != nullptr ? 1 : 0;
       const auto expected =
           evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
       expect_close(run_in_parts(sample, preferred_level_table(), random), expected, sample.compute, terms_of(sample),
@@ -116,6 +119,7 @@ TEST(AccessKernel, AgreesWithReference) {
     }
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"gather", "scatter", "strided copy", "strided sum"}));
+  EXPECT_GT(of_rows, 100);
 }
 
 // The cells of `tile`, which lies over all labels of the head, in the given ranges.

@@ -259,6 +259,9 @@ Tile run_in_parts(const RandomEinSum& sample, const LevelTable& level, Random& r
   const TileGrid output(Shape(sample.labels.extents(einsum.output)), project(einsum.output, parts));
   std::vector<Tile> groups;
   std::vector<bool> started(static_cast<std::size_t>(output.tile_count()), false);
+  const auto* gather = kernel.row_gather();
+  if (gather != nullptr && draw(random, 0, 1) == 0) gather = nullptr;
+  std::vector<SortedRows> sorted(static_cast<std::size_t>(output.tile_count()));
   for (std::int64_t id = 0; id < output.tile_count(); ++id)
     groups.push_back(Tile::uninitialized(sample.compute, output.tile_shape(output.key_of(id))));
 
@@ -271,7 +274,19 @@ Tile run_in_parts(const RandomEinSum& sample, const LevelTable& level, Random& r
     for (std::size_t n = 0; n < grids.size(); ++n)
       operands.push_back(tiles[n][static_cast<std::size_t>(grids[n].id_of(project(einsum.inputs[n], key)))].get());
     const auto group = static_cast<std::size_t>(output.id_of(project(einsum.output, key)));
-    kernel.run(operands, ranges, groups[group], !started[group]);
+    if (gather == nullptr) {
+      kernel.run(operands, ranges, groups[group], !started[group]);
+    } else {
+      if (!started[group]) {
+        std::vector<GatherAxis> axes;
+        for (const auto part : project(einsum.aggregated, parts)) axes.push_back({part, 0, part});
+        auto indices = std::make_shared<const Tile>(convert(*operands[gather->index_operand()], DType::Int64));
+        sorted[group] = gather->sort(std::move(indices), std::move(axes));
+        gather->clear_before(sorted[group], 0, ranges, groups[group]);
+      }
+      const auto part = sorted[group].part_at(project(einsum.aggregated, key));
+      gather->copy(sorted[group], part, ranges, *operands[gather->source()], groups[group]);
+    }
     started[group] = true;
   } while (next_index(key, parts));
 

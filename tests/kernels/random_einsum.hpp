@@ -48,7 +48,7 @@ RandomEinSum random_general(Random& random, const RandomChoices& choices = {});
 RandomEinSum random_contraction(Random& random, DType type, std::int64_t largest_extent);
 
 /// Runs the kernel as a join would: the labels cut into random parts, the calls of a group accumulated in sequence, and
-/// the groups' tiles assembled.
+/// the groups' tiles assembled. Every other gather of rows has them sorted.
 Tile run_in_parts(const RandomEinSum& sample, const LevelTable& level, Random& random);
 
 /// The longest sum of the sample, in terms.

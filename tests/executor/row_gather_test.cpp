@@ -1,0 +1,121 @@
+// Gathers of rows out of sources in several parts: their results, and what of the source is read.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <set>
+
+#include "executor/executor.hpp"
+#include "executor/least_memory.hpp"
+#include "executor/scheduler.hpp"
+#include "optimizer/optimizer.hpp"
+#include "tests/executor/stored_tensors.hpp"
+#include "tests/optimizer/graph_builder.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::GraphBuilder;
+using testing::StoredTensors;
+
+// Notes which tiles are asked for.
+struct NotingTensors final : StoredTensors {
+  TilePtr read(const std::string& tensor, std::int64_t tile_id) override {
+    if (tensor == "X") asked_for.insert(tile_id);
+    return StoredTensors::read(tensor, tile_id);
+  }
+  std::set<std::int64_t> asked_for;
+};
+
+struct CollectRows final : TileSink {
+  void write(std::int64_t, TilePtr tile) override {
+    tiles.push_back(tile == nullptr ? nullptr : std::make_shared<const Tile>(convert(*tile, tile->dtype())));
+  }
+  std::vector<TilePtr> tiles;
+};
+
+// Z[s,d] = X[I[s],d], with zeros for indices outside.
+struct GatherOfRows {
+  GatherOfRows(std::int64_t rows, std::int64_t length, std::int64_t parts, std::int64_t count, std::int64_t cut) {
+    const auto s = builder.label("s", count);
+    const auto d = builder.label("d", length);
+    const auto a = builder.label("a", rows);
+    const auto x = builder.input("X", {rows, length}, {parts, 1}, DType::Float32);
+    const auto i = builder.input("I", {count}, {cut}, DType::Int64);
+    const auto condition = testing::call(ScalarOp::Equal, {testing::index(a), testing::op(1)});
+    builder.vertex("Z", {{x, {a, d}}, {i, {s}}}, {s, d},
+                   testing::call(ScalarOp::Case, {condition, testing::op(0), testing::number(0)}));
+  }
+
+  void store(std::mt19937& random, double absent, std::pair<int, int> indices) {
+    for (const auto& vertex : builder.graph.vertices()) {
+      if (!vertex.is_input()) continue;
+      const auto& grid = vertex.stored->grid;
+      const bool is_source = vertex.name == "X";
+      auto values = testing::random_tensor(random, grid, vertex.dtype, is_source ? absent : 0.0,
+                                           is_source ? std::pair(-3, 3) : indices);
+      tensors.add(vertex.name, std::move(values), grid);
+    }
+  }
+
+  DenseTensor expected() const {
+    return testing::evaluate_graph(
+        builder.graph, [&](const Vertex& input) { return convert(tensors.dense(input.name), input.dtype); });
+  }
+
+  DenseTensor run(const Fragment& plan, int threads, std::int64_t limit) {
+    Scheduler scheduler(threads);
+    const Cancellation never;
+    ExecutionContext context{.scheduler = scheduler,
+                             .cancellation = never,
+                             .memory = MemoryBudget::create(limit),
+                             .source = tensors,
+                             .progress = {}};
+    CollectRows rows;
+    TileSink* sink = &rows;
+    run_fragment(plan, context, std::span(&sink, 1));
+    return assemble(rows.tiles, plan.sink(0).grid, plan.sink(0).dtype);
+  }
+
+  GraphBuilder builder;
+  NotingTensors tensors;
+};
+
+TEST(RowGather, AgreesWithTheReference) {
+  std::mt19937 random(7);
+  const auto draw = [&](int low, int high) { return std::uniform_int_distribution<>(low, high)(random); };
+  int several = 0;
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const auto rows = draw(1, 40);
+    const auto count = draw(1, 30);
+    GatherOfRows gather(rows, draw(1, 9), draw(1, std::min(rows, 9)), count, draw(1, std::min(count, 3)));
+    gather.store(random, round % 3 == 0 ? 0.5 : 0.0, {-2, rows + 1});
+    OptimizerOptions options;
+    options.parallelism = std::int64_t{1} << draw(0, 5);
+    const auto plan = optimize(gather.builder.graph, options);
+    const auto& fragment = plan.fragment();
+    for (const auto& node : fragment.nodes)
+      if (const auto* join = std::get_if<JoinNode>(&node.op)) several += join->is_partial() ? 1 : 0;
+    const auto limit = round % 4 == 0 ? least_memory(fragment) : std::int64_t{1} << 40;
+    testing::expect_equal(gather.run(fragment, draw(1, 3), limit), gather.expected(), "Z");
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(several, 50);
+}
+
+TEST(RowGather, ReadsTheTilesOfItsRowsAlone) {
+  std::mt19937 random(8);
+  GatherOfRows gather(64, 4, 16, 5, 1);
+  gather.store(random, 0, {17, 26});
+  OptimizerOptions options;
+  options.parallelism = 16;
+  const auto plan = optimize(gather.builder.graph, options);
+  const auto found = gather.run(plan.fragment(), 2, std::int64_t{1} << 40);
+  testing::expect_equal(found, gather.expected(), "Z");
+  for (const auto tile : gather.tensors.asked_for) EXPECT_TRUE(tile >= 4 && tile <= 6) << tile;
+  EXPECT_FALSE(gather.tensors.asked_for.empty());
+}
+
+}  // namespace
+}  // namespace eindb
