@@ -11,7 +11,11 @@ namespace {
 struct Product {
   std::vector<std::size_t> operands;
   double factor = 1;
+  bool converts = false;
 };
+
+// Whole numbers below this one are exact as FLOAT64; those beyond do not become smaller.
+constexpr double kMostWhole = 9007199254740992;
 
 // Collects the expression as factor * operand * operand; false if it has another form.
 bool collect(const ScalarExpression& e, Product& product) {
@@ -21,8 +25,10 @@ bool collect(const ScalarExpression& e, Product& product) {
   }
   // Conversions are ignored, since elements are converted while they are packed.
   if (e.kind() == ScalarExpression::Kind::Call && converts_to(e.op()) &&
-      e.arguments()[0]->kind() == ScalarExpression::Kind::Operand)
+      e.arguments()[0]->kind() == ScalarExpression::Kind::Operand) {
+    product.converts = true;
     return collect(*e.arguments()[0], product);
+  }
   if (e.is_constant()) {
     product.factor *= e.real_value();
     return true;
@@ -56,11 +62,14 @@ std::optional<std::vector<ContractionRole>> roles_of(const EinSum& einsum, std::
 }
 
 std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType compute) {
-  if (einsum.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
+  if (einsum.aggregate != Aggregate::Sum) return std::nullopt;
   Product product;
   if (!collect(*einsum.expression, product) || product.operands.size() != 2) return std::nullopt;
   const bool single = compute == DType::Float32 || compute == DType::Complex64;
   const double largest = single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  if (compute == DType::Int64 &&
+      (product.converts || !(std::abs(product.factor) < kMostWhole) || product.factor != std::trunc(product.factor)))
+    return std::nullopt;
   if (product.operands[0] == product.operands[1] || !(std::abs(product.factor) <= largest)) return std::nullopt;
 
   ContractionForm form{product.operands[0], product.operands[1], product.factor, {}};

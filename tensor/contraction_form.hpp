@@ -32,8 +32,9 @@ struct ContractionForm {
 /// nullopt if neither operand has some label.
 std::optional<std::vector<ContractionRole>> roles_of(const EinSum& einsum, std::size_t left, std::size_t right);
 
-/// nullopt if the EinSum has another form or must not be computed so: INT64 wraps, which floating-point products do
-/// not, and a factor beyond the type's range must not become infinite before another operand would compensate for it.
+/// nullopt if the EinSum has another form or must not be computed so: a factor beyond the type's range must not become
+/// infinite before another operand would compensate for it, and in INT64 it is a whole number that FLOAT64 has exactly,
+/// and of operands of INT64.
 std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType compute);
 
 }  // namespace eindb

@@ -8,16 +8,22 @@
 namespace eindb {
 namespace {
 
+constexpr double kShortestVector = 16;
+
+bool pays_as_vector(const RoleSizes& size) {
+  return std::min(size.left, size.right) < 2 && std::max(size.left, size.right) >= kShortestVector &&
+         size.contracted >= kShortestVector;
+}
+
 // All but outer and dot products, and single thin ones.
 bool pays_as_matrices(const RoleSizes& size) {
-  constexpr double kShortestVector = 16;
   constexpr double kManyMatrices = 16;  // enough to go into the lanes of vectors
   constexpr double kShortestSide = 4;
   const double thin = std::min(size.left, size.right);
   const double wide = std::max(size.left, size.right);
   if (size.contracted < 2 || wide < 2) return false;
   if (size.batch >= kManyMatrices) return true;
-  return thin >= 2 ? wide >= kShortestSide : wide >= kShortestVector && size.contracted >= kShortestVector;
+  return thin >= 2 ? wide >= kShortestSide : pays_as_vector(size);
 }
 
 bool pays_as_pairs(const RoleSizes& size, bool rounds_sums) {
@@ -50,6 +56,7 @@ RoleSizes role_sizes(const std::vector<ContractionRole>& roles, std::span<const 
 KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes) {
   if (form.best == KernelKind::Access || form.best == KernelKind::Scan || form.best == KernelKind::Block)
     return form.best;
+  if (form.of_vectors && pays_as_vector(sizes)) return KernelKind::Matrices;
   const bool pays = form.best == KernelKind::Matrices
                         ? pays_as_matrices(sizes)
                         : form.best == KernelKind::Pairs && pays_as_pairs(sizes, form.rounds_sums);
@@ -60,11 +67,14 @@ KernelChoice::KernelChoice(const EinSum& typed, DType compute)
     : access_(typed.block ? std::nullopt : access_form(typed)),
       scan_(access_ || typed.block ? std::nullopt : scan_form(typed, compute)),
       contraction_(access_ || scan_ || typed.block ? std::nullopt : contraction_form(typed, compute)),
-      pair_(access_ || scan_ || typed.block || contraction_ ? std::nullopt : pair_form(typed, compute)) {
+      pair_(access_ || scan_ || typed.block || (contraction_ && compute != DType::Int64) ? std::nullopt
+                                                                                         : pair_form(typed, compute)) {
   if (access_) form_.best = KernelKind::Access;
   else if (scan_) form_.best = KernelKind::Scan;
   else if (typed.block) form_.best = KernelKind::Block;
-  else form_.best = contraction_ ? KernelKind::Matrices : pair_ ? KernelKind::Pairs : KernelKind::Loops;
+  else if (pair_) form_.best = KernelKind::Pairs;
+  else form_.best = contraction_ && compute != DType::Int64 ? KernelKind::Matrices : KernelKind::Loops;
+  form_.of_vectors = contraction_ && compute == DType::Int64;
   form_.rounds_sums = typed.aggregate == Aggregate::Sum && compute != DType::Int64;
 }
 

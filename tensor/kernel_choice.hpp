@@ -39,6 +39,7 @@ RoleSizes role_sizes(const std::vector<ContractionRole>& roles, std::span<const 
 struct KernelForm {
   KernelKind best = KernelKind::Loops;
   bool rounds_sums = false;  ///< it adds up floating-point numbers
+  bool of_vectors = false;   ///< those of a matrix and a vector take Matrices, whatever is best for others
 
   friend auto operator<=>(const KernelForm&, const KernelForm&) = default;
 };
@@ -56,7 +57,7 @@ class KernelChoice {
 
   /// Set where matrix products can compute it.
   const std::optional<ContractionForm>& contraction() const { return contraction_; }
-  /// Set where pair blocks can, and matrix products cannot.
+  /// Set where pair blocks can, and matrix products cannot, or only of matrices times vectors: in INT64.
   const std::optional<PairForm>& pair() const { return pair_; }
   /// Set where it is an access, whatever the sizes.
   const std::optional<AccessForm>& access() const { return access_; }

@@ -126,8 +126,8 @@ std::string Kernel::path(std::span<const std::int64_t> label_sizes) const {
 
 std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
   if (block_) return block_->workspace_bytes(label_sizes);
-  if (contraction_)
-    return choice_.kind(label_sizes) == KernelKind::Matrices ? contraction_->workspace_bytes(level_, label_sizes) : 0;
+  if (contraction_ && choice_.kind(label_sizes) == KernelKind::Matrices)
+    return contraction_->workspace_bytes(level_, label_sizes);
   if (log_sum_exp_)
     return choice_.kind(label_sizes) == KernelKind::Pairs ? log_sum_exp_->workspace_bytes(level_, label_sizes) : 0;
   if (!pairs_) return 0;

@@ -197,8 +197,8 @@ struct VectorTable {
   DotRows dot_rows;
   /// sums[i] += rows[0][i] * x[0] + rows[1][i] * x[1] + ...; overwrites `sums` if first
   AddRows add_rows;
-  /// The same for rows of narrow types, by encoded_slot(); null but for FLOAT32. Rows of a type with scales are whole
-  /// units (tensor/stored_type), and there is no function that adds such rows.
+  /// The same for rows of narrow types, by encoded_slot(); null but for FLOAT32, and INT8 of INT64. Rows of a type with
+  /// scales are whole units (tensor/stored_type), and there is no function that adds such rows.
   std::array<DotRows, 5> dot_encoded{};
   std::array<AddRows, 5> add_encoded{};
   std::int64_t lane_rows;  ///< for multiply_lanes: size of the tiles that are summed at a time

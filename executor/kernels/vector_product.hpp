@@ -5,8 +5,8 @@
 namespace eindb {
 
 /// Whether multiply_vector applies: one row of the result, operands of the compute type, which must be real or INT64, v
-/// plain or, of FLOAT32, encoded as encoded_slot() has it, and a matrix that is contiguous along a label of some
-/// length; along a contracted one, in whole units, if its encoding has scales.
+/// plain or encoded: of FLOAT32 as encoded_slot() has it, of INT64 as INT8. The matrix is contiguous along a label of
+/// some length; along a contracted one, in whole units, if its encoding has scales.
 bool is_vector_product(const LevelTable& level, DType compute, const ProductGroups& groups, const ProductOperand& s,
                        const ProductOperand& v);
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -94,6 +95,58 @@ TEST_P(EncodedOperandTest, IsReadAsItIsStored) {
   }
   EXPECT_GT(read, 300);
   EXPECT_GT(in_blocks, 50);
+}
+
+// Bytes times whole numbers of any size, modulo 2^64; also the greatest sums of products of 16 bits.
+TEST_P(EncodedOperandTest, OfBytesIsExact) {
+  Random random(12);
+  for (int sample = 0; sample < 200; ++sample) {
+    LabelTable labels;
+    const auto rows = draw(random, 1, sample % 3 == 0 ? 700 : 60);
+    const auto columns = draw(random, 16, sample % 3 == 1 ? 9000 : 90);
+    const auto i = labels.add("i", rows);
+    const auto j = labels.add("j", columns);
+    const bool along_rows = sample % 2 == 0;
+    const auto kept = along_rows ? i : j;
+    const auto summed = along_rows ? j : i;
+    EinSum einsum{.inputs = {{i, j}, {summed}},
+                  .output = {kept},
+                  .aggregated = {summed},
+                  .expression = ScalarExpression::call(ScalarOp::Multiply,
+                                                       {ScalarExpression::operand(0), ScalarExpression::operand(1)}),
+                  .aggregate = Aggregate::Sum};
+    const Kernel kernel(einsum, labels, {DType::Int64, DType::Int64}, DType::Int64, DType::Int64,
+                        level_table(GetParam()));
+    const bool extreme = sample % 5 == 0;
+    auto matrix = Tile::uninitialized(DType::Int64, Shape({rows, columns}));
+    for (std::int64_t n = 0; n < rows * columns; ++n)
+      matrix.mutable_data<std::int64_t>()[n] = extreme ? -128 : draw(random, -128, 127);
+    auto stored = Tile::encoded(DType::Int64, Encoding::Int8, matrix.shape());
+    ASSERT_FALSE(encode_cells(with_encoding(Encoding::Int8), matrix.bytes(), rows * columns, stored.mutable_bytes())
+                     .has_value());
+    constexpr std::array<std::int64_t, 4> kMost{100, std::int64_t{1} << 15, std::int64_t{1} << 31,
+                                                std::numeric_limits<std::int64_t>::max()};
+    const auto most = kMost[static_cast<std::size_t>(sample % 4)];
+    auto vector = Tile::uninitialized(DType::Int64, Shape({labels.extent(summed)}));
+    for (std::int64_t n = 0; n < labels.extent(summed); ++n)
+      vector.mutable_data<std::int64_t>()[n] = extreme ? -most : draw(random, -most, most - 1);
+    std::vector<PartRange> ranges;
+    for (const auto label : einsum.labels()) ranges.push_back({0, labels.extent(label)});
+    if (!kernel.reads_encoded(0, Encoding::Int8, ranges)) continue;
+    auto found = Tile::zeros(DType::Int64, Shape({labels.extent(kept)}));
+    const std::array<const Tile*, 2> operands{&stored, &vector};
+    kernel.run(operands, ranges, found, true);
+    kernel.run(operands, ranges, found, false);
+    for (std::int64_t n = 0; n < labels.extent(kept); ++n) {
+      std::uint64_t expected = 0;
+      for (std::int64_t k = 0; k < labels.extent(summed); ++k) {
+        const auto cell = matrix.data<std::int64_t>()[along_rows ? n * columns + k : k * columns + n];
+        expected += 2 * static_cast<std::uint64_t>(cell) * static_cast<std::uint64_t>(vector.data<std::int64_t>()[k]);
+      }
+      ASSERT_EQ(static_cast<std::uint64_t>(found.data<std::int64_t>()[n]), expected)
+          << rows << " x " << columns << (along_rows ? "" : ", across") << ", sample " << sample;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(AllLevels, EncodedOperandTest,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 
 #include "executor/kernels/levels/micro_kernel.hpp"
 #include "executor/kernels/levels/reduce.hpp"
@@ -18,9 +19,22 @@ namespace eindb::EINDB_LEVEL {
 // prefetching does not cross a page boundary.
 inline constexpr std::int64_t kFetchAhead = 4096;
 
+// Short rows are multiplied several at a time, since their final sums dominate.
+inline constexpr std::int64_t kShortRow = 256;
+inline constexpr int kShortRows = 4;
+inline constexpr int kAddedRows = 4;
+
 inline std::int64_t fetch_ahead(const void* const* rows, std::int64_t row_count, std::int64_t row_bytes) {
   if (row_bytes >= kFetchAhead || row_count < 2) return kFetchAhead;
   return (static_cast<const std::byte*>(rows[1]) - static_cast<const std::byte*>(rows[0])) * (kFetchAhead / row_bytes);
+}
+
+// Rows of bytes are short in memory, and few loads take much of them: the rows that are some pages ahead are fetched.
+inline std::int64_t to_next_rows(const void* const* rows, std::int64_t row_count, std::int64_t row_bytes) {
+  constexpr std::int64_t kBytesAhead = 16384;
+  if (row_count <= kShortRows) return row_bytes > kFetchAhead ? kFetchAhead : 0;
+  const auto next = std::min((kBytesAhead + row_bytes - 1) / row_bytes, row_count - 1);
+  return static_cast<const std::byte*>(rows[next]) - static_cast<const std::byte*>(rows[0]);
 }
 
 template <std::int64_t kBytes>
@@ -29,11 +43,6 @@ template <std::int64_t kBytes>
     __builtin_prefetch(static_cast<const std::byte*>(from) + line * kLine);
   });
 }
-
-// Short rows are multiplied several at a time, since their final sums dominate.
-inline constexpr std::int64_t kShortRow = 256;
-inline constexpr int kShortRows = 4;
-inline constexpr int kAddedRows = 4;
 
 // ---- Rows of narrow types, which become FLOAT32 in registers ----
 
@@ -74,22 +83,41 @@ inline constexpr int kAddedRows = 4;
 #endif
 }
 
+// Bytes as whole numbers.
+[[gnu::always_inline]] inline Vector<std::uint64_t> load_whole(const std::int8_t* from) {
+#if defined(__AVX512F__)
+  const auto bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  return reinterpret_cast<Vector<std::uint64_t>>(_mm512_cvtepi8_epi64(bytes));
+#elif defined(__AVX2__)
+  std::int32_t bytes;
+  std::memcpy(&bytes, from, sizeof bytes);
+  return reinterpret_cast<Vector<std::uint64_t>>(_mm256_cvtepi8_epi64(_mm_cvtsi32_si128(bytes)));
+#else
+  std::uint64_t values[kLanes<std::uint64_t>];
+  for (std::int64_t l = 0; l < kLanes<std::uint64_t>; ++l)
+    values[l] = static_cast<std::uint64_t>(static_cast<std::int64_t>(from[l]));
+  return load(static_cast<const std::uint64_t*>(values));
+#endif
+}
+
 template <class Row>
 inline constexpr bool is_narrow_row = sizeof(Row) < 4;
 
-template <class Row>
-[[gnu::always_inline]] inline auto load_row(const Row* from) {
-  if constexpr (is_narrow_row<Row>) return load_narrow(from);
-  else return load(from);
+// Elements of a row as R.
+template <class R, class Row>
+[[gnu::always_inline]] inline Vector<R> load_row(const Row* from) {
+  if constexpr (!is_narrow_row<Row>) return load(from);
+  else if constexpr (std::is_same_v<R, float>) return load_narrow(from);
+  else return load_whole(from);
 }
 
 // The first `count` elements; the other lanes are zero.
-template <class Row>
-[[gnu::always_inline]] inline auto load_row_part(const Row* from, std::int64_t count) {
+template <class R, class Row>
+[[gnu::always_inline]] inline Vector<R> load_row_part(const Row* from, std::int64_t count) {
   if constexpr (is_narrow_row<Row>) {
-    Row row[kLanes<float>]{};
+    Row row[kLanes<R>]{};
     std::memcpy(row, from, static_cast<std::size_t>(count) * sizeof(Row));
-    return load_narrow(static_cast<const Row*>(row));
+    return load_row<R>(static_cast<const Row*>(row));
   } else {
     return load_part(from, count);
   }
@@ -157,12 +185,14 @@ void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t 
     unrolled<kVectors>([&](auto v) __attribute__((always_inline)) {
       const auto at = i + v * kLanes<R>;
       const auto factor = load(other + at);
-      unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][v] += load_row(row[r] + at) * factor; });
+      unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][v] += load_row<R>(row[r] + at) * factor; });
     });
   }
   for (; i < count; i += kLanes<R>) {
     const auto left = std::min(kLanes<R>, count - i);
-    const auto part = [&](const auto* from) { return left == kLanes<R> ? load_row(from) : load_row_part(from, left); };
+    const auto part = [&](const auto* from) {
+      return left == kLanes<R> ? load_row<R>(from) : load_row_part<R>(from, left);
+    };
     const auto factor = part(other + i);
     unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][0] += part(row[r] + i) * factor; });
   }
@@ -184,6 +214,119 @@ void dot_rows(void* sums, const void* const* rows, std::int64_t row_count, const
     for (; row_count >= kShortRows; row_count -= kShortRows, rows += kShortRows, to += kShortRows)
       dot_fixed<T, Row, kShortRows, 2>(to, rows, vector, count, ahead);
   for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, Row, 1, 4>(to, rows, vector, count, ahead);
+}
+
+// ---- Rows of bytes times whole numbers ----
+
+#if defined(__AVX512BW__)
+using Words = __m512i;
+[[gnu::always_inline]] inline Words load_words(const std::int16_t* from) { return _mm512_loadu_si512(from); }
+[[gnu::always_inline]] inline Words load_words(const std::int8_t* from) {
+  return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+[[gnu::always_inline]] inline Words add_products(Words sum, Words a, Words b) {
+  return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
+}
+#elif defined(__AVX2__)
+using Words = __m256i;
+[[gnu::always_inline]] inline Words load_words(const std::int16_t* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+[[gnu::always_inline]] inline Words load_words(const std::int8_t* from) {
+  return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+}
+[[gnu::always_inline]] inline Words add_products(Words sum, Words a, Words b) {
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+}
+#else
+using Words = __m128i;
+[[gnu::always_inline]] inline Words load_words(const std::int16_t* from) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+[[gnu::always_inline]] inline Words load_words(const std::int8_t* from) {
+  const auto bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  return _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
+}
+[[gnu::always_inline]] inline Words add_products(Words sum, Words a, Words b) {
+  return _mm_add_epi32(sum, _mm_madd_epi16(a, b));
+}
+#endif
+
+inline constexpr std::int64_t kWords = sizeof(Words) / sizeof(std::int16_t);
+// A product of 8 and 16 bits is at most 2^22, two of them 2^23, and 128 such pairs 2^30, which a lane of 32 bits holds.
+inline constexpr std::int64_t kMostWords = 128 * kWords;
+
+[[gnu::always_inline]] inline std::uint64_t sum_of_words(Words words) {
+  std::int32_t lanes[kWords / 2];
+  std::memcpy(lanes, &words, sizeof lanes);
+  std::int64_t sum = 0;
+  for (const auto lane : lanes) sum += lane;
+  return static_cast<std::uint64_t>(sum);
+}
+
+// `x` has zeros up to whole vectors; count <= kMostWords.
+template <int kRows>
+void dot_bytes_fixed(std::uint64_t* sums, const void* const* rows, std::int64_t begin, const std::int16_t* x,
+                     std::int64_t count, std::int64_t ahead) {
+  std::array<const std::int8_t*, kRows> row;
+  for (int r = 0; r < kRows; ++r) row[static_cast<std::size_t>(r)] = static_cast<const std::int8_t*>(rows[r]) + begin;
+  std::array<Words, kRows> sum{};
+  std::int64_t i = 0;
+  for (; i + kWords <= count; i += kWords) {
+    const auto factor = load_words(x + i);
+    unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+      __builtin_prefetch(row[r] + i + ahead);
+      sum[r] = add_products(sum[r], load_words(row[r] + i), factor);
+    });
+  }
+  if (i < count) {
+    const auto factor = load_words(x + i);
+    unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+      std::int8_t bytes[kWords]{};
+      std::memcpy(bytes, row[r] + i, static_cast<std::size_t>(count - i));
+      sum[r] = add_products(sum[r], load_words(static_cast<const std::int8_t*>(bytes)), factor);
+    });
+  }
+  unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sums[r] += sum_of_words(sum[r]); });
+}
+
+// x in 16 bits; false if some have more.
+inline bool narrowed(const std::int64_t* x, std::int64_t count, std::int16_t* to) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int16_t>::min();
+  constexpr std::uint64_t kRange = std::uint64_t{1} << 16U;
+  bool fits = true;
+  for (std::int64_t i = 0; i < count; ++i) {
+    fits &= static_cast<std::uint64_t>(x[i]) - static_cast<std::uint64_t>(kLeast) < kRange;
+    to[i] = static_cast<std::int16_t>(x[i]);
+  }
+  std::fill(to + count, to + (count + kWords - 1) / kWords * kWords, std::int16_t{0});
+  return fits;
+}
+
+// Dot products of rows of bytes with x, exact modulo 2^64: in 32 bits where x has 16, and else in 64.
+inline void dot_bytes(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count) {
+  const auto* vector = static_cast<const std::int64_t*>(x);
+  alignas(64) std::int16_t words[kMostWords];
+  for (std::int64_t begin = 0; begin < count; begin += kMostWords) {
+    const auto length = std::min(kMostWords, count - begin);
+    if (!narrowed(vector + begin, length, words)) {
+      std::array<const void*, kShortRows> part;
+      for (std::int64_t r = 0; r < row_count; r += kShortRows) {
+        const auto together = std::min<std::int64_t>(kShortRows, row_count - r);
+        for (std::int64_t n = 0; n < together; ++n)
+          part[static_cast<std::size_t>(n)] = static_cast<const std::int8_t*>(rows[r + n]) + begin;
+        dot_rows<std::int64_t, std::int8_t>(static_cast<std::int64_t*>(sums) + r, part.data(), together, vector + begin,
+                                            length);
+      }
+      continue;
+    }
+    auto* to = static_cast<std::uint64_t*>(sums);
+    const auto* row = rows;
+    auto left = row_count;
+    for (; left >= kShortRows; left -= kShortRows, row += kShortRows, to += kShortRows)
+      dot_bytes_fixed<kShortRows>(to, row, begin, words, length, to_next_rows(row, left, length));
+    for (; left > 0; --left, ++row, ++to) dot_bytes_fixed<1>(to, row, begin, words, length, kFetchAhead);
+  }
 }
 
 // Adds the products of a block with its part of x to `sum`. The scale multiplies their sum; if it is no number, each
@@ -242,14 +385,14 @@ void add_fixed(T* sums, const void* const* rows, const T* x, std::int64_t count,
     auto sum = first ? Vector<R>{} : load(to + i);
     unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
       __builtin_prefetch(reinterpret_cast<const std::byte*>(row[r] + i) + ahead);
-      sum += load_row(row[r] + i) * factor[r];
+      sum += load_row<R>(row[r] + i) * factor[r];
     });
     store(to + i, sum);
   }
   if (i == count) return;
   auto sum = first ? Vector<R>{} : load_part(to + i, count - i);
   unrolled<kRows>([&](auto r)
-                      __attribute__((always_inline)) { sum += load_row_part(row[r] + i, count - i) * factor[r]; });
+                      __attribute__((always_inline)) { sum += load_row_part<R>(row[r] + i, count - i) * factor[r]; });
   store_part(to + i, sum, count - i);
 }
 
@@ -324,6 +467,9 @@ VectorTable vector_table() {
     encoded.dot_encoded = {dot_rows<T, BrainFloat>, dot_rows<T, Half>, dot_rows<T, std::int8_t>,
                            dot_blocks<LevelsOf8Bits>, dot_blocks<LevelsOf4Bits>};
     encoded.add_encoded = {add_rows<T, BrainFloat>, add_rows<T, Half>, add_rows<T, std::int8_t>, nullptr, nullptr};
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    encoded.dot_encoded = {nullptr, nullptr, dot_bytes, nullptr, nullptr};
+    encoded.add_encoded = {nullptr, nullptr, add_rows<T, std::int8_t>, nullptr, nullptr};
   }
   return {.lanes = kLanes<T>,
           .dot_rows = dot_rows<T>,
