@@ -84,9 +84,10 @@ class Statement {
     for (std::int64_t tile = 0; tile < from_grid_.tile_count(); ++tile) {
       auto block = from_grid_.key_of(tile);
       for (std::size_t d = 0; d < block.size(); ++d) block[d] /= from_grid_.partition()[d] / from_.parts[d];
+      std::vector<Rank> ranks;
       for (std::size_t rank = 0; rank < plan_.ranks; ++rank)
-        if (from_.at[rank] == block) holders.ranks.push_back(static_cast<Rank>(rank));
-      holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
+        if (from_.at[rank] == block) ranks.push_back(static_cast<Rank>(rank));
+      holders.add(ranks);
     }
     lists_.push_back(std::move(holders));
     validate(plan_, lists_);

@@ -132,6 +132,7 @@ void report_workers(const std::string& folder, int runs) {
   runner::LocalCluster cluster(folder + "/workers", 4);
   SessionOptions options;
   options.cluster = {std::shared_ptr<void>(), &cluster.cluster()};
+  options.small_statements = SmallStatements::Workers;
   SessionState session(folder + "/plans_for_workers.db", options);
   cluster.wait_for_workers();
   for (const std::string head : {"A", "B", "C"})

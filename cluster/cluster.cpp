@@ -56,18 +56,15 @@ void check_addresses(const std::vector<std::string>& workers) {
 }
 
 // The contents of the tiles that the rank holds.
-std::vector<std::vector<ContentId>> contents_at(Rank rank, const ClusterStatement& statement) {
-  std::vector<std::vector<ContentId>> at_rank(statement.holders.size());
+std::vector<control::HeldContents> contents_at(Rank rank, const ClusterStatement& statement) {
+  std::vector<control::HeldContents> at_rank(statement.holders.size());
   for (std::size_t list = 0; list < statement.holders.size(); ++list) {
     const auto& contents = statement.contents[list];
     if (contents.empty()) continue;
-    const auto& holders = statement.holders[list];
-    CHECK(contents.size() == static_cast<std::size_t>(holders.tile_count()), "every tile at workers has a content");
-    for (std::int64_t tile = 0; tile < holders.tile_count(); ++tile) {
-      const auto ranks = holders.of(tile);
-      if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end())
-        at_rank[list].push_back(contents[static_cast<std::size_t>(tile)]);
-    }
+    ContentRuns held;
+    statement.holders[list].for_each_run_of(
+        rank, [&](const TileHolders::Run& run) { contents.copy(run.first, run.end, held); });
+    at_rank[list] = control::HeldContents::of(held);
   }
   return at_rank;
 }
@@ -119,7 +116,6 @@ class Cluster::Impl {
   void admit(const std::string& address, const control::Welcome& welcome);
   void require_history(const std::string& address, const control::Welcome& welcome);
   bool catch_up(WorkerConnection& worker);
-  ShardDecision decide(ShardTransaction transaction);
   WorkerConnection& connection_to(DataId data) const;
 
   DamagedCopies damaged_;
@@ -133,7 +129,7 @@ class Cluster::Impl {
   ShardHistory history_;
   std::optional<Error> refusal_;               // of the database's file, by all workers
   std::map<std::string, DataId> directories_;  // last known data directory at each address
-  std::mutex decisions_;                       // serialises calls of the functions below
+  std::mutex settling_;                        // serialises calls of settler_
   ShardDecider decider_;                       // these functions are constant once connections exist
   ShardSettler settler_;
   RemoteShards::Connections connections_;
@@ -531,7 +527,8 @@ void Cluster::Impl::require_history(const std::string& address, const control::W
   throw Error(*refusal_);
 }
 
-// No worker is waited for while decisions_ is locked, so that a hanging worker does not block the others.
+// Who settles waits for all workers and for SQLite. So a worker that joins meanwhile learns what it has missed without
+// waiting for that, and settles later.
 bool Cluster::Impl::catch_up(WorkerConnection& worker) {
   if (!decider_) return true;
   try {
@@ -541,21 +538,16 @@ bool Cluster::Impl::catch_up(WorkerConnection& worker) {
     const auto missed = shards_.missed_commits(place.data);
     transactions.insert(transactions.end(), missed.begin(), missed.end());
     for (const auto transaction : transactions) {
-      const auto decision = decide(transaction);
+      const auto decision = decider_(transaction);
       if (!decision.committed) shards_.abort(place, transaction);
       else if (shards_.advance(place, decision.epoch); !shards_.commit(place, transaction, decision.kept)) return false;
     }
-    const std::lock_guard lock(decisions_);
-    return settler_(shards_);
+    const std::unique_lock settling(settling_, std::try_to_lock);
+    return settling.owns_lock() && settler_(shards_);
   } catch (const std::exception& error) {
     log_.write(NodeLog::Level::Warning, "transactions without an end", worker.address(), error.what());
     return false;
   }
-}
-
-ShardDecision Cluster::Impl::decide(ShardTransaction transaction) {
-  const std::lock_guard lock(decisions_);
-  return decider_(transaction);
 }
 
 void Cluster::Impl::claim(std::int64_t database, const std::vector<std::int64_t>& former) const {

@@ -35,13 +35,13 @@ struct ClusterOptions {
 };
 
 /// The outcome of a transaction that a worker has prepared but whose end it does not know: ShardLog::decision() on a
-/// connection without a transaction. Called by threads of the cluster, one at a time. Throws if the outcome cannot be
-/// determined.
+/// connection without a transaction. Called by threads of the cluster, several at a time. Throws if the outcome cannot
+/// be determined.
 using ShardDecider = std::function<ShardDecision(ShardTransaction)>;
 
 /// Tells the connected workers about commits, and makes them drop contents without references
-/// (ShardedContents::settle). Returns false if some contents must be dropped, or commits told, later. Called like
-/// ShardDecider.
+/// (ShardedContents::settle). Returns false if some contents must be dropped, or commits told, later. Called by threads
+/// of the cluster, one at a time.
 using ShardSettler = std::function<bool(ShardAccess& shards)>;
 
 /// Whether the database's file was ever at the epoch: ShardLog::knows(). Called by threads of the cluster, one at a
@@ -67,9 +67,9 @@ struct ClusterStatement {
   std::span<const TileHolders> holders;
   /// The workers by rank, without the coordinator's rank.
   std::vector<DataId> workers;
-  /// For each holder list, the contents of its tiles by tile; arbitrary for tiles without holders. A list is empty for
-  /// a tensor that no worker holds.
-  std::span<const std::vector<ContentId>> contents;
+  /// For each holder list, the contents of its tiles; arbitrary for tiles without holders. Empty for a tensor that no
+  /// worker holds.
+  std::span<const ContentRuns> contents;
   /// For each result of the plan; nullopt if workers do not store it. Empty if they store none.
   std::vector<std::optional<ResultContents>> results;
   std::uint32_t threads = 0;      ///< per worker; 0: all it has

@@ -95,6 +95,41 @@ control::Welcome decode_welcome(std::span<const std::byte> bytes) {
   return std::get<control::Welcome>(decode_to_coordinator(bytes));
 }
 
+// Differences wrap, so that every number has one.
+control::HeldContents control::HeldContents::of(const ContentRuns& contents) {
+  HeldContents out;
+  std::int64_t next_tile = 0;
+  std::uint64_t next_content = 0;
+  for (const auto& run : contents.runs()) {
+    const auto content = static_cast<std::uint64_t>(number(run.content));
+    const auto skipped = static_cast<std::uint64_t>(run.first - next_tile);
+    const auto more = static_cast<std::uint64_t>(run.last - run.first);
+    out.runs.push_back({skipped, more, static_cast<std::int64_t>(content - next_content - skipped)});
+    next_tile = run.last + 1;
+    next_content = content + more + 1;
+  }
+  return out;
+}
+
+ContentRuns control::HeldContents::contents() const {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  ContentRuns out;
+  std::uint64_t next_tile = 0;
+  std::uint64_t next_content = 0;
+  for (const auto& run : runs) {
+    ByteReader::require(run.skipped <= kMost - next_tile && run.more < kMost - next_tile - run.skipped,
+                        "the tiles of a list of contents are too many");
+    const auto first = next_tile + run.skipped;
+    const auto content = next_content + run.skipped + static_cast<std::uint64_t>(run.jump);
+    ByteReader::require(content > 0 && content <= kMost - run.more, "a list of contents has an improper number");
+    out.add({static_cast<std::int64_t>(first), static_cast<std::int64_t>(first + run.more),
+             ContentId{static_cast<std::int64_t>(content)}});
+    next_tile = first + run.more + 1;
+    next_content = content + run.more + 1;
+  }
+  return out;
+}
+
 std::size_t control::bytes_of(const Put& put) {
   std::size_t bytes = 0;
   for (const auto& content : put.contents) bytes += content.bytes.size();

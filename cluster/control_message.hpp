@@ -15,6 +15,7 @@
 #include "cluster/peer_lost.hpp"
 #include "common/error.hpp"
 #include "executor/execution_profile.hpp"
+#include "storage/shards/content_runs.hpp"
 #include "storage/shards/shard_numbers.hpp"
 #include "tensor/stored_type.hpp"
 #include "tensor/tile_format.hpp"
@@ -24,7 +25,7 @@ namespace eindb {
 
 /// Increases with every change to the meaning of messages or the format of plans. Nodes of different versions refuse
 /// each other, because a plan must mean the same on all of them.
-inline constexpr std::uint32_t kControlVersion = 7;
+inline constexpr std::uint32_t kControlVersion = 8;
 
 /// A node that receives nothing for this many heartbeats considers the other lost.
 inline constexpr int kMissedHeartbeats = 3;
@@ -158,6 +159,26 @@ struct Pulse {
   static auto fields(auto& self) { return std::tie(self.load); }
 };
 
+/// ContentRuns as differences, so that a run takes a few bytes.
+struct HeldContents {
+  struct Run {
+    std::uint64_t skipped = 0;  ///< tiles between the end of the run before, or tile 0, and this run
+    std::uint64_t more = 0;     ///< tiles behind the first one
+    std::int64_t jump = 0;  ///< from the content that the run before would go on with, or 0, to that of the first tile
+
+    friend bool operator==(const Run&, const Run&) = default;
+    static auto fields(auto& self) { return std::tie(self.skipped, self.more, self.jump); }
+  };
+  std::vector<Run> runs;
+
+  static HeldContents of(const ContentRuns& contents);
+  /// Error{Corrupt} if the numbers are not those of ContentRuns.
+  ContentRuns contents() const;
+
+  friend bool operator==(const HeldContents&, const HeldContents&) = default;
+  static auto fields(auto& self) { return std::tie(self.runs); }
+};
+
 /// C to W: run a rank of a statement.
 struct Run {
   std::uint64_t statement = 0;  ///< unique among all coordinators
@@ -166,8 +187,8 @@ struct Run {
   std::vector<std::byte> plan;         ///< from encode_plan()
   std::uint32_t threads = 0;           ///< 0: all of the worker's
   std::int64_t memory_limit = 0;       ///< 0: the share that the worker gives
-  /// For each holder list, the contents of the tiles that this rank holds, in ascending order of the tiles.
-  std::vector<std::vector<ContentId>> contents;
+  /// For each holder list, the contents of the tiles that this rank holds; arbitrary for others.
+  std::vector<HeldContents> contents;
   /// For each result; nullopt if it is not stored. Empty if none is stored.
   std::vector<std::optional<ResultContents>> results;
 
@@ -238,13 +259,13 @@ struct Put {
 /// The total size of a Put's contents in bytes.
 std::size_t bytes_of(const Put& put);
 
-/// C to W: send a content. Reply: Content.
+/// C to W: send contents. Reply: Contents.
 struct Fetch {
   std::uint64_t request = 0;
-  ContentId content{};
+  std::vector<ContentId> contents;
 
   friend bool operator==(const Fetch&, const Fetch&) = default;
-  static auto fields(auto& self) { return std::tie(self.request, self.content); }
+  static auto fields(auto& self) { return std::tie(self.request, self.contents); }
 };
 
 /// C to W: prepare the transaction. Reply: Acknowledged.
@@ -257,11 +278,12 @@ struct Prepare {
   static auto fields(auto& self) { return std::tie(self.request, self.transaction, self.contents); }
 };
 
-struct KeptRange {
+/// As ContentRange.
+struct SentRange {
   ContentId first{};
   ContentId last{};
 
-  friend bool operator==(const KeptRange&, const KeptRange&) = default;
+  friend bool operator==(const SentRange&, const SentRange&) = default;
   static auto fields(auto& self) { return std::tie(self.first, self.last); }
 };
 
@@ -269,7 +291,7 @@ struct KeptRange {
 struct Commit {
   std::uint64_t request = 0;
   ShardTransaction transaction{};
-  std::vector<KeptRange> kept;
+  std::vector<SentRange> kept;
 
   friend bool operator==(const Commit&, const Commit&) = default;
   static auto fields(auto& self) { return std::tie(self.request, self.transaction, self.kept); }
@@ -283,10 +305,10 @@ struct Abort {
   static auto fields(auto& self) { return std::tie(self.transaction); }
 };
 
-/// C to W: drop contents. Reply: Acknowledged.
+/// C to W: drop the contents of these ranges. Reply: Acknowledged.
 struct Drop {
   std::uint64_t request = 0;
-  std::vector<ContentId> contents;
+  std::vector<SentRange> contents;
 
   friend bool operator==(const Drop&, const Drop&) = default;
   static auto fields(auto& self) { return std::tie(self.request, self.contents); }
@@ -358,10 +380,10 @@ struct Acknowledged {
   static auto fields(auto& /*self*/) { return std::tie(); }
 };
 
-struct Content {
-  std::optional<std::vector<std::byte>> bytes;  ///< absent: the worker does not have it
+struct Contents {
+  std::vector<std::optional<std::vector<std::byte>>> bytes;  ///< in the order asked for; absent: it is not there
 
-  friend bool operator==(const Content&, const Content&) = default;
+  friend bool operator==(const Contents&, const Contents&) = default;
   static auto fields(auto& self) { return std::tie(self.bytes); }
 };
 
@@ -390,7 +412,7 @@ struct ContentList {
 /// W to C: the answer to a request.
 struct Reply {
   std::uint64_t request = 0;
-  std::variant<RemoteError, Acknowledged, Content, Undecided, Probed, ContentList> answer;
+  std::variant<RemoteError, Acknowledged, Contents, Undecided, Probed, ContentList> answer;
 
   friend bool operator==(const Reply&, const Reply&) = default;
   static auto fields(auto& self) { return std::tie(self.request, self.answer); }

@@ -26,6 +26,12 @@ std::vector<OutgoingContent> outgoing(const std::vector<control::NewContent>& co
   return out;
 }
 
+std::vector<ContentRange> received_ranges(const std::vector<control::SentRange>& ranges) {
+  std::vector<ContentRange> received;
+  for (const auto& range : ranges) received.push_back({range.first, range.last});
+  return received;
+}
+
 std::optional<std::vector<std::byte>> bytes_of(const std::unique_ptr<ByteSource>& content) {
   if (content == nullptr) return std::nullopt;
   std::vector<std::byte> bytes(content->size());
@@ -315,8 +321,11 @@ void CoordinatorSession::take(control::Put put) {
 }
 
 void CoordinatorSession::take(const control::Fetch& fetch) {
-  answer(fetch.request,
-         [this, content = fetch.content] { return control::Content{bytes_of(node_.shards.open(content))}; });
+  answer(fetch.request, [this, contents = fetch.contents] {
+    control::Contents found;
+    for (const auto content : contents) found.bytes.push_back(bytes_of(node_.shards.open(content)));
+    return found;
+  });
 }
 
 void CoordinatorSession::take(const control::Prepare& prepare) {
@@ -331,10 +340,8 @@ void CoordinatorSession::take(const control::Prepare& prepare) {
 
 void CoordinatorSession::take(const control::Commit& commit) {
   answer(commit.request, [this, commit] {
-    std::vector<ContentRange> kept;
-    for (const auto& range : commit.kept) kept.push_back({range.first, range.last});
     node_.shards.advance(epoch_);
-    node_.shards.commit(commit.transaction, kept);
+    node_.shards.commit(commit.transaction, received_ranges(commit.kept));
     note_removal();
     unprepared_.erase(commit.transaction);
     return control::Acknowledged{};
@@ -353,7 +360,7 @@ void CoordinatorSession::take(const control::Abort& abort) {
 void CoordinatorSession::take(const control::Drop& drop) {
   answer(drop.request, [this, contents = drop.contents] {
     node_.shards.advance(epoch_);
-    node_.shards.drop(contents);
+    node_.shards.drop(received_ranges(contents));
     note_removal();
     return control::Acknowledged{};
   });

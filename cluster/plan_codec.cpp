@@ -23,7 +23,7 @@
 //               initial:expression
 //   expression  kind, then an operand | op [expression] | type:byte (of a value; 0 for none) and an integer | a real |
 //               a label | a generator's seed and cell:[label] | a parameter's number and whether it is an integer
-//   holders     tiles, and [rank] of each tile
+//   holders     [tiles [rank]] of runs of tiles that the same ranks hold
 #include "cluster/plan_codec.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 11;
+constexpr std::uint8_t kVersion = 12;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 
@@ -255,10 +255,12 @@ class Encoder {
   }
 
   void put(const TileHolders& holders) {
-    CHECK(!holders.begin.empty() && holders.begin.back() == holders.ranks.size(), "every holder is one of some tile");
-    out_.size(holders.tile_count());
-    for (std::int64_t tile = 0; tile < holders.tile_count(); ++tile)
-      out_.list(holders.of(tile), [this](Rank rank) { out_.number(rank); });
+    out_.number(holders.run_count());
+    for (std::size_t n = 0; n < holders.run_count(); ++n) {
+      const auto run = holders.run(n);
+      out_.size(run.end - run.first);
+      out_.list(run.ranks, [this](Rank rank) { out_.number(rank); });
+    }
   }
 
   ByteWriter out_;
@@ -554,9 +556,11 @@ class Decoder {
   TileHolders tile_holders() {
     TileHolders holders;
     for (auto left = in_.count(); left > 0; --left) {
-      for (auto ranks = in_.count(); ranks > 0; --ranks) holders.ranks.push_back(rank());
-      require(holders.ranks.size() <= std::numeric_limits<std::uint32_t>::max(), "a list of holders is too long");
-      holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
+      const auto tiles = in_.size();
+      const auto ranks = in_.list([this] { return rank(); });
+      const auto runs = holders.run_count();
+      holders.add(ranks, tiles);
+      require(holders.run_count() == runs + 1, "a list of holders is not written as one");
     }
     return holders;
   }

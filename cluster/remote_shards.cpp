@@ -1,6 +1,7 @@
 #include "cluster/remote_shards.hpp"
 
 #include <limits>
+#include <map>
 #include <string>
 
 #include "common/check.hpp"
@@ -31,6 +32,22 @@ std::vector<std::byte> joined(std::span<const std::byte> header, std::span<const
   bytes.insert(bytes.end(), header.begin(), header.end());
   bytes.insert(bytes.end(), values.begin(), values.end());
   return bytes;
+}
+
+std::vector<control::SentRange> sent_ranges(std::span<const ContentRange> ranges) {
+  std::vector<control::SentRange> sent;
+  for (const auto& range : ranges) sent.push_back({range.first, range.last});
+  return sent;
+}
+
+// In the order asked for; null: the worker does not have it.
+std::vector<std::unique_ptr<ByteSource>> sources_of(control::Contents answer, std::size_t asked) {
+  if (answer.bytes.size() != asked)
+    throw Error(ErrorKind::Corrupt, "a worker sends another number of contents than it was asked for");
+  std::vector<std::unique_ptr<ByteSource>> sources;
+  for (auto& bytes : answer.bytes)
+    sources.push_back(bytes ? std::make_unique<FetchedContent>(std::move(*bytes)) : nullptr);
+  return sources;
 }
 
 [[maybe_unused]] std::size_t batched_bytes(const std::vector<control::NewContent>& contents) {
@@ -66,11 +83,47 @@ WorkerConnection& RemoteShards::connection_to(const ShardWorker& worker) const {
 std::unique_ptr<ByteSource> RemoteShards::fetch(const ShardWorker& worker, ContentId content) {
   auto& connection = connection_to(worker);
   flush(connection, worker.data);
-  auto answer = connection.ask<control::Content>([content](std::uint64_t request) {
-    return control::Fetch{request, content};
+  auto answer = connection.ask<control::Contents>([content](std::uint64_t request) {
+    return control::Fetch{request, {content}};
   });
-  if (!answer.bytes) return nullptr;
-  return std::make_unique<FetchedContent>(std::move(*answer.bytes));
+  return std::move(sources_of(std::move(answer), 1).front());
+}
+
+// All workers are asked before the first answers.
+std::vector<std::unique_ptr<ByteSource>> RemoteShards::fetch_all(std::span<const WantedContent> wanted) {
+  std::map<DataId, std::vector<std::size_t>> of_worker;  // by place in `wanted`
+  for (std::size_t n = 0; n < wanted.size(); ++n) of_worker[wanted[n].worker.data].push_back(n);
+  std::vector<std::optional<WorkerConnection::Request>> requests;
+  for (const auto& [data, places] : of_worker) requests.push_back(request_contents(wanted, places));
+  std::vector<std::unique_ptr<ByteSource>> found(wanted.size());
+  auto request = requests.begin();
+  for (const auto& [data, places] : of_worker) {
+    auto& asked = *request++;
+    if (!asked) continue;
+    try {
+      auto sources = sources_of(asked->get<control::Contents>(), places.size());
+      for (std::size_t n = 0; n < places.size(); ++n) found[places[n]] = std::move(sources[n]);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::Cancelled) throw;  // others are told when the contents are fetched one by one
+    }
+  }
+  return found;
+}
+
+// Nullopt if the worker cannot be asked.
+std::optional<WorkerConnection::Request> RemoteShards::request_contents(std::span<const WantedContent> wanted,
+                                                                        const std::vector<std::size_t>& places) {
+  std::vector<ContentId> contents;
+  for (const auto place : places) contents.push_back(wanted[place].content);
+  try {
+    const auto& worker = wanted[places.front()].worker;
+    auto& connection = connection_to(worker);
+    flush(connection, worker.data);
+    return connection.request([&](std::uint64_t request) { return control::Fetch{request, contents}; });
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Cancelled) throw;
+    return std::nullopt;
+  }
 }
 
 void RemoteShards::put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) {
@@ -130,10 +183,8 @@ void RemoteShards::advance(const ShardWorker& worker, const ShardEpoch& epoch) n
 bool RemoteShards::commit(const ShardWorker& worker, ShardTransaction transaction,
                           std::span<const ContentRange> kept) noexcept {
   try {
-    std::vector<control::KeptRange> ranges;
-    for (const auto& range : kept) ranges.push_back({range.first, range.last});
     connection_to(worker).ask<control::Acknowledged>([&](std::uint64_t request) {
-      return control::Commit{request, transaction, ranges};
+      return control::Commit{request, transaction, sent_ranges(kept)};
     });
     note_end(worker.data, transaction, true);
     return true;
@@ -168,10 +219,10 @@ std::vector<ShardTransaction> RemoteShards::missed_commits(DataId data) const {
   return missed;
 }
 
-bool RemoteShards::drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept {
+bool RemoteShards::drop(const ShardWorker& worker, std::span<const ContentRange> contents) noexcept {
   try {
     connection_to(worker).ask<control::Acknowledged>([&](std::uint64_t request) {
-      return control::Drop{request, {contents.begin(), contents.end()}};
+      return control::Drop{request, sent_ranges(contents)};
     });
     return true;
   } catch (const std::exception&) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -27,13 +28,14 @@ class RemoteShards final : public ShardAccess {
   std::vector<ShardWorker> workers() override;
   std::vector<ShardWorker> full_workers() override;
   std::unique_ptr<ByteSource> fetch(const ShardWorker& worker, ContentId content) override;
+  std::vector<std::unique_ptr<ByteSource>> fetch_all(std::span<const WantedContent> wanted) override;
   void put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) override;
   void prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) override;
   void advance(const ShardWorker& worker, const ShardEpoch& epoch) noexcept override;
   bool commit(const ShardWorker& worker, ShardTransaction transaction,
               std::span<const ContentRange> kept) noexcept override;
   void abort(const ShardWorker& worker, ShardTransaction transaction) noexcept override;
-  bool drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept override;
+  bool drop(const ShardWorker& worker, std::span<const ContentRange> contents) noexcept override;
   void note_unsettled() noexcept override;
   void note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept override;
   bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override;
@@ -52,6 +54,8 @@ class RemoteShards final : public ShardAccess {
   };
   using BatchKey = std::pair<DataId, ShardTransaction>;
 
+  std::optional<WorkerConnection::Request> request_contents(std::span<const WantedContent> wanted,
+                                                            const std::vector<std::size_t>& places);
   void flush(WorkerConnection& connection, DataId data);
   void note_missed(const ShardWorker& worker) const noexcept;
   void forget_batch(DataId data, ShardTransaction transaction);

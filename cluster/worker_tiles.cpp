@@ -12,27 +12,14 @@ namespace {
 
 constexpr std::size_t kWrittenBatchBytes = std::size_t{4} << 20U;
 
-// Maps the tiles that the rank holds, in ascending order, to their contents.
-std::map<std::int64_t, ContentId> contents_of(const TileHolders& holders, Rank rank,
-                                              const std::vector<ContentId>& contents) {
-  std::map<std::int64_t, ContentId> by_tile;
-  auto next = contents.begin();
-  for (std::int64_t tile = 0; tile < holders.tile_count() && next != contents.end(); ++tile) {
-    const auto ranks = holders.of(tile);
-    if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) by_tile.emplace_hint(by_tile.end(), tile, *next++);
-  }
-  if (next != contents.end()) throw Error(ErrorKind::Corrupt, "a statement has contents of more tiles than there are");
-  return by_tile;
-}
-
 // An unreadable disk is treated like damaged contents, since another worker may have a copy.
 bool is_unreadable(const Error& error) { return error.kind() == ErrorKind::Corrupt || error.kind() == ErrorKind::Io; }
 
 }  // namespace
 
 WorkerTiles::WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
-                         const std::vector<std::vector<ContentId>>& contents)
-    : shards_(shards) {
+                         const std::vector<control::HeldContents>& contents)
+    : shards_(shards), rank_(rank) {
   if (contents.size() != placed.holders.size())
     throw Error(ErrorKind::Corrupt, "a statement has contents for each of its lists of holders");
   for (const auto& step : placed.plan.steps) {
@@ -40,22 +27,26 @@ WorkerTiles::WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
     if (scan == nullptr) continue;
     CHECK(scan->holders < placed.holders.size(), "a scan names a list of holders that is there");
     const auto& tensor = scan->tensor;
-    tensors_[tensor.name] = {tensor.dtype, tensor.stored_grid(),
-                             contents_of(placed.holders[scan->holders], rank, contents[scan->holders])};
+    const auto& holders = placed.holders[scan->holders];
+    auto held = contents[scan->holders].contents();
+    if (!held.empty() && held.runs().back().last >= holders.tile_count())
+      throw Error(ErrorKind::Corrupt, "a statement has contents of more tiles than there are");
+    tensors_[tensor.name] = {tensor.dtype, tensor.stored_grid(), &holders, std::move(held)};
   }
 }
 
 TilePtr WorkerTiles::read(const std::string& name, std::int64_t tile_id) {
   const auto& tensor = tensors_.at(name);
-  const auto content = tensor.contents.find(tile_id);
-  if (content == tensor.contents.end())
+  CHECK(tile_id >= 0 && tile_id < tensor.holders->tile_count(), "a plan reads tiles that its tensors have");
+  const auto content = tensor.holders->holds(rank_, tile_id) ? tensor.contents.of(tile_id) : std::nullopt;
+  if (!content)
     throw Error(ErrorKind::Corrupt, "a statement reads a tile of tensor " + name + " that is not to lie here");
   try {
-    return read(name, tensor, tile_id, content->second);
+    return read(name, tensor, tile_id, *content);
   } catch (const Error& error) {
     if (is_unreadable(error)) {
       const std::lock_guard lock(mutex_);
-      unreadable_.insert(content->second);
+      unreadable_.insert(*content);
     }
     throw;
   }
@@ -75,16 +66,23 @@ std::vector<ContentId> WorkerTiles::damaged() {
   std::vector<ContentId> out(unreadable_.begin(), unreadable_.end());
   if (out.empty()) return out;
   for (const auto& [name, tensor] : tensors_) {
-    for (const auto& [tile, content] : tensor.contents) {
-      if (unreadable_.contains(content)) continue;
-      try {
-        read(name, tensor, tile, content);
-      } catch (const Error& error) {
-        if (is_unreadable(error)) out.push_back(content);
-      }
+    const auto& holders = *tensor.holders;
+    for (std::int64_t tile = 0; tile < holders.tile_count(); ++tile) {
+      const auto content = holders.holds(rank_, tile) ? tensor.contents.of(tile) : std::nullopt;
+      if (content && !unreadable_.contains(*content) && !is_readable(name, tensor, tile, *content))
+        out.push_back(*content);
     }
   }
   return out;
+}
+
+bool WorkerTiles::is_readable(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content) {
+  try {
+    read(name, tensor, tile_id, content);
+  } catch (const Error& error) {
+    return !is_unreadable(error);
+  }
+  return true;
 }
 
 /// Counts one batch of contents.

@@ -19,10 +19,10 @@ namespace eindb {
 /// The tiles of stored tensors at a worker, for the scans of a statement. Thread-safe.
 class WorkerTiles final : public TileSource {
  public:
-  /// `contents`: for each holder list of the plan, the contents of the tiles that `rank` holds. Error{Corrupt} unless
-  /// there is one for each tile. `shards` must outlive it.
+  /// `contents`: for each holder list of the plan, the contents of the tiles that `rank` holds. Error{Corrupt} if they
+  /// are no such lists. `shards` and `placed` must outlive it.
   WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
-              const std::vector<std::vector<ContentId>>& contents);
+              const std::vector<control::HeldContents>& contents);
 
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
 
@@ -35,12 +35,15 @@ class WorkerTiles final : public TileSource {
   struct Tensor {
     DType dtype = DType::Float64;
     TileGrid grid;
-    std::map<std::int64_t, ContentId> contents;  // by tile
+    const TileHolders* holders = nullptr;
+    ContentRuns contents;  // of the tiles that the rank holds
   };
 
   TilePtr read(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content);
+  bool is_readable(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content);
 
   ShardFile& shards_;
+  const Rank rank_;
   std::map<std::string, Tensor> tensors_;
   std::mutex mutex_;                // guards the members below
   std::set<ContentId> unreadable_;  // found by read()

@@ -209,11 +209,8 @@ const TileGrid& listed_grid(const PlanStep& step) {
 }
 
 void check_list(const TileHolders& list, std::size_t ranks, const Checker& check) {
-  check(!list.begin.empty() && list.begin.front() == 0 && list.begin.back() == list.ranks.size() &&
-            std::is_sorted(list.begin.begin(), list.begin.end()),
-        "a holder list says where the ranks of each tile begin");
-  for (std::int64_t tile = 0; tile < list.tile_count(); ++tile) {
-    const auto holders = list.of(tile);
+  for (std::size_t run = 0; run < list.run_count(); ++run) {
+    const auto holders = list.run(run).ranks;
     check(std::adjacent_find(holders.begin(), holders.end(), std::greater_equal<>()) == holders.end(),
           "the holders of a tile are in ascending order");
     check(holders.empty() || holders.back() < ranks, "the holders of a tile are ranks of the statement");
@@ -252,8 +249,8 @@ void validate(const PhysicalPlan& plan, std::span<const TileHolders> lists) {
     const Checker check(place_of(plan, n));
     check(lists[*list].tile_count() == listed_grid(step).tile_count(), "a holder list has an entry for every tile");
     if (std::holds_alternative<ScanStep>(step.op)) continue;
-    for (std::int64_t tile = 0; tile < lists[*list].tile_count(); ++tile)
-      check(!lists[*list].of(tile).empty(), "a tile of a result has a holder");
+    for (std::size_t run = 0; run < lists[*list].run_count(); ++run)
+      check(!lists[*list].run(run).ranks.empty(), "a tile of a result has a holder");
   }
 }
 

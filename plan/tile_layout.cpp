@@ -1,7 +1,7 @@
 #include "plan/tile_layout.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "common/checked_math.hpp"
 
@@ -13,18 +13,22 @@ TileKey project(const TileKey& key, const Labels& all, const Labels& wanted) {
   return LabelPartition{all, key}.project(wanted);
 }
 
-// Groups ranks into lists: rank r belongs to list number_of[r], or to none if that is -1.
-TileHolders lists_of(std::size_t count, const std::vector<std::int64_t>& number_of) {
-  TileHolders lists;
-  lists.begin.assign(count + 1, 0);
-  for (const auto number : number_of)
-    if (number >= 0) ++lists.begin[static_cast<std::size_t>(number) + 1];
-  std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
-  lists.ranks.resize(lists.begin.back());
-  auto next = lists.begin;
+// The ranks of each of `count` blocks: rank r has block number_of[r], or none if that is -1.
+TileHolders holders_of_blocks(std::int64_t count, const std::vector<std::int64_t>& number_of) {
+  std::vector<std::pair<std::int64_t, Rank>> sorted;
   for (std::size_t rank = 0; rank < number_of.size(); ++rank)
-    if (number_of[rank] >= 0) lists.ranks[next[static_cast<std::size_t>(number_of[rank])]++] = static_cast<Rank>(rank);
-  return lists;
+    if (number_of[rank] >= 0) sorted.emplace_back(number_of[rank], static_cast<Rank>(rank));
+  std::sort(sorted.begin(), sorted.end());
+  TileHolders holders;
+  std::vector<Rank> ranks;
+  for (auto next = sorted.begin(); next != sorted.end();) {
+    const auto block = next->first;
+    holders.add({}, block - holders.tile_count());
+    for (ranks.clear(); next != sorted.end() && next->first == block; ++next) ranks.push_back(next->second);
+    holders.add(ranks);
+  }
+  holders.add({}, count - holders.tile_count());
+  return holders;
 }
 
 }  // namespace
@@ -70,16 +74,12 @@ void TileLayout::list_holders(const BlockPlacement& placement) {
   for (std::size_t rank = 0; rank < windows_.size(); ++rank)
     if (placement.at[rank])
       number_of[rank] = layer_of(static_cast<Rank>(rank)) * blocks.tile_count() + blocks.number_of(*placement.at[rank]);
-  own_ = lists_of(static_cast<std::size_t>(checked_multiply(layers_, blocks.tile_count())), number_of);
+  own_ = holders_of_blocks(checked_multiply(layers_, blocks.tile_count()), number_of);
 }
 
 void TileLayout::place_selection(const Selection& selection, const TileHolders& stored) {
   own_ = {};
-  for (std::int64_t id = 0; id < grid_.tile_count(); ++id) {
-    const auto ranks = stored.of(selection.stored_tile(grid_.key_of(id)));
-    own_.ranks.insert(own_.ranks.end(), ranks.begin(), ranks.end());
-    own_.begin.push_back(static_cast<std::uint32_t>(own_.ranks.size()));
-  }
+  for (std::int64_t id = 0; id < grid_.tile_count(); ++id) own_.add(stored.of(selection.stored_tile(grid_.key_of(id))));
   is_selection_ = true;
 }
 
@@ -98,10 +98,9 @@ bool TileLayout::holds(Rank rank, const TileKey& key, std::int64_t layer) const 
 std::vector<std::int64_t> TileLayout::tiles_of(Rank rank) const {
   std::vector<std::int64_t> tiles;
   if (lists_ != nullptr) {
-    for (std::int64_t id = 0; id < grid_.tile_count(); ++id) {
-      const auto ranks = tile_lists().of(id);
-      if (std::binary_search(ranks.begin(), ranks.end(), rank)) tiles.push_back(id);
-    }
+    tile_lists().for_each_run_of(rank, [&](const TileHolders::Run& run) {
+      for (auto id = run.first; id < run.end; ++id) tiles.push_back(id);
+    });
   } else if (const auto& window = windows_[rank]) {
     tiles.reserve(static_cast<std::size_t>(window->tile_count()));
     for (std::int64_t n = 0; n < window->tile_count(); ++n) tiles.push_back(grid_.id_of(window->key_of(n)));

@@ -57,9 +57,9 @@ std::vector<Rank> TilePlacement::of(std::int64_t tile_id) const {
 TileHolders TilePlacement::all() const {
   TileHolders out;
   for (std::int64_t tile = 0; tile < grid_.tile_count(); ++tile) {
-    for (const auto holder : of(tile)) out.ranks.push_back(holder);
-    std::sort(out.ranks.begin() + out.begin.back(), out.ranks.end());
-    out.begin.push_back(static_cast<std::uint32_t>(out.ranks.size()));
+    auto holders = of(tile);
+    std::sort(holders.begin(), holders.end());
+    out.add(holders);
   }
   return out;
 }

@@ -17,6 +17,7 @@ BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(os.path.dirname(BENCH), "build")
 sys.path += [os.path.join(BENCH, "outcomes"), os.path.join(BENCH, "peers")]
 
+import metadata  # noqa: E402
 import redistribution  # noqa: E402
 import report  # noqa: E402
 import scalapack_contest  # noqa: E402
@@ -28,9 +29,10 @@ GROUPS = {
     "scalapack": scalapack_contest.run,
     "redistribution": redistribution.run,
     "latency": small_statements.run,
+    "metadata": metadata.run,
 }
 # The prefix of figures that are the same on every machine, by group.
-DETERMINISTIC = {"bytes": "", "redistribution": "bytes"}
+DETERMINISTIC = {"bytes": "", "redistribution": "bytes", "metadata": "bytes"}
 
 
 def arguments():

@@ -52,11 +52,15 @@ class LocalCluster:
                 file.write(secrets.token_hex() + "\n")
             for n in range(workers):
                 self.workers.append(Worker(program, os.path.join(folder, f"worker{n}"), threads, secret))
-            addresses = ",".join(worker.address for worker in self.workers)
+            addresses = ",".join(self.reached_by(worker.address) for worker in self.workers)
             self.shell = Eindb(program, folder, ["--workers", addresses, "--secret-file", secret, *options])
         except BaseException:
             self.close()
             raise
+
+    def reached_by(self, address):
+        """The address at which the coordinator reaches a worker."""
+        return address
 
     def __enter__(self):
         return self

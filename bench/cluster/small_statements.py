@@ -1,5 +1,5 @@
-"""Measures the time of a small statement, end to end through the shell: without workers, with one worker, and with
-four.
+"""Measures the time of a small statement, end to end through the shell: without workers, and with one, four and eight, in
+the shell's process, where such a statement runs, and at the workers.
 
 The statement multiplies two stored 8 x 8 matrices and delivers the result to the shell, so the time of its 512
 multiply-adds is negligible: the overhead is measured. `execution` is the part of it that EXPLAIN ANALYZE counts: the
@@ -7,6 +7,7 @@ ranks' steps, without the beginning and the end of a statement at the workers.
 """
 
 import contextlib
+import itertools
 import statistics
 import tempfile
 import time
@@ -41,13 +42,14 @@ def seconds_of(shell, statement, calls):
     return statistics.median(seconds[WARM_CALLS:])
 
 
-def run_case(options, workers):
-    outcome = Outcome("latency", f"{PRODUCT.name}, {workers} workers")
+def run_case(options, name, workers, where):
+    outcome = Outcome("latency", name)
     calls = 100 if options.quick else 1000
     with contextlib.ExitStack() as stack:
         shell = shell_of(stack, options, workers)
         for definition in PRODUCT.definitions():
             shell.execute(definition)
+        shell.execute(f"SET small_statements = '{where}'")
         nothing = seconds_of(shell, "SELECT 1", calls)
         whole = seconds_of(shell, PRODUCT.query, calls)
         execution = statistics.median(shell.seconds(PRODUCT.query) for _ in range(WARM_CALLS))
@@ -57,6 +59,7 @@ def run_case(options, workers):
 
 
 def run(options):
-    for workers in (0, 1, 4):
-        if options.selects(f"{PRODUCT.name}, {workers} workers"):
-            yield run_case(options, workers)
+    for workers, where in ((0, "here"), *itertools.product((1, 4, 8), ("here", "workers"))):
+        name = f"{PRODUCT.name}, {workers} workers, {where}"
+        if options.selects(name):
+            yield run_case(options, name, workers, where)

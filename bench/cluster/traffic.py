@@ -120,6 +120,7 @@ def run(options):
         with tempfile.TemporaryDirectory(prefix="eindb-cluster-") as folder:
             heartbeat = ["--heartbeat", f"{HEARTBEAT_SECONDS}s"]
             with LocalCluster(options.program, folder, workers, options=heartbeat) as cluster:
+                cluster.shell.execute("SET small_statements = 'workers'")
                 for statement in cases(options):
                     if options.selects(statement.name):
                         yield run_case(cluster.shell, statement, workers)

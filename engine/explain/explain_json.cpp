@@ -193,6 +193,12 @@ void add(const ClusterDescription& cluster, Json& out) {
   for (const auto& rank : cluster.actual->ranks) out["ranks"].push_back(json_of(rank, out["ranks"].size()));
 }
 
+void add(const PlaceChoice& place, Json& out) {
+  out["runs"] = place.here ? "here" : "at workers";
+  out["predicted_seconds_here"] = place.seconds_here;
+  out["predicted_seconds_at_workers"] = place.seconds_at_workers;
+}
+
 void add(const WorkersDescription& workers, Json& out) {
   out["workers"] = workers.workers;
   out["mesh_axes"] = workers.mesh_axes;
@@ -229,6 +235,7 @@ std::string explain_json(const PlanDescription& plan) {
   if (!plan.recomputed.empty()) out["recomputed"] = plan.recomputed;
   for (const auto& strategy : plan.strategies)
     out["strategies"].push_back(json_of(strategy, plan.strategies.front().total_cost));
+  if (plan.place) add(*plan.place, out);
   if (plan.workers) add(*plan.workers, out);
   if (plan.cluster) add(*plan.cluster, out);
   if (plan.execution) add(*plan.execution, out);

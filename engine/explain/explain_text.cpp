@@ -149,6 +149,11 @@ std::string strategies_text(const std::vector<StrategyCosts>& strategies) {
   return out;
 }
 
+std::string place_text(const PlaceChoice& place) {
+  return std::string(place.here ? "Runs here" : "Runs at workers") + ": predicted " + milliseconds(place.seconds_here) +
+         " here, and at least " + milliseconds(place.seconds_at_workers) + " at workers\n";
+}
+
 std::string workers_text(const WorkersDescription& plan) {
   return "Placed on " + std::to_string(std::int64_t{1} << plan.mesh_axes) + " of " + std::to_string(plan.workers) +
          " workers: " + magnitude(plan.elements_received) + " elements received, at most " +
@@ -227,6 +232,7 @@ std::string explain_text(const PlanDescription& plan) {
   out += candidates_text(plan) + path_text(plan.path) + slices_text(plan.path) + memory_text(plan.memory);
   if (!plan.recomputed.empty()) out += "Computed again " + names_text(plan.recomputed) + "\n";
   out += strategies_text(plan.strategies);
+  if (plan.place) out += place_text(*plan.place);
   if (plan.workers) out += workers_text(*plan.workers);
   if (plan.cluster) out += cluster_text(*plan.cluster);
   if (!plan.operators.empty()) out += "Operators\n";

@@ -288,7 +288,9 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
   PlanDescription out;
   describe_nodes(planned, prediction, measured, out);
   out.parallelism = plan.parallelism;
-  out.calibrated = user.settings.calibrated();
+  out.place = planned.shared->place;
+  const auto workers = out.place && out.place->here ? 0 : user.settings.workers();
+  out.calibrated = user.settings.calibrated(workers);
   out.candidates = candidates_in_full(plan, prediction.total.seconds);
   out.figures = user.machine().source;
   out.strategy = user.settings.strategy().to_string();
@@ -303,7 +305,7 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
   out.memory = plan.memory_choice;
   out.recomputed = plan.recomputed;
   out.strategies = plan.strategies;
-  if (const auto workers = user.settings.workers(); workers > 0) describe_placement(planned, workers, out);
+  if (workers > 0) describe_placement(planned, workers, out);
   if (measured.cluster != nullptr) {
     out.cluster = describe_cluster(planned, *measured.cluster, numbers_of_vertices(plan.graph));
     if (!plan.is_lowered()) out.predicted_peak_bytes = out.cluster->peak_bytes_of_busiest;

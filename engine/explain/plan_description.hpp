@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/explain/cluster_description.hpp"
+#include "engine/plans/place_choice.hpp"
 #include "engine/plans/plan_source.hpp"
 #include "engine/plans/planned_query.hpp"
 #include "engine/session/session_user.hpp"
@@ -142,6 +143,7 @@ struct PlanDescription {
   std::optional<MemoryChoice> memory = std::nullopt;
   std::vector<std::string> recomputed;
   std::vector<StrategyCosts> strategies;
+  std::optional<PlaceChoice> place = std::nullopt;  ///< set where it could run here or at the cluster's workers
   std::optional<WorkersDescription> workers = std::nullopt;
   std::optional<ClusterDescription> cluster = std::nullopt;
   std::optional<ExecutionDescription> execution = std::nullopt;

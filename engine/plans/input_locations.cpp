@@ -16,11 +16,21 @@ namespace eindb {
 namespace {
 
 TileHolders all_at(Rank rank, std::int64_t tiles) {
-  CHECK(tiles >= 0 && tiles <= UINT32_MAX, "the tiles of a tensor are counted in 32 bits");
   TileHolders holders;
-  holders.ranks.assign(static_cast<std::size_t>(tiles), rank);
-  for (std::int64_t n = 1; n <= tiles; ++n) holders.begin.push_back(static_cast<std::uint32_t>(n));
+  holders.add({&rank, 1}, tiles);
   return holders;
+}
+
+// To look a row up takes as long as to read about so many one after the other.
+constexpr std::size_t kRowsForOneLookup = 10;
+
+std::vector<StoredReference> needed_references(SqliteConnection& connection, const TileStore& store,
+                                               const PlannedInput& input) {
+  const auto* listed = input.listed();
+  const auto tiles = static_cast<std::size_t>(store.grid().tile_count());
+  if (listed != nullptr && listed->size() < tiles / kRowsForOneLookup)
+    return read_references(connection, store, *listed);
+  return read_references(connection, store);
 }
 
 std::function<bool(WorkerNumber, ContentId)> damage_known_to(const StoredTensors& stored) {
@@ -67,13 +77,10 @@ class Locator {
       holders = holders_of_own(connection, info.store(), coordinator);
       return;
     }
-    const auto references = read_references(connection, info.store());
+    const auto references = needed_references(connection, info.store(), input);
     holders = holders_of(connection, info.store(), references, rules_for(input));
-    contents.resize(static_cast<std::size_t>(info.grid.tile_count()));
-    for (const auto& [tile, reference] : references) {
-      CHECK(tile >= 0 && tile < info.grid.tile_count(), "a reference is of a tile that the tensor has");
-      contents[static_cast<std::size_t>(tile)] = reference.content;
-    }
+    for (const auto& [tile, reference] : references)
+      if (input.needs(tile)) contents.add(tile, reference.content);
   }
 
  private:

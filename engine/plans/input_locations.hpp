@@ -10,6 +10,7 @@
 #include "catalog/catalog.hpp"
 #include "engine/plans/worker_choices.hpp"
 #include "plan/ein_graph.hpp"
+#include "storage/shards/content_runs.hpp"
 #include "storage/shards/shard_numbers.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "tensor/tile_holders.hpp"
@@ -26,8 +27,8 @@ class PlannedInput {
 
   const InputTensor& tensor() const { return tensor_; }
   bool needs(std::int64_t tile) const { return !needed_ || needed_->contains(tile); }
-  /// The number of tiles listed; 0 if all are needed.
-  std::size_t listed() const { return needed_ ? needed_->size() : 0; }
+  /// The tiles that are needed; null if all are.
+  const std::set<std::int64_t>* listed() const { return needed_ ? &*needed_ : nullptr; }
 
  private:
   InputTensor tensor_;
@@ -47,7 +48,7 @@ struct LocationTerms {
 struct InputLocations {
   LocationTerms terms;
   std::vector<TileHolders> holders;
-  std::vector<std::vector<ContentId>> contents;  ///< of tiles at workers, by tile; empty: no tile is at a worker
+  std::vector<ContentRuns> contents;  ///< of the tiles that have holders; empty: no tile is at a worker
 };
 
 /// The place where tiles are looked up. Everything it refers to must outlive it.

@@ -62,7 +62,7 @@ std::size_t plan_bytes(const PhysicalPlan& plan) {
 }  // namespace
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
-  const auto& [query, optimized, order_given, parameters, predicted_seconds, operators] = plan;
+  const auto& [query, optimized, order_given, parameters, predicted_seconds, place, operators] = plan;
   auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) + plan_bytes(optimized.physical) +
                held_bytes(optimized.labelling.vertices);
   for (const auto& vertex : optimized.labelling.vertices) bytes += held_bytes(vertex.partition);
@@ -80,15 +80,15 @@ std::size_t approximate_bytes(const LatestClusterPlan& latest) {
   if (latest.plan == nullptr) return bytes;
   const auto& [terms, plan, inputs] = *latest.plan;
   bytes += sizeof terms + sizeof plan + plan_bytes(plan) + held_bytes(inputs);
-  for (const auto& input : inputs) bytes += input.listed() * (kHeapBlock + sizeof(std::int64_t));
+  for (const auto& input : inputs)
+    bytes += (input.listed() == nullptr ? 0 : input.listed()->size()) * (kHeapBlock + sizeof(std::int64_t));
   return bytes;
 }
 
 std::size_t approximate_bytes(const InputLocations& locations) {
-  auto bytes = sizeof locations + held_bytes(locations.terms.workers) + held_bytes(locations.holders) +
-               held_bytes(locations.contents);
-  for (const auto& holders : locations.holders) bytes += held_bytes(holders.begin) + held_bytes(holders.ranks);
-  for (const auto& contents : locations.contents) bytes += held_bytes(contents);
+  auto bytes = sizeof locations + held_bytes(locations.terms.workers);
+  for (const auto& holders : locations.holders) bytes += sizeof holders + holders.held_bytes();
+  for (const auto& contents : locations.contents) bytes += sizeof contents + held_bytes(contents.runs());
   return bytes;
 }
 

@@ -27,6 +27,7 @@ struct ResultRequest {
   std::vector<ast::Identifier> wanted = {};  ///< names of results or definitions; empty: the query's results
   bool compare_strategies = false;           ///< also cost the plan under every strategy
   bool for_workers = false;                  ///< for workers, each with the whole memory limit to itself
+  bool without_workers = false;              ///< as where SET workers = 0, whatever the session's number is
 };
 
 /// A query with a plan that is ready to run. The values of its parameters are the session's.

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <set>
 
+#include "engine/plans/place_choice.hpp"
 #include "executor/kept_operators.hpp"
 #include "optimizer/optimizer.hpp"
 #include "parser/binder/binder.hpp"
@@ -18,6 +20,7 @@ struct QueryPlan {
   bool order_given = false;          ///< by USING PATH with pairs or 'left', or by nested subscripts
   std::set<std::size_t> parameters;  ///< the numbers of the parameters whose values are filled in at execution
   double predicted_seconds = 0;      ///< on this machine; computed if an admission gate is asked before queries run
+  std::optional<PlaceChoice> place;  ///< set where the query could run here or at workers, and nobody has said where
   mutable KeptOperators operators;   ///< of executions of `plan` that have no parameters to fill in
 };
 

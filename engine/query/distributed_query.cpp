@@ -14,6 +14,7 @@
 #include "engine/plans/cluster_plan.hpp"
 #include "engine/plans/plan_size.hpp"
 #include "engine/plans/worker_choices.hpp"
+#include "engine/query/query_place.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
 #include "executor/executor.hpp"
 #include "plan/tile_moves.hpp"
@@ -214,21 +215,12 @@ class DistributedQuery::Attempt {
                   .computing = static_cast<std::int64_t>(computing_),
                   .calls_per_rank = kCallsPerThread * threads,
                   .redistribution = settings.redistribution(),
-                  .transport = transport_costs()},
+                  .transport = transport_costs(session_)},
         .parallelism = settings.parallelism_is_set() ? planned_.plan.parallelism : ceil_power_of_two(computing_),
         .strategy = settings.strategy(),
         .stored = stored};
     fit_memory(terms.shape);
     return terms;
-  }
-
-  // As `eindb calibrate` measured them, otherwise built-in ones.
-  TransportCosts transport_costs() const {
-    const auto* cluster = session_.database.cluster.get();
-    const auto& machine = session_.user.machine();
-    return cluster != nullptr && cluster->transport() == Transport::Mpi
-               ? machine.mpi.value_or(TransportCosts::of_mpi())
-               : machine.tcp.value_or(TransportCosts::of_tcp());
   }
 
   // The ranks whose disks have room for their part of the tensor, assuming that no tile is zero. If these are too few
@@ -279,10 +271,9 @@ class DistributedQuery::Attempt {
       std::vector<Rank> ranks;
       for (const auto place : places) ranks.push_back(stores[place]);
       std::sort(ranks.begin(), ranks.end());
-      holders.ranks.insert(holders.ranks.end(), ranks.begin(), ranks.end());
-      holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
+      holders.add(ranks);
     }
-    DCHECK(holders.begin.size() == static_cast<std::size_t>(tensor.grid.tile_count()) + 1, "every tile has holders");
+    DCHECK(holders.tile_count() == tensor.grid.tile_count(), "every tile has holders");
     return holders;
   }
 

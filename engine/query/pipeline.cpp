@@ -14,6 +14,7 @@
 #include "engine/query/memory_checks.hpp"
 #include "engine/query/plan_key.hpp"
 #include "engine/query/planning_options.hpp"
+#include "engine/query/query_place.hpp"
 #include "engine/query/query_run.hpp"
 #include "engine/query/result_store.hpp"
 #include "optimizer/calibrated_choice.hpp"
@@ -48,20 +49,44 @@ void refuse_indices(const ast::Query& query, SessionState& session, const Result
   CHECK(false, "what the binder takes as an index every plan serves");
 }
 
-// Syntax tree -> EinGraph -> rewritten -> vertices of at most two inputs -> partition vectors -> plan for this process.
-// A query that workers run is not lowered here but when it is executed, for the workers that are up then.
-QueryPlan make_plan(const ast::Query& query, const NameSource& names, const SessionState& session,
-                    const ResultRequest& request) {
-  BoundQuery bound = bind(query, names, request);
+// EinGraph -> rewritten -> vertices of at most two inputs -> partition vectors -> plan for this process. A query that
+// workers run is not lowered here but when it is executed, for the workers that are up then.
+OptimizedPlan optimize(const BoundQuery& bound, const SessionState& session, const ResultRequest& request) {
   Optimization optimization(bound.graph, planning_options(bound, session.user, session.statement, request));
   optimization.rewrite();
   optimization.order();
   optimization.label();
   optimization.lower();
-  OptimizedPlan plan = optimization.take();
+  return optimization.take();
+}
+
+// A query for workers that takes less time here gets a plan for this process in place of the other. Nullopt if there is
+// no choice.
+std::optional<PlaceChoice> choose_place(const BoundQuery& bound, SessionState& session, ResultRequest request,
+                                        OptimizedPlan& plan) {
+  if (session.database.cluster == nullptr || session.user.settings.small_statements() != SmallStatements::Here)
+    return std::nullopt;
+  const auto costs = place_costs(plan.graph, session);
+  const auto& figures = session.user.machine();
+  if (auto at_best = costs.choose(least_work(plan, figures)); !at_best.here) return at_best;
+  request.for_workers = false;
+  request.without_workers = true;
+  auto plan_here = optimize(bound, session, request);
+  const CalibratedModel model(figures, session.user.settings.threads());
+  const auto choice = costs.choose(predicted_seconds(plan_here.graph, plan_here.physical, model));
+  if (choice.here) plan = std::move(plan_here);
+  return choice;
+}
+
+// Syntax tree -> bound EinGraph -> plan.
+QueryPlan make_plan(const ast::Query& query, const NameSource& names, SessionState& session,
+                    const ResultRequest& request) {
+  BoundQuery bound = bind(query, names, request);
+  auto plan = optimize(bound, session, request);
+  const auto place = request.for_workers ? choose_place(bound, session, request, plan) : std::nullopt;
   const bool order_given = gives_order(query, bound);
   const auto seconds = seconds_here(plan, session.user);
-  return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds, {}};
+  return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds, place, {}};
 }
 
 CachedPlan plan_and_keep(const ast::Query& query, SessionState& session, const ResultRequest& request, PlanKey key,
@@ -123,12 +148,21 @@ bool runs_on_cluster(const OpenDatabase& database, const Settings& settings) {
   return database.cluster != nullptr && settings.workers() > 0;
 }
 
+namespace {
+
+// A plan for this process is lowered. Where there are workers, that is one of a small query.
+bool runs_on_cluster(const PlannedQuery& planned, const SessionState& session) {
+  return runs_on_cluster(session.database, session.user.settings) && !planned.plan.is_lowered();
+}
+
+}  // namespace
+
 QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                        std::span<TileSink* const> sinks) {
   CHECK(sinks.size() == planned.result_count(), "every result has a sink");
   check_memory(planned.plan, session.user.settings);
   QueryProfile profile;
-  if (runs_on_cluster(session.database, session.user.settings)) {
+  if (runs_on_cluster(planned, session)) {
     // Rewritten EinGraph and partition vectors -> placement -> steps of all ranks -> tiles of the results.
     DistributedQuery query(planned, session);
     const std::vector<bool> stored(sinks.size(), false);
@@ -140,6 +174,7 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
     // Physical plan -> tasks on tiles -> tiles of the results.
     QueryRun run(planned, session, snapshot, [&] { return need_of(planned, session.user.settings); });
     for (auto* sink : sinks) sink->begin(run.context().memory);
+    if (planned.shared->place) run.bring_tiles();
     profile.local = execute_here(planned, session, run.context(), sinks);
     run.end();
   }
@@ -197,7 +232,7 @@ bool overwrites_temporary(std::span<const StoredResult> results) {
 void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                  std::span<const StoredResult> results) {
   const bool at_workers =
-      runs_on_cluster(session.database, session.user.settings) &&
+      runs_on_cluster(planned, session) &&
       std::any_of(results.begin(), results.end(), [](const auto& result) { return result.tensor.is_sharded(); });
   CHECK(results.size() == planned.result_count(), "every result of a stored query has a tensor");
   auto& connection = session.database.connection();

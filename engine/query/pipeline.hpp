@@ -20,7 +20,8 @@ struct ClusterProfile;  // engine/query/distributed_query.hpp
 /// of the database, where one is possible. Throws Error with spans into the statement.
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request = {});
 
-/// Whether queries run on a cluster: the database has one, and SET workers = 0 does not disable it.
+/// Whether queries run on a cluster, unless they are small (engine/query/query_place): the database has one, and SET
+/// workers = 0 does not disable it.
 bool runs_on_cluster(const OpenDatabase& database, const Settings& settings);
 
 /// The measurements of a query, from this process or from the ranks of the session's cluster.

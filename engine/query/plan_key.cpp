@@ -33,11 +33,12 @@ void append(std::string& key, const std::vector<std::byte>& bytes) {
 }
 
 void append(std::string& key, const ResultRequest& request) {
-  const auto& [dtype, stored, partitions, wanted, compare_strategies, for_workers] = request;
+  const auto& [dtype, stored, partitions, wanted, compare_strategies, for_workers, without_workers] = request;
   key += dtype ? static_cast<char>(*dtype) : '\xFF';
   key += stored ? '\1' : '\0';
   key += compare_strategies ? '\1' : '\0';
   key += for_workers ? '\1' : '\0';
+  key += without_workers ? '\1' : '\0';
   append(key, partitions.size());
   for (const auto& partition : partitions) {
     append(key, partition ? partition->size() + 1 : 0);
@@ -75,6 +76,8 @@ PlanKey plan_key(const ast::Query& query, const SessionUser& user, const Stateme
     key.text += user.settings.parallelism_is_set() ? '\1' : '\0';
     key.text += user.settings.tile_bytes_is_set() ? '\1' : '\0';
     append(key.text, user.machine_version());
+  } else if (request.for_workers && user.settings.small_statements() == SmallStatements::Here) {
+    append(key.text, user.machine_version());  // says how long an exchange takes
   }
   for (const auto& [number, use] : parameters) {
     if (number == 0 || number > statement.parameters().size()) continue;  // the binder reports it

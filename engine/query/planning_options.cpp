@@ -25,14 +25,19 @@ std::int64_t memory_to_plan_with(const Settings& settings, bool for_workers) {
   return settings.slicing() && !for_workers ? settings.memory_for_tiles() : 0;
 }
 
+std::int64_t workers_of(const Settings& settings, const ResultRequest& request) {
+  return request.without_workers ? 0 : settings.workers();
+}
+
 // Sets up costs in seconds on this machine, and lets the optimizer choose the settings that the user has not set.
 void use_machine(OptimizerOptions& options, const SessionUser& user, const ResultRequest& request) {
   const auto& settings = user.settings;
-  options.machine = MachineOptions{.figures = user.machine(),
-                                   .threads = settings.threads(),
-                                   .memory_limit = settings.memory_for_tiles(),
-                                   .choose_parallelism = !settings.parallelism_is_set() && settings.workers() == 0,
-                                   .spills = !request.for_workers};
+  options.machine =
+      MachineOptions{.figures = user.machine(),
+                     .threads = settings.threads(),
+                     .memory_limit = settings.memory_for_tiles(),
+                     .choose_parallelism = !settings.parallelism_is_set() && workers_of(settings, request) == 0,
+                     .spills = !request.for_workers};
   if (!request.stored || settings.tile_bytes_is_set()) return;
   options.machine->stored_partitions = std::exchange(options.output_partitions, request.partitions);
 }
@@ -43,7 +48,7 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
                                   const ResultRequest& request) {
   const auto& settings = user.settings;
   OptimizerOptions options;
-  options.parallelism = settings.parallelism();
+  options.parallelism = settings.parallelism(workers_of(settings, request));
   options.path = settings.path();
   options.path.cancellation = &statement.cancellation();
   options.path.progress = [&statement](std::int64_t done, std::int64_t total) {
@@ -62,7 +67,7 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
   options.spills = !request.for_workers;
   options.least_memory = [](const Fragment& plan) { return static_cast<double>(least_memory(plan)); };
   options.output_partitions = wanted_partitions(query, settings, request);
-  if (settings.calibrated()) use_machine(options, user, request);
+  if (settings.calibrated(workers_of(settings, request))) use_machine(options, user, request);
   return options;
 }
 

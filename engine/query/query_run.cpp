@@ -30,8 +30,8 @@ QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnaps
       cached_(session.database.tiles, memory_, session.database.connection().current_data_version(),
               session.user.settings.tile_cache_size()),
       kept_(session.database.tiles, session.database.unwritten, *memory_),
-      stored_(snapshot, session.database.catalog, stored_inputs(planned.plan.graph), session.database.tiles,
-              session.database.unwritten, memory_),
+      inputs_(stored_inputs(planned.plan.graph)),
+      stored_(snapshot, session.database.catalog, inputs_, session.database.tiles, session.database.unwritten, memory_),
       source_(session.database.attached, stored_),
       context_{.scheduler = session.user.scheduler(),
                .cancellation = session.statement.cancellation(),
@@ -40,6 +40,8 @@ QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnaps
                .progress = [&session](std::string_view stage, std::int64_t done, std::int64_t total) {
                  session.statement.report(stage, done, total);
                }} {}
+
+void QueryRun::bring_tiles() { stored_.bring(inputs_); }
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "engine/plans/planned_query.hpp"
 #include "engine/query/query_admission.hpp"
@@ -49,6 +50,8 @@ class QueryRun {
   QueryRun& operator=(const QueryRun&) = delete;
 
   ExecutionContext& context() { return context_; }
+  /// Brings all tiles at workers that the query reads, for one that runs here as it is small.
+  void bring_tiles();
   /// The result is there.
   void end() { admission_->has_run(*memory_); }
 
@@ -57,6 +60,7 @@ class QueryRun {
   std::shared_ptr<MemoryBudget> memory_;
   TileCache::Statement cached_;
   KeptTiles kept_;
+  std::vector<const InputTensor*> inputs_;  // of the plan
   StoredTiles stored_;
   AttachedTiles source_;
   ExecutionContext context_;

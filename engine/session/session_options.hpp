@@ -28,6 +28,7 @@ struct SessionOptions {
   std::shared_ptr<ShardAccess> shards = nullptr;
   /// The cluster whose workers run the session's queries and hold its shards; null: none. For one database only.
   std::shared_ptr<Cluster> cluster = nullptr;
+  SmallStatements small_statements = SmallStatements::Here;  ///< the default of the setting small_statements
 };
 
 /// The settings that a session begins with.

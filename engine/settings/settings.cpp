@@ -240,6 +240,16 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s, const Value& v) { s.slicing_ = switch_of("slicing", v); },
        [](const Settings& s) { return std::string(s.slicing_ ? "on" : "off"); },
        [](Settings& s) { s.slicing_ = true; }},
+      {"small_statements",
+       "where statements run that are predicted to take less time in this process than a cluster's workers need to be "
+       "asked: 'here' or 'workers'",
+       [](Settings& s, const Value& v) {
+         const auto text = to_lower(setting_text(v));
+         if (text != "here" && text != "workers") refuse("small_statements", v, "'here' or 'workers'");
+         s.small_statements_ = text == "here" ? SmallStatements::Here : SmallStatements::Workers;
+       },
+       [](const Settings& s) { return std::string(s.small_statements_ == SmallStatements::Here ? "here" : "workers"); },
+       [](Settings& s) { s.small_statements_ = s.default_small_statements_; }},
       {"statement_timeout", "milliseconds after which a statement is cancelled, 0 for never; '30s' also works",
        [](Settings& s, const Value& v) {
          const auto ms = parse_duration_ms(setting_text(v));
@@ -373,12 +383,17 @@ void Settings::set_default_workers(std::int64_t workers) {
   update_fingerprint();
 }
 
-std::int64_t Settings::parallelism() const {
+void Settings::set_default_small_statements(SmallStatements where) {
+  small_statements_ = default_small_statements_ = where;
+  update_fingerprint();
+}
+
+std::int64_t Settings::parallelism(std::int64_t workers) const {
   if (parallelism_) return *parallelism_;
-  const auto wanted = workers() > 0 ? workers() : 4 * static_cast<std::int64_t>(threads_);
+  const auto wanted = workers > 0 ? workers : 4 * static_cast<std::int64_t>(threads_);
   std::int64_t p = 1;
   while (p < wanted) p *= 2;
-  CHECK(p >= threads_ || workers() > 0, "without workers every thread has a call");
+  CHECK(p >= threads_ || workers > 0, "without workers every thread has a call");
   return p;
 }
 

@@ -17,6 +17,9 @@
 
 namespace eindb {
 
+/// Where statements run that take less time in this process than workers need to be asked.
+enum class SmallStatements : std::uint8_t { Here, Workers };
+
 /// The settings of one session, for SET, SHOW and RESET. Values are checked when they are set.
 class Settings {
  public:
@@ -52,13 +55,15 @@ class Settings {
   int threads() const { return threads_; }
   /// The number of workers that plans are made for; 0: this process alone.
   std::int64_t workers() const { return workers_.value_or(default_workers_); }
-  /// The p of EinDecomp. The default is the first power of two that gives every worker a kernel call or, without
-  /// workers, every thread four.
-  std::int64_t parallelism() const;
+  /// The p of EinDecomp in plans for so many workers. The default is the first power of two that gives every worker a
+  /// kernel call or, without workers, every thread four.
+  std::int64_t parallelism(std::int64_t workers) const;
+  std::int64_t parallelism() const { return parallelism(workers()); }
   bool parallelism_is_set() const { return parallelism_.has_value(); }
   /// Whether plans minimise seconds (the cost model `calibrated`) rather than elements moved. The default is true for
   /// plans without workers.
-  bool calibrated() const { return calibrated_.value_or(workers() == 0); }
+  bool calibrated(std::int64_t workers) const { return calibrated_.value_or(workers == 0); }
+  bool calibrated() const { return calibrated(workers()); }
   /// Whether the user asked for the model `calibrated`.
   bool calibrated_is_set() const { return calibrated_.value_or(false); }
   /// The file of the machine's figures; empty: default_machine_path().
@@ -104,6 +109,9 @@ class Settings {
   bool slicing() const { return slicing_; }
   /// Whether stored tensors cost nothing in any partition where vectors are chosen (DecompositionOptions::free_inputs).
   bool free_inputs() const { return free_inputs_; }
+  SmallStatements small_statements() const { return small_statements_; }
+  /// Sets the value and its default for RESET.
+  void set_default_small_statements(SmallStatements where);
   /// How relations move between blocks of workers.
   ExchangeWay redistribution() const { return redistribution_; }
 
@@ -128,6 +136,8 @@ class Settings {
   Strategy strategy_;
   PathOptions path_;
   std::set<std::string> disabled_passes_;
+  SmallStatements small_statements_ = SmallStatements::Here;
+  SmallStatements default_small_statements_ = SmallStatements::Here;
   bool progress_;
   bool resume_loops_;
   std::int64_t plan_cache_size_;

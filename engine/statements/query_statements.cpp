@@ -55,7 +55,8 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
   std::optional<ClusterProfile> steps;
   if (profile && profile->cluster != nullptr) measured.cluster = profile->cluster.get();
   else if (profile) measured.here = &profile->local;
-  else if (session.user.settings.workers() > 0 && session.user.settings.workers() <= DistributedQuery::kMostExplained)
+  else if (!planned.plan.is_lowered() && session.user.settings.workers() > 0 &&
+           session.user.settings.workers() <= DistributedQuery::kMostExplained)
     measured.cluster = &steps.emplace(DistributedQuery(planned, session).explain());
   const auto plan = describe_plan(planned, session.user, measured);
   switch (explain.format) {

@@ -129,6 +129,11 @@ TilePtr TileCache::read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t
   return bring(entry, bytes + kEntryBytes, read);
 }
 
+bool TileCache::has(std::uint32_t tensor, std::int64_t tile_id) const {
+  const std::lock_guard lock(mutex_);
+  return by_key_.contains(Key{tensor, tile_id});
+}
+
 // No other task uses the entry until its tile has arrived.
 TilePtr TileCache::bring(Entries::iterator entry, std::int64_t bytes, const std::function<TilePtr()>& read) {
   misses_.fetch_add(1, std::memory_order_relaxed);

@@ -60,6 +60,9 @@ class TileCache final : public TileKeeper {
   /// request the same tile wait for the one that reads it. Only during a statement.
   TilePtr read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t bytes, const std::function<TilePtr()>& read);
 
+  /// Whether the tile is there, or comes.
+  bool has(std::uint32_t tensor, std::int64_t tile_id) const;
+
   /// The statement no longer needs the tensor: its tiles become idle until they are requested again.
   void let_go(std::uint32_t tensor) noexcept;
 
@@ -107,7 +110,7 @@ class TileCache final : public TileKeeper {
 
   const std::shared_ptr<TileCachePool> pool_;
   TileCachePool::Members::iterator in_pool_;  // valid if there is a pool
-  std::mutex mutex_;                          // guards the members below, except the counters
+  mutable std::mutex mutex_;                  // guards the members below, except the counters
   std::condition_variable came_;
   Entries entries_;  // the most recently used first
   std::unordered_map<Key, Entries::iterator, Hash> by_key_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
@@ -38,16 +39,57 @@ TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
   const auto& tiles = store->second.tiles;
   CHECK(tile_id >= 0 && tile_id < tiles.grid().tile_count(), "a plan reads tiles of the grids that it was made for");
   if (const auto& unwritten = store->second.unwritten) return unwritten->get_values(tile_id);
-  const auto number = store->second.number;
   const auto grid = tiles.grid().even();
-  const auto elements = grid.tile_shape(grid.key_of(tile_id)).element_count();
   const auto type = store->second.type;
   const bool whole = tiles.grid().cuts_evenly();
-  const auto bytes =
-      std::max(elements * static_cast<std::int64_t>(size_of(type)), encoded_bytes(tiles.type(), elements));
-  return cache_.read(number, tile_id, bytes, [&] {
+  return cache_.read(store->second.number, tile_id, bytes_of(store->second, tile_id), [&] {
     return whole ? snapshot_.load(tiles, tile_id, type) : assemble(tiles, grid, tile_id, type);
   });
+}
+
+std::int64_t StoredTiles::bytes_of(const Store& store, std::int64_t tile_id) {
+  const auto grid = store.tiles.grid().even();
+  const auto elements = grid.tile_shape(grid.key_of(tile_id)).element_count();
+  return std::max(elements * static_cast<std::int64_t>(size_of(store.type)),
+                  encoded_bytes(store.tiles.type(), elements));
+}
+
+namespace {
+
+// Tiles that are brought may take one part in so many of the memory that is left.
+constexpr std::int64_t kBroughtShare = 8;
+
+std::set<std::int64_t> stored_tiles_of(const InputTensor& tensor) {
+  std::set<std::int64_t> tiles;
+  for (std::int64_t n = 0; n < tensor.grid.tile_count(); ++n)
+    tiles.insert(tensor.selection ? tensor.selection->stored_tile(tensor.grid.key_of(n)) : n);
+  return tiles;
+}
+
+}  // namespace
+
+void StoredTiles::bring(std::span<const InputTensor* const> tensors) {
+  std::vector<TileStore::WantedTile> wanted;
+  std::vector<const Store*> stores;
+  auto room = memory_->left() / kBroughtShare;
+  for (const auto* tensor : tensors) {
+    const auto& store = stores_.at(tensor->name);
+    if (!store.tiles.is_sharded() || store.unwritten != nullptr || !store.tiles.grid().cuts_evenly()) continue;
+    for (const auto tile_id : stored_tiles_of(*tensor)) {
+      if (cache_.has(store.number, tile_id)) continue;
+      room -= bytes_of(store, tile_id);
+      if (room < 0) return;
+      wanted.push_back({&store.tiles, tile_id, store.type});
+      stores.push_back(&store);
+    }
+  }
+  if (wanted.size() < 2) return;  // it is fetched as fast when it is read
+  std::vector<TilePtr> tiles;
+  snapshot_.read_with(*wanted.front().store,
+                      [&](SqliteConnection& connection) { tiles = TileStore::load_all(connection, wanted); });
+  for (std::size_t n = 0; n < wanted.size(); ++n)
+    cache_.read(stores[n]->number, wanted[n].tile_id, bytes_of(*stores[n], wanted[n].tile_id),
+                [&] { return tiles[n]; });
 }
 
 // A tile of cells has an entry of its own in the cache for each cut that plans read the tensor in.

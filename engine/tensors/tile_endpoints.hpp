@@ -30,6 +30,10 @@ class StoredTiles final : public TileSource {
   bool keeps_tiles() const override { return true; }
   void let_go(const std::string& tensor) noexcept override;
 
+  /// Brings the tiles of these tensors that lie at workers into the cache, in one round trip per worker, before tasks
+  /// read them one by one. Does nothing if they would take much of the statement's memory. Errors as those of read().
+  void bring(std::span<const InputTensor* const> tensors);
+
  private:
   struct Store {
     std::string name;  // of the tensor in the cache
@@ -39,6 +43,7 @@ class StoredTiles final : public TileSource {
     std::shared_ptr<BufferedTiles> unwritten;  // null: the tiles are in the table
   };
 
+  static std::int64_t bytes_of(const Store& store, std::int64_t tile_id);
   Tile gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id);
   TilePtr assemble(const TileStore& tiles, const TileGrid& grid, std::int64_t tile_id, DType type);
 

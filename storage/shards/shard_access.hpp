@@ -29,6 +29,12 @@ struct OutgoingContent {
   std::span<const std::byte> values;
 };
 
+/// A content to be fetched from a worker.
+struct WantedContent {
+  ShardWorker worker;
+  ContentId content{};
+};
+
 /// A worker with the number of contents that it was sent in a transaction.
 struct ShardParticipant {
   ShardWorker worker;
@@ -59,6 +65,11 @@ class ShardAccess {
   /// transactions. The bytes are not verified.
   virtual std::unique_ptr<ByteSource> fetch(const ShardWorker& worker, ContentId content) = 0;
 
+  /// Several contents at once, in as many round trips as there are workers at the most, and these at the same time.
+  /// Null also where the worker cannot be asked or fails: fetch() then tells why. Meant for contents that are small
+  /// together. Throws Error{Cancelled} alone.
+  virtual std::vector<std::unique_ptr<ByteSource>> fetch_all(std::span<const WantedContent> wanted) = 0;
+
   /// The caller may reuse the bytes when this returns. A failure may be reported by a later call, at the latest by
   /// prepare().
   virtual void put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) = 0;
@@ -78,8 +89,9 @@ class ShardAccess {
   /// May fail silently: abort is presumed where nothing is known.
   virtual void abort(const ShardWorker& worker, ShardTransaction transaction) noexcept = 0;
 
-  /// Drops contents without references. True if they are gone for good; absent ones count as gone.
-  virtual bool drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept = 0;
+  /// Drops the contents of these ranges, which have no references. True if they are gone for good; absent ones count as
+  /// gone.
+  virtual bool drop(const ShardWorker& worker, std::span<const ContentRange> contents) noexcept = 0;
 
   /// Work was left for later, because someone reads an old state or writes. The coordinator then settles soon, even if
   /// nobody uses the database.

@@ -267,17 +267,20 @@ std::vector<ShardGarbage> ShardLog::garbage() {
   while (select.step()) {
     const DataId data{select.integer(0)};
     if (out.empty() || out.back().worker.data != data) out.push_back({{data, select.text(1)}, {}});
-    out.back().contents.push_back(ContentId{select.integer(2)});
+    const ContentId content{select.integer(2)};
+    auto& ranges = out.back().contents;
+    if (!ranges.empty() && number(ranges.back().last) + 1 == number(content)) ranges.back().last = content;
+    else ranges.push_back({content, content});
   }
   return out;
 }
 
 void ShardLog::forget(const ShardGarbage& dropped) {
   auto remove = connection_.prepare(
-      "DELETE FROM main.eindb_shard_garbage WHERE content_id = ? AND worker_id ="
+      "DELETE FROM main.eindb_shard_garbage WHERE content_id BETWEEN ? AND ? AND worker_id ="
       " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)");
-  for (const auto content : dropped.contents)
-    remove.bind(1, number(content)).bind(2, number(dropped.worker.data)).run();
+  for (const auto& range : dropped.contents)
+    remove.bind(1, number(range.first)).bind(2, number(range.last)).bind(3, number(dropped.worker.data)).run();
 }
 
 }  // namespace eindb

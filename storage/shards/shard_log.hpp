@@ -31,7 +31,7 @@ struct UnsettledCommit {
 /// Contents without any reference, and one worker that has them.
 struct ShardGarbage {
   ShardWorker worker;
-  std::vector<ContentId> contents;
+  std::vector<ContentRange> contents;  ///< ascending
 };
 
 /// The coordinator's record of workers and their transactions, in tables of its own:

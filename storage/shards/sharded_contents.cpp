@@ -78,11 +78,17 @@ LocatedContent ShardedContents::locate(TileReference reference) {
   return out;
 }
 
-// Reports unreadable contents to the damage list.
 ShardedContents::Copy ShardedContents::fetch_from(const ShardWorker& worker, const TileReference& reference,
                                                   const Wanted& wanted) {
+  return checked(worker, reference, wanted, [&] { return access_->fetch(worker, reference.content); });
+}
+
+// Reports unreadable contents to the damage list.
+template <class Ask>
+ShardedContents::Copy ShardedContents::checked(const ShardWorker& worker, const TileReference& reference,
+                                               const Wanted& wanted, const Ask& ask) {
   try {
-    auto source = access_->fetch(worker, reference.content);
+    auto source = ask();
     if (source == nullptr) damaged(wanted.tile, worker, "no such content");
     if (source->size() != reference.bytes || encoded_checksum(*source) != reference.checksum)
       damaged(wanted.tile, worker, "another content than was written");
@@ -116,6 +122,28 @@ TilePtr ShardedContents::fetch(const LocatedContent& content, const Wanted& want
   throw Error(all_damaged ? ErrorKind::Corrupt : ErrorKind::WorkerLost,
               "no worker has " + wanted.tile + " (" + joined(reasons) + ")", std::nullopt,
               "start the worker on its data directory again; CREATE TENSOR ... REPLICAS 2 keeps copies");
+}
+
+// What the first worker of a tile does not give as it was written is fetched like a single tile.
+std::vector<TilePtr> ShardedContents::fetch_all(const std::vector<WantedTile>& tiles) {
+  const CancellableScope scope(connection_);
+  std::vector<WantedContent> asked;
+  for (const auto& [content, wanted] : tiles) asked.push_back({content.workers.front(), content.reference.content});
+  auto sources = access_->fetch_all(asked);
+  CHECK(sources.size() == tiles.size(), "each content that is asked for has an answer");
+  std::vector<TilePtr> out(tiles.size());
+  for (std::size_t n = 0; n < tiles.size(); ++n) {
+    const auto& [content, wanted] = tiles[n];
+    if (sources[n] != nullptr) {
+      try {
+        out[n] = checked(asked[n].worker, content.reference, wanted, [&] { return std::move(sources[n]); }).tile;
+      } catch (const Error& error) {
+        if (!is_unreadable(error)) throw;
+      }
+    }
+    if (out[n] == nullptr) out[n] = fetch(content, wanted);
+  }
+  return out;
 }
 
 void ShardedContents::mend(const LocatedContent& content, const Wanted& wanted) {
@@ -214,9 +242,7 @@ void ShardedContents::count_sent(std::span<const ShardWorker> workers) {
 
 // Nothing of new participants is kept. They stay on the list, to be told of an abort.
 void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, ContentId first, std::int64_t count) noexcept {
-  auto contents = when_there_is_memory([count] { return std::vector<ContentId>(static_cast<std::size_t>(count)); });
-  for (std::size_t n = 0; n < contents.size(); ++n)
-    contents[n] = ContentId{number(first) + static_cast<std::int64_t>(n)};
+  const ContentRange contents{first, ContentId{number(first) + count - 1}};
   std::vector<ShardWorker> workers;
   {
     const std::lock_guard lock(mutex_);
@@ -231,7 +257,7 @@ void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, Content
   // A worker that cannot be reached has lost its connection, and with it all that was not prepared. One that is told
   // but does not answer drops the contents before it does anything else.
   const CancellableScope scope(connection_);
-  for (const auto& worker : workers) access_->drop(worker, contents);
+  for (const auto& worker : workers) access_->drop(worker, {&contents, 1});
 }
 
 void ShardedContents::discard(const TileReference& reference) {

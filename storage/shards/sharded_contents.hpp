@@ -70,6 +70,13 @@ class ShardedContents final : public CommitHooks {
   /// that names tile and workers, or Error{Corrupt} if all workers' copies are damaged. Damaged copies found on the way
   /// are rewritten.
   TilePtr fetch(const LocatedContent& content, const Wanted& wanted);
+  /// The same for several, which are asked for in one round trip per worker, of all workers at the same time. Meant for
+  /// tiles that are small together.
+  struct WantedTile {
+    LocatedContent content;
+    Wanted wanted;
+  };
+  std::vector<TilePtr> fetch_all(const std::vector<WantedTile>& tiles);
   /// Reads all copies, and rewrites damaged ones if another copy is intact.
   void mend(const LocatedContent& content, const Wanted& wanted);
 
@@ -122,6 +129,8 @@ class ShardedContents final : public CommitHooks {
     std::unique_ptr<ByteSource> bytes;
   };
   Copy fetch_from(const ShardWorker& worker, const TileReference& reference, const Wanted& wanted);
+  template <class Ask>
+  Copy checked(const ShardWorker& worker, const TileReference& reference, const Wanted& wanted, const Ask& ask);
   void repair(const std::vector<ShardWorker>& workers, const TileReference& reference, const Wanted& wanted,
               const ByteSource& good);
   bool is_of_running(ContentId content);

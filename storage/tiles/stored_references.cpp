@@ -10,39 +10,12 @@
 namespace eindb {
 namespace {
 
-/// Collects the holders of all tiles in the order of tiles; tiles without holders are left out.
-class HolderList {
- public:
-  explicit HolderList(std::int64_t tiles) : tiles_(tiles) { out_.begin.reserve(static_cast<std::size_t>(tiles) + 1); }
-
-  void go_to(std::int64_t tile_id) {
-    CHECK(tile_id >= out_.tile_count() && tile_id <= tiles_, "holders come in the order of tiles");
-    while (out_.tile_count() < tile_id) end_tile();
-  }
-  void add(Rank holder) { out_.ranks.push_back(holder); }
-  /// Sorts by rank, as the order of workers may differ after workers came and went.
-  void end_tile() {
-    CHECK(out_.ranks.size() <= UINT32_MAX, "holders are counted in 32 bits");
-    std::sort(out_.ranks.begin() + out_.begin.back(), out_.ranks.end());
-    out_.begin.push_back(static_cast<std::uint32_t>(out_.ranks.size()));
-  }
-  TileHolders take() {
-    go_to(tiles_);
-    CHECK(out_.begin.back() == out_.ranks.size(), "each holder has a tile");
-    return std::move(out_);
-  }
-
- private:
-  std::int64_t tiles_;
-  TileHolders out_;
-};
-
 bool is_damaged(const CopyRules& rules, WorkerNumber worker, ContentId content) {
   return rules.is_damaged && rules.is_damaged(worker, content);
 }
 
 /// The ranks of undamaged copies. If all copies are damaged, all ranks are asked again: the disk may have recovered,
-/// and otherwise they report the damage.
+/// and otherwise they report the damage. Sorted, as the order of workers may differ after workers came and went.
 std::vector<Rank> ranks_of(const TileReference& reference, const CopyRules& rules) {
   std::vector<Rank> good;
   std::vector<Rank> damaged;
@@ -52,7 +25,9 @@ std::vector<Rank> ranks_of(const TileReference& reference, const CopyRules& rule
     all_damaged = all_damaged && damages;
     if (const auto rank = rules.rank_of(worker)) (damages ? damaged : good).push_back(*rank);
   }
-  return all_damaged ? damaged : good;
+  auto& ranks = all_damaged ? damaged : good;
+  std::sort(ranks.begin(), ranks.end());
+  return std::move(ranks);
 }
 
 [[noreturn]] void fail_lost(SqliteConnection& connection, const std::string& tile, const TileReference& reference,
@@ -102,33 +77,47 @@ std::vector<StoredReference> read_references(SqliteConnection& connection, const
   return out;
 }
 
+std::vector<StoredReference> read_references(SqliteConnection& connection, const TileStore& store,
+                                             const std::set<std::int64_t>& tiles) {
+  const std::lock_guard lock(connection.mutex());
+  std::vector<StoredReference> out;
+  auto select = connection.prepare("SELECT tile FROM " + store.quoted_table() + " WHERE tile_id = ?");
+  for (const auto tile_id : tiles) {
+    CHECK(tile_id >= 0 && tile_id < store.grid().tile_count(), "tiles that are wanted are those of the grid");
+    if (select.bind(1, tile_id).step())
+      out.push_back({tile_id, decode_reference(select.blob(0), "tensor " + store.tensor())});
+    select.reset();
+  }
+  return out;
+}
+
 TileHolders holders_of(SqliteConnection& connection, const TileStore& store,
                        const std::vector<StoredReference>& references, const CopyRules& rules) {
   CHECK(rules.rank_of != nullptr, "whoever plans knows the ranks of workers");
-  HolderList out(store.grid().tile_count());
+  TileHolders out;
   for (const auto& [tile_id, reference] : references) {
-    out.go_to(tile_id);
+    if (rules.is_needed && !rules.is_needed(tile_id)) continue;
     const auto ranks = ranks_of(reference, rules);
-    for (const auto rank : ranks) out.add(rank);
-    const bool is_needed = !rules.is_needed || rules.is_needed(tile_id);
-    if (ranks.empty() && is_needed) fail_lost(connection, store.describe(tile_id), reference, rules);
-    out.end_tile();
+    if (ranks.empty()) fail_lost(connection, store.describe(tile_id), reference, rules);
+    out.add({}, tile_id - out.tile_count());
+    out.add(ranks);
   }
-  return out.take();
+  out.add({}, store.grid().tile_count() - out.tile_count());
+  return out;
 }
 
 TileHolders holders_of_own(SqliteConnection& connection, const TileStore& store, Rank coordinator) {
   const std::lock_guard lock(connection.mutex());
-  HolderList out(store.grid().tile_count());
+  TileHolders out;
   auto select = select_from(connection, store, "tile_id");
   std::int64_t tile_id = -1;
   while (select.step()) {
     tile_id = next_tile(select, store, tile_id);
-    out.go_to(tile_id);
-    out.add(coordinator);
-    out.end_tile();
+    out.add({}, tile_id - out.tile_count());
+    out.add({&coordinator, 1});
   }
-  return out.take();
+  out.add({}, store.grid().tile_count() - out.tile_count());
+  return out;
 }
 
 }  // namespace eindb

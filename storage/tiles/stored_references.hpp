@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "storage/shards/tile_reference.hpp"
@@ -22,6 +23,11 @@ struct StoredReference {
 /// microsecond each.
 std::vector<StoredReference> read_references(SqliteConnection& connection, const TileStore& store);
 
+/// The references of these tiles alone, as far as they are there: for statements that read few of many. Two
+/// microseconds each.
+std::vector<StoredReference> read_references(SqliteConnection& connection, const TileStore& store,
+                                             const std::set<std::int64_t>& tiles);
+
 /// A planner's knowledge about the copies of a tensor's tiles.
 struct CopyRules {
   /// The rank of a worker; nullopt if it takes no part. Called with any row number of eindb_workers.
@@ -33,7 +39,7 @@ struct CopyRules {
 };
 
 /// The ranks that hold the tensor's tiles undamaged; if all copies of a tile are damaged, all its workers. A tile that
-/// is not needed may have no rank. Error{WorkerLost} names a needed tile without any rank, and its workers as recorded
+/// is not needed has no rank. Error{WorkerLost} names a needed tile without any rank, and its workers as recorded
 /// in `connection`'s tables.
 TileHolders holders_of(SqliteConnection& connection, const TileStore& store,
                        const std::vector<StoredReference>& references, const CopyRules& rules);

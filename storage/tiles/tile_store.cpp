@@ -167,6 +167,26 @@ TilePtr TileStore::load(SqliteConnection& connection, std::int64_t tile_id, DTyp
   return contents(connection).fetch(std::get<LocatedContent>(found), wanted(tile_id, type));
 }
 
+std::vector<TilePtr> TileStore::load_all(SqliteConnection& connection, std::span<const WantedTile> wanted) {
+  std::vector<TilePtr> out(wanted.size());
+  std::vector<std::size_t> places;
+  std::vector<ShardedContents::WantedTile> at_workers;
+  for (std::size_t n = 0; n < wanted.size(); ++n) {
+    const auto& [store, tile_id, type] = wanted[n];
+    auto found = store->find(connection, tile_id, type);
+    if (auto* tile = std::get_if<TilePtr>(&found)) {
+      out[n] = std::move(*tile);
+      continue;
+    }
+    places.push_back(n);
+    at_workers.push_back({std::get<LocatedContent>(std::move(found)), store->wanted(tile_id, type)});
+  }
+  if (at_workers.empty()) return out;
+  auto fetched = wanted[places.front()].store->contents(connection).fetch_all(at_workers);
+  for (std::size_t n = 0; n < places.size(); ++n) out[places[n]] = std::move(fetched[n]);
+  return out;
+}
+
 TilePtr TileStore::read_as_cells(SqliteConnection& connection, std::int64_t tile_id) const {
   const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
   if (is_sharded() || !CellBlock::may_have(shape)) return nullptr;

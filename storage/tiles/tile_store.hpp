@@ -69,6 +69,14 @@ class TileStore {
   TilePtr read(SqliteConnection& connection, std::int64_t tile_id) const;
   /// The same with values of a type to which the store's encoding decodes its own; they stay encoded (Tile::encoding).
   TilePtr load(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
+  /// Several tiles of any stores of the connection's database, as load() gives them, those at workers in one round trip
+  /// per worker.
+  struct WantedTile {
+    const TileStore* store = nullptr;
+    std::int64_t tile_id = 0;
+    DType type = DType::Float64;
+  };
+  static std::vector<TilePtr> load_all(SqliteConnection& connection, std::span<const WantedTile> wanted);
   /// The cells of the tile that are not zero, decoded; none if it has no row. Errors as those of read().
   CellList load_cells(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
   /// The tile as one of cells, if coordinates are stored, in this file; null otherwise, and where a tile of this shape

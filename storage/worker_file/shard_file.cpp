@@ -68,7 +68,7 @@ void write(SqliteBlob& blob, std::size_t offset, std::span<const std::byte> byte
 constexpr std::int64_t kLogBytes = std::int64_t{64} << 20U;
 constexpr std::int64_t kQuicklyRewritten = std::int64_t{64} << 20U;
 /// Contents removed in one transaction, so that its part of the write-ahead log fits the reserve.
-constexpr std::size_t kDropBatch = 64;
+constexpr std::int64_t kDropBatch = 64;
 /// The most pages that one step of give_back() moves: 16 MiB.
 constexpr const char* kGiveBackStep = "PRAGMA incremental_vacuum(256)";
 /// A file whose free pages exceed one part in this many is shrunk even if the disk has space.
@@ -112,6 +112,16 @@ std::int64_t file_bytes(const std::string& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   return error ? 0 : static_cast<std::int64_t>(size);
+}
+
+bool fit_one_batch(std::span<const ContentRange> ranges) {
+  auto left = kDropBatch;
+  return std::all_of(ranges.begin(), ranges.end(), [&](const ContentRange& range) {
+    const auto distance = number(range.last) - number(range.first);
+    if (distance < 0 || distance >= left) return false;
+    left -= distance + 1;
+    return true;
+  });
 }
 
 std::size_t bytes_of(std::span<const OutgoingContent> contents) {
@@ -253,8 +263,12 @@ void ShardFile::change_once(Durability durability, const Action& action) {
     connection.execute(durability == Durability::Full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   CHECK(!connection.in_transaction(), "each change is a transaction of its own");
   SqliteTransaction transaction(connection);
+  changed_ = {};
   action(connection, operation);
   transaction.commit();
+  if (!usage_) return;
+  usage_->contents += changed_.contents;
+  usage_->bytes += changed_.bytes;
 }
 
 // ---- Space ---------------------------------------------------------------------------------------------------------
@@ -338,6 +352,8 @@ void ShardFile::insert(SqliteConnection& connection, std::int64_t transaction, c
   auto blob = SqliteBlob::open(connection, "main", "eindb_contents", "tile", id, SqliteBlob::Access::Write);
   CHECK(blob.has_value(), "a row just written can be opened");
   CHECK(blob->size() == content.header.size() + content.values.size(), "a row just written has room for its content");
+  ++changed_.contents;
+  changed_.bytes += static_cast<std::int64_t>(blob->size());
   write(*blob, 0, content.header, operation);
   write(*blob, content.header.size(), content.values, operation);
 }
@@ -376,14 +392,27 @@ void ShardFile::remove(SqliteConnection& connection, ShardTransaction transactio
   if (!open.step()) return;
   auto next = open.integer(0);
   const auto last = open.integer(1);
-  auto remove = connection.prepare("DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ? AND txn = ?");
   for (const auto& range : kept) {
-    remove.bind(1, next).bind(2, number(range.first) - 1).bind(3, number(transaction)).run();
+    remove_of(connection, transaction, next, number(range.first) - 1);
     next = number(range.last) + 1;
   }
-  remove.bind(1, next).bind(2, last).bind(3, number(transaction)).run();
+  remove_of(connection, transaction, next, last);
   open.reset();
   connection.prepare("DELETE FROM main.eindb_open_transactions WHERE txn = ?").bind(1, number(transaction)).run();
+}
+
+// Contents of others may lie among those of a transaction.
+void ShardFile::remove_of(SqliteConnection& connection, ShardTransaction transaction, std::int64_t first,
+                          std::int64_t last) {
+  if (first > last) return;
+  auto& remove = connection.kept(
+      "DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ? AND txn = ? RETURNING LENGTH(tile)");
+  remove.bind(1, first).bind(2, last).bind(3, number(transaction));
+  while (remove.step()) {
+    --changed_.contents;
+    changed_.bytes -= remove.integer(0);
+  }
+  remove.reset();
 }
 
 void ShardFile::abort_unprepared(std::span<const ShardTransaction> transactions) {
@@ -415,16 +444,45 @@ std::vector<ShardTransaction> ShardFile::undecided() {
   return out;
 }
 
-void ShardFile::drop(std::span<const ContentId> contents) {
-  // Only the last batch waits for the disk; it makes the earlier ones durable.
-  for (std::size_t first = 0; first < contents.size(); first += kDropBatch) {
-    const auto batch = contents.subspan(first, std::min(kDropBatch, contents.size() - first));
-    const bool is_last = first + batch.size() == contents.size();
-    change(is_last ? Durability::Full : Durability::Lazy, [&](SqliteConnection& connection, Operation&) {
-      auto remove = connection.prepare("DELETE FROM main.eindb_contents WHERE content_id = ?");
-      for (const auto content : batch) remove.bind(1, number(content)).run();
+void ShardFile::drop(std::span<const ContentRange> contents) {
+  bool is_durable = false;
+  while (!contents.empty()) {
+    std::size_t done = 0;
+    is_durable = fit_one_batch(contents);
+    change(is_durable ? Durability::Full : Durability::Lazy, [&](SqliteConnection& connection, Operation&) {
+      done = 0;
+      for (auto left = kDropBatch; done < contents.size(); ++done) {
+        left -= remove_some(connection, contents[done], left);
+        if (left == 0) break;  // the range may have more
+      }
     });
+    contents = contents.subspan(done);
   }
+  // Only the last change waits for the disk; it makes the earlier ones durable.
+  if (!is_durable)
+    change(Durability::Full, [](SqliteConnection& connection, Operation&) {
+      connection.execute("UPDATE main.eindb_shard SET value = value WHERE name = 'identity'");
+    });
+}
+
+// At most so many contents of the range, the first ones. Returns their number.
+std::int64_t ShardFile::remove_some(SqliteConnection& connection, const ContentRange& range, std::int64_t most) {
+  auto& select = connection.kept(
+      "SELECT COUNT(*), COALESCE(SUM(bytes), 0), COALESCE(MAX(content_id), 0) FROM (SELECT content_id, LENGTH(tile) AS "
+      "bytes"
+      " FROM main.eindb_contents WHERE content_id BETWEEN ? AND ? ORDER BY content_id LIMIT ?)");
+  select.bind(1, number(range.first)).bind(2, number(range.last)).bind(3, most);
+  CHECK(select.step(), "an aggregate gives one row");
+  const auto count = select.integer(0);
+  const auto bytes = select.integer(1);
+  const auto last = select.integer(2);
+  select.reset();
+  if (count == 0) return 0;
+  auto& remove = connection.kept("DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ?");
+  remove.bind(1, number(range.first)).bind(2, last).run();
+  changed_.contents -= count;
+  changed_.bytes -= bytes;
+  return count;
 }
 
 void ShardFile::repair(const OutgoingContent& content) {
@@ -433,7 +491,7 @@ void ShardFile::repair(const OutgoingContent& content) {
     auto open = connection.prepare("SELECT 1 FROM main.eindb_open_transactions WHERE ? BETWEEN first AND last");
     if (open.bind(1, id).step())
       throw Error(ErrorKind::Conflict, "content " + std::to_string(id) + " belongs to a transaction that goes on");
-    connection.prepare("DELETE FROM main.eindb_contents WHERE content_id = ?").bind(1, id).run();
+    remove_some(connection, {content.content, content.content}, 1);
     insert(connection, kNoTransaction, content, operation);
   });
 }
@@ -462,11 +520,12 @@ TilePtr ShardFile::read(ContentId content, DType dtype, const Shape& shape, std:
 
 ShardFile::Usage ShardFile::usage() {
   const std::lock_guard lock(mutex_);
+  if (usage_) return *usage_;
   Operation operation(watch_);
   const ProgressOfSql progress(connection(), operation);
   auto select = connection().prepare("SELECT COUNT(*), COALESCE(SUM(LENGTH(tile)), 0) FROM main.eindb_contents");
   CHECK(select.step(), "an aggregate gives one row");
-  return {.contents = select.integer(0), .bytes = select.integer(1)};
+  return usage_.emplace(Usage{.contents = select.integer(0), .bytes = select.integer(1)});
 }
 
 }  // namespace eindb

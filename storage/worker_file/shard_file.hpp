@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,12 @@
 #include "tensor/tile.hpp"
 
 namespace eindb {
+
+/// What a worker's file has.
+struct ShardUsage {
+  std::int64_t contents = 0;
+  std::int64_t bytes = 0;  ///< of the encoded tiles
+};
 
 /// The sharded contents that a worker keeps in its data directory: one SQLite file
 ///
@@ -71,7 +78,7 @@ class ShardFile {
   void abort_unprepared(std::span<const ShardTransaction> transactions);
   /// Transactions that are prepared, and neither committed nor aborted.
   std::vector<ShardTransaction> undecided();
-  void drop(std::span<const ContentId> contents);
+  void drop(std::span<const ContentRange> contents);
   /// Overwrites or adds a content whose transaction has ended. Error{Conflict} if its transaction is open: that
   /// transaction should fail instead.
   void repair(const OutgoingContent& content);
@@ -83,11 +90,8 @@ class ShardFile {
   /// The tile, null if there is none; `tile` is the context for decode_tile. Error{Corrupt}.
   TilePtr read(ContentId content, DType dtype, const Shape& shape, std::string_view tile);
 
-  struct Usage {
-    std::int64_t contents = 0;
-    std::int64_t bytes = 0;  ///< of the encoded tiles
-  };
-  /// Reads the sizes of all contents.
+  using Usage = ShardUsage;
+  /// Counted once, by reading the sizes of all contents, and kept up to date afterwards.
   Usage usage();
   /// Approximate bytes of contents that still fit; 0: the disk is full. Restores the reserve if it was used.
   std::int64_t room();
@@ -119,9 +123,11 @@ class ShardFile {
   std::int64_t free_page_bytes();
   SqliteConnection& connection() { return file_->connection(); }
   void make_giving_back();
-  static void insert(SqliteConnection& connection, std::int64_t transaction, const OutgoingContent& content,
-                     Operation& operation);
+  void insert(SqliteConnection& connection, std::int64_t transaction, const OutgoingContent& content,
+              Operation& operation);
   void remove(SqliteConnection& connection, ShardTransaction transaction, std::span<const ContentRange> kept);
+  void remove_of(SqliteConnection& connection, ShardTransaction transaction, std::int64_t first, std::int64_t last);
+  std::int64_t remove_some(SqliteConnection& connection, const ContentRange& range, std::int64_t most);
 
   StorageWatch watch_;
   const std::string directory_;
@@ -133,6 +139,8 @@ class ShardFile {
   std::atomic<std::int64_t> database_{0};
   std::mutex mutex_;  // guards connection(), reserve_ and the members below
   Durability durability_ = Durability::Full;
+  std::optional<Usage> usage_ = std::nullopt;  // nullopt: not counted yet
+  Usage changed_ = {};                         // by the change that runs
 };
 
 }  // namespace eindb

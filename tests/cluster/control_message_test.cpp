@@ -15,7 +15,7 @@ std::vector<ToWorker> messages_to_worker() {
                          {std::byte{1}, std::byte{2}},
                          3,
                          std::int64_t{5} << 30U,
-                         {{ContentId{1000}, ContentId{1001}, ContentId{7}}, {}},
+                         {control::HeldContents{{{2, 1, 1000}, {0, 0, -995}}}, {}},
                          {ResultContents{"Z", ShardTransaction{12}, ContentId{1 << 20}}, std::nullopt}};
   return {control::Hello{kControlVersion, 99, milliseconds(1000), {3, 4}},
           control::Heartbeat{},
@@ -23,11 +23,11 @@ std::vector<ToWorker> messages_to_worker() {
           control::Stop{7, {ErrorKind::Cancelled, "the statement was cancelled", ""}},
           control::Drain{},
           control::Put{9, ShardTransaction{1}, {{ContentId{5}, "A", {std::byte{9}}}, {ContentId{6}, "A", {}}}},
-          control::Fetch{1, ContentId{-5}},
+          control::Fetch{1, {ContentId{5}, ContentId{3}}},
           control::Prepare{2, ShardTransaction{1}, 40},
           control::Commit{3, ShardTransaction{1}, {{ContentId{5}, ContentId{6}}}},
           control::Abort{ShardTransaction{1}},
-          control::Drop{4, {ContentId{5}, ContentId{6}, ContentId{100}}},
+          control::Drop{4, {{ContentId{5}, ContentId{6}}, {ContentId{100}, ContentId{100}}}},
           control::AskUndecided{5},
           control::Repair{6, {ContentId{5}, "A", {std::byte{9}}}},
           control::Probe{7, {"10.0.0.1:7700", "10.0.0.2:7700"}},
@@ -52,8 +52,8 @@ std::vector<ToCoordinator> messages_to_coordinator() {
           control::Leave{"it was drained"},
           control::Reply{1, RemoteError{ErrorKind::Io, "the disk is full", ""}},
           control::Reply{2, control::Acknowledged{}},
-          control::Reply{3, control::Content{std::vector<std::byte>{std::byte{3}}}},
-          control::Reply{4, control::Content{}},
+          control::Reply{3, control::Contents{{std::vector<std::byte>{std::byte{3}}, std::nullopt}}},
+          control::Reply{4, control::Contents{}},
           control::Reply{5, control::Undecided{{ShardTransaction{3}, ShardTransaction{9}}}},
           control::Reply{6, control::Probed{{std::nullopt, RemoteError{ErrorKind::WorkerLost, "no answer", ""}}}},
           control::Reply{7, control::ContentList{{ContentId{3}, ContentId{9}}}}};
@@ -90,6 +90,31 @@ TEST(ControlMessage, MessagesToCoordinatorsArriveAsTheyWereSent) {
   EXPECT_EQ(got.profile.steps[0].messages_received, 4);
   EXPECT_EQ(got.profile.steps[0].compute.elements, 12);
   EXPECT_EQ(got.profile.workspace_bytes, 50);
+}
+
+TEST(ControlMessage, ContentsTakeAFewBytesForEachRun) {
+  ContentRuns contents;
+  contents.add({0, 99'999, ContentId{(std::int64_t{5} << 32U) + 7}});
+  contents.add({100'000, 100'000, ContentId{9}});
+  contents.add({100'003, 200'000, ContentId{(std::int64_t{5} << 32U) + 100'010}});
+  const auto held = control::HeldContents::of(contents);
+  EXPECT_EQ(held.contents(), contents);
+  EXPECT_LT(encode(ToWorker(control::Run{1, 0, {}, {}, 0, 0, {held}, {}})).size(), 50U);
+}
+
+TEST(ControlMessage, ContentsThatCannotBeAreRefused) {
+  using Run = control::HeldContents::Run;
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const auto expect_refused = [](std::vector<Run> runs) {
+    EXPECT_EQ(kind_of_failure([&] { control::HeldContents{std::move(runs)}.contents(); }), ErrorKind::Corrupt);
+  };
+  expect_refused({{std::uint64_t{1} << 63U, 0, 1}});
+  expect_refused({{0, static_cast<std::uint64_t>(kMost), 1}});
+  expect_refused({{0, static_cast<std::uint64_t>(kMost) - 1, 2}});
+  expect_refused({{0, 0, 0}});
+  expect_refused({{0, 0, -1}});
+  expect_refused({{0, 0, kMost}, {0, 0, 0}});
+  expect_refused({{3, 0, 1}, {static_cast<std::uint64_t>(kMost), 0, 1}});
 }
 
 TEST(ControlMessage, EveryPrefixIsRefused) {

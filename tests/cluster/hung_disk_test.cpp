@@ -137,7 +137,9 @@ TEST(HungDisk, WhoWaitsForItCanBeCancelled) {
   ASSERT_TRUE(prepared.has_value());
   EXPECT_EQ(prepared->kind(), ErrorKind::Cancelled);
   EXPECT_FALSE(cancelled_failure_of([&] { EXPECT_FALSE(access->commit(worker, kTransaction, {})); }));
-  EXPECT_FALSE(cancelled_failure_of([&] { EXPECT_FALSE(access->drop(worker, std::span(&kContent, 1))); }));
+  EXPECT_FALSE(cancelled_failure_of([&] {
+    EXPECT_FALSE(access->drop(worker, std::vector<ContentRange>{{kContent, kContent}}));
+  }));
   EXPECT_FALSE(cancelled_failure_of([&] { access->abort(worker, kTransaction); }));
 }
 

@@ -264,7 +264,9 @@ class Cluster:
         return status
 
     def connect(self):
-        return psycopg.connect(host="127.0.0.1", port=self.port, user="ada", dbname="s", autocommit=True)
+        # Statements that are too small for workers run there nevertheless, where faults happen.
+        return psycopg.connect(host="127.0.0.1", port=self.port, user="ada", dbname="s", autocommit=True,
+                               options="-c small_statements=workers")  # fmt: skip
 
     def log(self):
         with open(self._log) as file:

@@ -84,7 +84,7 @@ TEST(PlanCodec, PlansArriveAsTheyWereSent) {
 PlacedPlan with_sequence(std::variant<BlockPlacement, std::size_t> placement) {
   PlacedPlan placed;
   const TileGrid grid(Shape({4}), {2});
-  placed.holders.push_back({{0, 0, 0}, {}});
+  placed.holders.emplace_back().add({}, 2);
   placed.plan.holder_lists = 1;
   placed.plan.steps.push_back({ScanStep{{"X", DType::Float64, grid}, 0}, VertexId(0), DType::Float64, grid, placement});
   RedistributeStep moved{StepId(0)};
@@ -196,12 +196,43 @@ TEST(PlanCodec, HoldersFitTheirGrids) {
   const TileGrid grid(Shape({4, 4}), {2, 2});
   placed.plan.steps.push_back(
       {ScanStep{InputTensor{"X", DType::Float64, grid}, 0}, VertexId(0), DType::Float64, grid, std::size_t{0}});
-  placed.holders = {TileHolders{{0, 1, 2, 3, 3}, {0, 0, 0}}};
+  const Rank zero = 0;
+  const Rank seven = 7;  // which is not there
+  auto& holders = placed.holders.emplace_back();
+  holders.add({&zero, 1}, 3);
+  holders.add({});
   EXPECT_EQ(decode_plan(encoded(placed)).holders, placed.holders);
-  placed.holders = {TileHolders{{0, 1, 2, 3}, {0, 0, 0}}};
+  holders = {};
+  holders.add({&zero, 1}, 3);
   EXPECT_TRUE(is_refused(encoded(placed)));
-  placed.holders = {TileHolders{{0, 1, 2, 3, 3}, {0, 7, 0}}};  // there is no rank 7
+  holders.add({&seven, 1});
   EXPECT_TRUE(is_refused(encoded(placed)));
+}
+
+// A plan takes bytes by the runs of tiles that the same ranks hold, not by tiles; and equal holders give equal bytes.
+TEST(PlanCodec, HoldersTakeBytesByRuns) {
+  const auto with_tiles = [](std::int64_t tiles) {
+    PlacedPlan placed;
+    placed.plan.holder_lists = 1;
+    placed.plan.ranks = 2;
+    const TileGrid grid(Shape({tiles}), {tiles});
+    placed.plan.steps.push_back(
+        {ScanStep{InputTensor{"X", DType::Float64, grid}, 0}, VertexId(0), DType::Float64, grid, std::size_t{0}});
+    auto& holders = placed.holders.emplace_back();
+    for (const Rank rank : {Rank{0}, Rank{1}}) holders.add({&rank, 1}, tiles / 2);
+    return placed;
+  };
+  const auto many = encoded(with_tiles(200'000));
+  EXPECT_LT(many.size(), 100U);
+  EXPECT_EQ(decode_plan(many).holders, with_tiles(200'000).holders);
+  // [2 runs: 2 tiles {0}, 2 tiles {1}], which would not be written as two runs of rank 0, or with a run of no tiles.
+  const auto few = encoded(with_tiles(4));
+  auto same_rank = few;
+  same_rank.back() = std::byte{0};
+  EXPECT_TRUE(is_refused(same_rank));
+  auto no_tiles = few;
+  no_tiles[no_tiles.size() - 3] = std::byte{0};
+  EXPECT_TRUE(is_refused(no_tiles));
 }
 
 }  // namespace

@@ -62,9 +62,11 @@ class PlanMaker {
   std::size_t holders_of(const TileGrid& grid) {
     TileHolders holders;
     for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
+      std::vector<Rank> ranks;
       for (auto left = draw(0, 2); left > 0; --left)
-        holders.ranks.push_back(static_cast<Rank>(draw(0, static_cast<std::int64_t>(plan_.ranks) - 1)));
-      holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
+        ranks.push_back(static_cast<Rank>(draw(0, static_cast<std::int64_t>(plan_.ranks) - 1)));
+      holders.add(ranks, tile % 3 == 0 ? 1 : draw(1, grid.tile_count() - tile));
+      tile = holders.tile_count() - 1;
     }
     holders_.push_back(std::move(holders));
     return holders_.size() - 1;

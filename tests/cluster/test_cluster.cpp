@@ -123,7 +123,8 @@ TestCluster::TestCluster(std::size_t workers, std::chrono::milliseconds heartbea
   };
   cluster_->begin({.identity = 1, .known = {}, .decider = decider, .settler = settler});
   cluster_->wait_for_workers(std::chrono::minutes(4));
-  holders_ = {TileHolders{{0, 1, 2}, {0, 1}}};
+  auto& holders = holders_.emplace_back();
+  for (const Rank rank : {Rank{0}, Rank{1}}) holders.add({&rank, 1});
 }
 
 void TestCluster::decide_by(ShardDecider decider) {
@@ -189,7 +190,8 @@ void TestCluster::store_tensor() {
 ClusterStatement TestCluster::statement(const PhysicalPlan& plan) {
   ClusterStatement statement{plan, holders_, {}, {}, {}, 0, 0};
   for (std::size_t n = 0; n < kTensorWorkers; ++n) statement.workers.push_back(cluster_->workers().at(n).data);
-  contents_ = {{kFirstContent, ContentId{number(kFirstContent) + 1}}};
+  contents_.assign(1, {});
+  contents_.front().add({0, 1, kFirstContent});
   statement.contents = contents_;
   return statement;
 }

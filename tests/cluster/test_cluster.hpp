@@ -101,7 +101,7 @@ class TestCluster {
   std::map<std::size_t, std::unique_ptr<RunningWorker>> workers_;
   std::unique_ptr<Cluster> cluster_;
   std::vector<TileHolders> holders_;
-  std::vector<std::vector<ContentId>> contents_;
+  std::vector<ContentRuns> contents_;
   PhysicalPlan transposing_;
   PhysicalPlan gathering_;
 };

@@ -44,6 +44,7 @@ class ClusterPlanTest : public ::testing::Test {
   SessionOptions options() {
     SessionOptions options;
     options.cluster = {std::shared_ptr<void>(), &cluster->cluster()};
+    options.small_statements = SmallStatements::Workers;
     return options;
   }
   void run(const std::string& sql) { run_statement(parse_statement(sql), *state); }

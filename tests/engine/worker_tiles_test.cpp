@@ -28,6 +28,7 @@ class WorkerTilesTest : public ::testing::Test {
     cluster.emplace(scratch.file("workers"), workers, log);
     SessionOptions options;
     options.cluster = {std::shared_ptr<void>(), &cluster->cluster()};
+    options.small_statements = SmallStatements::Workers;
     session.emplace(scratch.file("a.db"), options);
     cluster->wait_for_workers();
     run("SET tile_cache_size = 0");

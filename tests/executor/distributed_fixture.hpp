@@ -174,9 +174,10 @@ class RandomLayout {
     for (std::int64_t id = 0; id < tiles; ++id) {
       const auto must = any(plan.ranks);
       const bool nowhere = may_be_nowhere(id) && any(2) == 0;
+      std::vector<Rank> ranks;
       for (std::size_t rank = 0; rank < plan.ranks; ++rank)
-        if (!nowhere && (rank == must || any(4) == 0)) list.ranks.push_back(static_cast<Rank>(rank));
-      list.begin.push_back(static_cast<std::uint32_t>(list.ranks.size()));
+        if (!nowhere && (rank == must || any(4) == 0)) ranks.push_back(static_cast<Rank>(rank));
+      list.add(ranks);
     }
     return list;
   }

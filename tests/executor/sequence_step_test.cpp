@@ -37,8 +37,9 @@ class SequenceProblem {
     tensors.add("X", testing::random_tensor(random, grid, type, absent, {1, 9}), grid);
     TileHolders list;
     for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
-      if (!tensors.is_absent("X", tile)) list.ranks.push_back(static_cast<Rank>(random() % plan.ranks));
-      list.begin.push_back(static_cast<std::uint32_t>(list.ranks.size()));
+      std::vector<Rank> ranks;
+      if (!tensors.is_absent("X", tile)) ranks.push_back(static_cast<Rank>(random() % plan.ranks));
+      list.add(ranks);
     }
     lists.push_back(std::move(list));
   }

@@ -40,6 +40,7 @@ class RefusedEnd : public ::testing::Test {
     cluster_ = std::make_unique<runner::LocalCluster>(directory_, 1, log_, std::chrono::milliseconds(500));
     SessionOptions options;
     options.cluster = {std::shared_ptr<void>(), &cluster_->cluster()};
+    options.small_statements = SmallStatements::Workers;
     session_ = std::make_unique<Session>(directory_ + "/my.db", options);
     cluster_->wait_for_workers();
     worker_ = access().workers().front();

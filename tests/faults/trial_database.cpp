@@ -168,6 +168,7 @@ TrialDatabase::TrialDatabase(std::string directory, Place place) : directory_(st
   if (place == Place::Cluster) {
     cluster_ = std::make_unique<runner::LocalCluster>(directory_, kWorkers);
     options.cluster = {std::shared_ptr<void>(), &cluster_->cluster()};
+    options.small_statements = SmallStatements::Workers;
   }
   if (shards_ != nullptr) {
     DatabaseFile file(directory_ + "/my.db");

@@ -26,7 +26,7 @@ def query_modes(before, disabled):
         "tiles": before + "SET parallelism = 16;",
         "little memory": before + "SET parallelism = 8; SET memory_limit = '2MiB'; SET tile_bytes = 4096;",
         "without passes": before + f"SET disabled_passes = '{disabled}';",
-        "workers": before + "SET workers = 3;",
+        "workers": before + "SET workers = 3; SET small_statements = 'workers';",
     }
 
 

@@ -550,7 +550,7 @@ def main():
     eindb = os.path.abspath(sys.argv[1])
     tensors = make_tensors(np.random.default_rng(SEED))
     with tempfile.TemporaryDirectory() as folder:
-        script = []
+        script = ["SET small_statements = 'workers';"] if WORKERS else []
         for name, values in tensors:
             np.save(f"{folder}/{name}.npy", values)
             script.append(f"COPY {name} FROM '{folder}/{name}.npy';")

@@ -6,9 +6,12 @@
 #include "common/error.hpp"
 #include "plan/redistribution_validator.hpp"
 #include "plan/validator.hpp"
+#include "tests/plan/holders_of_tiles.hpp"
 
 namespace eindb {
 namespace {
+
+using testing::holders_of_tiles;
 
 // Z[i,k] = SUM(X[i,j] * Y[j,k]) on four ranks, blocks [i:2 j:2 k:1].
 struct DistributedValidator : ::testing::Test {
@@ -57,7 +60,7 @@ struct DistributedValidator : ::testing::Test {
   }
 
   PhysicalPlan plan;
-  std::vector<TileHolders> lists{{{0, 1}, {3}}, {{0, 2}, {0, 2}}};
+  std::vector<TileHolders> lists{holders_of_tiles({{3}}), holders_of_tiles({{0, 2}})};
 };
 
 TEST_F(DistributedValidator, AcceptsAValidPlan) { EXPECT_NO_THROW(validate(plan, lists)); }
@@ -230,25 +233,22 @@ TEST_F(DistributedValidator, FindsWhatIsWrongInAComputation) {
 }
 
 TEST_F(DistributedValidator, FindsWhatIsWrongInLists) {
-  const auto expect_wrong = [&](const char* what, TileHolders list) {
+  const auto expect_wrong = [&](const char* what, const std::vector<std::vector<Rank>>& tiles) {
     auto changed = lists;
-    changed[1] = std::move(list);
+    changed[1] = holders_of_tiles(tiles);
     EXPECT_THROW(validate(plan, changed), Error) << what;
   };
-  expect_wrong("no beginning", {{}, {}});
-  expect_wrong("not from the beginning", {{1, 2}, {0, 2}});
-  expect_wrong("too far", {{0, 3}, {0, 2}});
-  expect_wrong("backwards", {{0, 2, 1}, {0, 2}});
-  expect_wrong("unknown rank", {{0, 2}, {0, 4}});
-  expect_wrong("twice", {{0, 2}, {2, 2}});
-  expect_wrong("not in order", {{0, 2}, {2, 0}});
-  expect_wrong("too many tiles", {{0, 1, 2}, {0, 2}});
+  expect_wrong("no tile", {});
+  expect_wrong("unknown rank", {{0, 4}});
+  expect_wrong("twice", {{2, 2}});
+  expect_wrong("not in order", {{2, 0}});
+  expect_wrong("too many tiles", {{0}, {2}});
   EXPECT_THROW(validate(plan, std::span(lists).first(1)), Error);
   plan.steps[5].placement = std::size_t{2};
   plan.holder_lists = 3;
-  lists.push_back({{0, 1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 2, 3, 0, 1, 2, 3}});
+  lists.push_back(holders_of_tiles({{0}, {1}, {2}, {3}, {0}, {1}, {2}, {3}}));
   EXPECT_NO_THROW(validate(plan, lists));
-  lists.back() = {{0, 1, 2, 3, 4, 5, 6, 7, 7}, {0, 1, 2, 3, 0, 1, 2}};
+  lists.back() = holders_of_tiles({{0}, {1}, {2}, {3}, {0}, {1}, {2}, {}});
   EXPECT_THROW(validate(plan, lists), Error) << "a tile of the result is nowhere";
 }
 

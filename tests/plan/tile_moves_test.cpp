@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/plan/holders_of_tiles.hpp"
+
 namespace eindb {
 namespace {
+
+using testing::holders_of_tiles;
 
 // X is at ranks 0 and 4 in 4 tiles each; every rank needs all of it.
 struct TileMovesTest : ::testing::Test {
@@ -16,7 +20,7 @@ struct TileMovesTest : ::testing::Test {
     plan.steps.push_back({RedistributeStep{StepId(0)}, VertexId(0), DType::Float64, grid, all});
   }
   PhysicalPlan plan;
-  std::vector<TileHolders> lists{{{0, 2, 4, 6, 8}, {0, 4, 0, 4, 0, 4, 0, 4}}};
+  std::vector<TileHolders> lists{holders_of_tiles({{0, 4}, {0, 4}, {0, 4}, {0, 4}})};
 };
 
 TEST_F(TileMovesTest, HoldersTakeTurns) {
@@ -37,14 +41,14 @@ TEST_F(TileMovesTest, HoldersTakeTurns) {
 
 TEST_F(TileMovesTest, HoldersReceiveNothing) {
   EXPECT_EQ(bytes_received(plan, StepId(1), lists), (std::vector<double>{0, 384, 384, 384, 0}));
-  lists[0] = {{0, 2, 2, 4, 6}, {0, 4, 0, 4, 0, 4}};  // one tile has no holder
+  lists[0] = holders_of_tiles({{0, 4}, {}, {0, 4}, {0, 4}});  // one tile has no holder
   EXPECT_EQ(bytes_received(plan, StepId(1), lists), (std::vector<double>{0, 288, 288, 288, 0}));
   EXPECT_EQ(bytes_received(plan, StepId(0), lists), std::vector<double>(5, 0));
 }
 
 TEST_F(TileMovesTest, AHolderOfASelectionIsThatOfTheStoredTile) {
   auto tensor = held_at({"X", DType::Float64, TileGrid(Shape({8, 6}), {2, 2})}, {5, std::nullopt});
-  lists[0] = {{0, 1, 2, 3, 4}, {0, 1, 2, 3}};
+  lists[0] = holders_of_tiles({{0}, {1}, {2}, {3}});
   plan.steps[0] = {ScanStep{tensor, 0}, VertexId(0), tensor.dtype, tensor.grid, std::size_t{0}};
   const TileLayout layout(plan, StepId(0), lists);
   EXPECT_EQ(layout.tiles_of(0), std::vector<std::int64_t>{});

@@ -1,4 +1,5 @@
-// eindb_sqllogictest [--mode NAME] [--prelude SQL] [--shards N] [--workers N | --mpi] [--generate] FILE|FOLDER...
+// eindb_sqllogictest [--mode NAME] [--prelude SQL] [--shards N] [--workers N | --mpi] [--small-here] [--generate]
+//                    FILE|FOLDER...
 //
 // Runs scripts of the sqllogictest format against eindb, in this process. See tests/README.md for the format.
 // Under mpirun with --mpi rank 0 runs them, with the other ranks as workers.
@@ -87,6 +88,8 @@ int main(int argc, char** argv) {
       app.add_option("--workers", options.workers, "workers of a cluster that runs queries, in this process, over TCP");
   bool mpi = false;
   app.add_flag("--mpi", mpi, "the other ranks of the job are such workers")->excludes(workers);
+  app.add_flag("--small-here", options.small_here,
+               "small statements run in the session, as they do by default, and not on the workers");
   app.add_option("--shards", options.shards, "workers at which tensors lie sharded, in this process");
   app.add_flag("--generate", options.generate, "rewrite the expected results of queries");
   app.add_option("files", arguments, "scripts, or folders of them")->required();

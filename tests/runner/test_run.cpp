@@ -199,6 +199,7 @@ void TestRun::open(const std::string& database) {
   if (options_.workers > 0 || options_.mpi != nullptr) {
     start_cluster(database);
     session.cluster = {std::shared_ptr<void>(), &cluster_->cluster()};
+    if (!options_.small_here) session.small_statements = SmallStatements::Workers;
   }
   session_ = std::make_unique<Session>(database, session);
   if (cluster_ != nullptr) cluster_->wait_for_workers();

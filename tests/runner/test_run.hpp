@@ -24,6 +24,7 @@ struct RunOptions {
   std::size_t workers = 0;                  ///< workers in this process, over TCP, of a cluster that runs queries
   MpiTransport* mpi = nullptr;              ///< of rank 0, if the job's other ranks are the workers
   bool generate = false;                    ///< write the actual results into the file as the expected ones
+  bool small_here = false;                  ///< whether small statements run in the session, not on the workers
 };
 
 /// A new folder below the system's temporary folder; the destructor removes it with its contents.

@@ -149,6 +149,7 @@ void SimulatedCluster::start_coordinator() {
   cluster_ = std::make_unique<TcpCluster>(options, log_);
   SessionOptions session;
   session.cluster = {std::shared_ptr<void>(), &cluster_->cluster()};
+  session.small_statements = SmallStatements::Workers;
   auto made = std::make_unique<Session>(path_of_database(), session);
   const std::lock_guard lock(crash_mutex_);
   session_ = std::move(made);

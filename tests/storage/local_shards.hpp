@@ -16,6 +16,13 @@
 
 namespace eindb {
 
+/// A range for each content.
+inline std::vector<ContentRange> ranges_of(const std::vector<ContentId>& contents) {
+  std::vector<ContentRange> ranges;
+  for (const auto content : contents) ranges.push_back({content, content});
+  return ranges;
+}
+
 /// Workers in this process: shard files in directories worker-0, worker-1, ... Workers can be taken away, and all
 /// activity can be stopped at any step, as if the coordinator's process had been killed there.
 class LocalShards final : public ShardAccess {
@@ -36,6 +43,20 @@ class LocalShards final : public ShardAccess {
   std::unique_ptr<ByteSource> fetch(const ShardWorker& worker, ContentId content) override {
     return file(worker).open(content);
   }
+
+  std::vector<std::unique_ptr<ByteSource>> fetch_all(std::span<const WantedContent> wanted) override {
+    std::vector<std::unique_ptr<ByteSource>> found;
+    for (const auto& [worker, content] : wanted) {
+      auto& source = found.emplace_back();
+      try {
+        source = fetch(worker, content);
+      } catch (const Error&) {  // as if the worker could not be asked
+      }
+    }
+    ++times_fetched_together_;
+    return found;
+  }
+  int times_fetched_together() const { return times_fetched_together_; }
 
   void put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) override {
     step([&] { file(worker).put(transaction, std::span(&content, 1)); });
@@ -59,7 +80,7 @@ class LocalShards final : public ShardAccess {
     attempt([&] { file(worker).abort(transaction); });
   }
 
-  bool drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept override {
+  bool drop(const ShardWorker& worker, std::span<const ContentRange> contents) noexcept override {
     return attempt([&] { file(worker).drop(contents); });
   }
 
@@ -130,6 +151,7 @@ class LocalShards final : public ShardAccess {
   std::set<std::size_t> lost_;
   int steps_left_ = 1 << 30;
   std::atomic<int> noticed_{0};
+  std::atomic<int> times_fetched_together_{0};
 };
 
 }  // namespace eindb

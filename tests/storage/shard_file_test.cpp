@@ -14,6 +14,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/storage/local_shards.hpp"
 #include "tests/storage/random_tile.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
@@ -130,8 +131,52 @@ TEST_F(ShardFileTest, NumbersAreTakenOnceAndDropsMayComeAgain) {
   put(kFirst, 10);
   EXPECT_ERROR(put(kSecond, 10), ErrorKind::Corrupt, "already");
   EXPECT_EQ(file->undecided().size(), 0U);
-  for (int n = 0; n < 2; ++n) file->drop(std::vector{ContentId{10}, ContentId{11}});
+  for (int n = 0; n < 2; ++n) file->drop(std::vector<ContentRange>{{ContentId{10}, ContentId{11}}});
   EXPECT_EQ(present(), Contents{});
+}
+
+// Against the count of a file that was opened anew, after each kind of change.
+TEST_F(ShardFileTest, UsageIsKeptUpToDate) {
+  EXPECT_EQ(file->usage().contents, 0);
+  const auto expect_right = [&](const char* what) {
+    const auto kept = file->usage();
+    reopen();
+    EXPECT_EQ(kept.contents, file->usage().contents) << what;
+    EXPECT_EQ(kept.bytes, file->usage().bytes) << what;
+  };
+  put_all(kFirst, {10, 11, 12, 14});
+  put(kSecond, 13);
+  EXPECT_ERROR(put(kSecond, 10), ErrorKind::Corrupt, "already");
+  file->prepare(kFirst, 4);
+  file->prepare(kSecond, 1);
+  expect_right("put");
+  file->commit(kFirst, std::vector{ContentRange{ContentId{10}, ContentId{11}}});
+  expect_right("commit");
+  EXPECT_EQ(file->usage().contents, 3);
+  file->abort(kSecond);
+  expect_right("abort");
+  const EncodedTile encoded(random_tile(random, DType::Float64, Shape({9, 5})));
+  file->repair({ContentId{11}, "A", encoded.header(), encoded.values()});
+  file->repair({ContentId{20}, "A", encoded.header(), encoded.values()});
+  expect_right("repair");
+  file->drop(std::vector<ContentRange>{{ContentId{5}, ContentId{10}}, {ContentId{20}, ContentId{20}}});
+  expect_right("drop");
+  EXPECT_EQ(present(), (Contents{11}));
+}
+
+// A drop takes many contents in several changes, and ranges of numbers that are mostly not there.
+TEST_F(ShardFileTest, DropsRangesOfAnyLength) {
+  for (std::int64_t content = 0; content < 300; ++content)
+    if (content % 3 != 0) put(kFirst, 1000 + content);
+  file->prepare(kFirst, 200);
+  file->commit(kFirst, std::vector{ContentRange{ContentId{1000}, ContentId{1300}}});
+  file->drop(std::vector<ContentRange>{{ContentId{1}, ContentId{1100}}, {ContentId{1102}, ContentId{1103}}});
+  EXPECT_EQ(file->usage().contents, 200 - 67 - 1);
+  EXPECT_EQ(file->open(ContentId{1100}), nullptr);
+  EXPECT_NE(file->open(ContentId{1101}), nullptr);
+  EXPECT_EQ(file->open(ContentId{1103}), nullptr);
+  file->drop(std::vector<ContentRange>{{ContentId{1}, ContentId{std::int64_t{1} << 62U}}});
+  EXPECT_EQ(file->usage().contents, 0);
 }
 
 TEST_F(ShardFileTest, BelongsToOneDatabaseAndOneWorker) {
@@ -217,7 +262,7 @@ TEST_F(ShardFileTest, AFullDiskCanBeReadAndDroppedFrom) {
     file.emplace(directory, kDisk);
     for (const auto content : all) ASSERT_NE(file->open(content), nullptr);
     const auto before = size();
-    file->drop(all);
+    file->drop(ranges_of(all));
     while (file->give_back()) {
     }
     EXPECT_LT(size(), before / 4) << "given back";

@@ -231,7 +231,7 @@ TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
   // Only worker 0 loses its contents.
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
-  shards->worker(0).drop(all);
+  shards->worker(0).drop(ranges_of(all));
   EXPECT_EQ(shards->contents(), 2 * kShardedTiles - kShardedTiles / 2);
   EXPECT_EQ(value(b), 5);
   EXPECT_EQ(shards->contents(), 2 * kShardedTiles) << "what was read is there again";
@@ -255,7 +255,7 @@ TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : references) all.push_back(reference.content);
   for (std::size_t n = 0; n < 3; ++n) {
-    shards->worker(n).drop(all);
+    shards->worker(n).drop(ranges_of(all));
     const auto left = shards->contents();
     for (std::int64_t tile = 0; tile < kShardedTiles; ++tile) b.mend(db(), tile);
     EXPECT_LE(left, shards->contents());
@@ -267,13 +267,13 @@ TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
     write(b, 6);
     all.clear();
     for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
-    shards->worker(0).drop(all);
+    shards->worker(0).drop(ranges_of(all));
     EXPECT_EQ(value(b), 6);
     EXPECT_ERROR(transaction.commit(), ErrorKind::WorkerLost, "started anew");
   }
   EXPECT_EQ(value(b), 5);
   // No worker has it: the error says so.
-  for (std::size_t n = 0; n < 3; ++n) shards->worker(n).drop({&references[0].reference.content, 1});
+  for (std::size_t n = 0; n < 3; ++n) shards->worker(n).drop(ranges_of({references[0].reference.content}));
   b.mend(db(), 0);
   EXPECT_ERROR(value(b, 0), ErrorKind::Corrupt, "no worker has tile [0] of tensor B");
 }
@@ -285,7 +285,7 @@ TEST_F(ShardedContentsTest, MendingKeepsTheFormat) {
   make(b, 5);
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
-  shards->worker(0).drop(all);
+  shards->worker(0).drop(ranges_of(all));
   for (std::int64_t tile = 0; tile < kShardedTiles; ++tile) store_of("B", 2).mend(db(), tile);
   EXPECT_EQ(shards->contents(), 2 * kShardedTiles);
   EXPECT_EQ(value(b), 5);
@@ -453,20 +453,24 @@ TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
   const auto backwards = [&](WorkerNumber worker) { return std::optional(static_cast<Rank>(9 - *rank_of(worker))); };
   const auto first = std::vector(references.begin(), references.begin() + 1);
   const auto reversed = holders_of(db(), b, first, {.rank_of = backwards, .is_damaged = {}, .is_needed = {}});
-  EXPECT_EQ(reversed.ranks, (std::vector<Rank>{8, 9})) << "in the order of ranks";
+  EXPECT_EQ(std::vector<Rank>(reversed.of(0).begin(), reversed.of(0).end()), (std::vector<Rank>{8, 9}))
+      << "in the order of ranks";
+  EXPECT_EQ(read_references(db(), b, {0, 3}).size(), 1U) << "tile 3 is all zero";
+  EXPECT_EQ(read_references(db(), b, {0, 3}).front().reference.content, references.front().reference.content);
   const auto nobody = [](WorkerNumber) -> std::optional<Rank> { return std::nullopt; };
   const CopyRules away{.rank_of = nobody, .is_damaged = {}, .is_needed = {}};
   EXPECT_ERROR(holders_of(db(), b, references, away), ErrorKind::WorkerLost, "tile [0] of tensor B lies at worker-0");
   const auto not_read = [](std::int64_t) { return false; };
-  EXPECT_TRUE(
-      holders_of(db(), b, references, {.rank_of = nobody, .is_damaged = {}, .is_needed = not_read}).ranks.empty());
+  TileHolders none;
+  none.add({}, kShardedTiles);
+  EXPECT_EQ(holders_of(db(), b, references, {.rank_of = nobody, .is_damaged = {}, .is_needed = not_read}), none);
   const auto at_worker_0 = [&](WorkerNumber worker, ContentId) { return known.at(worker).address == "worker-0"; };
   const auto others = holders_of(db(), b, references, {.rank_of = rank_of, .is_damaged = at_worker_0, .is_needed = {}});
   EXPECT_EQ(std::vector<Rank>(others.of(0).begin(), others.of(0).end()), std::vector<Rank>{1});
   const auto everywhere = [](WorkerNumber, ContentId) { return true; };
   const auto asked_again =
       holders_of(db(), b, references, {.rank_of = rank_of, .is_damaged = everywhere, .is_needed = {}});
-  EXPECT_EQ(asked_again.ranks, holders.ranks) << "they say what is wrong";
+  EXPECT_EQ(asked_again, holders) << "they say what is wrong";
 
   TileStore own("C", {"i"}, DType::Int64, a.grid());
   SqliteTransaction transaction(db());
@@ -474,7 +478,7 @@ TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
   TileWriter(db(), own).write(2, tile_of(4));
   const auto of_own = holders_of_own(db(), own, 9);
   EXPECT_EQ(of_own.tile_count(), kShardedTiles);
-  EXPECT_EQ(of_own.ranks, std::vector<Rank>{9});
+  EXPECT_EQ(of_own.run_count(), 3U);
   EXPECT_EQ(of_own.of(2)[0], 9);
 }
 
