@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "storage/sqlite/kept_statement.hpp"
 #include "storage/sqlite/schema_version.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 
@@ -27,19 +28,6 @@ constexpr const char* kCreateLogTables =
 
 /// The last block of ShardNumbers whose numbers, and the first of the block after it, fit 63 bits.
 constexpr std::int64_t kLastBlock = (std::int64_t{1} << 31U) - 2;
-
-/// A statement that is kept compiled; the destructor resets it.
-class Kept {
- public:
-  Kept(SqliteConnection& connection, std::string_view sql) : statement_(connection.kept(sql)) {}
-  ~Kept() { statement_.reset(); }
-  Kept(const Kept&) = delete;
-  Kept& operator=(const Kept&) = delete;
-  SqliteStatement* operator->() { return &statement_; }
-
- private:
-  SqliteStatement& statement_;
-};
 
 std::int64_t number(WorkerNumber worker) { return static_cast<std::int64_t>(worker); }
 
@@ -109,12 +97,12 @@ bool ShardLog::has_workers() { return connection_.query_integer("SELECT COUNT(*)
 
 void ShardLog::advance(std::int64_t stamp) {
   CHECK(connection_.in_transaction(), "an epoch begins with the transaction that it counts");
-  Kept count(connection_, "UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'epoch'");
+  KeptStatement count(connection_, "UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'epoch'");
   count->step();
-  Kept begin(connection_,
-             "INSERT INTO main.eindb_shard_lineage SELECT value, ?1 FROM main.eindb_shard_settings"
-             " WHERE name = 'epoch' AND ?1 IS NOT"
-             " (SELECT stamp FROM main.eindb_shard_lineage ORDER BY first DESC LIMIT 1)");
+  KeptStatement begin(connection_,
+                      "INSERT INTO main.eindb_shard_lineage SELECT value, ?1 FROM main.eindb_shard_settings"
+                      " WHERE name = 'epoch' AND ?1 IS NOT"
+                      " (SELECT stamp FROM main.eindb_shard_lineage ORDER BY first DESC LIMIT 1)");
   begin->bind(1, stamp).step();
 }
 
@@ -124,6 +112,11 @@ ShardEpoch ShardLog::epoch() {
       " FROM main.eindb_shard_settings WHERE name = 'epoch'");
   if (!select.step() || select.integer(0) == 0) return {};
   return {select.integer(0), select.integer(1)};
+}
+
+std::int64_t ShardLog::epoch_number() {
+  KeptStatement select(connection_, "SELECT value FROM main.eindb_shard_settings WHERE name = 'epoch'");
+  return select->step() ? select->integer(0) : 0;
 }
 
 bool ShardLog::knows(const ShardEpoch& epoch) {
@@ -151,7 +144,7 @@ std::int64_t ShardLog::take_block() {
 }
 
 WorkerNumber ShardLog::number_of(const ShardWorker& worker) {
-  Kept select(connection_, "SELECT worker_id, address FROM main.eindb_workers WHERE data_id = ?");
+  KeptStatement select(connection_, "SELECT worker_id, address FROM main.eindb_workers WHERE data_id = ?");
   select->bind(1, number(worker.data));
   if (select->step() && select->text(1) == worker.address) return worker_number(select->integer(0));
   CHECK(connection_.in_transaction(), "a worker is written down as part of a transaction");
@@ -168,7 +161,7 @@ WorkerNumber ShardLog::number_of(const ShardWorker& worker) {
 }
 
 ShardWorker ShardLog::worker(WorkerNumber worker) {
-  Kept select(connection_, "SELECT data_id, address FROM main.eindb_workers WHERE worker_id = ?");
+  KeptStatement select(connection_, "SELECT data_id, address FROM main.eindb_workers WHERE worker_id = ?");
   select->bind(1, number(worker));
   if (select->step()) return {DataId{select->integer(0)}, select->text(1)};
   throw Error(ErrorKind::Corrupt, connection_.name() + ": there is no worker number " + std::to_string(number(worker)),
@@ -185,13 +178,14 @@ std::map<WorkerNumber, ShardWorker> ShardLog::workers() {
 void ShardLog::keep(ShardTransaction transaction, ContentRange contents, std::span<const WorkerNumber> workers) {
   CHECK(connection_.in_transaction(), "contents are kept by a transaction");
   CHECK(contents.first <= contents.last && !workers.empty(), "contents that are kept are some, and lie somewhere");
-  Kept extend(connection_, "UPDATE main.eindb_shard_transactions SET last = ?3 WHERE txn = ?1 AND last = ?2 - 1");
+  KeptStatement extend(connection_,
+                       "UPDATE main.eindb_shard_transactions SET last = ?3 WHERE txn = ?1 AND last = ?2 - 1");
   extend->bind(1, number(transaction)).bind(2, number(contents.first)).bind(3, number(contents.last)).step();
   if (connection_.changes() == 0) {
-    Kept begin(connection_, "INSERT INTO main.eindb_shard_transactions VALUES (?, ?, ?)");
+    KeptStatement begin(connection_, "INSERT INTO main.eindb_shard_transactions VALUES (?, ?, ?)");
     begin->bind(1, number(transaction)).bind(2, number(contents.first)).bind(3, number(contents.last)).step();
   }
-  Kept participate(connection_, "INSERT OR IGNORE INTO main.eindb_shard_participants VALUES (?, ?)");
+  KeptStatement participate(connection_, "INSERT OR IGNORE INTO main.eindb_shard_participants VALUES (?, ?)");
   for (const auto worker : workers) {
     participate->bind(1, number(transaction)).bind(2, number(worker)).step();
     participate->reset();
@@ -250,7 +244,7 @@ void ShardLog::discard(const TileReference& reference) {
 
 void ShardLog::discard(WorkerNumber worker, ContentId content) {
   CHECK(connection_.in_transaction(), "garbage is written down where its last reference goes");
-  Kept insert(connection_, "INSERT OR IGNORE INTO main.eindb_shard_garbage VALUES (?, ?)");
+  KeptStatement insert(connection_, "INSERT OR IGNORE INTO main.eindb_shard_garbage VALUES (?, ?)");
   insert->bind(1, number(worker)).bind(2, number(content)).step();
 }
 

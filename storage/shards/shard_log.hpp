@@ -77,6 +77,7 @@ class ShardLog {
   void advance(std::int64_t stamp);
   /// The last epoch.
   ShardEpoch epoch();
+  std::int64_t epoch_number();
   /// Whether the file has passed through this epoch.
   bool knows(const ShardEpoch& epoch);
   /// Inside a transaction: epochs and blocks of numbers continue after these.

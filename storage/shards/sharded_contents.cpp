@@ -185,6 +185,14 @@ ShardTransaction ShardedContents::transaction() {
   return running_->id;
 }
 
+// Once for each transaction, and again if a savepoint took that back.
+void ShardedContents::advance() {
+  CHECK(connection_.in_transaction(), "an epoch begins with the transaction that it counts");
+  if (advanced_to_ && *advanced_to_ == log_.epoch_number()) return;
+  log_.advance(access_->numbers().stamp());
+  advanced_to_ = log_.epoch_number();
+}
+
 std::vector<WorkerNumber> ShardedContents::numbers_of(std::span<const ShardWorker> workers) {
   std::vector<WorkerNumber> numbers;
   for (const auto& worker : workers) numbers.push_back(log_.number_of(worker));
@@ -201,7 +209,7 @@ ContentId ShardedContents::announce(std::int64_t count, std::span<const ShardWor
   const auto first = access_->numbers().contents(count);
   const ContentRange announced{first, ContentId{number(first) + count - 1}};
   log_.keep(id, announced, numbers_of(workers));
-  log_.advance(access_->numbers().stamp());
+  advance();
   const std::lock_guard lock(mutex_);
   CHECK(running_ && running_->id == id, "an announcement belongs to the transaction that it began in");
   auto& ranges = running_->contents;
@@ -262,13 +270,13 @@ void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, Content
 
 void ShardedContents::discard(const TileReference& reference) {
   log_.discard(reference);
-  log_.advance(access_->numbers().stamp());
+  advance();
   unsettled_ = true;
 }
 
 void ShardedContents::discard_all(const std::string& table) {
   log_.discard_all(table);
-  log_.advance(access_->numbers().stamp());
+  advance();
   unsettled_ = true;
 }
 
@@ -290,6 +298,7 @@ void ShardedContents::prepare() {
 }
 
 void ShardedContents::after_rollback() noexcept {
+  advanced_to_.reset();
   std::optional<Running> aborted;
   {
     const std::lock_guard lock(mutex_);
@@ -300,6 +309,7 @@ void ShardedContents::after_rollback() noexcept {
 }
 
 void ShardedContents::after_commit() noexcept {
+  advanced_to_.reset();
   const std::lock_guard lock(mutex_);
   if (!running_ || !running_->prepared) return;
   when_there_is_memory([this] { committed_.push_back(std::move(*running_)); });

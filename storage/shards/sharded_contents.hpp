@@ -134,6 +134,7 @@ class ShardedContents final : public CommitHooks {
   void repair(const std::vector<ShardWorker>& workers, const TileReference& reference, const Wanted& wanted,
               const ByteSource& good);
   bool is_of_running(ContentId content);
+  void advance();
 
   std::map<DataId, std::int64_t> contents_of_participants();
   /// Has workers drop the contents and restores the counts `before`. Dropped contents cannot come back.
@@ -147,6 +148,7 @@ class ShardedContents final : public CommitHooks {
   /// Committed since settle(); a rolled-back savepoint may have left participants without an entry in the log.
   std::vector<Running> committed_;
   bool unsettled_ = false;
+  std::optional<std::int64_t> advanced_to_;  // the number of the open transaction's epoch, if it has one
 };
 
 class ShardedContents::Attempt {

@@ -211,10 +211,9 @@ void TileWriter::send(std::int64_t tile_id, const EncodedTile& tile) {
   {
     const std::lock_guard lock(connection_.mutex());
     content = contents_->announce(1, holders);
-    insert_reference(tile_id, {.content = content,
-                               .bytes = tile.size(),
-                               .checksum = tile.checksum(),
-                               .workers = contents_->numbers_of(holders)});
+    insert_reference(
+        tile_id,
+        {.content = content, .bytes = tile.size(), .checksum = tile.checksum(), .workers = numbers_of(holders)});
   }
   contents_->send({.content = content, .tensor = store_.tensor_, .header = tile.header(), .values = tile.values()},
                   holders);
@@ -224,10 +223,9 @@ void TileWriter::refer(std::int64_t tile_id, const PutContent& put) {
   CHECK(contents_ != nullptr, "references stand in rows of sharded tensors");
   const std::lock_guard lock(connection_.mutex());
   contents_->count_sent(put.workers);
-  insert_reference(tile_id, {.content = put.content,
-                             .bytes = put.bytes,
-                             .checksum = put.checksum,
-                             .workers = contents_->numbers_of(put.workers)});
+  insert_reference(
+      tile_id,
+      {.content = put.content, .bytes = put.bytes, .checksum = put.checksum, .workers = numbers_of(put.workers)});
 }
 
 void TileWriter::insert_reference(std::int64_t tile_id, const TileReference& reference) {
@@ -253,6 +251,14 @@ std::vector<ShardWorker> TileWriter::holders_of(std::int64_t tile_id) const {
   }
   CHECK(std::cmp_equal(holders.size(), store_.replicas_), "a tile has as many copies as its tensor keeps");
   return holders;
+}
+
+const std::vector<WorkerNumber>& TileWriter::numbers_of(const std::vector<ShardWorker>& workers) {
+  if (workers != last_holders_ || last_numbers_.empty()) {
+    last_numbers_ = contents_->numbers_of(workers);
+    last_holders_ = workers;
+  }
+  return last_numbers_;
 }
 
 void TileWriter::discard(std::int64_t tile_id) {

@@ -59,6 +59,7 @@ class TileWriter {
   /// Marks the content that the row refers to, if any, as garbage.
   void discard(std::int64_t tile_id);
   std::vector<ShardWorker> holders_of(std::int64_t tile_id) const;
+  const std::vector<WorkerNumber>& numbers_of(const std::vector<ShardWorker>& workers);
   void bind_key(SqliteStatement& row, std::int64_t tile_id) const;
 
   SqliteConnection& connection_;
@@ -69,6 +70,8 @@ class TileWriter {
   SqliteStatement insert_;
   SqliteStatement remove_;
   std::optional<SqliteStatement> select_;
+  std::vector<ShardWorker> last_holders_;   // of the tile that was written last, mostly also of the next
+  std::vector<WorkerNumber> last_numbers_;  // of these
 };
 
 }  // namespace eindb

@@ -13,6 +13,7 @@
 #include "common/check.hpp"
 #include "common/open_databases.hpp"
 #include "common/open_file.hpp"
+#include "storage/sqlite/kept_statement.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/sqlite_blob.hpp"
 
@@ -107,6 +108,23 @@ std::unique_ptr<DatabaseFile> open_database(const std::string& path, DiskReserve
   reserve.release();
   return open();
 }
+
+/// Contents up to this size, as they are stored, are read in one go.
+constexpr std::int64_t kSmallBytes = 4096;
+
+/// A reader connection that is given back.
+class BorrowedReader {
+ public:
+  explicit BorrowedReader(DatabaseFile& file) : file_(file), connection_(file.borrow_reader()) {}
+  ~BorrowedReader() { file_.give_back(std::move(connection_)); }
+  BorrowedReader(const BorrowedReader&) = delete;
+  BorrowedReader& operator=(const BorrowedReader&) = delete;
+  SqliteConnection& connection() const { return *connection_; }
+
+ private:
+  DatabaseFile& file_;
+  std::unique_ptr<SqliteConnection> connection_;
+};
 
 std::int64_t file_bytes(const std::string& path) {
   std::error_code error;
@@ -405,14 +423,14 @@ void ShardFile::remove(SqliteConnection& connection, ShardTransaction transactio
 void ShardFile::remove_of(SqliteConnection& connection, ShardTransaction transaction, std::int64_t first,
                           std::int64_t last) {
   if (first > last) return;
-  auto& remove = connection.kept(
+  KeptStatement remove(
+      connection,
       "DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ? AND txn = ? RETURNING LENGTH(tile)");
-  remove.bind(1, first).bind(2, last).bind(3, number(transaction));
-  while (remove.step()) {
+  remove->bind(1, first).bind(2, last).bind(3, number(transaction));
+  while (remove->step()) {
     --changed_.contents;
-    changed_.bytes -= remove.integer(0);
+    changed_.bytes -= remove->integer(0);
   }
-  remove.reset();
 }
 
 void ShardFile::abort_unprepared(std::span<const ShardTransaction> transactions) {
@@ -467,16 +485,20 @@ void ShardFile::drop(std::span<const ContentRange> contents) {
 
 // At most so many contents of the range, the first ones. Returns their number.
 std::int64_t ShardFile::remove_some(SqliteConnection& connection, const ContentRange& range, std::int64_t most) {
-  auto& select = connection.kept(
-      "SELECT COUNT(*), COALESCE(SUM(bytes), 0), COALESCE(MAX(content_id), 0) FROM (SELECT content_id, LENGTH(tile) AS "
-      "bytes"
-      " FROM main.eindb_contents WHERE content_id BETWEEN ? AND ? ORDER BY content_id LIMIT ?)");
-  select.bind(1, number(range.first)).bind(2, number(range.last)).bind(3, most);
-  CHECK(select.step(), "an aggregate gives one row");
-  const auto count = select.integer(0);
-  const auto bytes = select.integer(1);
-  const auto last = select.integer(2);
-  select.reset();
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  std::int64_t last = 0;
+  {
+    KeptStatement select(connection,
+                         "SELECT COUNT(*), COALESCE(SUM(bytes), 0), COALESCE(MAX(content_id), 0)"
+                         " FROM (SELECT content_id, LENGTH(tile) AS bytes FROM main.eindb_contents"
+                         " WHERE content_id BETWEEN ? AND ? ORDER BY content_id LIMIT ?)");
+    select->bind(1, number(range.first)).bind(2, number(range.last)).bind(3, most);
+    CHECK(select->step(), "an aggregate gives one row");
+    count = select->integer(0);
+    bytes = select->integer(1);
+    last = select->integer(2);
+  }
   if (count == 0) return 0;
   auto& remove = connection.kept("DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ?");
   remove.bind(1, number(range.first)).bind(2, last).run();
@@ -512,10 +534,25 @@ std::vector<ContentId> ShardFile::contents() {
   return out;
 }
 
+// To open a content takes SQLite longer than to read a small one.
 TilePtr ShardFile::read(ContentId content, DType dtype, const Shape& shape, std::string_view tile) {
+  const auto element_bytes = static_cast<std::int64_t>(size_of(dtype));
+  if (shape.element_count() <= kSmallBytes / element_bytes) {
+    if (auto small = read_small(content, dtype, shape, tile)) return small;
+  }
   const auto source = open(content);
   if (source == nullptr) return nullptr;
   return std::make_shared<const Tile>(decode_tile(*source, dtype, shape, tile));
+}
+
+// Null if there is none, or it is not small as it is stored.
+TilePtr ShardFile::read_small(ContentId content, DType dtype, const Shape& shape, std::string_view tile) {
+  const Operation operation(watch_);
+  const BorrowedReader reader(*file_);
+  KeptStatement select(reader.connection(),
+                       "SELECT tile FROM main.eindb_contents WHERE content_id = ? AND LENGTH(tile) <= ?");
+  if (!select->bind(1, number(content)).bind(2, kSmallBytes).step()) return nullptr;
+  return std::make_shared<const Tile>(decode_tile(MemorySource(select->blob(0)), dtype, shape, tile));
 }
 
 ShardFile::Usage ShardFile::usage() {

@@ -125,6 +125,7 @@ class ShardFile {
   void make_giving_back();
   void insert(SqliteConnection& connection, std::int64_t transaction, const OutgoingContent& content,
               Operation& operation);
+  TilePtr read_small(ContentId content, DType dtype, const Shape& shape, std::string_view tile);
   void remove(SqliteConnection& connection, ShardTransaction transaction, std::span<const ContentRange> kept);
   void remove_of(SqliteConnection& connection, ShardTransaction transaction, std::int64_t first, std::int64_t last);
   std::int64_t remove_some(SqliteConnection& connection, const ContentRange& range, std::int64_t most);

@@ -344,6 +344,64 @@ TEST(Cluster, UndecidedTransactionsAreDecidedWhenAWorkerJoins) {
   EXPECT_EQ(test.shards(0).open(ContentId{12}), nullptr);
 }
 
+// Who settles waits for SQLite and for all workers.
+TEST(Cluster, AWorkerThatJoinsDoesNotWaitForWhoSettles) {
+  TestCluster test(2);
+  const auto access = test.cluster().shards();
+  const ShardWorker worker{test.shards(0).id(), "w0"};
+  const std::vector<std::byte> bytes(100, std::byte{1});
+  access->put(worker, ShardTransaction{11}, {ContentId{11}, "A", bytes, {}});
+  const ShardParticipant participant{worker, 1};
+  access->prepare(ShardTransaction{11}, std::span(&participant, 1));
+  test.kill_worker(0);
+  ASSERT_TRUE(test.comes_to_be(0, WorkerState::Lost));
+  test.decide_by([](ShardTransaction) -> ShardDecision { return {true, {{ContentId{11}, ContentId{11}}}}; });
+  std::atomic<bool> settles = false;
+  std::atomic<bool> is_over = false;
+  test.settle_by([&](ShardAccess&) {
+    settles = true;
+    while (!is_over) std::this_thread::sleep_for(milliseconds(1));
+    return true;
+  });
+  access->note_unsettled();
+  comes_true([&] { return settles.load(); });
+  test.start_worker(0, 0);
+  comes_true([&] { return test.shards(0).undecided().empty(); });
+  EXPECT_TRUE(test.shards(0).undecided().empty()) << "it was told of the commit";
+  is_over = true;
+}
+
+TEST(Cluster, SeveralContentsAreFetchedTogether) {
+  TestCluster test(3);
+  test.store_tensor();
+  const auto access = test.cluster().shards();
+  const ShardWorker first{test.shards(0).id(), "w0"};
+  const ShardWorker second{test.shards(1).id(), "w1"};
+  const ShardWorker third{test.shards(2).id(), "w2"};
+  const ShardWorker unknown{DataId{1}, "w9"};
+  const std::vector<WantedContent> wanted{{second, ContentId{101}},
+                                          {first, ContentId{100}},
+                                          {first, ContentId{101}},
+                                          {third, ContentId{100}},
+                                          {unknown, ContentId{100}}};
+  const auto found = access->fetch_all(wanted);
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t n = 0; n < wanted.size(); ++n) EXPECT_EQ(found[n] != nullptr, n < 2) << n;
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}}) {
+    const auto alone = access->fetch(wanted[n].worker, wanted[n].content);
+    std::vector<std::byte> bytes(alone->size());
+    std::vector<std::byte> together(found[n]->size());
+    alone->read(0, bytes);
+    found[n]->read(0, together);
+    EXPECT_EQ(bytes, together);
+  }
+  test.kill_worker(0);
+  ASSERT_TRUE(test.comes_to_be(0, WorkerState::Lost));
+  const auto rest = access->fetch_all(wanted);
+  EXPECT_NE(rest[0], nullptr);
+  EXPECT_EQ(rest[1], nullptr) << "fetch() tells why";
+}
+
 // Like two processes with one database: the remaining one does not reconnect.
 TEST(Cluster, WhatAnotherCoordinatorLeftUndecidedIsDecidedByTheOneThatGoesOn) {
   TestCluster test(2);

@@ -117,9 +117,14 @@ TestCluster::TestCluster(std::size_t workers, std::chrono::milliseconds heartbea
     if (!decider_) throw Error(ErrorKind::Busy, "nobody knows");
     return decider_(transaction);
   };
-  const auto settler = [this](ShardAccess&) {
+  const auto settler = [this](ShardAccess& shards) {
     ++times_settled_;
-    return true;
+    ShardSettler settle;
+    {
+      const std::lock_guard lock(mutex_);
+      settle = settler_;
+    }
+    return !settle || settle(shards);
   };
   cluster_->begin({.identity = 1, .known = {}, .decider = decider, .settler = settler});
   cluster_->wait_for_workers(std::chrono::minutes(4));
@@ -130,6 +135,11 @@ TestCluster::TestCluster(std::size_t workers, std::chrono::milliseconds heartbea
 void TestCluster::decide_by(ShardDecider decider) {
   const std::lock_guard lock(mutex_);
   decider_ = std::move(decider);
+}
+
+void TestCluster::settle_by(ShardSettler settler) {
+  const std::lock_guard lock(mutex_);
+  settler_ = std::move(settler);
 }
 
 TestCluster::~TestCluster() {

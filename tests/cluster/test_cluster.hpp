@@ -64,7 +64,9 @@ class TestCluster {
 
   /// Without a decider, the outcome of transactions is unknown.
   void decide_by(ShardDecider decider);
-  /// The number of times that the cluster has settled with a worker.
+  /// By default nothing is to be settled.
+  void settle_by(ShardSettler settler);
+  /// The number of times that the cluster has settled with a worker, or begun to.
   int times_settled() const { return times_settled_; }
   /// Starts a worker with the data directory of that number.
   void start_worker(std::size_t n, std::size_t directory);
@@ -92,8 +94,9 @@ class TestCluster {
 
   const std::chrono::milliseconds disk_timeout_;
   std::filesystem::path folder_;
-  std::mutex mutex_;  // guards decider_
+  std::mutex mutex_;  // guards decider_ and settler_
   ShardDecider decider_;
+  ShardSettler settler_;
   std::atomic<int> times_settled_{0};
   TestLog log_;
   MemoryNetwork network_;

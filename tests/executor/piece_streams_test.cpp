@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "tests/plan/holders_of_tiles.hpp"
 
 namespace eindb {
 namespace {
@@ -46,7 +47,7 @@ struct IncomingPiecesTest : ::testing::Test {
   }
 
   PhysicalPlan plan;
-  std::vector<TileHolders> lists{{{0, 1, 2, 3, 4}, {0, 0, 0, 0}}};
+  std::vector<TileHolders> lists{testing::holders_of_tiles({{0}, {0}, {0}, {0}})};
   std::optional<TileLayout> from;
   std::optional<TileLayout> to;
   std::optional<TileMoves> moves;

@@ -248,6 +248,74 @@ TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
   EXPECT_ERROR(TileWriter(db(), b), ErrorKind::WorkerLost, "keeps 2 copies");
 }
 
+// As if each were read alone, also where a copy is damaged or a worker lost.
+TEST_F(ShardedContentsTest, SeveralTilesAreFetchedTogether) {
+  const auto b = store_of("B", 2);
+  make(a, 7);
+  make(b, 5);
+  change(b, 0, 1);  // tile 0 is all zero
+  std::vector<TileStore::WantedTile> wanted;
+  for (std::int64_t tile = 0; tile < kShardedTiles; ++tile) wanted.push_back({&b, tile, DType::Int64});
+  wanted.push_back({&a, 2, DType::Int64});
+  const auto expect_all = [&](int times) {
+    const auto before = shards->times_fetched_together();
+    const auto tiles = TileStore::load_all(db(), wanted);
+    EXPECT_EQ(shards->times_fetched_together() - before, times);
+    ASSERT_EQ(tiles.size(), wanted.size());
+    EXPECT_EQ(tiles.front(), nullptr);
+    for (std::size_t n = 1; n < tiles.size(); ++n)
+      EXPECT_EQ(*tiles[n]->data<std::int64_t>(), n == tiles.size() - 1 ? 7 : 5);
+  };
+  expect_all(1);
+  shards->lose(2);
+  expect_all(1);
+  shards->find_again(2);
+  std::vector<ContentId> all;
+  for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
+  const auto contents = shards->contents();
+  shards->worker(0).drop(ranges_of(all));
+  EXPECT_LT(shards->contents(), contents);
+  expect_all(1);
+  EXPECT_EQ(shards->contents(), contents) << "what was read is there again";
+  shards->lose(0);
+  shards->lose(1);
+  EXPECT_ERROR(TileStore::load_all(db(), wanted), ErrorKind::WorkerLost, "no worker has tile");
+}
+
+// However many tiles it changes; and what a savepoint takes back is counted anew.
+TEST_F(ShardedContentsTest, ATransactionIsOneEpoch) {
+  make(a, 1);
+  ShardLog log(db());
+  const auto before = log.epoch().number;
+  {
+    SqliteTransaction transaction(db());
+    write(a, 2);
+    transaction.commit();
+  }
+  EXPECT_EQ(log.epoch().number, before + 1);
+  {
+    SqliteTransaction transaction(db());
+    {
+      SqliteTransaction taken_back(db());
+      write(a, 3);
+    }
+    EXPECT_EQ(log.epoch().number, before + 1);
+    write(a, 4);
+    transaction.commit();
+  }
+  EXPECT_EQ(log.epoch().number, before + 2);
+  {
+    SqliteTransaction taken_back(db());
+    write(a, 5);
+  }
+  {
+    SqliteTransaction transaction(db());
+    write(a, 6);
+    transaction.commit();
+  }
+  EXPECT_EQ(log.epoch().number, before + 3);
+}
+
 TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
   const auto b = store_of("B", 2);
   make(b, 5);
