@@ -61,10 +61,11 @@ OptimizedPlan optimize(const BoundQuery& bound, const SessionState& session, con
 }
 
 // A query for workers that takes less time here gets a plan for this process in place of the other. Nullopt if there is
-// no choice.
+// no choice: results that are stored are made by the workers that store them, or by others if one of these is lost.
 std::optional<PlaceChoice> choose_place(const BoundQuery& bound, SessionState& session, ResultRequest request,
                                         OptimizedPlan& plan) {
-  if (session.database.cluster == nullptr || session.user.settings.small_statements() != SmallStatements::Here)
+  if (request.stored || session.database.cluster == nullptr ||
+      session.user.settings.small_statements() != SmallStatements::Here)
     return std::nullopt;
   const auto costs = place_costs(plan.graph, session);
   const auto& figures = session.user.machine();

@@ -550,7 +550,8 @@ TilePtr ShardFile::read_small(ContentId content, DType dtype, const Shape& shape
   const Operation operation(watch_);
   const BorrowedReader reader(*file_);
   KeptStatement select(reader.connection(),
-                       "SELECT tile FROM main.eindb_contents WHERE content_id = ? AND LENGTH(tile) <= ?");
+                       "SELECT tile FROM main.eindb_contents WHERE content_id = ? AND LENGTH(tile) <= ?"
+                       " AND typeof(tile) = 'blob'");
   if (!select->bind(1, number(content)).bind(2, kSmallBytes).step()) return nullptr;
   return std::make_shared<const Tile>(decode_tile(MemorySource(select->blob(0)), dtype, shape, tile));
 }
