@@ -74,7 +74,7 @@ std::optional<PlaceChoice> choose_place(const BoundQuery& bound, SessionState& s
   request.without_workers = true;
   auto plan_here = optimize(bound, session, request);
   const CalibratedModel model(figures, session.user.settings.threads());
-  const auto choice = costs.choose(predicted_seconds(plan_here.graph, plan_here.physical, model));
+  auto choice = costs.choose(predicted_seconds(plan_here.graph, plan_here.physical, model));
   if (choice.here) plan = std::move(plan_here);
   return choice;
 }
