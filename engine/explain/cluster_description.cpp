@@ -51,7 +51,7 @@ std::optional<ExchangeDescription> describe_exchange(const EinGraph& graph, cons
   if (!exchange) return std::nullopt;
   const auto& moved = std::get<RedistributeStep>(step.op);
   exchange->is_sparse = graph.vertex(profile.plan->step(moved.input).vertex).density.is_sparse();
-  const auto both = forecast(*exchange, profile.shape.transport, profile.shape.memory);
+  const auto both = forecast(*exchange, profile.made->terms.shape.transport, profile.made->terms.shape.memory);
   ExchangeDescription out{.by_collectives = moved.sequence.has_value(), .pieces_seconds = both.pieces_seconds};
   if (!both.sequence) return out;
   out.collectives_seconds = both.sequence_seconds;

@@ -165,6 +165,7 @@ Json json_of(const StrategyCosts& strategy, double best) {
            {"cost_agg", json_number(strategy.cost_agg)},         {"cost_repart", json_number(strategy.cost_repart)},
            {"fewest_calls", json_number(strategy.fewest_calls)}, {"most_calls", json_number(strategy.most_calls)}};
   if (strategy.received) out["elements_received"] = json_number(*strategy.received);
+  if (strategy.bytes) out["bytes_received"] = json_number(*strategy.bytes);
   return out;
 }
 

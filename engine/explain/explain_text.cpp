@@ -129,6 +129,7 @@ std::string strategy_text(const StrategyCosts& strategy, double best) {
   for (const auto cost : {strategy.cost_join, strategy.cost_agg, strategy.cost_repart})
     out += column(magnitude(cost), kCountWidth);
   if (strategy.received) out += column(magnitude(*strategy.received), kCountWidth);
+  if (strategy.bytes) out += column(magnitude(*strategy.bytes), kCountWidth);
   const auto most = magnitude(strategy.most_calls);
   return out + "  " +
          (strategy.fewest_calls == strategy.most_calls ? most : magnitude(strategy.fewest_calls) + " to " + most);
@@ -141,7 +142,8 @@ std::string strategies_text(const std::vector<StrategyCosts>& strategies) {
   std::string out =
       "Strategies\n  " + padding("", kNameWidth) + column("total cost", kCountWidth) + column("ratio", kRatioWidth);
   for (const auto* title : {"join", "aggregation", "repartition"}) out += column(title, kCountWidth);
-  out += (best.received ? column("elements received", kCountWidth) : "") + "  kernel calls\n";
+  out += (best.received ? column("elements received", kCountWidth) : "") +
+         (best.bytes ? column("bytes received", kCountWidth) : "") + "  kernel calls\n";
   for (const auto& s : strategies)
     out += (s.not_applicable.empty() ? strategy_text(s, best.total_cost)
                                      : "  " + s.strategy.to_string() + ": " + s.not_applicable) +

@@ -39,17 +39,22 @@ void predict_operators(const OptimizedPlan& plan, const CalibratedModel& model, 
 void predict_vertices(const OptimizedPlan& plan, const CalibratedModel& model, PlanPrediction& out) {
   DecompositionOptions in_seconds;
   in_seconds.model = &model;
-  const auto seconds = evaluate(plan.graph, partitions_of(plan.labelling), in_seconds);
+  const auto seconds = evaluate(plan.graph, partitions_of(out.transfers), in_seconds);
   for (std::size_t n = 0; n < out.vertices.size(); ++n)
     out.vertices[n] = {seconds.vertices[n].cost(), out.transfers.vertices[n].cost()};
   out.total = {seconds.total_cost, out.transfers.total_cost};
 }
 
-PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& user) {
+// The vectors by which the plan runs: those for ranks were chosen by where tiles lie.
+const Labelling& labelling_of(const PlannedQuery& planned, const ClusterProfile* cluster) {
+  return cluster == nullptr || planned.plan.is_lowered() ? planned.plan.labelling : cluster->made->labelling;
+}
+
+PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& user, const ClusterProfile* cluster) {
   const auto& plan = planned.plan;
   const CalibratedModel model(user.machine(), user.settings.threads());
-  PlanPrediction out{
-      evaluate(plan.graph, partitions_of(plan.labelling), {}), {}, std::vector<NodePrediction>(plan.graph.size()), {}};
+  const auto partitions = partitions_of(labelling_of(planned, cluster));
+  PlanPrediction out{evaluate(plan.graph, partitions, {}), {}, std::vector<NodePrediction>(plan.graph.size()), {}};
   if (plan.is_lowered()) predict_operators(plan, model, out);
   else predict_vertices(plan, model, out);
   return out;
@@ -188,8 +193,14 @@ PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bo
 }
 
 // Adds the placement of vertices and inputs to the description.
-void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanDescription& plan) {
-  const auto placement = place(planned.plan.graph, planned.plan.labelling, workers);
+void describe_placement(const PlannedQuery& planned, std::int64_t workers, const ClusterProfile* cluster,
+                        PlanDescription& plan) {
+  const auto& graph = planned.plan.graph;
+  if (cluster != nullptr) workers = cluster->made->terms.shape.computing;
+  const InputPlaces inputs = cluster == nullptr
+                                 ? InputPlaces(graph, workers)
+                                 : InputPlaces(graph, holders_by_vertex(graph, cluster->locations->holders), workers);
+  const auto placement = place(graph, labelling_of(planned, cluster), inputs);
   CHECK(placement.vertices.size() == planned.plan.graph.size(), "every vertex of the graph is placed");
   std::size_t next_input = 0;
   std::size_t next_vertex = 0;
@@ -283,7 +294,7 @@ std::vector<ParallelismCandidate> candidates_in_full(const OptimizedPlan& plan, 
 }  // namespace
 
 PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& user, const Measured& measured) {
-  const auto prediction = prediction_of(planned, user);
+  const auto prediction = prediction_of(planned, user, measured.cluster);
   const auto& plan = planned.plan;
   PlanDescription out;
   describe_nodes(planned, prediction, measured, out);
@@ -304,8 +315,8 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
   out.passes = plan.stages;
   out.memory = plan.memory_choice;
   out.recomputed = plan.recomputed;
-  out.strategies = plan.strategies;
-  if (workers > 0) describe_placement(planned, workers, out);
+  out.strategies = measured.strategies != nullptr ? *measured.strategies : plan.strategies;
+  if (workers > 0) describe_placement(planned, workers, measured.cluster, out);
   if (measured.cluster != nullptr) {
     out.cluster = describe_cluster(planned, *measured.cluster, numbers_of_vertices(plan.graph));
     if (!plan.is_lowered()) out.predicted_peak_bytes = out.cluster->peak_bytes_of_busiest;

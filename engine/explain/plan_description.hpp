@@ -20,10 +20,11 @@ namespace eindb {
 
 struct ClusterProfile;  // engine/query/distributed_query.hpp
 
-/// The measurements of a query's execution; both may be null.
+/// The measurements of a query's execution; all may be null.
 struct Measured {
-  const ExecutionProfile* here = nullptr;   ///< of a run in this process
-  const ClusterProfile* cluster = nullptr;  ///< of a run on the session's workers, or the plan for one
+  const ExecutionProfile* here = nullptr;                  ///< of a run in this process
+  const ClusterProfile* cluster = nullptr;                 ///< of a run on the session's workers, or the plan for one
+  const std::vector<StrategyCosts>* strategies = nullptr;  ///< null: those that the query's plan was compared with
 };
 
 /// The placement of a vertex on the workers, and the elements that they receive for it.

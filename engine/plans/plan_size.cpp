@@ -59,13 +59,18 @@ std::size_t plan_bytes(const PhysicalPlan& plan) {
   return bytes;
 }
 
+std::size_t labelling_bytes(const Labelling& labelling) {
+  auto bytes = sizeof labelling + held_bytes(labelling.vertices);
+  for (const auto& vertex : labelling.vertices) bytes += held_bytes(vertex.partition);
+  return bytes;
+}
+
 }  // namespace
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
   const auto& [query, optimized, order_given, parameters, predicted_seconds, place, operators] = plan;
   auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) + plan_bytes(optimized.physical) +
-               held_bytes(optimized.labelling.vertices);
-  for (const auto& vertex : optimized.labelling.vertices) bytes += held_bytes(vertex.partition);
+               labelling_bytes(optimized.labelling);
   if (const auto* fragment = optimized.physical.fragment()) {
     const auto is_join = [](const FragmentNode& node) { return std::holds_alternative<JoinNode>(node.op); };
     const auto joins = std::count_if(fragment->nodes.begin(), fragment->nodes.end(), is_join);
@@ -75,14 +80,13 @@ std::size_t approximate_bytes(const QueryPlan& plan) {
 }
 
 std::size_t approximate_bytes(const LatestClusterPlan& latest) {
-  std::size_t bytes = sizeof latest;
+  auto bytes = sizeof latest + held_bytes(latest.inputs);
+  for (const auto& input : latest.inputs)
+    bytes += (input.listed() == nullptr ? 0 : input.listed()->size()) * (kHeapBlock + sizeof(std::int64_t));
   if (latest.locations != nullptr) bytes += approximate_bytes(*latest.locations);
   if (latest.plan == nullptr) return bytes;
-  const auto& [terms, plan, inputs] = *latest.plan;
-  bytes += sizeof terms + sizeof plan + plan_bytes(plan) + held_bytes(inputs);
-  for (const auto& input : inputs)
-    bytes += (input.listed() == nullptr ? 0 : input.listed()->size()) * (kHeapBlock + sizeof(std::int64_t));
-  return bytes;
+  const auto& [terms, labelling, plan] = *latest.plan;
+  return bytes + sizeof terms + labelling_bytes(labelling) + sizeof plan + plan_bytes(plan);
 }
 
 std::size_t approximate_bytes(const InputLocations& locations) {

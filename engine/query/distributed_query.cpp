@@ -22,7 +22,6 @@
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/tile_store.hpp"
 #include "storage/tiles/tile_writer.hpp"
-#include "tensor/tile_placement.hpp"
 
 namespace eindb {
 namespace {
@@ -80,8 +79,8 @@ class DistributedQuery::Attempt {
     CHECK(!workers_.empty() && stored.size() == planned.result_count(),
           "some workers run it, and each result has a place");
     const Stopwatch watch;
-    find_plan(stored);
     find_inputs();
+    find_plan(stored);
     const auto& values = session_.statement.parameters();
     plan_ = planned_.shared->parameters.empty()
                 ? std::shared_ptr<const PhysicalPlan>(kept_, &kept_->plan)
@@ -157,11 +156,11 @@ class DistributedQuery::Attempt {
     return profile;
   }
 
-  void mend_copies() const { eindb::mend_copies(kept_->inputs, stored()); }
+  void mend_copies() const { eindb::mend_copies(planned_.for_cluster->inputs, stored()); }
 
   ClusterProfile describe() const {
     ClusterProfile profile{.plan = plan_,
-                           .shape = kept_->terms.shape,
+                           .made = kept_,
                            .locations = locations_,
                            .computing = computing_,
                            .ranks = {},
@@ -178,31 +177,32 @@ class DistributedQuery::Attempt {
     return {session_.database.connection(), session_.database.catalog, session_.database.cluster.get()};
   }
 
-  void find_plan(const std::vector<bool>& stored) {
-    auto& latest = *planned_.for_cluster;
-    auto terms = terms_for(stored);
-    const bool is_kept = latest.plan != nullptr && latest.plan->terms == terms;
-    if (!is_kept) {
-      latest = {plan_for_cluster(*planned_.shared, std::move(terms)), nullptr};
-      session_.database.plans.count_again(*planned_.shared);
-    }
-    kept_ = latest.plan;
-    source_ = session_.database.plans.count_for_cluster(is_kept);
-  }
-
   // The terms are read before the tiles are located, so that a change in between makes the next execution locate them
   // again.
   void find_inputs() {
     auto& latest = *planned_.for_cluster;
+    if (latest.inputs.empty()) latest.inputs = planned_inputs(*planned_.shared);
     auto terms = location_terms(stored(), workers_);
     if (latest.locations != nullptr && latest.locations->terms == terms) {
       locations_ = latest.locations;
       return;
     }
     latest.locations = nullptr;
-    locations_ = std::make_shared<const InputLocations>(locate(kept_->inputs, stored(), workers_, std::move(terms)));
+    locations_ = std::make_shared<const InputLocations>(locate(latest.inputs, stored(), workers_, std::move(terms)));
     if (approximate_bytes(*locations_) <= LatestClusterPlan::kMostOfLocations) latest.locations = locations_;
     session_.database.plans.count_again(*planned_.shared);
+  }
+
+  void find_plan(const std::vector<bool>& stored) {
+    auto& latest = *planned_.for_cluster;
+    auto terms = terms_for(stored);
+    const bool is_kept = latest.plan != nullptr && latest.plan->terms == terms;
+    if (!is_kept) {
+      latest.plan = plan_for_cluster(*planned_.shared, std::move(terms), locations_->holders);
+      session_.database.plans.count_again(*planned_.shared);
+    }
+    kept_ = latest.plan;
+    source_ = session_.database.plans.count_for_cluster(is_kept);
   }
 
   ClusterTerms terms_for(const std::vector<bool>& stored) const {
@@ -218,7 +218,8 @@ class DistributedQuery::Attempt {
                   .transport = transport_costs(session_)},
         .parallelism = settings.parallelism_is_set() ? planned_.plan.parallelism : ceil_power_of_two(computing_),
         .strategy = settings.strategy(),
-        .stored = stored};
+        .stored = stored,
+        .input_places = number_for(locations_->holders)};
     fit_memory(terms.shape);
     return terms;
   }
@@ -256,25 +257,8 @@ class DistributedQuery::Attempt {
   }
 
   TileHolders place_result(std::size_t result, const TensorInfo& tensor) const {
-    const auto stores = ranks_with_room(tensor);
-    const TilePlacement fallback(tensor.grid, stores.size(), static_cast<std::size_t>(tensor.replicas));
-    const auto& made = plan_->step(inputs_of(plan_->step(plan_->results[result])).front());
-    const auto* blocks = std::get_if<BlockPlacement>(&made.placement);
-    TileHolders holders;
-    for (std::int64_t tile = 0; tile < tensor.grid.tile_count(); ++tile) {
-      auto places = fallback.of(tile);  // numbers in `stores`
-      const auto maker = blocks == nullptr ? std::nullopt : maker_of(*blocks, tensor.grid, tile);
-      if (const auto found = maker ? std::find(stores.begin(), stores.end(), *maker) : stores.end();
-          found != stores.end())
-        for (std::size_t n = 0; n < places.size(); ++n)
-          places[n] = static_cast<Rank>((static_cast<std::size_t>(found - stores.begin()) + n) % stores.size());
-      std::vector<Rank> ranks;
-      for (const auto place : places) ranks.push_back(stores[place]);
-      std::sort(ranks.begin(), ranks.end());
-      holders.add(ranks);
-    }
-    DCHECK(holders.tile_count() == tensor.grid.tile_count(), "every tile has holders");
-    return holders;
+    return holders_of_result(*plan_, result, tensor.grid, ranks_with_room(tensor),
+                             static_cast<std::size_t>(tensor.replicas));
   }
 
   // Sets the memory of every rank. Imagined workers have as much as this machine.
@@ -289,19 +273,6 @@ class DistributedQuery::Attempt {
       fit_moves(shape, share);
       fit_calls(shape, share, std::max(worker.threads, 1U));
     }
-  }
-
-  // The first worker that has the block of the tile; nullopt if tiles do not lie in blocks.
-  std::optional<Rank> maker_of(const BlockPlacement& blocks, const TileGrid& grid, std::int64_t tile) const {
-    auto block = grid.key_of(tile);
-    for (std::size_t d = 0; d < block.size(); ++d) {
-      const auto parts = grid.partition()[d];
-      if (parts % blocks.parts[d] != 0) return std::nullopt;
-      block[d] /= parts / blocks.parts[d];
-    }
-    for (std::size_t rank = 0; rank < workers_.size(); ++rank)
-      if (blocks.at[rank] == block) return static_cast<Rank>(rank);
-    return std::nullopt;
   }
 
   const PlannedQuery& planned_;

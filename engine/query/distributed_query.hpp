@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/cluster.hpp"
+#include "engine/plans/cluster_plan.hpp"
 #include "engine/plans/input_locations.hpp"
 #include "engine/plans/plan_source.hpp"
 #include "engine/plans/planned_query.hpp"
@@ -21,7 +22,7 @@ namespace eindb {
 /// The record of a query on the ranks of a cluster: its plan and, if it ran, their reports.
 struct ClusterProfile {
   std::shared_ptr<const PhysicalPlan> plan;
-  ClusterShape shape;                               ///< that it was made for
+  std::shared_ptr<const ClusterPlan> made;          ///< the same with parameters, what it was made for, and its vectors
   std::shared_ptr<const InputLocations> locations;  ///< of the tiles that it reads, and of results that workers store
   std::size_t computing = 0;                        ///< the number of ranks that may compute, counted from 0
   std::vector<std::string> ranks;                   ///< addresses of workers; "coordinator"
@@ -36,7 +37,7 @@ std::vector<double> predicted_bytes(const ClusterProfile& profile, StepId step);
 /// A query on the session's cluster. It is planned for the workers that are up, and again for the remaining ones if a
 /// worker is lost while it runs, as long as others have copies of the lost tiles. Used once, by the session's thread.
 ///
-///     who is up -> partition vectors for so many -> placement -> PhysicalPlan -> where stored tiles lie -> run
+///     who is up -> where stored tiles lie -> partition vectors for so many -> placement -> PhysicalPlan -> run
 ///         ^                                                                                               |
 ///         '------------------------------- Error{WorkerLost} ---------------------------------------------'
 class DistributedQuery {

@@ -58,6 +58,13 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
   else if (!planned.plan.is_lowered() && session.user.settings.workers() > 0 &&
            session.user.settings.workers() <= DistributedQuery::kMostExplained)
     measured.cluster = &steps.emplace(DistributedQuery(planned, session).explain());
+  std::vector<StrategyCosts> strategies;
+  if (explain.compare && measured.cluster != nullptr && !planned.plan.is_lowered()) {
+    const auto& profile_of_ranks = *measured.cluster;
+    strategies =
+        compare_for_cluster(*planned.shared, profile_of_ranks.made->terms, profile_of_ranks.locations->holders);
+    measured.strategies = &strategies;
+  }
   const auto plan = describe_plan(planned, session.user, measured);
   switch (explain.format) {
     case ast::ExplainFormat::Json: return explanation(explain_json(plan), true);

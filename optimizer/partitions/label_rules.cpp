@@ -1,6 +1,8 @@
 #include "optimizer/partitions/label_rules.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -8,6 +10,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/disjoint_sets.hpp"
 #include "common/error.hpp"
 #include "optimizer/partitions/viable.hpp"
 #include "tensor/block_form.hpp"
@@ -66,20 +69,60 @@ Labels in_order_of_cutting(const EinSum& einsum, const LabelTable& table, const 
   return order;
 }
 
-LabelPartition cut_in_order(const EinSum& einsum, const LabelTable& table, const Labels& order, std::int64_t p) {
+// A label, and the most parts that it has once its turn is over.
+struct LabelCut {
+  Label label;
+  std::int64_t most;
+};
+
+// Cuts labels in their order until there are p kernel calls. A label may come again, with more parts.
+LabelPartition cut_in_order(const EinSum& einsum, const LabelTable& table, const std::vector<LabelCut>& order,
+                            std::int64_t p) {
   LabelPartition out{einsum.labels(), {}};
   out.parts.assign(out.labels.size(), 1);
-  for (const auto label : order) {
+  for (const auto& [label, most] : order) {
     if (is_whole(einsum, label)) continue;
-    const auto parts = std::min(p, floor_power_of_two(table.extent(label)));
     const auto place =
         static_cast<std::size_t>(std::find(out.labels.begin(), out.labels.end(), label) - out.labels.begin());
     CHECK(place < out.parts.size(), "labels that are cut are those of the vertex");
-    out.parts[place] = parts;
+    const auto room = floor_power_of_two(std::min(most, table.extent(label))) / out.parts[place];
+    const auto parts = std::min(p, std::max<std::int64_t>(1, room));
+    out.parts[place] *= parts;
     CHECK(p % parts == 0, "kernel calls that are wanted are a multiple of those that a label gives");
     p /= parts;
   }
   return out;
+}
+
+std::vector<LabelCut> without_limit(const Labels& labels) {
+  std::vector<LabelCut> out;
+  for (const auto label : labels) out.push_back({label, std::numeric_limits<std::int64_t>::max()});
+  return out;
+}
+
+// All labels of the vertex: those of its result, then those that it sums.
+Labels results_labels_first(const EinSum& einsum) {
+  auto order = einsum.output;
+  append_distinct(order, einsum.labels());
+  return order;
+}
+
+// For each label, the number of its component: of the representative label.
+std::vector<std::size_t> component_numbers(const EinGraph& graph) {
+  DisjointSets sets(graph.labels().size());
+  for (const auto& vertex : graph.vertices()) {
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+      const auto& producer = graph.vertex(vertex.inputs[n]);
+      if (producer.is_input()) continue;
+      const auto& made = producer.einsum.output;
+      const auto& read = vertex.einsum.inputs[n];
+      CHECK(made.size() == read.size(), "a vertex reads a tensor with a label for each dimension");
+      for (std::size_t d = 0; d < made.size(); ++d) sets.unite(made[d].index(), read[d].index());
+    }
+  }
+  std::vector<std::size_t> numbers;
+  for (std::size_t label = 0; label < graph.labels().size(); ++label) numbers.push_back(sets.find(label));
+  return numbers;
 }
 
 // The stored operand of a product in which every label that both operands have is summed; kNoOperand if there is none.
@@ -108,7 +151,91 @@ std::vector<LabelPartition> cut_named_labels(const EinGraph& graph, const std::v
     auto& partition = out.emplace_back();
     if (vertex.is_input()) continue;
     const auto order = in_order_of_cutting(vertex.einsum, graph.labels(), places);
+    partition = cut_in_order(vertex.einsum, graph.labels(), without_limit(order), p);
+  }
+  return out;
+}
+
+std::vector<LabelPartition> cut_first(const EinGraph& graph, const FirstCuts& first, std::int64_t p) {
+  std::vector<LabelPartition> out;
+  for (const auto& vertex : graph.vertices()) {
+    auto& partition = out.emplace_back();
+    if (vertex.is_input()) continue;
+    const auto all = results_labels_first(vertex.einsum);
+    std::vector<LabelCut> order;
+    for (const auto label : all)
+      if (first.at(label.index()) > 1) order.push_back({label, first[label.index()]});
+    for (const auto& cut : without_limit(all)) order.push_back(cut);
     partition = cut_in_order(vertex.einsum, graph.labels(), order, p);
+  }
+  return out;
+}
+
+std::vector<LabelPartition> cut_differently(const EinGraph& graph, std::vector<LabelPartition> partitions,
+                                            const Labels& labels, std::int64_t parts, std::int64_t p) {
+  CHECK(partitions.size() == graph.size(), "every vertex has a vector before it gets another");
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& vertex = graph.vertex(VertexId(v));
+    if (vertex.is_input()) continue;
+    const auto all = results_labels_first(vertex.einsum);
+    std::vector<LabelCut> order;
+    for (const auto label : all)
+      if (contains(labels, label)) order.push_back({label, parts});
+    if (order.empty()) continue;
+    Labels others;
+    for (const auto label : all)
+      if (!contains(labels, label)) others.push_back(label);
+    for (const auto label : others) order.push_back({label, partitions[v].of(label)});
+    for (const auto& cut : without_limit(others)) order.push_back(cut);
+    for (const auto& cut : without_limit(all)) order.push_back(cut);
+    partitions[v] = cut_in_order(vertex.einsum, graph.labels(), order, p);
+  }
+  return partitions;
+}
+
+std::vector<Labels> components_of_labels(const EinGraph& graph) {
+  const auto numbers = component_numbers(graph);
+  struct Component {
+    Labels labels;
+    std::size_t uses = 0;  // by vertices
+  };
+  std::map<std::size_t, Component> found;
+  for (const auto& vertex : graph.vertices()) {
+    if (vertex.is_input()) continue;
+    for (const auto label : vertex.einsum.labels()) {
+      if (graph.labels().extent(label) <= 1 || is_whole(vertex.einsum, label)) continue;
+      auto& component = found[numbers[label.index()]];
+      append_distinct(component.labels, {label});
+      ++component.uses;
+    }
+  }
+  std::vector<Component> often;
+  for (auto& [number, component] : found) often.push_back(std::move(component));
+  std::stable_sort(often.begin(), often.end(), [](const auto& a, const auto& b) { return a.uses > b.uses; });
+  std::vector<Labels> out;
+  for (auto& component : often) out.push_back(std::move(component.labels));
+  return out;
+}
+
+std::vector<FirstCuts> stored_cuts_of_labels(const EinGraph& graph, std::int64_t p) {
+  const auto numbers = component_numbers(graph);
+  std::vector<FirstCuts> out;
+  std::set<FirstCuts> known;
+  for (const auto& vertex : graph.vertices()) {
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+      const auto& stored = graph.vertex(vertex.inputs[n]).stored;
+      if (!stored) continue;
+      FirstCuts of_components(numbers.size(), 1);
+      const auto& read = vertex.einsum.inputs[n];
+      for (std::size_t d = 0; d < read.size(); ++d) {
+        auto& parts = of_components[numbers[read[d].index()]];
+        parts = std::max(parts, floor_power_of_two(std::min(p, stored->grid.partition()[d])));
+      }
+      FirstCuts cuts;
+      for (const auto number : numbers) cuts.push_back(of_components[number]);
+      const bool is_cut = std::any_of(cuts.begin(), cuts.end(), [](std::int64_t parts) { return parts > 1; });
+      if (is_cut && known.insert(cuts).second) out.push_back(std::move(cuts));
+    }
   }
   return out;
 }

@@ -204,6 +204,11 @@ std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<
   return partitions;
 }
 
+std::vector<LabelPartition> fitted(const EinGraph& graph, std::vector<LabelPartition> partitions,
+                                   const DecompositionOptions& options) {
+  return fitted_to_chains(graph, fitted_to_slices(graph, fitted_to_cells(graph, std::move(partitions))), options);
+}
+
 std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const FusedChain& chain,
                                                  const std::vector<LabelPartition>& partitions) {
   if (is_in_slices(graph, chain)) return std::nullopt;

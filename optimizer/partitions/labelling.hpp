@@ -74,6 +74,10 @@ std::vector<LabelPartition> fitted_to_cells(const EinGraph& graph, std::vector<L
 std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions,
                                              const DecompositionOptions& options);
 
+/// All three: vectors that a rule gives, as the graph can have them.
+std::vector<LabelPartition> fitted(const EinGraph& graph, std::vector<LabelPartition> partitions,
+                                   const DecompositionOptions& options);
+
 /// The common partition vector of a chain over all its labels; nullopt unless its vertices agree and cut only rows.
 std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const FusedChain& chain,
                                                  const std::vector<LabelPartition>& partitions);

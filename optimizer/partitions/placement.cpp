@@ -1,13 +1,13 @@
 #include "optimizer/partitions/placement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <numeric>
 #include <utility>
 
 #include "optimizer/partitions/viable.hpp"
-#include "tensor/tile_placement.hpp"
 
 namespace eindb {
 namespace {
@@ -85,19 +85,21 @@ struct Unit {
   std::vector<Input> inputs;
   Labels output;
   Labels aggregated;
+  DType partial_type;  // of results that are still to be combined
   LabelPartition partition;
   std::vector<VertexId> inside;  // the chain's vertices except its result
 };
 
 Unit unit_of(const Vertex& vertex, const LabelPartition& partition) {
-  Unit unit{{}, vertex.einsum.output, vertex.einsum.aggregated, partition, {}};
+  Unit unit{{}, vertex.einsum.output, vertex.einsum.aggregated, vertex.compute_dtype, partition, {}};
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
     unit.inputs.push_back({vertex.inputs[n], vertex.einsum.inputs[n]});
   return unit;
 }
 
 Unit unit_of(const EinGraph& graph, const FusedChain& chain, const LabelPartition& partition) {
-  Unit unit{{}, graph.vertex(chain.result).einsum.output, {}, partition, {}};
+  const auto& last = graph.vertex(chain.result);
+  Unit unit{{}, last.einsum.output, {}, last.compute_dtype, partition, {}};
   for (const auto label : partition.labels)
     if (!contains(unit.output, label)) unit.aggregated.push_back(label);
   for (const auto id : chain.body) {
@@ -110,28 +112,40 @@ Unit unit_of(const EinGraph& graph, const FusedChain& chain, const LabelPartitio
   return unit;
 }
 
-// The assumed layout of a stored tensor.
-MeshCuts stored_cuts(const TileGrid& grid, int mesh_axes) {
-  MeshCuts out;
-  out.extents = grid.shape().extents();
-  out.axes = axes_between_tiles(grid.partition(), mesh_axes);
-  int next = 0;
-  for (const auto& axes : out.axes) next += static_cast<int>(axes.size());
-  for (std::size_t d = 0; d < out.extents.size(); ++d) {
-    const auto times = log2_of(floor_power_of_two(out.extents[d]));
-    while (next < mesh_axes && static_cast<int>(out.axes[d].size()) < times) out.axes[d].push_back(next++);
+// The layout that is most like the place of a stored tensor: an axis cuts the dimension along which it separates the
+// boxes of the first workers. The major axis separates them furthest.
+MeshCuts cuts_like(const HeldParts& parts, const Shape& shape, int mesh_axes) {
+  MeshCuts out{shape.extents(), LabelAxes(shape.rank())};
+  if (parts.held(0).empty()) return out;
+  const auto& first = parts.held(0).front();
+  std::vector<std::vector<std::pair<std::int64_t, int>>> found(shape.rank());  // negative distances, and axes
+  for (int axis = 0; axis < mesh_axes; ++axis) {
+    const auto& other = parts.held(std::size_t{1} << axis);
+    if (other.empty()) continue;
+    for (std::size_t d = 0; d < shape.rank(); ++d) {
+      const auto distance = other.front()[d].begin - first[d].begin;
+      if (distance <= 0) continue;
+      found[d].emplace_back(-distance, axis);
+      break;
+    }
+  }
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    std::sort(found[d].begin(), found[d].end());
+    for (const auto& [distance, axis] : found[d])
+      if (static_cast<int>(out.axes[d].size()) < cuts_of(shape[d])) out.axes[d].push_back(axis);
   }
   return out;
 }
 
 class Placer {
  public:
-  Placer(const EinGraph& graph, const Labelling& labelling, int mesh_axes, KnownCalls& known)
+  Placer(const EinGraph& graph, const Labelling& labelling, const InputPlaces& inputs, KnownCalls& known)
       : graph_(graph),
         labelling_(labelling),
+        inputs_(inputs),
         known_(known),
-        mesh_axes_(mesh_axes),
-        workers_(std::size_t{1} << mesh_axes),
+        mesh_axes_(cuts_of(inputs.workers())),
+        workers_(std::size_t{1} << mesh_axes_),
         readers_(graph.size()) {
     std::vector<LabelPartition> partitions;
     for (const auto& vertex : labelling.vertices) partitions.push_back(vertex.partition);
@@ -158,7 +172,7 @@ class Placer {
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const auto& vertex = graph_.vertex(VertexId(v));
       const auto chain = chains_.find(VertexId(v));
-      if (vertex.is_input()) placed_[v].result = stored_cuts(vertex.stored->grid, mesh_axes_);
+      if (vertex.is_input()) placed_[v].result = cuts_like(inputs_.parts_of(VertexId(v)), vertex.bound, mesh_axes_);
       else if (chain != chains_.end()) place_unit(VertexId(v), chain->second);
       else if (!is_inside_chain(VertexId(v)))
         place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
@@ -167,6 +181,8 @@ class Placer {
     for (const auto& placed : placed_) {
       sum.received += placed.cost.received;
       sum.most_received += placed.cost.most_received;
+      sum.bytes += placed.cost.bytes;
+      sum.most_bytes += placed.cost.most_bytes;
     }
     return sum;
   }
@@ -218,7 +234,17 @@ class Placer {
     return out;
   }
 
-  // Elements that workers receive for the calls of a unit and, if `result` is not null, for its result.
+  // Elements of a worker's part of `wanted` that it does not have.
+  double lacking(VertexId input, const MeshCuts& wanted, std::size_t worker) const {
+    if (!graph_.vertex(input).is_input()) return missing(wanted, type_of(input), worker);
+    if (!holds_anything(wanted, worker)) return 0;
+    IndexBox box;
+    for (std::size_t d = 0; d < wanted.extents.size(); ++d)
+      box.push_back(held(wanted.extents[d], wanted.axes[d], worker));
+    return inputs_.parts_of(input).missing(box, worker);
+  }
+
+  // What workers receive for the calls of a unit and, if `result` is not null, for its result.
   PlacementCost cost_of(const Unit& unit, const MeshCuts& calls, const MeshCuts* result) const {
     std::vector<MeshCuts> wanted;
     for (const auto& input : unit.inputs) wanted.push_back(projected(unit.partition.labels, calls, input.labels));
@@ -229,14 +255,22 @@ class Placer {
     PlacementCost cost;
     for (std::size_t worker = 0; worker < workers_; ++worker) {
       double received = 0;
+      double bytes = 0;
+      const auto add = [&](double elements, DType type) {
+        received += elements;
+        bytes += elements * static_cast<double>(size_of(type));
+      };
       for (std::size_t n = 0; n < wanted.size(); ++n)
-        received += missing(wanted[n], type_of(unit.inputs[n].vertex), worker);
+        add(lacking(unit.inputs[n].vertex, wanted[n], worker), graph_.vertex(unit.inputs[n].vertex).dtype);
       // A worker receives all partial results of a cell that it has not computed, and all but its own otherwise.
       if (result != nullptr && partial > 1)
-        received += partial * missing(*result, own, worker) +
-                    (partial - 1) * (elements_held(*result, worker) - missing(*result, own, worker));
+        add(partial * missing(*result, own, worker) +
+                (partial - 1) * (elements_held(*result, worker) - missing(*result, own, worker)),
+            unit.partial_type);
       cost.received += received;
       cost.most_received = std::max(cost.most_received, received);
+      cost.bytes += bytes;
+      cost.most_bytes = std::max(cost.most_bytes, bytes);
     }
     return cost;
   }
@@ -268,7 +302,13 @@ class Placer {
     add(unit.partition.parts);
     add_labels(unit.output);
     for (const auto& input : unit.inputs) {
+      const auto& vertex = graph_.vertex(input.vertex);
       add_labels(input.labels);
+      add(std::array{static_cast<std::int64_t>(vertex.dtype), static_cast<std::int64_t>(vertex.is_input())});
+      if (vertex.is_input()) {
+        key.push_back(static_cast<std::int64_t>(inputs_.number_of(input.vertex)));
+        continue;
+      }
       for (const auto& axes : type_of(input.vertex).axes) add(axes);
       add(type_of(input.vertex).first_only);
     }
@@ -280,7 +320,7 @@ class Placer {
     auto cost = cost_of(unit, best, nullptr);
     const auto consider = [&](MeshCuts calls) {
       const auto other = cost_of(unit, calls, nullptr);
-      if (std::pair(other.received, other.most_received) >= std::pair(cost.received, cost.most_received)) return;
+      if (std::pair(other.bytes, other.most_bytes) >= std::pair(cost.bytes, cost.most_bytes)) return;
       best = std::move(calls);
       cost = other;
     };
@@ -421,6 +461,7 @@ class Placer {
 
   const EinGraph& graph_;
   const Labelling& labelling_;
+  const InputPlaces& inputs_;
   KnownCalls& known_;
   const int mesh_axes_;
   const std::size_t workers_;
@@ -431,14 +472,18 @@ class Placer {
 
 }  // namespace
 
-Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers) {
+Placement place(const EinGraph& graph, const Labelling& labelling, const InputPlaces& inputs) {
   KnownCalls known;
-  return Placer(graph, labelling, cuts_of(workers), known).run();
+  return Placer(graph, labelling, inputs, known).run();
 }
 
-PlacementCost placement_cost(const EinGraph& graph, const Labelling& labelling, std::int64_t workers,
+Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers) {
+  return place(graph, labelling, InputPlaces(graph, workers));
+}
+
+PlacementCost placement_cost(const EinGraph& graph, const Labelling& labelling, const InputPlaces& inputs,
                              KnownCalls& known) {
-  return Placer(graph, labelling, cuts_of(workers), known).cost();
+  return Placer(graph, labelling, inputs, known).cost();
 }
 
 }  // namespace eindb

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/partitions/input_places.hpp"
 #include "optimizer/partitions/labelling.hpp"
 #include "plan/distributed_type.hpp"
 
@@ -15,7 +16,7 @@ struct VertexPlacement {
   Labels labels;          ///< labels of the partition vector of the vertex or its chain; empty for inputs
   DistributedType calls;  ///< layout of the kernel calls over these labels, on Mesh::of_twos(mesh_axes)
   /// Layout of the result. Partial results along cut summed labels are reduced and scattered: the axes of these labels
-  /// cut the result, as far as possible.
+  /// cut the result, as far as possible. Of an input, the layout that is most like the place of its tiles.
   DistributedType result;
   /// Elements that workers receive: inputs of their kernel calls that they do not hold, and partial results of their
   /// part of the result.
@@ -23,15 +24,17 @@ struct VertexPlacement {
   double most_received = 0;  ///< by the busiest worker
 };
 
-/// Elements that workers receive.
+/// What workers receive.
 struct PlacementCost {
-  double received = 0;
+  double received = 0;       ///< elements
   double most_received = 0;  ///< sum over the vertices of the elements that the busiest worker receives
+  double bytes = 0;          ///< the same in bytes, of which placement makes the least
+  double most_bytes = 0;
 };
 
 struct Placement : PlacementCost {
   int mesh_axes = 0;
-  std::vector<VertexPlacement> vertices;  ///< entry n belongs to VertexId(n); inputs have an assumed layout
+  std::vector<VertexPlacement> vertices;  ///< entry n belongs to VertexId(n)
 };
 
 /// The axes of a mesh of twos that are given to kernel calls.
@@ -40,8 +43,9 @@ struct CallAxes {
   std::vector<int> first_only = {};    ///< as DistributedType::first_only()
 };
 
-/// A cache of the layouts of kernel calls, for one graph and one number of workers. Identical vertices, such as those
-/// of the layers of a model, and vertices that are placed again with the same vector and operands are searched once.
+/// A cache of the layouts of kernel calls, for one graph and the places of its inputs. Identical vertices, such as
+/// those of the layers of a model, and vertices that are placed again with the same vector and operands are searched
+/// once.
 class KnownCalls {
  public:
   /// A vertex's labels and vector, and the layout of its operands; these determine the layout of its calls.
@@ -58,15 +62,17 @@ class KnownCalls {
 };
 
 /// Lays a labelled graph out over the largest power of two of workers, without talking to any. The cuts of each vertex
-/// are assigned to axes so that workers receive the least. On meshes of a few axes all assignments are tried. On larger
-/// ones axes go first to labels along which they cut inputs already, the largest input first; the remaining axes go to
-/// labels of the result before summed labels. If there are more kernel calls than workers, a worker makes several with
-/// neighbouring keys; if there are fewer, some workers repeat the same calls, or make none if that saves transfers. The
-/// vertices of a fused chain (FusedChain) are placed together and receive nothing from each other. Stored tensors are
-/// assumed to be sharded over all workers, along the dimensions in which they are cut, then the first.
+/// are assigned to axes so that workers receive the least bytes. On meshes of a few axes all assignments are tried. On
+/// larger ones axes go first to labels along which they cut inputs already, the largest input first; the remaining axes
+/// go to labels of the result before summed labels. If there are more kernel calls than workers, a worker makes several
+/// with neighbouring keys; if there are fewer, some workers repeat the same calls, or make none if that saves
+/// transfers. The vertices of a fused chain (FusedChain) are placed together and receive nothing from each other. Of
+/// stored tensors workers receive the tiles that they do not hold.
+Placement place(const EinGraph& graph, const Labelling& labelling, const InputPlaces& inputs);
+/// The same with stored tensors that were newly written to so many workers.
 Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers);
 /// The cost of the same layout, with a cache, which it extends.
-PlacementCost placement_cost(const EinGraph& graph, const Labelling& labelling, std::int64_t workers,
+PlacementCost placement_cost(const EinGraph& graph, const Labelling& labelling, const InputPlaces& inputs,
                              KnownCalls& known);
 
 }  // namespace eindb

@@ -109,7 +109,8 @@ std::optional<Names> split(std::string_view list) {
 // The common vector of a chain is chosen after the vertices' vectors, which may then no longer be the cheapest; a rule
 // that cuts the chain's rows to begin with may cost less. Sqrt is no candidate, since it makes another number of calls.
 Labelling cheapest_beside_rules(const EinGraph& graph, Labelling best, const DecompositionOptions& options) {
-  for (const auto& rule : rules_of_labels(graph)) {
+  constexpr std::size_t kMostLabels = 12;
+  for (const auto& rule : rules_of_labels(graph, kMostLabels)) {
     try {
       auto by_rule = label(graph, rule, options);
       if (by_rule.total_cost < best.total_cost) best = std::move(by_rule);
@@ -142,8 +143,7 @@ Strategy parse_strategy(std::string_view text) {
                                      : "write " + name + "(label, label), with the labels that are to be cut");
 }
 
-std::vector<Strategy> rules_of_labels(const EinGraph& graph) {
-  constexpr std::size_t kMostRules = 12;
+std::vector<Strategy> rules_of_labels(const EinGraph& graph, std::size_t most_labels) {
   std::map<Label, std::size_t> uses;  // by vertices
   for (const auto& vertex : graph.vertices()) {
     if (vertex.is_input()) continue;
@@ -152,7 +152,7 @@ std::vector<Strategy> rules_of_labels(const EinGraph& graph) {
   }
   std::vector<std::pair<Label, std::size_t>> often(uses.begin(), uses.end());
   std::stable_sort(often.begin(), often.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (often.size() > kMostRules) often.resize(kMostRules);
+  if (often.size() > most_labels) often.resize(most_labels);
   std::vector<Strategy> rules;
   for (const auto& [label, count] : often)
     rules.push_back({Strategy::Kind::Data, {std::string(graph.labels().name(label))}});
@@ -180,9 +180,7 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   const auto& row = row_of(strategy.kind);
   auto names = strategy.labels;
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
-  auto partitions = fitted_to_cells(graph, row.choose(graph, names, options));
-  partitions = fitted_to_chains(graph, fitted_to_slices(graph, std::move(partitions)), options);
-  auto labelling = evaluate(graph, std::move(partitions), options);
+  auto labelling = evaluate(graph, fitted(graph, row.choose(graph, names, options), options), options);
   if (strategy.kind != Strategy::Kind::EinDecomp || graph.chains().empty()) return labelling;
   if (options.parallelism == 1) return labelling;  // all rules cut nothing
   return cheapest_beside_rules(graph, std::move(labelling), options);

@@ -12,7 +12,7 @@ namespace eindb {
 namespace {
 
 StrategyCosts costs_of(const Strategy& strategy, const Labelling& labelling) {
-  StrategyCosts out{.strategy = strategy, .not_applicable = "", .received = std::nullopt};
+  StrategyCosts out{.strategy = strategy, .not_applicable = "", .received = std::nullopt, .bytes = std::nullopt};
   out.fewest_calls = std::numeric_limits<double>::infinity();
   for (const auto& vertex : labelling.vertices) {
     out.cost_join += vertex.cost_join;
@@ -29,11 +29,20 @@ StrategyCosts costs_of(const Strategy& strategy, const Labelling& labelling) {
   return out;
 }
 
-StrategyCosts costs_for_workers(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options,
-                                std::int64_t workers) {
-  const auto labelling = label_for_workers(graph, strategy, options, workers);
-  auto out = costs_of(strategy, labelling);
-  out.received = place(graph, labelling, workers).received;
+// `costs` gives those of a strategy.
+template <class F>
+std::vector<StrategyCosts> costs_of_all(const Strategy& chosen, F&& costs) {
+  std::vector<StrategyCosts> out;
+  for (auto strategy : all_strategies()) {
+    if (strategy.kind == chosen.kind) strategy = chosen;
+    try {
+      out.push_back(costs(strategy));
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Label) throw;
+      out.push_back(
+          {.strategy = strategy, .not_applicable = e.message(), .received = std::nullopt, .bytes = std::nullopt});
+    }
+  }
   return out;
 }
 
@@ -41,18 +50,21 @@ StrategyCosts costs_for_workers(const EinGraph& graph, const Strategy& strategy,
 
 std::vector<StrategyCosts> compare_strategies(const EinGraph& graph, const Strategy& chosen,
                                               const DecompositionOptions& options, std::int64_t workers) {
-  std::vector<StrategyCosts> out;
-  for (auto strategy : all_strategies()) {
-    if (strategy.kind == chosen.kind) strategy = chosen;
-    try {
-      out.push_back(workers > 0 ? costs_for_workers(graph, strategy, options, workers)
-                                : costs_of(strategy, label(graph, strategy, options)));
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::Label) throw;
-      out.push_back({.strategy = strategy, .not_applicable = e.message(), .received = std::nullopt});
-    }
-  }
-  return out;
+  if (workers > 0) return compare_strategies(graph, chosen, options, InputPlaces(graph, workers));
+  return costs_of_all(chosen,
+                      [&](const Strategy& strategy) { return costs_of(strategy, label(graph, strategy, options)); });
+}
+
+std::vector<StrategyCosts> compare_strategies(const EinGraph& graph, const Strategy& chosen,
+                                              const DecompositionOptions& options, const InputPlaces& inputs,
+                                              const CountedBytes& count) {
+  return costs_of_all(chosen, [&](const Strategy& strategy) {
+    const auto labelling = label_for_workers(graph, strategy, options, inputs, count);
+    auto out = costs_of(strategy, labelling);
+    out.received = place(graph, labelling, inputs).received;
+    if (count) out.bytes = count(labelling);
+    return out;
+  });
 }
 
 }  // namespace eindb

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "optimizer/partitions/strategy.hpp"
+#include "optimizer/partitions/worker_choice.hpp"
 
 namespace eindb {
 
@@ -20,6 +21,7 @@ struct StrategyCosts {
   double fewest_calls = 0;  ///< kernel calls of the vertex with the fewest
   double most_calls = 0;
   std::optional<double> received;  ///< elements that workers receive from each other; set for a plan on workers
+  std::optional<double> bytes;     ///< that all ranks receive in all; set where these are counted
 };
 
 /// Costs of all strategies under one model (EXPLAIN (COMPARE)), EinDecomp first; the strategy of the kind of `chosen`
@@ -28,5 +30,9 @@ struct StrategyCosts {
 /// label(), except that a strategy whose labels do not occur is listed as not applicable.
 std::vector<StrategyCosts> compare_strategies(const EinGraph& graph, const Strategy& chosen,
                                               const DecompositionOptions& options, std::int64_t workers = 0);
+/// For workers that hold the tiles of stored tensors as `inputs` says, with the bytes of each whole plan by `count`.
+std::vector<StrategyCosts> compare_strategies(const EinGraph& graph, const Strategy& chosen,
+                                              const DecompositionOptions& options, const InputPlaces& inputs,
+                                              const CountedBytes& count = {});
 
 }  // namespace eindb

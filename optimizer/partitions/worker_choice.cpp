@@ -8,6 +8,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "optimizer/partitions/label_rules.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "optimizer/partitions/viable.hpp"
 #include "optimizer/partitions/wire_model.hpp"
@@ -17,6 +18,8 @@ namespace {
 
 // Limit on vertices times workers visited by all placements together: some tenths of a second.
 constexpr double kMostVisits = 1 << 19;
+// The time of counting the bytes of a whole plan, in placements.
+constexpr double kPlacementsPerCount = 8;
 constexpr std::size_t kMostVectorsInSlices = 64;
 
 std::vector<LabelPartition> partitions_of(const Labelling& labelling) {
@@ -29,26 +32,35 @@ using Group = std::vector<std::size_t>;  // of vertices
 
 class Choice {
  public:
-  Choice(const EinGraph& graph, const DecompositionOptions& options, std::int64_t workers)
+  Choice(const EinGraph& graph, const DecompositionOptions& options, const InputPlaces& inputs)
       : graph_(graph),
         options_(options),
-        workers_(workers),
+        inputs_(inputs),
         in_chain_(in_chains(graph)),
         groups_(groups_alike()),
-        visits_per_placement_(static_cast<double>(graph.size()) * static_cast<double>(workers)) {}
+        visits_per_placement_(static_cast<double>(graph.size()) * static_cast<double>(inputs.workers()) +
+                              inputs.boxes_read()) {}
 
   void consider(std::vector<LabelPartition> partitions) {
     if (!keeps_all_busy(partitions) || !is_new(partitions)) return;
     auto labelling = evaluate(graph_, std::move(partitions), options_);
-    const auto placed = placement_cost(graph_, labelling, workers_, known_);
+    const auto placed = placement_cost(graph_, labelling, inputs_, known_);
     visits_ += visits_per_placement_;
-    const std::tuple cost(placed.received, placed.most_received, labelling.total_cost);
+    const Cost cost(placed.bytes, placed.most_bytes, labelling.total_cost);
     if (!best_)
       for (const auto& vertex : labelling.vertices) least_calls_.push_back(vertex.partition.kernel_calls());
     if (best_ && cost >= cost_) return;
     best_ = std::move(labelling);
     cost_ = cost;
   }
+
+  // Considers the vectors that a rule gives. They are also counted in the end.
+  void consider_rule(const std::vector<LabelPartition>& partitions) {
+    if (keeps_all_busy(partitions)) of_rules_.push_back(partitions);
+    consider(partitions);
+  }
+
+  bool is_within_work() const { return visits_ + visits_per_placement_ <= kMostVisits; }
 
   // Tries the vectors of one layer of a model for all layers, for each layer in turn.
   void consider_layers_of(const std::vector<LabelPartition>& found) {
@@ -67,9 +79,10 @@ class Choice {
     }
   }
 
-  // Tries other vectors, first for the same vertex of all layers at a time, then for single vertices, until none
-  // improves.
-  void improve() {
+  // Tries other vectors, first for whole components of labels, then for the same vertex of all layers at a time, then
+  // for single vertices, until none improves.
+  void improve(const std::vector<Labels>& components) {
+    improve_components(components);
     improve(groups_);
     std::vector<Group> single;
     for (std::size_t v = 0; v < graph_.size(); ++v)
@@ -77,12 +90,29 @@ class Choice {
     improve(single);
   }
 
-  Labelling take() {
+  // With `count`, the best of those that rules gave and of the one found, by bytes counted exactly.
+  Labelling take(const CountedBytes& count) {
     CHECK(best_.has_value(), "the first labelling considered keeps all workers busy");
+    if (!count) return *std::move(best_);
+    auto least = count(*best_);
+    std::set<std::vector<std::vector<std::int64_t>>> counted{vectors_of(partitions_of(*best_))};
+    double visits = 0;
+    for (auto& partitions : of_rules_) {
+      if (visits > kMostVisits) break;
+      if (!counted.insert(vectors_of(partitions)).second) continue;
+      visits += kPlacementsPerCount * visits_per_placement_;
+      auto other = evaluate(graph_, std::move(partitions), options_);
+      const auto bytes = count(other);
+      if (bytes >= least) continue;
+      least = bytes;
+      best_ = std::move(other);
+    }
     return *std::move(best_);
   }
 
  private:
+  using Cost = std::tuple<double, double, double>;
+
   // Fewer kernel calls move less, and one worker alone moves nothing. So a candidate must make as many calls at every
   // vertex as the first labelling, EinDecomp's.
   bool keeps_all_busy(const std::vector<LabelPartition>& partitions) const {
@@ -94,12 +124,14 @@ class Choice {
 
   // Several rules may give the same vectors.
   bool is_new(const std::vector<LabelPartition>& partitions) {
-    std::vector<std::vector<std::int64_t>> vectors;
-    for (const auto& partition : partitions) vectors.push_back(partition.parts);
-    return considered_.insert(std::move(vectors)).second;
+    return considered_.insert(vectors_of(partitions)).second;
   }
 
-  bool is_within_work() const { return visits_ + visits_per_placement_ <= kMostVisits; }
+  static std::vector<std::vector<std::int64_t>> vectors_of(const std::vector<LabelPartition>& partitions) {
+    std::vector<std::vector<std::int64_t>> vectors;
+    for (const auto& partition : partitions) vectors.push_back(partition.parts);
+    return vectors;
+  }
 
   static std::vector<bool> in_chains(const EinGraph& graph) {
     std::vector<bool> in_chain(graph.size(), false);
@@ -121,6 +153,21 @@ class Choice {
     std::vector<Group> out;
     for (auto& [labels, group] : groups) out.push_back(std::move(group));
     return out;
+  }
+
+  // Vectors of sliced vertices are multiples of their slices, which rules of labels do not know of.
+  void improve_components(const std::vector<Labels>& components) {
+    if (!graph_.sliced().empty()) return;
+    for (bool improved = true; improved && is_within_work();) {
+      const auto before = cost_;
+      for (const auto& component : components) {
+        for (std::int64_t parts = 1; parts <= options_.parallelism && is_within_work(); parts *= 2)
+          consider(fitted(graph_,
+                          cut_differently(graph_, partitions_of(*best_), component, parts, options_.parallelism),
+                          options_));
+      }
+      improved = cost_ < before;
+    }
   }
 
   void improve(const std::vector<Group>& groups) {
@@ -148,7 +195,7 @@ class Choice {
 
   const EinGraph& graph_;
   const DecompositionOptions& options_;
-  const std::int64_t workers_;
+  const InputPlaces& inputs_;
   const std::vector<bool> in_chain_;  // of each vertex
   const std::vector<Group> groups_;
   const double visits_per_placement_;
@@ -156,37 +203,59 @@ class Choice {
   KnownCalls known_;
   std::set<std::vector<std::vector<std::int64_t>>> considered_;
   std::vector<std::int64_t> least_calls_;  // of each vertex
+  std::vector<std::vector<LabelPartition>> of_rules_;
   std::optional<Labelling> best_;
-  std::tuple<double, double, double> cost_;
+  Cost cost_;
 };
 
-}  // namespace
-
-Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options,
-                            std::int64_t workers) {
-  if (strategy.kind != Strategy::Kind::EinDecomp) return label(graph, strategy, options);
-  Choice choice(graph, options, workers);
-  const WireModel wire(floor_power_of_two(workers));
-  auto by_wire = options;
-  by_wire.model = &wire;
-  const auto received_least = partitions_of(label(graph, strategy, by_wire));
-  const auto moved_least = partitions_of(label(graph, strategy, options));
-  choice.consider(received_least);
-  choice.consider(moved_least);
+// The vectors of all strategies and rules by names of labels that apply to the graph.
+void consider_strategies(const EinGraph& graph, const DecompositionOptions& options, Choice& choice) {
   auto others = all_strategies();
-  for (auto& rule : rules_of_labels(graph)) others.push_back(std::move(rule));
+  for (auto& rule : rules_of_labels(graph, graph.labels().size())) others.push_back(std::move(rule));
   for (const auto& other : others) {
-    if (other.kind == strategy.kind) continue;
+    if (other.kind == Strategy::Kind::EinDecomp || !choice.is_within_work()) continue;
     try {
-      choice.consider(partitions_of(label(graph, other, options)));
+      choice.consider_rule(partitions_of(label(graph, other, options)));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Label) throw;  // the strategy does not apply to this graph
     }
   }
+}
+
+}  // namespace
+
+Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options,
+                            const InputPlaces& inputs, const CountedBytes& count, const Labelling* known) {
+  if (strategy.kind != Strategy::Kind::EinDecomp) return label(graph, strategy, options);
+  Choice choice(graph, options, inputs);
+  const WireModel wire(floor_power_of_two(inputs.workers()));
+  auto by_wire = options;
+  by_wire.model = &wire;
+  const auto received_least = partitions_of(label(graph, strategy, by_wire));
+  const auto moved_least = partitions_of(label(graph, strategy, options));
+  choice.consider_rule(received_least);
+  choice.consider_rule(moved_least);
+  if (known != nullptr) choice.consider_rule(partitions_of(*known));
+  consider_strategies(graph, options, choice);
+  const auto components = components_of_labels(graph);
+  auto first_cuts = stored_cuts_of_labels(graph, options.parallelism);
+  first_cuts.emplace_back(graph.labels().size(), 1);
+  for (const auto& component : components) {
+    auto& cuts = first_cuts.emplace_back(graph.labels().size(), 1);
+    for (const auto label : component) cuts[label.index()] = options.parallelism;
+  }
+  for (const auto& cuts : first_cuts)
+    if (choice.is_within_work())
+      choice.consider_rule(fitted(graph, cut_first(graph, cuts, options.parallelism), options));
   choice.consider_layers_of(received_least);
   choice.consider_layers_of(moved_least);
-  choice.improve();
-  return choice.take();
+  choice.improve(components);
+  return choice.take(count);
+}
+
+Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options,
+                            std::int64_t workers) {
+  return label_for_workers(graph, strategy, options, InputPlaces(graph, workers));
 }
 
 }  // namespace eindb

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "engine/query/distributed_query.hpp"
@@ -136,6 +137,7 @@ TEST_F(ClusterPlanTest, SettingsAndPartitionsMakeOtherPlans) {
   expect_miss();
   expect_hit();
   run("ALTER TENSOR A REPLICAS 1");
+  expect_miss();  // tiles lie elsewhere
   expect_hit();
   run("SET plan_cache_size = 0");
   EXPECT_EQ(run_query().profile.source, PlanSource::Uncached);
@@ -158,6 +160,38 @@ TEST_F(ClusterPlanTest, TilesThatAnyoneWritesAreLookedForAnew) {
   EXPECT_EQ(run_query().sum, 6 * first.sum);
   run("INSERT INTO TENSOR B VALUES (0, 0, 0)");
   EXPECT_EQ(run_query().sum, 6 * first.sum);
+}
+
+// The product of activations that are cut by rows with weights: what is received is the result, by the coordinator, if
+// every worker has all weights, and the weights as well if not. COMPARE tells them apart, too.
+TEST(ClusterPlans, WhereTilesLieDecides) {
+  ScratchDirectory scratch;
+  runner::LineLog log;
+  runner::LocalCluster cluster(scratch.file("workers"), 4, log);
+  SessionOptions options;
+  options.cluster = {std::shared_ptr<void>(), &cluster.cluster()};
+  Session session(scratch.file("a.db"), options);
+  cluster.wait_for_workers();
+  session.execute("CREATE TENSOR X PARTITION (4, 1) AS EINSUM X[i 400, j 400] = i + j");
+  session.execute("CREATE TENSOR W PARTITION (2, 2) REPLICAS 4 AS EINSUM W[j 400, k 400] = j * k");
+  const auto explained = [&] {
+    auto result = session.execute("EXPLAIN (COMPARE, FORMAT json) EINSUM Y[b,o] = SUM(X[b,c] * W[c,o])");
+    std::string text;
+    Row row;
+    while (result.rows->next(row)) text += std::get<std::string>(row.at(0));
+    return nlohmann::json::parse(text);
+  };
+  const auto copied = explained();
+  EXPECT_EQ(copied["bytes_received"], 400 * 400 * 8);
+  EXPECT_EQ(copied["strategies"][0]["bytes_received"], 400 * 400 * 8);
+  session.execute("ALTER TENSOR W REPLICAS 1");
+  const auto apart = explained();
+  EXPECT_GT(apart["bytes_received"], 2 * 400 * 400 * 8);
+  EXPECT_EQ(apart["strategies"][0]["bytes_received"], apart["bytes_received"]);
+  for (const auto& row : apart["strategies"]) {
+    const auto received = row.value("bytes_received", apart["bytes_received"].get<double>());
+    EXPECT_LE(apart["bytes_received"], received) << row["strategy"];
+  }
 }
 
 TEST_F(ClusterPlanTest, WhatIsKeptCountsAsPlansDo) {

@@ -30,8 +30,8 @@ TEST(Placement, WhatIsCutAlikeStays) {
   EXPECT_EQ(p.vertices[0].result.to_string(), "[2{x1,x0}8, 8]");
   EXPECT_EQ(p.vertices[2].result.to_string(), "[2{x1,x0}8, 8]");
   EXPECT_EQ(p.vertices[3].result.to_string(), "[2{x1,x0}8, 8]");
-  // X is already in place; all workers want the whole of Y, and each has a quarter.
-  EXPECT_EQ(p.received, 4 * 48);
+  // X is already in place; all workers want the whole of Y, and the first has it.
+  EXPECT_EQ(p.received, 3 * 64);
 }
 
 TEST(Placement, CountsWhatEachWorkerLacks) {
@@ -46,8 +46,9 @@ TEST(Placement, PartialResultsAreReducedAndScattered) {
   const auto p = SquaredProduct().placed({1, 4, 1}, {4, 1}, 4);
   // The result is cut as the reader wants it, although the other dimension comes first.
   EXPECT_EQ(p.vertices[2].result.to_string(), "[2{x1,x0}8, 8]");
-  // X[i,j]: 8 x 2 wanted, 2 x 2 present; Y is in place; of 2 x 8 of the result, three partial results of others.
-  EXPECT_EQ(p.vertices[2].received, 4 * 12 + 4 * 3 * 16);
+  // X[i,j]: 8 x 2 wanted, 2 x 2 present; Y lies at the first worker, and 2 x 8 of it is wanted by each; of 2 x 8 of the
+  // result, three partial results of others.
+  EXPECT_EQ(p.vertices[2].received, 4 * 12 + 3 * 16 + 4 * 3 * 16);
   EXPECT_EQ(p.vertices[3].received, 0);
 }
 

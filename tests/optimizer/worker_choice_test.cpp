@@ -3,14 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <set>
 
 #include "common/error.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/partitions/placement.hpp"
+#include "optimizer/partitions/viable.hpp"
 #include "optimizer/partitions/wire_model.hpp"
+#include "optimizer/rank_planner.hpp"
 #include "optimizer/rewrites/chain_fusion.hpp"
+#include "plan/tile_moves.hpp"
+#include "tensor/tile_placement.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 #include "tests/optimizer/random_graph.hpp"
 
@@ -130,6 +135,168 @@ TEST(WorkerChoice, NamesOfLabelsDecideNothing) {
       std::shuffle(names.begin(), names.end(), random);
     }
     EXPECT_EQ(received.size(), 1U) << workers << " workers: from " << *received.begin() << " to " << *received.rbegin();
+  }
+}
+
+// A graph whose tensors lie somewhere, and the bytes that ranks receive by a plan for it.
+class PlacedGraph {
+ public:
+  PlacedGraph(EinGraph graph, InputHolders holders, std::int64_t workers)
+      : graph_(std::move(graph)),
+        holders_(std::move(holders)),
+        inputs_(graph_, holders_, workers),
+        options_{floor_power_of_two(workers), false, {}} {}
+
+  double bytes(const Labelling& labelling) const {
+    const auto workers = static_cast<std::size_t>(inputs_.workers());
+    const ClusterShape cluster{.ranks = workers + 1,
+                               .coordinator = static_cast<Rank>(workers),
+                               .computing = inputs_.workers(),
+                               .redistribution = ExchangeWay::Pieces};
+    std::vector<DistributedResult> results;
+    for (const auto id : graph_.outputs())
+      results.push_back({TileGrid(graph_.vertex(id).bound, Partition(graph_.vertex(id).bound.rank(), 1)), false});
+    const auto plan = plan_for_ranks(graph_, labelling, place(graph_, labelling, inputs_), cluster, results);
+    std::vector<TileHolders> lists(plan.holder_lists);
+    for (const auto& step : plan.steps)
+      if (const auto* scan = std::get_if<ScanStep>(&step.op)) lists[scan->holders] = holders_[step.vertex.index()];
+    double sum = 0;
+    for (std::size_t n = 0; n < plan.steps.size(); ++n)
+      for (const auto received : bytes_received(plan, StepId(n), lists)) sum += received;
+    return sum;
+  }
+
+  Labelling chosen() const {
+    return label_for_workers(graph_, {}, options_, inputs_, [this](const Labelling& l) { return bytes(l); });
+  }
+  Labelling by(const Strategy& strategy) const { return label(graph_, strategy, options_); }
+  double received_by_model(const Labelling& labelling) const { return place(graph_, labelling, inputs_).bytes; }
+  const EinGraph& graph() const { return graph_; }
+
+ private:
+  EinGraph graph_;
+  InputHolders holders_;
+  InputPlaces inputs_;
+  DecompositionOptions options_;
+};
+
+// Any holders: as newly written with replicas, all at the coordinator, or each tile at some ranks, or at none.
+TileHolders random_holders(const TileGrid& grid, std::size_t workers, std::mt19937& random) {
+  const auto pick = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  const auto way = pick(4);
+  if (way == 0) return TilePlacement(grid, workers, 1 + pick(workers)).all();
+  TileHolders out;
+  const auto most = 1 + pick(workers);
+  for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
+    std::set<Rank> ranks;
+    if (way == 1) ranks.insert(static_cast<Rank>(workers));
+    else if (way == 2 || pick(4) > 0)
+      for (std::size_t n = 0; n < most; ++n) ranks.insert(static_cast<Rank>(pick(workers)));
+    out.ranks.insert(out.ranks.end(), ranks.begin(), ranks.end());
+    out.begin.push_back(static_cast<std::uint32_t>(out.ranks.size()));
+  }
+  return out;
+}
+
+PlacedGraph random_placed_graph(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto workers = std::array<std::int64_t, 5>{2, 3, 4, 6, 8}[seed % 5];
+  auto graph = testing::random_dag(seed, 5);
+  InputHolders holders(graph.size());
+  for (std::size_t v = 0; v < graph.size(); ++v)
+    if (const auto& stored = graph.vertex(VertexId(v)).stored)
+      holders[v] = random_holders(stored->grid, static_cast<std::size_t>(workers), random);
+  return {std::move(graph), std::move(holders), workers};
+}
+
+TEST(WorkerChoice, NoStrategyReceivesFewerBytesWhereverTilesLie) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    const auto placed = random_placed_graph(seed);
+    const auto chosen = placed.bytes(placed.chosen());
+    const auto eindecomp = placed.by({});
+    auto others = all_strategies();
+    for (auto& rule : rules_of_labels(placed.graph(), placed.graph().labels().size()))
+      others.push_back(std::move(rule));
+    for (const auto& strategy : others) {
+      try {
+        const auto other = placed.by(strategy);
+        if (leaves_workers_idle(other, eindecomp)) continue;
+        EXPECT_LE(chosen, placed.bytes(other)) << "seed " << seed << ", " << strategy.to_string();
+      } catch (const Error&) {  // the strategy does not apply to this graph
+      }
+    }
+  }
+}
+
+// What placement predicts is what a plan counts, but for the way of results to the coordinator, operands that are read
+// twice, and outputs that another vertex reads.
+TEST(WorkerChoice, PlacementCountsTheBytesThatAPlanReceives) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    GraphBuilder b;
+    const auto l = b.labels("ijk", 12);
+    const auto x = b.input("X", {12, 12}, {3, 2});
+    const auto y = b.input("Y", {12, 12}, {1, 4}, DType::Float32);
+    const auto z = b.contraction("Z", {{x, {l[0], l[1]}}, {y, {l[1], l[2]}}}, {l[0], l[2]});
+    InputHolders holders(b.graph.size());
+    for (const auto input : {x, y})
+      holders[input.index()] = random_holders(b.graph.vertex(input).stored->grid, 4, random);
+    const PlacedGraph placed(b.graph, holders, 4);
+    const auto chosen = placed.chosen();
+    EXPECT_EQ(placed.received_by_model(chosen) + 12 * 12 * 8, placed.bytes(chosen)) << "seed " << seed;
+    EXPECT_EQ(chosen.vertices[z.index()].partition.kernel_calls(), 4);
+  }
+}
+
+// The product of activations that are cut by rows with weights of which every worker has a copy moves nothing.
+TEST(WorkerChoice, CopiesAreReadWhereTheyLie) {
+  GraphBuilder b;
+  const auto l = b.labels("ijk", 64);
+  const auto x = b.input("X", {64, 64}, {4, 1});
+  const auto w = b.input("W", {64, 64}, {2, 2});
+  b.contraction("Z", {{x, {l[0], l[1]}}, {w, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto received = [&](std::size_t replicas) {
+    const InputHolders holders{TilePlacement(b.graph.vertex(x).stored->grid, 4, 1).all(),
+                               TilePlacement(b.graph.vertex(w).stored->grid, 4, replicas).all(),
+                               {}};
+    const PlacedGraph placed(b.graph, holders, 4);
+    return placed.bytes(placed.chosen()) - 64 * 64 * 8;  // the result's way to the coordinator
+  };
+  EXPECT_EQ(received(4), 0);
+  EXPECT_GT(received(1), 0);
+}
+
+// Names at random from a few, so that labels of different vertices often have one in common.
+EinGraph renamed(EinGraph graph, std::mt19937& random) {
+  const std::vector<std::string> names{"b", "s", "h", "i", "row", "f"};
+  LabelTable table;
+  std::vector<std::string> given(graph.labels().size());
+  for (std::size_t label = 0; label < given.size(); ++label) {
+    std::set<std::string> beside;
+    for (const auto& vertex : graph.vertices()) {
+      if (vertex.is_input() || !contains(vertex.einsum.labels(), Label(label))) continue;
+      for (const auto other : vertex.einsum.labels()) beside.insert(given[other.index()]);
+    }
+    do given[label] = names[random() % names.size()] + (random() % 3 == 0 ? std::to_string(random() % 3) : "");
+    while (beside.contains(given[label]));
+    table.add(given[label], graph.labels().extent(Label(label)));
+  }
+  graph.labels() = std::move(table);
+  return graph;
+}
+
+TEST(WorkerChoice, ChoicesAreInvariantUnderRandomRenaming) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const auto graph = testing::random_dag(seed, 6);
+    const std::int64_t workers = std::int64_t{2} << (seed % 4);
+    std::set<double> received;
+    for (int n = 0; n < 6; ++n) {
+      const auto named = renamed(graph, random);
+      received.insert(place(named, label_for_workers(named, {}, {workers, false, {}}, workers), workers).bytes);
+    }
+    EXPECT_EQ(received.size(), 1U) << "seed " << seed << ", " << workers << " workers: from " << *received.begin()
+                                   << " to " << *received.rbegin();
   }
 }
 

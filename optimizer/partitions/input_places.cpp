@@ -1,0 +1,155 @@
+#include "optimizer/partitions/input_places.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "common/check.hpp"
+#include "optimizer/partitions/viable.hpp"
+#include "tensor/tile_placement.hpp"
+
+namespace eindb {
+namespace {
+
+// A box of tiles: for each dimension the first and the number.
+using TileBox = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+// Joins boxes that are neighbours along dimension d and agree in all others.
+std::vector<TileBox> joined_along(std::size_t d, std::vector<TileBox> boxes) {
+  const auto place_apart_from_d = [d](const TileBox& box) {
+    auto key = box;
+    key.erase(key.begin() + static_cast<std::ptrdiff_t>(d));
+    key.push_back(box[d]);
+    return key;
+  };
+  std::sort(boxes.begin(), boxes.end(),
+            [&](const auto& a, const auto& b) { return place_apart_from_d(a) < place_apart_from_d(b); });
+  std::vector<TileBox> joined;
+  for (auto& box : boxes) {
+    if (!joined.empty()) {
+      auto next = joined.back();
+      next[d].first += next[d].second;
+      next[d].second = box[d].second;
+      if (next == box) {
+        joined.back()[d].second += box[d].second;
+        continue;
+      }
+    }
+    joined.push_back(std::move(box));
+  }
+  return joined;
+}
+
+// The cells of the tiles as few boxes.
+std::vector<IndexBox> boxes_of(const TileGrid& grid, const std::vector<std::int64_t>& tiles) {
+  std::vector<TileBox> boxes;
+  for (const auto tile : tiles) {
+    auto& box = boxes.emplace_back();
+    for (const auto part : grid.key_of(tile)) box.emplace_back(part, 1);
+  }
+  for (std::size_t d = grid.rank(); d-- > 0;) boxes = joined_along(d, std::move(boxes));
+  std::vector<IndexBox> out;
+  for (const auto& box : boxes) {
+    auto& cells = out.emplace_back();
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      const auto begin = grid.range(d, box[d].first).begin;
+      cells.push_back({begin, grid.range(d, box[d].first + box[d].second - 1).end() - begin});
+    }
+  }
+  return out;
+}
+
+double size_of_box(const IndexBox& box) {
+  double elements = 1;
+  for (const auto& range : box) elements *= static_cast<double>(range.size);
+  return elements;
+}
+
+double elements_in_common(const IndexBox& a, const IndexBox& b) {
+  DCHECK(a.size() == b.size(), "boxes of one tensor have its dimensions");
+  double elements = 1;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    elements *= static_cast<double>(
+        std::max<std::int64_t>(0, std::min(a[d].end(), b[d].end()) - std::max(a[d].begin, b[d].begin)));
+  return elements;
+}
+
+}  // namespace
+
+HeldParts::HeldParts(const TileGrid& grid, const TileHolders& holders, std::size_t workers) : held_(workers) {
+  CHECK(holders.tile_count() == grid.tile_count(), "the holders of every tile are known");
+  std::vector<std::vector<std::int64_t>> tiles(workers);
+  std::vector<std::int64_t> absent;
+  for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
+    const auto ranks = holders.of(tile);
+    if (ranks.empty()) absent.push_back(tile);
+    for (const auto rank : ranks)
+      if (rank < workers) tiles[rank].push_back(tile);
+  }
+  absent_ = boxes_of(grid, absent);
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    held_[worker] = boxes_of(grid, tiles[worker]);
+    box_count_ += held_[worker].size() + absent_.size();
+  }
+}
+
+double HeldParts::missing(const IndexBox& box, std::size_t worker) const {
+  CHECK(worker < held_.size(), "a worker is one of those whose tiles are known");
+  double elements = size_of_box(box);
+  for (const auto& held : held_[worker]) elements -= elements_in_common(box, held);
+  for (const auto& absent : absent_) elements -= elements_in_common(box, absent);
+  return elements;
+}
+
+TileHolders holders_of_input(const InputTensor& input, const TileHolders& stored) {
+  if (!input.selection) return stored;
+  TileHolders out;
+  for (std::int64_t tile = 0; tile < input.grid.tile_count(); ++tile) {
+    const auto ranks = stored.of(input.selection->stored_tile(input.grid.key_of(tile)));
+    out.ranks.insert(out.ranks.end(), ranks.begin(), ranks.end());
+    out.begin.push_back(static_cast<std::uint32_t>(out.ranks.size()));
+  }
+  return out;
+}
+
+InputHolders newly_written(const EinGraph& graph, std::int64_t workers) {
+  CHECK(workers > 0, "tensors are written to some workers");
+  InputHolders out(graph.size());
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& stored = graph.vertex(VertexId(v)).stored;
+    if (!stored) continue;
+    out[v] =
+        holders_of_input(*stored, TilePlacement(stored->stored_grid(), static_cast<std::size_t>(workers), 1).all());
+  }
+  return out;
+}
+
+InputPlaces::InputPlaces(const EinGraph& graph, const InputHolders& holders, std::int64_t workers)
+    : workers_(workers), numbers_(graph.size(), 0) {
+  CHECK(holders.size() == graph.size(), "it is known of every input who holds its tiles");
+  const auto computing = static_cast<std::size_t>(floor_power_of_two(workers));
+  using Key = std::tuple<std::vector<std::int64_t>, Partition, std::vector<std::int64_t>, std::vector<std::uint32_t>,
+                         std::vector<Rank>>;
+  std::map<Key, std::size_t> known;
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& stored = graph.vertex(VertexId(v)).stored;
+    if (!stored) continue;
+    const auto& grid = stored->grid;
+    std::vector<std::int64_t> edges;
+    for (std::size_t d = 0; d < grid.rank(); ++d) edges.push_back(grid.edge(d));
+    const auto [number, is_new] = known.try_emplace(
+        Key{grid.shape().extents(), grid.partition(), std::move(edges), holders[v].begin, holders[v].ranks},
+        parts_.size());
+    if (is_new) parts_.emplace_back(grid, holders[v], computing);
+    numbers_[v] = number->second;
+  }
+  for (const auto& vertex : graph.vertices())
+    for (const auto input : vertex.inputs)
+      if (graph.vertex(input).is_input()) boxes_read_ += static_cast<double>(parts_of(input).box_count());
+}
+
+InputPlaces::InputPlaces(const EinGraph& graph, std::int64_t workers)
+    : InputPlaces(graph, newly_written(graph, workers), workers) {}
+
+}  // namespace eindb
