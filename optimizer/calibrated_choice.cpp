@@ -326,7 +326,7 @@ class Chooser {
   const MachineOptions& machine_;
   const CalibratedModel model_;
   const std::vector<std::size_t> label_counts_;  // by vertex
-  VertexShapes shapes_;
+  const GraphShapes shapes_;
   CalibratedChoice best_;
   bool best_fits_ = false;
   bool best_is_own_ = false;

@@ -351,6 +351,7 @@ void Optimization::order() {
 void Optimization::label() {
   plan_.labelling = timed("decomposition", plan_.stages, [&] { return choose_partitions(plan_, options_); });
   plan_.parallelism = options_.parallelism;
+  plan_.workers = options_.workers;
 }
 
 void Optimization::lower() {

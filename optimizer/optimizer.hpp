@@ -77,6 +77,7 @@ struct OptimizedPlan {
   std::vector<TileGrid> result_grids;  ///< of each result, as it is given or stored
   PathSummary path;
   std::int64_t parallelism = 1;                              ///< the p that the labelling was made for
+  std::int64_t workers = 0;                                  ///< OptimizerOptions::workers that it was made for
   std::int64_t fastest_parallelism = 1;                      ///< the fastest p tried, if memory were unlimited
   std::vector<ParallelismCandidate> parallelism_candidates;  ///< the values of p that `calibrated` tried
   std::vector<StrategyCosts> strategies;                     ///< filled if OptimizerOptions::compare_strategies is set

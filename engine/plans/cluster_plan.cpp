@@ -34,8 +34,13 @@ class ClusterPlanner {
   Labelling labelling() const {
     const bool is_alike = plan_.parallelism == terms_.parallelism;
     if (is_alike && terms_.strategy.kind != Strategy::Kind::EinDecomp) return plan_.labelling;
-    return label_for_workers(plan_.graph, terms_.strategy, options(), inputs_, counted(),
-                             is_alike ? &plan_.labelling : nullptr);
+    const bool are_newly_written =
+        plan_.workers == terms_.shape.computing &&
+        holders_by_vertex(plan_.graph, holders_) == newly_written(plan_.graph, plan_.workers);
+    return label_for_workers(plan_.graph, terms_.strategy, options(), inputs_,
+                             {.count = counted(),
+                              .known = is_alike ? &plan_.labelling : nullptr,
+                              .is_for_same_places = is_alike && are_newly_written});
   }
 
   PhysicalPlan steps(const Labelling& labelling) const {

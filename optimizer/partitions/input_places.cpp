@@ -136,12 +136,13 @@ InputPlaces::InputPlaces(const EinGraph& graph, const InputHolders& holders, std
     const auto& stored = graph.vertex(VertexId(v)).stored;
     if (!stored) continue;
     const auto& grid = stored->grid;
+    auto of_tiles = holders[v];
+    if (of_tiles.tile_count() == 0) of_tiles.begin.resize(static_cast<std::size_t>(grid.tile_count()) + 1, 0);
     std::vector<std::int64_t> edges;
     for (std::size_t d = 0; d < grid.rank(); ++d) edges.push_back(grid.edge(d));
     const auto [number, is_new] = known.try_emplace(
-        Key{grid.shape().extents(), grid.partition(), std::move(edges), holders[v].begin, holders[v].ranks},
-        parts_.size());
-    if (is_new) parts_.emplace_back(grid, holders[v], computing);
+        Key{grid.shape().extents(), grid.partition(), std::move(edges), of_tiles.begin, of_tiles.ranks}, parts_.size());
+    if (is_new) parts_.emplace_back(grid, of_tiles, computing);
     numbers_[v] = number->second;
   }
   for (const auto& vertex : graph.vertices())

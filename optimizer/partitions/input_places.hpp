@@ -35,8 +35,8 @@ class HeldParts {
 };
 
 /// For each vertex of a graph, the ranks that hold each tile of the tensor or selection that it reads
-/// (InputTensor::grid). Empty for vertices that are computed. A selection has the holders of the stored tiles that it
-/// is taken from.
+/// (InputTensor::grid). Empty for vertices that are computed, and for inputs that no result needs. A selection has the
+/// holders of the stored tiles that it is taken from.
 using InputHolders = std::vector<TileHolders>;
 
 /// The holders of the tiles of one input, from the holders of the tensor's stored tiles.

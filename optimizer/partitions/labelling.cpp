@@ -87,18 +87,18 @@ LabelPartition cut_rows(const EinGraph& graph, const FusedChain& chain, std::int
 class Costs {
  public:
   Costs(const EinGraph& graph, const std::vector<LabelPartition>& partitions, const DecompositionOptions& options)
-      : graph_(graph), partitions_(partitions), options_(options), own_shapes_(graph) {
-    CHECK(options.shapes == nullptr || options.shapes->are_of(graph), "shapes are those of the graph that is labelled");
-  }
+      : graph_(graph), partitions_(partitions), options_(options) {}
 
   /// `chain` is the chain that the vertex is fused into, or null.
-  VertexLabelling of(VertexId id, const FusedChain* chain) {
+  VertexLabelling of(VertexId id, const FusedChain* chain) const {
     const auto& vertex = graph_.vertex(id);
     VertexLabelling out;
     if (vertex.is_input()) return out;
     out.partition = partitions_[id.index()];
-    auto& shapes = options_.shapes != nullptr ? *options_.shapes : own_shapes_;
-    const auto& shape = chain != nullptr ? shapes.in_chain(id, *chain) : shapes.of(id);
+    std::optional<VertexShape> found;
+    if (options_.shapes == nullptr)
+      found = chain != nullptr ? shape_in_chain(graph_, id, *chain) : shape_of(graph_, vertex);
+    const auto& shape = found ? *found : options_.shapes->of(id, chain != nullptr);
     DCHECK(out.partition.parts.size() == shape.extents.size(), "a vertex is cut along each of its labels");
     out.cost_join = options_.model->join(shape, out.partition.parts);
     out.cost_agg = options_.model->aggregation(shape, out.partition.parts);
@@ -115,7 +115,7 @@ class Costs {
   }
 
   /// The cost of a chain, and of moving its result to its readers.
-  double of(const FusedChain& chain, const std::vector<VertexId>& readers, bool fused) {
+  double of(const FusedChain& chain, const std::vector<VertexId>& readers, bool fused) const {
     double cost = 0;
     for (const auto id : chain.body) cost += of(id, fused ? &chain : nullptr).cost();
     for (const auto reader : readers) cost += repartitions_of(reader, chain.result);
@@ -148,7 +148,6 @@ class Costs {
   const EinGraph& graph_;
   const std::vector<LabelPartition>& partitions_;
   const DecompositionOptions& options_;
-  VertexShapes own_shapes_;  // if the options have none
 };
 
 // How much longer a chain may be predicted to take in strips than apart. Values that no cache holds take their memory
@@ -179,12 +178,25 @@ std::vector<std::vector<VertexId>> readers_in(const EinGraph& graph) {
 
 }  // namespace
 
+GraphShapes::GraphShapes(const EinGraph& graph) : alone_(graph.size()), fused_(graph.size()) {
+  for (std::size_t v = 0; v < graph.size(); ++v)
+    if (!graph.vertex(VertexId(v)).is_input()) alone_[v] = shape_of(graph, graph.vertex(VertexId(v)));
+  for (const auto& chain : graph.chains())
+    for (const auto id : chain.body) fused_[id.index()] = shape_in_chain(graph, id, chain);
+}
+
+const VertexShape& GraphShapes::of(VertexId id, bool fused) const {
+  const auto& shape = (fused ? fused_ : alone_).at(id.index());
+  CHECK(shape.has_value(), "the shape of a vertex is known as it is computed");
+  return *shape;
+}
+
 std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions,
                                              const DecompositionOptions& options) {
   if (graph.chains().empty()) return partitions;
   CHECK(partitions.size() == graph.size(), "every vertex has a partition vector before it is fitted to chains");
   const auto readers = readers_in(graph);
-  Costs costs(graph, partitions, options);  // sees the changes to `partitions` below
+  const Costs costs(graph, partitions, options);  // sees the changes to `partitions` below
   for (const auto& chain : graph.chains()) {
     std::int64_t calls = 1;
     for (const auto id : chain.body) calls = std::max(calls, partitions[id.index()].kernel_calls());
@@ -230,7 +242,7 @@ Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions
   for (const auto& chain : graph.chains())
     if (partition_of_chain(graph, chain, partitions))
       for (const auto id : chain.body) fused_in[id.index()] = &chain;
-  Costs costs(graph, partitions, options);
+  const Costs costs(graph, partitions, options);
   Labelling out;
   for (std::size_t v = 0; v < graph.size(); ++v) {
     out.vertices.push_back(costs.of(VertexId(v), fused_in[v]));

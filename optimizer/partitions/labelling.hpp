@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "optimizer/partitions/cost_model.hpp"
-#include "optimizer/partitions/vertex_shapes.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
@@ -15,12 +14,27 @@ using WantedPartitions = std::vector<std::optional<Partition>>;
 /// The partition prescribed for a vertex; null if it is no output or none is prescribed (`wanted` may be too short).
 const Partition* wanted_of(const EinGraph& graph, const WantedPartitions& wanted, VertexId id);
 
+/// What cost models know of the vertices of a graph, which no partition vector changes: computed once where many
+/// vectors are costed. Immutable.
+class GraphShapes {
+ public:
+  explicit GraphShapes(const EinGraph& graph);
+
+  /// Of a vertex by itself, or of one of a chain that is fused. Not of inputs.
+  const VertexShape& of(VertexId id, bool fused) const;
+
+ private:
+  std::vector<std::optional<VertexShape>> alone_;  // entry n belongs to VertexId(n); none for inputs
+  std::vector<std::optional<VertexShape>> fused_;  // of the vertices of chains
+};
+
 /// The aim of a decomposition and the cost model that it minimises.
 struct DecompositionOptions {
   std::int64_t parallelism = 1;                 ///< p: kernel calls wanted per vertex, a power of two
   bool free_inputs = false;                     ///< the paper's rule: reading a stored tensor in any partition is free
   WantedPartitions output_partitions;           ///< prescribed for results; moving a result there counts
   const CostModel* model = &transfers_model();  ///< must outlive the decomposition
+  const GraphShapes* shapes = nullptr;          ///< of the graph, which must outlive it, too; null: they are found anew
   bool fewer_calls = false;                     ///< a vertex may make fewer calls than p if that costs less
   /// With fewer_calls: limit on the bytes of one call's tiles, as far as extents allow; 0: none.
   double most_call_bytes = 0;
@@ -28,8 +42,6 @@ struct DecompositionOptions {
   /// table entries; 1e9 take about a second.
   double exact_work = 2e8;
   double descent_work = 2e8;
-  /// Shapes of the graph that is labelled, for callers that label it several times; null: they are found anew.
-  VertexShapes* shapes = nullptr;
 };
 
 /// Whether a consumer reads the vertex without cost in any partition: a stored tensor if `free_inputs`, and always an

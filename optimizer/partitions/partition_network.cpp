@@ -187,8 +187,8 @@ class Builder {
 
   const ShapeChoices& choices_of(VertexId id) {
     const auto& vertex = graph_.vertex(id);
-    Key key{options_.shapes != nullptr ? options_.shapes->of(id) : shape_of(graph_, vertex), graph_.slices_of(id),
-            stored_parts(vertex)};
+    Key key{options_.shapes != nullptr ? options_.shapes->of(id, false) : shape_of(graph_, vertex),
+            graph_.slices_of(id), stored_parts(vertex)};
     // The number of elements moved does not depend on kernels, so vertices that differ only in their work share
     // choices.
     if (options_.model == &transfers_model()) key.shape = without_work(std::move(key.shape));

@@ -22,6 +22,8 @@ struct MeshCuts {
   std::vector<std::int64_t> extents;
   LabelAxes axes;
   Axes first_only = {};
+
+  friend bool operator==(const MeshCuts&, const MeshCuts&) = default;
 };
 
 std::vector<std::size_t> axis_numbers(const Axes& axes) { return {axes.begin(), axes.end()}; }
@@ -146,12 +148,16 @@ class Placer {
         known_(known),
         mesh_axes_(cuts_of(inputs.workers())),
         workers_(std::size_t{1} << mesh_axes_),
+        inside_chains_(graph.size(), false),
         readers_(graph.size()) {
     std::vector<LabelPartition> partitions;
     for (const auto& vertex : labelling.vertices) partitions.push_back(vertex.partition);
-    for (const auto& chain : graph.chains())
-      if (auto partition = partition_of_chain(graph, chain, partitions))
-        chains_.emplace(chain.result, unit_of(graph, chain, *partition));
+    for (const auto& chain : graph.chains()) {
+      const auto partition = partition_of_chain(graph, chain, partitions);
+      if (!partition) continue;
+      const auto unit = chains_.emplace(chain.result, unit_of(graph, chain, *partition)).first;
+      for (const auto inside : unit->second.inside) inside_chains_[inside.index()] = true;
+    }
     for (std::size_t v = 0; v < graph.size(); ++v)
       for (const auto input : graph.vertex(VertexId(v)).inputs) readers_[input.index()].emplace_back(v);
   }
@@ -174,8 +180,7 @@ class Placer {
       const auto chain = chains_.find(VertexId(v));
       if (vertex.is_input()) placed_[v].result = cuts_like(inputs_.parts_of(VertexId(v)), vertex.bound, mesh_axes_);
       else if (chain != chains_.end()) place_unit(VertexId(v), chain->second);
-      else if (!is_inside_chain(VertexId(v)))
-        place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
+      else if (!inside_chains_[v]) place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
     }
     PlacementCost sum;
     for (const auto& placed : placed_) {
@@ -196,16 +201,11 @@ class Placer {
     Labels labels;
     MeshCuts calls;
     MeshCuts result;
+    std::vector<MeshCuts> moved;  // layouts to which the result was brought for readers
     PlacementCost cost;
   };
 
   const MeshCuts& type_of(VertexId v) const { return placed_[v.index()].result; }
-
-  bool is_inside_chain(VertexId id) const {
-    return std::any_of(chains_.begin(), chains_.end(), [&](const auto& entry) {
-      return std::binary_search(entry.second.inside.begin(), entry.second.inside.end(), id);
-    });
-  }
 
   void place_unit(VertexId id, const Unit& unit) {
     auto& out = placed_[id.index()];
@@ -215,6 +215,11 @@ class Placer {
     if (graph_.is_output(id)) out.calls.first_only = unused_axes(out.calls.axes);
     out.result = scattered(id, unit, out.calls);
     out.cost = cost_of(unit, out.calls, &out.result);
+    for (const auto& input : unit.inputs) {
+      auto wanted = projected(unit.partition.labels, out.calls, input.labels);
+      auto& moved = placed_[input.vertex.index()].moved;
+      if (std::find(moved.begin(), moved.end(), wanted) == moved.end()) moved.push_back(std::move(wanted));
+    }
     for (const auto inside : unit.inside) {
       auto& within = placed_[inside.index()];
       within.labels = out.labels;
@@ -244,10 +249,22 @@ class Placer {
     return inputs_.parts_of(input).missing(box, worker);
   }
 
+  // Whether operand n of a unit comes in the same layout as an earlier operand, or for an earlier unit.
+  bool is_there(const Unit& unit, const std::vector<MeshCuts>& wanted, std::size_t n) const {
+    const auto input = unit.inputs[n].vertex;
+    for (std::size_t other = 0; other < n; ++other)
+      if (unit.inputs[other].vertex == input && wanted[other] == wanted[n]) return true;
+    const auto& moved = placed_[input.index()].moved;
+    return std::find(moved.begin(), moved.end(), wanted[n]) != moved.end();
+  }
+
   // What workers receive for the calls of a unit and, if `result` is not null, for its result.
   PlacementCost cost_of(const Unit& unit, const MeshCuts& calls, const MeshCuts* result) const {
     std::vector<MeshCuts> wanted;
     for (const auto& input : unit.inputs) wanted.push_back(projected(unit.partition.labels, calls, input.labels));
+    std::vector<std::size_t> received_for;
+    for (std::size_t n = 0; n < wanted.size(); ++n)
+      if (!is_there(unit, wanted, n)) received_for.push_back(n);
     double partial = 1;
     for (const auto label : unit.aggregated)
       partial *= static_cast<double>(std::int64_t{1} << calls.axes[place_of(unit.partition.labels, label)].size());
@@ -260,7 +277,7 @@ class Placer {
         received += elements;
         bytes += elements * static_cast<double>(size_of(type));
       };
-      for (std::size_t n = 0; n < wanted.size(); ++n)
+      for (const auto n : received_for)
         add(lacking(unit.inputs[n].vertex, wanted[n], worker), graph_.vertex(unit.inputs[n].vertex).dtype);
       // A worker receives all partial results of a cell that it has not computed, and all but its own otherwise.
       if (result != nullptr && partial > 1)
@@ -304,7 +321,16 @@ class Placer {
     for (const auto& input : unit.inputs) {
       const auto& vertex = graph_.vertex(input.vertex);
       add_labels(input.labels);
-      add(std::array{static_cast<std::int64_t>(vertex.dtype), static_cast<std::int64_t>(vertex.is_input())});
+      const auto& moved_before = placed_[input.vertex.index()].moved;
+      const auto same = std::find_if(unit.inputs.begin(), unit.inputs.end(),
+                                     [&](const auto& other) { return other.vertex == input.vertex; });
+      add(std::array{static_cast<std::int64_t>(vertex.dtype), static_cast<std::int64_t>(vertex.is_input()),
+                     static_cast<std::int64_t>(same - unit.inputs.begin()),
+                     static_cast<std::int64_t>(moved_before.size())});
+      for (const auto& moved : moved_before) {
+        for (const auto& axes : moved.axes) add(axes);
+        add(moved.first_only);
+      }
       if (vertex.is_input()) {
         key.push_back(static_cast<std::int64_t>(inputs_.number_of(input.vertex)));
         continue;
@@ -466,6 +492,7 @@ class Placer {
   const int mesh_axes_;
   const std::size_t workers_;
   std::map<VertexId, Unit> chains_;
+  std::vector<bool> inside_chains_;  // of each vertex, whether it is one of a chain but not its result
   std::vector<std::vector<VertexId>> readers_;
   std::vector<Placed> placed_;  // entry n belongs to VertexId(n)
 };

@@ -109,8 +109,7 @@ std::optional<Names> split(std::string_view list) {
 // The common vector of a chain is chosen after the vertices' vectors, which may then no longer be the cheapest; a rule
 // that cuts the chain's rows to begin with may cost less. Sqrt is no candidate, since it makes another number of calls.
 Labelling cheapest_beside_rules(const EinGraph& graph, Labelling best, const DecompositionOptions& options) {
-  constexpr std::size_t kMostLabels = 12;
-  for (const auto& rule : rules_of_labels(graph, kMostLabels)) {
+  for (const auto& rule : rules_of_labels(graph)) {
     try {
       auto by_rule = label(graph, rule, options);
       if (by_rule.total_cost < best.total_cost) best = std::move(by_rule);
@@ -143,7 +142,8 @@ Strategy parse_strategy(std::string_view text) {
                                      : "write " + name + "(label, label), with the labels that are to be cut");
 }
 
-std::vector<Strategy> rules_of_labels(const EinGraph& graph, std::size_t most_labels) {
+std::vector<Strategy> rules_of_labels(const EinGraph& graph) {
+  constexpr std::size_t kMostRules = 12;
   std::map<Label, std::size_t> uses;  // by vertices
   for (const auto& vertex : graph.vertices()) {
     if (vertex.is_input()) continue;
@@ -152,7 +152,7 @@ std::vector<Strategy> rules_of_labels(const EinGraph& graph, std::size_t most_la
   }
   std::vector<std::pair<Label, std::size_t>> often(uses.begin(), uses.end());
   std::stable_sort(often.begin(), often.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (often.size() > most_labels) often.resize(most_labels);
+  if (often.size() > kMostRules) often.resize(kMostRules);
   std::vector<Strategy> rules;
   for (const auto& [label, count] : often)
     rules.push_back({Strategy::Kind::Data, {std::string(graph.labels().name(label))}});
@@ -166,13 +166,8 @@ std::vector<Strategy> all_strategies() {
   return out;
 }
 
-Labelling label(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options) {
-  if (options.shapes == nullptr) {
-    VertexShapes shapes(graph);
-    auto with_shapes = options;
-    with_shapes.shapes = &shapes;
-    return label(graph, strategy, with_shapes);
-  }
+std::vector<LabelPartition> partitions_by(const EinGraph& graph, const Strategy& strategy,
+                                          const DecompositionOptions& options) {
   if (!is_power_of_two(options.parallelism)) {
     throw Error(ErrorKind::Value, "parallelism is " + std::to_string(options.parallelism) + ", not a power of two",
                 std::nullopt, "use 1, 2, 4, 8, ...");
@@ -180,7 +175,17 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   const auto& row = row_of(strategy.kind);
   auto names = strategy.labels;
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
-  auto labelling = evaluate(graph, fitted(graph, row.choose(graph, names, options), options), options);
+  return fitted(graph, row.choose(graph, names, options), options);
+}
+
+Labelling label(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options) {
+  if (options.shapes == nullptr) {
+    const GraphShapes shapes(graph);
+    auto with_shapes = options;
+    with_shapes.shapes = &shapes;
+    return label(graph, strategy, with_shapes);
+  }
+  auto labelling = evaluate(graph, partitions_by(graph, strategy, options), options);
   if (strategy.kind != Strategy::Kind::EinDecomp || graph.chains().empty()) return labelling;
   if (options.parallelism == 1) return labelling;  // all rules cut nothing
   return cheapest_beside_rules(graph, std::move(labelling), options);

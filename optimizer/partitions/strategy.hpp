@@ -33,11 +33,14 @@ struct Strategy {
 Strategy parse_strategy(std::string_view text);
 /// Every strategy with its default labels; EinDecomp first.
 std::vector<Strategy> all_strategies();
-/// Rules that are worth a try beside EinDecomp, whatever the labels are called: data(l) for the `most_labels` labels
-/// that most vertices have, of those that can be cut, and Megatron. One that does not apply to the graph throws when it
-/// is used.
-std::vector<Strategy> rules_of_labels(const EinGraph& graph, std::size_t most_labels);
+/// Rules that are worth a try beside EinDecomp, whatever the labels are called: data(l) for those labels that most
+/// vertices have, a dozen at most, and Megatron. One that does not apply to the graph throws when it is used.
+std::vector<Strategy> rules_of_labels(const EinGraph& graph);
 
+/// The partition vectors of the given strategy, which label() costs; of EinDecomp without a look at the rules of
+/// labels.
+std::vector<LabelPartition> partitions_by(const EinGraph& graph, const Strategy& strategy,
+                                          const DecompositionOptions& options);
 /// The labelling of the given strategy. For Sqrt, sqrt(p) is rounded down to a power of two, and a label is cut at most
 /// as often as its extent allows. In a graph with chains, EinDecomp costs no more than the label rules. Throws
 /// Error{Value} if the parallelism is not a power of two, Error{Label} if no vertex has a label of the strategy.

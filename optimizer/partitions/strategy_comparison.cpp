@@ -59,7 +59,7 @@ std::vector<StrategyCosts> compare_strategies(const EinGraph& graph, const Strat
                                               const DecompositionOptions& options, const InputPlaces& inputs,
                                               const CountedBytes& count) {
   return costs_of_all(chosen, [&](const Strategy& strategy) {
-    const auto labelling = label_for_workers(graph, strategy, options, inputs, count);
+    const auto labelling = label_for_workers(graph, strategy, options, inputs, {.count = count});
     auto out = costs_of(strategy, labelling);
     out.received = place(graph, labelling, inputs).received;
     if (count) out.bytes = count(labelling);

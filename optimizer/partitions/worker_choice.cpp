@@ -19,7 +19,7 @@ namespace {
 // Limit on vertices times workers visited by all placements together: some tenths of a second.
 constexpr double kMostVisits = 1 << 19;
 // The time of counting the bytes of a whole plan, in placements.
-constexpr double kPlacementsPerCount = 8;
+constexpr double kPlacementsPerCount = 32;
 constexpr std::size_t kMostVectorsInSlices = 64;
 
 std::vector<LabelPartition> partitions_of(const Labelling& labelling) {
@@ -42,22 +42,16 @@ class Choice {
                               inputs.boxes_read()) {}
 
   void consider(std::vector<LabelPartition> partitions) {
-    if (!keeps_all_busy(partitions) || !is_new(partitions)) return;
-    auto labelling = evaluate(graph_, std::move(partitions), options_);
-    const auto placed = placement_cost(graph_, labelling, inputs_, known_);
-    visits_ += visits_per_placement_;
-    const Cost cost(placed.bytes, placed.most_bytes, labelling.total_cost);
-    if (!best_)
-      for (const auto& vertex : labelling.vertices) least_calls_.push_back(vertex.partition.kernel_calls());
-    if (best_ && cost >= cost_) return;
-    best_ = std::move(labelling);
-    cost_ = cost;
+    if (!keeps_all_busy(partitions) || considered_.contains(vectors_of(partitions))) return;
+    take_if_better(std::move(partitions));
   }
 
-  // Considers the vectors that a rule gives. They are also counted in the end.
-  void consider_rule(const std::vector<LabelPartition>& partitions) {
-    if (keeps_all_busy(partitions)) of_rules_.push_back(partitions);
-    consider(partitions);
+  // Considers the vectors that a rule gives. They may also be improved, and be counted in the end.
+  void consider_rule(std::vector<LabelPartition> partitions) {
+    if (!keeps_all_busy(partitions)) return;
+    const auto known = considered_.find(vectors_of(partitions));
+    const auto received = known != considered_.end() ? known->second : take_if_better(partitions);
+    of_rules_.push_back({received, std::move(partitions)});
   }
 
   bool is_within_work() const { return visits_ + visits_per_placement_ <= kMostVisits; }
@@ -79,39 +73,86 @@ class Choice {
     }
   }
 
-  // Tries other vectors, first for whole components of labels, then for the same vertex of all layers at a time, then
-  // for single vertices, until none improves.
+  // Improves the best of the vectors that were considered, and then some of those that rules gave: tries other vectors,
+  // first for whole components of labels, then for the same vertex of all layers at a time, then for single vertices,
+  // until none improves.
   void improve(const std::vector<Labels>& components) {
-    improve_components(components);
-    improve(groups_);
-    std::vector<Group> single;
-    for (std::size_t v = 0; v < graph_.size(); ++v)
-      if (!graph_.vertex(VertexId(v)).is_input()) single.push_back({v});
-    improve(single);
+    constexpr std::size_t kMostStarts = 4;
+    constexpr double kShareOfStarts = 0.125;  // of the work, after which no other start is improved
+    sort_rules();
+    auto starts = of_rules_;
+    if (starts.size() > kMostStarts) starts.resize(kMostStarts);
+    current_ = best_;
+    improve_current(components);
+    for (auto& start : starts) {
+      if (visits_ > kShareOfStarts * kMostVisits) return;
+      current_ = Improved{evaluate(graph_, std::move(start.partitions), options_), start.received};
+      improve_current(components);
+    }
   }
 
   // With `count`, the best of those that rules gave and of the one found, by bytes counted exactly.
   Labelling take(const CountedBytes& count) {
     CHECK(best_.has_value(), "the first labelling considered keeps all workers busy");
-    if (!count) return *std::move(best_);
-    auto least = count(*best_);
-    std::set<std::vector<std::vector<std::int64_t>>> counted{vectors_of(partitions_of(*best_))};
+    if (!count) return std::move(best_->labelling);
+    sort_rules();
+    auto least = count(best_->labelling);
+    std::set<Vectors> counted{vectors_of(partitions_of(best_->labelling))};
     double visits = 0;
-    for (auto& partitions : of_rules_) {
-      if (visits > kMostVisits) break;
+    for (auto& [received, partitions] : of_rules_) {
       if (!counted.insert(vectors_of(partitions)).second) continue;
       visits += kPlacementsPerCount * visits_per_placement_;
+      if (visits > kMostVisits) break;
       auto other = evaluate(graph_, std::move(partitions), options_);
       const auto bytes = count(other);
       if (bytes >= least) continue;
       least = bytes;
-      best_ = std::move(other);
+      best_->labelling = std::move(other);
     }
-    return *std::move(best_);
+    return std::move(best_->labelling);
   }
 
  private:
-  using Cost = std::tuple<double, double, double>;
+  using Received = std::pair<double, double>;  // bytes, by all and by the busiest
+  using Vectors = std::vector<std::vector<std::int64_t>>;
+  struct OfRule {
+    Received received;
+    std::vector<LabelPartition> partitions;
+  };
+  struct Improved {
+    Labelling labelling;
+    Received received;
+
+    bool is_worse_than(const Labelling& other, const Received& of_other) const {
+      return of_other < received || (of_other == received && other.total_cost < labelling.total_cost);
+    }
+  };
+
+  void sort_rules() {
+    std::stable_sort(of_rules_.begin(), of_rules_.end(),
+                     [](const auto& a, const auto& b) { return a.received < b.received; });
+  }
+
+  // Returns what workers receive by the vectors. Only of those that are as good as the current ones the costs are
+  // computed.
+  Received take_if_better(std::vector<LabelPartition> partitions) {
+    auto vectors = vectors_of(partitions);
+    Labelling labelling;
+    for (auto& partition : partitions) labelling.vertices.push_back({std::move(partition)});
+    const auto placed = placement_cost(graph_, labelling, inputs_, known_);
+    visits_ += visits_per_placement_;
+    const Received received(placed.bytes, placed.most_bytes);
+    considered_.emplace(std::move(vectors), received);
+    if (!best_)
+      for (const auto& vertex : labelling.vertices) least_calls_.push_back(vertex.partition.kernel_calls());
+    if (current_ && received > current_->received) return received;
+    auto evaluated = evaluate(graph_, partitions_of(labelling), options_);
+    if (!best_ || best_->is_worse_than(evaluated, received)) best_ = Improved{evaluated, received};
+    if (current_ && !current_->is_worse_than(evaluated, received)) return received;
+    current_ = Improved{std::move(evaluated), received};
+    ++improvements_;
+    return received;
+  }
 
   // Fewer kernel calls move less, and one worker alone moves nothing. So a candidate must make as many calls at every
   // vertex as the first labelling, EinDecomp's.
@@ -122,13 +163,8 @@ class Choice {
     return true;
   }
 
-  // Several rules may give the same vectors.
-  bool is_new(const std::vector<LabelPartition>& partitions) {
-    return considered_.insert(vectors_of(partitions)).second;
-  }
-
-  static std::vector<std::vector<std::int64_t>> vectors_of(const std::vector<LabelPartition>& partitions) {
-    std::vector<std::vector<std::int64_t>> vectors;
+  static Vectors vectors_of(const std::vector<LabelPartition>& partitions) {
+    Vectors vectors;
     for (const auto& partition : partitions) vectors.push_back(partition.parts);
     return vectors;
   }
@@ -155,39 +191,54 @@ class Choice {
     return out;
   }
 
+  void improve_current(const std::vector<Labels>& components) {
+    std::vector<Group> single;
+    for (std::size_t v = 0; v < graph_.size(); ++v)
+      if (!graph_.vertex(VertexId(v)).is_input()) single.push_back({v});
+    for (bool improved = true; improved && is_within_work();) {
+      const auto before = improvements_;
+      improve_components(components);
+      improve(groups_);
+      improve(single);
+      improved = improvements_ > before;
+    }
+  }
+
   // Vectors of sliced vertices are multiples of their slices, which rules of labels do not know of.
   void improve_components(const std::vector<Labels>& components) {
     if (!graph_.sliced().empty()) return;
     for (bool improved = true; improved && is_within_work();) {
-      const auto before = cost_;
+      const auto before = improvements_;
       for (const auto& component : components) {
         for (std::int64_t parts = 1; parts <= options_.parallelism && is_within_work(); parts *= 2)
-          consider(fitted(graph_,
-                          cut_differently(graph_, partitions_of(*best_), component, parts, options_.parallelism),
-                          options_));
+          consider(fitted(
+              graph_,
+              cut_differently(graph_, partitions_of(current_->labelling), component, parts, options_.parallelism),
+              options_));
       }
-      improved = cost_ < before;
+      improved = improvements_ > before;
     }
   }
 
   void improve(const std::vector<Group>& groups) {
     for (bool improved = true; improved && is_within_work();) {
-      const auto before = cost_;
+      const auto before = improvements_;
       for (const auto& group : groups)
         if (is_within_work() && !in_chain_[group.front()]) improve(group);
-      improved = cost_ < before;
+      improved = improvements_ > before;
     }
   }
 
   void improve(const Group& group) {
     const auto v = group.front();
-    CHECK(best_.has_value() && v < best_->vertices.size(), "a labelling is there before it is improved");
+    CHECK(current_.has_value() && v < current_->labelling.vertices.size(),
+          "vectors are there before they are improved");
     const auto& vertex = graph_.vertex(VertexId(v));
     const auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, graph_.labels());
     for (const auto& parts :
          viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectorsInSlices)) {
-      if (parts == best_->vertices[v].partition.parts || !is_within_work()) continue;
-      auto partitions = partitions_of(*best_);
+      if (parts == current_->labelling.vertices[v].partition.parts || !is_within_work()) continue;
+      auto partitions = partitions_of(current_->labelling);
       for (const auto member : group) partitions[member].parts = parts;
       consider(std::move(partitions));
     }
@@ -201,43 +252,17 @@ class Choice {
   const double visits_per_placement_;
   double visits_ = 0;
   KnownCalls known_;
-  std::set<std::vector<std::vector<std::int64_t>>> considered_;
+  std::map<Vectors, Received> considered_;
   std::vector<std::int64_t> least_calls_;  // of each vertex
-  std::vector<std::vector<LabelPartition>> of_rules_;
-  std::optional<Labelling> best_;
-  Cost cost_;
+  std::vector<OfRule> of_rules_;
+  std::optional<Improved> best_;
+  std::optional<Improved> current_;  // which changes are tried of
+  std::size_t improvements_ = 0;
 };
 
-// The vectors of all strategies and rules by names of labels that apply to the graph.
-void consider_strategies(const EinGraph& graph, const DecompositionOptions& options, Choice& choice) {
-  auto others = all_strategies();
-  for (auto& rule : rules_of_labels(graph, graph.labels().size())) others.push_back(std::move(rule));
-  for (const auto& other : others) {
-    if (other.kind == Strategy::Kind::EinDecomp || !choice.is_within_work()) continue;
-    try {
-      choice.consider_rule(partitions_of(label(graph, other, options)));
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Label) throw;  // the strategy does not apply to this graph
-    }
-  }
-}
-
-}  // namespace
-
-Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options,
-                            const InputPlaces& inputs, const CountedBytes& count, const Labelling* known) {
-  if (strategy.kind != Strategy::Kind::EinDecomp) return label(graph, strategy, options);
-  Choice choice(graph, options, inputs);
-  const WireModel wire(floor_power_of_two(inputs.workers()));
-  auto by_wire = options;
-  by_wire.model = &wire;
-  const auto received_least = partitions_of(label(graph, strategy, by_wire));
-  const auto moved_least = partitions_of(label(graph, strategy, options));
-  choice.consider_rule(received_least);
-  choice.consider_rule(moved_least);
-  if (known != nullptr) choice.consider_rule(partitions_of(*known));
-  consider_strategies(graph, options, choice);
-  const auto components = components_of_labels(graph);
+// Vectors by components of labels, and by the cuts of stored tensors.
+void consider_rules_of_components(const EinGraph& graph, const std::vector<Labels>& components,
+                                  const DecompositionOptions& options, Choice& choice) {
   auto first_cuts = stored_cuts_of_labels(graph, options.parallelism);
   first_cuts.emplace_back(graph.labels().size(), 1);
   for (const auto& component : components) {
@@ -247,10 +272,52 @@ Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, con
   for (const auto& cuts : first_cuts)
     if (choice.is_within_work())
       choice.consider_rule(fitted(graph, cut_first(graph, cuts, options.parallelism), options));
-  choice.consider_layers_of(received_least);
-  choice.consider_layers_of(moved_least);
-  choice.improve(components);
-  return choice.take(count);
+}
+
+// The vectors of all strategies, and of rules by names of labels, that apply to the graph.
+void consider_strategies(const EinGraph& graph, const DecompositionOptions& options, Choice& choice) {
+  auto others = all_strategies();
+  for (auto& rule : rules_of_labels(graph)) others.push_back(std::move(rule));
+  for (const auto& other : others) {
+    if (other.kind == Strategy::Kind::EinDecomp) continue;
+    try {
+      choice.consider_rule(partitions_by(graph, other, options));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Label) throw;  // the strategy does not apply to this graph
+    }
+  }
+}
+
+}  // namespace
+
+Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& wanted,
+                            const InputPlaces& inputs, const ChoiceTerms& terms) {
+  if (strategy.kind != Strategy::Kind::EinDecomp) return label(graph, strategy, wanted);
+  const GraphShapes shapes(graph);
+  auto options = wanted;
+  options.shapes = &shapes;
+  Choice choice(graph, options, inputs);
+  const auto components = components_of_labels(graph);
+  if (terms.known != nullptr && terms.is_for_same_places) {
+    choice.consider_rule(partitions_of(*terms.known));
+    consider_rules_of_components(graph, components, options, choice);
+  } else {
+    const WireModel wire(floor_power_of_two(inputs.workers()));
+    auto by_wire = options;
+    by_wire.model = &wire;
+    const auto received_least = partitions_of(label(graph, strategy, by_wire));
+    const auto moved_least = partitions_of(label(graph, strategy, options));
+    choice.consider_rule(received_least);
+    choice.consider_rule(moved_least);
+    if (terms.known != nullptr) choice.consider_rule(partitions_of(*terms.known));
+    consider_rules_of_components(graph, components, options, choice);
+    choice.consider_layers_of(received_least);
+    choice.consider_layers_of(moved_least);
+    choice.improve(components);
+  }
+  // Last, so that nothing is improved that depends on how labels are called.
+  consider_strategies(graph, options, choice);
+  return choice.take(terms.count);
 }
 
 Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options,

@@ -88,6 +88,31 @@ TEST(Placement, AxesAreGivenOutSoThatWorkersReceiveTheLeast) {
   EXPECT_EQ(p.received, 0);
 }
 
+// An input that no result needs has no holders.
+TEST(Placement, TilesComeFromWhereverTheyLie) {
+  SquaredProduct p;
+  const auto labelling =
+      evaluate(p.graph, {{}, {}, {{p.i, p.j, p.k}, {4, 1, 1}}, {{p.i, p.k}, {4, 1}}}, {4, false, {}});
+  const auto received = [&](TileHolders of_x, TileHolders of_y) {
+    return place(p.graph, labelling, InputPlaces(p.graph, {std::move(of_x), std::move(of_y), {}, {}}, 4)).received;
+  };
+  const auto at = [](const std::vector<std::vector<Rank>>& ranks) {
+    TileHolders out;
+    for (const auto& of_tile : ranks) {
+      out.ranks.insert(out.ranks.end(), of_tile.begin(), of_tile.end());
+      out.begin.push_back(static_cast<std::uint32_t>(out.ranks.size()));
+    }
+    return out;
+  };
+  const auto everywhere = at({{0, 1, 2, 3}});
+  EXPECT_EQ(received(at({{0}, {2}, {1}, {3}}), everywhere), 0) << "bit 0 of a worker's number is the major axis";
+  EXPECT_EQ(received(at({{4}, {4}, {4}, {4}}), everywhere), 64) << "at the coordinator";
+  EXPECT_EQ(received(at({{0, 1}, {0, 2}, {0, 1}, {0, 3}}), everywhere), 0) << "copies";
+  EXPECT_EQ(received(at({{0}, {0}, {}, {3}}), everywhere), 16) << "a tile of zeros";
+  EXPECT_EQ(received({}, everywhere), 0);
+  EXPECT_EQ(received(at({{0}, {2}, {1}, {3}}), at({{1, 3}})), 2 * 64);
+}
+
 TEST(Placement, MoreCallsThanWorkersAndFewer) {
   EXPECT_EQ(SquaredProduct().placed({4, 1, 2}, {8, 1}, 2).vertices[2].result.to_string(), "[4{x0}8, 8]");
   EXPECT_EQ(SquaredProduct().placed({2, 1, 1}, {2, 1}, 16).vertices[3].result.to_string(),
