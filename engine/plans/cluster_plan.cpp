@@ -128,23 +128,6 @@ InputHolders holders_by_vertex(const EinGraph& graph, std::span<const TileHolder
   return out;
 }
 
-std::uint64_t number_for(std::span<const TileHolders> holders) {
-  constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325;
-  constexpr std::uint64_t kFnvPrime = 0x100000001b3;
-  auto number = kFnvOffset;
-  const auto add = [&](std::uint64_t value) { number = (number ^ value) * kFnvPrime; };
-  for (const auto& list : holders) {
-    add(list.run_count());
-    for (std::size_t n = 0; n < list.run_count(); ++n) {
-      const auto run = list.run(n);
-      add(static_cast<std::uint64_t>(run.end));
-      add(run.ranks.size());
-      for (const auto rank : run.ranks) add(rank);
-    }
-  }
-  return number;
-}
-
 std::shared_ptr<const ClusterPlan> plan_for_cluster(const QueryPlan& query, ClusterTerms terms,
                                                     std::span<const TileHolders> holders) {
   const ClusterPlanner planner(query, terms, holders);

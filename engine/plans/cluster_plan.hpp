@@ -24,8 +24,8 @@ struct ClusterTerms {
   std::int64_t parallelism = 1;
   Strategy strategy;
   std::vector<bool> stored;  ///< for each result, whether workers store it
-  /// A number for the ranks that hold the tiles of each input (number_for). A plan gives the right result wherever
-  /// tiles lie, so that two places with one number cost bytes only.
+  /// InputLocations::places. A plan gives the right result wherever tiles lie, so that different places with one number
+  /// cost bytes only.
   std::uint64_t input_places = 0;
 
   friend bool operator==(const ClusterTerms&, const ClusterTerms&) = default;
@@ -42,8 +42,6 @@ struct ClusterPlan {
 std::vector<PlannedInput> planned_inputs(const QueryPlan& query);
 /// The holders of planned_inputs() by vertex of the query's graph.
 InputHolders holders_by_vertex(const EinGraph& graph, std::span<const TileHolders> holders);
-/// A number that differs for different holders, but for accidents.
-std::uint64_t number_for(std::span<const TileHolders> holders);
 
 /// Labelled EinGraph -> partition vectors for `terms.parallelism` calls -> placement -> steps. `holders`: of
 /// planned_inputs(). A pure function.

@@ -51,6 +51,24 @@ std::map<WorkerNumber, Rank> ranks_of(const Workers& workers, SqliteConnection& 
   return ranks;
 }
 
+// By the hash FNV-1a, of numbers instead of bytes.
+std::uint64_t number_for(std::span<const TileHolders> holders) {
+  constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325;
+  constexpr std::uint64_t kFnvPrime = 0x100000001b3;
+  auto number = kFnvOffset;
+  const auto add = [&](std::uint64_t value) { number = (number ^ value) * kFnvPrime; };
+  for (const auto& list : holders) {
+    add(list.run_count());
+    for (std::size_t n = 0; n < list.run_count(); ++n) {
+      const auto run = list.run(n);
+      add(static_cast<std::uint64_t>(run.end));
+      add(run.ranks.size());
+      for (const auto rank : run.ranks) add(rank);
+    }
+  }
+  return number;
+}
+
 // Locates the tiles of one tensor at a time.
 class Locator {
  public:
@@ -128,9 +146,10 @@ LocationTerms location_terms(const StoredTensors& stored, const Workers& workers
 
 InputLocations locate(std::span<const PlannedInput> inputs, const StoredTensors& stored, const Workers& workers,
                       LocationTerms terms) {
-  InputLocations out{std::move(terms), {}, {}};
+  InputLocations out{std::move(terms), {}, 0, {}};
   Locator locator(stored, workers, out);
   for (const auto& input : inputs) locator.find(input);
+  out.places = number_for(out.holders);
   CHECK(out.holders.size() == inputs.size() && out.contents.size() == inputs.size(), "every input is located once");
   return out;
 }

@@ -48,6 +48,7 @@ struct LocationTerms {
 struct InputLocations {
   LocationTerms terms;
   std::vector<TileHolders> holders;
+  std::uint64_t places = 0;  ///< a number for the holders of all inputs: different ones differ in it, but for accidents
   std::vector<ContentRuns> contents;  ///< of the tiles that have holders; empty: no tile is at a worker
 };
 

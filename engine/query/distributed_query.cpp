@@ -219,7 +219,7 @@ class DistributedQuery::Attempt {
         .parallelism = settings.parallelism_is_set() ? planned_.plan.parallelism : ceil_power_of_two(computing_),
         .strategy = settings.strategy(),
         .stored = stored,
-        .input_places = number_for(locations_->holders)};
+        .input_places = locations_->places};
     fit_memory(terms.shape);
     return terms;
   }

@@ -17,9 +17,13 @@ namespace eindb {
 namespace {
 
 // Limit on vertices times workers visited by all placements together: some tenths of a second.
-constexpr double kMostVisits = 1 << 19;
+constexpr double kMostVisits = 1 << 20;
 // The time of counting the bytes of a whole plan, in placements.
 constexpr double kPlacementsPerCount = 32;
+// Shares of the work after which no other rule is tried, no change of a component, and no other start is improved.
+constexpr double kShareOfRules = 0.125;
+constexpr double kShareOfComponents = 0.75;
+constexpr double kShareOfStarts = 0.125;
 constexpr std::size_t kMostVectorsInSlices = 64;
 
 std::vector<LabelPartition> partitions_of(const Labelling& labelling) {
@@ -54,6 +58,9 @@ class Choice {
     of_rules_.push_back({received, std::move(partitions)});
   }
 
+  // Whether less than a share of the work was done. Models of many layers have many components of labels, and as many
+  // rules, before their layers are improved.
+  bool is_within(double share) const { return visits_ + visits_per_placement_ <= share * kMostVisits; }
   bool is_within_work() const { return visits_ + visits_per_placement_ <= kMostVisits; }
 
   // Tries the vectors of one layer of a model for all layers, for each layer in turn.
@@ -78,14 +85,13 @@ class Choice {
   // until none improves.
   void improve(const std::vector<Labels>& components) {
     constexpr std::size_t kMostStarts = 4;
-    constexpr double kShareOfStarts = 0.125;  // of the work, after which no other start is improved
     sort_rules();
     auto starts = of_rules_;
     if (starts.size() > kMostStarts) starts.resize(kMostStarts);
     current_ = best_;
     improve_current(components);
     for (auto& start : starts) {
-      if (visits_ > kShareOfStarts * kMostVisits) return;
+      if (!is_within(kShareOfStarts)) return;
       current_ = Improved{evaluate(graph_, std::move(start.partitions), options_), start.received};
       improve_current(components);
     }
@@ -210,7 +216,7 @@ class Choice {
     for (bool improved = true; improved && is_within_work();) {
       const auto before = improvements_;
       for (const auto& component : components) {
-        for (std::int64_t parts = 1; parts <= options_.parallelism && is_within_work(); parts *= 2)
+        for (std::int64_t parts = 1; parts <= options_.parallelism && is_within(kShareOfComponents); parts *= 2)
           consider(fitted(
               graph_,
               cut_differently(graph_, partitions_of(current_->labelling), component, parts, options_.parallelism),
@@ -270,7 +276,7 @@ void consider_rules_of_components(const EinGraph& graph, const std::vector<Label
     for (const auto label : component) cuts[label.index()] = options.parallelism;
   }
   for (const auto& cuts : first_cuts)
-    if (choice.is_within_work())
+    if (choice.is_within(kShareOfRules))
       choice.consider_rule(fitted(graph, cut_first(graph, cuts, options.parallelism), options));
 }
 
@@ -310,9 +316,9 @@ Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, con
     choice.consider_rule(received_least);
     choice.consider_rule(moved_least);
     if (terms.known != nullptr) choice.consider_rule(partitions_of(*terms.known));
-    consider_rules_of_components(graph, components, options, choice);
     choice.consider_layers_of(received_least);
     choice.consider_layers_of(moved_least);
+    consider_rules_of_components(graph, components, options, choice);
     choice.improve(components);
   }
   // Last, so that nothing is improved that depends on how labels are called.
