@@ -324,6 +324,18 @@ class DistributedPlanner {
 
 }  // namespace
 
+std::vector<ScannedInput> scanned_inputs(const EinGraph& graph) {
+  const auto needed = reached_by_outputs(graph);
+  std::map<std::string, std::size_t> lists;
+  std::vector<ScannedInput> scans;
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& vertex = graph.vertex(VertexId(v));
+    if (!needed[v] || !vertex.is_input()) continue;
+    scans.push_back({VertexId(v), lists.try_emplace(vertex.stored->name, lists.size()).first->second});
+  }
+  return scans;
+}
+
 PhysicalPlan plan_for_ranks(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
                             const ClusterShape& cluster, const std::vector<DistributedResult>& results) {
   auto plan = DistributedPlanner(graph, labelling, placement, cluster).run(results);

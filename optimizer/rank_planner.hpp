@@ -35,6 +35,15 @@ struct DistributedResult {
   bool stored = false;
 };
 
+/// A stored tensor, or a selection from one, that a plan for ranks scans.
+struct ScannedInput {
+  VertexId vertex;
+  std::size_t list = 0;  ///< the number of its holder list
+};
+
+/// The scans of every plan of the graph, in their order: of the inputs that a result needs.
+std::vector<ScannedInput> scanned_inputs(const EinGraph& graph);
+
 /// Lays a labelled graph out over ranks as a list of steps. Every vertex, or chain that is computed as one, is computed
 /// where `placement` says, after its operands were moved there in the tiles that its kernel calls read; partial results
 /// are reduced. What moves from blocks to blocks does so in pieces or by a sequence of collectives

@@ -1,17 +1,14 @@
 #include "engine/plans/cluster_plan.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "common/check.hpp"
 #include "engine/plans/query_plan.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "optimizer/partitions/worker_choice.hpp"
-#include "optimizer/rewrites/dead_vertices.hpp"
 #include "plan/tile_moves.hpp"
 #include "tensor/tile_placement.hpp"
 
@@ -94,37 +91,25 @@ std::optional<Rank> maker_of(const BlockPlacement& blocks, std::size_t workers, 
   return std::nullopt;
 }
 
-// Calls f(vertex, number of its holder list) for each input that an output needs, in the order of the plan's scans.
-template <class F>
-void for_each_scan(const EinGraph& graph, F&& f) {
-  const auto needed = reached_by_outputs(graph);
-  std::map<std::string, std::size_t> lists;
-  for (std::size_t v = 0; v < graph.size(); ++v) {
-    const auto& vertex = graph.vertex(VertexId(v));
-    if (needed[v] && vertex.is_input())
-      f(VertexId(v), lists.try_emplace(vertex.stored->name, lists.size()).first->second);
-  }
-}
-
 }  // namespace
 
 std::vector<PlannedInput> planned_inputs(const QueryPlan& query) {
   const auto& graph = query.plan.graph;
   std::vector<PlannedInput> inputs;
-  for_each_scan(graph, [&](VertexId id, std::size_t list) {
-    const auto& stored = *graph.vertex(id).stored;
-    if (list == inputs.size()) inputs.emplace_back(stored);
-    inputs.at(list).add(stored);
-  });
+  for (const auto& scan : scanned_inputs(graph)) {
+    const auto& stored = *graph.vertex(scan.vertex).stored;
+    if (scan.list == inputs.size()) inputs.emplace_back(stored);
+    inputs.at(scan.list).add(stored);
+  }
   return inputs;
 }
 
 InputHolders holders_by_vertex(const EinGraph& graph, std::span<const TileHolders> holders) {
   InputHolders out(graph.size());
-  for_each_scan(graph, [&](VertexId id, std::size_t list) {
-    CHECK(list < holders.size(), "every input of a plan has a list of holders");
-    out[id.index()] = holders_of_input(*graph.vertex(id).stored, holders[list]);
-  });
+  for (const auto& scan : scanned_inputs(graph)) {
+    CHECK(scan.list < holders.size(), "every input of a plan has a list of holders");
+    out[scan.vertex.index()] = holders_of_input(*graph.vertex(scan.vertex).stored, holders[scan.list]);
+  }
   return out;
 }
 
