@@ -60,6 +60,18 @@ std::vector<IndexBox> boxes_of(const TileGrid& grid, const std::vector<std::int6
   return out;
 }
 
+// Equal numbers: equal holders.
+std::vector<std::int64_t> runs_of(const TileHolders& holders) {
+  std::vector<std::int64_t> out;
+  for (std::size_t n = 0; n < holders.run_count(); ++n) {
+    const auto run = holders.run(n);
+    out.push_back(run.end);
+    out.push_back(static_cast<std::int64_t>(run.ranks.size()));
+    out.insert(out.end(), run.ranks.begin(), run.ranks.end());
+  }
+  return out;
+}
+
 double size_of_box(const IndexBox& box) {
   double elements = 1;
   for (const auto& range : box) elements *= static_cast<double>(range.size);
@@ -107,8 +119,7 @@ TileHolders holders_of_input(const InputTensor& input, const TileHolders& stored
   TileHolders out;
   for (std::int64_t tile = 0; tile < input.grid.tile_count(); ++tile) {
     const auto ranks = stored.of(input.selection->stored_tile(input.grid.key_of(tile)));
-    out.ranks.insert(out.ranks.end(), ranks.begin(), ranks.end());
-    out.begin.push_back(static_cast<std::uint32_t>(out.ranks.size()));
+    out.add(ranks);
   }
   return out;
 }
@@ -129,19 +140,18 @@ InputPlaces::InputPlaces(const EinGraph& graph, const InputHolders& holders, std
     : workers_(workers), numbers_(graph.size(), 0) {
   CHECK(holders.size() == graph.size(), "it is known of every input who holds its tiles");
   const auto computing = static_cast<std::size_t>(floor_power_of_two(workers));
-  using Key = std::tuple<std::vector<std::int64_t>, Partition, std::vector<std::int64_t>, std::vector<std::uint32_t>,
-                         std::vector<Rank>>;
+  using Key = std::tuple<std::vector<std::int64_t>, Partition, std::vector<std::int64_t>, std::vector<std::int64_t>>;
   std::map<Key, std::size_t> known;
   for (std::size_t v = 0; v < graph.size(); ++v) {
     const auto& stored = graph.vertex(VertexId(v)).stored;
     if (!stored) continue;
     const auto& grid = stored->grid;
     auto of_tiles = holders[v];
-    if (of_tiles.tile_count() == 0) of_tiles.begin.resize(static_cast<std::size_t>(grid.tile_count()) + 1, 0);
+    if (of_tiles.tile_count() == 0) of_tiles.add({}, grid.tile_count());
     std::vector<std::int64_t> edges;
     for (std::size_t d = 0; d < grid.rank(); ++d) edges.push_back(grid.edge(d));
     const auto [number, is_new] = known.try_emplace(
-        Key{grid.shape().extents(), grid.partition(), std::move(edges), of_tiles.begin, of_tiles.ranks}, parts_.size());
+        Key{grid.shape().extents(), grid.partition(), std::move(edges), runs_of(of_tiles)}, parts_.size());
     if (is_new) parts_.emplace_back(grid, of_tiles, computing);
     numbers_[v] = number->second;
   }

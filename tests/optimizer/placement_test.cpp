@@ -98,10 +98,7 @@ TEST(Placement, TilesComeFromWhereverTheyLie) {
   };
   const auto at = [](const std::vector<std::vector<Rank>>& ranks) {
     TileHolders out;
-    for (const auto& of_tile : ranks) {
-      out.ranks.insert(out.ranks.end(), of_tile.begin(), of_tile.end());
-      out.begin.push_back(static_cast<std::uint32_t>(out.ranks.size()));
-    }
+    for (const auto& of_tile : ranks) out.add(of_tile);
     return out;
   };
   const auto everywhere = at({{0, 1, 2, 3}});

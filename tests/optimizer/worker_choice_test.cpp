@@ -193,8 +193,7 @@ TileHolders random_holders(const TileGrid& grid, std::size_t workers, std::mt199
     if (way == 1) ranks.insert(static_cast<Rank>(workers));
     else if (way == 2 || pick(4) > 0)
       for (std::size_t n = 0; n < most; ++n) ranks.insert(static_cast<Rank>(pick(workers)));
-    out.ranks.insert(out.ranks.end(), ranks.begin(), ranks.end());
-    out.begin.push_back(static_cast<std::uint32_t>(out.ranks.size()));
+    out.add(std::vector<Rank>(ranks.begin(), ranks.end()));
   }
   return out;
 }
