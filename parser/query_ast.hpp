@@ -343,6 +343,15 @@ struct PathClause {
   SourceSpan span;
 };
 
+/// USING PARTITION (i 4, j 2): the numbers of parts that labels are cut into wherever they occur. Others stay whole.
+struct CutsClause {
+  struct Cut {
+    Identifier label;
+    std::int64_t parts = 1;  ///< at least 1
+  };
+  std::vector<Cut> cuts;
+};
+
 /// The function of a derivative: an inline definition, or the name of an earlier definition or of a tensor.
 using Derived = std::variant<Identifier, Definition>;
 
@@ -414,11 +423,12 @@ struct Updates {
   }
 };
 
-/// [WITH items] EINSUM body [USING PATH ...], or [WITH items] GRADIENT OF ... [USING PATH ...], or JVP OF ...
+/// [WITH items] EINSUM body [USING PATH ...] [USING PARTITION ...], or the same with GRADIENT OF ... or JVP OF ...
 struct Query {
   std::vector<WithItem> with;
   std::variant<Definition, Subscripts, ResultNames, Gradient, Jvp, Updates> body;
   std::optional<PathClause> path;  ///< of the body's definition
+  std::optional<CutsClause> partition;
   SourceSpan span;
 };
 

@@ -251,12 +251,9 @@ double parse_weight(TokenStream& tokens) {
   return std::visit([](auto value) { return static_cast<double>(value); }, number_value(tokens.take()));
 }
 
-ast::PathClause parse_path(TokenStream& tokens) {
+/// What follows USING PATH, which begins at `begin`.
+ast::PathClause parse_path(TokenStream& tokens, std::size_t begin) {
   ast::PathClause path;
-  const auto begin = tokens.begin();
-  tokens.expect_word("USING", "");
-  if (!tokens.accept_word("PATH"))
-    tokens.fail_expected("PATH after USING", "as in USING PATH ((0,1),(0,1)) or USING PATH 'greedy'");
   if (tokens.at_symbol("(")) {
     path.value = parse_path_steps(tokens);
   } else {
@@ -272,6 +269,51 @@ ast::PathClause parse_path(TokenStream& tokens) {
   }
   path.span = tokens.span_from(begin);
   return path;
+}
+
+constexpr const char* kPartitionForm = "as in USING PARTITION (i 4, j 2)";
+
+std::int64_t parse_parts(TokenStream& tokens, const ast::Identifier& label) {
+  if (!tokens.at(Token::Kind::Integer))
+    tokens.fail_expected("the number of parts of label " + label.text, kPartitionForm);
+  const auto token = tokens.take();
+  const auto value = number_value(token);
+  const auto* const parts = std::get_if<std::int64_t>(&value);
+  if (parts == nullptr || *parts < 1)
+    throw Error(ErrorKind::Value, "a label is cut into at least one part, and no more than it has indices", token.span);
+  return *parts;
+}
+
+/// What follows USING PARTITION.
+ast::CutsClause parse_cuts(TokenStream& tokens) {
+  ast::CutsClause partition;
+  if (!tokens.at_symbol("(")) tokens.fail_expected("'(' and labels with their numbers of parts", kPartitionForm);
+  tokens.take();
+  do {
+    auto label = tokens.expect_name("a label");
+    for (const auto& [known, parts] : partition.cuts)
+      if (known.text == label.text)
+        throw Error(ErrorKind::DuplicateName, "label " + label.text + " is cut twice", label.span);
+    const auto parts = parse_parts(tokens, label);
+    partition.cuts.push_back({std::move(label), parts});
+  } while (tokens.accept_symbol(","));
+  tokens.expect_symbol(")", "after the parts of a label");
+  return partition;
+}
+
+/// USING PATH or USING PARTITION, each once.
+void parse_using(TokenStream& tokens, ast::Query& query) {
+  const auto begin = tokens.begin();
+  tokens.take();
+  const bool of_path = tokens.at_word("PATH");
+  if (!of_path && !tokens.at_word("PARTITION"))
+    tokens.fail_expected("PATH or PARTITION after USING",
+                         "as in USING PATH ((0,1),(0,1)), USING PATH 'greedy' or USING PARTITION (i 4, j 2)");
+  if (of_path ? query.path.has_value() : query.partition.has_value())
+    tokens.fail_expected("the end of the query", of_path ? "one path is enough" : "one partition is enough");
+  tokens.take();
+  if (of_path) query.path = parse_path(tokens, begin);
+  else query.partition = parse_cuts(tokens);
 }
 
 decltype(ast::Query::body) parse_einsum(TokenStream& tokens, std::vector<ast::WithItem>& with) {
@@ -309,7 +351,7 @@ ast::Query parse_query(TokenStream& tokens, Bodies bodies) {
   if (tokens.accept_word("WITH")) query.with = parse_with(tokens);
   if (bodies == Bodies::OfUpdatesToo && tokens.at_word("UPDATE")) query.body = parse_updates(tokens);
   else query.body = parse_body(tokens, query.with);
-  if (tokens.at_word("USING")) query.path = parse_path(tokens);
+  while (tokens.at_word("USING")) parse_using(tokens, query);
   query.span = tokens.span_from(begin);
   return query;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/check.hpp"
+#include "engine/query/planning_options.hpp"
 #include "executor/kernel_description.hpp"
 #include "optimizer/partitions/placement.hpp"
 
@@ -304,7 +305,7 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
   out.calibrated = user.settings.calibrated(workers);
   out.candidates = candidates_in_full(plan, prediction.total.seconds);
   out.figures = user.machine().source;
-  out.strategy = user.settings.strategy().to_string();
+  out.strategy = strategy_of(planned.query, user.settings).to_string();
   out.path = describe_path(plan.path, plan.graph, planned.order_given);
   out.total_cost = prediction.transfers.total_cost;
   out.predicted_seconds = prediction.total.seconds;

@@ -27,13 +27,14 @@ class KeyWriter {
   explicit KeyWriter(QueryKey& key) : key_(key) {}
 
   void write(const ast::Query& query) {
-    const auto& [with, body, path, span] = query;
+    const auto& [with, body, path, partition, span] = query;
     for (const auto& item : with) std::visit([&](const auto& node) { note_names(node); }, item);
     std::visit([&](const auto& node) { note_names(node); }, body);
     count(with.size());
     for (const auto& item : with) std::visit([&](const auto& node) { write(node); }, tagged(item));
     std::visit([&](const auto& node) { write(node); }, tagged(body));
     optional(path);
+    optional(partition);
   }
 
  private:
@@ -384,6 +385,17 @@ class KeyWriter {
     std::visit([&](const auto& node) { write(node); }, tagged(value));
     count(weight ? 1 : 0);
     if (weight) number(*weight);
+  }
+
+  void write(const ast::CutsClause& partition) {
+    const auto& [cuts] = partition;
+    list(cuts);
+  }
+
+  void write(const ast::CutsClause::Cut& cut) {
+    const auto& [label, parts] = cut;
+    write(label.text);
+    number(parts);
   }
 
   void write(const std::vector<ast::PathStep>& steps) { list(steps); }

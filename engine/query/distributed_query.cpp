@@ -14,6 +14,7 @@
 #include "engine/plans/cluster_plan.hpp"
 #include "engine/plans/plan_size.hpp"
 #include "engine/plans/worker_choices.hpp"
+#include "engine/query/planning_options.hpp"
 #include "engine/query/query_place.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
 #include "executor/executor.hpp"
@@ -217,7 +218,7 @@ class DistributedQuery::Attempt {
                   .redistribution = settings.redistribution(),
                   .transport = transport_costs(session_)},
         .parallelism = settings.parallelism_is_set() ? planned_.plan.parallelism : ceil_power_of_two(computing_),
-        .strategy = settings.strategy(),
+        .strategy = strategy_of(planned_.query, settings),
         .stored = stored,
         .input_places = locations_->places};
     fit_memory(terms.shape);

@@ -44,6 +44,10 @@ void use_machine(OptimizerOptions& options, const SessionUser& user, const Resul
 
 }  // namespace
 
+Strategy strategy_of(const BoundQuery& query, const Settings& settings) {
+  return query.cuts.empty() ? settings.strategy() : Strategy{Strategy::Kind::Partition, query.cuts};
+}
+
 OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& user, const StatementContext& statement,
                                   const ResultRequest& request) {
   const auto& settings = user.settings;
@@ -57,7 +61,7 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
   if (!query.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(query.path_optimizer);
   if (query.path_weight) options.path.objective = {.weight = *query.path_weight};
   if (request.for_workers) options.workers = settings.workers();
-  options.strategy = settings.strategy();
+  options.strategy = strategy_of(query, settings);
   options.free_inputs = settings.free_inputs();
   options.always_cells = settings.tile_format() == FormatChoice::Sparse;
   options.disabled_passes = settings.disabled_passes();
@@ -68,6 +72,8 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
   options.least_memory = [](const Fragment& plan) { return static_cast<double>(least_memory(plan)); };
   options.output_partitions = wanted_partitions(query, settings, request);
   if (settings.calibrated(workers_of(settings, request))) use_machine(options, user, request);
+  if (options.machine && options.strategy.kind == Strategy::Kind::Partition)
+    options.machine->choose_parallelism = false;  // the cuts that are given make the calls that they make
   return options;
 }
 

@@ -7,6 +7,9 @@
 
 namespace eindb {
 
+/// How partition vectors of a query are chosen: as it says itself by USING PARTITION, or as the session is set.
+Strategy strategy_of(const BoundQuery& query, const Settings& settings);
+
 /// The options for the optimizer, by the session's settings and the form in which results are wanted. They refer to
 /// `statement`, to which the search for contraction orders reports.
 OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& user, const StatementContext& statement,

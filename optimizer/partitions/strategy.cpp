@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -45,6 +46,13 @@ std::vector<LabelPartition> choose_eindecomp(const EinGraph& graph, const Names&
   return decomposed_partitions(graph, options);
 }
 
+std::vector<LabelPartition> choose_linearised(const EinGraph& graph, const Names&,
+                                              const DecompositionOptions& options) {
+  std::vector<LabelPartition> partitions;
+  for (auto& vertex : decompose_linearised(graph, options).vertices) partitions.push_back(std::move(vertex.partition));
+  return partitions;
+}
+
 std::vector<LabelPartition> choose_named(const EinGraph& graph, const Names& names,
                                          const DecompositionOptions& options) {
   return cut_named_labels(graph, names, options.parallelism);
@@ -53,6 +61,70 @@ std::vector<LabelPartition> choose_named(const EinGraph& graph, const Names& nam
 std::vector<LabelPartition> choose_megatron(const EinGraph& graph, const Names& names,
                                             const DecompositionOptions& options) {
   return cut_named_labels(graph, names.empty() ? weight_labels(graph) : names, options.parallelism);
+}
+
+// A label and its number of parts: "i 4".
+struct LabelCut {
+  std::string label;
+  std::int64_t parts = 1;
+};
+
+// nullopt if the text has another form.
+std::optional<LabelCut> cut_of(const std::string& text) {
+  const auto blank = text.find_last_of(" \t\n");
+  if (blank == std::string::npos) return std::nullopt;
+  LabelCut cut{text.substr(0, text.find_last_not_of(" \t\n", blank) + 1), 0};
+  const auto* const begin = text.data() + blank + 1;
+  const auto* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(begin, end, cut.parts);
+  if (error != std::errc() || last != end || cut.parts < 1 || cut.label.find_first_of(" \t\n") != std::string::npos)
+    return std::nullopt;
+  return cut;
+}
+
+void check_cut(const LabelCut& cut, const EinGraph& graph) {
+  const auto& labels = graph.labels();
+  bool occurs = false;
+  for (const auto& vertex : graph.vertices()) {
+    if (vertex.is_input()) continue;
+    for (const auto label : vertex.einsum.labels()) {
+      if (labels.name(label) != cut.label) continue;
+      occurs = true;
+      if (labels.extent(label) >= cut.parts) continue;
+      throw Error(ErrorKind::Label, "label " + cut.label + " has " + std::to_string(labels.extent(label)) +
+                                        " indices, which are not cut into " + std::to_string(cut.parts) + " parts");
+    }
+  }
+  if (!occurs)
+    throw Error(ErrorKind::Label,
+                "the partition that is given cuts label " + cut.label + ", which the statement does not have");
+}
+
+// Labels that no call may have a part of stay whole.
+std::vector<LabelPartition> choose_given(const EinGraph& graph, const Names& names, const DecompositionOptions&) {
+  std::vector<LabelCut> cuts;
+  for (const auto& name : names) {
+    const auto cut = cut_of(name);
+    CHECK(cut.has_value(), "a partition that is given was read before");
+    check_cut(*cut, graph);
+    cuts.push_back(*cut);
+  }
+  std::vector<LabelPartition> partitions;
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& vertex = graph.vertex(VertexId(v));
+    auto& partition = partitions.emplace_back();
+    if (vertex.is_input()) continue;
+    partition.labels = vertex.einsum.labels();
+    const auto slices = graph.slices_of(VertexId(v));
+    const auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, graph.labels());
+    for (std::size_t n = 0; n < slices.size(); ++n) {
+      const auto& name = graph.labels().name(partition.labels[n]);
+      const auto cut = std::find_if(cuts.begin(), cuts.end(), [&](const auto& given) { return given.label == name; });
+      const auto wanted = cut == cuts.end() ? 1 : cut->parts;
+      partition.parts.push_back(slices[n] * std::clamp<std::int64_t>(extents[n] / slices[n], 1, wanted));
+    }
+  }
+  return partitions;
 }
 
 // The properties of a strategy: one row per kind.
@@ -66,11 +138,13 @@ struct StrategyRow {
 
 constexpr std::array kStrategies = std::to_array<StrategyRow>({
     {Strategy::Kind::EinDecomp, "eindecomp", "", 0, choose_eindecomp},
+    {Strategy::Kind::Linearised, "linearised", "", 0, choose_linearised},
     {Strategy::Kind::Sqrt, "sqrt", "", 0, choose_sqrt},
     {Strategy::Kind::Data, "data", "b", 1, choose_named},
     {Strategy::Kind::Sequence, "sequence", "s", 1, choose_named},
     {Strategy::Kind::Attention, "attention", "h", 1, choose_named},
     {Strategy::Kind::Megatron, "megatron", "", 16, choose_megatron},
+    {Strategy::Kind::Partition, "partition", "", 64, choose_given},
 });
 
 const StrategyRow& row_of(Strategy::Kind kind) {
@@ -131,11 +205,17 @@ std::string Strategy::to_string() const {
 Strategy parse_strategy(std::string_view text) {
   const auto open = text.find('(');
   const auto& row = row_named(trimmed(text.substr(0, open)));
-  if (open == std::string_view::npos) return {row.kind, {}};
+  const bool gives_parts = row.kind == Strategy::Kind::Partition;
+  if (open == std::string_view::npos && !gives_parts) return {row.kind, {}};
   const auto close = text.find_last_not_of(" \t\n");
   const auto names = text[close] == ')' ? split(text.substr(open + 1, close - open - 1)) : std::nullopt;
-  if (names && names->size() <= row.most_labels) return {row.kind, *names};
+  const auto is_cut = [](const std::string& name) { return cut_of(name).has_value(); };
+  if (names && names->size() <= row.most_labels && (!gives_parts || std::all_of(names->begin(), names->end(), is_cut)))
+    return {row.kind, *names};
   const std::string name(row.name);
+  if (gives_parts)
+    throw Error(ErrorKind::Value, "the strategy '" + std::string(text) + "' cannot be read", std::nullopt,
+                "write partition(i 4, j 2), each label with its number of parts");
   throw Error(ErrorKind::Value, "the strategy '" + std::string(text) + "' cannot be read", std::nullopt,
               row.most_labels == 0   ? name + " takes no labels"
               : row.most_labels == 1 ? "write " + name + "(label), with the label that is to be cut"
@@ -162,7 +242,8 @@ std::vector<Strategy> rules_of_labels(const EinGraph& graph) {
 
 std::vector<Strategy> all_strategies() {
   std::vector<Strategy> out;
-  for (const auto& row : kStrategies) out.push_back({row.kind, {}});
+  for (const auto& row : kStrategies)
+    if (row.kind != Strategy::Kind::Partition) out.push_back({row.kind, {}});
   return out;
 }
 
@@ -175,7 +256,11 @@ std::vector<LabelPartition> partitions_by(const EinGraph& graph, const Strategy&
   const auto& row = row_of(strategy.kind);
   auto names = strategy.labels;
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
-  return fitted(graph, row.choose(graph, names, options), options);
+  auto partitions = row.choose(graph, names, options);
+  // Chains get no other cuts than those that are given.
+  if (strategy.kind == Strategy::Kind::Partition)
+    return fitted_to_slices(graph, fitted_to_cells(graph, std::move(partitions)));
+  return fitted(graph, std::move(partitions), options);
 }
 
 Labelling label(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options) {

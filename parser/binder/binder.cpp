@@ -95,7 +95,31 @@ class QueryBinder {
       outputs.push_back(as_output(vertex, name, outputs));
     }
     bound_.graph.set_outputs(std::move(outputs));
+    if (query_.partition)
+      for (const auto& cut : query_.partition->cuts) read_cut(cut);
     return std::move(bound_);
+  }
+
+  void read_cut(const ast::CutsClause::Cut& cut) {
+    std::vector<std::string> known;
+    for (const auto& vertex : bound_.graph.vertices()) {
+      if (vertex.is_input()) continue;
+      for (const auto label : vertex.einsum.labels()) {
+        known.push_back(bound_.graph.labels().name(label));
+        const auto extent = bound_.graph.labels().extent(label);
+        if (known.back() == cut.label.text && extent < cut.parts)
+          throw Error(ErrorKind::Label,
+                      "label " + cut.label.text + " has " + std::to_string(extent) +
+                          " indices, which are not cut into " + std::to_string(cut.parts) + " parts",
+                      cut.label.span);
+      }
+    }
+    if (std::find(known.begin(), known.end(), cut.label.text) == known.end()) {
+      const auto nearest = nearest_name(cut.label.text, known);
+      throw Error(ErrorKind::Label, "the query has no label " + cut.label.text, cut.label.span,
+                  nearest ? "did you mean " + *nearest + "?" : "");
+    }
+    bound_.cuts.push_back(cut.label.text + " " + std::to_string(cut.parts));
   }
 
   // Each output needs a computed vertex of its own.

@@ -26,6 +26,8 @@ struct BoundQuery {
   std::vector<BoundRegion> regions;   ///< of updates that set parts of tensors
   std::string path_optimizer;         ///< of USING PATH 'greedy'; empty: the session's
   std::optional<double> path_weight;  ///< of USING PATH 'greedy' WITH WEIGHT 5; nullopt: the session's objective
+  /// Of USING PARTITION: labels of the graph, each with its number of parts, "i 4"; empty: the session's strategy.
+  std::vector<std::string> cuts;
 };
 
 /// Syntax tree to logical plan. The results of updates have the names, extents and types of the tensors that they

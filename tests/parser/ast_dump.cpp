@@ -318,10 +318,15 @@ std::string dump_node(const InsertInto& node) {
   return out + ")";
 }
 std::string dump_node(const Query& node) { return dump(node); }
+constexpr std::array kFormats = {" text", " json", " dot", " html"};
 std::string dump_node(const Explain& node) {
-  constexpr std::array kFormats = {" text", " json", " dot"};
   return std::string("(explain") + (node.analyze ? " analyze" : "") + (node.compare ? " compare" : "") +
          kFormats[static_cast<std::size_t>(node.format)] + " " + dump(node.query) + ")";
+}
+std::string dump_node(const ExplainRedistribution& node) {
+  return std::string("(explain-redistribution") + kFormats[static_cast<std::size_t>(node.format)] +
+         (node.tensor ? " " + text_of(*node.tensor) : "") + " " + text_of(node.source) + " " + text_of(node.target) +
+         (node.mesh ? " " + text_of(*node.mesh) : "") + ")";
 }
 std::string dump_node(const Set& node) { return "(set " + text_of(node.name) + " " + text_of(node.value) + ")"; }
 std::string dump_node(const Show& node) { return "(show " + or_all(node.name) + ")"; }
@@ -409,7 +414,14 @@ std::string dump(const Query& query) {
   std::string out = "(query ";
   for (const auto& item : query.with) out += std::visit([](const auto& node) { return dump_body(node); }, item) + " ";
   out += std::visit([](const auto& body) { return dump_body(body); }, query.body);
-  return out + (query.path ? dump_path(*query.path) : "") + ")";
+  if (query.path) out += dump_path(*query.path);
+  if (query.partition) {
+    out += " partition (";
+    for (const auto& [label, parts] : query.partition->cuts)
+      out += "(" + text_of(label) + " " + std::to_string(parts) + ")";
+    out += ")";
+  }
+  return out + ")";
 }
 
 std::string dump(const Statement& statement) {
