@@ -60,7 +60,7 @@ class Calibrate(unittest.TestCase):
             with open(self.machine, "w") as file:
                 json.dump(whole, file)
             run = self.eindb(cluster.database, *cluster.shell_options, "-c",
-                             f"SET machine_file = '{self.machine}'; EXPLAIN (FORMAT json) {CHAIN}")  # fmt: skip
+                             f"SET machine_file = '{self.machine}'; SET small_statements = 'workers'; EXPLAIN (FORMAT json) {CHAIN}")  # fmt: skip
             self.assertEqual((run.returncode, run.stderr), (0, ""))
             steps = json.loads(run.stdout)["steps"]
             return sum(step["pieces_predicted_seconds"] for step in steps if "pieces_predicted_seconds" in step)

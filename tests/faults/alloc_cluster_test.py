@@ -85,7 +85,8 @@ class Enumeration(unittest.TestCase):
         cls = type(self)
         if cls.connection is None or cls.connection.closed:
             cls.connection = psycopg.connect(host="127.0.0.1", port=cls.cluster.port, user="ada", dbname="s",
-                                             autocommit=True, prepare_threshold=None)  # fmt: skip
+                                             autocommit=True, prepare_threshold=None,
+                                             options="-c small_statements=workers")  # fmt: skip
         cursor = cls.connection.execute(statement)
         return cursor.fetchall() if cursor.description else []
 

@@ -18,10 +18,12 @@ TEST(Strategy, TextsAreParsedInOnePlace) {
   EXPECT_EQ(parse_strategy("DATA( Batch )"), (Strategy{Kind::Data, {"Batch"}}));
   EXPECT_EQ(parse_strategy("megatron(h,f)"), (Strategy{Kind::Megatron, {"h", "f"}}));
   EXPECT_EQ(parse_strategy("megatron(h,f)").to_string(), "megatron(h, f)");
-  EXPECT_EQ(all_strategies().size(), 6U);
+  EXPECT_EQ(parse_strategy("partition( i 4,j\t2 )"), (Strategy{Kind::Partition, {"i 4", "j\t2"}}));
+  EXPECT_EQ(all_strategies().size(), 7U);
   for (const auto& strategy : all_strategies()) EXPECT_EQ(parse_strategy(strategy.to_string()), strategy);
-  for (const auto* text :
-       {"", "best", "data(", "data()", "data(a,b)", "data(a", "sqrt(a)", "data(a)b", "megatron(,)", "(a)"})
+  for (const auto* text : {"", "best", "data(", "data()", "data(a,b)", "data(a", "sqrt(a)", "data(a)b", "megatron(,)",
+                           "(a)", "partition", "partition()", "partition(i)", "partition(i 0)", "partition(i -2)",
+                           "partition(i 2 3)", "partition(i 99999999999999999999)"})
     EXPECT_THROW(parse_strategy(text), Error) << text;
 }
 

@@ -31,9 +31,9 @@ inline std::int64_t fetch_ahead(const void* const* rows, std::int64_t row_count,
 
 // Rows of bytes are short in memory, and few loads take much of them: the rows that are some pages ahead are fetched.
 inline std::int64_t to_next_rows(const void* const* rows, std::int64_t row_count, std::int64_t row_bytes) {
-  constexpr std::int64_t kBytesAhead = 16384;
+  constexpr std::int64_t kRowBytesAhead = 16384;
   if (row_count <= kShortRows) return row_bytes > kFetchAhead ? kFetchAhead : 0;
-  const auto next = std::min((kBytesAhead + row_bytes - 1) / row_bytes, row_count - 1);
+  const auto next = std::min((kRowBytesAhead + row_bytes - 1) / row_bytes, row_count - 1);
   return static_cast<const std::byte*>(rows[next]) - static_cast<const std::byte*>(rows[0]);
 }
 

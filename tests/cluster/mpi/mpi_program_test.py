@@ -17,6 +17,8 @@ CREATE TENSOR A AS EINSUM A[i 64, j 48] = 1.0 * i + 2.0 * j;
 CREATE TENSOR B AS EINSUM B[j 48, k 32] = 1.0 * j - 1.0 * k;
 """
 SUM = "EINSUM Z[] = SUM(A[i,j] * B[j,k]);"
+# So small a statement would run at the coordinator.
+AT_WORKERS = "SET small_statements = 'workers'; EXPLAIN ({}) EINSUM Y[i,k] = SUM(A[i,j] * B[j,k]);"
 
 
 def sum_of_product():
@@ -57,12 +59,12 @@ class MpiProgramTest(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in (self.folder / "my.db.workers").iterdir()),
                          ["rank-1", "rank-2", "rank-3"])
         self.assert_sum(self.assert_ok(4, "my.db", "--list", "--noheader", "-c", SUM))
-        plan = self.assert_ok(4, "my.db", "--list", "-c", "EXPLAIN (ANALYZE) EINSUM Y[i,k] = SUM(A[i,j] * B[j,k]);")
+        plan = self.assert_ok(4, "my.db", "--list", "-c", AT_WORKERS.format("ANALYZE"))
         self.assertIn("rank 3", plan)
         self.assertIn("coordinator", plan)
         workers = self.assert_ok(4, "my.db", "--csv", "-c", "SHOW WORKERS")
         self.assertEqual(re.findall(r"rank \d,(\w+)", workers), ["up"] * 3)
-        plan = self.assert_ok(4, "my.db", "--list", "-c", "EXPLAIN (FORMAT json) EINSUM Y[i,k] = SUM(A[i,j] * B[j,k]);")
+        plan = self.assert_ok(4, "my.db", "--list", "-c", AT_WORKERS.format("FORMAT json"))
         self.assertRegex(plan, r'"workers": 4\b')
 
     def test_data_directories_are_where_they_shall_be(self):
