@@ -37,7 +37,7 @@ class KeptOperators {
 
   KeptOperators() = default;
   KeptOperators(const KeptOperators& /*other*/) : KeptOperators() {}
-  KeptOperators& operator=(const KeptOperators& /*other*/) { return *this; }
+  KeptOperators& operator=(const KeptOperators&) = delete;
 
   /// The graph of tasks that was made under this limit in bytes; null if there is none.
   std::shared_ptr<const TaskGraph> graph(std::int64_t memory_limit);
