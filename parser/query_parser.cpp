@@ -251,7 +251,7 @@ double parse_weight(TokenStream& tokens) {
   return std::visit([](auto value) { return static_cast<double>(value); }, number_value(tokens.take()));
 }
 
-/// What follows USING PATH, which begins at `begin`.
+/// Parses the steps or the name behind USING PATH; the clause begins at `begin`.
 ast::PathClause parse_path(TokenStream& tokens, std::size_t begin) {
   ast::PathClause path;
   if (tokens.at_symbol("(")) {
@@ -284,7 +284,7 @@ std::int64_t parse_parts(TokenStream& tokens, const ast::Identifier& label) {
   return *parts;
 }
 
-/// What follows USING PARTITION.
+/// Parses the labels and parts behind USING PARTITION.
 ast::CutsClause parse_cuts(TokenStream& tokens) {
   ast::CutsClause partition;
   if (!tokens.at_symbol("(")) tokens.fail_expected("'(' and labels with their numbers of parts", kPartitionForm);

@@ -12,10 +12,10 @@ namespace eindb {
 /// calibrate` measured them, otherwise built-in ones.
 TransportCosts transport_costs(const SessionState& session);
 
-/// What it costs to run a query in one place or the other, beside its work. Workers cost an exchange in which each of
-/// them takes part: they are told, and the result comes back. This process costs the transfer of the tiles at workers,
-/// which are fetched from all workers at the same time; the round trip is the same in both places. Tiles may be in the
-/// session's cache, which is not counted.
+/// The costs of running a query in this process or at workers, beside its work. Workers cost an exchange in which each
+/// of them takes part: they are told, and the result comes back. This process costs the transfer of the tiles at
+/// workers, which are fetched from all workers at the same time; the round trip is the same in both places. Tiles may
+/// be in the session's cache, which is not counted.
 struct PlaceCosts {
   double fetch = 0;      ///< seconds
   double exchange = 0;   ///< seconds

@@ -6,7 +6,7 @@
 
 namespace eindb {
 
-/// What EXPLAIN returns: a row for each line of the text, or one with the whole text.
+/// The result of EXPLAIN: a row for each line of the text, or one row with the whole text.
 Result explanation(const std::string& text, bool one_cell);
 
 }  // namespace eindb

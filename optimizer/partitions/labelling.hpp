@@ -14,7 +14,7 @@ using WantedPartitions = std::vector<std::optional<Partition>>;
 /// The partition prescribed for a vertex; null if it is no output or none is prescribed (`wanted` may be too short).
 const Partition* wanted_of(const EinGraph& graph, const WantedPartitions& wanted, VertexId id);
 
-/// What cost models know of the vertices of a graph, which no partition vector changes: computed once where many
+/// The shapes of the vertices of a graph, by which cost models cost any partition vector: computed once where many
 /// vectors are costed. Immutable.
 class GraphShapes {
  public:

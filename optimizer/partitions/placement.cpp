@@ -258,7 +258,7 @@ class Placer {
     return std::find(moved.begin(), moved.end(), wanted[n]) != moved.end();
   }
 
-  // What workers receive for the calls of a unit and, if `result` is not null, for its result.
+  // The bytes that workers receive for the calls of a unit and, if `result` is not null, for its result.
   PlacementCost cost_of(const Unit& unit, const MeshCuts& calls, const MeshCuts* result) const {
     std::vector<MeshCuts> wanted;
     for (const auto& input : unit.inputs) wanted.push_back(projected(unit.partition.labels, calls, input.labels));

@@ -24,7 +24,7 @@ struct VertexPlacement {
   double most_received = 0;  ///< by the busiest worker
 };
 
-/// What workers receive.
+/// The elements and bytes that workers receive.
 struct PlacementCost {
   double received = 0;       ///< elements
   double most_received = 0;  ///< sum over the vertices of the elements that the busiest worker receives

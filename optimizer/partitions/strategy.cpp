@@ -21,9 +21,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
-  const int halvings = std::bit_width(static_cast<std::uint64_t>(options.parallelism)) - 1;
-  const auto root = std::int64_t{1} << (halvings / 2);
+// Cuts each label of each vertex into parts_of(label, indices of a slice) parts within a slice.
+template <class F>
+std::vector<LabelPartition> cut_each_label(const EinGraph& graph, F&& parts_of) {
   std::vector<LabelPartition> partitions;
   for (std::size_t v = 0; v < graph.size(); ++v) {
     const auto& vertex = graph.vertex(VertexId(v));
@@ -33,13 +33,18 @@ std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, con
     const auto slices = graph.slices_of(VertexId(v));
     const auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, graph.labels());
     for (std::size_t n = 0; n < slices.size(); ++n) {
-      const auto extent = extents[n];
-      CHECK(slices[n] > 0 && slices[n] <= std::max<std::int64_t>(1, extent),
+      CHECK(slices[n] > 0 && slices[n] <= std::max<std::int64_t>(1, extents[n]),
             "slices of a label have an index at least");
-      partition.parts.push_back(slices[n] * std::min(root, floor_power_of_two(extent / slices[n])));
+      partition.parts.push_back(slices[n] * parts_of(partition.labels[n], extents[n] / slices[n]));
     }
   }
   return partitions;
+}
+
+std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
+  const int halvings = std::bit_width(static_cast<std::uint64_t>(options.parallelism)) - 1;
+  const auto root = std::int64_t{1} << (halvings / 2);
+  return cut_each_label(graph, [&](Label, std::int64_t extent) { return std::min(root, floor_power_of_two(extent)); });
 }
 
 std::vector<LabelPartition> choose_eindecomp(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
@@ -109,22 +114,11 @@ std::vector<LabelPartition> choose_given(const EinGraph& graph, const Names& nam
     check_cut(*cut, graph);
     cuts.push_back(*cut);
   }
-  std::vector<LabelPartition> partitions;
-  for (std::size_t v = 0; v < graph.size(); ++v) {
-    const auto& vertex = graph.vertex(VertexId(v));
-    auto& partition = partitions.emplace_back();
-    if (vertex.is_input()) continue;
-    partition.labels = vertex.einsum.labels();
-    const auto slices = graph.slices_of(VertexId(v));
-    const auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, graph.labels());
-    for (std::size_t n = 0; n < slices.size(); ++n) {
-      const auto& name = graph.labels().name(partition.labels[n]);
-      const auto cut = std::find_if(cuts.begin(), cuts.end(), [&](const auto& given) { return given.label == name; });
-      const auto wanted = cut == cuts.end() ? 1 : cut->parts;
-      partition.parts.push_back(slices[n] * std::clamp<std::int64_t>(extents[n] / slices[n], 1, wanted));
-    }
-  }
-  return partitions;
+  return cut_each_label(graph, [&](Label label, std::int64_t extent) {
+    const auto& name = graph.labels().name(label);
+    const auto cut = std::find_if(cuts.begin(), cuts.end(), [&](const auto& given) { return given.label == name; });
+    return std::clamp<std::int64_t>(extent, 1, cut == cuts.end() ? 1 : cut->parts);
+  });
 }
 
 // The properties of a strategy: one row per kind.

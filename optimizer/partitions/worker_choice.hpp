@@ -11,7 +11,7 @@ namespace eindb {
 /// The bytes that ranks receive in all if a graph is planned with these vectors: of a whole plan, counted exactly.
 using CountedBytes = std::function<double(const Labelling&)>;
 
-/// What a choice may take into account beside the places of inputs.
+/// Terms of a choice beside the places of inputs.
 struct ChoiceTerms {
   CountedBytes count = {};           ///< empty: bytes are those of the placement
   const Labelling* known = nullptr;  ///< one more candidate, if not null

@@ -344,7 +344,7 @@ TEST(Cluster, UndecidedTransactionsAreDecidedWhenAWorkerJoins) {
   EXPECT_EQ(test.shards(0).open(ContentId{12}), nullptr);
 }
 
-// Who settles waits for SQLite and for all workers.
+// The thread that settles decisions waits for SQLite and for all workers.
 TEST(Cluster, AWorkerThatJoinsDoesNotWaitForWhoSettles) {
   TestCluster test(2);
   const auto access = test.cluster().shards();
