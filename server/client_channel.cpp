@@ -71,6 +71,18 @@ bool ClientChannel::has_left() noexcept {
   return ::poll(&asked, 1, 0) > 0;
 }
 
+void ClientChannel::end_sending() noexcept {
+  if (tls_) tls_->end();
+  error_code ignored;
+  socket_.shutdown(tcp::socket::shutdown_send, ignored);
+}
+
+ClientChannel::Wait ClientChannel::drop(std::span<char> to) {
+  error_code error;
+  socket_.read_some(boost::asio::buffer(to.data(), to.size()), error);
+  return eindb::wait_after(error, Wait::Readable);
+}
+
 void ClientChannel::close() noexcept {
   if (tls_) tls_->end();
   error_code ignored;

@@ -39,7 +39,12 @@ class ClientChannel {
   Progress write(std::string_view bytes);
   /// Whether the client has closed its side, so that nobody waits for an answer. Thread-safe.
   bool has_left() noexcept;
-  /// Sends the closing alert of TLS, if that is possible without waiting.
+  /// Ends the sending side, so that the client reads what was written and then the end. Sends the closing alert of
+  /// TLS, if that is possible without waiting. Call drop() or close() next.
+  void end_sending() noexcept;
+  /// Reads encrypted or clear bytes into `to` and forgets them.
+  Wait drop(std::span<char> to);
+  /// Ends both sides. If bytes of the client are unread, the system may discard what the client has not read yet.
   void close() noexcept;
 
  private:

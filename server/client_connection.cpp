@@ -21,6 +21,8 @@ constexpr std::size_t kWriteBytes = std::size_t{256} << 10U;
 // Buffer space kept for the next answer; a larger buffer is freed.
 constexpr std::size_t kKeptAnswerBytes = 1024;
 constexpr std::chrono::seconds kRefusalDelay{1};
+// The time for the rest of a message that was refused.
+constexpr std::chrono::seconds kLingerTime{5};
 
 // Zero means no limit.
 Clock::time_point after(std::chrono::milliseconds time) {
@@ -49,7 +51,7 @@ void ClientConnection::cancel() noexcept {
 }
 
 void ClientConnection::leave() {
-  if (doing_ == Doing::Greeting || doing_ == Doing::Refusing) close();
+  if (doing_ == Doing::Greeting || doing_ == Doing::Refusing || doing_ == Doing::Lingering) close();
   else if (doing_ == Doing::Reading && may_leave()) expel(kShutdown, kShutdownMessage);
 }
 
@@ -208,12 +210,25 @@ void ClientConnection::go_on() {
       return greet();
     case Backend::Next::Output:
     case Backend::Next::LogIn: return run_backend();
-    default: return close();
+    default: return finish();
   }
   if (owner_.is_stopping() && may_leave()) return expel(kShutdown, kShutdownMessage);
   const auto limit = backend_.idle_limit();
   deadline_ = limit ? after(limit->time) : Clock::time_point::max();
   read();
+}
+
+void ClientConnection::finish() {
+  if (frames_.pending() == 0) return close();
+  frames_.clear();
+  channel_.end_sending();
+  deadline_ = after(kLingerTime);
+  drop_bytes();
+}
+
+void ClientConnection::drop_bytes() {
+  const auto what = channel_.drop(server_.bytes);
+  wait(Doing::Lingering, what == Wait::None ? Wait::Readable : what, &ClientConnection::drop_bytes);
 }
 
 void ClientConnection::greet() {

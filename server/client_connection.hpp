@@ -110,12 +110,13 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection>, 
   using Wait = ClientChannel::Wait;
 
   enum class Doing : std::uint8_t {
-    Reading,   // waits for messages
-    Working,   // a worker runs the backend
-    Greeting,  // waits for the client during the TLS handshake
-    Writing,   // waits until the client takes the output
-    Refusing,  // delays the answer to a wrong password
-    Nothing    // the connection has ended
+    Reading,    // waits for messages
+    Working,    // a worker runs the backend
+    Greeting,   // waits for the client during the TLS handshake
+    Writing,    // waits until the client takes the output
+    Refusing,   // delays the answer to a wrong password
+    Lingering,  // drops what the client still sends, after the last answer
+    Nothing     // the connection has ended
   };
 
   // Calls `next` when the socket is ready, unless something else ended the waiting.
@@ -139,6 +140,10 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection>, 
   void write();
   void forget_written();
   void go_on();
+  // Ends the connection whose last answer has gone. A client that is still sending reads the answer first: if bytes of
+  // it were unread when the socket is closed, the system would reset the connection.
+  void finish();
+  void drop_bytes();
   // Continues the TLS handshake in a worker, since some keys are slow.
   void greet();
   // Delays the answer to a wrong password, which limits each connection to one attempt per second.
@@ -165,7 +170,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection>, 
   bool in_session_ = false;
   std::string_view farewell_;  // the reason to end the connection after its statement; empty: none
   const Clock::time_point login_deadline_;
-  Clock::time_point deadline_ = Clock::time_point::max();  // of Reading or Writing
+  Clock::time_point deadline_ = Clock::time_point::max();  // of Reading, Writing or Lingering
   ClientChannel channel_;
 };
 

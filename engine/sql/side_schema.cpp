@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "storage/sqlite/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
 namespace {
@@ -10,18 +11,6 @@ namespace {
 /// The name of a database in memory that is writable even when attached to a read-only connection.
 std::string writable_memory(const SqliteConnection& connection) {
   return connection.is_read_only() ? "file:eindb?mode=memory" : ":memory:";
-}
-
-/// Runs the script completely or not at all, even inside an open transaction.
-void run_whole(SqliteConnection& connection, const std::string& script) {
-  connection.execute("SAVEPOINT eindb_side_schema");
-  try {
-    connection.execute(script);
-    connection.execute("RELEASE eindb_side_schema");
-  } catch (...) {
-    connection.execute("ROLLBACK TO eindb_side_schema; RELEASE eindb_side_schema");
-    throw;
-  }
 }
 
 }  // namespace
@@ -42,7 +31,9 @@ void SideSchemas::show(const SideSchema& schema, SqliteConnection& connection, c
   }
   known->second = {};  // filled again next time if this attempt fails
   before();
-  run_whole(connection, schema.script);
+  SqliteTransaction change(connection, SqliteTransaction::Scope::Memory);
+  connection.execute(schema.script);
+  change.commit();
   known->second = version_of(connection);
 }
 

@@ -55,12 +55,13 @@ void SqliteTransaction::roll_back(SqliteConnection& connection) noexcept {
   if (connection.in_transaction()) undo_surely(connection, false);
 }
 
-SqliteTransaction::SqliteTransaction(SqliteConnection& connection)
+SqliteTransaction::SqliteTransaction(SqliteConnection& connection, Scope scope)
     : connection_(connection), nested_(connection.in_transaction()) {
   prepare_undo(connection_, nested_);
-  connection_.execute(nested_ ? kSavepoint : "BEGIN IMMEDIATE");
+  if (nested_) connection_.execute(kSavepoint);
+  else connection_.execute(scope == Scope::Files ? "BEGIN IMMEDIATE" : "BEGIN");
   CHECK(connection_.in_transaction(), "what has begun is open");
-  if (nested_) return;
+  if (nested_ || scope == Scope::Memory) return;
   try {
     connection_.clean_point_ = connection_.change_point();
   } catch (...) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
@@ -9,8 +11,13 @@ namespace eindb {
 /// connection.
 class SqliteTransaction {
  public:
+  enum class Scope : std::uint8_t {
+    Files,  ///< takes the lock of writers
+    Memory  ///< changes databases in memory alone: takes no lock of a file before it reads it
+  };
+
   /// Throws Error{Busy} if another connection keeps writing past the busy timeout.
-  explicit SqliteTransaction(SqliteConnection& connection);
+  explicit SqliteTransaction(SqliteConnection& connection, Scope scope = Scope::Files);
   ~SqliteTransaction();
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;
