@@ -28,9 +28,11 @@ HelperThreads::HelperThreads() : process_(::getpid()) {}
 
 HelperThreads::~HelperThreads() {
   if (::getpid() != process_) {  // in a child after fork; the threads belong to the parent
-    for (auto& thread : threads_) thread.detach();
     // The destructors would wait for the parent's sleeping threads, which the copied variables still count.
-    new (&wake_) std::condition_variable;
+    for (auto& helper : helpers_) {
+      helper.thread.detach();
+      new (&helper.wake) std::condition_variable;
+    }
     new (&ended_) std::condition_variable;
     return;
   }
@@ -38,8 +40,8 @@ HelperThreads::~HelperThreads() {
     const std::lock_guard lock(mutex_);
     ends_ = true;
   }
-  wake_.notify_all();
-  for (auto& thread : threads_) thread.join();
+  for (auto& helper : helpers_) helper.wake.notify_all();
+  for (auto& helper : helpers_) helper.thread.join();
 }
 
 void HelperThreads::run(std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -58,15 +60,23 @@ void HelperThreads::run(std::size_t count, const std::function<void(std::size_t)
 void HelperThreads::announce(Call& call) {
   const auto wanted = call.count - 1;
   if (wanted == 0) return;
-  std::unique_lock lock(mutex_);
+  const auto processor = ::sched_getcpu();
+  const std::lock_guard lock(mutex_);
   start_threads(wanted);
   auto** end = &first_;
   while (*end != nullptr) end = &(*end)->behind;
   *end = &call;
   announced_.fetch_add(1, std::memory_order_relaxed);
-  const auto sleepers = std::min(idle_, wanted);
-  lock.unlock();  // so that waking threads find the mutex unlocked
-  for (std::size_t n = 0; n < sleepers; ++n) wake_.notify_one();
+  for (auto& helper : helpers_)
+    if (helper.doing == Doing::LookingOut) helper.home.keep_off(processor, wanted);
+  for (auto n = std::min(idle_, wanted); n > 0; --n) {
+    auto& helper = *sleeping_;
+    sleeping_ = helper.below;
+    --idle_;
+    helper.home.keep_off(processor, wanted);
+    helper.doing = Doing::LookingOut;
+    helper.wake.notify_one();
+  }
 }
 
 void HelperThreads::withdraw(Call& call) {
@@ -86,50 +96,55 @@ void HelperThreads::start_threads(std::size_t wanted) {
   if (idle_ >= wanted) return;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const auto most = std::max(wanted, cores - 1);
-  const auto missing = std::min(wanted - idle_, most - std::min(most, threads_.size()));
+  const auto missing = std::min(wanted - idle_, most - std::min(most, helpers_.size()));
   try {
     for (std::size_t n = 0; n < missing; ++n) {
-      threads_.emplace_back();
-      threads_.back() = std::thread([this] { help(); });
+      auto& helper = helpers_.emplace_back();
+      helper.thread = std::thread([this, &helper] { help(helper); });
     }
   } catch (const std::exception&) {  // no memory or thread is available; tried again next time
-    if (!threads_.empty() && !threads_.back().joinable()) threads_.pop_back();
+    if (!helpers_.empty() && !helpers_.back().thread.joinable()) helpers_.pop_back();
   }
 }
 
 std::size_t HelperThreads::size() {
   const std::lock_guard lock(mutex_);
-  return threads_.size();
+  return helpers_.size();
 }
 
-void HelperThreads::help() {
+void HelperThreads::help(Helper& self) {
   std::unique_lock lock(mutex_);
+  self.home.of_this_thread();
   while (!ends_) {
-    if (first_ != nullptr) help_with(*first_, lock);
-    else rest(lock);
+    if (first_ != nullptr) help_with(*first_, self, lock);
+    else rest(self, lock);
   }
 }
 
-void HelperThreads::help_with(Call& call, std::unique_lock<std::mutex>& lock) {
+void HelperThreads::help_with(Call& call, Helper& self, std::unique_lock<std::mutex>& lock) {
   const auto number = call.next++;
   if (call.next == call.count) remove(call);
   ++call.running;
+  self.doing = Doing::Helping;
   lock.unlock();
   call.work(number);
   lock.lock();
   if (--call.running == 0) ended_.notify_all();
 }
 
-void HelperThreads::rest(std::unique_lock<std::mutex>& lock) {
+void HelperThreads::rest(Helper& self, std::unique_lock<std::mutex>& lock) {
   const auto seen = announced_.load(std::memory_order_relaxed);
+  self.doing = Doing::LookingOut;
   lock.unlock();
   const auto until = Clock::now() + kHelperLookOut;
   while (announced_.load(std::memory_order_relaxed) == seen && Clock::now() < until) std::this_thread::yield();
   lock.lock();
   if (first_ != nullptr || ends_) return;
+  self.doing = Doing::Sleeping;
+  self.below = sleeping_;
+  sleeping_ = &self;
   ++idle_;
-  wake_.wait(lock);
-  --idle_;
+  self.wake.wait(lock, [&] { return self.doing != Doing::Sleeping || ends_; });
 }
 
 }  // namespace eindb

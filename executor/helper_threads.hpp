@@ -11,11 +11,15 @@
 #include <mutex>
 #include <thread>
 
+#include "executor/thread_home.hpp"
+
 namespace eindb {
 
 /// The threads of this process that help callers of run(). They are started on demand, up to the number that the widest
 /// statement so far could use, and at least one per core. If the system allows no more threads, the existing ones do
 /// the work; without any, the caller does it. Idle threads sleep.
+///
+/// A helper is kept off the processor of its caller (ThreadHome).
 ///
 ///     caller                         helpers
 ///     run(3, work)  -- announce -->  work(1), work(2), as they become free
@@ -49,22 +53,32 @@ class HelperThreads {
     Call* behind = nullptr;  // announced later
   };
 
+  enum class Doing : std::uint8_t { Helping, LookingOut, Sleeping };
+
+  struct Helper {
+    std::thread thread;
+    std::condition_variable wake;
+    Doing doing = Doing::LookingOut;
+    ThreadHome home;
+    Helper* below = nullptr;  // of the sleeping helpers
+  };
+
   void announce(Call& call);
   void withdraw(Call& call);
   void remove(Call& call);
   void start_threads(std::size_t wanted);
-  void help();
-  void help_with(Call& call, std::unique_lock<std::mutex>& lock);
-  void rest(std::unique_lock<std::mutex>& lock);
+  void help(Helper& self);
+  void help_with(Call& call, Helper& self, std::unique_lock<std::mutex>& lock);
+  void rest(Helper& self, std::unique_lock<std::mutex>& lock);
 
   const pid_t process_;
   std::atomic<std::uint64_t> announced_ = 0;  // total number of announced calls
   std::mutex mutex_;                          // guards the members below
-  std::condition_variable wake_;
-  std::condition_variable ended_;  // signals that a helper has ended its part of a call
-  Call* first_ = nullptr;          // of the calls with parts that have not begun
-  std::list<std::thread> threads_;
-  std::size_t idle_ = 0;
+  std::condition_variable ended_;             // signals that a helper has ended its part of a call
+  Call* first_ = nullptr;                     // of the calls with parts that have not begun
+  std::list<Helper> helpers_;
+  Helper* sleeping_ = nullptr;  // those that slept last first
+  std::size_t idle_ = 0;        // the number of them
   bool ends_ = false;
 };
 

@@ -147,7 +147,7 @@ void PlanRun::share(Worker& worker, TaskId id, std::int64_t calls) {
     worker.promise += more;
     shared_.push_back(shared);
     worker.shared = shared;
-    if (sleeping_ > 0 || caller_sleeps_) wake(1);
+    wake(1);
   }
   run_shared(worker, *shared);
 }

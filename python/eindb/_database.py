@@ -75,14 +75,13 @@ class Connection:
         query: EINSUM, or what stands after the word; also WITH ... EINSUM and GRADIENT OF ... with one result.
         Arguments and errors are those of execute.
         """
-        if not re.match(r"\s*(EINSUM|WITH|GRADIENT|JVP)\b", query, re.IGNORECASE):
-            query = "EINSUM " + query
         frame = _frame_of_caller() if self._scope else None
-        return self.cursor()._run(query, parameters, tensors, frame).numpy()
+        return self.cursor()._run(_whole_query(query), parameters, tensors, frame).numpy()
 
     def explain(self, query, parameters=(), /, *, analyze=False, format="text", **tensors):
         """The plan of a query, as text that notebooks show in a fixed width.
 
+        query: as for einsum, or a query of SQL.
         analyze: whether it is run, for the measured figures. format: "text", "json", "dot", or
         "html", a page that notebooks show as a picture.
         """
@@ -90,7 +89,7 @@ class Connection:
             raise ValueError(f"the plan is text, json, dot or html, not {format!r}")
         options = ("ANALYZE, " if analyze else "") + f"FORMAT {format}"
         frame = _frame_of_caller() if self._scope else None
-        cursor = self.cursor()._run(f"EXPLAIN ({options}) {query}", parameters, tensors, frame)
+        cursor = self.cursor()._run(f"EXPLAIN ({options}) {_whole_query(query)}", parameters, tensors, frame)
         return PlanText("\n".join(str(row[0]) for row in cursor))
 
     def grad(self, loss, wrt, /, **tensors):
@@ -383,6 +382,15 @@ class Connection:
 
 _INPUT = "python_input_"
 _ROWS = "python_rows_"
+
+
+# A definition, or index notation's operands between quotation marks, without the word before it.
+_DEFINITION = re.compile(r"""\s*(?:(?:\w+|"[^"]*")\s*[\[=]|')""")
+
+
+def _whole_query(query):
+    """The query, with EINSUM before a definition that stands alone."""
+    return "EINSUM " + query if _DEFINITION.match(query) else query
 
 
 def _is_array(value):

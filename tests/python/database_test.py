@@ -78,6 +78,8 @@ class Statements(Database):
     def test_explain(self):
         self.db["X"] = np.ones((4, 4))
         plan = self.db.explain("EINSUM Z[i] = SUM(X[i,j])")
+        self.assertIn("scan X", self.db.explain("Z[i] = SUM(X[i,j])"))
+        self.assertIn("scan X", self.db.explain("'ij->i' (X)"))
         self.assertIn("scan X", plan)
         self.assertTrue(plan._repr_html_().startswith("<pre>"))
         self.assertTrue(self.db.explain("EINSUM Z[i] = SUM(X[i,j])", format="json").startswith("{"))
