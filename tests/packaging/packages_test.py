@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -120,9 +121,20 @@ class Installed(Bare):
                 port = server.stdout.readline().split()[-1]
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=60) as answer:
                     self.assertEqual(answer.status, 200)
+                self.check_console(port)
             finally:
                 server.terminate()
         self.assertEqual(server.returncode, 0)
+
+    def check_console(self, port):
+        """Whether the address serves the page, or says that there is none, by what the program says of its build."""
+        has_console = "console: yes" in inside("eindb", "--version")
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+                page = answer.read().decode()
+        except urllib.error.HTTPError as error:
+            page = error.read().decode()
+        self.assertEqual("<!doctype html>" in page.lower(), has_console, page[:300])
 
     def test_python_imports_the_module(self):
         program = """
