@@ -269,7 +269,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
     return elements;
   }
   if (first) {
-    made.emplace(tile_at(key, memory));
+    made.emplace(tile_at(key, memory, buffers));
   }
   buffers.broke_off = !first;
   auto& tile = first ? made->tile : partial->tile;
@@ -281,10 +281,15 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   return elements;
 }
 
-CountedTile JoinOperator::tile_at(std::span<const std::int64_t> key,
-                                  const std::shared_ptr<MemoryBudget>& memory) const {
+CountedTile JoinOperator::tile_at(std::span<const std::int64_t> key, const std::shared_ptr<MemoryBudget>& memory,
+                                  const Buffers& buffers) const {
   std::vector<std::int64_t> extents;
   for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
+  if (buffers.whole != nullptr) {
+    auto tile = Tile::in_whole(buffers.whole, Shape(std::move(extents)), grid_.first_element(key));
+    MemoryReservation reservation(memory, static_cast<std::int64_t>(tile.byte_size()));
+    return {std::move(reservation), std::move(tile)};
+  }
   return counted_tile(memory, join_.compute_dtype, Shape(std::move(extents)), result_type_);
 }
 
@@ -324,7 +329,7 @@ std::optional<std::int64_t> JoinOperator::call_of_rows(const Inputs& inputs, std
   take_workspace(memory, buffers, workspace_bytes_);
   const auto& source = *readable(gather.source(), *stored, buffers);
   if (!partial) {
-    partial.emplace(tile_at(key, memory));
+    partial.emplace(tile_at(key, memory, buffers));
     gather.clear_before(rows, part, buffers.ranges, partial->tile);
   }
   gather.copy(rows, part, buffers.ranges, source, partial->tile);

@@ -47,6 +47,7 @@ class JoinOperator {
     std::vector<const Tile*> operands;
     std::vector<std::optional<Tile>> decoded;    ///< by operand; counted in the workspace
     std::optional<SortedRows> rows;              ///< of the current group, if they are sorted; likewise
+    std::shared_ptr<Tile> whole;                 ///< in which results are made, by TileSink::whole; null: elsewhere
     std::optional<MemoryReservation> workspace;  ///< reservation for the thread's Workspace
     /// Whether the last call failed while its kernel added to a partial result, which may be half changed: the call
     /// cannot be repeated.
@@ -69,6 +70,8 @@ class JoinOperator {
   /// is written by its call, and what the partial result has before is uninitialised.
   void sort_rows(const Inputs& inputs, std::span<const std::int64_t> key, std::span<const AxisRange> calls,
                  const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
+  /// Whether Buffers::whole may be set: kernels write values of the result's type.
+  bool makes_final_values() const { return !makes_cells_ && join_.compute_dtype == result_type_; }
   /// The most bytes that the thread's kernels use beside tiles. Must be available at the first call, while Buffers has
   /// no reservation yet.
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
@@ -105,7 +108,8 @@ class JoinOperator {
   TilePtr finish_cells(CountedTile made, MemoryBudget& memory) const;
   std::optional<std::int64_t> call_of_rows(const Inputs& inputs, std::span<const std::int64_t> key, Partial& partial,
                                            const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
-  CountedTile tile_at(std::span<const std::int64_t> key, const std::shared_ptr<MemoryBudget>& memory) const;
+  CountedTile tile_at(std::span<const std::int64_t> key, const std::shared_ptr<MemoryBudget>& memory,
+                      const Buffers& buffers) const;
   TilePtr operand_tile(std::size_t operand, Relation& input, const Buffers& buffers) const;
   const Tile* readable(std::size_t operand, const Tile& tile, Buffers& buffers) const;
   std::shared_ptr<const CellKernel> cell_kernel(const Inputs& inputs, const Buffers& buffers) const;

@@ -127,7 +127,10 @@ void PlanRun::run_slices(const TaskGraph::Region& region) {
 void PlanRun::begin_region(const TaskGraph::Region& region, const TileKey& slice) {
   CHECK(ready_.empty() && deferred_.empty() && suspended_.empty() && shared_.empty(), "a region leaves no task behind");
   CHECK(promised_ == 0, "bytes are promised to tasks that run");
-  for (auto& node : nodes_) node.is_made_here = false;
+  for (auto& node : nodes_) {
+    node.is_made_here = false;
+    node.whole.reset();
+  }
   ready_ = {};
   tasks_left_ = 0;
   sinks_.clear();
@@ -200,8 +203,19 @@ void PlanRun::begin_sink(std::size_t node) {
   CHECK(nodes_[sink.source].relation != nullptr, "a result that is handed over is there");
   sink.tiles = nodes_[sink.source].relation->tile_count();
   if (nodes_[sink.source].is_made_here) sink.is_there.assign(static_cast<std::size_t>(sink.tiles), false);
+  if (may_be_whole(sink.source)) nodes_[sink.source].whole = sink.to->whole();
   profile_.nodes[node].tiles_in = profile_.nodes[node].tiles_out = sink.tiles;
   sinks_.push_back(std::move(sink));
+}
+
+// Whether the tiles of a node are made in this region, for a sink alone, and each in one piece of memory.
+bool PlanRun::may_be_whole(std::size_t node) const {
+  if (!nodes_[node].is_made_here || graph_->sinks_of(node) != 1 || !graph_->readers(node).empty()) return false;
+  const auto& stage = graph_->stage_of(node);
+  const auto& run = stages_[static_cast<std::size_t>(&stage - graph_->stages().data())];
+  const auto& grid = plan_.nodes[node].grid;
+  return run.join != nullptr && run.join->makes_final_values() && run.groups == nullptr && grid.cuts_into_runs() &&
+         nodes_[node].relation->tile_count() == grid.tile_count();
 }
 
 // Relations from before a loop are needed until its last slice.

@@ -56,6 +56,7 @@ class PlanRun {
     std::vector<const Link*> waiting;                     // links of the current region to the tiles it makes
     std::shared_ptr<Relation::Counter> stored_reads;      // for a scan
     bool is_made_here = false;                            // in the current region
+    std::shared_ptr<Tile> whole;                          // in which its tiles are made, for a sink; null: elsewhere
   };
 
   // The values accumulated by several tasks of one tile.
@@ -129,6 +130,7 @@ class PlanRun {
   void begin_scan(std::size_t node);
   void begin_stage(const Stage& stage, const TileKey& slice);
   void begin_sink(std::size_t node);
+  bool may_be_whole(std::size_t node) const;
   void end_region(const TaskGraph::Region& region, bool last_slice);
   const JoinOperator& join_of(const Stage& stage);
   void count_reads_of(std::size_t node, std::int64_t tiles);
@@ -179,6 +181,7 @@ class PlanRun {
   void end_calls(Worker& worker, StageRun& run);
   void complete(Worker& worker, StageRun& run, std::int64_t tile, JoinOperator::Partial partial);
   void set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, TilePtr tile);
+  void complete_whole(std::size_t node, std::int64_t tile_id, const Tile* tile);
   void announce(std::size_t node, std::int64_t tile_id);
   void count_arrival(Worker& worker, const Link& link);
   void release(std::size_t node, std::int64_t tile_id);

@@ -75,9 +75,13 @@ void PlanRun::run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t c
   try {
     if (partial) partial->reservation.raise_to(run.join->bytes_of_partial(partial->tile));
     struct LetGo {
-      std::optional<SortedRows>& rows;
-      ~LetGo() { rows.reset(); }
-    } const let_go{worker.buffers.rows};
+      JoinOperator::Buffers& buffers;
+      ~LetGo() {
+        buffers.rows.reset();
+        buffers.whole.reset();
+      }
+    } const let_go{worker.buffers};
+    worker.buffers.whole = nodes_[run.stage->node].whole;
     if (run.groups == nullptr && run.join->sorts_rows())
       run.join->sort_rows(run.inputs, worker.key, worker.calls, context_.memory, worker.buffers);
     for (; call < calls && !failed_; ++call) run_call(worker, run, call, partial);
@@ -321,9 +325,23 @@ void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, Tile
     done.bytes += static_cast<std::int64_t>(tile->byte_size());
     if (tile->is_of_cells()) done.cells += tile->cells().count();
   }
+  if (nodes_[node].whole != nullptr) complete_whole(node, tile_id, tile.get());
   nodes_[node].relation->put(tile_id, std::move(tile));
   for (const auto* link : nodes_[node].waiting) count_arrival(worker, *link);
   if (graph_->sinks_of(node) > 0) announce(node, tile_id);
+}
+
+// Fills a tile's values in the whole if it lies elsewhere: if several threads have made it, it was written to the
+// scratch file meanwhile, or is zero.
+void PlanRun::complete_whole(std::size_t node, std::int64_t tile_id, const Tile* tile) {
+  const auto& grid = plan_.nodes[node].grid;
+  auto& whole = *nodes_[node].whole;
+  if (tile != nullptr && tile->lies_in(whole)) return;
+  const auto key = grid.key_of(tile_id);
+  auto values = Tile::in_whole(nodes_[node].whole, grid.tile_shape(key), grid.first_element(key));
+  const auto to = values.mutable_bytes();
+  if (tile == nullptr) std::fill(to.begin(), to.end(), std::byte{0});
+  else std::copy(tile->bytes().begin(), tile->bytes().end(), to.begin());
 }
 
 // Records that the tile can be delivered.

@@ -6,8 +6,8 @@
 
 namespace eindb {
 
-ResultTiles::ResultTiles(std::shared_ptr<BufferedTiles> held, TileGrid held_grid, TileGrid grid)
-    : held_(std::move(held)), held_grid_(std::move(held_grid)), grid_(std::move(grid)) {
+ResultTiles::ResultTiles(std::shared_ptr<BufferedTiles> held, TileGrid held_grid, TileGrid grid, TilePtr whole)
+    : held_(std::move(held)), held_grid_(std::move(held_grid)), grid_(std::move(grid)), whole_(std::move(whole)) {
   CHECK(held_ != nullptr && held_->count() == held_grid_.tile_count(),
         "a result has a tile for each place of its grid");
   if (grid_ == held_grid_) return;

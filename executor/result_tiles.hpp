@@ -18,7 +18,8 @@ class ResultTiles {
  public:
   /// `held` are the tiles of `held_grid`. If `grid` is another one, the result is of cells, and `grid` nests in it
   /// (tensor/cell_cut).
-  ResultTiles(std::shared_ptr<BufferedTiles> held, TileGrid held_grid, TileGrid grid);
+  /// `whole`: all values in one piece, if they are (TileSink::whole).
+  ResultTiles(std::shared_ptr<BufferedTiles> held, TileGrid held_grid, TileGrid grid, TilePtr whole = nullptr);
   ResultTiles(std::shared_ptr<BufferedTiles> held, const TileGrid& grid) : ResultTiles(std::move(held), grid, grid) {}
 
   /// The grid in which tiles are read.
@@ -28,6 +29,8 @@ class ResultTiles {
   TilePtr get_values(std::int64_t number) { return tiles().get_values(number); }
   TilePtr take(std::int64_t number) { return tiles().take(number); }
   std::optional<std::int64_t> next(std::int64_t from) { return tiles().next(from); }
+  /// All values, row-major, if they were made in one piece; else null.
+  const TilePtr& whole() const { return whole_; }
 
   /// For those who take cells from tiles of any size; not to be used together with the functions above.
   BufferedTiles& held() { return *held_; }
@@ -46,6 +49,7 @@ class ResultTiles {
   std::shared_ptr<BufferedTiles> held_;
   TileGrid held_grid_;
   TileGrid grid_;
+  TilePtr whole_;
   // Where the grids differ:
   std::mutex mutex_;  // guards the cutting
   std::optional<Cut> cut_;

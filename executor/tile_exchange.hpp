@@ -46,6 +46,11 @@ class TileSink {
   /// Called once for each tile of the sink's grid in order of tile_id, by one thread; null if the tile is all zero. A
   /// result of cells may come in any order, without the tiles that have none.
   virtual void write(std::int64_t tile_id, TilePtr tile) = 0;
+  /// A tile for all values of the result, in which those of its tiles are to be made, since they are wanted in one
+  /// piece; null: each tile has memory of its own. Asked for at most once, after begin(), for a grid that cuts into
+  /// runs (TileGrid::cuts_into_runs). It is filled as a whole, also where a tile of zeros is not written. Tiles that
+  /// lie in it count as others do, it does not.
+  virtual std::shared_ptr<Tile> whole() { return nullptr; }
   /// Whether write() takes tiles of cells (Tile::is_of_cells); otherwise it gets their values.
   virtual bool takes_cells() const { return false; }
 };

@@ -104,6 +104,21 @@ Shape TileGrid::tile_shape(const TileKey& key) const {
   return Shape(std::move(extents));
 }
 
+bool TileGrid::cuts_into_runs() const {
+  bool runs = true;  // whether the dimensions so far have one index in a tile
+  for (std::size_t d = 0; d < rank(); ++d) {
+    if (!runs && partition_[d] > 1) return false;
+    runs = runs && largest(d) <= 1;
+  }
+  return true;
+}
+
+std::int64_t TileGrid::first_element(std::span<const std::int64_t> key) const {
+  std::int64_t first = 0;
+  for (std::size_t d = 0; d < rank(); ++d) first = first * shape_[d] + range(d, key[d]).begin;
+  return first;
+}
+
 Shape TileGrid::room_shape(const TileKey& key) const {
   std::vector<std::int64_t> extents(rank());
   for (std::size_t d = 0; d < rank(); ++d) extents[d] = edge(d) != 0 ? edge(d) : range(d, key[d]).size;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tensor/shape.hpp"
@@ -65,6 +66,12 @@ class TileGrid {
   /// First index of the tile along each dimension.
   std::vector<std::int64_t> tile_begin(const TileKey& key) const;
   Shape tile_shape(const TileKey& key) const;
+  /// Whether the values of each tile lie side by side in those of the tensor, row-major: no dimension is cut behind one
+  /// that has several indices in a tile.
+  bool cuts_into_runs() const;
+  /// The place of the tile's first value among the tensor's, row-major. `key`: as many numbers as there are dimensions,
+  /// others behind them are not read.
+  std::int64_t first_element(std::span<const std::int64_t> key) const;
   /// The shape with room for the whole edge of each dimension that has one, in which the tile is stored.
   Shape room_shape(const TileKey& key) const;
 

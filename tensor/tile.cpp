@@ -81,6 +81,16 @@ TilePtr Tile::part_of(TilePtr whole, Shape shape, std::span<const std::int64_t> 
   return std::make_shared<const Tile>(std::move(tile));
 }
 
+Tile Tile::in_whole(std::shared_ptr<Tile> whole, Shape shape, std::int64_t first) {
+  CHECK(whole != nullptr && !whole->is_encoded() && !whole->is_of_cells() && !whole->has_strides(),
+        "values lie side by side in a tile of plain values");
+  CHECK(first >= 0 && shape.element_count() <= whole->shape().element_count() - first, "a part lies in its tile");
+  Tile tile(whole->dtype(), std::move(shape),
+            whole->first() + first * static_cast<std::int64_t>(size_of(whole->dtype())));
+  tile.whole_ = std::move(whole);
+  return tile;
+}
+
 void decode_into(const Tile& encoded, Tile& target) {
   CHECK(encoded.is_encoded() && !target.is_encoded() && encoded.dtype() == target.dtype() &&
             encoded.shape() == target.shape(),

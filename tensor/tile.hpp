@@ -37,6 +37,9 @@ class Tile {
   /// A view of a box of a tile's plain values, which stay as long as it does. `begin`: of the box, by dimension.
   static std::shared_ptr<const Tile> part_of(std::shared_ptr<const Tile> whole, Shape shape,
                                              std::span<const std::int64_t> begin);
+  /// A tile whose values lie in a tile of plain values, side by side from its element `first` on: for the task that
+  /// fills them. No other tile may have them.
+  static Tile in_whole(std::shared_ptr<Tile> whole, Shape shape, std::int64_t first);
   /// A tile of these cells. Only who says that it takes such tiles gets them.
   static Tile of_cells(CellBlockPtr cells);
 
@@ -53,6 +56,8 @@ class Tile {
   const Shape& shape() const { return shape_; }
   /// Of the values, or of the cells with their coordinates.
   std::size_t byte_size() const { return byte_size_; }
+  /// Whether the values are part of those of another tile, which they keep.
+  bool lies_in(const Tile& whole) const { return whole_.get() == &whole; }
   /// Whether the elements are in memory that the tile does not own.
   bool is_borrowed() const { return data_.get_deleter().borrowed; }
 

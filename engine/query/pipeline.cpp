@@ -277,24 +277,27 @@ TileGrid grid_to_read(const PlannedQuery& planned, std::size_t result, const Ses
 }
 
 std::vector<std::shared_ptr<ResultTiles>> collect(const PlannedQuery& planned, SessionState& session,
-                                                  ReadSnapshot& snapshot) {
+                                                  ReadSnapshot& snapshot, Pieces pieces) {
   check_results(planned, session);
   std::vector<CollectingSink> collected;
-  for (std::size_t n = 0; n < planned.result_count(); ++n) collected.emplace_back(planned.result_grid(n));
+  for (std::size_t n = 0; n < planned.result_count(); ++n) {
+    if (pieces == Pieces::One) collected.emplace_back(planned.result_grid(n), planned.output(n).dtype);
+    else collected.emplace_back(planned.result_grid(n));
+  }
   std::vector<TileSink*> sinks;
   for (auto& sink : collected) sinks.push_back(&sink);
   run_query(planned, session, snapshot, sinks);
   std::vector<std::shared_ptr<ResultTiles>> tiles;
   for (std::size_t n = 0; n < collected.size(); ++n)
-    tiles.push_back(
-        std::make_shared<ResultTiles>(collected[n].take(), planned.result_grid(n), grid_to_read(planned, n, session)));
+    tiles.push_back(std::make_shared<ResultTiles>(collected[n].take(), planned.result_grid(n),
+                                                  grid_to_read(planned, n, session), collected[n].made_whole()));
   return tiles;
 }
 
 std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   const auto planned = plan_query(query, session);
-  auto tiles = collect(planned, session, snapshot);
+  auto tiles = collect(planned, session, snapshot, Pieces::One);
   std::vector<std::shared_ptr<const TensorRelation>> relations;
   for (std::size_t n = 0; n < tiles.size(); ++n)
     relations.push_back(

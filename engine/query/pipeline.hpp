@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -44,9 +45,11 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
 TileGrid grid_to_read(const PlannedQuery& planned, std::size_t result, const SessionState& session);
 
 /// Runs a plan and returns the tiles of its results, in memory or in a scratch file. Error{MemoryLimit} if they are
-/// predicted to fit neither.
+/// predicted to fit neither. In one piece: a result of several tiles has its values in one piece, too, where the plan
+/// allows it (ResultTiles::whole).
+enum class Pieces : std::uint8_t { Tiles, One };
 std::vector<std::shared_ptr<ResultTiles>> collect(const PlannedQuery& planned, SessionState& session,
-                                                  ReadSnapshot& snapshot);
+                                                  ReadSnapshot& snapshot, Pieces pieces = Pieces::Tiles);
 
 /// Plans and runs a query in a snapshot of its own; returns all its results.
 std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session);

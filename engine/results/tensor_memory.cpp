@@ -39,6 +39,7 @@ void copy_to_memory(const TensorRelation& tensor, void* target, const std::vecto
 }
 
 TilePtr whole_tile(const TensorRelation& tensor) {
+  if (const auto& whole = tensor.tiles->whole()) return whole;
   if (tensor.grid.tile_count() == 1)
     if (auto only = tensor.tile(0)) return only;
   auto whole = Tile::uninitialized(tensor.dtype, tensor.grid.shape());

@@ -6,6 +6,7 @@
 
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
+#include "common/checked_math.hpp"
 #include "storage/encoding/tile_codec.hpp"
 #include "storage/tiles/stored_rows.hpp"
 #include "tensor/cell_encoding.hpp"
@@ -204,14 +205,25 @@ TilePtr copy_of(const Tile& tile, MemoryBudget& memory) {
 void CollectingSink::begin(std::shared_ptr<MemoryBudget> memory) {
   CHECK(memory != nullptr, "what is collected counts in a budget");
   memory_ = std::move(memory);
-  tiles_ = std::make_shared<BufferedTiles>(memory_, tile_count_);
+  tiles_ = std::make_shared<BufferedTiles>(memory_, grid_.tile_count());
+}
+
+std::shared_ptr<Tile> CollectingSink::whole() {
+  constexpr std::int64_t kShare = 16;
+  CHECK(memory_ != nullptr && whole_ == nullptr, "a sink that has begun is asked once");
+  if (!type_ || grid_.tile_count() < 2) return nullptr;
+  const auto bytes = checked_multiply(grid_.shape().element_count(), static_cast<std::int64_t>(size_of(*type_)));
+  if (bytes > memory_->limit() / kShare || bytes > memory_->left() / 2) return nullptr;
+  return whole_ = std::make_shared<Tile>(Tile::uninitialized(*type_, grid_.shape()));
 }
 
 // A tile with other owners, such as the cache, could not be evicted, so it is copied before memory is short.
 void CollectingSink::write(std::int64_t tile_id, TilePtr tile) {
   if (tile == nullptr) return;
-  CHECK(tiles_ != nullptr && tile_id >= 0 && tile_id < tile_count_, "a sink that has begun gets tiles of its grid");
+  CHECK(tiles_ != nullptr && tile_id >= 0 && tile_id < grid_.tile_count(),
+        "a sink that has begun gets tiles of its grid");
   if (tile->is_of_cells()) return tiles_->put(tile_id, std::move(tile));
+  if (whole_ != nullptr && tile->lies_in(*whole_)) return tiles_->put(tile_id, std::move(tile));
   if (tile->is_borrowed()) tile = copy_of(*tile, *memory_);
   else if (tile.use_count() > 1 && memory_->left() < memory_->limit() / 2)
     tile = copy_if_there_is_room(std::move(tile));

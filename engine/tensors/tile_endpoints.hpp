@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,10 +57,16 @@ class StoredTiles final : public TileSource {
 /// Collects the result's tiles, in memory or, if the statement's memory does not suffice, in a scratch file.
 class CollectingSink final : public TileSink {
  public:
-  explicit CollectingSink(const TileGrid& grid) : tile_count_(grid.tile_count()) {}
+  explicit CollectingSink(const TileGrid& grid) : grid_(grid) {}
+  /// For a result whose values are wanted in one piece. They are, if there are several tiles, and they take a small
+  /// part of the statement's memory: they cannot be moved to the file.
+  CollectingSink(const TileGrid& grid, DType type) : grid_(grid), type_(type) {}
   void begin(std::shared_ptr<MemoryBudget> memory) override;
   void write(std::int64_t tile_id, TilePtr tile) override;
+  std::shared_ptr<Tile> whole() override;
   bool takes_cells() const override { return true; }
+  /// The values in one piece, if the executor has made them so; else null. Once all tiles are written.
+  const std::shared_ptr<Tile>& made_whole() const { return whole_; }
   std::shared_ptr<BufferedTiles> take() {
     CHECK(tiles_ != nullptr, "tiles are taken once, of a sink that has begun");
     return std::move(tiles_);
@@ -68,7 +75,9 @@ class CollectingSink final : public TileSink {
  private:
   TilePtr copy_if_there_is_room(TilePtr tile);
 
-  std::int64_t tile_count_;
+  TileGrid grid_;
+  std::optional<DType> type_;  // of values that are wanted in one piece
+  std::shared_ptr<Tile> whole_;
   std::shared_ptr<MemoryBudget> memory_;
   std::shared_ptr<BufferedTiles> tiles_;
 };
