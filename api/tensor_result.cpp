@@ -14,8 +14,18 @@ struct TensorResult::Impl {
 
   // The whole tensor as one tile, made at the first request.
   const Tile& whole() const {
-    std::call_once(once_, [&] { made_ = whole_tile(*relation); });
+    std::call_once(once_, [&] {
+      made_ = whole_tile(*relation);
+      // The result has a single tile itself. One that a stored tensor's cache keeps, too, is not its own.
+      constexpr long kHere = 2;
+      const bool is_only = relation->grid.tile_count() == 1;
+      owns_ = !made_->is_borrowed() && (!is_only || made_.use_count() <= kHere);
+    });
     return *made_;
+  }
+  bool owns_whole() const {
+    whole();
+    return owns_;
   }
 
   std::shared_ptr<const TensorRelation> relation;
@@ -23,6 +33,7 @@ struct TensorResult::Impl {
  private:
   mutable std::once_flag once_;
   mutable TilePtr made_;
+  mutable bool owns_ = false;
 };
 
 TensorResult tensor_result(std::shared_ptr<const TensorRelation> relation) {
@@ -46,6 +57,10 @@ std::int64_t TensorResult::element_count() const noexcept { return impl_->relati
 
 const void* TensorResult::data() const {
   return translated("", [&] { return impl_->whole().bytes().data(); });
+}
+
+bool TensorResult::owns_data() const {
+  return translated("", [&] { return impl_->owns_whole(); });
 }
 
 void TensorResult::copy_elements(void* target, const std::vector<std::int64_t>& strides) const {

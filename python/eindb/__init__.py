@@ -6,6 +6,7 @@
            [3., 3.]])
 """
 
+import datetime
 import importlib
 import os
 
@@ -35,6 +36,9 @@ from .errors import (
 apilevel = "2.0"
 threadsafety = 2
 paramstyle = "qmark"
+# Days and times are texts in a database: what DB-API calls them is what Python does.
+Date, Time, Timestamp = datetime.date, datetime.time, datetime.datetime
+DateFromTicks, TimestampFromTicks = datetime.date.fromtimestamp, datetime.datetime.fromtimestamp
 __version__ = _eindb.library_version
 
 
@@ -59,9 +63,9 @@ _eindb.prepare()
 os.register_at_fork(after_in_child=_eindb.renew_pool)
 
 __all__ = [
-    "ArrowTensor", "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Error", "Expression", "IntegrityError",
+    "ArrowTensor", "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Date", "DateFromTicks", "Error", "Expression", "IntegrityError",
     "InterfaceError", "InternalError", "Label", "NotSupportedError", "OperationalError", "PathInfo",
-    "ProgrammingError", "StoredTensor", "Tensor", "Warning", "apilevel", "array_contract", "connect", "contract", "contract_expression",
+    "ProgrammingError", "StoredTensor", "Tensor", "Time", "Timestamp", "TimestampFromTicks", "Warning", "apilevel", "array_contract", "connect", "contract", "contract_expression",
     "contract_path", "einsum", "einsum_path", "labels", "operand", "paramstyle", "tensordot", "threadsafety",
     "transpose",
 ]  # fmt: skip

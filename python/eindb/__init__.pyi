@@ -1,3 +1,4 @@
+import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
@@ -21,6 +22,11 @@ from .errors import Warning as Warning
 
 __version__: str
 apilevel: str
+Date = datetime.date
+Time = datetime.time
+Timestamp = datetime.datetime
+DateFromTicks = datetime.date.fromtimestamp
+TimestampFromTicks = datetime.datetime.fromtimestamp
 threadsafety: int
 paramstyle: str
 

@@ -1,6 +1,9 @@
 """What statements get from Python: arrays in eindb's types, and parameters."""
 
+import datetime
 import re
+import sys
+import uuid
 
 import numpy
 
@@ -15,10 +18,15 @@ _TOKENS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$\
 def bindable(array):
     """The array in a type of eindb's, on its own memory if it has one and is aligned, else as a copy.
 
-    Raises TypeError for a dtype whose values eindb does not have, ValueError for integers beyond INT64.
+    Masked values are NaN. Raises TypeError for a dtype whose values eindb does not have, ValueError for integers beyond
+    INT64, and for masked integers.
     """
     values = as_array(array)
     dtype = values.dtype
+    if numpy.ma.is_masked(array):
+        if dtype.kind not in "fc":
+            raise ValueError(f"an array of {dtype} has masked values, for which that type has no NaN: fill them, array.filled(0)")
+        values = array.filled(numpy.nan)
     if dtype.newbyteorder("=") in _TYPES:
         values = values.astype(dtype.newbyteorder("="), copy=False)
         return values if _eindb.is_readable(values) else values.copy()
@@ -29,6 +37,22 @@ def bindable(array):
             raise ValueError("an array of uint64 has integers beyond INT64")
         return values.astype("i8")
     raise TypeError(f"eindb has no type for the values of {dtype}")
+
+
+def parameter(value):
+    """A parameter as a statement takes it: days and times are texts in the form of ISO 8601, NaT and NA are None."""
+    if isinstance(value, numpy.complexfloating):
+        return complex(value)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and (value is pandas.NaT or value is pandas.NA):
+        return None
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    if isinstance(value, numpy.datetime64):
+        return None if numpy.isnat(value) else str(value).replace("T", " ")
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    return str(value) if isinstance(value, uuid.UUID) else value
 
 
 def numbered_parameters(statement):

@@ -78,6 +78,10 @@ def tensordot(a, b, axes=2):
     ]
     if len(summed[0]) != len(summed[1]) or any(len(set(side)) != len(side) for side in summed):
         raise ValueError("axes are as many dimensions of a as of b, each of them once")
+    extents = [numpy.shape(x) if not hasattr(x, "shape") else tuple(x.shape) for x in (a, b)]
+    for first, second in zip(*summed):
+        if extents[0][first] != extents[1][second] and 1 not in (extents[0][first], extents[1][second]):
+            raise ValueError(f"dimension {first} of a has extent {extents[0][first]}, but {second} of b {extents[1][second]}")
     left = [chr(LETTERS_FROM + n) for n in range(ranks[0])]
     right = [chr(LETTERS_FROM + ranks[0] + n) for n in range(ranks[1])]
     for first, second in zip(*summed):

@@ -1,6 +1,8 @@
 """Cursors: the results of statements, as rows, arrays and data frames."""
 
+import contextlib
 import html
+import re
 from typing import NamedTuple
 
 import numpy
@@ -12,6 +14,7 @@ _BATCH = 1000
 _ARROW_ROWS = 65_536
 _SHOWN_ROWS = 20
 _COUNTED_ROWS = 10_000
+_CHANGES_ROWS = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|REPLACE)\b", re.IGNORECASE)
 
 
 class Tensor(NamedTuple):
@@ -47,6 +50,7 @@ class Cursor:
         self._changed = 0
         self._rows = []
         self._at = 0
+        self._streams = False  # whether the rows that are left are those of a stream of Arrow
         self._closed = False
 
     # ---- Statements ----------------------------------------------------------------------------------------------
@@ -58,11 +62,13 @@ class Cursor:
         return self._run(statement, parameters, tensors, _frame_of_caller() if self.connection._scope else None)
 
     def executemany(self, statement, sequence, /):
-        """Runs a statement once for each sequence of parameters. rowcount is that of all together."""
+        """Runs a statement once for each sequence of parameters. rowcount is that of all together. INSERT, UPDATE, DELETE and
+        REPLACE happen for all of them or for none."""
         changed = 0
-        for parameters in sequence:
-            self._run(statement, parameters, {}, None)
-            changed += self._result.rows_changed
+        with self.connection._whole() if _CHANGES_ROWS.match(statement) else contextlib.nullcontext():
+            for parameters in sequence:
+                self._run(statement, parameters, {}, None)
+                changed += self._result.rows_changed
         self._changed = changed
         return self
 
@@ -70,7 +76,7 @@ class Cursor:
         """Runs statements separated by semicolons; the result is that of the last."""
         self._check_open()
         with self.connection._lock:
-            self._take(self.connection._open().execute_script(script))
+            self._take(self.connection._open_to_write().execute_script(script))
         return self
 
     def _run(self, statement, parameters, tensors, frame):
@@ -81,7 +87,7 @@ class Cursor:
         return self
 
     def _take(self, result):
-        self._result, self._rows, self._at = result, [], 0
+        self._result, self._rows, self._at, self._streams = result, [], 0, False
         self._changed = result.rows_changed
 
     # ---- Rows ----------------------------------------------------------------------------------------------------
@@ -134,6 +140,13 @@ class Cursor:
             rows += batch
         return rows
 
+    def _take_rows(self):
+        """Takes all rows that are left, as what they are read from is about to change."""
+        if self._has_rows() and not self._result.is_tensor and not self._streams:
+            self._rows, self._at = self._rows[self._at :], 0
+            while batch := self._result.fetch(_BATCH):
+                self._rows += batch
+
     def __iter__(self):
         return self
 
@@ -144,6 +157,8 @@ class Cursor:
         return row
 
     def _fetch(self, count):
+        if self._streams:
+            raise errors.InterfaceError("the rows are those of a stream of Arrow: run the statement again for them")
         with self.connection._lock:
             self.connection._open()
             return self._checked().fetch(count)
@@ -154,11 +169,18 @@ class Cursor:
         """The tensor of an EINSUM as an array, of its own memory; the columns of other rows as a dict of arrays, in which
         numbers that are NULL are NaN."""
         if not self._checked().is_tensor:
+            repeated = {name for name in self.columns if self.columns.count(name) > 1}
+            if repeated:
+                raise errors.ProgrammingError(f"several columns are called {sorted(repeated)[0]}: name them apart by AS")
             rows = self.fetchall()
             return {name: _column([row[n] for row in rows]) for n, name in enumerate(self.columns)}
         with self.connection._lock:
             self.connection._open()
             return self._result.array()
+
+    def _take_array(self):
+        """The same for a cursor that nobody reads any more: without a copy, where the memory is the result's alone."""
+        return self._checked().take_array() if self._result.is_tensor else self.numpy()
 
     def tensor(self):
         """The tensor of an EINSUM with its name and labels. Raises ProgrammingError for other statements."""
@@ -195,6 +217,7 @@ class Cursor:
             raise errors.InterfaceError(f"{self.status} gives no rows")
         with self.connection._lock:
             self.connection._open()
+            self._streams = not self._result.is_tensor
             return self._result.arrow_stream(_ARROW_ROWS, self.connection._lock)
 
     def __arrow_c_schema__(self):

@@ -6,11 +6,14 @@ import sys
 import threading
 import weakref
 
+import numpy
+
 from . import _arrow, _eindb, _frames, _names, _sparse, errors
-from ._arguments import bindable, numbered_parameters
+from ._arguments import bindable, numbered_parameters, parameter
 from ._cursor import Cursor, PlanText
 from ._expressions import Expression
-from ._stored import StoredTensor, check_name, computed_type, default_labels, stored_type, usable_labels
+from ._stored import (
+    Changed, StoredTensor, check_name, computed_type, default_labels, sql_name, stored_type, usable_labels)  # fmt: skip
 
 _UNKNOWN = re.compile(r"there is no tensor (\w+)|no such table: (\w+)")
 
@@ -54,10 +57,10 @@ class Connection:
     def execute(self, statement, parameters=(), /, **tensors):
         """Runs one statement, EINSUM or SQL, and returns a Cursor at its result.
 
-        parameters: values for $1, $2, ... or for question marks.
+        parameters: values for $1, $2, ... or for question marks: numbers, texts, None; days and times become texts.
         tensors: arrays under names that the statement uses; they are read where they lie.
-        Raises ProgrammingError for a wrong statement, and other classes of Error; ValueError for parameters that do not
-        fit.
+        Raises ProgrammingError for a wrong statement, and other classes of Error; one that is a ValueError or TypeError, too,
+        for parameters that do not fit.
         """
         return self.cursor()._run(statement, parameters, tensors, _frame_of_caller() if self._scope else None)
 
@@ -76,7 +79,8 @@ class Connection:
         Arguments and errors are those of execute.
         """
         frame = _frame_of_caller() if self._scope else None
-        return self.cursor()._run(_whole_query(query), parameters, tensors, frame).numpy()
+        with self._lock:
+            return self.cursor()._run(_whole_query(query), parameters, tensors, frame)._take_array()
 
     def explain(self, query, parameters=(), /, *, analyze=False, format="text", **tensors):
         """The plan of a query, as text that notebooks show in a fixed width.
@@ -139,13 +143,13 @@ class Connection:
         """Ends the open transaction, if there is one, and keeps what it has changed."""
         with self._lock:
             if self.in_transaction:
-                self._open().execute("COMMIT", (), {})
+                self._open_to_write().execute("COMMIT", (), {})
 
     def rollback(self):
         """Ends the open transaction, if there is one, and takes back what it has changed."""
         with self._lock:
             if self.in_transaction:
-                self._open().execute("ROLLBACK", (), {})
+                self._open_to_write().execute("ROLLBACK", (), {})
 
     def close(self):
         """Rolls an open transaction back and closes; cursors and tensors of the connection cannot be used any more."""
@@ -177,6 +181,16 @@ class Connection:
             raise errors.InterfaceError("the connection is closed")
         return self._connection
 
+    def _open_to_write(self):
+        """The connection for a statement that may change what open cursors read: they take their rows before. Call it with
+        the lock."""
+        connection = self._open()
+        with self._cursors_lock:
+            cursors = list(self._cursors)
+        for cursor in cursors:
+            cursor._take_rows()
+        return connection
+
     # ---- Tensors -------------------------------------------------------------------------------------------------
 
     def tensors(self):
@@ -200,7 +214,7 @@ class Connection:
             array or index of days or times at even steps becomes a calendar.
         Raises ValueError for labels and names that do not fit, among them names that occur twice.
         """
-        check_name(name)
+        quoted = sql_name(name)
         if names is not None and (isinstance(array, Expression) or _sparse.is_sparse(array)):
             raise ValueError("names are for arrays: expressions have those of their tensors, sparse matrices none")
         if isinstance(array, Expression):
@@ -216,6 +230,10 @@ class Connection:
         if _frames.is_frame(array):
             array, dims, known = _frames.parts_of(array)
             labels = usable_labels(dims) if labels is None else labels
+        elif isinstance(array, Changed):
+            known = [of_one and of_one.to_store() for of_one in array.tensor._read_names()]
+            labels = array.tensor.labels
+            array = array.values
         elif isinstance(array, StoredTensor):
             known = [of_one and of_one.to_store() for of_one in array._read_names()]
             labels = array.labels if labels is None else labels
@@ -234,9 +252,9 @@ class Connection:
         if any(given is not None for given in by_label.values()):
             return self._store_named(name, values, by_label, stored)
         indices = "[" + ",".join(labels) + "]"
-        statement = f"CREATE OR REPLACE TENSOR {name} {stored} AS EINSUM {name}{indices} = {_INPUT}{indices}"
+        statement = f"CREATE OR REPLACE TENSOR {quoted} {stored} AS EINSUM {quoted}{indices} = {_INPUT}{indices}"
         with self._lock:
-            self._open().execute(statement, (), {_INPUT: values})
+            self._open_to_write().execute(statement, (), {_INPUT: values})
 
     def load(self, name, rows):
         """Fills a stored tensor anew with the cells that rows name, or adds rows to a table: all of them or none. Returns
@@ -247,10 +265,12 @@ class Connection:
             are 0.
         Raises ProgrammingError for a table or column that is not there, DataError for a cell that is none or occurs twice.
         """
+        if not _arrow.has_arrow(rows):
+            raise TypeError(f"{type(rows).__name__} has no rows to hand over by Arrow: db.store takes arrays and frames")
         check_name(name)
         given = _arrow.input_of(rows)
         with self._lock:
-            return self._open().load(name, given)
+            return self._open_to_write().load(name, given)
 
     def _store_rows(self, name, rows, labels, type, names):
         """A tensor of rows that have a column for each label, and val, the last column where none is called so."""
@@ -280,7 +300,7 @@ class Connection:
                     parts.append(f"{label} IN (SELECT DISTINCT {quoted[column]} FROM {_ROWS} ORDER BY 1)")
             selected = ", ".join(quoted[column] for column in (*found, value))
             connection.execute(
-                f"CREATE OR REPLACE TENSOR {name} ({', '.join(parts)}) {stored} AS SELECT {selected} FROM {_ROWS}", (), {}
+                f"CREATE OR REPLACE TENSOR {sql_name(name)} ({', '.join(parts)}) {stored} AS SELECT {selected} FROM {_ROWS}", (), {}
             )
             connection.execute(f"DROP TABLE {_ROWS}", (), {})
 
@@ -289,11 +309,12 @@ class Connection:
         dimensions = ", ".join(
             _names.dimension(label, extent, given, parameters) for (label, given), extent in zip(names.items(), values.shape)
         )
-        create = f"CREATE OR REPLACE TENSOR {name} ({dimensions}) {stored or computed_type(values.dtype)}"
+        quoted = sql_name(name)
+        create = f"CREATE OR REPLACE TENSOR {quoted} ({dimensions}) {stored or computed_type(values.dtype)}"
         indices = "[" + ",".join(default_labels(values.ndim)) + "]"
         with self._whole():
             self._open().execute(create, tuple(parameters), {})
-            self._open().execute(f"UPDATE TENSOR {name}{indices} = {_INPUT}{indices}", (), {_INPUT: values})
+            self._open().execute(f"UPDATE TENSOR {quoted}{indices} = {_INPUT}{indices}", (), {_INPUT: values})
 
     def _store_cells(self, name, matrix, labels, type):
         labels = [] if labels is None else [check_name(label) for label in labels]
@@ -304,17 +325,17 @@ class Connection:
                 del self[name]
             _sparse.copy_from(self, name, matrix)
             if type is not None:
-                self.execute(f"ALTER TENSOR {name} TYPE {check_name(type)}")
+                self.execute(f"ALTER TENSOR {sql_name(name)} TYPE {check_name(type)}")
             # By way of names that no label has, since labels may change places.
             between = [f"python_label_{n}" for n in range(len(labels))]
             for old, new in zip(default_labels(len(labels)) + between, between + labels):
-                self.execute(f"ALTER TENSOR {name} RENAME LABEL {old} TO {new}")
+                self.execute(f"ALTER TENSOR {sql_name(name)} RENAME LABEL {old} TO {new}")
 
     @contextlib.contextmanager
     def _whole(self):
         """Statements that happen whole or not at all, in the open transaction or in one of their own."""
         with self._lock:
-            connection = self._open()
+            connection = self._open_to_write()
             own = not connection.in_transaction
             connection.execute("BEGIN" if own else "SAVEPOINT python_whole_", (), {})
             try:
@@ -331,7 +352,7 @@ class Connection:
         query, arrays = expression._query(name, labels or ())
         stored = "" if type is None else check_name(type)
         with self._lock:
-            self._open().execute(f"CREATE OR REPLACE TENSOR {name} {stored} AS EINSUM {query}", (), arrays)
+            self._open_to_write().execute(f"CREATE OR REPLACE TENSOR {sql_name(name)} {stored} AS EINSUM {query}", (), arrays)
 
     def __getitem__(self, name):
         return StoredTensor(self, name)
@@ -343,7 +364,7 @@ class Connection:
         with self._lock:
             if not self.__contains__(name):
                 raise KeyError(name)
-            self._open().execute(f"DROP TENSOR {name}", (), {})
+            self._open_to_write().execute(f"DROP TENSOR {sql_name(name)}", (), {})
 
     def __contains__(self, name):
         return isinstance(name, str) and name.lower() in {known.lower() for known in self.tensors()}
@@ -361,14 +382,24 @@ class Connection:
 
     def _execute(self, statement, parameters, tensors, frame):
         """The result of a statement. Names that it lacks are looked up among the variables of the frame."""
+        if not isinstance(statement, str):
+            raise TypeError(f"a statement is a str, not {type(statement).__name__}")
         if "?" in statement:
             statement = numbered_parameters(statement)
-        bound = {name: bindable(array) for name, array in tensors.items()}
+        parameters = tuple(value if type(value) in _PLAIN else parameter(value) for value in parameters)
+        # Rows of SQL are read one by one later, when the arrays may have changed.
+        later = _ROWS_OF_SQL.match(statement) and not _EINSUM.search(statement)
+        bind = (lambda array: numpy.array(bindable(array))) if later else bindable
+        bound = {name: bind(array) for name, array in tensors.items()}
         with self._lock:
-            connection = self._open()
+            connection = self._open() if _READS.match(statement) else self._open_to_write()
             while True:
                 try:
                     return connection.execute(statement, parameters, bound)
+                except (ValueError, OverflowError, TypeError, RuntimeError) as error:
+                    if isinstance(error, errors.Error):
+                        raise
+                    raise errors.of_call(error) from None
                 except errors.ProgrammingError as error:
                     missing = _UNKNOWN.search(error.message) if frame is not None else None
                     name = missing and (missing[1] or missing[2])
@@ -376,13 +407,24 @@ class Connection:
                         raise
                     found = _variable(frame, name)
                     if found is None:
-                        raise
-                    bound[name] = found
+                        value = frame.f_locals.get(name, frame.f_globals.get(name))
+                        if value is None or isinstance(value, (Cursor, StoredTensor)) or callable(value):
+                            raise
+                        what = f"{name} is a variable, but a {type(value).__name__} and no array"
+                        raise errors.ProgrammingError(f"{error.message}: {what}; pass it by its name, {name}={name}") from error
+                    bound[name] = bind(found)
 
 
 _INPUT = "python_input_"
 _ROWS = "python_rows_"
 
+
+# What statements take as it is.
+_PLAIN = {int, float, str, bool, complex, type(None)}
+# Statements that change nothing, and those whose rows are read later. Others count as ones that write.
+_READS = re.compile(r"\s*(?:SELECT|VALUES|EINSUM|EXPLAIN|SHOW|DESCRIBE|GRADIENT|JVP)\b", re.IGNORECASE)
+_ROWS_OF_SQL = re.compile(r"\s*(?:SELECT|VALUES|WITH)\b", re.IGNORECASE)
+_EINSUM = re.compile(r"\bEINSUM\b", re.IGNORECASE)
 
 # A definition, or index notation's operands between quotation marks, without the word before it.
 _DEFINITION = re.compile(r"""\s*(?:(?:\w+|"[^"]*")\s*[\[=]|')""")
@@ -413,5 +455,5 @@ def _variable(frame, name):
             value = variables[name]
             is_array = hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
             is_array = is_array or (_arrow.has_arrow(value) and not isinstance(value, (Cursor, StoredTensor)))
-            return bindable(value) if is_array else None
+            return value if is_array else None
     return None

@@ -1,5 +1,6 @@
 """Lazy expressions over labels: db['X'][i, j] * db['Y'][j, k], which become one statement."""
 
+import decimal
 import html
 import math
 import numbers
@@ -218,7 +219,7 @@ def _label_name(label):
 def _literal(number):
     if isinstance(number, (bool, numbers.Integral)):
         return Expression((f"({int(number)})",), ())
-    if isinstance(number, numbers.Real):
+    if isinstance(number, (numbers.Real, decimal.Decimal)):
         if not math.isfinite(number):
             raise ValueError(f"{number} cannot stand in an expression")
         return Expression((f"({float(number)!r})",), ())

@@ -54,7 +54,11 @@ class EindbMagics(Magics):
         if isinstance(given, Connection):
             self._connection = given
         elif name or self._connection is None:
-            self._connection = connect(os.path.expanduser(name.strip("'\"")) or ":memory:")
+            path = os.path.expanduser(name.strip("'\"")) or ":memory:"
+            is_new = path != ":memory:" and not os.path.exists(path) and not os.path.splitext(path)[1]
+            if name.startswith("-") or is_new:
+                raise UsageError(f"{name} is neither a Connection, nor a file: a new one has an ending, as in %eindb my.db")
+            self._connection = connect(path)
         return self._connection
 
     def _run(self, line, text):

@@ -39,4 +39,6 @@ def _array_of_tensor(tensor):
         raise TypeError(f"eindb computes on the CPU, but a tensor is on {tensor.device}: move it by .cpu()")
     if tensor.requires_grad and torch.is_grad_enabled():
         raise TypeError("a tensor requires gradients: eindb.torch.einsum has them; or detach() it")
+    if tensor.dtype == torch.bfloat16:
+        raise TypeError("NumPy has no bfloat16: eindb.torch.einsum takes it; or convert the tensor by .float()")
     return tensor.detach().resolve_conj().resolve_neg().numpy()

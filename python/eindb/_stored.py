@@ -23,6 +23,16 @@ def check_name(name):
     return name
 
 
+def sql_name(name):
+    """A tensor's name as it stands in a statement: in quotation marks if it is no plain name, such as "layer.weight".
+    Raises ValueError for what is no name at all."""
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        return name
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise ValueError(f"{name!r} is no name of a tensor")
+    return '"' + name.replace('"', '""') + '"'
+
+
 def default_labels(rank):
     """i, j, k, ... for so many dimensions."""
     letters = "ijklmnopqrstuvwxyz"
@@ -30,8 +40,10 @@ def default_labels(rank):
 
 
 def usable_labels(names):
-    """Labels for dimensions of these names: i, j, k, ... in the place of what is no name, or occurs twice."""
+    """Labels for dimensions of these names, with underscores for what cannot be in a label: my_dim for "my dim". i, j, k,
+    ... stand in the place of what is no name even so, or occurs twice."""
     made = []
+    names = [re.sub(r"\W+", "_", name.strip()) if isinstance(name, str) else name for name in names]
     for n, name in enumerate(names):
         usable = isinstance(name, str) and _NAME.fullmatch(name) and name not in made
         default = default_labels(len(names))[n]
@@ -50,6 +62,17 @@ def computed_type(dtype):
     return next(name for name, known in _DTYPES.items() if known == dtype)
 
 
+class Changed:
+    """New values for a stored tensor, which keeps its labels and names: what db['X'] += 1 assigns."""
+
+    def __init__(self, values, tensor):
+        self.values = numpy.asarray(values)
+        self.tensor = tensor
+
+    def __array__(self, dtype=None):
+        return self.values if dtype is None else self.values.astype(dtype, copy=False)
+
+
 class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
     """A stored tensor. It is read whenever its values are wanted: numpy.asarray(db['X']), db['X'] + 1, db['X'][0, :].
 
@@ -65,8 +88,8 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
         if name not in connection:
             raise KeyError(name)
         self._connection = connection
-        self.name = check_name(name)
-        rows = connection._execute(f"DESCRIBE {name}", (), {}, None).fetch(1000)
+        self.name = name
+        rows = connection._execute(f"DESCRIBE {sql_name(name)}", (), {}, None).fetch(1000)
         self.labels = tuple(row[0] for row in rows[:-1])
         self.shape = tuple(row[2] for row in rows[:-1])
         self.stored_type = rows[-1][1]
@@ -100,9 +123,9 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
     def _read(self, indices, rank):
         """An array of that rank, of the cells under indices as they stand in a statement."""
         head = ",".join(default_labels(rank))
-        statement = f"EINSUM python_output_[{head}] = {self.name}[{','.join(indices)}]"
+        statement = f"EINSUM python_output_[{head}] = {sql_name(self.name)}[{','.join(indices)}]"
         with self._connection._lock:
-            values = self._connection._execute(statement, (), {}, None).array()
+            values = self._connection._execute(statement, (), {}, None).take_array()
         return values.astype(self.dtype, copy=False)
 
     def torch(self):
@@ -143,7 +166,8 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
 
     def _run_whole(self):
         indices = ",".join(self.labels)
-        statement = f"EINSUM {self.name}[{indices}] = {self.name}[{indices}]"
+        name = sql_name(self.name)
+        statement = f"EINSUM {name}[{indices}] = {name}[{indices}]"
         with self._connection._lock:
             return self._connection._execute(statement, (), {}, None)
 
@@ -151,7 +175,11 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
         values = self.numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **keywords):
+        if out is not None:  # such as db['X'] += 1, whose result is stored under the name anew
+            if not (len(out) == 1 and out[0] is inputs[0] and method == "__call__"):
+                raise TypeError("a stored tensor is no out= of NumPy: assign to it, db['X'] = ...")
+            return Changed(self.__array_ufunc__(ufunc, method, *inputs, **keywords), self)
         values = [numpy.asarray(value) if isinstance(value, StoredTensor) else value for value in inputs]
         return getattr(ufunc, method)(*values, **keywords)
 
@@ -166,7 +194,7 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
                 return self.numpy()[indices]
             return self._read(ranges, sum(":" in part for part in ranges))[()]
         indices = indices if isinstance(indices, tuple) else (indices,)
-        return indexed(self.name, indices, self.ndim, self._connection)
+        return indexed(sql_name(self.name), indices, self.ndim, self._connection)
 
     def __len__(self):
         if not self.shape:

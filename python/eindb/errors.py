@@ -63,6 +63,24 @@ class NotSupportedError(DatabaseError):
     """What is asked is meaningful, but not supported."""
 
 
+class _WrongValue(ProgrammingError, ValueError):
+    """A call with values that do not fit, which is also what Python calls so."""
+
+
+class _WrongType(ProgrammingError, TypeError):
+    """The same of types."""
+
+
+class _WrongSize(ProgrammingError, OverflowError):
+    """The same of numbers that are too large."""
+
+
+def of_call(error):
+    """The exception for a call that Python's own classes of errors tell of."""
+    kinds = {TypeError: _WrongType, OverflowError: _WrongSize}
+    return next((kinds[kind] for kind in kinds if isinstance(error, kind)), _WrongValue)(str(error))
+
+
 _CLASSES = {
     "syntax error": ProgrammingError,
     "unknown name": ProgrammingError,

@@ -15,6 +15,7 @@
 
 #include "python/src/arrays.hpp"
 #include "python/src/arrow.hpp"
+#include "python/src/plan_pool.hpp"
 #include "python/src/signals.hpp"
 
 namespace eindb_python {
@@ -82,6 +83,23 @@ class PythonResult {
       rows.append(std::move(row));
     }
     return rows;
+  }
+
+  // The tensor on the result's own memory, where it has some that nobody else reads: the result is not to be read
+  // again.
+  py::array take_array() const {
+    bool owns = false;
+    const auto tensor = [&] {
+      const py::gil_scoped_release release;
+      auto found = result_.tensor();
+      owns = found.owns_data();
+      return found;
+    }();
+    if (!owns) return array();
+    std::vector<py::ssize_t> strides(tensor.extents().size());
+    auto stride = static_cast<py::ssize_t>(size_of(tensor.type()));
+    for (std::size_t d = strides.size(); d-- > 0; stride *= tensor.extents()[d]) strides[d] = stride;
+    return array_on(tensor, {tensor.extents().begin(), tensor.extents().end()}, strides);
   }
 
   py::array array() const {
@@ -264,6 +282,7 @@ void define_connection(py::module_& module) {
       .def_property_readonly("labels", [](const PythonResult& r) { return r.result().tensor().labels(); })
       .def("fetch", &PythonResult::fetch)
       .def("array", &PythonResult::array)
+      .def("take_array", &PythonResult::take_array)
       .def("arrow_stream", &PythonResult::arrow_stream)
       .def("arrow_schema", &PythonResult::arrow_schema)
       .def("arrow_tensor", &PythonResult::arrow_tensor);

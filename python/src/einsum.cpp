@@ -149,13 +149,6 @@ void check_out(const py::array& out, const Contraction& contraction) {
                                   std::to_string(extents[d]));
 }
 
-py::array in_order(py::array view, Order order, const std::vector<py::array>& arrays) {
-  if (order == Order::K) return view;
-  const bool fortran = order == Order::F || (order == Order::A && all_fortran(arrays));
-  if ((view.flags() & (fortran ? py::array::f_style : py::array::c_style)) != 0) return view;
-  return view.attr("copy")(fortran ? "F" : "C");
-}
-
 // NumPy gives a number where a result has no dimensions, and PyTorch's users get tensors.
 py::object handed_out(py::array result, bool as_tensor) {
   if (as_tensor) return functions().to_tensor(result);
@@ -194,7 +187,7 @@ py::object einsum(PyObject* const* arguments, std::size_t count, PyObject* names
   const bool as_tensor =
       !py::isinstance<py::array>(call.operands.front()) && functions().is_tensor(call.operands.front()).cast<bool>();
   if (contraction.is_view() && !out && (!call.dtype || call.dtype->equal(arrays.front().dtype())))
-    return handed_out(in_order(view_of(contraction, arrays.front()), call.order, arrays), as_tensor);
+    return handed_out(view_of(contraction, arrays.front()), as_tensor);
   const auto dtype = result_dtype(call, arrays, out);
   const auto computation = computation_of(dtype);
   if (computation.way == Computation::Way::NumPy)

@@ -16,6 +16,11 @@ bool is_letter(char32_t c) {
   return Py_UNICODE_ISALPHA(c) != 0;
 }
 
+std::string text_of(char32_t c) {
+  const auto text = py::reinterpret_steal<py::object>(PyUnicode_FromOrdinal(static_cast<int>(c)));
+  return text ? text.cast<std::string>() : throw py::error_already_set();
+}
+
 // Reads one term, up to a comma, an arrow or the end.
 std::vector<Label> read_term(std::u32string_view text, std::size_t& place) {
   std::vector<Label> labels;
@@ -34,8 +39,7 @@ std::vector<Label> read_term(std::u32string_view text, std::size_t& place) {
     } else if (is_letter(c)) {
       labels.push_back(static_cast<Label>(c));
     } else {
-      throw std::invalid_argument("invalid subscript '" + label_text(static_cast<Label>(c)) +
-                                  "': subscripts are letters");
+      throw std::invalid_argument("invalid subscript '" + text_of(c) + "': subscripts are letters");
     }
   }
   return labels;

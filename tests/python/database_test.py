@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Databases, statements, cursors of DB-API 2.0, and tensors by name."""
+import datetime
 import os
 import signal
 import subprocess
@@ -75,6 +76,89 @@ class Statements(Database):
             self.db.executescript("INSERT INTO t VALUES (3); NONSENSE")
         self.assertEqual(self.db.execute("SELECT COUNT(*) FROM t").fetchone(), (3,))
 
+    def test_rows_are_those_of_the_statement_whatever_is_written_meanwhile(self):
+        writes = [
+            lambda: self.db.execute("UPDATE TENSOR X[i,j] = 1"),
+            lambda: self.db.execute("INSERT INTO TENSOR X VALUES (399, 499, 5)"),
+            lambda: self.db.store("X", np.ones((400, 500))),
+            lambda: self.db.__delitem__("X"),
+            lambda: self.db.executescript("UPDATE TENSOR X[i,j] = 1; SELECT 1"),
+            lambda: self.db.cursor().executemany("UPDATE TENSOR X[i,j] = $1", [(1,), (2,)]),
+        ]
+        for write in writes:
+            self.db["X"] = np.zeros((400, 500))
+            cursor = self.db.execute("SELECT val FROM X")
+            cursor.fetchone()
+            write()
+            rows = cursor.fetchall()
+            self.assertEqual((len(rows), sum(row[0] for row in rows)), (199_999, 0))
+        self.db.execute("CREATE TABLE n (a)")
+        self.db.execute("BEGIN")
+        self.db["X"] = np.zeros((400, 500))
+        cursor = self.db.execute("SELECT val FROM X")
+        cursor.fetchone()
+        self.db.rollback()
+        self.assertEqual(sum(row[0] for row in cursor), 0)
+
+    def test_arrays_of_a_select_are_as_they_were(self):
+        W = np.zeros(3000)
+        cursor = self.db.execute("SELECT val FROM W")
+        W[:] = 1
+        self.assertEqual(sum(row[0] for row in cursor), 0)
+
+    def test_changes_of_many_rows_are_one(self):
+        self.db.execute("CREATE TABLE t (a INTEGER, b TEXT NOT NULL)")
+        with self.assertRaises(eindb.Error):
+            self.db.executemany("INSERT INTO t VALUES (?, ?)", [(1, "a"), (2, None)])
+        self.assertEqual(self.db.execute("SELECT COUNT(*) FROM t").fetchone(), (0,))
+        self.assertEqual(self.db.executemany("INSERT INTO t VALUES (?, ?)", [(1, "a"), (2, "b")]).rowcount, 2)
+
+    def test_parameters_of_other_types(self):
+        given = [datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 1, 2, 3), np.datetime64("2024-02-29"), np.complex64(1 + 2j)]
+        self.assertEqual(self.db.execute("SELECT ?, ?, ?", given[:3]).fetchone(), ("2024-02-29", "2024-02-29 01:02:03", "2024-02-29"))
+        np.testing.assert_equal(self.db.execute("EINSUM Z[i 2] = $1", given[3:]).numpy(), [1 + 2j, 1 + 2j])
+
+    def test_wrong_calls_are_errors_of_eindb(self):
+        for statement, parameters in [("SELECT ?, ?", [1]), ("SELECT ?", [2**63]), ("SELECT ?", [b"x"]), ("SELECT ?", ["\ud800"])]:
+            with self.assertRaises(eindb.ProgrammingError):
+                self.db.execute(statement, parameters)
+        frame = [1.0]
+        with self.assertRaisesRegex(eindb.ProgrammingError, "frame is a variable, but a list and no array"):
+            self.db.execute("EINSUM Z[i] = frame[i]")
+        self.assertEqual(len(frame), 1)
+        with self.assertRaisesRegex(eindb.ProgrammingError, "several columns are called a"):
+            self.db.execute("SELECT 1 AS a, 2 AS a").numpy()
+
+    def test_names_that_are_no_plain_names(self):
+        self.db["fc.weight"] = np.arange(6.0).reshape(2, 3)
+        self.assertEqual(list(self.db), ["fc.weight"])
+        np.testing.assert_equal(self.db["fc.weight"].numpy(), np.arange(6.0).reshape(2, 3))
+        np.testing.assert_equal(self.db["fc.weight"][0, 1:], [1, 2])
+        i, j = eindb.labels("i j")
+        np.testing.assert_equal(self.db["fc.weight"][i, j].sum(j).compute(), [3, 12])
+        del self.db["fc.weight"]
+        self.assertEqual(list(self.db), [])
+
+    def test_changes_in_place_keep_labels(self):
+        self.db.store("X", np.arange(3.0), labels=["city"])
+        self.db["X"] += 1
+        self.db["X"] *= 2
+        np.testing.assert_equal(self.db["X"].numpy(), [2, 4, 6])
+        self.assertEqual(self.db["X"].labels, ("city",))
+        with self.assertRaises(TypeError):
+            np.add(np.ones(3), 1, out=self.db["X"])
+
+    def test_masked_values_are_nan(self):
+        self.db["m"] = np.ma.array([1.0, -999.0], mask=[0, 1])
+        np.testing.assert_equal(self.db["m"].numpy(), [1, np.nan])
+        with self.assertRaisesRegex(ValueError, "masked"):
+            self.db["m"] = np.ma.array([1, 2], mask=[0, 1])
+
+    @unittest.skipIf(pandas is None, "pandas is not installed")
+    def test_names_of_dimensions_that_are_no_labels(self):
+        self.db["x"] = pandas.DataFrame(np.ones((2, 2)), index=pandas.Index(["a", "b"], name="my city"), columns=pandas.Index(["c", "d"], name="X y"))
+        self.assertEqual(self.db["x"].labels, ("my_city", "X_y"))
+
     def test_explain(self):
         self.db["X"] = np.ones((4, 4))
         plan = self.db.explain("EINSUM Z[i] = SUM(X[i,j])")
@@ -146,8 +230,12 @@ class Arrays(Database):
         self.assertNotIn("Y", self.db)
         for call in (lambda: self.db["Y"], lambda: self.db.__delitem__("Y")):
             self.assertRaises(KeyError, call)
-        for name in ("a b", "1x", "x;--", ""):
+        for name in ("", "a\0b", 3):
             self.assertRaises(ValueError, self.db.store, name, [1])
+        for name in ("a b", "1x", 'x";--'):
+            self.db.store(name, [1])
+            self.assertEqual(self.db[name][0], 1)
+            del self.db[name]
         self.assertRaises(ValueError, self.db.store, "Z", [1], ["i", "j"])
 
     def test_parts_of_what_is_stored(self):

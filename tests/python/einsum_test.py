@@ -232,7 +232,10 @@ class Results(unittest.TestCase):
         A, B = np.ones((2, 3)), np.ones((3, 4))
         self.assertTrue(eindb.einsum("ij,jk->ik", A, B, order="F").flags.f_contiguous)
         self.assertTrue(eindb.einsum("ij,jk->ik", A, B, order="c").flags.c_contiguous)
-        self.assertTrue(eindb.einsum("ij->ij", A, order="F").flags.f_contiguous)
+        for order in "CFAK":  # a view is one in any order, as NumPy's
+            M = np.zeros((2, 2))
+            eindb.einsum("ii->i", M, order=order)[:] = 7
+            np.testing.assert_equal(M, 7 * np.eye(2))
         for subscripts in ("ij,jk->ik", "ij,jk->ki", "ij,kj->ik", "ij,kl->ijkl"):
             for a in (A, np.asfortranarray(A)):
                 for b in (A.T, B, np.asfortranarray(B)):

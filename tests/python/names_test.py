@@ -170,7 +170,7 @@ class Frames(Names):
         self.db.store("more", frame, labels=("m", "n"), names={"n": ["x", "y"]})
         self.assertEqual((self.db["more"].labels, self.db["more"].names[1]), (("m", "n"), ["x", "y"]))
         self.db["odd"] = pd.DataFrame([[1]], index=pd.Index(["x"], name="a b"), columns=pd.Index(["y"], name="i"))
-        self.assertEqual(self.db["odd"].labels, ("i0", "i"))
+        self.assertEqual(self.db["odd"].labels, ("a_b", "i"))
 
     def test_keys_of_several_parts(self):
         keys = pd.MultiIndex.from_tuples([("a", 5), ("b", 5), ("a", 6)], names=["x", "y"])

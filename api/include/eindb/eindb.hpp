@@ -284,9 +284,12 @@ class EINDB_API TensorResult {
   /// The product of the extents.
   std::int64_t element_count() const noexcept;
 
-  /// All elements, row-major. If the result has several tiles, the first call makes a buffer of the whole tensor, which
-  /// lives as long as the result.
+  /// All elements, row-major. If the result has several tiles that were not made side by side, the first call makes a
+  /// buffer of the whole tensor, which lives as long as the result.
   const void* data() const;
+  /// Whether nobody but this result and its copies reads the memory of data(), such as the cache of a stored tensor
+  /// that a query hands on: who lets them go but one may change the elements. Errors as data().
+  bool owns_data() const;
   /// The same; Exception{Type} if T is not the element type.
   template <Element T>
   std::span<const T> values() const {
