@@ -22,11 +22,11 @@ from .errors import Warning as Warning
 
 __version__: str
 apilevel: str
-Date = datetime.date
-Time = datetime.time
-Timestamp = datetime.datetime
-DateFromTicks = datetime.date.fromtimestamp
-TimestampFromTicks = datetime.datetime.fromtimestamp
+Date: type[datetime.date]
+Time: type[datetime.time]
+Timestamp: type[datetime.datetime]
+DateFromTicks: Callable[[float], datetime.date]
+TimestampFromTicks: Callable[[float], datetime.datetime]
 threadsafety: int
 paramstyle: str
 
