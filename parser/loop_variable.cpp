@@ -150,10 +150,13 @@ class Replacement {
     rewrite(dimension.label);
     if (dimension.extent) rewrite(*dimension.extent);
   }
-  void rewrite(ast::Extent& extent) {
+  template <class Number>  // an ast::Extent or ast::RangeBound
+  void rewrite_number(Number& extent) {
     const auto* name = std::get_if<ast::Identifier>(&extent.value);
     if (name != nullptr && is_variable(*name)) extent.value = ast::Integer{variable_.value};
   }
+  void rewrite(ast::Extent& extent) { rewrite_number(extent); }
+  void rewrite(ast::RangeBound& bound) { rewrite_number(bound); }
 
   // ---- Expressions
 
@@ -180,8 +183,9 @@ class Replacement {
     rewrite(reference.name);
     for (auto& term : reference.terms) {
       if (auto* range = std::get_if<ast::IndexRange>(&term.value)) {
-        for (auto* number : {&range->begin, &range->end, &range->step})
-          if (*number) rewrite(**number);
+        if (range->begin) rewrite(*range->begin);
+        if (range->end) rewrite(*range->end);
+        if (range->step) rewrite(*range->step);
       }
       if (auto* merged = std::get_if<ast::MergedIndex>(&term.value)) all(merged->labels);
       auto* name = std::get_if<ast::Identifier>(&term.value);

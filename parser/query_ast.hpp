@@ -80,11 +80,18 @@ struct Name {
   Identifier name;
 };
 
-/// 2:10:3 in X[2:10:3,j], as in Python: every third index from 2 to 9. Numbers may be negative, and any may be left
-/// out.
+/// Where a range begins or ends: a number, or the name of an index, that may be a parameter. Of a loop's variable as in
+/// Extent.
+struct RangeBound {
+  std::variant<Integer, Parameter, Identifier, Text> value;
+  SourceSpan span;
+};
+
+/// 2:10:3 in X[2:10:3,j], as in Python: every third index from 2 to 9; 'a':'c' likewise, by names of indices. Numbers
+/// may be negative, and any may be left out.
 struct IndexRange {
-  std::optional<Extent> begin;
-  std::optional<Extent> end;
+  std::optional<RangeBound> begin;
+  std::optional<RangeBound> end;
   std::optional<Extent> step;
 };
 

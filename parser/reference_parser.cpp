@@ -25,8 +25,9 @@ class IndicesParser {
   ast::IndexTerm index_term(const ast::Identifier& name);
   ast::IndexTerm single_index(const ast::Identifier& name);
   ast::IndexTerm computed_index();
-  ast::IndexRange range_after(std::optional<ast::Extent> begin);
-  std::optional<ast::Extent> range_bound();
+  ast::IndexRange range_after(std::optional<ast::RangeBound> begin);
+  std::optional<ast::RangeBound> range_bound();
+  std::optional<ast::Extent> range_step();
   ast::Padding padding_after_word();
   bool at_index_end();
   bool at_single_index() const;
@@ -94,31 +95,50 @@ ast::IndexTerm IndicesParser::computed_index() {
   return {std::move(computed), tokens_.span_from(begin)};
 }
 
-// A number of a range, the variable of a loop, or nothing.
-std::optional<ast::Extent> IndicesParser::range_bound() {
+// A number of a range, the name of an index, the variable of a loop, or nothing.
+std::optional<ast::RangeBound> IndicesParser::range_bound() {
   if (at_index_end() || tokens_.at_symbol(":")) return std::nullopt;
   const auto begin = tokens_.begin();
   const bool negative = tokens_.accept_symbol("-");
   if (!negative && tokens_.at_loop_variable())
-    return ast::Extent{tokens_.expect_name("the variable of a loop"), tokens_.span_from(begin)};
+    return ast::RangeBound{tokens_.expect_name("the variable of a loop"), tokens_.span_from(begin)};
   if (!negative && tokens_.at(Token::Kind::Parameter)) {
     const auto parameter = parse_parameter(tokens_);
-    return ast::Extent{parameter, tokens_.span_from(begin)};
+    return ast::RangeBound{parameter, tokens_.span_from(begin)};
+  }
+  if (!negative && tokens_.at(Token::Kind::String)) {
+    ast::Text name{string_value(tokens_.take())};
+    return ast::RangeBound{std::move(name), tokens_.span_from(begin)};
   }
   if (!tokens_.at(Token::Kind::Integer))
-    tokens_.fail_expected("a number in a range", "a computed index takes a label: X[i + 3] with the extent of i");
+    tokens_.fail_expected("a number or a name in a range",
+                          "a computed index takes a label: X[i + 3] with the extent of i");
   const auto token = tokens_.take();
   const auto value = number_value(token);
   const auto* const integer = std::get_if<std::int64_t>(&value);
   if (integer == nullptr) throw Error(ErrorKind::Syntax, "an index beyond 64 bits", token.span);
-  return ast::Extent{ast::Integer{negative ? -*integer : *integer}, tokens_.span_from(begin)};
+  return ast::RangeBound{ast::Integer{negative ? -*integer : *integer}, tokens_.span_from(begin)};
 }
 
-// After the first number of a range, before its colon.
-ast::IndexRange IndicesParser::range_after(std::optional<ast::Extent> begin) {
+std::optional<ast::Extent> IndicesParser::range_step() {
+  auto step = range_bound();
+  if (!step) return std::nullopt;
+  return std::visit(
+      [&](auto& value) -> ast::Extent {
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Value, ast::Text>)
+          throw Error(ErrorKind::Syntax, "the step of a range is a number of indices", step->span,
+                      "as in X['a':'e':2]");
+        else return {std::move(value), step->span};
+      },
+      step->value);
+}
+
+// After what a range begins with, before its colon.
+ast::IndexRange IndicesParser::range_after(std::optional<ast::RangeBound> begin) {
   tokens_.expect_symbol(":", "in a range");
   ast::IndexRange range{std::move(begin), range_bound(), std::nullopt};
-  if (tokens_.accept_symbol(":")) range.step = range_bound();
+  if (tokens_.accept_symbol(":")) range.step = range_step();
   return range;
 }
 
@@ -136,17 +156,20 @@ ast::IndexTerm IndicesParser::index_term(const ast::Identifier& name) {
   auto term = single_index(name);
   if (!tokens_.at_symbol(":")) return term;
   auto first = std::visit(
-      [&](auto& value) -> ast::Extent {
+      [&](auto& value) -> ast::RangeBound {
         using Value = std::decay_t<decltype(value)>;
-        if constexpr (std::is_constructible_v<decltype(ast::Extent::value), Value>)
+        if constexpr (std::is_constructible_v<decltype(ast::RangeBound::value), Value>)
           return {std::move(value), term.span};
-        else throw Error(ErrorKind::Syntax, "a range begins with a number", term.span);
+        else throw Error(ErrorKind::Syntax, "a range begins with a number or a name", term.span);
       },
       term.value);
   if (const auto* label = std::get_if<ast::Identifier>(&first.value);
       label != nullptr && (tokens_.loops() == nullptr || !tokens_.loops()->variables.contains(label->text))) {
-    throw Error(ErrorKind::Syntax, "a range begins with a number, not with " + label->text, term.span,
-                "X[2:5,j] has the indices 2, 3 and 4; a label takes all indices: X[" + label->text + ",j]");
+    throw Error(
+        ErrorKind::Syntax, "a range begins with a number, not with " + label->text, term.span,
+        "X[2:5,j] has the indices 2, 3 and 4; names of indices stand in quotes: X['a':'c',j]; a label takes all "
+        "indices: X[" +
+            label->text + ",j]");
   }
   auto range = range_after(std::move(first));
   return {std::move(range), tokens_.span_from(begin)};

@@ -242,13 +242,21 @@ std::int64_t IndexNames::count_below(std::string_view name, bool or_equal) const
   return low;
 }
 
+// The index that a calendar without end has for a day or time; nullopt for what is none of its steps.
+std::optional<std::int64_t> IndexNames::step_called(std::string_view name) const {
+  const auto moment = moment_of(name);
+  if (!moment || moment->has_time != has_time_) return std::nullopt;
+  if (by_months_ && moment->rest() != rest_) return std::nullopt;
+  const auto distance = (by_months_ ? moment->months() : moment->since_1970()) - first_;
+  return distance >= 0 && distance % step_ == 0 ? std::optional(distance / step_) : std::nullopt;
+}
+
+bool IndexNames::is_behind_last(std::string_view name) const { return is_calendar() && step_called(name) == size_; }
+
 std::int64_t IndexNames::find(std::string_view name) const {
   if (is_calendar()) {
-    const auto moment = moment_of(name);
-    if (!moment || moment->has_time != has_time_) return -1;
-    if (by_months_ && moment->rest() != rest_) return -1;
-    const auto distance = (by_months_ ? moment->months() : moment->since_1970()) - first_;
-    return distance >= 0 && distance % step_ == 0 && distance / step_ < size_ ? distance / step_ : -1;
+    const auto index = step_called(name);
+    return index && *index < size_ ? *index : -1;
   }
   const auto position = count_below(name, false);
   if (position == size_) return -1;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ class IndexNames {
   std::size_t longest() const { return longest_; }
   /// The index that is called exactly so; -1 if there is none.
   std::int64_t find(std::string_view name) const;
+  /// Whether it is the day or time of a calendar that follows the last one; false for listed names.
+  bool is_behind_last(std::string_view name) const;
   /// Whether the names of higher indices are greater, compared byte by byte, as SQLite compares texts.
   bool ascend() const { return order_.empty(); }
   /// How many names are below `name`, or not above it; of ascending names the first index whose name is not.
@@ -67,6 +70,7 @@ class IndexNames {
   IndexNames() = default;
 
   std::string moment(std::int64_t index) const;
+  std::optional<std::int64_t> step_called(std::string_view name) const;
 
   std::int64_t size_ = 0;
   std::size_t longest_ = 0;

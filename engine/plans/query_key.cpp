@@ -201,6 +201,12 @@ class KeyWriter {
     std::visit([&](const auto& node) { write(node); }, tagged(value));
   }
 
+  void write(const ast::RangeBound& bound) {
+    const auto& [value, span] = bound;
+    const Use scope(*this, ParameterUse::Shape);
+    std::visit([&](const auto& node) { write(node); }, tagged(value));
+  }
+
   void write(const ast::Dimension& dimension) {
     const auto& [label, extent, span] = dimension;
     write(label);

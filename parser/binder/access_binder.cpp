@@ -86,7 +86,7 @@ ScalarPtr ExpressionBinder::lower_access(const ast::Reference& e, SourceSpan spa
       access.labels.front().push_back(label);
       (spread ? access.following : access.leading).add(label);
     } else if (const auto* range = std::get_if<ast::IndexRange>(&term.value)) {
-      const auto bounds = range_of(*range, term.span, bound[d], dimension_of(name, d));
+      const auto bounds = range_of(*range, term.span, bound[d], named.names.at(d), dimension_of(name, d));
       const auto label = *labels_.find(range_label(ranges++, term.span));
       (spread ? access.following : access.leading).add(label);
       if (bounds.count == bound[d] && bounds.step == 1) {

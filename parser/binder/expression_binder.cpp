@@ -81,22 +81,6 @@ DType type_named(const ast::Identifier& name) {
 // a conversion before that.
 bool is_computed_type(const Vertex& vertex) { return vertex.dtype == vertex.compute_dtype; }
 
-// The index that is called so.
-std::int64_t index_called(const std::string& name, const IndexNames::Ptr& names, SourceSpan span,
-                          const std::string& place) {
-  if (names == nullptr) {
-    throw Error(ErrorKind::Value, "the indices of " + place + " have no names", span,
-                "give a number, or a label without quotes or in double ones");
-  }
-  if (const auto index = names->find(name); index >= 0) return index;
-  const auto nearest = names->nearest(name);
-  throw Error(ErrorKind::UnknownName, "no index of " + place + " is called '" + name + "'", span,
-              !nearest.empty() ? "did you mean '" + nearest + "'?"
-              : names->size() == 0
-                  ? ""
-                  : "they are called '" + names->name(0) + "' to '" + names->name(names->size() - 1) + "'");
-}
-
 bool is_comparison(ast::InfixOp op) { return op >= ast::InfixOp::Equal && op <= ast::InfixOp::GreaterEqual; }
 
 // a < b as b > a.
@@ -312,6 +296,22 @@ VertexId ExpressionBinder::selected(VertexId tensor, const std::vector<std::opti
   auto [known, is_new] = selections_.try_emplace(std::move(key));
   if (is_new) known->second = select(graph_, tensor, at, deferred);
   return known->second;
+}
+
+// The index that is called so.
+std::int64_t ExpressionBinder::index_called(const std::string& name, const IndexNames::Ptr& names, SourceSpan span,
+                                            const std::string& place) {
+  if (names == nullptr) {
+    throw Error(ErrorKind::Value, "the indices of " + place + " have no names", span,
+                "give a number, or a label without quotes or in double ones");
+  }
+  if (const auto index = names->find(name); index >= 0) return index;
+  const auto nearest = names->nearest(name);
+  throw Error(ErrorKind::UnknownName, "no index of " + place + " is called '" + name + "'", span,
+              !nearest.empty() ? "did you mean '" + nearest + "'?"
+              : names->size() == 0
+                  ? ""
+                  : "they are called '" + names->name(0) + "' to '" + names->name(names->size() - 1) + "'");
 }
 
 std::optional<std::int64_t> ExpressionBinder::held_index(const ast::IndexTerm& term, std::int64_t extent,

@@ -152,6 +152,8 @@ class ExpressionBinder {
   void convert(VertexId vertex, DType type, SourceSpan place);
   ScalarPtr lower_random(const ast::Call& e, ScalarExpression::Kind kind, const Draft& draft);
   NamedShape bound_of(VertexId vertex) const { return {graph_.vertex(vertex).bound, index_names(graph_, vertex)}; }
+  static std::int64_t index_called(const std::string& name, const IndexNames::Ptr& names, SourceSpan span,
+                                   const std::string& place);
   std::optional<std::int64_t> held_index(const ast::IndexTerm& term, std::int64_t extent, const IndexNames::Ptr& names,
                                          const std::string& place) const;
   HeldIndices held_indices(const ast::Reference& e, const NamedShape& bound) const;
@@ -165,9 +167,12 @@ class ExpressionBinder {
   // ---- access_binder.cpp: ranges and computed indices ----
   void name_ranges(const ast::Expression& e, const std::vector<ast::Dimension>& head);
   ast::Identifier range_label(std::size_t number, SourceSpan span) const;
-  std::int64_t range_number(const ast::Extent& number) const;
+  template <class Number>
+  std::int64_t range_number(const Number& number) const;
   std::int64_t extent_of(const ast::Extent& extent) const;
-  Range range_of(const ast::IndexRange& range, SourceSpan span, std::int64_t extent, const std::string& place) const;
+  std::optional<std::string> name_of_bound(const ast::RangeBound& bound, const IndexNames::Ptr& names) const;
+  Range range_of(const ast::IndexRange& range, SourceSpan span, std::int64_t extent, const IndexNames::Ptr& names,
+                 const std::string& place) const;
   void sweep_labels(const ast::Expression& e);
   void sweep_labels(const ast::Reference& reference, const NamedShape& bound, SourceSpan span);
   std::optional<NamedAffine> affine_of(const ast::Expression& e) const;

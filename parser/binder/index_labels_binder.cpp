@@ -45,7 +45,9 @@ ast::Identifier ExpressionBinder::range_label(std::size_t number, SourceSpan spa
   return {.text = ":" + std::to_string(number + 1), .span = span, .quoted = true, .scope = scope_};
 }
 
-std::int64_t ExpressionBinder::range_number(const ast::Extent& number) const {
+// Of an ast::Extent or ast::RangeBound that is no name.
+template <class Number>
+std::int64_t ExpressionBinder::range_number(const Number& number) const {
   if (const auto* integer = std::get_if<ast::Integer>(&number.value)) return integer->value;
   return parameters_.integer(std::get<ast::Parameter>(number.value), number.span);
 }
@@ -56,12 +58,28 @@ std::int64_t ExpressionBinder::extent_of(const ast::Extent& extent) const {
   return value;
 }
 
+// The name of an index at which a range begins or ends, in the statement or as parameter; nullopt for a number.
+std::optional<std::string> ExpressionBinder::name_of_bound(const ast::RangeBound& bound,
+                                                           const IndexNames::Ptr& names) const {
+  if (const auto* text = std::get_if<ast::Text>(&bound.value)) return text->value;
+  const auto* parameter = std::get_if<ast::Parameter>(&bound.value);
+  const auto* given = parameter != nullptr && names != nullptr ? parameters_.text(*parameter) : nullptr;
+  return given != nullptr ? std::optional(*given) : std::nullopt;
+}
+
+// A name stands for its index, so that 'a':'c' is without c, as 0:2 is without 2. A calendar goes on behind its last
+// day or time, where a range may end.
 ExpressionBinder::Range ExpressionBinder::range_of(const ast::IndexRange& range, SourceSpan span, std::int64_t extent,
-                                                   const std::string& place) const {
+                                                   const IndexNames::Ptr& names, const std::string& place) const {
   const auto step = range.step ? range_number(*range.step) : 1;
   if (step == 0) throw Error(ErrorKind::Value, "the step of a range cannot be 0", span);
-  const auto bound = [&](const std::optional<ast::Extent>& given, std::int64_t otherwise) {
+  const auto bound = [&](const std::optional<ast::RangeBound>& given, std::int64_t otherwise) {
     if (!given) return otherwise;
+    if (const auto name = name_of_bound(*given, names)) {
+      const bool is_end = &given == &range.end && step > 0;
+      if (is_end && names != nullptr && names->is_behind_last(*name)) return extent;
+      return index_called(*name, names, given->span, place);
+    }
     const auto value = range_number(*given);
     if (value < -extent || value > extent) {
       throw Error(ErrorKind::Value,
@@ -73,6 +91,15 @@ ExpressionBinder::Range ExpressionBinder::range_of(const ast::IndexRange& range,
   const auto begin = bound(range.begin, step > 0 ? 0 : extent - 1);
   const auto end = bound(range.end, step > 0 ? extent : -1);
   const auto distance = step > 0 ? end - begin : begin - end;
+  const auto has_name = [&](const auto& given) { return given && name_of_bound(*given, names); };
+  if (distance < 0 && (has_name(range.begin) || has_name(range.end))) {
+    throw Error(ErrorKind::Value,
+                "the range ends before it begins: from index " + std::to_string(begin) + " to before index " +
+                    std::to_string(end) + " of " + place + (step < 0 ? ", backwards" : ""),
+                span,
+                step > 0 ? "names stand in the order of their indices; a step of -1 goes back: 'c':'a':-1"
+                         : "names stand in the order of their indices, and a negative step goes back: 'c':'a':-1");
+  }
   const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
   const auto count =
       distance <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
@@ -111,7 +138,7 @@ void ExpressionBinder::sweep_labels(const ast::Reference& reference, const Named
     if (const auto* label = std::get_if<ast::Identifier>(&term.value)) {
       own_labels_.add(labels_.bind(*label, bound[d], name, d, named.names.at(d)));
     } else if (const auto* range = std::get_if<ast::IndexRange>(&term.value)) {
-      const auto [begin, step, count] = range_of(*range, term.span, bound[d], dimension_of(name, d));
+      const auto [begin, step, count] = range_of(*range, term.span, bound[d], named.names.at(d), dimension_of(name, d));
       const auto names = named.names.at(d) == nullptr ? nullptr : named.names.at(d)->slice(begin, step, count);
       own_labels_.add(labels_.bind(range_label(ranges++, term.span), count, name, d, names));
     } else if (std::holds_alternative<ast::Text>(term.value)) {

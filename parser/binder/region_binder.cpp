@@ -91,7 +91,8 @@ std::vector<RegionPlace> ExpressionBinder::bind_places(const ast::Reference& cel
       place.dimension = place_of(*labels_.find(*label), values);
       place.step = 1;
     } else if (const auto* range = std::get_if<ast::IndexRange>(&term.value)) {
-      const auto [begin, step, count] = range_of(*range, term.span, bound[d], dimension_of(cells.name.text, d));
+      const auto [begin, step, count] =
+          range_of(*range, term.span, bound[d], named.names.at(d), dimension_of(cells.name.text, d));
       const auto of_range = *labels_.find(range_label(ranges++, term.span));
       place.dimension = place_of(of_range, values);
       place.step = step;

@@ -34,7 +34,7 @@ std::string text_of(const std::variant<Types...>& value) {
 }
 std::string text_of(const IndexTerm& term) { return text_of(term.value); }
 std::string text_of(const IndexRange& range) {
-  const auto bound = [](const std::optional<Extent>& number) { return number ? text_of(number->value) : ""; };
+  const auto bound = [](const auto& number) { return number ? text_of(number->value) : std::string(); };
   return bound(range.begin) + ":" + bound(range.end) + (range.step ? ":" + bound(range.step) : "");
 }
 std::string text_of(const ComputedIndex& computed) { return text_of(computed.index.front()); }
