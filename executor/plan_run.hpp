@@ -162,7 +162,7 @@ class PlanRun {
 
   // Tasks: plan_run_tasks.cpp. Called without mutex_.
   void run_task(Worker& worker, TaskId id);
-  void run_repartition(Worker& worker, StageRun& run, std::int64_t task);
+  void run_layout(Worker& worker, StageRun& run, std::int64_t task);
   void run_join(Worker& worker, StageRun& run, TaskId id);
   void run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t calls, JoinOperator::Partial& partial);
   bool has_room_to_share(const Worker& worker, std::size_t stage) const;

@@ -27,19 +27,21 @@ void PlanRun::run_task(Worker& worker, TaskId id) {
   auto& run = stages_[id.stage];
   worker.can_restart = true;
   run.stage->find_task(id.number, worker.c.task);
-  if (run.join == nullptr) run_repartition(worker, run, id.number);
+  if (run.join == nullptr) run_layout(worker, run, id.number);
   else run_join(worker, run, id);
   profile(worker, run).seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void PlanRun::run_repartition(Worker& worker, StageRun& run, std::int64_t task) {
-  CHECK(run.inputs.size() == 1, "a repartition reads one relation");
-  const auto& grid = plan_.nodes[run.stage->node].grid;
+void PlanRun::run_layout(Worker& worker, StageRun& run, std::int64_t task) {
+  const auto& node = plan_.nodes[run.stage->node];
+  const auto* joined = std::get_if<ConcatenationNode>(&node.op);
+  CHECK(joined != nullptr || run.inputs.size() == 1, "a repartition reads one relation");
+  const auto& grid = node.grid;
   const auto tile_id = find_tile(worker, run, task);
   std::int64_t pieces = 0;
-  auto& source = *run.inputs[0];
-  auto tile = plan_.nodes[run.stage->node].cells ? gather_cells(source, grid, tile_id, *context_.memory, pieces)
-                                                 : gather_tile(source, grid, tile_id, *context_.memory, pieces);
+  auto tile = node.cells ? gather_cells(*run.inputs[0], grid, tile_id, *context_.memory, pieces)
+                         : gather_tile(run.inputs, joined != nullptr ? joined->along : 0, grid, tile_id,
+                                       *context_.memory, pieces);
   auto& done = profile(worker, run);
   done.tiles_in += pieces;
   if (tile != nullptr) done.elements += tile->is_of_cells() ? tile->cells().count() : tile->shape().element_count();

@@ -13,14 +13,28 @@ namespace eindb {
 TilePtr gather_tile(Relation& source, const TileGrid& target, std::int64_t tile_id, MemoryBudget& memory,
                     std::int64_t& tiles_in) {
   CHECK(target.shape() == source.grid().shape(), "a tile is gathered from another cut of its tensor");
+  Relation* const only = &source;
+  return gather_tile(std::span(&only, 1), 0, target, tile_id, memory, tiles_in);
+}
+
+TilePtr gather_tile(std::span<Relation* const> sources, std::size_t along, const TileGrid& target, std::int64_t tile_id,
+                    MemoryBudget& memory, std::int64_t& tiles_in) {
+  CHECK(!sources.empty(), "a tile is gathered from tiles");
+  const auto type = sources.front()->dtype();
   // Reserved first, since the gathered tile would otherwise exceed the limit for a moment.
   const auto elements = target.tile_shape(target.key_of(tile_id)).element_count();
-  MemoryReservation room(memory.shared_from_this(), elements * static_cast<std::int64_t>(size_of(source.dtype())));
-  const auto read = [&](std::int64_t id) {
-    poll_cancellation();
-    return source.tile(id);
-  };
-  auto tile = gather_tile(source.grid(), source.dtype(), read, target, tile_id, tiles_in);
+  MemoryReservation room(memory.shared_from_this(), elements * static_cast<std::int64_t>(size_of(type)));
+  std::vector<GatherSource> gathered;
+  std::int64_t begin = 0;
+  for (auto* source : sources) {
+    const auto read = [source](std::int64_t id) {
+      poll_cancellation();
+      return source->tile(id);
+    };
+    gathered.push_back({source->grid(), read, begin});
+    if (sources.size() > 1) begin += source->grid().shape()[along];
+  }
+  auto tile = gather_tile(gathered, along, type, target, tile_id, tiles_in);
   return tile ? memory.track(CountedTile{std::move(room), std::move(*tile)}) : nullptr;
 }
 

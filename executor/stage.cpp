@@ -6,13 +6,31 @@
 
 namespace eindb {
 
-AxisRange AxisCut::overlapped(std::int64_t part, std::int64_t parts, std::int64_t others) const {
-  DCHECK(part >= 0 && part < parts, "a part is one of its axis");
-  if (parts == others) return {part, 1};
-  const auto range = part_range(extent, parts, part);
-  if (range.size == 0) return {};
-  const auto first = part_of(extent, others, range.begin);
-  return {first, part_of(extent, others, range.end() - 1) - first + 1};
+namespace {
+
+// The parts of an extent that overlap a range, which may lie outside of it.
+AxisRange parts_overlapping(std::int64_t extent, std::int64_t parts, std::int64_t begin, std::int64_t end) {
+  begin = std::max<std::int64_t>(begin, 0);
+  end = std::min(end, extent);
+  if (begin >= end) return {};
+  const auto first = part_of(extent, parts, begin);
+  return {first, part_of(extent, parts, end - 1) - first + 1};
+}
+
+}  // namespace
+
+AxisRange AxisCut::tiles_of(std::int64_t task) const {
+  DCHECK(task >= 0 && task < tasks, "a task is one of its axis");
+  if (length < 0 && tasks == tiles) return {task, 1};
+  const auto range = part_range(extent, tasks, task);
+  return parts_overlapping(length < 0 ? extent : length, tiles, range.begin - begin, range.end() - begin);
+}
+
+AxisRange AxisCut::tasks_of(std::int64_t tile) const {
+  DCHECK(tile >= 0 && tile < tiles, "a tile is one of its axis");
+  if (length < 0 && tasks == tiles) return {tile, 1};
+  const auto range = part_range(length < 0 ? extent : length, tiles, tile);
+  return parts_overlapping(extent, tasks, range.begin + begin, range.end() + begin);
 }
 
 void Stage::find_task(std::int64_t task, std::vector<std::int64_t>& at) const {

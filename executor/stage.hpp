@@ -21,16 +21,18 @@ struct AxisRange {
 ///
 /// Example: extent 12 in 4 tiles and 2 tasks: task 1 reads tiles 2 and 3, and tile 1 is read by task 0. If there are as
 /// many tasks as tiles, each task reads the tile of its own number.
+///
+/// Where several relations are joined along the axis, the tiles of one of them divide `length` indices from `begin` on,
+/// and a task may read none of them.
 struct AxisCut {
   std::int64_t extent = 1;
   std::int64_t tasks = 1;
   std::int64_t tiles = 1;
+  std::int64_t begin = 0;
+  std::int64_t length = -1;  ///< -1: the whole extent
 
-  AxisRange tiles_of(std::int64_t task) const { return overlapped(task, tasks, tiles); }
-  AxisRange tasks_of(std::int64_t tile) const { return overlapped(tile, tiles, tasks); }
-
- private:
-  AxisRange overlapped(std::int64_t part, std::int64_t parts, std::int64_t others) const;
+  AxisRange tiles_of(std::int64_t task) const;
+  AxisRange tasks_of(std::int64_t tile) const;
 };
 
 /// One dimension of a stage's box of tasks. A task's coordinate along an axis of the result is that of its tile,

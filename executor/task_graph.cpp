@@ -86,7 +86,9 @@ void TaskGraph::add_node(NodeId id, const SliceLoop* loop) {
   if (!plan_.node(worker).has_tasks() || node.is_partial()) return;
   const auto& op = plan_.node(worker).op;
   if (const auto* join = std::get_if<JoinNode>(&op)) add_join(id.index(), worker.index(), *join, loop);
-  else if (const auto* cut = std::get_if<RepartitionNode>(&op)) add_repartition(id.index(), cut->input.index(), loop);
+  else if (const auto* cut = std::get_if<RepartitionNode>(&op)) add_layout(id.index(), {cut->input}, 0, loop);
+  else if (const auto* joined = std::get_if<ConcatenationNode>(&op))
+    add_layout(id.index(), joined->inputs, joined->along, loop);
   else CHECK(false, "an operator with tasks has stages");
 }
 
@@ -160,26 +162,41 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
   add(std::move(stage), loop);
 }
 
-void TaskGraph::add_repartition(std::size_t node, std::size_t source, const SliceLoop* loop) {
+// Several sources are joined along a dimension.
+void TaskGraph::add_layout(std::size_t node, const std::vector<NodeId>& sources, std::size_t along,
+                           const SliceLoop* loop) {
   const auto& grid = plan_.nodes[node].grid;
-  const auto& from = plan_.nodes[source].grid;
-  CHECK(from.shape() == grid.shape(), "a repartition cuts the same tensor in another way");
+  CHECK(sources.size() == 1 || loop == nullptr, "relations are joined outside of slices");
   Labels labels;
   if (loop != nullptr) labels = loop->dimensions[node - loop->begin.index()];
   Stage stage;
   stage.node = stage.join = node;
   stage.rank = grid.rank();
   stage.cost = static_cast<double>(grid.shape().element_count());
-  Link link{.source = source, .stage = stages_.size(), .operand = 0, .cuts = {}, .dims = {}};
   for (std::size_t d = 0; d < grid.rank(); ++d) {
     const auto slice = labels.empty() ? -1 : sliced(loop, labels[d]);
     const auto tasks = parts_in_slice(loop, slice, grid.partition()[d]);
     stage.axes.push_back({tasks, tasks, false, slice});
-    add_dimension(link, d, {grid.shape()[d], grid.partition()[d], from.partition()[d]});
   }
-  link.repeats = repeats(source, labels, loop);
+  std::int64_t begin = 0;
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    const auto source = sources[n].index();
+    const auto& from = plan_.nodes[source].grid;
+    CHECK(sources.size() > 1 || from.shape() == grid.shape(), "a repartition cuts the same tensor in another way");
+    Link link{.source = source, .stage = stages_.size(), .operand = n, .cuts = {}, .dims = {}};
+    for (std::size_t d = 0; d < grid.rank(); ++d) {
+      AxisCut cut{grid.shape()[d], grid.partition()[d], from.partition()[d]};
+      if (sources.size() > 1 && d == along) {
+        cut.begin = begin;
+        cut.length = from.shape()[d];
+      }
+      add_dimension(link, d, cut);
+    }
+    if (sources.size() > 1) begin += from.shape()[along];
+    link.repeats = repeats(source, labels, loop);
+    stage.links.push_back(std::move(link));
+  }
   stage.need = counted(task_bytes(plan_, NodeId(node)));
-  stage.links.push_back(std::move(link));
   add(std::move(stage), loop);
 }
 

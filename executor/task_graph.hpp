@@ -57,7 +57,7 @@ class TaskGraph {
  private:
   void add_node(NodeId id, const SliceLoop* loop);
   void add_join(std::size_t node, std::size_t join_node, const JoinNode& join, const SliceLoop* loop);
-  void add_repartition(std::size_t node, std::size_t source, const SliceLoop* loop);
+  void add_layout(std::size_t node, const std::vector<NodeId>& sources, std::size_t along, const SliceLoop* loop);
   void add(Stage stage, const SliceLoop* loop);
   std::int64_t repeats(std::size_t source, const Labels& labels, const SliceLoop* loop) const;
   bool consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop);

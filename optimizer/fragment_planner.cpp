@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "optimizer/concatenation.hpp"
 #include "optimizer/fused_join.hpp"
 #include "optimizer/partitions/labelling.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
@@ -40,7 +41,8 @@ class FragmentPlanner {
       if (!needed[v] || streamed[v] || is_inside_chain(VertexId(v))) continue;
       const auto* sliced = graph_.sliced_with(VertexId(v));
       if (sliced != nullptr && sliced->result != VertexId(v)) continue;
-      if (const auto chain = chains_.find(VertexId(v)); chain != chains_.end()) result_[v] = fuse(chain->second);
+      if (const auto chain = chains_.find(VertexId(v)); chain != chains_.end())
+        result_[v] = fuse(chain->second, wanted_of(graph_, wanted, VertexId(v)));
       else if (sliced != nullptr) result_[v] = loop(*sliced);
       else result_[v] = graph_.vertex(VertexId(v)).is_input() ? scan(VertexId(v)) : compute(VertexId(v));
       if (const auto number = graph_.output_number(VertexId(v)))
@@ -80,8 +82,14 @@ class FragmentPlanner {
     });
   }
 
-  // One join for all vertices of a chain.
-  NodeId fuse(const PlannedChain& planned) {
+  // One join for all vertices of a chain, or no more than a copy of what it joins, right into the tiles that are
+  // wanted.
+  NodeId fuse(const PlannedChain& planned, const Partition* wanted) {
+    if (auto joined = concatenation(*planned.chain)) {
+      const auto& vertex = graph_.vertex(planned.chain->result);
+      const auto& parts = wanted != nullptr ? *wanted : planned.partition.project(vertex.einsum.output);
+      return add({*std::move(joined), planned.chain->result, vertex.dtype, TileGrid(vertex.bound, parts)});
+    }
     auto join = fused_join(graph_, *planned.chain, planned.partition);
     for (std::size_t n = 0; n < join.inputs.size(); ++n) {
       const auto input = join.inputs[n].index();  // the number of a vertex up to here
@@ -90,6 +98,18 @@ class FragmentPlanner {
     const auto& vertex = graph_.vertex(planned.chain->result);
     const TileGrid grid(vertex.bound, planned.partition.project(vertex.einsum.output));
     return add({std::move(join), planned.chain->result, vertex.dtype, grid}, vertex.einsum.output);
+  }
+
+  std::optional<ConcatenationNode> concatenation(const FusedChain& chain) const {
+    const auto found = concatenation_of(graph_, chain);
+    if (!found) return std::nullopt;
+    ConcatenationNode joined{.inputs = {}, .along = found->along};
+    for (const auto part : found->parts) joined.inputs.push_back(result_[part.index()]);
+    // What is stored is there on request, so that nobody would wait for the tiles that are computed beside it.
+    const auto is_stored = [&](NodeId id) { return plan_.node(id).role() == OperatorRole::Source; };
+    const auto stored = std::count_if(joined.inputs.begin(), joined.inputs.end(), is_stored);
+    if (stored != 0 && std::cmp_not_equal(stored, joined.inputs.size())) return std::nullopt;
+    return joined;
   }
 
   NodeId add(FragmentNode node, const Labels& dimensions = {}) {

@@ -97,6 +97,8 @@ class PartReads {
       for (auto& input : join->inputs) input = now[input.index()];
     } else if (auto* cut = std::get_if<RepartitionNode>(&op)) {
       cut->input = now[cut->input.index()];
+    } else if (auto* joined = std::get_if<ConcatenationNode>(&op)) {
+      for (auto& input : joined->inputs) input = now[input.index()];
     } else if (auto* group_by = std::get_if<GroupByNode>(&op)) {
       group_by->input = now[group_by->input.index()];
     } else if (auto* sink = std::get_if<SinkNode>(&op)) {

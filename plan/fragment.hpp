@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "plan/concatenation_node.hpp"
 #include "plan/ein_graph.hpp"
 #include "plan/group_by_node.hpp"
 #include "plan/join_node.hpp"
@@ -15,7 +16,7 @@
 namespace eindb {
 
 /// The list of all operators; each describes itself (plan/plan_operator).
-using FragmentOperator = std::variant<ScanNode, RepartitionNode, JoinNode, GroupByNode, SinkNode>;
+using FragmentOperator = std::variant<ScanNode, RepartitionNode, ConcatenationNode, JoinNode, GroupByNode, SinkNode>;
 
 /// One operator and the tensor relation that it produces. The functions delegate to the operator.
 struct FragmentNode {

@@ -17,12 +17,17 @@ std::size_t bytes_of(const Shape& shape, DType type) {
 
 TileOverlap::TileOverlap(const TileGrid& source, const TileKey& source_key, const TileGrid& target,
                          const TileKey& target_key)
+    : TileOverlap(source, source_key, target, target_key, 0, 0) {}
+
+TileOverlap::TileOverlap(const TileGrid& source, const TileKey& source_key, const TileGrid& target,
+                         const TileKey& target_key, std::size_t along, std::int64_t offset)
     : source_(source.tile_shape(source_key)), target_(target.tile_shape(target_key)) {
   const auto source_strides = source_.row_major_strides();
   const auto target_strides = target_.row_major_strides();
   std::vector<std::int64_t> extents(source.rank());
   for (std::size_t d = 0; d < extents.size(); ++d) {
-    const auto from = source.range(d, source_key[d]);
+    auto from = source.range(d, source_key[d]);
+    if (d == along) from.begin += offset;
     const auto to = target.range(d, target_key[d]);
     const auto begin = std::max(from.begin, to.begin);
     extents[d] = std::min(from.end(), to.end()) - begin;

@@ -18,6 +18,9 @@ class TileOverlap {
  public:
   /// The tiles with these keys must overlap.
   TileOverlap(const TileGrid& source, const TileKey& source_key, const TileGrid& target, const TileKey& target_key);
+  /// The same where index 0 of the source is index `offset` of the target along dimension `along`.
+  TileOverlap(const TileGrid& source, const TileKey& source_key, const TileGrid& target, const TileKey& target_key,
+              std::size_t along, std::int64_t offset);
 
   /// The shape of the box.
   const Shape& shape() const { return shape_; }

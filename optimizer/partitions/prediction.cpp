@@ -1,6 +1,7 @@
 #include "optimizer/partitions/prediction.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/check.hpp"
 #include "optimizer/partitions/chain_shape.hpp"
@@ -39,6 +40,25 @@ class Predictor {
     const auto present = graph_.vertex(node.vertex).density.present * node.stored_share();
     return {present * model_.repartition(from, node.grid.partition(), extents, size_of(node.dtype)),
             present * transfers_model().repartition(from, node.grid.partition(), extents, size_of(node.dtype))};
+  }
+
+  // Each input is copied once, as if it were cut like the result.
+  NodePrediction of(const FragmentNode& node, const ConcatenationNode& joined) const {
+    NodePrediction sum;
+    for (const auto input : joined.inputs) {
+      const auto& from = plan_.node(input);
+      auto wanted = node.grid.partition();
+      const auto& extents = from.grid.shape().extents();
+      const auto share =
+          static_cast<double>(extents[joined.along]) / static_cast<double>(node.grid.shape()[joined.along]);
+      const auto parts = std::round(static_cast<double>(wanted[joined.along]) * share);
+      wanted[joined.along] = std::clamp<std::int64_t>(static_cast<std::int64_t>(parts), 1, extents[joined.along]);
+      const auto present = graph_.vertex(from.vertex).density.present * from.stored_share();
+      sum.seconds += present * model_.repartition(from.grid.partition(), wanted, extents, size_of(node.dtype));
+      sum.elements +=
+          present * transfers_model().repartition(from.grid.partition(), wanted, extents, size_of(node.dtype));
+    }
+    return sum;
   }
 
   NodePrediction of(const FragmentNode& node, const JoinNode& join) const {

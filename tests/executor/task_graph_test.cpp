@@ -62,6 +62,15 @@ std::vector<std::int64_t> begin_of(const Stage& stage, const std::vector<std::in
   return begin;
 }
 
+// Where the relation of a link begins in the result along a dimension.
+std::int64_t begin_of(const Fragment& plan, const Stage& stage, const Link& link, std::size_t dimension) {
+  const auto* joined = std::get_if<ConcatenationNode>(&plan.nodes[stage.join].op);
+  std::int64_t begin = 0;
+  if (joined == nullptr || joined->along != dimension) return begin;
+  for (std::size_t n = 0; n < link.operand; ++n) begin += plan.node(joined->inputs[n]).grid.shape()[dimension];
+  return begin;
+}
+
 // The tiles that a task reads, determined by ranges of indices alone: those that overlap the task's part.
 std::set<std::int64_t> tiles_by_overlap(const Fragment& plan, const Stage& stage, const Link& link,
                                         const std::vector<std::int64_t>& task, const std::vector<std::int64_t>& begin) {
@@ -92,7 +101,8 @@ std::set<std::int64_t> tiles_by_overlap(const Fragment& plan, const Stage& stage
         reads = reads && call >= calls.begin && call < calls.end();
       } else {
         const auto wanted = result.range(axis, task[axis] + begin[axis]);
-        const auto there = source.range(d, key[d]);
+        auto there = source.range(d, key[d]);
+        there.begin += begin_of(plan, stage, link, d);
         reads = reads && there.begin < wanted.end() && wanted.begin < there.end();
       }
     }
@@ -173,6 +183,39 @@ TEST(TaskGraph, KnowsWhatTasksReadAsBruteForceDoes) {
   }
   EXPECT_GT(loops, 10);
   EXPECT_GT(early, 5);
+}
+
+// Relations of random cuts joined along a dimension, each of them cut anew before.
+TEST(TaskGraph, KnowsWhatConcatenationsReadAsBruteForceDoes) {
+  std::mt19937 random(6);
+  const auto cut_of = [&](const Shape& shape) {
+    Partition parts;
+    for (std::size_t d = 0; d < shape.rank(); ++d)
+      parts.push_back(1 + static_cast<std::int64_t>(random()) % std::min<std::int64_t>(shape[d], 5));
+    return TileGrid(shape, parts);
+  };
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    Fragment plan;
+    ConcatenationNode joined{.inputs = {}, .along = random() % 2};
+    std::vector<std::int64_t> extents{1 + static_cast<std::int64_t>(random() % 9),
+                                      1 + static_cast<std::int64_t>(random() % 9)};
+    std::int64_t extent = 0;
+    for (auto n = 1 + random() % 3; n > 0; --n) {
+      extents[joined.along] = 1 + static_cast<std::int64_t>(random() % 9);
+      extent += extents[joined.along];
+      const Shape shape(extents);
+      const auto stored = cut_of(shape);
+      plan.nodes.push_back({ScanNode{InputTensor{"X", DType::Float64, stored}}, VertexId(0), DType::Float64, stored});
+      plan.nodes.push_back(
+          {RepartitionNode{NodeId(plan.nodes.size() - 1)}, VertexId(0), DType::Float64, cut_of(shape)});
+      joined.inputs.emplace_back(plan.nodes.size() - 1);
+    }
+    extents[joined.along] = extent;
+    plan.nodes.push_back({joined, VertexId(0), DType::Float64, cut_of(Shape(extents))});
+    const TaskGraph tasks(plan);
+    for (const auto& region : tasks.regions()) check_region(plan, tasks, region);
+  }
 }
 
 TEST(ReadyQueue, TakesLaterStagesFirstAndRootsInTheOrderOfThePlan) {
