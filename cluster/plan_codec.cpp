@@ -46,7 +46,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 12;
+constexpr std::uint8_t kVersion = 13;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 

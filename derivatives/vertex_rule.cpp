@@ -78,6 +78,8 @@ class AggregateWeight {
       case Aggregate::LogSumExp:
       case Aggregate::Block:
       case Aggregate::Prod:
+      case Aggregate::FirstLeast:
+      case Aggregate::FirstGreatest:
       case Aggregate::Sum: break;
       case Aggregate::User: rest_ = aggregate_of_others(graph, vertex_); break;
       case Aggregate::Min:

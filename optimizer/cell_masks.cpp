@@ -18,7 +18,7 @@ namespace {
 bool may_be_masked(const EinGraph& graph, VertexId id) {
   const auto& vertex = graph.vertex(id);
   if (vertex.is_input() || vertex.cells || graph.is_output(id) || !is_plain(vertex) || vertex.keeps_order ||
-      vertex.einsum.block || access_form(vertex.einsum) || is_search(vertex.einsum))
+      vertex.einsum.block || access_form(vertex.einsum) || index_search(vertex.einsum))
     return false;
   return vertex.einsum.aggregate == Aggregate::Sum || vertex.einsum.aggregate == Aggregate::None;
 }

@@ -19,6 +19,7 @@
 #include "optimizer/rewrites/input_types.hpp"
 #include "optimizer/rewrites/log_sum_exp_parts.hpp"
 #include "optimizer/rewrites/long_lines.hpp"
+#include "optimizer/rewrites/placed_extremes.hpp"
 #include "optimizer/rewrites/plain_operands.hpp"
 #include "optimizer/rewrites/repeated_joins.hpp"
 #include "optimizer/rewrites/selection_pushdown.hpp"
@@ -70,7 +71,9 @@ const std::vector<Pass>& all_passes() {
       {"log_sum_exp", expand_log_sum_exp, "after both: what is left of LOGSUMEXP then has no kernel of its own", false},
       {"common_parts", unite_common_subexpressions,
        "after the passes that split vertices: the parts of different vertices may be equal"},
-      {"repeated_joins", repeat_joins, "after it, which would unite the copies; before the passes that fuse them"},
+      {"placed_extremes", place_extremes,
+       "after it, by which a statement's MAX is that of its ARGMAX; after the passes that know MIN and MAX by name"},
+      {"repeated_joins", repeat_joins, "after both, which would unite the copies; before the passes that fuse them"},
       {"elementwise_fusion", fuse_elementwise,
        "after it: only then it is known how often a vertex is read, and how many operands its reader has"},
       {"dead_vertices", drop_dead_vertices,

@@ -22,7 +22,9 @@ bool is_joined_by_cells(const EinSum& einsum, std::span<const DType> types, cons
   using enum Aggregate;
   constexpr std::size_t kMostLabels = 63;
   if (einsum.labels().size() > kMostLabels) return false;
-  if (einsum.aggregate == LogSumExp || einsum.aggregate == Block || einsum.aggregate == User) return false;
+  if (einsum.aggregate == LogSumExp || einsum.aggregate == Block || einsum.aggregate == User ||
+      has_place(einsum.aggregate))
+    return false;
   bool has_any = false;
   for (std::size_t n = 0; n < of_cells.size(); ++n) {
     if (!of_cells[n]) continue;

@@ -14,6 +14,8 @@ std::string_view name_of(Aggregate aggregate) {
     case Aggregate::LogSumExp: return "LOGSUMEXP";
     case Aggregate::Block: return "BLOCK";
     case Aggregate::User: return "USER";
+    case Aggregate::FirstLeast: return "FIRST MIN";
+    case Aggregate::FirstGreatest: return "FIRST MAX";
   }
   return "";
 }

@@ -18,14 +18,23 @@ namespace eindb {
 /// otherwise made of the others. Block is none of them: the EinSum's block function takes the values of the aggregated
 /// labels together, so that these are never taken in parts or in another order. User stands for an aggregate that a
 /// user has defined, which may have these properties or not (tensor/user_aggregate).
-enum class Aggregate : std::uint8_t { None, Sum, Prod, Min, Max, LogSumExp, Block, User };
-inline constexpr Aggregate kLastAggregate = Aggregate::User;
+///
+/// FirstLeast and FirstGreatest choose one of complex numbers that stand for a value and its index,
+/// COMPLEX(value, index): the one whose value is MIN's or MAX's; of equal ones, and of several with NaN, the one with
+/// the least index. So values and indices come of one reading. Statements do not have them: the pass
+/// placed_extremes makes them of MIN or MAX and the search for where it is.
+enum class Aggregate : std::uint8_t { None, Sum, Prod, Min, Max, LogSumExp, Block, User, FirstLeast, FirstGreatest };
+inline constexpr Aggregate kLastAggregate = Aggregate::FirstGreatest;
 
 struct UserAggregate;
 using UserAggregatePtr = std::shared_ptr<const UserAggregate>;
 
-/// "SUM", ...; empty for None, "USER" for those of users.
+/// "SUM", ...; empty for None, "USER" for those of users, "FIRST MAX" for FirstGreatest.
 std::string_view name_of(Aggregate aggregate);
+/// Whether it is FirstLeast or FirstGreatest, which aggregate values with their indices.
+constexpr bool has_place(Aggregate aggregate) {
+  return aggregate == Aggregate::FirstLeast || aggregate == Aggregate::FirstGreatest;
+}
 
 /// One EinSum (EinDecomp, equation 2):
 ///

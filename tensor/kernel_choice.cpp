@@ -101,7 +101,7 @@ EinSum with_plain_extreme(EinSum einsum, DType compute) {
 std::optional<EinSum> with_join_taken_in(const EinSum& search, std::size_t operand, const EinSum& join, DType compute,
                                          const LabelTable& labels) {
   if (search.aggregate != Aggregate::Min || search.inputs.size() != 2 || join.aggregate != Aggregate::None ||
-      join.inputs.size() != 2 || search.inputs[operand] != join.output || !is_search(search))
+      join.inputs.size() != 2 || search.inputs[operand] != join.output || !index_search(search))
     return std::nullopt;
   EinSum taken = search;
   taken.inputs = {search.inputs[1 - operand], join.inputs[0], join.inputs[1]};

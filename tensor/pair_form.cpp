@@ -151,9 +151,10 @@ std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
   return form;
 }
 
-bool is_search(const EinSum& einsum) {
+std::optional<IndexSearch> index_search(const EinSum& einsum) {
   const auto search = search_of(einsum);
-  return search && search->value->kind() == Kind::Operand;
+  if (!search || search->value->kind() != Kind::Operand) return std::nullopt;
+  return IndexSearch{search->value->operand(), search->sought, search->none};
 }
 
 bool packs_truths(PairFunction function, Aggregate aggregate) {

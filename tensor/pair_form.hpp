@@ -52,8 +52,15 @@ struct PairForm {
 /// one operand has, a complex type.
 std::optional<PairForm> pair_form(const EinSum& einsum, DType compute);
 
-/// Whether an EinSum searches the values of one operand for an index, as above.
-bool is_search(const EinSum& einsum);
+/// An EinSum that searches the values of one operand for an index, as above.
+struct IndexSearch {
+  std::size_t values = 0;  ///< numbers of operands
+  std::size_t sought = 0;
+  double none = 0;  ///< n above
+};
+
+/// nullopt for anything else.
+std::optional<IndexSearch> index_search(const EinSum& einsum);
 
 /// Whether these aggregates of AND and OR are computed on truth values packed as bits: the number of values of a label
 /// for which both hold, or whether there is one; likewise the number for which one of two holds, and whether one does

@@ -106,6 +106,8 @@ T reduce(Aggregate aggregate, T a, T b) {
     case Aggregate::Min: return scalar_least(a, b);
     case Aggregate::Max: return scalar_greatest(a, b);
     case Aggregate::LogSumExp: return scalar_log_add_exp(a, b);
+    case Aggregate::FirstLeast:
+    case Aggregate::FirstGreatest: return scalar_first_extreme(aggregate, a, b);
     case Aggregate::Block:
     case Aggregate::User:
     case Aggregate::None: break;

@@ -256,11 +256,30 @@ T scalar_log_add_exp(T a, T b) {
   }
 }
 
+/// Of two values with their indices, each COMPLEX(value, index), the one that FirstLeast or FirstGreatest chooses.
+template <class T>
+T scalar_first_extreme(Aggregate aggregate, T a, T b) {
+  if constexpr (is_complex_type<T>) {
+    const bool a_is_nan = a.real() != a.real();
+    const bool b_is_nan = b.real() != b.real();
+    if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
+    if (a_is_nan || a.real() == b.real()) return b.imag() < a.imag() ? b : a;
+    return (b.real() < a.real()) == (aggregate == Aggregate::FirstLeast) ? b : a;
+  } else {
+    return a;  // not defined
+  }
+}
+
 /// The value of an empty group.
 template <class T>
 T identity_of(Aggregate aggregate) {
   if constexpr (is_complex_type<T>) {
-    return T(identity_of<typename T::value_type>(aggregate));
+    using Part = typename T::value_type;
+    // Less than any value with an index, also one that is infinite.
+    if (has_place(aggregate))
+      return T(identity_of<Part>(aggregate == Aggregate::FirstLeast ? Aggregate::Min : Aggregate::Max),
+               std::numeric_limits<Part>::infinity());
+    return T(identity_of<Part>(aggregate));
   } else {
     using Limits = std::numeric_limits<T>;
     switch (aggregate) {

@@ -214,6 +214,9 @@ void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> o
   auto offsets = begin(ranges);
   if (!fold_ && search_index(level, program_, aggregate_, compute_, operands, all_loops, offsets, accumulator, first))
     return;
+  if (has_place(aggregate_) &&
+      search_extreme(level, program_, aggregate_, operands, all_loops, offsets, accumulator, first))
+    return;
   const auto wanted = program_.operation_count() <= kFewOperations ? kBoxBytesOfFew : kBoxBytes;
   const auto affordable = kMostRegisterBytes / static_cast<std::int64_t>(program_.instructions().size());
   const auto box_bytes = std::clamp(affordable, kLeastBoxBytes, wanted);

@@ -1,8 +1,10 @@
 #include "executor/kernels/index_search.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
@@ -84,23 +86,23 @@ struct SearchedSides {
   bool along = true;  // contiguous along the index
 };
 
-std::optional<SearchedSides> take_sides(std::vector<Loop>& loops, const Search& search) {
+std::optional<SearchedSides> take_sides(std::vector<Loop>& loops, std::size_t values, std::size_t index_stream,
+                                        std::optional<std::size_t> wanted) {
   const auto aggregated = [](const Loop& loop) { return loop.aggregated; };
-  const auto values = search.values.stream;
-  const auto wanted = search.wanted.stream;
+  const auto step_of_wanted = [&](const Loop& loop) { return wanted ? loop.strides[*wanted] : 0; };
   const Loop single{1, false, std::vector<std::int64_t>(loops.empty() ? 0 : loops.front().strides.size(), 0)};
   const auto index = std::find_if(loops.begin(), loops.end(), aggregated);
   if (index == loops.end() || std::count_if(loops.begin(), loops.end(), aggregated) != 1 ||
-      index->strides[search.index_stream] != 1 || index->strides[wanted] != 0)
+      index->strides[index_stream] != 1 || step_of_wanted(*index) != 0)
     return std::nullopt;
   SearchedSides sides{*index, single, index->strides[values] == 1};
   loops.erase(index);
-  const auto moves_index = [&](const Loop& loop) { return loop.strides[search.index_stream] != 0; };
+  const auto moves_index = [&](const Loop& loop) { return loop.strides[index_stream] != 0; };
   if (std::any_of(loops.begin(), loops.end(), moves_index)) return std::nullopt;
 
   auto cells = loops.end();
   const auto suits = [&](const Loop& loop) {
-    return sides.along || (loop.strides[values] == 1 && (loop.strides[wanted] == 0 || loop.strides[wanted] == 1));
+    return sides.along || (loop.strides[values] == 1 && (step_of_wanted(loop) == 0 || step_of_wanted(loop) == 1));
   };
   for (auto loop = loops.begin(); loop != loops.end(); ++loop)
     if (suits(*loop) && (cells == loops.end() || loop->size > cells->size)) cells = loop;
@@ -145,9 +147,9 @@ class Cells {
   std::int64_t otherwise_;
 };
 
-class IndexSearch {
+class SearchForIndex {
  public:
-  IndexSearch(const ElementTable& table, const Search& search, SearchedSides sides, bool first)
+  SearchForIndex(const ElementTable& table, const Search& search, SearchedSides sides, bool first)
       : table_(table), search_(search), sides_(std::move(sides)), first_(first) {}
 
   template <class T>
@@ -189,7 +191,142 @@ class IndexSearch {
   bool first_;
 };
 
+// ---- Extremes with their indices -----------------------------------------------------------------------------------
+
+// What is folded and then searched stays in a second-level cache.
+constexpr std::int64_t kBlockBytes = 128 * 1024;
+constexpr std::int64_t kMostAdjacentCells = 2048;
+
+// The parts of a program that computes COMPLEX(x, j).
+struct PlacedValues {
+  Operand values;
+  std::size_t index_stream;
+};
+
+std::optional<PlacedValues> placed_values_of(const ExpressionProgram& program, std::span<const LabelView> operands) {
+  const auto& code = program.instructions();
+  if (!is_binary(code.back(), ScalarOp::MakeComplex)) return std::nullopt;
+  const auto unconverted = [&](std::size_t n) { return code[n].kind == Kind::Convert ? code[n].arguments[0] : n; };
+  const auto x = unconverted(code.back().arguments[0]);
+  const auto index = unconverted(code.back().arguments[1]);
+  if (code[x].kind != Kind::Operand || code[index].kind != Kind::Number) return std::nullopt;
+  const auto& view = operands[code[x].operand];
+  // Values of other types would be rounded before they are compared.
+  const bool compares_as_converted = view.dtype == DType::Float32 || view.dtype == DType::Float64;
+  if (!compares_as_converted || code[x].type != DType::Float64) return std::nullopt;
+  return PlacedValues{{&view, stream_of(code, x)}, stream_of(code, index)};
+}
+
+// One kernel call, for values of type T.
+template <class T>
+class ExtremeSearch {
+ public:
+  ExtremeSearch(const ElementTable& table, Aggregate aggregate, const PlacedValues& search, SearchedSides sides,
+                const MutableLabelView& accumulator, bool first)
+      : table_(table),
+        aggregate_(aggregate),
+        fold_(slot_of(aggregate == Aggregate::FirstLeast ? Aggregate::Min : Aggregate::Max)),
+        search_(search),
+        sides_(std::move(sides)),
+        results_(static_cast<std::complex<double>*>(accumulator.data)),
+        first_(first),
+        block_(block_of(sides_)),
+        values_(static_cast<std::size_t>(block_.cells) * sizeof(T)),
+        places_(static_cast<std::size_t>(block_.cells) * sizeof(std::int32_t)) {}
+
+  void run(std::vector<Loop> loops, StreamOffsets offsets) {
+    Odometer at(loops);
+    do {
+      for (std::int64_t cell = 0; cell < sides_.cells.size; cell += block_.cells) {
+        for (std::int64_t index = 0; index < sides_.index.size; index += block_.indices) {
+          if (++blocks_ % kBlocksPerPoll == 0) poll_cancellation();
+          search_block(offsets, cell, std::min(block_.cells, sides_.cells.size - cell), index,
+                       std::min(block_.indices, sides_.index.size - index));
+        }
+      }
+    } while (at.advance(offsets));
+  }
+
+ private:
+  // A block of cells, and of the indices that are searched for each of them.
+  struct Block {
+    std::int64_t cells;
+    std::int64_t indices;
+  };
+
+  static Block block_of(const SearchedSides& sides) {
+    constexpr auto kElements = kBlockBytes / static_cast<std::int64_t>(sizeof(T));
+    if (sides.along) {
+      const auto indices = std::min(sides.index.size, kElements);
+      return {std::min(sides.cells.size, kElements / indices), indices};
+    }
+    const auto cells = std::min(sides.cells.size, kMostAdjacentCells);
+    return {cells, std::min(sides.index.size, kElements / cells)};
+  }
+
+  void search_block(const StreamOffsets& offsets, std::int64_t cell, std::int64_t cells, std::int64_t index,
+                    std::int64_t indices) {
+    const auto stream = search_.values.stream;
+    const auto cell_stride = sides_.cells.strides[stream];
+    const auto index_stride = sides_.index.strides[stream];
+    const auto* from = static_cast<const T*>(search_.values.view->data) + static_cast<std::int64_t>(offsets[stream]) +
+                       cell * cell_stride + index * index_stride;
+    auto* values = reinterpret_cast<T*>(values_.data());
+    auto* places = reinterpret_cast<std::int32_t*>(places_.data());
+    std::fill_n(places, cells, static_cast<std::int32_t>(indices));
+    if (sides_.along) {
+      table_.along[fold_](values, {from, cell_stride, 1}, cells, indices, true);
+      table_.search_along(places, {from, cell_stride, 1}, {values, 1, 0}, cells, indices);
+    } else {
+      table_.down[fold_](values, {from, index_stride, 1}, indices, cells, true);
+      table_.search_down(places, {from, index_stride, 1}, {values, 0, 1}, indices, cells);
+    }
+    const auto stride = sides_.cells.strides.back();
+    auto* to = results_ + static_cast<std::int64_t>(offsets.back()) + cell * stride;
+    const auto begin = static_cast<std::int64_t>(offsets[search_.index_stream]) + index;
+    for (std::int64_t c = 0; c < cells; ++c, to += stride) {
+      DCHECK(places[c] < indices, "one of the values is their extreme");
+      const std::complex<double> found(static_cast<double>(values[c]), static_cast<double>(begin + places[c]));
+      *to = first_ && index == 0 ? found : scalar_first_extreme(aggregate_, *to, found);
+    }
+  }
+
+  static constexpr unsigned kBlocksPerPoll = 16;
+
+  const ElementTable& table_;
+  Aggregate aggregate_;
+  std::size_t fold_;
+  PlacedValues search_;
+  SearchedSides sides_;
+  std::complex<double>* results_;
+  bool first_;
+  Block block_;
+  Scratch values_;
+  Scratch places_;
+  unsigned blocks_ = 0;
+};
+
 }  // namespace
+
+bool search_extreme(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate,
+                    std::span<const LabelView> operands, std::vector<Loop> loops, const StreamOffsets& begin,
+                    const MutableLabelView& accumulator, bool first) {
+  CHECK(has_place(aggregate) && accumulator.dtype == DType::Complex128, "a value stands beside its index");
+  const auto search = placed_values_of(program, operands);
+  if (!search) return false;
+  merge(loops);
+  auto sides = take_sides(loops, search->values.stream, search->index_stream, std::nullopt);
+  if (!sides || (!sides->along && sides->cells.size < kFewestSideBySide)) return false;
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const Loop& a, const Loop& b) { return a.strides.back() > b.strides.back(); });
+  const auto& table = level.of(search->values.view->dtype);
+  const auto run = [&]<class T>(std::type_identity<T>) {
+    ExtremeSearch<T>(table, aggregate, *search, *std::move(sides), accumulator, first).run(std::move(loops), begin);
+  };
+  if (search->values.view->dtype == DType::Float32) run(std::type_identity<float>{});
+  else run(std::type_identity<double>{});
+  return true;
+}
 
 bool search_index(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate, DType compute,
                   std::span<const LabelView> operands, std::vector<Loop> loops, const StreamOffsets& begin,
@@ -203,7 +340,7 @@ bool search_index(const LevelTable& level, const ExpressionProgram& program, Agg
       table.search_along == nullptr)
     return false;
   merge(loops);
-  auto sides = take_sides(loops, *search);
+  auto sides = take_sides(loops, search->values.stream, search->index_stream, search->wanted.stream);
   if (!sides) return false;
   CHECK(sides->index.strides.size() == begin.size(), "each stream of a search stands somewhere");
   const auto end = static_cast<std::int64_t>(begin[search->index_stream]) + sides->index.size;
@@ -217,7 +354,7 @@ bool search_index(const LevelTable& level, const ExpressionProgram& program, Agg
   std::stable_sort(loops.begin(), loops.end(),
                    [](const Loop& a, const Loop& b) { return a.strides.back() > b.strides.back(); });
   loops.push_back(chunk_loop(cells));
-  const IndexSearch searching(table, *search, std::move(*sides), first);
+  const SearchForIndex searching(table, *search, std::move(*sides), first);
   const Scratch memory(static_cast<std::size_t>(cells.chunk) * sizeof(std::int32_t));
   auto* places = reinterpret_cast<std::int32_t*>(memory.data());
   dispatch(compute, [&](auto t) {

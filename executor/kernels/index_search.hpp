@@ -23,4 +23,13 @@ bool search_index(const LevelTable& level, const ExpressionProgram& program, Agg
                   std::span<const LabelView> operands, std::vector<Loop> loops, const StreamOffsets& begin,
                   const MutableLabelView& accumulator, bool first);
 
+/// Finds the extreme of an operand's values along the aggregated label and the first index that has it, in one reading:
+/// FirstLeast or FirstGreatest of COMPLEX(x, j), to which the pass placed_extremes translates both. Blocks that stay in
+/// the caches are folded, and then searched for what was found.
+///
+/// As above otherwise: false if the program does not match, or if no loop has contiguous values.
+bool search_extreme(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate,
+                    std::span<const LabelView> operands, std::vector<Loop> loops, const StreamOffsets& begin,
+                    const MutableLabelView& accumulator, bool first);
+
 }  // namespace eindb

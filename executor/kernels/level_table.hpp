@@ -273,8 +273,9 @@ struct ElementTable {
   /// dimensions and the types are equal, blocks are transposed in registers.
   std::array<Move, kDTypeCount> move;
 
-  // By Aggregate; null for None, if T has no order, and for LOGSUMEXP unless T is a real floating-point type. With
-  // `first`, `wide` is uninitialised. rows, columns >= 1.
+  // By Aggregate; null for None, if T has no order, for LOGSUMEXP unless T is a real floating-point type, and for
+  // FirstLeast and FirstGreatest unless it is that of double. With `first`, `wide` is uninitialised. rows, columns
+  // >= 1.
   /// wide[r] = aggregate(wide[r], a(r, 0), a(r, 1), ...), in several lanes.
   std::array<Fold, kAggregateCount> along;
   /// wide[c] = aggregate(wide[c], a(0, c), a(1, c), ...)

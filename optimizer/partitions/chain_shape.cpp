@@ -30,7 +30,7 @@ struct SearchInChain {
 
 std::optional<SearchInChain> search_in_chain(const EinGraph& graph, VertexId id, const FusedChain& chain) {
   const auto& vertex = graph.vertex(id);
-  if (vertex.inputs.size() != 2 || !is_search(vertex.einsum)) return std::nullopt;
+  if (vertex.inputs.size() != 2 || !index_search(vertex.einsum)) return std::nullopt;
   for (std::size_t n = 0; n < 2; ++n) {
     const auto made = vertex.inputs[n];
     if (made == chain.result || !std::binary_search(chain.body.begin(), chain.body.end(), made)) continue;

@@ -98,7 +98,7 @@ class Inlining {
     // More operands may be joined in another order, with other roundings than those of the values that are compared.
     if (reader.is_compared && reader.inputs.size() + part.inputs.size() > 3) return false;
     // It takes the values in when it runs (executor/kernels/fused_kernel).
-    if (is_search(reader.einsum)) return false;
+    if (index_search(reader.einsum)) return false;
     if (!leads_to_join(part, reader.einsum.aggregate)) return false;
     const bool alone = vertices_.uses(reader.inputs[operand]) == 1;
     if (part.einsum.aggregate == Aggregate::None)

@@ -157,6 +157,8 @@ std::optional<VertexId> take_apart(VertexSplitter& splitter) {
     case Aggregate::LogSumExp:
     case Aggregate::Block:
     case Aggregate::User:
+    case Aggregate::FirstLeast:
+    case Aggregate::FirstGreatest:
     case Aggregate::None: break;
   }
   return std::nullopt;

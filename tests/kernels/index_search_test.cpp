@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <complex>
 #include <limits>
 
 #include "executor/kernels/instruction_set.hpp"
@@ -19,7 +21,7 @@ class IndexSearchTest : public testing::TestWithParam<InstructionSet> {
   void expect_reference(const RandomEinSum& sample, Random& random) const {
     const auto expected =
         evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
-    expect_close(run_in_parts(sample, level(), random), expected, DType::Int64, 1, sample.describe());
+    expect_close(run_in_parts(sample, level(), random), expected, sample.result, 1, sample.describe());
   }
 };
 
@@ -147,6 +149,62 @@ TEST_P(IndexSearchTest, ZerosOfBothSignsAreEqual) {
   const auto places = run_in_parts(sample, level(), random);
   EXPECT_EQ(places.data<std::int64_t>()[0], 20);
   EXPECT_EQ(places.data<std::int64_t>()[1], 20);
+}
+
+/// The extremes of the tensor of a search with their indices: COMPLEX(value, index).
+RandomEinSum placed(RandomEinSum sample, Aggregate aggregate) {
+  const auto label = sample.einsum.aggregated.front();
+  sample.tensors.pop_back();
+  sample.einsum.inputs.pop_back();
+  sample.einsum.aggregate = aggregate;
+  sample.einsum.expression =
+      call(ScalarOp::MakeComplex, {call(ScalarOp::ToFloat64, {ScalarExpression::operand(0)}),
+                                   ScalarExpression::with_type(ScalarExpression::label_index(label), DType::Float64)});
+  sample.compute = sample.result = DType::Complex128;
+  return sample;
+}
+
+// Equal values, NaN, infinities and zeros of both signs are frequent among the special values; parts cut every label.
+TEST_P(IndexSearchTest, ExtremesAndTheirIndicesAgreeWithReference) {
+  Random random(44);
+  for (const auto stored : {DType::Float32, DType::Float64, DType::Int64}) {
+    for (const auto aggregate : {Aggregate::FirstLeast, Aggregate::FirstGreatest}) {
+      for (const bool specials : {false, true}) {
+        const Choice choice{.stored = stored, .compute = DType::Float64, .specials = specials};
+        for (const std::int64_t size : {1, 2, 16, 33, 65, 300})
+          for (const std::int64_t beside : {1, 5, 19, 70}) {
+            expect_reference(placed(search(random, {{size, beside}, 'a'}, choice), aggregate), random);
+            expect_reference(placed(search(random, {{3, size, beside}, 'b'}, choice), aggregate), random);
+            expect_reference(placed(search(random, {{3, beside, size}, 'c'}, choice), aggregate), random);
+            if (HasFatalFailure()) return;
+          }
+      }
+    }
+  }
+}
+
+TEST_P(IndexSearchTest, ExtremesOfLongRowsAndManyCellsAgreeWithReference) {
+  Random random(45);
+  for (const auto& extents : std::vector<std::vector<std::int64_t>>{{3, 70000}, {70000, 3}, {2500, 40}, {30, 9000}})
+    for (const char label : {'a', 'b'})
+      for (const auto aggregate : {Aggregate::FirstLeast, Aggregate::FirstGreatest}) {
+        auto sample = search(random, {extents, label}, {});
+        auto* values = sample.tensors[0].mutable_data<float>();
+        for (std::int64_t n = 0; n < sample.tensors[0].shape().element_count(); ++n)
+          values[n] = static_cast<float>(draw(random, 0, 3000));
+        expect_reference(placed(std::move(sample), aggregate), random);
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Of nothing but the least value there is, the first one is found, also where it is infinite.
+TEST_P(IndexSearchTest, InfiniteExtremesHaveTheirFirstIndex) {
+  Random random(46);
+  auto sample = search(random, {{2, 100}, 'b'}, {});
+  std::fill_n(sample.tensors[0].mutable_data<float>(), 200, -std::numeric_limits<float>::infinity());
+  const auto found = run_in_parts(placed(std::move(sample), Aggregate::FirstGreatest), level(), random);
+  for (std::int64_t n = 0; n < 2; ++n)
+    EXPECT_EQ(found.data<std::complex<double>>()[n], std::complex<double>(-std::numeric_limits<double>::infinity(), 0));
 }
 
 }  // namespace

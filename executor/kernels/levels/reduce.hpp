@@ -35,6 +35,7 @@ struct Fold {
     else if constexpr (kAggregate == Aggregate::Prod) return scalar_multiply(a, b);
     else if constexpr (kAggregate == Aggregate::Min) return least(a, b);
     else if constexpr (kAggregate == Aggregate::LogSumExp) return scalar_log_add_exp(a, b);
+    else if constexpr (has_place(kAggregate)) return scalar_first_extreme(kAggregate, a, b);
     else return greatest(a, b);
   }
   // Lane by lane. The MIN and MAX instructions return `a` if either argument is NaN, so `b` is checked for NaN.
@@ -361,6 +362,10 @@ void fill_aggregates(ElementTable& table) {
   fill_aggregate<T, Aggregate::Min>(table);
   fill_aggregate<T, Aggregate::Max>(table);
   if constexpr (std::is_floating_point_v<T>) fill_aggregate<T, Aggregate::LogSumExp>(table);
+  if constexpr (std::is_same_v<T, std::complex<double>>) {
+    fill_aggregate<T, Aggregate::FirstLeast>(table);
+    fill_aggregate<T, Aggregate::FirstGreatest>(table);
+  }
   if constexpr (!is_complex_type<T>) {
     table.multiply_along = fold_products<T, true>;
     table.multiply_down = fold_products<T, false>;
