@@ -193,7 +193,7 @@ class SearchForIndex {
 
 // ---- Extremes with their indices -----------------------------------------------------------------------------------
 
-// What is folded and then searched stays in a second-level cache.
+// What is folded and then searched stays in a second-level cache, and extremes of adjacent cells in the first.
 constexpr std::int64_t kBlockBytes = 128 * 1024;
 constexpr std::int64_t kMostAdjacentCells = 2048;
 
@@ -225,7 +225,6 @@ class ExtremeSearch {
                 const MutableLabelView& accumulator, bool first)
       : table_(table),
         aggregate_(aggregate),
-        fold_(slot_of(aggregate == Aggregate::FirstLeast ? Aggregate::Min : Aggregate::Max)),
         search_(search),
         sides_(std::move(sides)),
         results_(static_cast<std::complex<double>*>(accumulator.data)),
@@ -264,6 +263,8 @@ class ExtremeSearch {
     return {cells, std::min(sides.index.size, kElements / cells)};
   }
 
+  // Along the values a block is folded, and then searched for what was found; across them both come of one pass, and
+  // stay for the next block of the same cells.
   void search_block(const StreamOffsets& offsets, std::int64_t cell, std::int64_t cells, std::int64_t index,
                     std::int64_t indices) {
     const auto stream = search_.values.stream;
@@ -273,19 +274,29 @@ class ExtremeSearch {
                        cell * cell_stride + index * index_stride;
     auto* values = reinterpret_cast<T*>(values_.data());
     auto* places = reinterpret_cast<std::int32_t*>(places_.data());
-    std::fill_n(places, cells, static_cast<std::int32_t>(indices));
+    const bool is_least = aggregate_ == Aggregate::FirstLeast;
     if (sides_.along) {
-      table_.along[fold_](values, {from, cell_stride, 1}, cells, indices, true);
+      std::fill_n(places, cells, static_cast<std::int32_t>(indices));
+      const auto fold = table_.along[slot_of(is_least ? Aggregate::Min : Aggregate::Max)];
+      fold(values, {from, cell_stride, 1}, cells, indices, true);
       table_.search_along(places, {from, cell_stride, 1}, {values, 1, 0}, cells, indices);
+      merge(offsets, cell, cells, index);
     } else {
-      table_.down[fold_](values, {from, index_stride, 1}, indices, cells, true);
-      table_.search_down(places, {from, index_stride, 1}, {values, 0, 1}, indices, cells);
+      (is_least ? table_.place_least_down : table_.place_greatest_down)(
+          values, places, {from, index_stride, 1}, static_cast<std::int32_t>(index), indices, cells, index == 0);
+      if (index + indices == sides_.index.size) merge(offsets, cell, cells, 0);
     }
+  }
+
+  // Takes what was found into the result. Places are counted from `index` on.
+  void merge(const StreamOffsets& offsets, std::int64_t cell, std::int64_t cells, std::int64_t index) {
+    const auto* values = reinterpret_cast<const T*>(values_.data());
+    const auto* places = reinterpret_cast<const std::int32_t*>(places_.data());
     const auto stride = sides_.cells.strides.back();
     auto* to = results_ + static_cast<std::int64_t>(offsets.back()) + cell * stride;
     const auto begin = static_cast<std::int64_t>(offsets[search_.index_stream]) + index;
     for (std::int64_t c = 0; c < cells; ++c, to += stride) {
-      DCHECK(places[c] < indices, "one of the values is their extreme");
+      DCHECK(index + places[c] < sides_.index.size, "one of the values is their extreme");
       const std::complex<double> found(static_cast<double>(values[c]), static_cast<double>(begin + places[c]));
       *to = first_ && index == 0 ? found : scalar_first_extreme(aggregate_, *to, found);
     }
@@ -295,7 +306,6 @@ class ExtremeSearch {
 
   const ElementTable& table_;
   Aggregate aggregate_;
-  std::size_t fold_;
   PlacedValues search_;
   SearchedSides sides_;
   std::complex<double>* results_;
@@ -316,7 +326,9 @@ bool search_extreme(const LevelTable& level, const ExpressionProgram& program, A
   if (!search) return false;
   merge(loops);
   auto sides = take_sides(loops, search->values.stream, search->index_stream, std::nullopt);
-  if (!sides || (!sides->along && sides->cells.size < kFewestSideBySide)) return false;
+  if (!sides || (!sides->along && sides->cells.size < kFewestSideBySide) ||
+      sides->index.size > std::numeric_limits<std::int32_t>::max())
+    return false;
   std::stable_sort(loops.begin(), loops.end(),
                    [](const Loop& a, const Loop& b) { return a.strides.back() > b.strides.back(); });
   const auto& table = level.of(search->values.view->dtype);

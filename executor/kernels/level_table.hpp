@@ -259,6 +259,8 @@ struct ElementTable {
                               std::int64_t width, std::uint64_t* to);
   using TruthBlock = void (*)(const std::uint64_t* a, const std::uint64_t* b, std::int64_t words, std::int64_t total,
                               MatrixView c, std::int64_t rows, std::int64_t columns, bool first);
+  using PlaceDown = void (*)(void* values, std::int32_t* places, Rows a, std::int32_t begin, std::int64_t rows,
+                             std::int64_t columns, bool first);
   using Search = void (*)(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::int64_t columns);
   using Specials = unsigned (*)(ConstMatrixView a, std::int64_t rows, std::int64_t columns);
 
@@ -293,6 +295,11 @@ struct ElementTable {
   Search search_along;
   /// Lowers places[c] to the least r < rows below it with a(r, c) = b(0, c) or a(r, c) NaN, if there is one.
   Search search_down;
+  /// values[c] = the least or greatest of values[c], a(0, c), a(1, c), ..., and places[c] = the first place that has
+  /// it, which is begin + r for row r; NaN is beyond all others. Overwrites both if first. a.step is 1, and begin +
+  /// rows is at most 2^31. Null for other types than FLOAT32 and FLOAT64.
+  PlaceDown place_least_down = nullptr;
+  PlaceDown place_greatest_down = nullptr;
 
   PanelTable panels;
   VectorTable vectors;

@@ -211,7 +211,8 @@ KernelWork work_of(const EinSum& written, const std::vector<DType>& operand_type
     if (form->sought) work.pair_operations += kComparison;
   }
   OperationCounter counter(work.operations);
-  counter.count(*einsum.expression);
+  // Values of a stored type are compared as they are, and their indices counted.
+  if (!has_place(einsum.aggregate)) counter.count(*einsum.expression);
   if (einsum.user != nullptr) counter.count(*einsum.user->combination);
   work.folds = einsum.aggregate != Aggregate::None;
   work.folds_product =

@@ -135,10 +135,77 @@ void search_down(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::i
   else search_columns<T, false>(places, a, wanted, rows, columns);
 }
 
+// Extremes of a strip of adjacent columns and their places, which stay in registers for all rows.
+template <class T, bool kLeast, int kVectors>
+[[gnu::always_inline]] inline void place_strip(T* extremes, std::int32_t* places, const ValueRows<T, T, true>& a,
+                                               std::int64_t column, std::int32_t begin, std::int64_t rows, bool first) {
+  using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  constexpr auto kColumns = kVectors * kLanes<T>;
+  std::array<Number, kColumns> numbers;
+  if (first) numbers.fill(begin);
+  else std::copy_n(places + column, kColumns, numbers.data());
+  std::array<Vector<T>, kVectors> extreme;
+  std::array<Vector<Number>, kVectors> place;
+  unrolled<kVectors>([&](auto k) __attribute__((always_inline)) {
+    const auto c = column + k * kLanes<T>;
+    extreme[k] = first ? a.row(0).at(c) : load(extremes + c);
+    place[k] = load(numbers.data() + k * kLanes<T>);
+  });
+  for (std::int64_t r = first ? 1 : 0; r < rows; ++r) {
+    const auto row = a.row(r);
+    const auto here = broadcast(static_cast<Number>(begin + r));
+    row.prefetch(column + 2 * kColumns, kColumns);
+    unrolled<kVectors>([&](auto k) __attribute__((always_inline)) {
+      const auto values = row.at(column + k * kLanes<T>);
+      const auto is_nan = (values != values) & (extreme[k] == extreme[k]);
+      const auto is_beyond = (kLeast ? values < extreme[k] : values > extreme[k]) | is_nan;
+      place[k] = is_beyond ? here : place[k];
+      extreme[k] = is_beyond ? values : extreme[k];
+    });
+  }
+  unrolled<kVectors>([&](auto k) __attribute__((always_inline)) {
+    store(extremes + column + k * kLanes<T>, extreme[k]);
+    store(numbers.data() + k * kLanes<T>, place[k]);
+  });
+  for (std::int64_t c = 0; c < kColumns; ++c)
+    places[column + c] = static_cast<std::int32_t>(numbers[static_cast<std::size_t>(c)]);
+}
+
+template <class T, bool kLeast>
+void place_down(void* values, std::int32_t* places, Rows a, std::int32_t begin, std::int64_t rows, std::int64_t columns,
+                bool first) {
+  auto* extremes = static_cast<T*>(values);
+  const ValueRows<T, T, true> from(a);
+  std::int64_t c = 0;
+  const auto strips = [&]<int kVectors>(std::integral_constant<int, kVectors>) {
+    for (; c + kVectors * kLanes<T> <= columns; c += kVectors * kLanes<T>)
+      place_strip<T, kLeast, kVectors>(extremes, places, from, c, begin, rows, first);
+  };
+  strips(std::integral_constant<int, 4>{});
+  strips(std::integral_constant<int, 1>{});
+  for (; c < columns; ++c) {
+    if (first) {
+      extremes[c] = from.row(0).value(c);
+      places[c] = begin;
+    }
+    for (std::int64_t r = first ? 1 : 0; r < rows; ++r) {
+      const auto value = from.row(r).value(c);
+      const bool is_nan = value != value && extremes[c] == extremes[c];
+      if (!is_nan && !(kLeast ? value < extremes[c] : value > extremes[c])) continue;
+      extremes[c] = value;
+      places[c] = begin + static_cast<std::int32_t>(r);
+    }
+  }
+}
+
 template <class T>
 void fill_search(ElementTable& table) {
   table.search_along = search_along<T>;
   table.search_down = search_down<T>;
+  if constexpr (std::is_floating_point_v<T>) {
+    table.place_least_down = place_down<T, true>;
+    table.place_greatest_down = place_down<T, false>;
+  }
 }
 
 }  // namespace eindb::EINDB_LEVEL
