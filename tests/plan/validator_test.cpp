@@ -183,6 +183,30 @@ TEST(PhysicalValidator, FailuresNameTheNode) {
   EXPECT_NE(failure(plan).find("node 3 (join)"), std::string::npos) << failure(plan);
 }
 
+TEST(PhysicalValidator, ConcatenationsHaveTheElementsOfTheirInputs) {
+  const auto plan = [](const ConcatenationNode& joined, const Shape& x, const Shape& y) {
+    Fragment made;
+    const auto add = [&](auto node, const Shape& shape) {
+      made.nodes.push_back({std::move(node), VertexId(0), DType::Float64, TileGrid(shape, {1, 1})});
+    };
+    for (const auto& shape : {x, y}) add(ScanNode{InputTensor{"X", DType::Float64, TileGrid(shape, {1, 1})}}, shape);
+    add(joined, Shape({5, 6}));
+    add(SinkNode{NodeId(2)}, Shape({5, 6}));
+    return made;
+  };
+  const std::vector<NodeId> both{NodeId(0), NodeId(1)};
+  EXPECT_EQ(failure(plan({both, 0}, Shape({2, 6}), Shape({3, 6}))), "none");
+  EXPECT_EQ(failure(plan({both, 1}, Shape({5, 4}), Shape({5, 2}))), "none");
+  for (const auto& broken : {
+           plan({both, 1}, Shape({2, 6}), Shape({3, 6})),                   // along another dimension
+           plan({both, 2}, Shape({2, 6}), Shape({3, 6})),                   // along none
+           plan({both, 0}, Shape({2, 6}), Shape({2, 6})),                   // an index is missing
+           plan({both, 0}, Shape({2, 6}), Shape({3, 5})),                   // another extent
+           plan({{NodeId(0), NodeId(0)}, 0}, Shape({2, 6}), Shape({3, 6}))  // one twice, the other not read
+       })
+    EXPECT_NE(failure(broken), "none");
+}
+
 TEST(PhysicalValidator, RefusesEveryBrokenInvariant) {
   using Change = std::function<void(Fragment&)>;
   const auto join = [](Fragment& plan) -> JoinNode& { return std::get<JoinNode>(plan.nodes[3].op); };
