@@ -118,5 +118,18 @@ TEST(IndexNames, GivesSlices) {
   EXPECT_EQ(days->slice(0, 1, 0)->size(), 0);
 }
 
+TEST(IndexNames, ACalendarGoesOnBehindItsLastDay) {
+  const auto days = IndexNames::calendar("2024-02-28", "1 day", 2);
+  EXPECT_TRUE(days->is_behind_last("2024-03-01"));
+  EXPECT_FALSE(days->is_behind_last("2024-02-29"));
+  EXPECT_FALSE(days->is_behind_last("2024-03-02"));
+  EXPECT_FALSE(days->is_behind_last("2024-03-01 00:00:00"));
+  EXPECT_EQ(days->find("2024-03-01"), -1);
+  const auto months = IndexNames::calendar("2024-01-01", "3 months", 4);
+  EXPECT_TRUE(months->is_behind_last("2025-01-01"));
+  EXPECT_FALSE(months->is_behind_last("2024-12-01"));
+  EXPECT_FALSE(IndexNames::listed({"a", "b"})->is_behind_last("c"));
+}
+
 }  // namespace
 }  // namespace eindb
