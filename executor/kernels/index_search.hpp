@@ -24,8 +24,9 @@ bool search_index(const LevelTable& level, const ExpressionProgram& program, Agg
                   const MutableLabelView& accumulator, bool first);
 
 /// Finds the extreme of an operand's values along the aggregated label and the first index that has it, in one reading:
-/// FirstLeast or FirstGreatest of COMPLEX(x, j), to which the pass placed_extremes translates both. Blocks that stay in
-/// the caches are folded, and then searched for what was found.
+/// FirstLeast or FirstGreatest of COMPLEX(x, j), to which the pass placed_extremes translates both. Where values are
+/// contiguous along the label, a block that stays in the caches is folded, and then searched for what was found; where
+/// they are so across it, both come of one pass over adjacent cells.
 ///
 /// As above otherwise: false if the program does not match, or if no loop has contiguous values.
 bool search_extreme(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate,
