@@ -12,6 +12,8 @@
 
 namespace eindb {
 
+class CheckpointWatch;  // executor/checkpoint.hpp
+
 /// The resources and settings of a statement's execution. All references must outlive the execution.
 struct ExecutionContext {
   Scheduler& scheduler;
@@ -23,6 +25,8 @@ struct ExecutionContext {
   std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)> progress;
   /// Of exactly the plan that is executed; null: its operators are not kept.
   KeptOperators* operators = nullptr;
+  /// Asked at the plan's checkpoints; null: the run goes on.
+  CheckpointWatch* watch = nullptr;
 };
 
 }  // namespace eindb

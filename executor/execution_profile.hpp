@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace eindb {
@@ -42,6 +44,11 @@ struct ExecutionProfile {
   std::int64_t peak_bytes = 0;       ///< of tiles, and for kernels
   std::int64_t workspace_bytes = 0;  ///< the part of it that was for kernels, at most
   std::vector<NodeProfile> nodes{};  ///< of a fragment, in the order of its nodes; otherwise empty
+  /// The checkpoint at which the run ended (executor/checkpoint): nodes behind it did not run.
+  std::optional<std::size_t> ended_at = std::nullopt;
+
+  /// Whether the node ran.
+  bool ran(std::size_t node) const { return !ended_at || node <= *ended_at; }
 };
 
 }  // namespace eindb

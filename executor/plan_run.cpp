@@ -6,6 +6,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "executor/checkpoint.hpp"
 #include "executor/least_memory.hpp"
 
 namespace eindb {
@@ -93,6 +94,7 @@ ExecutionProfile PlanRun::run() {
     }
     begin_region(region, {});
     work_on_region();
+    if (region.ends_at_checkpoint && !goes_on_after(region.last_node)) break;
     end_region(region, true);
   }
   if (kept_ != nullptr && workspace_bound_ == kept_under_.workspace_bound) kept_->give(kept_under_, std::move(joins_));
@@ -100,6 +102,18 @@ ExecutionProfile PlanRun::run() {
   profile_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   profile_.peak_bytes = context_.memory->peak();
   return std::move(profile_);
+}
+
+bool PlanRun::goes_on_after(std::size_t checkpoint) {
+  if (context_.watch == nullptr) return true;
+  ReachedCheckpoint reached{.node = NodeId(checkpoint)};
+  for (const auto& worker : workers_) reached.cells += worker.nodes[checkpoint].cells;
+  for (std::size_t n = 0; n <= checkpoint; ++n)
+    if (nodes_[n].relation != nullptr && nodes_[n].stored_reads == nullptr && graph_->last_reader(n) > checkpoint)
+      reached.held.emplace_back(NodeId(n), nodes_[n].relation);
+  if (context_.watch->goes_on(reached)) return true;
+  profile_.ended_at = checkpoint;
+  return false;
 }
 
 // Every slice frees its relations, except the common result.
@@ -135,6 +149,8 @@ void PlanRun::begin_region(const TaskGraph::Region& region, const TileKey& slice
   ready_ = {};
   tasks_left_ = 0;
   sinks_.clear();
+  held_behind_ =
+      region.ends_at_checkpoint && context_.watch != nullptr ? std::optional(region.last_node) : std::nullopt;
   for (auto n = region.first_node; n <= region.last_node; ++n) {
     if (plan_.nodes[n].stored() != nullptr) begin_scan(n);
     else if (graph_->is_made_by_stage(n)) begin_stage(graph_->stage_of(n), slice);
@@ -288,7 +304,8 @@ void PlanRun::collect_profile() {
   for (std::size_t n = 0; n < threads.size(); ++n)
     if (threads[n] > 1) profile_.nodes[n].seconds /= threads[n];
   for (const auto& region : graph_->regions())
-    for (auto s = region.begin; s < region.end; ++s) complete_profile(graph_->stages()[s], slice_count(region.loop));
+    for (auto s = region.begin; s < region.end && profile_.ran(region.last_node); ++s)
+      complete_profile(graph_->stages()[s], slice_count(region.loop));
   for (std::size_t n = 0; n < nodes_.size(); ++n)
     if (nodes_[n].stored_reads != nullptr) {
       profile_.nodes[n].tiles_in = nodes_[n].stored_reads->tiles;

@@ -125,6 +125,7 @@ class PlanRun {
   };
 
   // Regions: plan_run.cpp.
+  bool goes_on_after(std::size_t checkpoint);
   void run_slices(const TaskGraph::Region& region);
   void begin_region(const TaskGraph::Region& region, const TileKey& slice);
   void begin_scan(std::size_t node);
@@ -196,6 +197,7 @@ class PlanRun {
   std::vector<StageRun> stages_;
   std::optional<SlicedResult> sliced_;  // of the current loop
   std::size_t sliced_node_ = 0;
+  std::optional<std::size_t> held_behind_;  // the checkpoint of the region: what is read behind it keeps all its tiles
   std::vector<Worker> workers_;
   std::int64_t workspace_bound_;  // per worker; decreases if a stage needs the memory for its tiles
   KeptOperators* kept_;           // null: this run's operators are not kept

@@ -384,6 +384,7 @@ void PlanRun::release(std::size_t node, std::int64_t tile_id) {
     auto& reads = tiles.reads[static_cast<std::size_t>(tiles.relation->number_of(tile_id))];
     if (reads.fetch_add(1, std::memory_order_acq_rel) + 1 < total) return;
   }
+  if (held_behind_ && graph_->last_reader(node) > *held_behind_) return;
   tiles.relation->release(tile_id);
 }
 

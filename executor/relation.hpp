@@ -40,6 +40,9 @@ class Relation {
   TilePtr tile(std::int64_t tile_id);
   /// The same, as it is stored: possibly encoded (Tile::encoding), or a tile of cells.
   TilePtr stored_tile(std::int64_t tile_id);
+  /// The same with plain values, which are kept beside those of a tile of cells, for relations whose tiles are put and
+  /// not released.
+  TilePtr values(std::int64_t tile_id) { return tiles_.get_values(number_of(tile_id)); }
   /// The same, as the tile's last use.
   TilePtr take(std::int64_t tile_id);
   /// The tile will not be requested again.

@@ -57,6 +57,7 @@ TaskGraph::TaskGraph(const Fragment& plan, Bytes most_begun)
       sinks_of_(plan.nodes.size(), 0) {
   stages_.reserve(plan.nodes.size());
   auto loop = plan.loops.begin();
+  auto checkpoint = plan.checkpoints.begin();
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     for (const auto input : inputs_of(plan.nodes[n])) {
       CHECK(input.index() < n, "what a node reads comes before it");
@@ -65,14 +66,18 @@ TaskGraph::TaskGraph(const Fragment& plan, Bytes most_begun)
     const bool begins = loop != plan.loops.end() && loop->begin.index() == n;
     const bool in_loop = !regions_.empty() && regions_.back().loop != nullptr;
     const bool ends = in_loop && !regions_.back().loop->contains(NodeId(n));
-    if (regions_.empty() || begins || ends)
+    if (regions_.empty() || begins || ends || regions_.back().ends_at_checkpoint)
       regions_.push_back({stages_.size(), stages_.size(), begins ? &*loop++ : nullptr, n, n});
     const auto* region_loop = regions_.back().loop;
     add_node(NodeId(n), region_loop);
     regions_.back().end = stages_.size();
     regions_.back().last_node = n;
+    if (checkpoint == plan.checkpoints.end() || checkpoint->index() != n) continue;
+    regions_.back().ends_at_checkpoint = true;
+    ++checkpoint;
   }
   CHECK(loop == plan.loops.end(), "each loop of a plan is a region");
+  CHECK(checkpoint == plan.checkpoints.end(), "each checkpoint of a plan ends a region");
   collect_readers();
   most_begun_ = nullptr;  // it may refer to what does not outlive the graph
 }

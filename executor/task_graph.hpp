@@ -18,7 +18,8 @@ namespace eindb {
 /// Scans are not stages, since their tiles are available on request; nor are sinks.
 ///
 /// The stages of a loop over slices form a region that runs once per slice; the stages between two loops form a region
-/// that runs once. Regions run one after another; within a region only tiles determine the order.
+/// that runs once, cut after each checkpoint of the plan. Regions run one after another; within a region only tiles
+/// determine the order.
 ///
 /// Immutable once built, thread-safe; the plan must outlive it.
 class TaskGraph {
@@ -29,6 +30,7 @@ class TaskGraph {
     const SliceLoop* loop = nullptr;
     std::size_t first_node = 0;
     std::size_t last_node = 0;
+    bool ends_at_checkpoint = false;  ///< `last_node` is one of the plan's
   };
 
   /// Limits the bytes of results that are begun before their operands are complete. Called only if there may be such a

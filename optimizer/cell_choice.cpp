@@ -9,6 +9,7 @@
 #include "optimizer/cell_masks.hpp"
 #include "optimizer/partitions/cell_work.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
+#include "plan/cell_product.hpp"
 #include "tensor/access_form.hpp"
 #include "tensor/annihilation.hpp"
 #include "tensor/cell_block.hpp"
@@ -27,8 +28,8 @@ constexpr double kMostDenseResult = 0.25;
 
 class CellChoice {
  public:
-  CellChoice(EinGraph graph, const CalibratedModel& model, bool always, double memory)
-      : graph_(std::move(graph)), model_(model), always_(always), memory_(memory), readers_(graph_.size()) {
+  CellChoice(EinGraph graph, const CalibratedModel& model, const CellLimits& limits)
+      : graph_(std::move(graph)), model_(model), limits_(limits), readers_(graph_.size()) {
     for (std::size_t v = 0; v < graph_.size(); ++v)
       for (const auto input : graph_.vertex(VertexId(v)).inputs) {
         auto& readers = readers_[input.index()];
@@ -57,13 +58,13 @@ class CellChoice {
     const auto& stored = graph_.vertex(id).stored;
     if (!stored || stored->as_cells || !stored->cells || stored->attached || stored->selection) return false;
     const auto all = static_cast<double>(stored->grid.shape().element_count());
-    return (always_ || stored->cells->cells <= kMostDense * all) && !has_scales(stored->encoding) &&
+    return (limits_.always || stored->cells->cells <= kMostDense * all) && !has_scales(stored->encoding) &&
            fits(stored->cells->cells, stored->dtype, stored->grid.rank()) && !readers_[id.index()].empty() &&
            CellBlock::may_have(stored->grid.shape());
   }
 
   bool fits(double cells, DType type, std::size_t rank) const {
-    return cells * static_cast<double>(CellGather::bytes_for(type, rank, 1)) / 2 <= memory_;
+    return cells * static_cast<double>(CellGather::bytes_for(type, rank, 1)) / 2 <= limits_.memory;
   }
 
   // Also with results of few cells: one with all values may take as long as what the cells save.
@@ -72,7 +73,7 @@ class CellChoice {
     together.tried.hold_as_cells(id, graph_.vertex(id).stored->cells);
     if (take_if_faster(together.tried, {id}, {})) return;
     for (const auto reader : readers_[id.index()]) {
-      auto made = result_of(together.tried, together.tried.vertex(reader));
+      auto made = result_of(together.tried, reader);
       if (!made) continue;
       together.tried.hold_as_cells(reader, std::move(made));
       together.changed.push_back(reader);
@@ -82,23 +83,37 @@ class CellChoice {
   }
 
   // The few cells of the result of a vertex that is computed from cells.
-  std::optional<CellEstimate> result_of(const EinGraph& graph, const Vertex& vertex) const {
-    if (vertex.is_input() || vertex.cells || vertex.bound.rank() == 0) return std::nullopt;
+  std::optional<CellEstimate> result_of(const EinGraph& graph, VertexId id) const {
+    const auto& vertex = graph.vertex(id);
+    if (vertex.is_input() || vertex.cells || vertex.bound.rank() == 0 || must_be_dense(id)) return std::nullopt;
     const auto cells = cells_of_inputs(graph, vertex);
     if (std::none_of(cells.begin(), cells.end(), [](const auto& count) { return count.has_value(); }))
       return std::nullopt;
     const auto all = static_cast<double>(vertex.bound.element_count());
     const auto pattern = pattern_of(graph, vertex, cells);
     if (!pattern) return std::nullopt;
-    auto made = cell_results(vertex.einsum, graph.labels(), cells, *pattern);
-    if (!always_ && (all < kFewResults || made.cells > kMostDenseResult * all)) return std::nullopt;
-    if (!CellBlock::may_have(vertex.bound) || !fits(made.cells, vertex.dtype, vertex.bound.rank())) return std::nullopt;
+    auto made = observed(graph, id);
+    if (!made) made = cell_results(vertex.einsum, graph.labels(), cells, *pattern);
+    if (!limits_.always && (all < kFewResults || made->cells > kMostDenseResult * all)) return std::nullopt;
+    if (!CellBlock::may_have(vertex.bound) || !fits(made->cells, vertex.dtype, vertex.bound.rank()))
+      return std::nullopt;
     if (!keeps_zero(vertex.einsum, vertex.compute_dtype)) return std::nullopt;
     return made;
   }
 
+  std::optional<CellEstimate> observed(const EinGraph& graph, VertexId id) const {
+    if (limits_.observed == nullptr || limits_.observed->empty()) return std::nullopt;
+    const auto product = product_of(graph, id);
+    return product ? observed_of(*limits_.observed, *product) : std::nullopt;
+  }
+
+  bool must_be_dense(VertexId id) const {
+    const auto number = graph_.output_number(id);
+    return number && *number < limits_.dense_results.size() && limits_.dense_results[*number];
+  }
+
   void try_result(VertexId id) {
-    auto made = result_of(graph_, graph_.vertex(id));
+    auto made = result_of(graph_, id);
     if (!made) return;
     auto tried = graph_;
     tried.hold_as_cells(id, std::move(made));
@@ -110,9 +125,8 @@ class CellChoice {
   void try_together(VertexId id) {
     constexpr std::size_t kMost = 16;
     const auto& inputs = graph_.vertex(id).inputs;
-    const bool has_any = std::any_of(inputs.begin(), inputs.end(), [&](VertexId input) {
-      return may_be_cells(input) || result_of(graph_, graph_.vertex(input));
-    });
+    const bool has_any = std::any_of(inputs.begin(), inputs.end(),
+                                     [&](VertexId input) { return may_be_cells(input) || result_of(graph_, input); });
     if (!has_any) return;
     Together together{graph_, {}, {}};
     std::size_t completed = 0;  // of those that are changed, so many have readers that can be computed
@@ -127,7 +141,7 @@ class CellChoice {
     const bool are_several = together.changed.size() > 1 || !together.made.empty();
     if (are_several && take_if_faster(together.tried, together.changed, together.made)) return;
     // As with one operand, a result with all values may take as long as what the cells save.
-    auto made = result_of(together.tried, together.tried.vertex(id));
+    auto made = result_of(together.tried, id);
     if (!made) return;
     together.tried.hold_as_cells(id, std::move(made));
     together.changed.push_back(id);
@@ -141,7 +155,7 @@ class CellChoice {
       const auto& vertex = graph_.vertex(input);
       if (may_be_cells(input)) {
         together.tried.hold_as_cells(input, vertex.stored->cells);
-      } else if (auto result = result_of(together.tried, vertex)) {
+      } else if (auto result = result_of(together.tried, input)) {
         together.tried.hold_as_cells(input, std::move(result));
         together.made.push_back(input);
       } else {
@@ -163,7 +177,7 @@ class CellChoice {
       before += seconds(graph_, reader);
       after += seconds(tried, reader);
     }
-    if (!always_ && !(after < before)) return false;
+    if (!limits_.always && !(after < before)) return false;
     graph_ = std::move(tried);
     return true;
   }
@@ -212,8 +226,7 @@ class CellChoice {
 
   EinGraph graph_;
   const CalibratedModel& model_;
-  const bool always_;
-  const double memory_;
+  const CellLimits& limits_;
   std::vector<std::vector<VertexId>> readers_;  // by vertex, each once
 };
 
@@ -262,17 +275,17 @@ bool may_hold_cells(const EinGraph& graph) {
 
 namespace {
 
-EinGraph chosen_without_masks(EinGraph graph, const CalibratedModel& model, bool always, double memory) {
+EinGraph chosen_without_masks(EinGraph graph, const CalibratedModel& model, const CellLimits& limits) {
   for (std::size_t v = 0; v < graph.size(); ++v)
     if (graph.vertex(VertexId(v)).cells) graph.hold_as_cells(VertexId(v), std::nullopt);
   graph.drop_chains();
-  auto chosen = CellChoice(with_own_diagonals(graph), model, always, memory).run();
+  auto chosen = CellChoice(with_own_diagonals(graph), model, limits).run();
   const auto moves_cells = [&](const Vertex& vertex) {
     return !vertex.is_input() && is_diagonal(vertex.einsum) && chosen.vertex(vertex.inputs.front()).cells;
   };
   // A diagonal of plain values is read where it lies.
   if (chosen.size() > graph.size() && std::none_of(chosen.vertices().begin(), chosen.vertices().end(), moves_cells))
-    chosen = CellChoice(std::move(graph), model, always, memory).run();
+    chosen = CellChoice(std::move(graph), model, limits).run();
   return merge_joins_of_cells(chosen, model);
 }
 
@@ -289,13 +302,13 @@ double seconds_of(const EinGraph& graph, const CalibratedModel& model) {
 
 }  // namespace
 
-EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, bool always, double memory) {
+EinGraph choose_cells(EinGraph graph, const CalibratedModel& model, const CellLimits& limits) {
   constexpr std::size_t kMostMasks = 8;
-  auto chosen = chosen_without_masks(std::move(graph), model, always, memory);
+  auto chosen = chosen_without_masks(std::move(graph), model, limits);
   for (std::size_t tried = 0, n = 0; tried < kMostMasks; ++tried) {
     const auto masks = find_masks(chosen);
     if (n >= masks.size()) break;
-    auto masked = chosen_without_masks(with_mask(chosen, masks[n]), model, always, memory);
+    auto masked = chosen_without_masks(with_mask(chosen, masks[n]), model, limits);
     if (seconds_of(masked, model) < seconds_of(chosen, model)) chosen = std::move(masked);
     else ++n;
   }

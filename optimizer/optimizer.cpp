@@ -7,6 +7,7 @@
 #include "common/check.hpp"
 #include "common/stopwatch.hpp"
 #include "optimizer/cell_choice.hpp"
+#include "optimizer/checkpoints.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
 #include "optimizer/fragment_planner.hpp"
@@ -161,7 +162,9 @@ EinGraph with_cells(EinGraph graph, const OptimizerOptions& options) {
   const auto figures = options.machine ? options.machine->figures : built_in_figures();
   const CalibratedModel model(figures, options.machine ? options.machine->threads : 1);
   // Half of the memory, as what cells are joined with is there at the same time.
-  auto chosen = choose_cells(std::move(graph), model, options.always_cells, memory_of(options) / 2);
+  auto chosen =
+      choose_cells(std::move(graph), model,
+                   {options.always_cells, memory_of(options) / 2, options.path.observed, options.dense_results});
   return options.disabled_passes.contains("chain_fusion") ? chosen : fuse_chains(chosen);
 }
 
@@ -298,6 +301,19 @@ void read_in_place(OptimizedPlan& plan, const OptimizerOptions& options) {
   plan.least_bytes = options.spills ? least_bytes(plan, options) : 0;
 }
 
+// Last, as it names nodes of the plan.
+void add_checkpoints(OptimizedPlan& plan, const OptimizerOptions& options) {
+  if (options.checkpoints == OptimizerOptions::Checkpoints::None) return;
+  const auto figures = options.machine ? options.machine->figures : built_in_figures();
+  const CalibratedModel model(figures, options.machine ? options.machine->threads : 1);
+  const bool always = options.checkpoints == OptimizerOptions::Checkpoints::All;
+  auto checkpoints = choose_checkpoints(plan.graph, plan.fragment(), model, always);
+  if (checkpoints.empty()) return;
+  auto fragment = plan.fragment();
+  fragment.checkpoints = std::move(checkpoints);
+  plan.physical = plan_of(std::move(fragment));
+}
+
 // Changes a lowered plan that exceeds the memory limit.
 void keep_to_memory(OptimizedPlan& plan, const OptimizerOptions& options) {
   const auto limit = static_cast<double>(options.memory_limit);
@@ -375,6 +391,7 @@ void Optimization::lower() {
       keep_to_memory(plan_, options_);
     }
     timed(std::string(kPartReads), plan_.stages, [&] { return read_in_place(plan_, options_), 0; });
+    add_checkpoints(plan_, options_);
     validate(plan_.physical);
   }
   plan_.result_grids = result_grids(plan_, options_);

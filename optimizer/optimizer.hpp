@@ -28,6 +28,9 @@ struct OptimizerOptions {
       output_partitions;      ///< partitions prescribed for results; without one a result keeps its vertex's partition
   PathOptions path = {};      ///< how n-ary contractions are ordered
   bool always_cells = false;  ///< tensors whose cells are counted are read as cells wherever possible
+  std::vector<bool> dense_results = {};  ///< results that must not be of cells, by number; empty: none
+  /// Where the rest of the plan may be made again while it runs (optimizer/checkpoints).
+  enum class Checkpoints : std::uint8_t { None, Uncertain, All } checkpoints = Checkpoints::None;
   bool compare_strategies = false;  ///< cost the graph under all strategies, for comparison
   std::int64_t memory_limit = 0;    ///< bytes; contractions that would hold more are sliced. 0 disables slicing
   bool spills = false;              ///< whether tiles beyond the limit may go to a scratch file

@@ -76,9 +76,11 @@ struct InputTensor {
   /// for tensors whose `cells` are known and without a selection.
   bool as_cells = false;
   DimensionNames names = {};  ///< of the dimensions of `grid`
+  /// Computed earlier in the same run, and not stored: its tiles are there, in its own partition.
+  bool is_computed = false;
 
   /// Whether the whole tensor can be read in any partition, at no more cost than in its own.
-  bool reads_in_any_partition() const { return as_cells || (attached && !selection); }
+  bool reads_in_any_partition() const { return (as_cells && !is_computed) || (attached && !selection); }
   /// The grid of the whole tensor, as it is stored.
   const TileGrid& stored_grid() const { return selection ? selection->stored : grid; }
 

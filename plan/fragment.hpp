@@ -86,6 +86,9 @@ struct Fragment {
   /// The part of the label space that is computed; empty: all of it. Grids still describe the whole, and the sink gets
   /// the tiles within the window. Only a plan of scans, one join with its group-by, and the sink has a window.
   std::vector<WindowLabel> window = {};
+  /// Nodes after which a run may end, so that what follows is planned again: all before and including them is complete
+  /// before anything behind them begins. Ascending; they compute tiles of cells that are no result, outside of loops.
+  std::vector<NodeId> checkpoints = {};
 
   /// The number of results, which is the number of sinks.
   std::size_t result_count() const;

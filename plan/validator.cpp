@@ -151,6 +151,17 @@ void check_loop(const Fragment& plan, const SliceLoop& loop) {
       check(!loop.contains(input) || input == loop.result, "nothing but its result is read outside of a loop");
 }
 
+void check_checkpoints(const Fragment& plan) {
+  for (std::size_t n = 0; n < plan.checkpoints.size(); ++n) {
+    const auto id = plan.checkpoints[n];
+    const Checker check("checkpoint " + std::to_string(id.index()));
+    check(id.index() < plan.nodes.size() && (n == 0 || plan.checkpoints[n - 1] < id), "checkpoints ascend");
+    check(plan.node(id).role() == OperatorRole::Kernel && plan.node(id).cells.has_value(),
+          "cells are counted where they are computed");
+    check(plan.loop_of(id) == nullptr && plan.window.empty(), "what is counted is complete");
+  }
+}
+
 // For a plan of sources, one kernel, its completion if it has one, and a delivery: the number of the kernel. Else
 // nullopt.
 std::optional<std::size_t> single_kernel(const Fragment& plan) {
@@ -240,6 +251,7 @@ void validate(const Fragment& plan) {
   }
   for (const auto& loop : plan.loops) check_loop(plan, loop);
   if (!plan.window.empty()) check_window(plan);
+  check_checkpoints(plan);
   check_readers(plan);
 }
 

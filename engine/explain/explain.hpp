@@ -18,20 +18,21 @@ std::string explain_html(const PlanDescription& plan);
 /// fits_memory_limit), figures (the file with the figures of the machine), strategy, path, total_cost,
 /// predicted_seconds, predicted_elements, predicted_peak_bytes, planning_seconds, plan_cache (hit, miss or off), passes
 /// (name, seconds, and the number of vertices after the pass, which stages after the passes lack); with ANALYZE also
-/// execution_seconds, actual_elements, peak_bytes. A vertex has: vertex, einsum, bound, partition (label -> parts),
-/// kernel_calls, kernel (how a call is computed: Kernel::describe), cost_join, cost_agg, cost_repart,
-/// predicted_seconds, predicted_elements; with ANALYZE also actual_seconds, actual_elements, tiles_in, tiles_out,
-/// bytes. Its seconds and elements cover its join, its aggregation and the repartitions made for it; a repartition with
-/// several readers counts at the first one. An input has: tensor, bound, type, partition; X[3,j] also has selection
-/// (the selected index per dimension, or null), tiles (the number read) and stored_tiles. An operator has: id,
-/// operator, vertex, inputs, grid, computes (which of the vertices its kernel computes, from 0; only if it computes
-/// one), and the fields of its own `describe`; with ANALYZE also actual_seconds, and for a scan tiles_read. The path
-/// has: optimizer ('given' if the statement fixes the order), methods (the methods that found the paths of n-ary
-/// contractions), naive_flops (the operations of the statement as one nest of loops), flops, largest_intermediate,
-/// seconds, slices (how often the loops over slices run; 0 without slicing) and sliced_labels (label, parts and result
-/// of each loop); an operator in such a loop also has slices. Costs and predicted elements are numbers of elements
-/// moved, by the model `transfers`; predicted seconds are by the model `calibrated`. Both are given whichever model
-/// chose the plan.
+/// execution_seconds, actual_elements, peak_bytes, and, where the rest was planned again, planned_again: vertex (after
+/// which), cells (that were expected), actual_cells, and plan (of the rest, with these keys). A vertex has: vertex,
+/// einsum, bound, partition (label -> parts), kernel_calls, kernel (how a call is computed: Kernel::describe),
+/// cost_join, cost_agg, cost_repart, predicted_seconds, predicted_elements; with ANALYZE also actual_seconds,
+/// actual_elements, tiles_in, tiles_out, bytes. Its seconds and elements cover its join, its aggregation and the
+/// repartitions made for it; a repartition with several readers counts at the first one. An input has: tensor, bound,
+/// type, partition; X[3,j] also has selection (the selected index per dimension, or null), tiles (the number read) and
+/// stored_tiles. An operator has: id, operator, vertex, inputs, grid, computes (which of the vertices its kernel
+/// computes, from 0; only if it computes one), and the fields of its own `describe`; with ANALYZE also actual_seconds,
+/// and for a scan tiles_read. The path has: optimizer ('given' if the statement fixes the order), methods (the methods
+/// that found the paths of n-ary contractions), naive_flops (the operations of the statement as one nest of loops),
+/// flops, largest_intermediate, seconds, slices (how often the loops over slices run; 0 without slicing) and
+/// sliced_labels (label, parts and result of each loop); an operator in such a loop also has slices. Costs and
+/// predicted elements are numbers of elements moved, by the model `transfers`; predicted seconds are by the model
+/// `calibrated`. Both are given whichever model chose the plan.
 ///
 /// With SET workers, the plan also has workers, mesh_axes, elements_received, elements_received_by_busiest; a vertex or
 /// an input has placement (optimizer/partitions/placement, as text), and a vertex has elements_received. With COMPARE

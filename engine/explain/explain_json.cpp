@@ -215,7 +215,9 @@ void add(const ExecutionDescription& execution, Json& out) {
 
 }  // namespace
 
-std::string explain_json(const PlanDescription& plan) {
+namespace {
+
+Json json_of(const PlanDescription& plan) {
   Json out{{"vertices", array_of(plan.vertices)},
            {"inputs", array_of(plan.inputs)},
            {"operators", array_of(plan.operators)},
@@ -240,7 +242,16 @@ std::string explain_json(const PlanDescription& plan) {
   if (plan.workers) add(*plan.workers, out);
   if (plan.cluster) add(*plan.cluster, out);
   if (plan.execution) add(*plan.execution, out);
-  return out.dump(2);
+  if (plan.again)
+    out["planned_again"] = {{"vertex", plan.again->vertex},
+                            {"cells", json_number(std::round(plan.again->expected))},
+                            {"actual_cells", plan.again->found},
+                            {"plan", json_of(*plan.again->rest)}};
+  return out;
 }
+
+}  // namespace
+
+std::string explain_json(const PlanDescription& plan) { return json_of(plan).dump(2); }
 
 }  // namespace eindb

@@ -223,6 +223,12 @@ std::string time_text(const PlanDescription& plan) {
          grouped(static_cast<double>(plan.execution->peak_bytes)) + " bytes of tiles and workspace";
 }
 
+std::string again_text(const AgainDescription& again) {
+  return "Planned again after vertex " + again.vertex + ": " + grouped(std::round(again.expected)) +
+         " cells expected, " + grouped(static_cast<double>(again.found)) + " found\n" + explain_text(*again.rest) +
+         "\n";
+}
+
 }  // namespace
 
 std::string explain_text(const PlanDescription& plan) {
@@ -239,6 +245,7 @@ std::string explain_text(const PlanDescription& plan) {
   if (plan.cluster) out += cluster_text(*plan.cluster);
   if (!plan.operators.empty()) out += "Operators\n";
   for (const auto& op : plan.operators) out += operator_text(op);
+  if (plan.again) out += again_text(*plan.again);
   return out + time_text(plan);
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "engine/query/planning_options.hpp"
+#include "engine/query/replanning.hpp"
 #include "executor/kernel_description.hpp"
 #include "optimizer/partitions/placement.hpp"
 
@@ -97,6 +98,13 @@ std::vector<std::pair<std::string, std::int64_t>> partition_of(const LabelPartit
   return out;
 }
 
+// Whether the vertex was computed before the run ended, where what is left was planned again.
+bool ran(const Fragment& plan, VertexId vertex, const ExecutionProfile& profile) {
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n)
+    if (plan.nodes[n].vertex == vertex && plan.nodes[n].role() == OperatorRole::Kernel && !profile.ran(n)) return false;
+  return true;
+}
+
 VertexDescription describe_vertex(const PlannedQuery& planned, std::size_t n, const PlanPrediction& prediction,
                                   const ExecutionProfile* profile) {
   const auto& graph = planned.plan.graph;
@@ -113,7 +121,7 @@ VertexDescription describe_vertex(const PlannedQuery& planned, std::size_t n, co
                         .cost_agg = labelling.cost_agg,
                         .cost_repart = labelling.cost_repart,
                         .predicted = prediction.vertices[n]};
-  if (profile != nullptr)
+  if (profile != nullptr && ran(planned.plan.fragment(), VertexId(n), *profile))
     out.actual = vertex_profile(planned.plan.fragment(), VertexId(n), *profile, prediction.served);
   return out;
 }
@@ -166,7 +174,7 @@ OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
   if (node.role() == OperatorRole::Kernel) out.computes = number_of_vertex[node.vertex.index()];
   out.cells = node.cells;
   if (node.role() != OperatorRole::Layout && !node.cells) out.density = vertex.density.present;
-  if (profile == nullptr) return out;
+  if (profile == nullptr || !profile->ran(id.index())) return out;
   CHECK(id.index() < profile->nodes.size(), "an operator that is described has a profile where the plan ran");
   const auto& did = profile->nodes[id.index()];
   out.seconds = did.seconds;
@@ -218,6 +226,17 @@ ExecutionDescription describe_execution(const ExecutionProfile& profile) {
   ExecutionDescription out{profile.seconds, 0, profile.peak_bytes};
   for (const auto& node : profile.nodes) out.elements += node.elements;
   return out;
+}
+
+// The measurements of the whole run are those of its parts together.
+void describe_again(const PlannedAgain& again, const SessionUser& user, PlanDescription& out) {
+  auto rest = std::make_shared<const PlanDescription>(
+      describe_plan(again.planned, user, {.here = &again.profile, .again = again.next.get()}));
+  CHECK(out.execution.has_value() && rest->execution.has_value(), "what is planned again has run");
+  out.execution->seconds += rest->planning_seconds + rest->execution->seconds;
+  out.execution->elements += rest->execution->elements;
+  out.execution->peak_bytes = std::max(out.execution->peak_bytes, rest->execution->peak_bytes);
+  out.again = AgainDescription{again.vertex, again.expected, again.found, std::move(rest)};
 }
 
 // Of every vertex of the graph that is computed, its number among those that are described.
@@ -323,6 +342,7 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
     if (!plan.is_lowered()) out.predicted_peak_bytes = out.cluster->peak_bytes_of_busiest;
   }
   if (measured.here != nullptr) out.execution = describe_execution(*measured.here);
+  if (measured.again != nullptr) describe_again(*measured.again, user, out);
   return out;
 }
 

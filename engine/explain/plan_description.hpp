@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,11 +19,13 @@
 
 namespace eindb {
 
+struct PlannedAgain;    // engine/query/replanning.hpp
 struct ClusterProfile;  // engine/query/distributed_query.hpp
 
 /// The measurements of a query's execution; all may be null.
 struct Measured {
   const ExecutionProfile* here = nullptr;                  ///< of a run in this process
+  const PlannedAgain* again = nullptr;                     ///< what was planned again during that run
   const ClusterProfile* cluster = nullptr;                 ///< of a run on the session's workers, or the plan for one
   const std::vector<StrategyCosts>* strategies = nullptr;  ///< null: those that the query's plan was compared with
 };
@@ -120,6 +123,16 @@ struct ExecutionDescription {
   std::int64_t peak_bytes = 0;
 };
 
+struct PlanDescription;
+
+/// What was left of a query when a vertex had other cells than expected, as it was planned again and ran.
+struct AgainDescription {
+  std::string vertex;
+  double expected = 0;     ///< cells
+  std::int64_t found = 0;  ///< cells
+  std::shared_ptr<const PlanDescription> rest;
+};
+
 /// The description of a query's plan that EXPLAIN writes; with a profile, also the measurements of its execution.
 /// Operators give the fields specific to them (plan/plan_operator); explain_text, explain_json and explain_dot write
 /// the description and know no operator. Predicted seconds are by the model `calibrated`, costs and predicted elements
@@ -147,7 +160,8 @@ struct PlanDescription {
   std::optional<PlaceChoice> place = std::nullopt;  ///< set where it could run here or at the cluster's workers
   std::optional<WorkersDescription> workers = std::nullopt;
   std::optional<ClusterDescription> cluster = std::nullopt;
-  std::optional<ExecutionDescription> execution = std::nullopt;
+  std::optional<ExecutionDescription> execution = std::nullopt;  ///< of all that ran
+  std::optional<AgainDescription> again = std::nullopt;
 };
 
 PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& user, const Measured& measured);

@@ -46,6 +46,12 @@ void PlanCache::insert(std::string key, CachedPlan plan) {
   make_room();
 }
 
+void PlanCache::drop(const QueryPlan& plan) {
+  const auto entry = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& known) { return known.cached.plan.get() == &plan; });
+  if (entry != entries_.end()) erase(entry);
+}
+
 PlanSource PlanCache::count_for_cluster(bool is_hit) {
   if (capacity_ == 0) return PlanSource::Uncached;
   ++(is_hit ? counters_.worker_hits : counters_.worker_misses);

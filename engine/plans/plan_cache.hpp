@@ -68,6 +68,8 @@ class PlanCache {
   /// Where a key has its number of plans then, the least recently used one is dropped. Counts a hit or a miss. The
   /// pointer is valid until the next use of the cache.
   const CachedPlan* find(std::string_view key, const std::function<bool(CachedPlan&)>& holds);
+  /// Drops a plan that another one takes the place of. Does nothing if it is not in the cache.
+  void drop(const QueryPlan& plan);
   /// To be called after `find` has found no plan of this key.
   void insert(std::string key, CachedPlan plan);
 

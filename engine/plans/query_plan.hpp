@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -8,7 +10,9 @@
 #include "executor/kept_operators.hpp"
 #include "optimizer/optimizer.hpp"
 #include "parser/binder/binder.hpp"
+#include "plan/cell_product.hpp"
 #include "plan/physical_plan.hpp"
+#include "tensor/observed_cells.hpp"
 
 namespace eindb {
 
@@ -21,8 +25,16 @@ struct QueryPlan {
   std::set<std::size_t> parameters;  ///< the numbers of the parameters whose values are filled in at execution
   double predicted_seconds = 0;      ///< on this machine; computed if an admission gate is asked before queries run
   std::optional<PlaceChoice> place;  ///< set where the query could run here or at workers, and nobody has said where
-  mutable KeptOperators operators;   ///< of executions of `plan` that have no parameters to fill in
+  std::shared_ptr<ObservedCells> observed = nullptr;  ///< what runs find, for the next plan; null: nobody asks for it
+  std::uint64_t observed_before = 0;                  ///< version of `observed` that the plan was made with
+  ComputedProducts computed = {};   ///< what inputs stand for that were computed in the same run, for a rest of a plan
+  mutable KeptOperators operators;  ///< of executions of `plan` that have no parameters to fill in
 };
+
+/// Whether runs have found other cells than the plan was made for.
+inline bool is_outdated(const QueryPlan& plan) {
+  return plan.observed != nullptr && plan.observed->version() != plan.observed_before;
+}
 
 /// Whether the values of index parameters lie within the extents.
 bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& values);

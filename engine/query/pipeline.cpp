@@ -51,8 +51,11 @@ void refuse_indices(const ast::Query& query, SessionState& session, const Result
 
 // EinGraph -> rewritten -> vertices of at most two inputs -> partition vectors -> plan for this process. A query that
 // workers run is not lowered here but when it is executed, for the workers that are up then.
-OptimizedPlan optimize(const BoundQuery& bound, const SessionState& session, const ResultRequest& request) {
-  Optimization optimization(bound.graph, planning_options(bound, session.user, session.statement, request));
+OptimizedPlan optimize(const BoundQuery& bound, const SessionState& session, const ResultRequest& request,
+                       const ObservedCells& observed) {
+  auto options = planning_options(bound, session.user, session.statement, request);
+  options.path.observed = &observed;
+  Optimization optimization(bound.graph, std::move(options));
   optimization.rewrite();
   optimization.order();
   optimization.label();
@@ -63,7 +66,7 @@ OptimizedPlan optimize(const BoundQuery& bound, const SessionState& session, con
 // A query for workers that takes less time here gets a plan for this process in place of the other. Nullopt if there is
 // no choice: results that are stored are made by the workers that store them, or by others if one of these is lost.
 std::optional<PlaceChoice> choose_place(const BoundQuery& bound, SessionState& session, ResultRequest request,
-                                        OptimizedPlan& plan) {
+                                        const ObservedCells& observed, OptimizedPlan& plan) {
   if (request.stored || session.database.cluster == nullptr ||
       session.user.settings.small_statements() != SmallStatements::Here)
     return std::nullopt;
@@ -72,7 +75,7 @@ std::optional<PlaceChoice> choose_place(const BoundQuery& bound, SessionState& s
   if (auto at_best = costs.choose(least_work(plan, figures)); !at_best.here) return at_best;
   request.for_workers = false;
   request.without_workers = true;
-  auto plan_here = optimize(bound, session, request);
+  auto plan_here = optimize(bound, session, request, observed);
   const CalibratedModel model(figures, session.user.settings.threads());
   auto choice = costs.choose(predicted_seconds(plan_here.graph, plan_here.physical, model));
   if (choice.here) plan = std::move(plan_here);
@@ -81,20 +84,31 @@ std::optional<PlaceChoice> choose_place(const BoundQuery& bound, SessionState& s
 
 // Syntax tree -> bound EinGraph -> plan.
 QueryPlan make_plan(const ast::Query& query, const NameSource& names, SessionState& session,
-                    const ResultRequest& request) {
+                    const ResultRequest& request, std::shared_ptr<ObservedCells> observed) {
   BoundQuery bound = bind(query, names, request);
-  auto plan = optimize(bound, session, request);
-  const auto place = request.for_workers ? choose_place(bound, session, request, plan) : std::nullopt;
+  auto plan = optimize(bound, session, request, *observed);
+  const auto place = request.for_workers ? choose_place(bound, session, request, *observed, plan) : std::nullopt;
   const bool order_given = gives_order(query, bound);
   const auto seconds = seconds_here(plan, session.user);
-  return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds, place, {}};
+  const auto version = observed->version();
+  return {.query = std::move(bound),
+          .plan = std::move(plan),
+          .order_given = order_given,
+          .parameters = names.deferred_parameters,
+          .predicted_seconds = seconds,
+          .place = place,
+          .observed = std::move(observed),
+          .observed_before = version,
+          .computed = {},
+          .operators = {}};
 }
 
 CachedPlan plan_and_keep(const ast::Query& query, SessionState& session, const ResultRequest& request, PlanKey key,
-                         std::uint64_t version) {
+                         std::uint64_t version, std::shared_ptr<ObservedCells> observed) {
   LookupRecorder recorder(session.names(), session.database);
   recorder.names().deferred_parameters = std::move(key.deferred);
-  const auto plan = std::make_shared<const QueryPlan>(make_plan(query, recorder.names(), session, request));
+  const auto plan =
+      std::make_shared<const QueryPlan>(make_plan(query, recorder.names(), session, request, std::move(observed)));
   CachedPlan made{plan, std::make_shared<LatestClusterPlan>(), recorder.take(), version, approximate_bytes(*plan)};
   if (session.user.settings.plan_cache_size() > 0) session.database.plans.insert(std::move(key.text), made);
   return made;
@@ -124,11 +138,14 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
   const auto version = session.database.connection().current_data_version();
   auto key = plan_key(query, session.user, session.statement, request);
   session.database.plans.resize(capacity);
+  std::shared_ptr<const QueryPlan> outdated;
   const auto* found = session.database.plans.find(key.text, [&](CachedPlan& cached) {
     if (!holds(cached.lookups, session.database, cached.data_version == version)) return false;
     cached.data_version = version;
-    return true;
+    if (is_outdated(*cached.plan)) outdated = cached.plan;
+    return !is_outdated(*cached.plan);
   });
+  if (outdated != nullptr) session.database.plans.drop(*outdated);
   auto plan = found == nullptr ? nullptr : found->plan;
   auto for_cluster = found == nullptr ? nullptr : found->for_cluster;
   if (plan != nullptr && !serves_indices(*plan, session.statement.parameters()))
@@ -136,7 +153,8 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
   auto source = PlanSource::Cached;
   if (plan == nullptr) {
     source = capacity > 0 ? PlanSource::Made : PlanSource::Uncached;
-    auto made = plan_and_keep(query, session, request, std::move(key), version);
+    auto observed = outdated != nullptr ? outdated->observed : std::make_shared<ObservedCells>();
+    auto made = plan_and_keep(query, session, request, std::move(key), version, std::move(observed));
     plan = std::move(made.plan);
     for_cluster = std::move(made.for_cluster);
   }
@@ -176,7 +194,9 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
     QueryRun run(planned, session, snapshot, [&] { return need_of(planned, session.user.settings); });
     for (auto* sink : sinks) sink->begin(run.context().memory);
     if (planned.shared->place) run.bring_tiles();
-    profile.local = execute_here(planned, session, run.context(), sinks);
+    auto local = execute_here(planned, session, run.context(), sinks);
+    profile.local = std::move(local.profile);
+    profile.again = std::move(local.again);
     run.end();
   }
   return profile;

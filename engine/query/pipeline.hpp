@@ -15,6 +15,7 @@
 
 namespace eindb {
 
+struct PlannedAgain;    // engine/query/replanning.hpp
 struct ClusterProfile;  // engine/query/distributed_query.hpp
 
 /// Runs the stages of a query up to the plan, or takes the plan from the session's cache. The caller holds a snapshot
@@ -28,6 +29,7 @@ bool runs_on_cluster(const OpenDatabase& database, const Settings& settings);
 /// The measurements of a query, from this process or from the ranks of the session's cluster.
 struct QueryProfile {
   ExecutionProfile local;
+  std::shared_ptr<const PlannedAgain> again = nullptr;  ///< what was planned again while it ran here, if anything was
   std::shared_ptr<const ClusterProfile> cluster = nullptr;  ///< null: this process alone ran the query
 };
 

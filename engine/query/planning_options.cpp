@@ -29,6 +29,13 @@ std::int64_t workers_of(const Settings& settings, const ResultRequest& request) 
   return request.without_workers ? 0 : settings.workers();
 }
 
+// A factor of 1 is always reached.
+OptimizerOptions::Checkpoints checkpoints_of(const Settings& settings) {
+  using Checkpoints = OptimizerOptions::Checkpoints;
+  if (settings.replan_factor() == 0) return Checkpoints::None;
+  return settings.replan_factor() == 1 ? Checkpoints::All : Checkpoints::Uncertain;
+}
+
 // Sets up costs in seconds on this machine, and lets the optimizer choose the settings that the user has not set.
 void use_machine(OptimizerOptions& options, const SessionUser& user, const ResultRequest& request) {
   const auto& settings = user.settings;
@@ -65,6 +72,7 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
   options.free_inputs = settings.free_inputs();
   options.always_cells = settings.tile_format() == FormatChoice::Sparse;
   options.disabled_passes = settings.disabled_passes();
+  options.checkpoints = checkpoints_of(settings);
   options.compare_strategies = request.compare_strategies;
   options.lowers = !request.for_workers;
   options.memory_limit = memory_to_plan_with(settings, request.for_workers);

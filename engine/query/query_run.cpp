@@ -1,6 +1,7 @@
 #include "engine/query/query_run.hpp"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/error.hpp"
@@ -9,6 +10,7 @@
 #include "executor/executor.hpp"
 #include "executor/least_memory.hpp"
 #include "executor/single_rank_exchange.hpp"
+#include "tensor/cell_block.hpp"
 
 namespace eindb {
 namespace {
@@ -65,12 +67,67 @@ class CutResults {
   std::vector<TileSink*> sinks_;
 };
 
+// Takes dense tiles where whoever takes the result was told that it is of cells.
+class SparseSink final : public TileSink {
+ public:
+  SparseSink(TileSink& to, std::shared_ptr<MemoryBudget> memory) : to_(to), memory_(std::move(memory)) {}
+  void write(std::int64_t tile_id, TilePtr tile) override {
+    if (tile == nullptr || tile->is_of_cells() || !to_.takes_cells()) return to_.write(tile_id, std::move(tile));
+    auto cells = std::make_shared<const CellBlock>(CellBlock::of_dense(tile->dtype(), tile->shape(), tile->bytes()));
+    to_.write(tile_id, cells->count() == 0 ? nullptr : memory_->track(Tile::of_cells(std::move(cells))));
+  }
+  bool takes_cells() const override { return to_.takes_cells(); }
+
+ private:
+  TileSink& to_;
+  std::shared_ptr<MemoryBudget> memory_;
+};
+
+// The sinks of the results that are left.
+class SinksOfRest {
+ public:
+  SinksOfRest(const PlannedQuery& whole, const Replanner::Rest& rest, const std::shared_ptr<MemoryBudget>& memory,
+              std::span<TileSink* const> results) {
+    for (std::size_t n = 0; n < rest.results.size(); ++n) {
+      const auto number = rest.results[n];
+      sinks_.push_back(results[number]);
+      if (!whole.holds_cells(number) || rest.planned.holds_cells(n)) continue;
+      sparse_.push_back(std::make_unique<SparseSink>(*results[number], memory));
+      sinks_.back() = sparse_.back().get();
+    }
+  }
+  std::span<TileSink* const> sinks() const { return sinks_; }
+
+ private:
+  std::vector<std::unique_ptr<SparseSink>> sparse_;
+  std::vector<TileSink*> sinks_;
+};
+
+std::shared_ptr<const PlannedAgain> run_rest(const PlannedQuery& whole, Replanner::Rest rest, SessionState& session,
+                                             ExecutionContext& context, std::span<TileSink* const> results) {
+  const SinksOfRest sinks(whole, rest, context.memory, results);
+  ComputedTiles source(context.source, context.memory, std::move(rest.computed));
+  ExecutionContext of_rest{.scheduler = context.scheduler,
+                           .cancellation = context.cancellation,
+                           .memory = context.memory,
+                           .source = source,
+                           .progress = context.progress};
+  auto run = execute_here(rest.planned, session, of_rest, sinks.sinks());
+  return std::make_shared<const PlannedAgain>(PlannedAgain{.vertex = std::move(rest.vertex),
+                                                           .expected = rest.expected,
+                                                           .found = rest.found,
+                                                           .planned = std::move(rest.planned),
+                                                           .profile = std::move(run.profile),
+                                                           .next = std::move(run.again)});
+}
+
 }  // namespace
 
-ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
-                              std::span<TileSink* const> results) {
+LocalRun execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
+                      std::span<TileSink* const> results) {
   const CutResults cut(planned, context.memory, results);
   const auto sinks = cut.sinks();
+  Replanner replanner(planned, session, *context.memory);
   const auto run = [&](const PhysicalPlan& plan) {
     try {
       return execute(plan, {}, single_rank(), context, sinks);
@@ -83,7 +140,11 @@ ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session
   };
   const auto& plan = planned.plan.physical;
   context.operators = planned.shared->parameters.empty() ? &planned.shared->operators : nullptr;
-  return planned.shared->parameters.empty() ? run(plan) : run(with_values(plan, session.statement.parameters()));
+  context.watch = planned.plan.fragment().checkpoints.empty() ? nullptr : &replanner;
+  LocalRun out{planned.shared->parameters.empty() ? run(plan) : run(with_values(plan, session.statement.parameters()))};
+  context.watch = nullptr;
+  if (auto& rest = replanner.rest()) out.again = run_rest(planned, *std::move(rest), session, context, results);
+  return out;
 }
 
 }  // namespace eindb

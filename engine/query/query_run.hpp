@@ -7,6 +7,7 @@
 
 #include "engine/plans/planned_query.hpp"
 #include "engine/query/query_admission.hpp"
+#include "engine/query/replanning.hpp"
 #include "engine/session/session_state.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
 #include "executor/execution_context.hpp"
@@ -66,9 +67,16 @@ class QueryRun {
   ExecutionContext context_;
 };
 
-/// Runs a plan for one rank in this process. A plan that was not made for the memory limit may still fit, since absent
-/// tiles take no memory. If it does not, Error{MemoryLimit} names the least memory that suffices.
-ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
-                              std::span<TileSink* const> sinks);
+/// The measurements of a plan for one rank.
+struct LocalRun {
+  ExecutionProfile profile;  ///< up to the checkpoint at which the rest was planned again, if one was
+  std::shared_ptr<const PlannedAgain> again = nullptr;  ///< null: it ran as planned
+};
+
+/// Runs a plan for one rank in this process, and what is planned again at its checkpoints. A plan that was not made for
+/// the memory limit may still fit, since absent tiles take no memory. If it does not, Error{MemoryLimit} names the
+/// least memory that suffices.
+LocalRun execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
+                      std::span<TileSink* const> sinks);
 
 }  // namespace eindb

@@ -31,6 +31,8 @@ constexpr std::int64_t kMaxTimeoutMs = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kTileCacheShare = 4;  // divisor for the cache's default part of the memory limit
 constexpr std::int64_t kMaxPlanCacheSize = 1'000'000;
 constexpr std::int64_t kMaxRandomSeed = std::int64_t{1} << 53U;  // exact in every client's numbers
+constexpr double kDefaultReplanFactor = 10;
+constexpr double kMaxReplanFactor = 1e9;
 constexpr std::int64_t kMaxTileBytes = std::int64_t{900} << 20U;
 
 int available_threads() {
@@ -74,6 +76,16 @@ std::optional<std::int64_t> parse_with_unit(const std::string& text, std::initia
     if (suffix == unit.suffix && value < 9e18) return static_cast<std::int64_t>(value);
   }
   return std::nullopt;
+}
+
+double replan_factor_of(const Value& value) {
+  const auto text = setting_text(value);
+  double factor = -1;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  const bool is_number = status == std::errc{} && end == text.data() + text.size();
+  if (!is_number || !(factor == 0 || (factor >= 1 && factor <= kMaxReplanFactor)))
+    refuse("replan_factor", value, "a number from 1 to 1000000000, or 0");
+  return factor;
 }
 
 std::int64_t integer_in(const std::string& name, const Value& value, std::int64_t low, std::int64_t high) {
@@ -232,6 +244,13 @@ std::span<const SettingRow> SettingRow::all() {
        },
        [](const Settings& s) { return std::string(name_of(s.redistribution_)); },
        [](Settings& s) { s.redistribution_ = ExchangeWay::Auto; }},
+      {"replan_factor",
+       "the rest of a plan is made again where a result on the way has so many times more or fewer cells than "
+       "expected; "
+       "0: never",
+       [](Settings& s, const Value& v) { s.replan_factor_ = replan_factor_of(v); },
+       [](const Settings& s) { return short_number(s.replan_factor_); },
+       [](Settings& s) { s.replan_factor_ = kDefaultReplanFactor; }},
       {"resume_loops", "whether REPEAT goes on after the last round that an earlier run has committed: on or off",
        [](Settings& s, const Value& v) { s.resume_loops_ = switch_of("resume_loops", v); },
        [](const Settings& s) { return std::string(s.resume_loops_ ? "on" : "off"); },

@@ -109,6 +109,8 @@ class Settings {
   bool slicing() const { return slicing_; }
   /// Whether stored tensors cost nothing in any partition where vectors are chosen (DecompositionOptions::free_inputs).
   bool free_inputs() const { return free_inputs_; }
+  /// A plan is made again while it runs where cells are so many times more or fewer than expected; 0: never.
+  double replan_factor() const { return replan_factor_; }
   SmallStatements small_statements() const { return small_statements_; }
   /// Sets the value and its default for RESET.
   void set_default_small_statements(SmallStatements where);
@@ -146,6 +148,7 @@ class Settings {
   std::string plan_fingerprint_;
   bool slicing_;
   bool free_inputs_ = false;
+  double replan_factor_;
   ExchangeWay redistribution_ = ExchangeWay::Auto;
   std::optional<bool> calibrated_;  // cost_model; absent: auto
   std::string machine_file_;

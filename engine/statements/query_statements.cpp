@@ -54,7 +54,7 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
   Measured measured;
   std::optional<ClusterProfile> steps;
   if (profile && profile->cluster != nullptr) measured.cluster = profile->cluster.get();
-  else if (profile) measured.here = &profile->local;
+  else if (profile) measured.here = &profile->local, measured.again = profile->again.get();
   else if (!planned.plan.is_lowered() && session.user.settings.workers() > 0 &&
            session.user.settings.workers() <= DistributedQuery::kMostExplained)
     measured.cluster = &steps.emplace(DistributedQuery(planned, session).explain());

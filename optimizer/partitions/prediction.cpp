@@ -100,7 +100,7 @@ class Predictor {
   double reading(std::size_t n) {
     const auto& node = plan_.nodes[n];
     const auto* stored = node.stored();
-    if (stored == nullptr || stored->attached || is_read_[n]) return 0;
+    if (stored == nullptr || stored->attached || stored->is_computed || is_read_[n]) return 0;
     is_read_[n] = true;
     const auto bytes = RelationView{node.dtype, node.grid, node.stored_share()}.bytes();
     const auto tiles = static_cast<double>(node.grid.tile_count());

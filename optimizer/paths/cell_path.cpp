@@ -100,17 +100,41 @@ class CellPath {
     return einsum;
   }
 
+  // The largest part of the set, but not all of it, whose result is known; 0 if there is none.
+  OperandBits known_part_of(OperandBits set) const {
+    OperandBits largest = 0;
+    for (const auto& [part, cells] : problem_.known)
+      if ((part & set) == part && part != set && std::popcount(part) > std::popcount(largest)) largest = part;
+    return largest;
+  }
+
+  std::optional<CellEstimate> known_cells(OperandBits set, const Labels& labels) const {
+    const auto known = problem_.known.find(set);
+    if (known == problem_.known.end()) return std::nullopt;
+    CellEstimate out{known->second.cells, {}};
+    const auto& spread = known->second.spread;
+    for (const auto label : labels)
+      if (const auto found = spread.find(label.index()); found != spread.end()) out.spread.push_back(found->second);
+    if (out.spread.size() != labels.size()) out.spread.clear();
+    return out;
+  }
+
   // Labels are kept while the output or an operand outside of the set has them.
   Result result_of(OperandBits set) const {
     Labels inside;
     Labels outside = labels_of(problem_.output);
     std::vector<Labels> inputs;
     OperandCells cells;
+    const auto part = known_part_of(set);
+    if (part != 0) {
+      inputs.push_back(results_[part].labels);
+      cells.push_back(results_[part].cells);
+    }
     for (std::size_t n = 0; n < problem_.operands.size(); ++n) {
       const auto labels = labels_of(problem_.operands[n]);
       const bool is_in = (set >> n & 1U) != 0;
       append_distinct(is_in ? inside : outside, labels);
-      if (!is_in) continue;
+      if (!is_in || (part >> n & 1U) != 0) continue;
       inputs.push_back(labels);
       cells.push_back(problem_.cells[n]);
     }
@@ -120,8 +144,9 @@ class CellPath {
     result.size = size_of(result.labels);
     const bool any = std::any_of(cells.begin(), cells.end(), [](const auto& each) { return each.has_value(); });
     if (!any || result.size < kSmallestOfCells) return result;
-    auto made = cell_results(joined(std::move(inputs), result.labels), table_, cells, CellPattern::Intersection);
-    if (made.cells <= kMostDenseOfCells * result.size) result.cells = std::move(made);
+    auto made = known_cells(set, result.labels);
+    if (!made) made = cell_results(joined(std::move(inputs), result.labels), table_, cells, CellPattern::Intersection);
+    if (made->cells <= kMostDenseOfCells * result.size) result.cells = std::move(made);
     return result;
   }
 

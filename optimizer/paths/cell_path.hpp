@@ -12,7 +12,8 @@ inline constexpr std::size_t kMostForCells = 8;
 /// among all binary trees, outer products included, by dynamic programming over all subsets of at most kMostForCells
 /// operands. A step takes the less of what it takes with dense tiles and with cells, if one of its two operands has
 /// them; so does a result, which is of cells where few are expected. What a subset of operands gives is estimated from
-/// all of them at once (tensor/cell_estimate), whatever the order in which they are joined.
+/// all of them at once (tensor/cell_estimate), whatever the order in which they are joined; where a part of them is
+/// known (ContractionProblem::known), from that part as one operand and the others.
 ///
 /// Example: A[i,j] * B[j,k] * C[k,l] * x[l] with many cells in A and few in C begins with C * x, or, where x is a
 /// matrix with many columns, with B * C.

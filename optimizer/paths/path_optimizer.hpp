@@ -8,6 +8,7 @@
 
 #include "optimizer/paths/contraction_path.hpp"
 #include "optimizer/paths/search_context.hpp"
+#include "tensor/observed_cells.hpp"
 
 namespace eindb {
 
@@ -43,6 +44,9 @@ struct PathOptions {
   /// Whether operands of few cells are joined by these (optimizer/cell_choice), which contractions of at most
   /// kMostForCells operands are then ordered by.
   bool by_cells = false;
+  /// What runs of the statement have found, where contractions are ordered by cells; null: nothing. Outlives the
+  /// search.
+  const ObservedCells* observed = nullptr;
 };
 
 /// Statistics of the searches for contraction paths in one graph.
@@ -69,6 +73,7 @@ class PathSearch {
 
   const PathReport& report() const { return report_; }
   bool is_by_cells() const { return options_.by_cells; }
+  const ObservedCells* observed() const { return options_.observed; }
   /// Orders contractions as if all operands were dense from now on.
   void forget_cells() { options_.by_cells = false; }
 

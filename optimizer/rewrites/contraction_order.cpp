@@ -1,17 +1,23 @@
 #include "optimizer/rewrites/contraction_order.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "optimizer/paths/cell_path.hpp"
 #include "optimizer/paths/contraction_path.hpp"
 #include "optimizer/rewrites/expression_split.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
+#include "plan/cell_product.hpp"
 #include "tensor/cell_form.hpp"
 
 namespace eindb {
@@ -217,7 +223,64 @@ class ContractionSplitter {
     for (const auto& leaf : leaves_) out.cells.push_back(cells_of(leaf));
     if (std::none_of(out.cells.begin(), out.cells.end(), [](const auto& cells) { return cells.has_value(); }))
       out.cells.clear();
+    if (!out.cells.empty() && paths_.observed() != nullptr && leaves_.size() <= kMostForCells)
+      add_observed(*paths_.observed(), out);
     return out;
+  }
+
+  // What a leaf is the product of, by the numbers of labels in the problem, and others that nothing else has.
+  std::optional<CellProduct> product_of_leaf(const Leaf& leaf, const std::vector<std::size_t>& labels,
+                                             std::size_t& next) const {
+    const auto operands = operands_of(*joined(leaf.factors, semiring_.join));
+    const auto& vertex = splitter_.vertex();
+    if (operands.size() != 1 || operands.front() >= vertex.inputs.size()) return std::nullopt;
+    auto product = product_of(splitter_.graph(), vertex.inputs[operands.front()]);
+    const auto& read = vertex.einsum.inputs[operands.front()];
+    if (!product || read.size() != labels.size()) return std::nullopt;
+    std::map<std::size_t, std::size_t> now;
+    for (std::size_t d = 0; d < read.size(); ++d) {
+      const auto place = std::find(leaf.labels.begin(), leaf.labels.end(), read[d]) - leaf.labels.begin();
+      if (std::cmp_greater_equal(place, labels.size())) return std::nullopt;
+      now.emplace(product->kept[d], labels[static_cast<std::size_t>(place)]);
+    }
+    for (auto& factor : product->factors)
+      for (auto& label : factor.labels) {
+        const auto [known, is_new] = now.try_emplace(label, next);
+        if (is_new) ++next;
+        label = known->second;
+      }
+    return product;
+  }
+
+  // Of all sets of leaves, those whose product was observed.
+  void add_observed(const ObservedCells& observed, ContractionProblem& problem) const {
+    std::vector<std::optional<CellProduct>> products;
+    auto next = problem.extents.size();
+    for (std::size_t n = 0; n < leaves_.size(); ++n)
+      products.push_back(product_of_leaf(leaves_[n], problem.operands[n], next));
+    for (std::uint32_t set = 1; set < std::uint32_t{1} << leaves_.size(); ++set) {
+      if (std::has_single_bit(set)) continue;
+      CellProduct product;
+      std::set<std::size_t> inside;
+      std::set<std::size_t> outside(problem.output.begin(), problem.output.end());
+      bool is_known = true;
+      for (std::size_t n = 0; n < leaves_.size(); ++n) {
+        const bool is_in = (set >> n & 1U) != 0;
+        (is_in ? inside : outside).insert(problem.operands[n].begin(), problem.operands[n].end());
+        if (!is_in) continue;
+        is_known = is_known && products[n].has_value();
+        if (is_known)
+          product.factors.insert(product.factors.end(), products[n]->factors.begin(), products[n]->factors.end());
+      }
+      if (!is_known) continue;
+      std::set_intersection(inside.begin(), inside.end(), outside.begin(), outside.end(),
+                            std::back_inserter(product.kept));
+      const auto found = observed_of(observed, product);
+      if (!found) continue;
+      auto& known = problem.known[set];
+      known.cells = found->cells;
+      for (std::size_t d = 0; d < found->spread.size(); ++d) known.spread.emplace(product.kept[d], found->spread[d]);
+    }
   }
 
   // Joins leaves along the path, all but the last pair, which finish() joins.

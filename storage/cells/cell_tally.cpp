@@ -70,6 +70,28 @@ void CellTally::add(std::span<const std::uint32_t> numbers, const Shape& tile, c
   }
 }
 
+void CellTally::add(const CellBlock& cells, const std::vector<std::int64_t>& first) {
+  CHECK(cells.shape().rank() == shape_.rank() && first.size() == shape_.rank(),
+        "a block has the dimensions of its tensor");
+  const auto& trie = cells.trie();
+  cells_ += trie.count();
+  for (std::size_t l = 0; l < trie.levels.size(); ++l) {
+    const auto& coordinates = trie.levels[l].coordinates;
+    // The first cell at or behind a node: that of its first child, and so on.
+    const auto first_cell = [&](std::int64_t node) {
+      for (auto k = l; k + 1 < trie.levels.size(); ++k) node = trie.levels[k].begins[static_cast<std::size_t>(node)];
+      return node;
+    };
+    const auto d = trie.order[l];
+    std::int64_t from = 0;
+    for (std::size_t n = 0; n < coordinates.size(); ++n) {
+      const auto to = first_cell(static_cast<std::int64_t>(n) + 1);
+      count(d, first[d] + coordinates[n], to - from);
+      from = to;
+    }
+  }
+}
+
 void CellTally::end() {
   for (std::size_t d = 0; d < shape_.rank(); ++d) {
     const auto add = [&](std::int64_t cells) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tensor/cell_block.hpp"
 #include "tensor/cell_spread.hpp"
 #include "tensor/shape.hpp"
 
@@ -28,6 +29,8 @@ class CellTally {
   void begin(std::int64_t pass);
   /// The cells of a tile, by their row-major numbers in it, ascending. `first` is its first cell in the tensor.
   void add(std::span<const std::uint32_t> numbers, const Shape& tile, const std::vector<std::int64_t>& first);
+  /// The same for a block of cells.
+  void add(const CellBlock& cells, const std::vector<std::int64_t>& first);
   void end();
 
   /// Of one pass over all cells.

@@ -61,6 +61,21 @@ TEST(CellPath, BeginsWithTheFewestCells) {
   EXPECT_EQ(pairs_by_cells(problem).front(), (ResultPairs::value_type{0, 1}));
 }
 
+// A * B was seen to have far more cells than expected, so C is joined first; what is known of all operands but one
+// counts for the sets that have it.
+TEST(CellPath, GoesByWhatIsKnown) {
+  ContractionProblem problem{.operands = {{0, 1}, {1, 2}, {2, 3}, {3, 4}},
+                             .output = {0, 4},
+                             .extents = {100'000, 100'000, 100'000, 100'000, 100'000},
+                             .cells = {cells(1e3), cells(1e4), cells(1e6), cells(1e6)}};
+  const auto guessed = pairs_by_cells(problem);
+  EXPECT_EQ(guessed, (ResultPairs{{0, 1}, {2, 4}, {3, 5}}));
+  const auto cost = cost_by_cells(problem, guessed);
+  problem.known[0b0011] = {1e8, {}};
+  EXPECT_NE(pairs_by_cells(problem).front(), (ResultPairs::value_type{0, 1}));
+  EXPECT_GT(cost_by_cells(problem, guessed), 100 * cost);
+}
+
 TEST(CellPath, IsTheBestOfAllTrees) {
   std::mt19937_64 random(5);
   for (int trial = 0; trial < 60; ++trial) {

@@ -36,7 +36,14 @@ CellTally tallied(const Cells& cells, const TileGrid& grid, double most_cells, s
     tally.begin(pass);
     for (const auto& [id, numbers] : tiles) {
       const auto key = grid.key_of(id);
-      tally.add(std::vector<std::uint32_t>(numbers.begin(), numbers.end()), grid.tile_shape(key), grid.tile_begin(key));
+      const auto shape = grid.tile_shape(key);
+      if (id % 2 == 0) {
+        tally.add(std::vector<std::uint32_t>(numbers.begin(), numbers.end()), shape, grid.tile_begin(key));
+      } else {
+        const std::vector<std::int64_t> wide(numbers.begin(), numbers.end());
+        const std::vector<std::byte> values(wide.size() * size_of(DType::Float64));
+        tally.add(CellBlock::of_numbers(DType::Float64, shape, wide, values), grid.tile_begin(key));
+      }
     }
     tally.end();
   }
