@@ -47,7 +47,7 @@ TilePtr gather_cells(Relation& source, const TileGrid& target, std::int64_t tile
     poll_cancellation();
     auto tile = source.stored_tile(*id);
     if (tile == nullptr) continue;
-    most += tile->cells().count();
+    most += gather.most_of(*id, tile->cells());
     tiles.emplace_back(*id, std::move(tile));
   }
   tiles_in += static_cast<std::int64_t>(tiles.size());

@@ -5,6 +5,28 @@
 #include "common/check.hpp"
 
 namespace eindb {
+namespace {
+
+// As passes take vertices: a function of the aggregated value is a vertex of its own.
+VertexId add_without_epilogue(EinGraph& graph, Vertex vertex) {
+  if (vertex.einsum.epilogue == nullptr) return graph.add(std::move(vertex));
+  auto value = vertex;
+  value.name += ".value";
+  value.einsum.output = DistinctLabels(vertex.einsum.output).labels();
+  value.einsum.epilogue = nullptr;
+  value.bound = Shape(graph.labels().extents(value.einsum.output));
+  value.dtype = value.compute_dtype;
+  vertex.einsum = {.inputs = {value.einsum.output},
+                   .output = vertex.einsum.output,
+                   .aggregated = {},
+                   .expression = vertex.einsum.epilogue,
+                   .aggregate = Aggregate::None};
+  vertex.inputs = {graph.add(std::move(value))};
+  vertex.keeps_order = false;
+  return graph.add(std::move(vertex));
+}
+
+}  // namespace
 
 RemainingGraph remaining_graph(const EinGraph& whole, const std::map<VertexId, InputTensor>& computed,
                                std::span<const std::size_t> results) {
@@ -36,7 +58,7 @@ RemainingGraph remaining_graph(const EinGraph& whole, const std::map<VertexId, I
     vertex.cells.reset();
     vertex.density = {};
     if (vertex.stored) vertex.stored->as_cells = false;
-    now[v] = out.graph.add(std::move(vertex));
+    now[v] = add_without_epilogue(out.graph, std::move(vertex));
   }
   std::vector<VertexId> outputs;
   for (const auto number : out.results) outputs.push_back(now[whole.outputs()[number].index()]);

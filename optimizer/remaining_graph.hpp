@@ -18,7 +18,7 @@ struct RemainingGraph {
 /// The part of a graph behind some of its vertices, which are inputs of it, with the names of their vertices: the
 /// tensors of `computed` stand for them. `results` are the outputs that are still wanted, ascending; none is in
 /// `computed`. What was chosen for the whole graph (cells, chains, slices) is not in it; the names of labels and
-/// vertices are. Pure.
+/// vertices are. Functions of aggregated values are vertices of their own, as for passes. Pure.
 ///
 /// Example: of T[i,k] = SUM(A[i,j] * B[j,k]), U[i,l] = SUM(T[i,k] * C[k,l]), Z[i] = SUM(U[i,l]) behind T is left
 /// U[i,l] = SUM(T[i,k] * C[k,l]), Z[i] = SUM(U[i,l]) with the inputs T and C.

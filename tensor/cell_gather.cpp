@@ -37,9 +37,58 @@ void CellGather::add(std::int64_t source_tile, std::span<const std::uint32_t> nu
   add_numbered(source_tile, numbers, values);
 }
 
+CellGather::Cells CellGather::within(std::int64_t source_tile, const CellBlock& cells) const {
+  const auto& trie = cells.trie();
+  if (cells.count() == 0) return {0, 0, 0, 0};
+  CHECK(!trie.levels.empty() && trie.order.front() == 0, "cells are in the order of their coordinates");
+  const auto begin = source_.tile_begin(source_.key_of(source_tile)).front();
+  const auto& coordinates = trie.levels.front().coordinates;
+  const auto place = [&](std::int64_t index) {
+    return std::lower_bound(coordinates.begin(), coordinates.end(), index - begin,
+                            [](std::uint32_t coordinate, std::int64_t wanted) { return coordinate < wanted; }) -
+           coordinates.begin();
+  };
+  Cells out{place(box_.front().begin), place(box_.front().end()), 0, 0};
+  out.from_cell = out.from_node;
+  out.to_cell = out.to_node;
+  for (std::size_t l = 0; l + 1 < trie.levels.size(); ++l) {
+    out.from_cell = trie.levels[l].begins[static_cast<std::size_t>(out.from_cell)];
+    out.to_cell = trie.levels[l].begins[static_cast<std::size_t>(out.to_cell)];
+  }
+  return out;
+}
+
+std::int64_t CellGather::most_of(std::int64_t source_tile, const CellBlock& cells) const {
+  const auto part = within(source_tile, cells);
+  return part.to_cell - part.from_cell;
+}
+
+namespace {
+
+// The row-major numbers of the cells under some nodes of a level.
+void append_numbers(const CellTrie& trie, const std::vector<std::int64_t>& strides, std::size_t level,
+                    std::int64_t from, std::int64_t to, std::int64_t base, std::vector<std::int64_t>& numbers) {
+  const auto& [coordinates, begins] = trie.levels[level];
+  for (auto node = static_cast<std::size_t>(from); std::cmp_less(node, to); ++node) {
+    const auto number = base + strides[level] * coordinates[node];
+    if (begins.empty()) numbers.push_back(number);
+    else append_numbers(trie, strides, level + 1, begins[node], begins[node + 1], number, numbers);
+  }
+}
+
+}  // namespace
+
 void CellGather::add(std::int64_t source_tile, const CellBlock& cells) {
-  const auto numbers = cells.numbers();
-  add_numbered<std::int64_t>(source_tile, numbers, cells.trie().values);
+  const auto part = within(source_tile, cells);
+  const auto count = part.to_cell - part.from_cell;
+  if (count == 0) return;
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(static_cast<std::size_t>(count));
+  append_numbers(cells.trie(), cells.shape().row_major_strides(), 0, part.from_node, part.to_node, 0, numbers);
+  const auto size = size_of(type_);
+  const std::span values(cells.trie().values);
+  add_numbered<std::int64_t>(source_tile, numbers,
+                             values.subspan(static_cast<std::size_t>(part.from_cell) * size, numbers.size() * size));
 }
 
 template <class Number>

@@ -27,7 +27,10 @@ class CellGather {
   /// Adds cells of a tile of the source grid: their row-major numbers in it, ascending, and a value each. Those outside
   /// the target's tile are left out. Each tile is added at most once.
   void add(std::int64_t source_tile, std::span<const std::uint32_t> numbers, std::span<const std::byte> values);
-  /// The same of a block with the cells of such a tile.
+  /// At most how many cells add() takes of a block with the cells of such a tile: those within the target's range of
+  /// the first dimension.
+  std::int64_t most_of(std::int64_t source_tile, const CellBlock& cells) const;
+  /// The same as above of such a block; takes time by those cells alone.
   void add(std::int64_t source_tile, const CellBlock& cells);
   /// All cells added. The last call.
   CellBlock take();
@@ -36,6 +39,14 @@ class CellGather {
   static std::int64_t bytes_for(DType type, std::size_t rank, std::int64_t cells);
 
  private:
+  // Nodes of the first level of a block's trie, and the cells under them.
+  struct Cells {
+    std::int64_t from_node;
+    std::int64_t to_node;
+    std::int64_t from_cell;
+    std::int64_t to_cell;
+  };
+  Cells within(std::int64_t source_tile, const CellBlock& cells) const;
   template <class Number>
   void add_numbered(std::int64_t source_tile, std::span<const Number> numbers, std::span<const std::byte> values);
 

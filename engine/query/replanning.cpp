@@ -55,8 +55,8 @@ bool Replanner::goes_on(const ReachedCheckpoint& reached) {
   try {
     if (auto rest = plan_rest(reached)) rest_.emplace(*std::move(rest));
   } catch (const Error& error) {
-    // What runs needs no other plan.
-    if (error.kind() != ErrorKind::MemoryLimit && error.kind() != ErrorKind::Value) throw;
+    // What runs needs no other plan: the settings may ask for what the rest does not have.
+    if (error.kind() == ErrorKind::Cancelled || error.kind() == ErrorKind::Internal) throw;
   }
   return !rest_.has_value();
 }
@@ -170,12 +170,12 @@ CellEstimate Replanner::count_cells(const FragmentNode& node, Relation& relation
   for_each([&](std::int64_t, const CellBlock& cells) { out.cells += static_cast<double>(cells.count()); });
   const auto bytes = std::clamp<std::int64_t>(memory_.limit() / kShareOfMemory, 1, kMostBytes);
   CellTally tally(node.grid.shape(), out.cells, bytes);
-  if (tally.passes() > kMostPasses || !memory_.try_reserve(bytes)) return out;
+  if (tally.passes() > kMostPasses || !memory_.try_reserve(tally.bytes())) return out;
   const struct Room {
     MemoryBudget& memory;
     std::int64_t bytes;
     ~Room() { memory.release(bytes); }
-  } room{memory_, bytes};
+  } room{memory_, tally.bytes()};
   for (std::int64_t pass = 0; pass < tally.passes(); ++pass) {
     tally.begin(pass);
     for_each(

@@ -33,6 +33,7 @@ CellTally::CellTally(Shape shape, double most_cells, std::int64_t bytes)
   }
   constexpr double kMostPasses = 1 << 20;
   passes_ = static_cast<std::int64_t>(std::clamp(std::ceil(all / static_cast<double>(bytes)), 1.0, kMostPasses));
+  bytes_ = static_cast<std::int64_t>(std::min(all / static_cast<double>(passes_), 9e18));
 }
 
 void CellTally::begin(std::int64_t pass) {

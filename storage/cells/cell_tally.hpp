@@ -26,6 +26,8 @@ class CellTally {
   CellTally(Shape shape, double most_cells, std::int64_t bytes);
 
   std::int64_t passes() const { return passes_; }
+  /// What the counts of a pass take at most, about.
+  std::int64_t bytes() const { return bytes_; }
   void begin(std::int64_t pass);
   /// The cells of a tile, by their row-major numbers in it, ascending. `first` is its first cell in the tensor.
   void add(std::span<const std::uint32_t> numbers, const Shape& tile, const std::vector<std::int64_t>& first);
@@ -49,6 +51,7 @@ class CellTally {
 
   Shape shape_;
   std::int64_t passes_ = 1;
+  std::int64_t bytes_ = 0;  // of one of them
   std::int64_t pass_ = 0;
   std::int64_t cells_ = 0;
   std::vector<Counts> counts_;  // by dimension

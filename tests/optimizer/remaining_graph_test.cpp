@@ -57,6 +57,22 @@ TEST(RemainingGraph, HasWhatWasComputedAsInputs) {
   EXPECT_EQ(input.stored, computed);
 }
 
+// Passes that see the rest take vertices apart only without functions of aggregated values.
+TEST(RemainingGraph, TakesFunctionsOfAggregatedValuesOut) {
+  Chain chain(1e5);
+  auto& graph = chain.builder.graph;
+  auto vertex = graph.vertex(chain.u);
+  vertex.einsum.epilogue = testing::call(ScalarOp::Sqrt, {testing::op(0)});
+  const auto z = graph.add(make_vertex(graph, "Z", vertex.inputs, vertex.einsum));
+  graph.set_output(z);
+  InputTensor computed{.name = "T #2", .grid = TileGrid(Shape({kExtent, kExtent}), {1, 1})};
+  const std::size_t wanted[] = {0};
+  const auto left = remaining_graph(graph, {{chain.t, computed}}, wanted);
+  validate(left.graph, 2);
+  EXPECT_EQ(testing::texts(left.graph),
+            (std::vector<std::string>{"Z.value[i,l] = SUM(T[i,k] * C[k,l])", "Z[i,l] = SQRT(Z.value[i,l])"}));
+}
+
 OptimizedPlan planned(const EinGraph& graph, OptimizerOptions::Checkpoints checkpoints) {
   OptimizerOptions options;
   options.machine = MachineOptions{.figures = built_in_figures(), .threads = 1};
