@@ -130,6 +130,9 @@ std::optional<CellEstimate> observed_of(const ObservedCells& observed, const Cel
 void observe(ObservedCells& observed, const CellProduct& product, const CellEstimate& cells) {
   const auto key = key_of(product);
   if (key.kept.size() != product.kept.size()) return;  // a dimension that no factor has
+  // Values that change from run to run are not worth a plan each.
+  constexpr std::uint64_t kMostChanges = 32;
+  if (observed.version() >= kMostChanges) return;
   observed.put(key.text, {cells.cells, in_order(cells.spread, product.kept, key.kept)});
 }
 

@@ -42,7 +42,8 @@ ProductKey key_of(CellProduct product);
 
 /// What was observed of a product, with the spread in the order of `product.kept`; nullopt if nothing was.
 std::optional<CellEstimate> observed_of(const ObservedCells& observed, const CellProduct& product);
-/// Notes the cells of a product, whose spread is in the order of `product.kept`, or empty.
+/// Notes the cells of a product, whose spread is in the order of `product.kept`, or empty. After some tens of changes
+/// nothing is noted any more.
 void observe(ObservedCells& observed, const CellProduct& product, const CellEstimate& cells);
 
 }  // namespace eindb

@@ -238,5 +238,38 @@ TEST(ReadyQueue, TakesLaterStagesFirstAndRootsInTheOrderOfThePlan) {
   EXPECT_EQ(queue.pop(), std::nullopt);
 }
 
+// All before a checkpoint is complete before anything behind it begins.
+TEST(TaskGraph, CutsRegionsAtCheckpoints) {
+  GraphBuilder builder;
+  const auto labels = builder.labels("ijkl", 20'000);
+  const auto sparse = [&](const std::string& name) {
+    const auto id = builder.input(name, {20'000, 20'000});
+    auto vertex = builder.graph.vertex(id);
+    vertex.stored->cells = CellEstimate{1e5, {}};
+    builder.graph.replace(id, vertex);
+    return id;
+  };
+  const Label i = labels[0], j = labels[1], k = labels[2], l = labels[3];
+  const auto a = sparse("A"), b = sparse("B"), c = sparse("C");
+  const auto t = builder.contraction("T", {{a, {i, j}}, {b, {j, k}}}, {i, k});
+  const auto u = builder.contraction("U", {{t, {i, k}}, {c, {k, l}}}, {i, l});
+  const auto s = builder.contraction("S", {{t, {i, k}}}, {i});
+  builder.graph.set_outputs({u, s});
+  OptimizerOptions options;
+  options.machine = MachineOptions{.figures = built_in_figures(), .threads = 1};
+  options.checkpoints = OptimizerOptions::Checkpoints::Uncertain;
+  const auto plan = optimize(builder.graph, options).fragment();
+  ASSERT_EQ(plan.checkpoints.size(), 1U);
+  const TaskGraph graph(plan);
+  ASSERT_EQ(graph.regions().size(), 2U);
+  EXPECT_TRUE(graph.regions()[0].ends_at_checkpoint);
+  EXPECT_EQ(graph.regions()[0].last_node, plan.checkpoints.front().index());
+  EXPECT_FALSE(graph.regions()[1].ends_at_checkpoint);
+  EXPECT_EQ(graph.regions()[1].first_node, plan.checkpoints.front().index() + 1);
+  auto whole = plan;
+  whole.checkpoints.clear();
+  EXPECT_EQ(TaskGraph(whole).regions().size(), 1U);
+}
+
 }  // namespace
 }  // namespace eindb
