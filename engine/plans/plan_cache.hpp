@@ -35,7 +35,8 @@ struct CachedPlan {
 /// the requested form of the result, the settings that shape plans, the types of parameters, and the values of those
 /// parameters that shape the plan. The plan also depends on tensors and macros by name: these are the lookups, verified
 /// at each use. Values of tensors are no part of a plan. If you let planning depend on anything more, add it to the key
-/// or to the lookups.
+/// or to the lookups. One thing is in neither: the cells that runs of the same plan have found (QueryPlan::observed).
+/// Who finds such a plan outdated drops it, and hands what was found on to the plan that takes its place.
 ///
 /// Beside the plan of a query the cache keeps its last plan for a cluster (engine/plans/cluster_plan), which also
 /// depends on the workers that are up. The query checks it when it runs, and replaces it as often as needed while the

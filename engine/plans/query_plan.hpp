@@ -16,8 +16,8 @@
 
 namespace eindb {
 
-/// The complete result of planning a query. Immutable but for the operators that executions keep; shared by the cache
-/// and the running queries.
+/// The complete result of planning a query. Immutable but for the operators that executions keep, and for the cells
+/// that they find; shared by the cache and the running queries.
 struct QueryPlan {
   BoundQuery query;
   OptimizedPlan plan;

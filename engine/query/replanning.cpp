@@ -79,6 +79,7 @@ std::optional<Replanner::Rest> Replanner::plan_rest(const ReachedCheckpoint& rea
     CHECK(computed.emplace(tensor.name, relation).second, "what was computed has names of its own");
     tensors.emplace(node.vertex, std::move(tensor));
   }
+  note(reached, tensors);
   const auto is_there = [&](std::size_t number) { return tensors.contains(graph.outputs()[number]); };
   if (std::any_of(results.begin(), results.end(), is_there)) return std::nullopt;
   const auto& whole = planned_.query;
@@ -98,6 +99,7 @@ std::optional<Replanner::Rest> Replanner::plan_rest(const ReachedCheckpoint& rea
   }
   auto options = planning_options(query, session_.user, session_.statement, request);
   options.dense_results = std::move(dense);
+  options.disabled_passes.emplace("input_types");  // the tiles come in the types that the whole plan reads
   auto plan = optimize(query.graph, options);
   if (plan.shortfall) return std::nullopt;
   auto made = std::make_shared<const QueryPlan>(QueryPlan{.query = std::move(query),
@@ -111,7 +113,6 @@ std::optional<Replanner::Rest> Replanner::plan_rest(const ReachedCheckpoint& rea
                                                           .computed = products_of(tensors),
                                                           .operators = {}});
   const auto& node = fragment.node(reached.node);
-  note(reached, tensors);
   return Rest{.planned = PlannedQuery(std::move(made), nullptr, PlanSource::Made, watch.seconds()),
               .results = std::move(results),
               .computed = std::move(computed),

@@ -569,6 +569,7 @@ def modes(batch, rng):
         "sparse, little memory": (sparse, cut + small),
         "sparse, transaction": (sparse, cut + "BEGIN; "),
         "sparse, many tiles": (sparse, cut + "SET tile_bytes = 1024; "),
+        "sparse, planned again": (sparse, cut + "SET replan_factor = 1; "),
         "auto": ("", ""),
         "auto tiles": ("", cut),
         "auto, little memory": ("", cut + small),
