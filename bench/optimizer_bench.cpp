@@ -265,7 +265,7 @@ void bad_input() {
   refused({a, product + " USING PATH ((0,0),(0,1))"}, "given twice");
   refused({a, product + " USING PATH ((0,1))"}, "no step takes operand 2");
   refused({a, product + " USING PATH ((0,3),(0,1))"}, "beyond the operands");
-  refused({"SET parallelism = 12"}, "power of two");
+  refused({"SET parallelism = 0"}, "from 1 to 65536");
   refused({a, "SET strategy = 'data(q)'", product}, "label q");
   refused({a, "SET strategy = 'megatron'", "EINSUM Z[i,j] = A[i,j] + 1"}, "megatron finds no product");
   refused({"CREATE TENSOR X AS EINSUM X[a 16, b 16, c 16, d 16] = a + b", "SET memory_limit = '1MiB'",

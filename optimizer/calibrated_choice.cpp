@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/divisors.hpp"
 #include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
-#include "optimizer/partitions/viable.hpp"
 #include "optimizer/plan_memory.hpp"
 
 namespace eindb {
@@ -41,11 +42,25 @@ constexpr double kSumsPerSecond = 1e9;
 constexpr double kShareOfOwn = 0.5;      // of the time left, for plans whose vertices choose their own numbers of calls
 constexpr double kShareOfSearch = 0.25;  // of all the time, for each search of the best vectors
 
-// C(N + D - 1, D - 1): the vectors of D labels that make 2^N calls, ignoring extents.
-double vectors(std::size_t labels, int halvings) {
+// How often each prime factor is in a number.
+std::vector<int> exponents_of(std::int64_t number) {
+  std::vector<int> exponents;
+  std::int64_t last = 1;
+  for (const auto prime : prime_factors(number)) {
+    if (prime != last) exponents.push_back(0);
+    ++exponents.back();
+    last = prime;
+  }
+  return exponents;
+}
+
+// C(N + D - 1, D - 1) for each exponent N, multiplied: the vectors of D labels that make so many calls, ignoring
+// extents.
+double vectors(std::size_t labels, const std::vector<int>& exponents) {
   double count = 1;
-  for (std::size_t n = 1; n < labels; ++n)
-    count = count * static_cast<double>(halvings + static_cast<int>(n)) / static_cast<double>(n);
+  for (const auto exponent : exponents)
+    for (std::size_t n = 1; n < labels; ++n)
+      count = count * static_cast<double>(exponent + static_cast<int>(n)) / static_cast<double>(n);
   return count;
 }
 
@@ -97,12 +112,11 @@ class Chooser {
 
  private:
   double pairs(std::int64_t parallelism, bool fewer_calls = false) const {
-    int halvings = 0;
-    while (parallelism >> (halvings + 1) > 0) ++halvings;
+    const auto exponents = exponents_of(parallelism);
     double sum = 0;
-    // A vertex that may make fewer calls is counted as having one more label, which takes up the missing halvings.
+    // A vertex that may make fewer calls is counted as having one more label, which takes up the missing factors.
     const auto vectors_of = [&](VertexId id) {
-      return vectors(label_counts_[id.index()] + (fewer_calls ? 1 : 0), halvings);
+      return vectors(label_counts_[id.index()] + (fewer_calls ? 1 : 0), exponents);
     };
     for (std::size_t n = 0; n < graph_.size(); ++n) {
       const auto& vertex = graph_.vertices()[n];
@@ -223,7 +237,7 @@ class Chooser {
       largest_call_ = working_bytes(plan_fragment(graph_, labelling, options_.output_partitions), 1);
     double calls = 1;
     for (const auto& vertex : labelling.vertices) calls = std::max(calls, kernel_calls(vertex.partition.parts));
-    auto own = candidate(floor_power_of_two(static_cast<std::int64_t>(calls)), labelling);
+    auto own = candidate(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(calls))), labelling);
     if (!take_if_better(own, std::move(labelling))) return own.fits && own.seconds <= seconds;
     std::erase_if(best_.candidates, [&](const auto& known) { return known.parallelism == own.parallelism; });
     best_.candidates.push_back(own);

@@ -15,6 +15,7 @@
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/density.hpp"
 #include "optimizer/partitions/worker_choice.hpp"
+#include "optimizer/partitions/worker_count.hpp"
 #include "optimizer/plan_memory.hpp"
 #include "optimizer/recomputation.hpp"
 #include "optimizer/rewrites/chain_fusion.hpp"
@@ -365,6 +366,12 @@ void Optimization::order() {
 }
 
 void Optimization::label() {
+  if (options_.workers > 0) {
+    const auto wanted = options_.call_for_each_worker ? std::nullopt : std::optional(options_.parallelism);
+    const auto count = count_workers(plan_.graph, options_.workers, wanted);
+    options_.workers = count.workers;
+    options_.parallelism = count.calls;
+  }
   plan_.labelling = timed("decomposition", plan_.stages, [&] { return choose_partitions(plan_, options_); });
   plan_.parallelism = options_.parallelism;
   plan_.workers = options_.workers;

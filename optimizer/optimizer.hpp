@@ -38,8 +38,10 @@ struct OptimizerOptions {
   /// If set, costs are seconds by the model `calibrated`, which may also choose p and the results' tiles. Otherwise
   /// costs are elements moved, by the model `transfers`.
   std::optional<MachineOptions> machine = {};
-  /// If positive, vectors are chosen so that this many workers receive the least from each other.
+  /// If positive, vectors are chosen so that workers receive the least from each other: so many, or fewer where extents
+  /// are too small for them (optimizer/partitions/worker_count), which also fits p to them.
   std::int64_t workers = 0;
+  bool call_for_each_worker = false;  ///< the p of workers, instead of `parallelism`
   /// If not set, the labelled graph is the result, and it is lowered when the ranks are known
   /// (optimizer/rank_planner). Memory is no concern then, since ranks spill.
   bool lowers = true;
@@ -80,7 +82,7 @@ struct OptimizedPlan {
   std::vector<TileGrid> result_grids;  ///< of each result, as it is given or stored
   PathSummary path;
   std::int64_t parallelism = 1;                              ///< the p that the labelling was made for
-  std::int64_t workers = 0;                                  ///< OptimizerOptions::workers that it was made for
+  std::int64_t workers = 0;                                  ///< of OptimizerOptions::workers, those that compute
   std::int64_t fastest_parallelism = 1;                      ///< the fastest p tried, if memory were unlimited
   std::vector<ParallelismCandidate> parallelism_candidates;  ///< the values of p that `calibrated` tried
   std::vector<StrategyCosts> strategies;                     ///< filled if OptimizerOptions::compare_strategies is set

@@ -38,9 +38,9 @@ BlockPlacement projected(const BlockPlacement& space, const Labels& all, const L
   return out;
 }
 
-// Whether block `part` of `parts` lies in block `other` of `others`; both numbers of parts are powers of two.
+// Whether block `part` of `parts` lies in block `other` of `others`, whatever the extent.
 bool lies_in(std::int64_t part, std::int64_t parts, std::int64_t other, std::int64_t others) {
-  return parts >= others && part / (parts / others) == other;
+  return parts % others == 0 && part / (parts / others) == other;
 }
 
 // Whether every rank holds the block that it wants.
@@ -69,10 +69,11 @@ class CallRefinement {
         parts_(blocks_),
         uncut_(uncut_labels(join.einsum, join.compute_dtype)) {}
 
-  // Cuts `label` into at least `parts` parts, as far as its extent allows.
+  // Cuts `label` where `parts` parts do, too, as far as its extent allows.
   void raise(Label label, std::int64_t parts) {
     auto& known = parts_[place(label)];
-    if (parts > known && parts <= labels_.extent(label)) known = parts;
+    const auto both = std::lcm(parts, known);
+    if (both <= labels_.extent(label)) known = both;
   }
 
   // Adopts an operand's existing cut, so that its tiles are read as they are.
@@ -80,8 +81,8 @@ class CallRefinement {
     constexpr std::int64_t kMostCallsOfRank = 64;
     for (std::size_t d = 0; d < labels.size(); ++d) {
       const auto known = parts_[place(labels[d])];
-      const bool is_power = (parts[d] & (parts[d] - 1)) == 0;
-      if (!is_power || parts[d] <= known || !may_cut(labels[d]) || makes_short(labels[d], parts[d])) continue;
+      const bool is_finer = parts[d] > known && parts[d] % known == 0;
+      if (!is_finer || !may_cut(labels[d]) || makes_short(labels[d], parts[d])) continue;
       if (calls() / known * parts[d] <= kMostCallsOfRank * cluster_.calls_per_rank) raise(labels[d], parts[d]);
     }
   }

@@ -16,9 +16,9 @@ namespace eindb {
 struct ClusterShape {
   std::size_t ranks = 1;
   Rank coordinator = 0;
-  std::int64_t computing = 1;                      ///< ranks 0 to computing - 1 compute, rounded down to a power of two
-  std::int64_t calls_per_rank = 8;                 ///< kernel calls wanted per rank, shared by its threads
-  ExchangeWay redistribution = ExchangeWay::Auto;  ///< the way in which relations move between blocks
+  std::int64_t computing = 1;                               ///< ranks 0 to computing - 1 compute
+  std::int64_t calls_per_rank = 8;                          ///< kernel calls wanted per rank, shared by its threads
+  ExchangeWay redistribution = ExchangeWay::Auto;           ///< the way in which relations move between blocks
   TransportCosts transport = TransportCosts::of_tcp();      ///< the costs of moving them
   double memory = std::numeric_limits<double>::infinity();  ///< bytes of tiles that every computing rank has at least
   // Tiles are cut, as far as extents allow, until:

@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/divisors.hpp"
 #include "common/error.hpp"
 #include "plan/type_text_reader.hpp"
 

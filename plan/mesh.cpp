@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/divisors.hpp"
 #include "common/error.hpp"
 #include "plan/type_text_reader.hpp"
 
@@ -16,14 +17,6 @@ bool names(const std::vector<MeshAxis>& axes, std::string_view name) {
 
 }  // namespace
 
-std::vector<std::int64_t> prime_factors(std::int64_t number) {
-  std::vector<std::int64_t> factors;
-  for (std::int64_t prime = 2; prime * prime <= number; ++prime)
-    for (; number % prime == 0; number /= prime) factors.push_back(prime);
-  if (number > 1) factors.push_back(number);
-  return factors;
-}
-
 Mesh::Mesh(std::vector<MeshAxis> axes) : axes_(std::move(axes)) {
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     const auto& [name, size] = axes_[a];
@@ -36,9 +29,9 @@ Mesh::Mesh(std::vector<MeshAxis> axes) : axes_(std::move(axes)) {
   }
 }
 
-Mesh Mesh::of_twos(int count) {
+Mesh Mesh::of_primes(std::int64_t ranks) {
   std::vector<MeshAxis> axes;
-  for (int a = 0; a < count; ++a) axes.push_back({"x" + std::to_string(a), 2});
+  for (const auto prime : prime_factors(ranks)) axes.push_back({"x" + std::to_string(axes.size()), prime});
   return Mesh(std::move(axes));
 }
 

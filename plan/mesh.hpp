@@ -25,8 +25,9 @@ class Mesh {
   Mesh() = default;
   /// Throws Error{Value} if an invariant does not hold.
   explicit Mesh(std::vector<MeshAxis> axes);
-  /// Axes x0, x1, ... of two places each, 2^count ranks.
-  static Mesh of_twos(int count);
+  /// Axes x0, x1, ... whose sizes are the prime factors of `ranks`, the smallest first: {x0:2, x1:2, x2:3} for 12. Over
+  /// these axes kernel calls are laid out (optimizer/partitions/placement). Throws Error{Value} for too many ranks.
+  static Mesh of_primes(std::int64_t ranks);
   /// Parses "{x:4, y:6}". Throws Error{Syntax} or Error{Value}, with the place in the text.
   static Mesh parse(std::string_view text);
 
@@ -50,8 +51,5 @@ class Mesh {
   std::vector<std::int64_t> strides_;
   std::int64_t rank_count_ = 1;
 };
-
-/// The prime factors in ascending order, none for 1. `number` is at least 1.
-std::vector<std::int64_t> prime_factors(std::int64_t number);
 
 }  // namespace eindb

@@ -1,50 +1,72 @@
 #include "tensor/tile_placement.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 
 #include "common/check.hpp"
-#include "common/checked_math.hpp"
+#include "common/divisors.hpp"
 
 namespace eindb {
-namespace {
 
-int twos_in(std::int64_t parts) { return std::countr_zero(static_cast<std::uint64_t>(parts)); }
-
-int mesh_axes_of(std::size_t workers) { return std::bit_width(workers) - 1; }
-
-}  // namespace
-
-std::vector<std::vector<int>> axes_between_tiles(const Partition& partition, int mesh_axes) {
+std::vector<std::vector<int>> axes_between_tiles(const Partition& partition, std::size_t workers) {
+  const auto sizes = prime_factors(static_cast<std::int64_t>(workers));
+  std::vector<bool> used(sizes.size(), false);
   std::vector<std::vector<int>> axes(partition.size());
-  int next = 0;
-  for (std::size_t d = 0; d < partition.size(); ++d)
-    for (int n = twos_in(partition[d]); n > 0 && next < mesh_axes; --n) axes[d].push_back(next++);
+  for (std::size_t d = 0; d < partition.size(); ++d) {
+    auto parts = partition[d];
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+      if (used[axis] || parts % sizes[axis] != 0) continue;
+      used[axis] = true;
+      parts /= sizes[axis];
+      axes[d].push_back(static_cast<int>(axis));
+    }
+  }
   return axes;
 }
 
 TilePlacement::TilePlacement(TileGrid grid, std::size_t workers, std::size_t replicas)
-    : grid_(std::move(grid)),
-      workers_(workers),
-      replicas_(std::min(replicas, workers)),
-      on_mesh_(std::all_of(grid_.partition().begin(), grid_.partition().end(), is_power_of_two)) {
+    : grid_(std::move(grid)), workers_(workers), replicas_(std::min(replicas, workers)) {
   CHECK(workers > 0 && replicas > 0, "tiles are placed on workers");
   CHECK(workers <= std::numeric_limits<Rank>::max(), "ranks have sixteen bits");
-  if (on_mesh_) axes_ = axes_between_tiles(grid_.partition(), mesh_axes_of(workers));
+  lay_on_mesh();
+}
+
+void TilePlacement::lay_on_mesh() {
+  const auto sizes = prime_factors(static_cast<std::int64_t>(workers_));
+  std::vector<std::int64_t> strides;
+  std::int64_t next = 1;
+  for (const auto size : sizes) {
+    strides.push_back(next);
+    next *= size;
+  }
+  std::vector<std::vector<Axis>> axes;
+  std::int64_t places = 1;
+  for (const auto& of_dimension : axes_between_tiles(grid_.partition(), workers_)) {
+    auto& cut = axes.emplace_back();
+    for (const auto axis : of_dimension) {
+      const auto n = static_cast<std::size_t>(axis);
+      cut.push_back({sizes[n], strides[n]});
+      places *= sizes[n];
+    }
+  }
+  const bool has_all_axes = places == static_cast<std::int64_t>(workers_);
+  if (has_all_axes || places == grid_.tile_count()) axes_ = std::move(axes);
 }
 
 std::size_t TilePlacement::first_holder(std::int64_t tile_id) const {
-  if (!on_mesh_)
+  if (!axes_)
     return static_cast<std::size_t>(part_of(grid_.tile_count(), static_cast<std::int64_t>(workers_), tile_id));
   const auto key = grid_.key_of(tile_id);
-  std::size_t worker = 0;
+  std::int64_t worker = 0;
   for (std::size_t d = 0; d < key.size(); ++d) {
-    int bit = twos_in(grid_.partition()[d]);
-    for (const auto axis : axes_[d]) worker |= (static_cast<std::size_t>(key[d]) >> --bit & 1U) << axis;
+    auto parts = grid_.partition()[d];
+    for (const auto& axis : (*axes_)[d]) {
+      parts /= axis.size;
+      worker += key[d] / parts % axis.size * axis.stride;
+    }
   }
-  return worker;
+  return static_cast<std::size_t>(worker);
 }
 
 std::vector<Rank> TilePlacement::of(std::int64_t tile_id) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tensor/partition.hpp"
@@ -9,17 +10,18 @@
 
 namespace eindb {
 
-/// The axes of a mesh of 2^mesh_axes workers that cut each dimension of a stored tensor between its tiles, the major
-/// one first. Axes are assigned dimension by dimension, as often as two divides its parts, until none is left. Example:
-/// partition [4, 2] on three axes gives [[0, 1], [2]].
-std::vector<std::vector<int>> axes_between_tiles(const Partition& partition, int mesh_axes);
+/// The axes of a mesh of workers that cut each dimension of a stored tensor between its tiles, the major one first. The
+/// mesh has an axis for each prime factor of `workers`, the smallest first; they are numbered from 0. Axes are assigned
+/// dimension by dimension, as often as their sizes divide its parts, until none is left that does. Examples: partition
+/// [4, 2] on 8 workers gives [[0, 1], [2]], partition [3, 4] on 6 workers [[1], [0]].
+std::vector<std::vector<int>> axes_between_tiles(const Partition& partition, std::size_t workers);
 
 /// The workers for newly written tiles of a sharded tensor. This is the only rule: writers of tiles use it, and so do
 /// plans that store tensors.
 ///
-/// - Partitions of powers of two lie on a mesh of the first 2^n workers, by axes_between_tiles(): a worker holds a
-///   block of neighbouring tiles, the same block for all tensors that are cut alike. Bit a of the worker's number
-///   selects the half of the cut by axis a. If there are fewer tiles than workers, some hold none.
+/// - Where all axes of the workers' mesh cut the partition (axes_between_tiles), or each tile has its own place on some
+///   of them, tiles lie on the mesh: a worker holds a block of neighbouring tiles, the same block for all tensors that
+///   are cut alike. If there are fewer tiles than workers, some hold none.
 /// - Other partitions lie row-major, in runs over all workers that differ by at most one tile.
 /// - Further copies are at the following workers; the first follows the last.
 ///
@@ -37,13 +39,19 @@ class TilePlacement {
   TileHolders all() const;
 
  private:
+  struct Axis {
+    std::int64_t size = 1;
+    std::int64_t stride = 1;  // between the numbers of workers at neighbouring places
+  };
+
+  void lay_on_mesh();
   std::size_t first_holder(std::int64_t tile_id) const;
 
   TileGrid grid_;
   std::size_t workers_;
   std::size_t replicas_;
-  bool on_mesh_;
-  std::vector<std::vector<int>> axes_;  // for each dimension, if on the mesh
+  // For each dimension the axes that cut it, the major one first; none if tiles lie in runs.
+  std::optional<std::vector<std::vector<Axis>>> axes_;
 };
 
 }  // namespace eindb

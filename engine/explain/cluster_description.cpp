@@ -1,7 +1,6 @@
 #include "engine/explain/cluster_description.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -19,10 +18,8 @@ double most(const std::vector<double>& of_ranks) {
   return of_ranks.empty() ? 0 : *std::max_element(of_ranks.begin(), of_ranks.end());
 }
 
-// The mesh of axes of extent two over which placements are typed, as if all its ranks existed.
-Mesh mesh_of(const ClusterProfile& profile) {
-  return Mesh::of_twos(static_cast<int>(std::bit_width(std::max<std::size_t>(profile.computing, 1)) - 1));
-}
+// The mesh over which placements are typed.
+Mesh mesh_of(const ClusterProfile& profile) { return Mesh::of_primes(profile.made->terms.shape.computing); }
 
 bool is_at_coordinator(const BlockPlacement& blocks, const PhysicalPlan& plan) {
   CHECK(plan.coordinator < blocks.at.size(), "a placement says of the coordinator what it holds");

@@ -34,11 +34,12 @@ std::string explain_html(const PlanDescription& plan);
 /// predicted elements are numbers of elements moved, by the model `transfers`; predicted seconds are by the model
 /// `calibrated`. Both are given whichever model chose the plan.
 ///
-/// With SET workers, the plan also has workers, mesh_axes, elements_received, elements_received_by_busiest; a vertex or
-/// an input has placement (optimizer/partitions/placement, as text), and a vertex has elements_received. With COMPARE
-/// the plan has strategies, each with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart,
-/// fewest_calls, most_calls, and elements_received if the plan is made for workers, with bytes_received (by all ranks,
-/// of the whole plan) if it has their steps; a strategy that does not apply has only strategy and not_applicable.
+/// With SET workers, the plan also has workers, computing_workers (those of them that compute), mesh (of these, as
+/// text), elements_received, elements_received_by_busiest; a vertex or an input has placement
+/// (optimizer/partitions/placement, as text), and a vertex has elements_received. With COMPARE the plan has strategies,
+/// each with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls, most_calls,
+/// and elements_received if the plan is made for workers, with bytes_received (by all ranks, of the whole plan) if it
+/// has their steps; a strategy that does not apply has only strategy and not_applicable.
 ///
 /// A plan that the ranks of a cluster run has: steps, bytes_received (by all ranks, if no tile is all zero),
 /// bytes_received_by_busiest, worker_planning_seconds (to find or make the steps and to locate the tiles that they

@@ -202,7 +202,8 @@ void add(const PlaceChoice& place, Json& out) {
 
 void add(const WorkersDescription& workers, Json& out) {
   out["workers"] = workers.workers;
-  out["mesh_axes"] = workers.mesh_axes;
+  out["computing_workers"] = workers.computing;
+  out["mesh"] = workers.mesh;
   out["elements_received"] = json_number(workers.elements_received);
   out["elements_received_by_busiest"] = json_number(workers.elements_received_by_busiest);
 }

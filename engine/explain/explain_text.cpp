@@ -157,7 +157,7 @@ std::string place_text(const PlaceChoice& place) {
 }
 
 std::string workers_text(const WorkersDescription& plan) {
-  return "Placed on " + std::to_string(std::int64_t{1} << plan.mesh_axes) + " of " + std::to_string(plan.workers) +
+  return "Placed on " + std::to_string(plan.computing) + " of " + std::to_string(plan.workers) +
          " workers: " + magnitude(plan.elements_received) + " elements received, at most " +
          magnitude(plan.elements_received_by_busiest) + " by one worker\n";
 }

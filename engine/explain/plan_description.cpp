@@ -205,10 +205,14 @@ PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bo
 void describe_placement(const PlannedQuery& planned, std::int64_t workers, const ClusterProfile* cluster,
                         PlanDescription& plan) {
   const auto& graph = planned.plan.graph;
-  if (cluster != nullptr) workers = cluster->made->terms.shape.computing;
+  auto computing = planned.plan.workers > 0 ? planned.plan.workers : workers;
+  if (cluster != nullptr) {
+    workers = static_cast<std::int64_t>(cluster->computing);
+    computing = cluster->made->terms.shape.computing;
+  }
   const InputPlaces inputs = cluster == nullptr
-                                 ? InputPlaces(graph, workers)
-                                 : InputPlaces(graph, holders_by_vertex(graph, cluster->locations->holders), workers);
+                                 ? InputPlaces(graph, computing)
+                                 : InputPlaces(graph, holders_by_vertex(graph, cluster->locations->holders), computing);
   const auto placement = place(graph, labelling_of(planned, cluster), inputs);
   CHECK(placement.vertices.size() == planned.plan.graph.size(), "every vertex of the graph is placed");
   std::size_t next_input = 0;
@@ -219,7 +223,8 @@ void describe_placement(const PlannedQuery& planned, std::int64_t workers, const
     else plan.vertices[next_vertex++].place = VertexPlace{placed.result.to_string(), placed.received};
   }
   CHECK(next_input == plan.inputs.size() && next_vertex == plan.vertices.size(), "all that is described has a place");
-  plan.workers = WorkersDescription{workers, placement.mesh_axes, placement.received, placement.most_received};
+  plan.workers = WorkersDescription{workers, placement.mesh.rank_count(), placement.mesh.to_string(),
+                                    placement.received, placement.most_received};
 }
 
 ExecutionDescription describe_execution(const ExecutionProfile& profile) {

@@ -111,7 +111,8 @@ struct PathDescription {
 /// The part of a description that only plans for workers have.
 struct WorkersDescription {
   std::int64_t workers = 0;
-  int mesh_axes = 0;
+  std::int64_t computing = 0;  ///< of these workers, those that compute
+  std::string mesh;            ///< of those that compute: "{x0:2, x1:3}"
   double elements_received = 0;
   double elements_received_by_busiest = 0;
 };

@@ -1,7 +1,6 @@
 #include "engine/query/distributed_query.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -18,6 +17,7 @@
 #include "engine/query/query_place.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
 #include "executor/executor.hpp"
+#include "optimizer/partitions/worker_count.hpp"
 #include "plan/tile_moves.hpp"
 #include "storage/shards/sharded_contents.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
@@ -45,8 +45,6 @@ std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
   const bool computes = session.database.cluster != nullptr && session.database.cluster->coordinator_computes();
   return std::min(workers + (computes ? 1 : 0), static_cast<std::size_t>(session.user.settings.workers()));
 }
-
-std::int64_t ceil_power_of_two(std::size_t value) { return static_cast<std::int64_t>(std::bit_ceil(value)); }
 
 // Shares of a rank's memory for tiles: one for the tiles that kernel calls work on, and one for pieces of tiles in
 // transit to or from other ranks. The remainder is for tiles that wait.
@@ -210,17 +208,18 @@ class DistributedQuery::Attempt {
     const auto& settings = session_.user.settings;
     std::uint32_t threads = 1;
     for (const auto& worker : workers_) threads = std::max(threads, worker.threads);
-    ClusterTerms terms{
-        .shape = {.ranks = workers_.size() + 1,
-                  .coordinator = static_cast<Rank>(workers_.size()),
-                  .computing = static_cast<std::int64_t>(computing_),
-                  .calls_per_rank = kCallsPerThread * threads,
-                  .redistribution = settings.redistribution(),
-                  .transport = transport_costs(session_)},
-        .parallelism = settings.parallelism_is_set() ? planned_.plan.parallelism : ceil_power_of_two(computing_),
-        .strategy = strategy_of(planned_.query, settings),
-        .stored = stored,
-        .input_places = locations_->places};
+    const auto wanted = settings.parallelism_is_set() ? std::optional(settings.parallelism()) : std::nullopt;
+    const auto count = count_workers(planned_.plan.graph, static_cast<std::int64_t>(computing_), wanted);
+    ClusterTerms terms{.shape = {.ranks = workers_.size() + 1,
+                                 .coordinator = static_cast<Rank>(workers_.size()),
+                                 .computing = count.workers,
+                                 .calls_per_rank = kCallsPerThread * threads,
+                                 .redistribution = settings.redistribution(),
+                                 .transport = transport_costs(session_)},
+                       .parallelism = count.calls,
+                       .strategy = strategy_of(planned_.query, settings),
+                       .stored = stored,
+                       .input_places = locations_->places};
     fit_memory(terms.shape);
     return terms;
   }
@@ -241,7 +240,8 @@ class DistributedQuery::Attempt {
           ErrorKind::Io, "tensor " + tensor.name + " cannot be stored: the disks of these workers are full: " + full,
           std::nullopt, "drop tensors, make room on these disks, or add workers; SHOW WORKERS tells who has room");
     while (true) {
-      const auto makers = static_cast<double>(std::min(ranks.size(), std::bit_floor(computing_)));
+      const auto computing = static_cast<std::size_t>(kept_->terms.shape.computing);
+      const auto makers = static_cast<double>(std::min(ranks.size(), computing));
       const auto part = static_cast<double>(tensor.dense_bytes()) * std::min(1.0, static_cast<double>(copies) / makers);
       std::vector<Rank> roomy;
       for (const auto rank : ranks)

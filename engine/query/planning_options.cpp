@@ -68,6 +68,7 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
   if (!query.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(query.path_optimizer);
   if (query.path_weight) options.path.objective = {.weight = *query.path_weight};
   if (request.for_workers) options.workers = settings.workers();
+  options.call_for_each_worker = !settings.parallelism_is_set();
   options.strategy = strategy_of(query, settings);
   options.free_inputs = settings.free_inputs();
   options.always_cells = settings.tile_format() == FormatChoice::Sparse;

@@ -1,7 +1,6 @@
 #include "engine/query/query_place.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "cluster/cluster.hpp"
 #include "common/checked_math.hpp"
@@ -41,7 +40,7 @@ PlaceCosts place_costs(const EinGraph& graph, SessionState& session) {
   const auto costs = transport_costs(session);
   PlaceCosts out;
   out.exchange = costs.per_exchange + static_cast<double>(workers) * costs.per_peer;
-  out.computing = static_cast<double>(std::bit_floor(std::max<std::size_t>(ranks, 1)));
+  out.computing = static_cast<double>(std::max<std::size_t>(ranks, 1));
   for (const auto& vertex : graph.vertices()) {
     if (!vertex.stored || vertex.stored->attached) continue;
     const auto& tensor = *vertex.stored;

@@ -1,7 +1,6 @@
 #include "engine/query/transport_measurement.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,9 +59,7 @@ class TransportMeasurement {
  public:
   TransportMeasurement(SessionState& session, Workers workers)
       : session_(session), workers_(std::move(workers)), prior_(prior_of(*session.database.cluster)) {
-    const auto ranks = std::bit_floor(workers_.size());
-    workers_.resize(ranks);
-    ranks_ = static_cast<std::int64_t>(ranks);
+    ranks_ = static_cast<std::int64_t>(workers_.size());
   }
 
   TransportCosts run(double seconds) {

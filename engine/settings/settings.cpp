@@ -203,12 +203,8 @@ std::span<const SettingRow> SettingRow::all() {
        },
        [](const Settings& s) { return std::to_string(s.memory_limit_); },
        [](Settings& s) { s.memory_limit_ = s.bounds_.memory_limit; }},
-      {"parallelism", "kernel calls per operation that EinDecomp aims at, a power of two",
-       [](Settings& s, const Value& v) {
-         const auto p = integer_in("parallelism", v, 1, kMaxParallelism);
-         if (!is_power_of_two(p)) refuse("parallelism", v, "a power of two from 1 to 65536");
-         s.parallelism_ = p;
-       },
+      {"parallelism", "kernel calls per operation that EinDecomp aims at",
+       [](Settings& s, const Value& v) { s.parallelism_ = integer_in("parallelism", v, 1, kMaxParallelism); },
        [](const Settings& s) { return std::to_string(s.parallelism()); }, [](Settings& s) { s.parallelism_.reset(); }},
       {"path_budget", "seconds that ordering one contraction may take, or auto: by what there is to gain",
        [](Settings& s, const Value& v) { s.path_.seconds = path_budget(v); },
@@ -409,10 +405,10 @@ void Settings::set_default_small_statements(SmallStatements where) {
 
 std::int64_t Settings::parallelism(std::int64_t workers) const {
   if (parallelism_) return *parallelism_;
-  const auto wanted = workers > 0 ? workers : 4 * static_cast<std::int64_t>(threads_);
+  if (workers > 0) return workers;
   std::int64_t p = 1;
-  while (p < wanted) p *= 2;
-  CHECK(p >= threads_ || workers > 0, "without workers every thread has a call");
+  while (p < 4 * static_cast<std::int64_t>(threads_)) p *= 2;
+  CHECK(p >= threads_, "every thread has a call");
   return p;
 }
 

@@ -55,8 +55,8 @@ class Settings {
   int threads() const { return threads_; }
   /// The number of workers that plans are made for; 0: this process alone.
   std::int64_t workers() const { return workers_.value_or(default_workers_); }
-  /// The p of EinDecomp in plans for so many workers. The default is the first power of two that gives every worker a
-  /// kernel call or, without workers, every thread four.
+  /// The p of EinDecomp in plans for so many workers. The default gives every worker a kernel call or, without
+  /// workers, is the first power of two that gives every thread four.
   std::int64_t parallelism(std::int64_t workers) const;
   std::int64_t parallelism() const { return parallelism(workers()); }
   bool parallelism_is_set() const { return parallelism_.has_value(); }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/check.hpp"
-#include "optimizer/partitions/viable.hpp"
 #include "tensor/tile_placement.hpp"
 
 namespace eindb {
@@ -139,7 +138,6 @@ InputHolders newly_written(const EinGraph& graph, std::int64_t workers) {
 InputPlaces::InputPlaces(const EinGraph& graph, const InputHolders& holders, std::int64_t workers)
     : workers_(workers), numbers_(graph.size(), 0) {
   CHECK(holders.size() == graph.size(), "it is known of every input who holds its tiles");
-  const auto computing = static_cast<std::size_t>(floor_power_of_two(workers));
   using Key = std::tuple<std::vector<std::int64_t>, Partition, std::vector<std::int64_t>, std::vector<std::int64_t>>;
   std::map<Key, std::size_t> known;
   for (std::size_t v = 0; v < graph.size(); ++v) {
@@ -152,7 +150,7 @@ InputPlaces::InputPlaces(const EinGraph& graph, const InputHolders& holders, std
     for (std::size_t d = 0; d < grid.rank(); ++d) edges.push_back(grid.edge(d));
     const auto [number, is_new] = known.try_emplace(
         Key{grid.shape().extents(), grid.partition(), std::move(edges), runs_of(of_tiles)}, parts_.size());
-    if (is_new) parts_.emplace_back(grid, of_tiles, computing);
+    if (is_new) parts_.emplace_back(grid, of_tiles, static_cast<std::size_t>(workers));
     numbers_[v] = number->second;
   }
   for (const auto& vertex : graph.vertices())

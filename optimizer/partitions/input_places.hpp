@@ -44,7 +44,7 @@ TileHolders holders_of_input(const InputTensor& input, const TileHolders& stored
 /// Of all inputs, as if each was newly written to `workers` workers (tensor/tile_placement).
 InputHolders newly_written(const EinGraph& graph, std::int64_t workers);
 
-/// The places of all inputs of a graph, for plans on the largest power of two of the workers. Immutable, thread-safe.
+/// The places of all inputs of a graph, for plans on so many workers. Immutable, thread-safe.
 class InputPlaces {
  public:
   InputPlaces(const EinGraph& graph, const InputHolders& holders, std::int64_t workers);

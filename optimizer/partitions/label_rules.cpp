@@ -11,8 +11,8 @@
 
 #include "common/check.hpp"
 #include "common/disjoint_sets.hpp"
+#include "common/divisors.hpp"
 #include "common/error.hpp"
-#include "optimizer/partitions/viable.hpp"
 #include "tensor/block_form.hpp"
 
 namespace eindb {
@@ -85,10 +85,8 @@ LabelPartition cut_in_order(const EinSum& einsum, const LabelTable& table, const
     const auto place =
         static_cast<std::size_t>(std::find(out.labels.begin(), out.labels.end(), label) - out.labels.begin());
     CHECK(place < out.parts.size(), "labels that are cut are those of the vertex");
-    const auto room = floor_power_of_two(std::min(most, table.extent(label))) / out.parts[place];
-    const auto parts = std::min(p, std::max<std::int64_t>(1, room));
+    const auto parts = largest_divisor(p, std::min(most, table.extent(label)) / out.parts[place]);
     out.parts[place] *= parts;
-    CHECK(p % parts == 0, "kernel calls that are wanted are a multiple of those that a label gives");
     p /= parts;
   }
   return out;
@@ -229,7 +227,7 @@ std::vector<FirstCuts> stored_cuts_of_labels(const EinGraph& graph, std::int64_t
       const auto& read = vertex.einsum.inputs[n];
       for (std::size_t d = 0; d < read.size(); ++d) {
         auto& parts = of_components[numbers[read[d].index()]];
-        parts = std::max(parts, floor_power_of_two(std::min(p, stored->grid.partition()[d])));
+        parts = std::max(parts, largest_divisor(p, stored->grid.partition()[d]));
       }
       FirstCuts cuts;
       for (const auto number : numbers) cuts.push_back(of_components[number]);

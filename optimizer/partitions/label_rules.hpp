@@ -17,7 +17,8 @@ namespace eindb {
 /// weight_labels. Example: for p = 8 and label b, X[b,s,a] with 2 batches is cut [2,4,1].
 ///
 /// Throws Error{Label} if no vertex has one of the labels. Labels are matched by name: `t`, with which attention reads
-/// the same positions again, is not `s`. p is a power of two.
+/// the same positions again, is not `s`. A label gets
+/// the largest divisor of the calls that are still to be made.
 std::vector<LabelPartition> cut_named_labels(const EinGraph& graph, const std::vector<std::string>& names,
                                              std::int64_t p);
 
@@ -40,7 +41,7 @@ std::vector<LabelPartition> cut_differently(const EinGraph& graph, std::vector<L
 std::vector<Labels> components_of_labels(const EinGraph& graph);
 
 /// The cuts of stored tensors, carried over to all vertices: for each way in which a vertex reads a stored tensor that
-/// is cut, the parts of its dimensions for the components of their labels. Parts are powers of two.
+/// is cut, the parts of its dimensions for the components of their labels. Parts are divisors of p.
 std::vector<FirstCuts> stored_cuts_of_labels(const EinGraph& graph, std::int64_t p);
 
 /// The labels by which Megatron cuts weights alternately by columns and rows. A product of a computed tensor and a

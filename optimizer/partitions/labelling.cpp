@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/divisors.hpp"
 #include "optimizer/partitions/chain_shape.hpp"
 #include "optimizer/partitions/cost_model.hpp"
-#include "optimizer/partitions/viable.hpp"
 
 namespace eindb {
 
@@ -76,7 +76,7 @@ LabelPartition cut_rows(const EinGraph& graph, const FusedChain& chain, std::int
   for (const auto row : chain.rows) {
     const auto place = std::find(partition.labels.begin(), partition.labels.end(), row) - partition.labels.begin();
     CHECK(static_cast<std::size_t>(place) < partition.parts.size(), "the rows of a chain are labels of its vertices");
-    const auto parts = std::min(calls, floor_power_of_two(graph.labels().extent(row)));
+    const auto parts = largest_divisor(calls, graph.labels().extent(row));
     partition.parts[static_cast<std::size_t>(place)] = parts;
     calls /= parts;
   }

@@ -30,7 +30,7 @@ class GraphShapes {
 
 /// The aim of a decomposition and the cost model that it minimises.
 struct DecompositionOptions {
-  std::int64_t parallelism = 1;                 ///< p: kernel calls wanted per vertex, a power of two
+  std::int64_t parallelism = 1;                 ///< p: kernel calls wanted per vertex
   bool free_inputs = false;                     ///< the paper's rule: reading a stored tensor in any partition is free
   WantedPartitions output_partitions;           ///< prescribed for results; moving a result there counts
   const CostModel* model = &transfers_model();  ///< must outlive the decomposition

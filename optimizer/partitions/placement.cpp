@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
 #include <numeric>
 #include <utility>
 
-#include "optimizer/partitions/viable.hpp"
+#include "common/divisors.hpp"
 
 namespace eindb {
 namespace {
@@ -16,8 +15,8 @@ using Axes = std::vector<int>;
 // For each label of a partition vector the axes that cut it, the major one first.
 using LabelAxes = std::vector<Axes>;
 
-// The layout of a tensor, or of the label space of a vertex, while axes are given out: a DistributedType on a mesh of
-// twos in a form that is cheap to change. Lists the axes that cut each dimension, the major one first.
+// The layout of a tensor, or of the label space of a vertex, while axes are given out: a DistributedType in a form that
+// is cheap to change. Lists the axes that cut each dimension, the major one first.
 struct MeshCuts {
   std::vector<std::int64_t> extents;
   LabelAxes axes;
@@ -35,48 +34,89 @@ DistributedType type_of_cuts(const MeshCuts& cuts, const Mesh& mesh) {
   return {mesh, std::move(dimensions), axis_numbers(cuts.first_only)};
 }
 
-int log2_of(std::int64_t power) { return std::bit_width(static_cast<std::uint64_t>(power)) - 1; }
-
-int cuts_of(std::int64_t parts) { return log2_of(floor_power_of_two(parts)); }
-
 std::size_t place_of(const Labels& labels, Label label) {
   return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
 }
 
-// The range of indices of one dimension that a worker holds.
-PartRange held(std::int64_t extent, const Axes& axes, std::size_t worker) {
-  std::int64_t place = 0;
-  for (const auto axis : axes) place = 2 * place + static_cast<std::int64_t>((worker >> axis) & 1U);
-  return part_range(extent, std::int64_t{1} << axes.size(), place);
-}
-
-bool holds_anything(const MeshCuts& type, std::size_t worker) {
-  return std::all_of(type.first_only.begin(), type.first_only.end(),
-                     [&](int axis) { return ((worker >> axis) & 1U) == 0; });
-}
-
-// Elements of a worker's part of `wanted` that it does not hold in `source`.
-double missing(const MeshCuts& wanted, const MeshCuts& source, std::size_t worker) {
-  if (!holds_anything(wanted, worker)) return 0;
-  double needed = 1;
-  double there = holds_anything(source, worker) ? 1 : 0;
-  for (std::size_t d = 0; d < wanted.extents.size(); ++d) {
-    const auto need = held(wanted.extents[d], wanted.axes[d], worker);
-    const auto have = held(wanted.extents[d], source.axes[d], worker);
-    needed *= static_cast<double>(need.size);
-    there *= static_cast<double>(
-        std::max<std::int64_t>(0, std::min(need.end(), have.end()) - std::max(need.begin, have.begin)));
+// The mesh of all workers (Mesh::of_primes), with the place of each along each axis at hand.
+class WorkerMesh {
+ public:
+  explicit WorkerMesh(std::int64_t workers)
+      : sizes_(prime_factors(workers)), worker_count_(static_cast<std::size_t>(workers)) {
+    places_.reserve(worker_count_ * sizes_.size());
+    for (std::int64_t worker = 0; worker < workers; ++worker) {
+      auto major = worker;
+      for (const auto size : sizes_) {
+        places_.push_back(major % size);
+        major /= size;
+      }
+    }
   }
-  return needed - there;
-}
 
-double elements_held(const MeshCuts& type, std::size_t worker) {
-  if (!holds_anything(type, worker)) return 0;
-  double elements = 1;
-  for (std::size_t d = 0; d < type.extents.size(); ++d)
-    elements *= static_cast<double>(held(type.extents[d], type.axes[d], worker).size);
-  return elements;
-}
+  int axis_count() const { return static_cast<int>(sizes_.size()); }
+  std::size_t worker_count() const { return worker_count_; }
+  std::int64_t size(int axis) const { return sizes_[static_cast<std::size_t>(axis)]; }
+  std::int64_t place(std::size_t worker, int axis) const {
+    return places_[worker * sizes_.size() + static_cast<std::size_t>(axis)];
+  }
+  /// The worker at the second place of an axis and the first of all others.
+  std::size_t next_along(int axis) const {
+    std::int64_t worker = 1;
+    for (int minor = 0; minor < axis; ++minor) worker *= size(minor);
+    return static_cast<std::size_t>(worker);
+  }
+
+  /// The parts into which axes cut a dimension.
+  std::int64_t parts(const Axes& axes) const {
+    std::int64_t count = 1;
+    for (const auto axis : axes) count *= size(axis);
+    return count;
+  }
+
+  /// The range of indices of one dimension that a worker holds.
+  PartRange held(std::int64_t extent, const Axes& axes, std::size_t worker) const {
+    std::int64_t part = 0;
+    std::int64_t count = 1;
+    for (const auto axis : axes) {
+      part = size(axis) * part + place(worker, axis);
+      count *= size(axis);
+    }
+    return part_range(extent, count, part);
+  }
+
+  bool holds_anything(const MeshCuts& type, std::size_t worker) const {
+    return std::all_of(type.first_only.begin(), type.first_only.end(),
+                       [&](int axis) { return place(worker, axis) == 0; });
+  }
+
+  /// Elements of a worker's part of `wanted` that it does not hold in `source`.
+  double missing(const MeshCuts& wanted, const MeshCuts& source, std::size_t worker) const {
+    if (!holds_anything(wanted, worker)) return 0;
+    double needed = 1;
+    double there = holds_anything(source, worker) ? 1 : 0;
+    for (std::size_t d = 0; d < wanted.extents.size(); ++d) {
+      const auto need = held(wanted.extents[d], wanted.axes[d], worker);
+      const auto have = held(wanted.extents[d], source.axes[d], worker);
+      needed *= static_cast<double>(need.size);
+      there *= static_cast<double>(
+          std::max<std::int64_t>(0, std::min(need.end(), have.end()) - std::max(need.begin, have.begin)));
+    }
+    return needed - there;
+  }
+
+  double elements_held(const MeshCuts& type, std::size_t worker) const {
+    if (!holds_anything(type, worker)) return 0;
+    double elements = 1;
+    for (std::size_t d = 0; d < type.extents.size(); ++d)
+      elements *= static_cast<double>(held(type.extents[d], type.axes[d], worker).size);
+    return elements;
+  }
+
+ private:
+  std::vector<std::int64_t> sizes_;  // of the axes
+  std::size_t worker_count_;
+  std::vector<std::int64_t> places_;  // of each worker along each axis
+};
 
 // A unit of placement: a vertex, or a whole chain.
 struct Unit {
@@ -116,13 +156,13 @@ Unit unit_of(const EinGraph& graph, const FusedChain& chain, const LabelPartitio
 
 // The layout that is most like the place of a stored tensor: an axis cuts the dimension along which it separates the
 // boxes of the first workers. The major axis separates them furthest.
-MeshCuts cuts_like(const HeldParts& parts, const Shape& shape, int mesh_axes) {
+MeshCuts cuts_like(const HeldParts& parts, const Shape& shape, const WorkerMesh& mesh) {
   MeshCuts out{shape.extents(), LabelAxes(shape.rank())};
   if (parts.held(0).empty()) return out;
   const auto& first = parts.held(0).front();
   std::vector<std::vector<std::pair<std::int64_t, int>>> found(shape.rank());  // negative distances, and axes
-  for (int axis = 0; axis < mesh_axes; ++axis) {
-    const auto& other = parts.held(std::size_t{1} << axis);
+  for (int axis = 0; axis < mesh.axis_count(); ++axis) {
+    const auto& other = parts.held(mesh.next_along(axis));
     if (other.empty()) continue;
     for (std::size_t d = 0; d < shape.rank(); ++d) {
       const auto distance = other.front()[d].begin - first[d].begin;
@@ -134,7 +174,7 @@ MeshCuts cuts_like(const HeldParts& parts, const Shape& shape, int mesh_axes) {
   for (std::size_t d = 0; d < shape.rank(); ++d) {
     std::sort(found[d].begin(), found[d].end());
     for (const auto& [distance, axis] : found[d])
-      if (static_cast<int>(out.axes[d].size()) < cuts_of(shape[d])) out.axes[d].push_back(axis);
+      if (mesh.parts(out.axes[d]) <= shape[d] / mesh.size(axis)) out.axes[d].push_back(axis);
   }
   return out;
 }
@@ -146,8 +186,7 @@ class Placer {
         labelling_(labelling),
         inputs_(inputs),
         known_(known),
-        mesh_axes_(cuts_of(inputs.workers())),
-        workers_(std::size_t{1} << mesh_axes_),
+        mesh_(inputs.workers()),
         inside_chains_(graph.size(), false),
         readers_(graph.size()) {
     std::vector<LabelPartition> partitions;
@@ -165,11 +204,10 @@ class Placer {
   Placement run() {
     Placement out;
     static_cast<PlacementCost&>(out) = cost();
-    out.mesh_axes = mesh_axes_;
-    const auto mesh = Mesh::of_twos(mesh_axes_);
+    out.mesh = Mesh::of_primes(static_cast<std::int64_t>(mesh_.worker_count()));
     for (auto& placed : placed_)
-      out.vertices.push_back({std::move(placed.labels), type_of_cuts(placed.calls, mesh),
-                              type_of_cuts(placed.result, mesh), placed.cost.received, placed.cost.most_received});
+      out.vertices.push_back({std::move(placed.labels), type_of_cuts(placed.calls, out.mesh),
+                              type_of_cuts(placed.result, out.mesh), placed.cost.received, placed.cost.most_received});
     return out;
   }
 
@@ -178,7 +216,7 @@ class Placer {
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const auto& vertex = graph_.vertex(VertexId(v));
       const auto chain = chains_.find(VertexId(v));
-      if (vertex.is_input()) placed_[v].result = cuts_like(inputs_.parts_of(VertexId(v)), vertex.bound, mesh_axes_);
+      if (vertex.is_input()) placed_[v].result = cuts_like(inputs_.parts_of(VertexId(v)), vertex.bound, mesh_);
       else if (chain != chains_.end()) place_unit(VertexId(v), chain->second);
       else if (!inside_chains_[v]) place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
     }
@@ -241,11 +279,11 @@ class Placer {
 
   // Elements of a worker's part of `wanted` that it does not have.
   double lacking(VertexId input, const MeshCuts& wanted, std::size_t worker) const {
-    if (!graph_.vertex(input).is_input()) return missing(wanted, type_of(input), worker);
-    if (!holds_anything(wanted, worker)) return 0;
+    if (!graph_.vertex(input).is_input()) return mesh_.missing(wanted, type_of(input), worker);
+    if (!mesh_.holds_anything(wanted, worker)) return 0;
     IndexBox box;
     for (std::size_t d = 0; d < wanted.extents.size(); ++d)
-      box.push_back(held(wanted.extents[d], wanted.axes[d], worker));
+      box.push_back(mesh_.held(wanted.extents[d], wanted.axes[d], worker));
     return inputs_.parts_of(input).missing(box, worker);
   }
 
@@ -267,10 +305,10 @@ class Placer {
       if (!is_there(unit, wanted, n)) received_for.push_back(n);
     double partial = 1;
     for (const auto label : unit.aggregated)
-      partial *= static_cast<double>(std::int64_t{1} << calls.axes[place_of(unit.partition.labels, label)].size());
+      partial *= static_cast<double>(mesh_.parts(calls.axes[place_of(unit.partition.labels, label)]));
     const auto own = projected(unit.partition.labels, calls, unit.output);
     PlacementCost cost;
-    for (std::size_t worker = 0; worker < workers_; ++worker) {
+    for (std::size_t worker = 0; worker < mesh_.worker_count(); ++worker) {
       double received = 0;
       double bytes = 0;
       const auto add = [&](double elements, DType type) {
@@ -281,8 +319,8 @@ class Placer {
         add(lacking(unit.inputs[n].vertex, wanted[n], worker), graph_.vertex(unit.inputs[n].vertex).dtype);
       // A worker receives all partial results of a cell that it has not computed, and all but its own otherwise.
       if (result != nullptr && partial > 1)
-        add(partial * missing(*result, own, worker) +
-                (partial - 1) * (elements_held(*result, worker) - missing(*result, own, worker)),
+        add(partial * mesh_.missing(*result, own, worker) +
+                (partial - 1) * (mesh_.elements_held(*result, worker) - mesh_.missing(*result, own, worker)),
             unit.partial_type);
       cost.received += received;
       cost.most_received = std::max(cost.most_received, received);
@@ -342,7 +380,12 @@ class Placer {
   }
 
   MeshCuts best_calls(const Unit& unit) const {
-    auto best = calls_with(unit, axes_along_inputs(unit));
+    std::vector<LabelAxes> ways;
+    if (mesh_.axis_count() <= kFewAxes) ways = all_ways(unit);
+    auto first = axes_along_inputs(unit);
+    // Vectors that no axes make exactly may keep fewer workers busy when axes go along the inputs.
+    if (!ways.empty() && parts_of(first) < parts_of(ways.front())) first = ways.front();
+    auto best = calls_with(unit, std::move(first));
     auto cost = cost_of(unit, best, nullptr);
     const auto consider = [&](MeshCuts calls) {
       const auto other = cost_of(unit, calls, nullptr);
@@ -350,12 +393,18 @@ class Placer {
       best = std::move(calls);
       cost = other;
     };
-    if (mesh_axes_ <= kFewAxes)
-      for (auto& axes : all_ways(unit)) consider(calls_with(unit, std::move(axes)));
+    for (auto& axes : ways) consider(calls_with(unit, std::move(axes)));
     auto fewer = best;
     fewer.first_only = unused_axes(best.axes);
     if (!fewer.first_only.empty()) consider(std::move(fewer));
     return best;
+  }
+
+  // The parts of the label space that axes make.
+  std::int64_t parts_of(const LabelAxes& axes) const {
+    std::int64_t parts = 1;
+    for (const auto& of_label : axes) parts *= mesh_.parts(of_label);
+    return parts;
   }
 
   MeshCuts calls_with(const Unit& unit, LabelAxes axes) const {
@@ -367,40 +416,43 @@ class Placer {
 
   Axes unused_axes(const LabelAxes& used) const {
     Axes unused;
-    for (int axis = 0; axis < mesh_axes_; ++axis)
+    for (int axis = 0; axis < mesh_.axis_count(); ++axis)
       if (std::none_of(used.begin(), used.end(),
                        [&](const Axes& axes) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }))
         unused.push_back(axis);
     return unused;
   }
 
-  // All assignments of axes to cuts of labels; empty if there are too many.
+  // All assignments of axes to labels that make the most parts without cutting a label further than its vector does;
+  // empty if there are too many. If the vector makes as many calls as there are workers, or a multiple, all axes are
+  // used.
   std::vector<LabelAxes> all_ways(const Unit& unit) const {
     std::vector<LabelAxes> ways;
     LabelAxes axes(unit.partition.labels.size());
-    std::vector<bool> used(static_cast<std::size_t>(mesh_axes_), false);
-    int cuts = 0;
-    for (const auto parts : unit.partition.parts) cuts += cuts_of(parts);
-    if (!add_ways(unit, 0, std::min(cuts, mesh_axes_), used, axes, ways)) ways.clear();
+    std::vector<bool> used(static_cast<std::size_t>(mesh_.axis_count()), false);
+    std::int64_t most = 1;
+    if (!add_ways(unit, 0, 1, most, used, axes, ways)) ways.clear();
     return ways;
   }
 
-  // Extends the assignment label by label; each label gets some of the unused axes, in any order.
-  bool add_ways(const Unit& unit, std::size_t label, int left, std::vector<bool>& used, LabelAxes& axes,
-                std::vector<LabelAxes>& ways) const {
-    if (left == 0) {
-      ways.push_back(axes);
+  // Extends the assignment label by label; each label gets some of the unused axes, in any order. `parts` are those of
+  // the assignment, `most` those of the ways found.
+  bool add_ways(const Unit& unit, std::size_t label, std::int64_t parts, std::int64_t& most, std::vector<bool>& used,
+                LabelAxes& axes, std::vector<LabelAxes>& ways) const {
+    if (label == axes.size()) {
+      if (parts > most) ways.clear();
+      most = std::max(most, parts);
+      if (parts == most) ways.push_back(axes);
       return ways.size() <= kMostWays;
     }
-    if (label == axes.size()) return true;
-    if (!add_ways(unit, label + 1, left, used, axes, ways)) return false;
-    if (static_cast<int>(axes[label].size()) == cuts_of(unit.partition.parts[label])) return true;
-    for (int axis = 0; axis < mesh_axes_; ++axis) {
+    if (!add_ways(unit, label + 1, parts, most, used, axes, ways)) return false;
+    const auto own = mesh_.parts(axes[label]);
+    for (int axis = 0; axis < mesh_.axis_count(); ++axis) {
       const auto n = static_cast<std::size_t>(axis);
-      if (used[n]) continue;
+      if (used[n] || own * mesh_.size(axis) > unit.partition.parts[label]) continue;
       used[n] = true;
       axes[label].push_back(axis);
-      const bool go_on = add_ways(unit, label, left - 1, used, axes, ways);
+      const bool go_on = add_ways(unit, label, parts * mesh_.size(axis), most, used, axes, ways);
       axes[label].pop_back();
       used[n] = false;
       if (!go_on) return false;
@@ -411,10 +463,12 @@ class Placer {
   LabelAxes axes_along_inputs(const Unit& unit) const {
     const auto& all = unit.partition.labels;
     LabelAxes axes(all.size());
-    std::vector<bool> used(static_cast<std::size_t>(mesh_axes_), false);
-    const auto give = [&](std::size_t label, int axis) {
+    std::vector<bool> used(static_cast<std::size_t>(mesh_.axis_count()), false);
+    const auto give = [&](std::size_t label, int axis, bool exactly) {
       if (used[static_cast<std::size_t>(axis)]) return false;
-      if (static_cast<int>(axes[label].size()) >= cuts_of(unit.partition.parts[label])) return false;
+      const auto parts = unit.partition.parts[label];
+      const auto next = mesh_.parts(axes[label]) * mesh_.size(axis);
+      if (exactly ? parts % next != 0 : next > parts) return false;
       used[static_cast<std::size_t>(axis)] = true;
       axes[label].push_back(axis);
       return true;
@@ -423,12 +477,14 @@ class Placer {
       const auto& labels = unit.inputs[n].labels;
       for (std::size_t d = 0; d < labels.size(); ++d)
         for (const auto axis : type_of(unit.inputs[n].vertex).axes[d])
-          if (!give(place_of(all, labels[d]), axis)) break;
+          if (!give(place_of(all, labels[d]), axis, true)) break;
     }
     Labels order = unit.output;
     append_distinct(order, all);
-    for (const auto label : order)
-      for (int axis = 0; axis < mesh_axes_; ++axis) give(place_of(all, label), axis);
+    // Parts that the axes do not divide, as a partition that is given may have, are cut less than they ask for.
+    for (const bool exactly : {true, false})
+      for (const auto label : order)
+        for (int axis = 0; axis < mesh_.axis_count(); ++axis) give(place_of(all, label), axis, exactly);
     return axes;
   }
 
@@ -447,21 +503,20 @@ class Placer {
     auto out = projected(unit.partition.labels, calls, unit.output);
     for (const auto label : unit.aggregated) {
       for (const auto axis : calls.axes[place_of(unit.partition.labels, label)]) {
-        if (const auto d = dimension_to_cut(id, out)) out.axes[*d].push_back(axis);
+        if (const auto d = dimension_to_cut(id, out, axis)) out.axes[*d].push_back(axis);
         else out.first_only.push_back(axis);
       }
     }
     return out;
   }
 
-  std::optional<std::size_t> dimension_to_cut(VertexId id, const MeshCuts& type) const {
-    const auto wanted = cuts_wanted(id, type.extents.size());
+  std::optional<std::size_t> dimension_to_cut(VertexId id, const MeshCuts& type, int axis) const {
     std::optional<std::size_t> best;
     std::pair<bool, double> best_rank;
     for (std::size_t d = 0; d < type.extents.size(); ++d) {
-      const auto parts = std::int64_t{1} << type.axes[d].size();
-      if (type.extents[d] < 2 * parts) continue;
-      const std::pair rank(static_cast<int>(type.axes[d].size()) < wanted[d],
+      const auto parts = mesh_.parts(type.axes[d]);
+      if (type.extents[d] < mesh_.size(axis) * parts) continue;
+      const std::pair rank(is_cut_by_reader(id, d, mesh_.size(axis) * parts),
                            static_cast<double>(type.extents[d]) / static_cast<double>(parts));
       if (best && rank <= best_rank) continue;
       best = d;
@@ -470,27 +525,22 @@ class Placer {
     return best;
   }
 
-  // For each dimension of a vertex's result, the largest number of cuts that a reader makes.
-  std::vector<int> cuts_wanted(VertexId id, std::size_t rank) const {
-    std::vector<int> cuts(rank, 0);
+  // Whether some reader cuts dimension d of a vertex's result at all places where `parts` parts do.
+  bool is_cut_by_reader(VertexId id, std::size_t d, std::int64_t parts) const {
     for (const auto reader : readers_[id.index()]) {
       const auto& vertex = graph_.vertex(reader);
       const auto& partition = labelling_.vertices[reader.index()].partition;
-      for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
-        if (vertex.inputs[n] != id) continue;
-        for (std::size_t d = 0; d < rank; ++d)
-          cuts[d] = std::max(cuts[d], cuts_of(partition.of(vertex.einsum.inputs[n][d])));
-      }
+      for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+        if (vertex.inputs[n] == id && partition.of(vertex.einsum.inputs[n][d]) % parts == 0) return true;
     }
-    return cuts;
+    return false;
   }
 
   const EinGraph& graph_;
   const Labelling& labelling_;
   const InputPlaces& inputs_;
   KnownCalls& known_;
-  const int mesh_axes_;
-  const std::size_t workers_;
+  const WorkerMesh mesh_;
   std::map<VertexId, Unit> chains_;
   std::vector<bool> inside_chains_;  // of each vertex, whether it is one of a chain but not its result
   std::vector<std::vector<VertexId>> readers_;

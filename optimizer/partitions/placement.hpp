@@ -14,7 +14,7 @@ namespace eindb {
 /// Where one vertex is computed, and the cost of bringing its tiles there.
 struct VertexPlacement {
   Labels labels;          ///< labels of the partition vector of the vertex or its chain; empty for inputs
-  DistributedType calls;  ///< layout of the kernel calls over these labels, on Mesh::of_twos(mesh_axes)
+  DistributedType calls;  ///< layout of the kernel calls over these labels, on Placement::mesh
   /// Layout of the result. Partial results along cut summed labels are reduced and scattered: the axes of these labels
   /// cut the result, as far as possible. Of an input, the layout that is most like the place of its tiles.
   DistributedType result;
@@ -33,11 +33,11 @@ struct PlacementCost {
 };
 
 struct Placement : PlacementCost {
-  int mesh_axes = 0;
+  Mesh mesh;                              ///< Mesh::of_primes of the workers
   std::vector<VertexPlacement> vertices;  ///< entry n belongs to VertexId(n)
 };
 
-/// The axes of a mesh of twos that are given to kernel calls.
+/// The axes of the mesh that are given to kernel calls.
 struct CallAxes {
   std::vector<std::vector<int>> axes;  ///< for each label of the partition vector, the major axis first
   std::vector<int> first_only = {};    ///< as DistributedType::first_only()
@@ -61,10 +61,12 @@ class KnownCalls {
   std::map<Key, CallAxes> calls_;
 };
 
-/// Lays a labelled graph out over the largest power of two of workers, without talking to any. The cuts of each vertex
-/// are assigned to axes so that workers receive the least bytes. On meshes of a few axes all assignments are tried. On
-/// larger ones axes go first to labels along which they cut inputs already, the largest input first; the remaining axes
-/// go to labels of the result before summed labels. If there are more kernel calls than workers, a worker makes several
+/// Lays a labelled graph out over workers, without talking to any: on a mesh with an axis for each prime factor of
+/// their number, as array redistribution, section 4, factors meshes. The cuts of each vertex are assigned to axes so
+/// that workers receive the least bytes: a label that is cut into six parts gets an axis of two and one of three. On
+/// meshes of a few axes all assignments are tried. On larger ones axes go first to labels along which they cut inputs
+/// already, the largest input first; the remaining axes go to labels of the result before summed labels. If there are
+/// more kernel calls than workers, the workers' number should divide theirs (worker_count.hpp); a worker makes several
 /// with neighbouring keys; if there are fewer, some workers repeat the same calls, or make none if that saves
 /// transfers. The vertices of a fused chain (FusedChain) are placed together and receive nothing from each other. Of
 /// stored tensors workers receive the tiles that they do not hold.

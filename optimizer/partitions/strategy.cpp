@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <map>
 #include <utility>
 
 #include "common/check.hpp"
-#include "common/checked_math.hpp"
+#include "common/divisors.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "optimizer/partitions/eindecomp.hpp"
 #include "optimizer/partitions/label_rules.hpp"
-#include "optimizer/partitions/viable.hpp"
 #include "tensor/block_form.hpp"
 
 namespace eindb {
@@ -42,9 +40,10 @@ std::vector<LabelPartition> cut_each_label(const EinGraph& graph, F&& parts_of) 
 }
 
 std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
-  const int halvings = std::bit_width(static_cast<std::uint64_t>(options.parallelism)) - 1;
-  const auto root = std::int64_t{1} << (halvings / 2);
-  return cut_each_label(graph, [&](Label, std::int64_t extent) { return std::min(root, floor_power_of_two(extent)); });
+  std::int64_t root = 1;
+  for (const auto parts : divisors(options.parallelism))
+    if (parts <= options.parallelism / parts) root = parts;
+  return cut_each_label(graph, [&](Label, std::int64_t extent) { return largest_divisor(root, extent); });
 }
 
 std::vector<LabelPartition> choose_eindecomp(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
@@ -243,9 +242,9 @@ std::vector<Strategy> all_strategies() {
 
 std::vector<LabelPartition> partitions_by(const EinGraph& graph, const Strategy& strategy,
                                           const DecompositionOptions& options) {
-  if (!is_power_of_two(options.parallelism)) {
-    throw Error(ErrorKind::Value, "parallelism is " + std::to_string(options.parallelism) + ", not a power of two",
-                std::nullopt, "use 1, 2, 4, 8, ...");
+  if (options.parallelism < 1) {
+    throw Error(ErrorKind::Value, "parallelism is " + std::to_string(options.parallelism), std::nullopt,
+                "use a number from 1");
   }
   const auto& row = row_of(strategy.kind);
   auto names = strategy.labels;

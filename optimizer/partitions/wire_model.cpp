@@ -1,6 +1,6 @@
 #include "optimizer/partitions/wire_model.hpp"
 
-#include <algorithm>
+#include <numeric>
 
 #include "common/check.hpp"
 
@@ -25,7 +25,7 @@ double WireModel::repartition(const Partition& producer, const Partition& consum
   double there = 1;
   for (std::size_t n = 0; n < extents.size(); ++n) {
     wanted *= static_cast<double>(largest_part(extents[n], consumer[n]));
-    there *= static_cast<double>(largest_part(extents[n], std::max(producer[n], consumer[n])));
+    there *= static_cast<double>(largest_part(extents[n], std::lcm(producer[n], consumer[n])));
   }
   DCHECK(there <= wanted, "what lies at a worker is part of what is wanted");
   return workers_ * (wanted - there);

@@ -12,6 +12,9 @@ namespace eindb {
 ///     repartition  p (n_c - n_int)
 ///     aggregation  (p / n_agg) (n_agg - 1) n_Z, a reduce-scatter
 ///
+/// Parts that do not nest, such as halves and thirds, are taken to be cut by different axes of the mesh: a worker's two
+/// parts then have what one of the parts of both cuts together has, on average over the workers.
+///
 /// A join costs next to nothing: the elements that it reads, divided by the speed of memory relative to a network. Of
 /// vectors that move the same, the one that reads less wins.
 /// Example: 8 x 8 from [4,1] to [1,4] on 4 workers costs 4 (16 - 4) = 48, to [8,1] or [4,2] nothing.

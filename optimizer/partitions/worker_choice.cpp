@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/divisors.hpp"
 #include "common/error.hpp"
 #include "optimizer/partitions/label_rules.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "optimizer/partitions/viable.hpp"
 #include "optimizer/partitions/wire_model.hpp"
+#include "optimizer/partitions/worker_count.hpp"
 
 namespace eindb {
 namespace {
@@ -150,7 +152,8 @@ class Choice {
     const Received received(placed.bytes, placed.most_bytes);
     considered_.emplace(std::move(vectors), received);
     if (!best_)
-      for (const auto& vertex : labelling.vertices) least_calls_.push_back(vertex.partition.kernel_calls());
+      for (const auto& vertex : labelling.vertices)
+        least_.push_back({busy_workers(vertex.partition.parts), vertex.partition.kernel_calls()});
     if (current_ && received > current_->received) return received;
     auto evaluated = evaluate(graph_, partitions_of(labelling), options_);
     if (!best_ || best_->is_worse_than(evaluated, received)) best_ = Improved{evaluated, received};
@@ -161,12 +164,19 @@ class Choice {
   }
 
   // Fewer kernel calls move less, and one worker alone moves nothing. So a candidate must make as many calls at every
-  // vertex as the first labelling, EinDecomp's.
+  // vertex as the first labelling, EinDecomp's, and keep as many workers busy: of 2 x 2 x 2 calls the axes of six
+  // workers give only two something to do.
   bool keeps_all_busy(const std::vector<LabelPartition>& partitions) const {
     CHECK(partitions.size() == graph_.size(), "a candidate has a vector for every vertex");
-    for (std::size_t v = 0; v < least_calls_.size(); ++v)
-      if (partitions[v].kernel_calls() < least_calls_[v]) return false;
+    for (std::size_t v = 0; v < least_.size(); ++v)
+      if (partitions[v].kernel_calls() < least_[v].calls || busy_workers(partitions[v].parts) < least_[v].workers)
+        return false;
     return true;
+  }
+
+  std::int64_t busy_workers(const Partition& parts) const {
+    const auto calls = static_cast<std::int64_t>(kernel_calls(parts));
+    return calls % inputs_.workers() == 0 ? inputs_.workers() : viable_calls(parts, inputs_.workers());
   }
 
   static Vectors vectors_of(const std::vector<LabelPartition>& partitions) {
@@ -216,11 +226,13 @@ class Choice {
     for (bool improved = true; improved && is_within_work();) {
       const auto before = improvements_;
       for (const auto& component : components) {
-        for (std::int64_t parts = 1; parts <= options_.parallelism && is_within(kShareOfComponents); parts *= 2)
+        for (const auto parts : divisors(options_.parallelism)) {
+          if (!is_within(kShareOfComponents)) break;
           consider(fitted(
               graph_,
               cut_differently(graph_, partitions_of(current_->labelling), component, parts, options_.parallelism),
               options_));
+        }
       }
       improved = improvements_ > before;
     }
@@ -259,7 +271,7 @@ class Choice {
   double visits_ = 0;
   KnownCalls known_;
   std::map<Vectors, Received> considered_;
-  std::vector<std::int64_t> least_calls_;  // of each vertex
+  std::vector<WorkerCount> least_;  // of each vertex
   std::vector<OfRule> of_rules_;
   std::optional<Improved> best_;
   std::optional<Improved> current_;  // which changes are tried of
@@ -308,7 +320,7 @@ Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, con
     choice.consider_rule(partitions_of(*terms.known));
     consider_rules_of_components(graph, components, options, choice);
   } else {
-    const WireModel wire(floor_power_of_two(inputs.workers()));
+    const WireModel wire(inputs.workers());
     auto by_wire = options;
     by_wire.model = &wire;
     const auto received_least = partitions_of(label(graph, strategy, by_wire));

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "common/check.hpp"
+#include "common/divisors.hpp"
 
 namespace eindb {
 namespace {
@@ -34,9 +35,7 @@ class Divisors {
  public:
   static constexpr int kNone = -1;
 
-  explicit Divisors(std::int64_t number) {
-    for (std::int64_t d = 1; d <= number; ++d)
-      if (number % d == 0) values_.push_back(d);
+  explicit Divisors(std::int64_t number) : values_(divisors(number)) {
     CHECK(!values_.empty() && values_.size() <= std::numeric_limits<std::uint8_t>::max(),
           "places of divisors are numbered in a byte");
     for (const auto a : values_) {

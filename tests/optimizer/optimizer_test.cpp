@@ -111,7 +111,7 @@ TEST(Optimizer, WrongOptionsAreErrors) {
     }
     return ErrorKind::Internal;
   };
-  EXPECT_EQ(kind({12, {}, {}, false, {}}), ErrorKind::Value);
+  EXPECT_EQ(kind({0, {}, {}, false, {}}), ErrorKind::Value);
   EXPECT_EQ(kind({4, {}, {"nothing"}, false, {}}), ErrorKind::UnknownName);
   EXPECT_EQ(kind({4, {}, {}, false, {Partition{2}}}), ErrorKind::Shape);
   EXPECT_EQ(kind({4, {}, {}, false, {Partition{2, 65}}}), ErrorKind::Shape);

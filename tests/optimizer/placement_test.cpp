@@ -114,8 +114,38 @@ TEST(Placement, MoreCallsThanWorkersAndFewer) {
   EXPECT_EQ(SquaredProduct().placed({4, 1, 2}, {8, 1}, 2).vertices[2].result.to_string(), "[4{x0}8, 8]");
   EXPECT_EQ(SquaredProduct().placed({2, 1, 1}, {2, 1}, 16).vertices[3].result.to_string(),
             "[4{x0}8, 8] at x1=0,x2=0,x3=0");
-  EXPECT_EQ(SquaredProduct().placed({2, 1, 1}, {2, 1}, 3).mesh_axes, 1);
+  // One axis of three makes no halves: the first worker computes what the others do not share.
+  EXPECT_EQ(SquaredProduct().placed({2, 1, 1}, {2, 1}, 3).vertices[3].result.to_string(), "[8, 8] at x0=0");
   EXPECT_EQ(SquaredProduct().placed({2, 1, 1}, {2, 1}, 1).received, 0);
+}
+
+// Three workers share a product in thirds of 3, 2 and 3 rows.
+TEST(Placement, EveryPrimeFactorOfTheWorkersIsAnAxis) {
+  const auto thirds = SquaredProduct().placed({3, 1, 1}, {3, 1}, 3);
+  EXPECT_EQ(thirds.mesh.to_string(), "{x0:3}");
+  EXPECT_EQ(thirds.vertices[3].result.to_string(), "[3{x0}8, 8]");
+  EXPECT_EQ(thirds.vertices[3].received, 0);
+  const auto sixths = SquaredProduct().placed({3, 1, 2}, {2, 3}, 6);
+  EXPECT_EQ(sixths.mesh.to_string(), "{x0:2, x1:3}");
+  EXPECT_EQ(sixths.vertices[2].calls.to_string(), "[3{x1}8, 8, 4{x0}8]");
+  EXPECT_EQ(sixths.vertices[3].result.to_string(), "[4{x0}8, 3{x1}8]");
+  EXPECT_EQ(SquaredProduct().placed({6, 1, 1}, {6, 1}, 6).vertices[3].received, 0);
+  EXPECT_EQ(SquaredProduct().placed({7, 1, 1}, {1, 7}, 7).vertices[3].result.to_string(), "[8, 2{x0}8]");
+  // Of twelve calls each of six workers makes two, along whichever label the axes cut.
+  EXPECT_EQ(SquaredProduct().placed({4, 1, 3}, {4, 3}, 6).vertices[3].result.to_string(), "[3{x1}8, 4{x0}8]");
+}
+
+// Partial results of three are reduced into thirds.
+TEST(Placement, SumsAreScatteredAlongTheAxesThatCutThem) {
+  const auto p = SquaredProduct().placed({1, 3, 1}, {3, 1}, 3);
+  EXPECT_EQ(p.vertices[2].result.to_string(), "[3{x0}8, 8]");
+  EXPECT_EQ(p.vertices[3].received, 0);
+}
+
+// Parts that no axes make keep as many workers busy as axes can: four parts three of six, three parts two of four.
+TEST(Placement, PartsThatNoAxesMakeAreCutLess) {
+  EXPECT_EQ(SquaredProduct().placed({4, 1, 1}, {4, 1}, 6).vertices[2].calls.to_string(), "[3{x1}8, 8, 8] at x0=0");
+  EXPECT_EQ(SquaredProduct().placed({3, 1, 1}, {3, 1}, 4).vertices[2].calls.to_string(), "[4{x0}8, 8, 8] at x1=0");
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ using testing::RandomGraph;
 
 PhysicalPlan planned(const EinGraph& graph, std::int64_t workers, bool stored = false,
                      double most_call_bytes = std::numeric_limits<double>::infinity()) {
-  const auto computing = std::int64_t{1} << (workers >= 8 ? 3 : workers >= 4 ? 2 : workers >= 2 ? 1 : 0);
-  const auto labelling = label(graph, {}, {computing, false, {}});
+  const auto labelling = label(graph, {}, {workers, false, {}});
   const ClusterShape cluster{.ranks = static_cast<std::size_t>(workers) + 1,
                              .coordinator = static_cast<Rank>(workers),
                              .computing = workers,
@@ -174,7 +173,7 @@ TEST(DistributedPlanner, RandomGraphsGiveSoundPlans) {
       if (random.pick(3) > 0) inputs.push_back(vertices[random.pick(vertices.size())]);
       vertices.push_back(random.vertex(inputs));
     }
-    const auto workers = static_cast<std::int64_t>(1 + random.pick(9));
+    const auto workers = static_cast<std::int64_t>(1 + random.pick(12));
     SCOPED_TRACE("seed " + std::to_string(seed) + ", workers " + std::to_string(workers));
     auto& graph = random.builder.graph;
     for (std::size_t v = 0; v < graph.size(); ++v) {

@@ -4,8 +4,8 @@
 #include <map>
 #include <random>
 
+#include "common/divisors.hpp"
 #include "optimizer/redistribution/weak_path_search.hpp"
-#include "plan/mesh.hpp"
 #include "tests/trial_counts.hpp"
 
 namespace eindb {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -33,24 +34,30 @@ TEST(WireModel, CountsWhatIsNotThereYet) {
   // Finer parts lie within coarser ones, and equal partitions move nothing.
   EXPECT_EQ(moved({4, 1}, {8, 1}), 0);
   EXPECT_EQ(moved({2, 2}, {2, 2}), 0);
+  // Halves and thirds are cut by different axes: a sixth of the rows is what a worker has of both.
+  EXPECT_EQ(WireModel(6).repartition({2, 1}, {3, 1}, {12, 12}, 8), 6 * (4 - 2) * 12);
 }
 
-bool leaves_workers_idle(const Labelling& labelling, const Labelling& eindecomp) {
-  for (std::size_t v = 0; v < labelling.vertices.size(); ++v)
-    if (labelling.vertices[v].partition.kernel_calls() < eindecomp.vertices[v].partition.kernel_calls()) return true;
+bool leaves_workers_idle(const Labelling& labelling, const Labelling& eindecomp, std::int64_t workers) {
+  for (std::size_t v = 0; v < labelling.vertices.size(); ++v) {
+    const auto& own = labelling.vertices[v].partition;
+    const auto& theirs = eindecomp.vertices[v].partition;
+    if (own.kernel_calls() < theirs.kernel_calls()) return true;
+    if (viable_calls(own.parts, workers) < viable_calls(theirs.parts, workers)) return true;
+  }
   return false;
 }
 
 TEST(WorkerChoice, NoStrategyThatKeepsAllBusyMovesLess) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const auto graph = testing::random_dag(seed, 5);
-    const std::int64_t workers = std::int64_t{2} << (seed % 3);
+    const auto workers = std::array<std::int64_t, 7>{2, 4, 8, 3, 6, 7, 12}[seed % 7];
     const DecompositionOptions options{workers, false, {}};
     const auto chosen = place(graph, label_for_workers(graph, {}, options, workers), workers).received;
     for (const auto& strategy : all_strategies()) {
       try {
         const auto other = label(graph, strategy, options);
-        if (leaves_workers_idle(other, label(graph, {}, options))) continue;
+        if (leaves_workers_idle(other, label(graph, {}, options), workers)) continue;
         EXPECT_LE(chosen, place(graph, other, workers).received) << "seed " << seed << ", " << strategy.to_string();
       } catch (const Error&) {  // the strategy does not apply to this graph
       }
@@ -79,6 +86,47 @@ struct ChainOfMatrices : GraphBuilder {
            testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)}));
   }
 };
+
+// The least that workers receive by any vectors of the vertices, each with as many calls as there are workers.
+double least_received(const EinGraph& graph, std::int64_t workers) {
+  std::vector<std::vector<Partition>> choices;
+  for (const auto& vertex : graph.vertices())
+    choices.push_back(vertex.is_input() ? std::vector<Partition>{{}}
+                                        : viable(graph.labels().extents(vertex.einsum.labels()), workers));
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<LabelPartition> partitions(graph.size());
+  const auto visit = [&](const auto& self, std::size_t v) -> void {
+    if (v == graph.size()) {
+      least = std::min(least, place(graph, evaluate(graph, partitions, {workers, false, {}}), workers).bytes);
+      return;
+    }
+    for (const auto& parts : choices[v]) {
+      if (!graph.vertex(VertexId(v)).is_input()) partitions[v] = {graph.vertex(VertexId(v)).einsum.labels(), parts};
+      self(self, v + 1);
+    }
+  };
+  visit(visit, 0);
+  return least;
+}
+
+// A product and what reads it in columns, on numbers of workers with all kinds of factors.
+TEST(WorkerChoice, NoOtherVectorsOfASmallGraphReceiveLess) {
+  for (const std::int64_t extent : {60, 64, 35}) {
+    GraphBuilder b;
+    const auto l = b.labels("ijk", extent);
+    const auto x = b.input("X", {extent, extent}, {4, 1});
+    const auto y = b.input("Y", {extent, extent}, {3, 2});
+    const auto z = b.contraction("Z", {{x, {l[0], l[1]}}, {y, {l[1], l[2]}}}, {l[0], l[2]});
+    const auto e = b.vertex("E", {{z, {l[0], l[2]}}}, {l[0], l[2]}, testing::call(ScalarOp::Exp, {testing::op(0)}));
+    b.contraction("R", {{e, {l[0], l[2]}}, {x, {l[0], l[1]}}}, {l[2], l[1]});
+    for (const std::int64_t workers : {2, 3, 4, 5, 6, 7, 8, 12}) {
+      const auto chosen = label_for_workers(b.graph, {}, {workers, false, {}}, workers);
+      EXPECT_EQ(place(b.graph, chosen, workers).bytes, least_received(b.graph, workers))
+          << workers << " workers, extent " << extent;
+      for (const auto v : {z, e}) EXPECT_EQ(chosen.vertices[v.index()].partition.kernel_calls(), workers);
+    }
+  }
+}
 
 // (A B) + (C (D E)), 64 x 64 on 4 workers: as in the paper, results move to where the sum reads them.
 TEST(WorkerChoice, ChainOfMatrices) {
@@ -126,7 +174,7 @@ EinGraph attention(const std::string& names) {
 // h is what the strategy "attention" cuts, s and b are those of two others.
 TEST(WorkerChoice, NamesOfLabelsDecideNothing) {
   std::mt19937 random(25);
-  for (const std::int64_t workers : {2, 4, 8, 16}) {
+  for (const std::int64_t workers : {2, 4, 6, 8, 16}) {
     std::set<double> received;
     std::string names = "stbhdexyz";
     for (int n = 0; n < 12; ++n) {
@@ -145,7 +193,7 @@ class PlacedGraph {
       : graph_(std::move(graph)),
         holders_(std::move(holders)),
         inputs_(graph_, holders_, workers),
-        options_{floor_power_of_two(workers), false, {}} {}
+        options_{workers, false, {}} {}
 
   double bytes(const Labelling& labelling) const {
     const auto workers = static_cast<std::size_t>(inputs_.workers());
@@ -172,6 +220,7 @@ class PlacedGraph {
   Labelling by(const Strategy& strategy) const { return label(graph_, strategy, options_); }
   double received_by_model(const Labelling& labelling) const { return place(graph_, labelling, inputs_).bytes; }
   const EinGraph& graph() const { return graph_; }
+  std::int64_t workers() const { return inputs_.workers(); }
   PlacedGraph with(EinGraph other) const { return {std::move(other), holders_, inputs_.workers()}; }
 
  private:
@@ -200,7 +249,7 @@ TileHolders random_holders(const TileGrid& grid, std::size_t workers, std::mt199
 
 PlacedGraph random_placed_graph(unsigned seed) {
   std::mt19937 random(seed);
-  const auto workers = std::array<std::int64_t, 5>{2, 3, 4, 6, 8}[seed % 5];
+  const auto workers = std::array<std::int64_t, 7>{2, 3, 4, 6, 8, 5, 12}[seed % 7];
   auto graph = testing::random_dag(seed, 5);
   InputHolders holders(graph.size());
   for (std::size_t v = 0; v < graph.size(); ++v)
@@ -219,7 +268,7 @@ TEST(WorkerChoice, NoStrategyReceivesFewerBytesWhereverTilesLie) {
     for (const auto& strategy : others) {
       try {
         const auto other = placed.by(strategy);
-        if (leaves_workers_idle(other, eindecomp)) continue;
+        if (leaves_workers_idle(other, eindecomp, placed.workers())) continue;
         EXPECT_LE(chosen, placed.bytes(other)) << "seed " << seed << ", " << strategy.to_string();
       } catch (const Error&) {  // the strategy does not apply to this graph
       }
@@ -238,12 +287,14 @@ TEST(WorkerChoice, PlacementCountsTheBytesThatAPlanReceives) {
     const auto y = b.input("Y", {12, 12}, {1, 4}, DType::Float32);
     const auto z = b.contraction("Z", {{x, {l[0], l[1]}}, {y, {l[1], l[2]}}}, {l[0], l[2]});
     InputHolders holders(b.graph.size());
+    const auto workers = std::array<std::int64_t, 4>{4, 3, 6, 12}[seed % 4];
     for (const auto input : {x, y})
-      holders[input.index()] = random_holders(b.graph.vertex(input).stored->grid, 4, random);
-    const PlacedGraph placed(b.graph, holders, 4);
+      holders[input.index()] =
+          random_holders(b.graph.vertex(input).stored->grid, static_cast<std::size_t>(workers), random);
+    const PlacedGraph placed(b.graph, holders, workers);
     const auto chosen = placed.chosen();
     EXPECT_EQ(placed.received_by_model(chosen) + 12 * 12 * 8, placed.bytes(chosen)) << "seed " << seed;
-    EXPECT_EQ(chosen.vertices[z.index()].partition.kernel_calls(), 4);
+    EXPECT_EQ(chosen.vertices[z.index()].partition.kernel_calls(), workers);
   }
 }
 
@@ -305,7 +356,7 @@ TEST(WorkerChoice, ChoicesAreInvariantUnderRandomRenaming) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     const auto graph = testing::random_dag(seed, 6);
-    const std::int64_t workers = std::int64_t{2} << (seed % 4);
+    const auto workers = std::array<std::int64_t, 8>{2, 4, 8, 16, 3, 6, 7, 12}[seed % 8];
     const auto received = [&](const EinGraph& named) {
       return place(named, label_for_workers(named, {}, {workers, false, {}}, workers), workers).bytes;
     };

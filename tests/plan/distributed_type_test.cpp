@@ -90,7 +90,7 @@ TEST(DistributedType, AxesDoNotSayEveryPlacement) {
 }
 
 TEST(DistributedType, AnAxisMayHoldEverythingAtItsFirstPlace) {
-  const DistributedType type(Mesh::of_twos(3), {{8, {1}}, {6, {0}}}, {2});
+  const DistributedType type(Mesh::of_primes(8), {{8, {1}}, {6, {0}}}, {2});
   EXPECT_EQ(type.to_string(), "[4{x1}8, 3{x0}6] at x2=0");
   const auto blocks = type.placement(9);
   EXPECT_EQ(blocks.parts, (Partition{2, 2}));
@@ -100,7 +100,7 @@ TEST(DistributedType, AnAxisMayHoldEverythingAtItsFirstPlace) {
   EXPECT_EQ(blocks.at[4], std::nullopt);
   EXPECT_EQ(blocks.at[8], std::nullopt);
   EXPECT_EQ(type.factored(), type);
-  EXPECT_THROW(DistributedType(Mesh::of_twos(1), {{8, {0}}}, {0}), Error) << "it cuts";
+  EXPECT_THROW(DistributedType(Mesh::of_primes(2), {{8, {0}}}, {0}), Error) << "it cuts";
 }
 
 }  // namespace

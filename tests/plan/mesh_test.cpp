@@ -55,10 +55,10 @@ TEST(Mesh, NamesOfFactorsAreNobodysElse) {
   EXPECT_EQ(Mesh::parse("{x:4, x.0:2}").factored().to_string(), "{x..0:2, x.1:2, x.0:2}");
 }
 
-TEST(Mesh, PrimeFactorsAscend) {
-  EXPECT_EQ(prime_factors(1), (std::vector<std::int64_t>{}));
-  EXPECT_EQ(prime_factors(360), (std::vector<std::int64_t>{2, 2, 2, 3, 3, 5}));
-  EXPECT_EQ(prime_factors(65521), (std::vector<std::int64_t>{65521}));
+TEST(Mesh, RanksHaveAnAxisForEachPrimeFactor) {
+  EXPECT_EQ(Mesh::of_primes(12).to_string(), "{x0:2, x1:2, x2:3}");
+  EXPECT_EQ(Mesh::of_primes(7).to_string(), "{x0:7}");
+  EXPECT_EQ(Mesh::of_primes(1).rank_count(), 1);
 }
 
 }  // namespace

@@ -24,21 +24,34 @@ std::vector<Rank> first_holders(const Partition& parts, std::size_t workers) {
 }
 
 TEST(TilePlacementTest, MeshesCutTheFirstDimensionsFirst) {
-  EXPECT_EQ(axes_between_tiles({4, 2}, 3), (std::vector<std::vector<int>>{{0, 1}, {2}}));
-  EXPECT_EQ(axes_between_tiles({4, 2}, 1), (std::vector<std::vector<int>>{{0}, {}}));
-  EXPECT_EQ(axes_between_tiles({6, 1, 2}, 5), (std::vector<std::vector<int>>{{0}, {}, {1}}));
+  EXPECT_EQ(axes_between_tiles({4, 2}, 8), (std::vector<std::vector<int>>{{0, 1}, {2}}));
+  EXPECT_EQ(axes_between_tiles({4, 2}, 2), (std::vector<std::vector<int>>{{0}, {}}));
+  EXPECT_EQ(axes_between_tiles({6, 1, 2}, 32), (std::vector<std::vector<int>>{{0}, {}, {1}}));
+  EXPECT_EQ(axes_between_tiles({3, 4}, 6), (std::vector<std::vector<int>>{{1}, {0}}));
+  EXPECT_EQ(axes_between_tiles({4, 12}, 12), (std::vector<std::vector<int>>{{0, 1}, {2}}));
+  EXPECT_EQ(axes_between_tiles({4, 4}, 7), (std::vector<std::vector<int>>{{}, {}}));
   EXPECT_EQ(first_holders({2, 2}, 4), (std::vector<Rank>{0, 2, 1, 3}));
   EXPECT_EQ(first_holders({4, 2}, 2), (std::vector<Rank>{0, 0, 0, 0, 1, 1, 1, 1}));
   EXPECT_EQ(first_holders({4}, 4), (std::vector<Rank>{0, 2, 1, 3}));
 }
 
-TEST(TilePlacementTest, AMeshTakesAPowerOfTwoOfTheWorkers) {
-  EXPECT_EQ(first_holders({4}, 3), (std::vector<Rank>{0, 0, 1, 1}));
+TEST(TilePlacementTest, AMeshHasAnAxisForEachPrimeFactor) {
+  EXPECT_EQ(first_holders({3}, 3), (std::vector<Rank>{0, 1, 2}));
+  EXPECT_EQ(first_holders({6}, 3), (std::vector<Rank>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(first_holders({3, 2}, 6), (std::vector<Rank>{0, 1, 2, 3, 4, 5})) << "axis 0, of two, cuts dimension 1";
+  EXPECT_EQ(first_holders({2, 3}, 6), (std::vector<Rank>{0, 2, 4, 1, 3, 5}));
+  EXPECT_EQ(first_holders({6}, 6), (std::vector<Rank>{0, 2, 4, 1, 3, 5}));
+  EXPECT_EQ(first_holders({3, 4}, 4), (std::vector<Rank>{0, 2, 1, 3, 0, 2, 1, 3, 0, 2, 1, 3}));
+}
+
+TEST(TilePlacementTest, SomeWorkersOfAMeshHoldNothing) {
   EXPECT_EQ(first_holders({2}, 8), (std::vector<Rank>{0, 1}));
+  EXPECT_EQ(first_holders({3}, 6), (std::vector<Rank>{0, 2, 4}));
   EXPECT_EQ(first_holders({}, 8), (std::vector<Rank>{0}));
 }
 
 TEST(TilePlacementTest, OtherGridsLieInRuns) {
+  EXPECT_EQ(first_holders({4}, 3), (std::vector<Rank>{0, 1, 2, 2}));
   EXPECT_EQ(first_holders({3, 2}, 4), (std::vector<Rank>{0, 1, 1, 2, 3, 3}));
   EXPECT_EQ(first_holders({7}, 3), (std::vector<Rank>{0, 0, 1, 1, 2, 2, 2}));
   EXPECT_EQ(first_holders({3}, 5), (std::vector<Rank>{1, 3, 4}));
@@ -46,7 +59,7 @@ TEST(TilePlacementTest, OtherGridsLieInRuns) {
 
 TEST(TilePlacementTest, WorkersHaveAboutTheSame) {
   for (const Partition& parts : {Partition{8, 4}, Partition{3, 5, 2}, Partition{64}, Partition{31}}) {
-    for (const std::size_t workers : {1, 2, 4, 8}) {
+    for (const std::size_t workers : {1, 2, 3, 4, 5, 6, 7, 8, 12}) {
       std::vector<int> held(workers, 0);
       for (const auto holder : first_holders(parts, workers)) ++held[holder];
       const auto [least, most] = std::minmax_element(held.begin(), held.end());
