@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/divisors.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -125,23 +126,29 @@ Shape TileGrid::room_shape(const TileKey& key) const {
   return Shape(std::move(extents));
 }
 
-Partition default_partition(const Shape& shape, StoredType type, std::int64_t tile_bytes) {
+Partition default_partition(const Shape& shape, StoredType type, std::int64_t tile_bytes, std::int64_t workers) {
   Partition parts(shape.rank(), 1);
   const auto budget = std::max<std::int64_t>(1, tile_bytes / static_cast<std::int64_t>(size_of(type.values)));
   const auto block = has_scales(type.encoding) ? unit_of(type).cells : 1;
   std::vector<std::int64_t> tile = shape.extents();
-  const auto can_be_halved = [&](std::size_t d) {
-    if (parts[d] * 2 > shape[d]) return false;
-    return d + 1 < shape.rank() || block == 1 || shape[d] % (parts[d] * 2 * block) == 0;
+  const auto may_be_cut = [&](std::size_t d, std::int64_t factor) {
+    const auto more = parts[d] * factor;
+    if (more > shape[d]) return false;
+    return d + 1 < shape.rank() || block == 1 || shape[d] % (more * block) == 0;
   };
-  while (!tile.empty() && checked_product(tile) > budget) {
+  const auto cut_largest = [&](std::int64_t factor) {
+    if (tile.empty() || checked_product(tile) <= budget) return false;
     std::optional<std::size_t> largest;
     for (std::size_t d = 0; d < tile.size(); ++d)
-      if (can_be_halved(d) && (!largest || tile[d] > tile[*largest])) largest = d;
-    if (!largest) break;
-    parts[*largest] *= 2;
+      if (may_be_cut(d, factor) && (!largest || tile[d] > tile[*largest])) largest = d;
+    if (!largest) return false;
+    parts[*largest] *= factor;
     tile[*largest] = largest_part(shape[*largest], parts[*largest]);
-  }
+    return true;
+  };
+  const auto factors = prime_factors(workers);
+  for (auto factor = factors.rbegin(); factor != factors.rend() && *factor > 2; ++factor) cut_largest(*factor);
+  while (cut_largest(2)) continue;
   return parts;
 }
 

@@ -87,8 +87,10 @@ class TileGrid {
 };
 
 /// The default partition without PARTITION: the largest dimension of the tile is halved until a tile has at most
-/// `tile_bytes` in memory, in which values are not encoded. Parts are powers of two. Rows of a type whose cells are
-/// encoded in blocks with a scale are cut between blocks. Example: 4096 x 4096 FLOAT32 at 1 MiB gives [8, 8].
-Partition default_partition(const Shape& shape, StoredType type, std::int64_t tile_bytes);
+/// `tile_bytes` in memory, in which values are not encoded. Before that it is cut by the odd prime factors of the
+/// number of `workers` that share the tensor, the largest first, so that each gets a block of whole tiles; parts are
+/// powers of two otherwise. Rows of a type whose cells are encoded in blocks with a scale are cut between blocks.
+/// Examples: 4096 x 4096 FLOAT32 at 1 MiB gives [8, 8], for three workers [12, 8].
+Partition default_partition(const Shape& shape, StoredType type, std::int64_t tile_bytes, std::int64_t workers = 1);
 
 }  // namespace eindb

@@ -77,14 +77,16 @@ class ClusterPlanner {
   std::vector<DistributedResult> results_;
 };
 
-// The first worker that has the block of the tile; nullopt if tiles do not lie in blocks.
+// The first worker that has the block of the tile, or most of it if tiles do not lie in blocks; nullopt if tiles are
+// larger than blocks.
 std::optional<Rank> maker_of(const BlockPlacement& blocks, std::size_t workers, const TileGrid& grid,
                              std::int64_t tile) {
   auto block = grid.key_of(tile);
   for (std::size_t d = 0; d < block.size(); ++d) {
-    const auto parts = grid.partition()[d];
-    if (parts % blocks.parts[d] != 0) return std::nullopt;
-    block[d] /= parts / blocks.parts[d];
+    if (grid.partition()[d] < blocks.parts[d]) return std::nullopt;
+    const auto range = grid.range(d, block[d]);
+    const auto extent = grid.shape()[d];
+    block[d] = extent == 0 ? 0 : part_of(extent, blocks.parts[d], range.begin + range.size / 2);
   }
   for (std::size_t rank = 0; rank < workers; ++rank)
     if (blocks.at[rank] == block) return static_cast<Rank>(rank);

@@ -1,5 +1,6 @@
 #include "engine/query/planning_options.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "executor/least_memory.hpp"
@@ -12,9 +13,10 @@ WantedPartitions wanted_partitions(const BoundQuery& query, const Settings& sett
   auto wanted = request.partitions;
   wanted.resize(query.results.size());
   if (!request.stored) return wanted;
+  const auto sharing = request.for_workers ? std::max<std::int64_t>(1, settings.workers()) : 1;
   for (std::size_t n = 0; n < wanted.size(); ++n) {
     const auto& output = query.graph.vertex(query.graph.outputs()[n]);
-    if (!wanted[n]) wanted[n] = default_partition(output.bound, output.dtype, settings.tile_bytes());
+    if (!wanted[n]) wanted[n] = default_partition(output.bound, output.dtype, settings.tile_bytes(), sharing);
   }
   return wanted;
 }

@@ -103,6 +103,10 @@ void OpenDatabase::check_writable() {
               "end it, and begin one with BEGIN READ WRITE");
 }
 
+std::int64_t OpenDatabase::sharing_workers() const {
+  return cluster == nullptr ? 1 : std::max<std::int64_t>(1, static_cast<std::int64_t>(cluster->workers().size()));
+}
+
 int OpenDatabase::replicas(const std::optional<ast::ReplicasClause>& clause) {
   auto* contents = ShardedContents::of(connection());
   // Whether disks have room is checked later, when tiles are stored.

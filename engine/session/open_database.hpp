@@ -65,6 +65,8 @@ struct OpenDatabase {
   /// TensorInfo::replicas for a new tensor. Error{Unsupported} or Error{Value} if the database has too few workers for
   /// the clause.
   int replicas(const std::optional<ast::ReplicasClause>& clause);
+  /// The workers among which the tiles of a new tensor are dealt out, whether they are up or not; 1 without a cluster.
+  std::int64_t sharing_workers() const;
   /// Call before a write: Error{ReadOnly} if the open transaction is READ ONLY.
   void check_writable();
   /// The user of that name, or a decoy. Error{Corrupt} if the stored user is damaged.

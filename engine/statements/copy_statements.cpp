@@ -87,8 +87,9 @@ TensorInfo stage(const std::optional<TensorInfo>& existing, StoredType type, con
   if (existing)
     return database.catalog.stage(existing->type(), existing->labels, existing->grid, existing->replicas,
                                   existing->schema, existing->names);
-  const auto partition =
-      natural ? *natural : default_partition(shape, type, default_tile_bytes(shape, type, most_cells, settings));
+  const auto partition = natural ? *natural
+                                 : default_partition(shape, type, default_tile_bytes(shape, type, most_cells, settings),
+                                                     database.sharing_workers());
   return database.catalog.stage(type, labels, TileGrid(shape, partition), database.replicas({}));
 }
 

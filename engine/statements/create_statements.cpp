@@ -148,8 +148,8 @@ TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, Ses
   CHECK(create.dimensions.has_value(), "a tensor that no query gives is declared with its dimensions");
   const auto type = type_of(create.type).value_or(StoredType());
   auto [labels, shape, names] = declared(*create.dimensions, create.name.span, session);
-  const auto partition =
-      partition_of(create).value_or(default_partition(shape, type, session.user.settings.tile_bytes()));
+  const auto partition = partition_of(create).value_or(
+      default_partition(shape, type, session.user.settings.tile_bytes(), session.database.sharing_workers()));
   return tensor.make({type, std::move(labels), grid_of(shape, partition, create), replicas_of(create, session.database),
                       std::move(names)});
 }

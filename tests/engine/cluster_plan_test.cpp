@@ -164,6 +164,31 @@ TEST_F(ClusterPlanTest, TilesThatAnyoneWritesAreLookedForAnew) {
 
 // The product of activations that are cut by rows with weights: what is received is the result, by the coordinator, if
 // every worker has all weights, and the weights as well if not. COMPARE tells them apart, too.
+// Three of four ranks made thirds of the rows.
+TEST(ClusterPlans, ATileIsStoredWhereMostOfItWasMade) {
+  PhysicalPlan plan;
+  plan.ranks = 4;
+  plan.coordinator = 3;
+  const BlockPlacement thirds{{3, 1}, {TileKey{1, 0}, TileKey{0, 0}, TileKey{2, 0}, std::nullopt}};
+  const auto holders = [&](Partition parts) {
+    const TileGrid grid(Shape({24, 8}), std::move(parts));
+    plan.steps.clear();
+    plan.steps.push_back({ScanStep{}, VertexId(0), DType::Float64, grid, thirds});
+    plan.steps.push_back({RedistributeStep{StepId(0)}, VertexId(0), DType::Float64, grid, std::size_t{0}});
+    plan.results = {StepId(1)};
+    const std::vector<Rank> stores{0, 1, 2};
+    const auto of_tiles = holders_of_result(plan, 0, grid, stores, 1);
+    std::vector<Rank> first;
+    for (std::int64_t tile = 0; tile < of_tiles.tile_count(); ++tile) first.push_back(of_tiles.of(tile)[0]);
+    return first;
+  };
+  EXPECT_EQ(holders({6, 1}), (std::vector<Rank>{1, 1, 0, 0, 2, 2}));
+  EXPECT_EQ(holders({3, 2}), (std::vector<Rank>{1, 1, 0, 0, 2, 2}));
+  EXPECT_EQ(holders({4, 1}), (std::vector<Rank>{1, 0, 0, 2})) << "of the second and third tile a third is elsewhere";
+  EXPECT_EQ(holders({8, 1}), (std::vector<Rank>{1, 1, 1, 0, 0, 2, 2, 2}));
+  EXPECT_EQ(holders({2, 1}), (std::vector<Rank>{1, 2})) << "tiles that are larger than blocks are dealt out in runs";
+}
+
 TEST(ClusterPlans, WhereTilesLieDecides) {
   ScratchDirectory scratch;
   runner::LineLog log;

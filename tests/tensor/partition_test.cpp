@@ -81,6 +81,13 @@ TEST(TileGrid, DefaultPartitionCutsTheLargestDimension) {
   EXPECT_EQ(default_partition(Shape({3, 1000000}), DType::Float64, 1 << 20), (Partition{1, 32}));
   EXPECT_EQ(default_partition(Shape({5, 3}), DType::Float64, 1), (Partition{4, 2}));
   EXPECT_EQ(default_partition(Shape(), DType::Float64, 1), Partition{});
+  // For workers, whose odd factors cut first.
+  EXPECT_EQ(default_partition(Shape({4096, 4096}), DType::Float32, 1 << 20, 8), (Partition{8, 8}));
+  EXPECT_EQ(default_partition(Shape({4096, 4096}), DType::Float32, 1 << 20, 3), (Partition{12, 8}));
+  EXPECT_EQ(default_partition(Shape({4096, 4096}), DType::Float32, 1 << 20, 15), (Partition{10, 12}));
+  EXPECT_EQ(default_partition(Shape({3, 1000000}), DType::Float64, 1 << 20, 7), (Partition{1, 28}));
+  EXPECT_EQ(default_partition(Shape({512, 256}), DType::Float64, 1 << 20, 7), (Partition{1, 1})) << "one tile";
+  EXPECT_EQ(default_partition(Shape({2, 2}), DType::Float64, 1, 7), (Partition{2, 2}));
   EXPECT_EQ(default_partition(Shape({0, 10}), DType::Float64, 1), (Partition{1, 1}));
 }
 
