@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -56,6 +57,14 @@ bool covers(const BlockPlacement& there, const BlockPlacement& wanted) {
 
 std::int64_t product_of(const Partition& parts) {
   return std::accumulate(parts.begin(), parts.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+// Whether some rank holds each block. Of a tensor that is read along its diagonal ranks are brought a part only.
+bool is_whole(const BlockPlacement& blocks) {
+  std::set<TileKey> keys;
+  for (const auto& key : blocks.at)
+    if (key) keys.insert(*key);
+  return static_cast<std::int64_t>(keys.size()) == product_of(blocks.parts);
 }
 
 // How finely a rank works within its block: the partition vector of one vertex or chain, a multiple of the blocks.
@@ -225,15 +234,27 @@ class DistributedPlanner {
     return add({ScanStep{tensor, list->second}, id, tensor.dtype, tensor.grid, list->second});
   }
 
+  // Whether every rank holds the block that it wants after the step.
+  bool has(StepId id, const BlockPlacement& wanted) const {
+    const auto* blocks = std::get_if<BlockPlacement>(&plan_.step(id).placement);
+    return blocks != nullptr && covers(*blocks, wanted);
+  }
+
   // The relation cut by `grid`, with at least the tiles that `wanted` asks for.
   StepId bring(StepId source, const TileGrid& grid, const BlockPlacement& wanted) {
-    const auto& there = plan_.step(source);
+    // What was brought before in other tiles is cut anew where it lies: nothing is received a second time.
+    auto copies = moved_[source];
+    copies.insert(copies.begin(), source);
+    std::optional<StepId> there_already;
+    for (const auto copy : copies) {
+      if (!has(copy, wanted)) continue;
+      if (plan_.step(copy).grid == grid) return copy;
+      if (!there_already && is_whole(std::get<BlockPlacement>(plan_.step(copy).placement))) there_already = copy;
+    }
+    const auto from = there_already.value_or(source);
+    const auto& there = plan_.step(from);
     const auto* blocks = std::get_if<BlockPlacement>(&there.placement);
-    if (there.grid == grid && blocks != nullptr && covers(*blocks, wanted)) return source;
-    for (const auto brought : moved_[source])
-      if (plan_.step(brought).grid == grid && covers(std::get<BlockPlacement>(plan_.step(brought).placement), wanted))
-        return brought;
-    RedistributeStep moved{source};
+    RedistributeStep moved{from};
     if (blocks != nullptr)
       moved.sequence = choose_sequence({.from_grid = there.grid,
                                         .from = *blocks,

@@ -316,6 +316,25 @@ TEST(WorkerChoice, CopiesAreReadWhereTheyLie) {
   EXPECT_GT(received(1), 0);
 }
 
+// Two products read W in other tiles, as the operands beside it are cut otherwise; it is gathered once.
+TEST(WorkerChoice, WhatWasBroughtIsNotReceivedAgainForOtherTiles) {
+  for (const std::int64_t workers : {3, 4}) {
+    GraphBuilder b;
+    const auto l = b.labels("ijkl", 96);
+    const auto x = b.input("X", {96, 96}, {workers, 4});
+    const auto w = b.input("W", {96, 96}, {6, 4});
+    const auto xw = b.contraction("XW", {{x, {l[0], l[1]}}, {w, {l[1], l[2]}}}, {l[0], l[2]});
+    b.contraction("Z", {{xw, {l[0], l[2]}}, {w, {l[2], l[3]}}}, {l[0], l[3]});
+    InputHolders holders(b.graph.size());
+    holders[x.index()] = TilePlacement(b.graph.vertex(x).stored->grid, static_cast<std::size_t>(workers), 1).all();
+    holders[w.index()] = TilePlacement(b.graph.vertex(w).stored->grid, static_cast<std::size_t>(workers), 1).all();
+    const PlacedGraph placed(b.graph, holders, workers);
+    const auto matrix = 96.0 * 96 * 8;
+    // Each gets what others have of W, and the coordinator the result.
+    EXPECT_EQ(placed.bytes(placed.chosen()), (static_cast<double>(workers) - 1) * matrix + matrix) << workers;
+  }
+}
+
 // Names at random, those of the strategies among them. If `several`, labels of different vertices may have one in
 // common.
 EinGraph renamed(EinGraph graph, std::mt19937& random, bool several) {
