@@ -51,9 +51,9 @@ std::shared_ptr<const ClusterPlan> plan_for_cluster(const QueryPlan& query, Clus
 std::vector<StrategyCosts> compare_for_cluster(const QueryPlan& query, const ClusterTerms& terms,
                                                std::span<const TileHolders> holders);
 
-/// The ranks that store the tiles of a result. A tile is stored at the rank that makes it, or most of it, if that is one
-/// of `stores`, and at the following ones of these; others as newly written ones are, and tiles that are larger than
-/// blocks. `replicas` is at least 1.
+/// The ranks that store the tiles of a result. A tile is stored at the rank that makes it, or most of it, if that is
+/// one of `stores`, and at the following ones of these; others as newly written ones are, and tiles that are larger
+/// than blocks. `replicas` is at least 1.
 TileHolders holders_of_result(const PhysicalPlan& plan, std::size_t result, const TileGrid& grid,
                               std::span<const Rank> stores, std::size_t replicas);
 
