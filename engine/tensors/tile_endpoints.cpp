@@ -211,7 +211,7 @@ void CollectingSink::begin(std::shared_ptr<MemoryBudget> memory) {
 std::shared_ptr<Tile> CollectingSink::whole() {
   constexpr std::int64_t kShare = 16;
   CHECK(memory_ != nullptr && whole_ == nullptr, "a sink that has begun is asked once");
-  if (!type_ || grid_.tile_count() < 2) return nullptr;
+  if (!type_ || grid_.tile_count() < 2 || grid_.shape().element_count() == 0) return nullptr;
   const auto bytes = checked_multiply(grid_.shape().element_count(), static_cast<std::int64_t>(size_of(*type_)));
   if (bytes > memory_->limit() / kShare || bytes > memory_->left() / 2) return nullptr;
   return whole_ = std::make_shared<Tile>(Tile::uninitialized(*type_, grid_.shape()));

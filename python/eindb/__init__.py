@@ -37,8 +37,16 @@ apilevel = "2.0"
 threadsafety = 2
 paramstyle = "qmark"
 # Days and times are texts in a database: what DB-API calls them is what Python does.
-Date, Time, Timestamp = datetime.date, datetime.time, datetime.datetime
-DateFromTicks, TimestampFromTicks = datetime.date.fromtimestamp, datetime.datetime.fromtimestamp
+#: A day, as a parameter.
+Date = datetime.date
+#: A time of a day, as a parameter.
+Time = datetime.time
+#: A day and a time, as a parameter.
+Timestamp = datetime.datetime
+#: The day of a number of seconds since 1970.
+DateFromTicks = datetime.date.fromtimestamp
+#: The day and the time of such a number.
+TimestampFromTicks = datetime.datetime.fromtimestamp
 __version__ = _eindb.library_version
 
 
