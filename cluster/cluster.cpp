@@ -527,8 +527,8 @@ void Cluster::Impl::require_history(const std::string& address, const control::W
   throw Error(*refusal_);
 }
 
-// The thread that settles decisions waits for all workers and for SQLite. So a worker that joins meanwhile learns what it has missed without
-// waiting for that, and settles later.
+// The thread that settles decisions waits for all workers and for SQLite. So a worker that joins meanwhile learns what
+// it has missed without waiting for that, and settles later.
 bool Cluster::Impl::catch_up(WorkerConnection& worker) {
   if (!decider_) return true;
   try {

@@ -17,8 +17,8 @@ bool is_letter(char32_t c) {
 }
 
 std::string text_of(char32_t c) {
-  const auto text = py::reinterpret_steal<py::object>(PyUnicode_FromOrdinal(static_cast<int>(c)));
-  return text ? text.cast<std::string>() : throw py::error_already_set();
+  const auto text = pybind11::reinterpret_steal<pybind11::object>(PyUnicode_FromOrdinal(static_cast<int>(c)));
+  return text ? text.cast<std::string>() : throw pybind11::error_already_set();
 }
 
 // Reads one term, up to a comma, an arrow or the end.
