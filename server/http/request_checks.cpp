@@ -32,9 +32,12 @@ bool names_this_host(const HttpRequest& request, const std::vector<std::string>&
   const auto host = to_lower(host_without_port(request.header("host")));
   if (host.empty()) return false;
   if (host == "localhost") return true;
-  boost::system::error_code no_address;
-  boost::asio::ip::make_address(host, no_address);
-  if (!no_address) return true;
+  // make_address() ends at a zero byte, and takes names of interfaces.
+  if (host.find_first_not_of("0123456789abcdef.:") == std::string::npos) {
+    boost::system::error_code no_address;
+    boost::asio::ip::make_address(host, no_address);
+    if (!no_address) return true;
+  }
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return to_lower(name) == host; });
 }
 

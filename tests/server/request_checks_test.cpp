@@ -21,6 +21,8 @@ TEST(RequestChecks, HostsAreAddressesLocalhostAndGivenNames) {
        {"", ":", ":80", "evil", "db.example.evil", "xdb.example", "127.0.0.1.evil", "localhost.evil:80", "[::1", "[]",
         "[::1]x", "127.0.0.1:x", "a@127.0.0.1", "127.0.0.1, localhost", "localhost:1:2"})
     EXPECT_FALSE(is_own_host(host)) << host;
+  EXPECT_FALSE(is_own_host(std::string("[::1\0evil]", 10))) << "a zero byte is no end";
+  EXPECT_FALSE(is_own_host("[fe80::1%evil]")) << "interfaces have names";
   EXPECT_FALSE(names_this_host({.method = "GET", .path = "/"}, {}));
 }
 
