@@ -419,6 +419,7 @@ Partition storable_tiles_of_cells(const Shape& shape, DType type, double memory)
 
 Partition readable_tiles_of_cells(const TileGrid& held, DType type, double memory) {
   const auto& shape = held.shape();
+  if (shape.element_count() == 0) return held.partition();  // the tiles of no cells are as small as can be
   return tiles_of(shape, type, held.partition(), 0, largest_tile_of_cells(shape, type, memory));
 }
 

@@ -35,6 +35,11 @@ TEST(CalibratedChoice, SmallWorkIsNotCut) {
   EXPECT_EQ(plan.parallelism_candidates[0].parallelism, 1);
 }
 
+TEST(CalibratedChoice, TilesOfNoCellsAreReadAsTheyAreHeld) {
+  const TileGrid held(Shape({0, 3}), {1, 2});
+  EXPECT_EQ(readable_tiles_of_cells(held, DType::Float64, 1 << 20), held.partition());
+}
+
 TEST(CalibratedChoice, LargeWorkIsCutForAllThreads) {
   const auto plan = optimize(square_product(4096), on_threads(4));
   EXPECT_GE(plan.parallelism, 4);
