@@ -4,6 +4,7 @@ release, in a folder of its own, and runs a first session with each: `script/tes
 
 It needs root, mmdebstrap and a mirror: those of this machine's apt, or EINDB_DEBIAN_MIRROR ("http://.../debian").
 """
+import gzip
 import hashlib
 import os
 import re
@@ -131,7 +132,8 @@ class Installed(Bare):
         has_console = "console: yes" in inside("eindb", "--version")
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
-                page = answer.read().decode()
+                page = answer.read()
+                page = (gzip.decompress(page) if answer.headers["Content-Encoding"] == "gzip" else page).decode()
         except urllib.error.HTTPError as error:
             page = error.read().decode()
         self.assertEqual("<!doctype html>" in page.lower(), has_console, page[:300])
