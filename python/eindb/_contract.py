@@ -156,8 +156,17 @@ def contract_expression(subscripts, *shapes, constants=None, optimize=True, memo
     constants = tuple(constants or ())
     if any(not 0 <= n < len(shapes) for n in constants):
         raise ValueError("constants are positions of operands")
-    ranks = [len(getattr(shape, "shape", shape)) if n in constants else len(shape) for n, shape in enumerate(operands)]
-    _eindb.resolve_equation(terms, output, ranks)
+    given = [
+        getattr(shape, "shape", None) or numpy.shape(shape) if n in constants else tuple(shape) for n, shape in enumerate(operands)
+    ]
+    terms, _ = _eindb.resolve_equation(terms, output, [len(shape) for shape in given])
+    extents = {}
+    for number, (term, shape) in enumerate(zip(terms, given)):
+        for label, extent in zip(term, shape):
+            if extents.setdefault(label, extent) == 1:
+                extents[label] = extent
+            if extent not in (1, extents[label]):
+                raise ValueError(f"operand {number} has extent {extent} where others have {extents[label]}")
     if not isinstance(optimize, bool) and optimize is not None:
         path_clause(optimize, len(shapes))
     return ContractExpression(subscripts, shapes, constants, {"optimize": optimize, **keywords})

@@ -228,6 +228,13 @@ class Results(unittest.TestCase):
         again = eindb.einsum("i,j->ij", np.arange(3.0), np.arange(4.0))
         np.testing.assert_array_equal(again, np.outer(range(3), range(4)))
 
+    def test_expressions_check_their_shapes(self):
+        for shapes, keywords in [(((2, 3), (4, 4)), {}), (((2, 3), (3, 4)), {"constants": [1]}), (((2, 3), (3,)), {})]:
+            with self.assertRaises(ValueError):
+                eindb.contract_expression("ij,jk->ik", *shapes, **keywords)
+        one = eindb.contract_expression("ij,jk->ik", (2, 3), (1, 4))
+        self.assertEqual(one(np.ones((2, 3)), np.ones((1, 4)))[0, 0], 3)
+
     def test_order(self):
         A, B = np.ones((2, 3)), np.ones((3, 4))
         self.assertTrue(eindb.einsum("ij,jk->ik", A, B, order="F").flags.f_contiguous)
