@@ -10,7 +10,7 @@
 
 namespace eindb {
 
-/// What a run has computed up to a checkpoint of its plan (Fragment::checkpoints).
+/// The relations that a run has computed up to a checkpoint of its plan (Fragment::checkpoints).
 struct ReachedCheckpoint {
   NodeId node;
   std::int64_t cells = 0;  ///< of the node's tiles

@@ -19,16 +19,17 @@ class ThreadHome {
   /// Call first, in the thread itself.
   void of_this_thread();
 
-  /// Bars the thread from a processor, and only from that one of those that it could use. Does nothing if it is barred
-  /// from that one already, if `helpers` threads would have no processor each among the others, or where the system
-  /// does not allow it. Negative: not known.
+  /// Bars the thread from a processor, and only from that one of those that it could use; from none, if `helpers`
+  /// threads would not have a processor each among the others. Does nothing where the system does not allow it, and if
+  /// it was called with the same arguments last. Negative: not known.
   void keep_off(int processor, std::size_t helpers);
 
  private:
-  pid_t thread_ = 0;  // 0: not begun
-  int barred_ = -1;   // -1: from none
-  cpu_set_t own_{};   // without the bar
-  cpu_set_t set_{};   // as it was set here last
+  pid_t thread_ = 0;         // 0: not begun
+  int processor_ = -1;       // of the last call; -1: none
+  std::size_t helpers_ = 0;  // of the last call
+  cpu_set_t own_{};          // without the bar
+  cpu_set_t set_{};          // as it was set here last
 };
 
 }  // namespace eindb

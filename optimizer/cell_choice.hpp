@@ -12,7 +12,7 @@ namespace eindb {
 /// Whether some stored tensor of the graph may be read as cells.
 bool may_hold_cells(const EinGraph& graph);
 
-/// What limits the choice of cells.
+/// The limits of the choice between cells and dense tiles.
 struct CellLimits {
   bool always = false;                                      ///< cells wherever they are possible, for tests
   double memory = std::numeric_limits<double>::infinity();  ///< bytes that cells may take while they are read or made

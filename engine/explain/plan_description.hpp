@@ -126,7 +126,7 @@ struct ExecutionDescription {
 
 struct PlanDescription;
 
-/// What was left of a query when a vertex had other cells than expected, as it was planned again and ran.
+/// The remaining part of a query, which was planned again because a vertex had other cells than expected, and its run.
 struct AgainDescription {
   std::string vertex;
   double expected = 0;     ///< cells

@@ -36,7 +36,7 @@ struct CachedPlan {
 /// parameters that shape the plan. The plan also depends on tensors and macros by name: these are the lookups, verified
 /// at each use. Values of tensors are no part of a plan. If you let planning depend on anything more, add it to the key
 /// or to the lookups. One thing is in neither: the cells that runs of the same plan have found (QueryPlan::observed).
-/// Who finds such a plan outdated drops it, and hands what was found on to the plan that takes its place.
+/// A session that finds such a plan outdated drops it, and gives the observed numbers of cells to the new plan.
 ///
 /// Beside the plan of a query the cache keeps its last plan for a cluster (engine/plans/cluster_plan), which also
 /// depends on the workers that are up. The query checks it when it runs, and replaces it as often as needed while the

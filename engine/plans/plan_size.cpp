@@ -68,7 +68,7 @@ std::size_t labelling_bytes(const Labelling& labelling) {
 }  // namespace
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
-  // What runs find is little, and comes later; plans that are kept read nothing that was computed in the same run.
+  // The numbers of cells that runs observe are few, and come later. A kept plan reads no relation computed in its run.
   const auto& [query, optimized, order_given, parameters, predicted_seconds, place, observed, observed_before, computed,
                operators] = plan;
   auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) + plan_bytes(optimized.physical) +

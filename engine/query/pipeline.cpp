@@ -301,8 +301,8 @@ std::vector<std::shared_ptr<ResultTiles>> collect(const PlannedQuery& planned, S
   check_results(planned, session);
   std::vector<CollectingSink> collected;
   for (std::size_t n = 0; n < planned.result_count(); ++n) {
-    if (pieces == Pieces::One) collected.emplace_back(planned.result_grid(n), planned.output(n).dtype);
-    else collected.emplace_back(planned.result_grid(n));
+    const auto type = pieces == Pieces::One ? std::optional(planned.output(n).dtype) : std::nullopt;
+    collected.emplace_back(planned.result_grid(n), type);
   }
   std::vector<TileSink*> sinks;
   for (auto& sink : collected) sinks.push_back(&sink);

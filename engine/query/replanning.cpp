@@ -55,7 +55,8 @@ bool Replanner::goes_on(const ReachedCheckpoint& reached) {
   try {
     if (auto rest = plan_rest(reached)) rest_.emplace(*std::move(rest));
   } catch (const Error& error) {
-    // What runs needs no other plan: the settings may ask for what the rest does not have.
+    // The running plan can continue: a setting may not apply to the remaining part, such as labels that it does not
+    // have.
     if (error.kind() == ErrorKind::Cancelled || error.kind() == ErrorKind::Internal) throw;
   }
   return !rest_.has_value();
@@ -121,7 +122,7 @@ std::optional<Replanner::Rest> Replanner::plan_rest(const ReachedCheckpoint& rea
               .found = reached.cells};
 }
 
-// What the inputs of the rest stand for that were computed.
+// The products of stored tensors that the computed inputs of the remaining part are equal to.
 ComputedProducts Replanner::products_of(const std::map<VertexId, InputTensor>& tensors) const {
   ComputedProducts products;
   for (const auto& [vertex, tensor] : tensors)

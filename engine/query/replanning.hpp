@@ -16,7 +16,7 @@
 
 namespace eindb {
 
-/// What is left of a query that was planned again at a checkpoint (optimizer/checkpoints), and how it ran.
+/// The part of a query that was planned again at a checkpoint (optimizer/checkpoints), and its run.
 struct PlannedAgain {
   std::string vertex;      ///< with other cells than were expected
   double expected = 0;     ///< cells
@@ -69,7 +69,7 @@ class Replanner final : public CheckpointWatch {
   Replanner(const PlannedQuery& planned, SessionState& session, MemoryBudget& memory)
       : planned_(planned), session_(session), memory_(memory) {}
   bool goes_on(const ReachedCheckpoint& reached) override;
-  /// What is left to run, if the run ended at a checkpoint.
+  /// The remaining part, if the run ended at a checkpoint; else nullopt.
   std::optional<Rest>& rest() { return rest_; }
 
  private:

@@ -57,10 +57,10 @@ class StoredTiles final : public TileSource {
 /// Collects the result's tiles, in memory or, if the statement's memory does not suffice, in a scratch file.
 class CollectingSink final : public TileSink {
  public:
-  explicit CollectingSink(const TileGrid& grid) : grid_(grid) {}
-  /// For a result whose values are wanted in one piece. They are, if there are several tiles, and they take a small
-  /// part of the statement's memory: they cannot be moved to the file.
-  CollectingSink(const TileGrid& grid, DType type) : grid_(grid), type_(type) {}
+  /// `in_one_piece`: the type of values that are wanted so. They are made so if there are several tiles, and they take
+  /// a small part of the statement's memory: they cannot be moved to the file.
+  explicit CollectingSink(const TileGrid& grid, std::optional<DType> in_one_piece = std::nullopt)
+      : grid_(grid), type_(in_one_piece) {}
   void begin(std::shared_ptr<MemoryBudget> memory) override;
   void write(std::int64_t tile_id, TilePtr tile) override;
   std::shared_ptr<Tile> whole() override;

@@ -193,7 +193,8 @@ class SearchForIndex {
 
 // ---- Extremes with their indices -----------------------------------------------------------------------------------
 
-// What is folded and then searched stays in a second-level cache, and extremes of adjacent cells in the first.
+// A block is folded and then searched: it fits in a second-level cache, and the extremes of adjacent cells in the
+// first.
 constexpr std::int64_t kBlockBytes = 128 * 1024;
 constexpr std::int64_t kMostAdjacentCells = 2048;
 

@@ -18,8 +18,9 @@ std::vector<int> allowed() {
   return processors;
 }
 
-std::vector<int> without(std::vector<int> processors, int one) {
-  std::erase(processors, one);
+// The processors of a thread that is barred from one: all, if there is no other.
+std::vector<int> barred(std::vector<int> processors, int one) {
+  if (processors.size() > 1) std::erase(processors, one);
   return processors;
 }
 
@@ -32,30 +33,40 @@ TEST(ThreadHome, IsBarredFromTheLastProcessorAlone) {
     home.of_this_thread();
     home.keep_off(-1, 1);
     EXPECT_EQ(allowed(), all);
+    home.keep_off(all.back(), 1);
+    EXPECT_EQ(allowed(), barred(all, all.back()));
+    home.keep_off(all.front(), 1);
+    EXPECT_EQ(allowed(), barred(all, all.front()));
+    EXPECT_TRUE(all.size() == 1 || ::sched_getcpu() != all.front());
+  }).join();
+}
+
+TEST(ThreadHome, IsBarredFromNoneWhereHelpersAreAsManyAsProcessors) {
+  std::jthread([] {
+    const auto all = allowed();
+    ThreadHome home;
+    home.of_this_thread();
     home.keep_off(all.front(), all.size());
-    EXPECT_EQ(allowed(), all) << "there are as many helpers as processors";
-    if (all.size() < 2) GTEST_SKIP() << "there is one processor";
-    home.keep_off(all[1], 1);
-    EXPECT_EQ(allowed(), without(all, all[1]));
-    home.keep_off(all[0], 1);
-    EXPECT_EQ(allowed(), without(all, all[0]));
-    EXPECT_EQ(::sched_getcpu() == all[0], false);
+    EXPECT_EQ(allowed(), all);
+    home.keep_off(all.front(), 1);
+    EXPECT_EQ(allowed(), barred(all, all.front())) << "there are fewer now";
+    home.keep_off(all.front(), all.size());
+    EXPECT_EQ(allowed(), all) << "and more again";
   }).join();
 }
 
 TEST(ThreadHome, TakesWhatOthersHaveSetMeanwhile) {
   std::jthread([] {
     const auto all = allowed();
-    if (all.size() < 2) GTEST_SKIP() << "there is one processor";
     ThreadHome home;
     home.of_this_thread();
-    home.keep_off(all[0], 1);
+    home.keep_off(all.front(), 1);
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(all[0], &one);
+    CPU_SET(all.front(), &one);
     ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-    home.keep_off(all[1], 1);
-    EXPECT_EQ(allowed(), std::vector{all[0]}) << "the others were taken from it";
+    home.keep_off(all.back(), 1);
+    EXPECT_EQ(allowed(), std::vector{all.front()}) << "the others were taken from it";
   }).join();
 }
 
