@@ -26,6 +26,7 @@ struct TypeName {
   std::string operator()(std::complex<float>) const { return "a complex number"; }
   std::string operator()(std::complex<double>) const { return "a complex number"; }
   std::string operator()(const std::string&) const { return "text"; }
+  std::string operator()(const std::vector<std::byte>&) const { return "bytes"; }
 };
 
 [[noreturn]] void fail_type(const Value& value, const std::string& column, const std::string& wanted) {
@@ -125,14 +126,20 @@ double real_of(const Value& value, const std::string& column) {
 std::complex<double> complex_of(const Value& value, const std::string& column) {
   if (const auto* number = std::get_if<std::complex<float>>(&value)) return *number;
   if (const auto* number = std::get_if<std::complex<double>>(&value)) return *number;
-  if (std::holds_alternative<std::monostate>(value) || std::holds_alternative<std::string>(value))
-    fail_type(value, column, "a number");
-  return real_of(value, column);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<float>(&value)) return *real;
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  fail_type(value, column, "a number");
 }
 
 const std::string& text_of(const Value& value, const std::string& column) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   fail_type(value, column, "text");
+}
+
+std::span<const std::byte> bytes_of(const Value& value, const std::string& column) {
+  if (const auto* bytes = std::get_if<std::vector<std::byte>>(&value)) return *bytes;
+  fail_type(value, column, "bytes");
 }
 
 void fail_range(std::int64_t value, const std::string& column) {

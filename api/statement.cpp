@@ -100,6 +100,11 @@ Statement& Statement::bind(std::size_t number, std::string_view value) {
   return *this;
 }
 
+Statement& Statement::bind(std::size_t number, std::span<const std::byte> value) {
+  impl_->bind(number, std::vector<std::byte>(value.begin(), value.end()));
+  return *this;
+}
+
 Statement& Statement::bind(std::size_t number, std::nullptr_t) {
   impl_->bind(number, std::monostate());
   return *this;

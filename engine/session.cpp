@@ -142,6 +142,7 @@ std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
     const auto scope = impl_->start();
     auto& state = impl_->state;
     state.database.check_writable();
+    state.keep_open_rows();
     state.database.unwritten.write(state.database.connection());
     state.database.catalog.write_tiles_in(state.user.settings.tile_format());
     return load_rows(target, state);

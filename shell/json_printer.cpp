@@ -26,6 +26,8 @@ void append_value(std::string& out, const Cell& cell) {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, std::string>) {
           out += json_quoted(value);
+        } else if constexpr (std::is_same_v<T, std::vector<std::byte>>) {
+          out += json_quoted(cell_text(cell));
         } else if constexpr (std::is_floating_point_v<T>) {
           append_float(out, value);
         } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {

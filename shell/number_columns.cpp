@@ -132,7 +132,8 @@ std::vector<std::string> align_numbers(const std::vector<Cell>& numbers) {
   if (numbers.empty()) return {};
   return std::visit(
       [&]<class T>(const T&) -> std::vector<std::string> {
-        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, std::string>) {
+        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, std::string> ||
+                      std::is_same_v<T, std::vector<std::byte>>) {
           return {};  // tensors contain numbers only
         } else {
           std::vector<T> values;

@@ -4,6 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <complex>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 namespace eindb_sqlite {
 namespace {
@@ -42,6 +45,10 @@ struct Giver {
   void operator()(const std::string& value) const {
     sqlite3_result_text64(context, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   }
+  void operator()(const std::vector<std::byte>& value) const {
+    sqlite3_result_blob64(context, value.empty() ? "" : static_cast<const void*>(value.data()), value.size(),
+                          SQLITE_TRANSIENT);
+  }
   template <class T>
   void operator()(std::complex<T> value) const {
     (*this)(complex_text(value));
@@ -56,6 +63,15 @@ struct JsonWriter {
   void operator()(float value) const { append(value); }
   void operator()(double value) const { append(value); }
   void operator()(const std::string& value) const { append_json(out, std::string_view(value)); }
+  void operator()(const std::vector<std::byte>& value) const {
+    static constexpr std::string_view kDigits = "0123456789abcdef";
+    out += "\"\\\\x";  // as eindb writes bytes: \x6162, whose backslash JSON doubles
+    for (const auto byte : value) {
+      out += kDigits[std::to_integer<std::size_t>(byte >> 4)];
+      out += kDigits[std::to_integer<std::size_t>(byte & std::byte{15})];
+    }
+    out += '"';
+  }
   template <class T>
   void operator()(std::complex<T> value) const {
     (*this)(complex_text(value));
@@ -69,6 +85,13 @@ struct JsonWriter {
   }
 };
 
+/// Of a BLOB, valid as long as the value is.
+std::span<const std::byte> bytes_of(sqlite3_value* value) {
+  const auto* bytes = static_cast<const std::byte*>(sqlite3_value_blob(value));  // null where there are none
+  const auto size = bytes == nullptr ? 0 : static_cast<std::size_t>(sqlite3_value_bytes(value));
+  return {bytes, size};
+}
+
 }  // namespace
 
 void give(sqlite3_context* context, const eindb::Value& value) { std::visit(Giver{context}, value); }
@@ -79,7 +102,7 @@ void bind(eindb::Statement& statement, std::size_t number, sqlite3_value* value)
     case SQLITE_FLOAT: statement.bind(number, sqlite3_value_double(value)); break;
     case SQLITE_TEXT: statement.bind(number, std::string_view(text_of(value, ""))); break;
     case SQLITE_NULL: statement.bind(number, nullptr); break;
-    default: throw HostError("parameter $" + std::to_string(number) + " is a BLOB: give a number, a text or NULL");
+    default: statement.bind(number, bytes_of(value)); break;
   }
 }
 

@@ -11,7 +11,7 @@ namespace eindb_sqlite {
 
 /// Makes the value the result of the column or function. Numbers stay numbers, NaN is NULL.
 void give(sqlite3_context* context, const eindb::Value& value);
-/// Sets parameter $`number` to a value of the host's. HostError for a BLOB.
+/// Sets parameter $`number` to a value of the host's.
 void bind(eindb::Statement& statement, std::size_t number, sqlite3_value* value);
 /// The text of an argument. HostError with `what` for another type.
 std::string text_of(sqlite3_value* value, const std::string& what);

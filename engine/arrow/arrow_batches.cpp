@@ -83,6 +83,7 @@ class RowBatches final : public ArrowBatchSource {
 
   static ArrowLayout joined(ArrowLayout layout, const Cell& cell) {
     if (std::holds_alternative<std::monostate>(cell)) return layout;
+    if (std::holds_alternative<std::vector<std::byte>>(cell)) return ArrowLayout::Bytes;
     if (const auto* text = std::get_if<std::string>(&cell)) {
       const bool is_bytes = layout == ArrowLayout::Bytes || !is_utf8(*text);
       return is_bytes ? ArrowLayout::Bytes : ArrowLayout::Text;

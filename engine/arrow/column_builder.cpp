@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/error.hpp"
+#include "engine/sql_functions/bytea_text.hpp"
 #include "parser/utf8.hpp"
 
 namespace eindb {
@@ -135,10 +136,11 @@ std::int64_t ColumnBuilder::moment_of_cell(const Cell& cell, bool with_time) con
 }
 
 void ColumnBuilder::add_text(const Cell& cell) {
+  const auto* bytes = std::get_if<std::vector<std::byte>>(&cell);
   const auto* text = std::get_if<std::string>(&cell);
-  if (text == nullptr) refuse("text");
+  if (text == nullptr && (bytes == nullptr || layout_ == ArrowLayout::Text)) refuse("text");
   if (layout_ == ArrowLayout::Text && !is_utf8(*text)) refuse("text in UTF-8");
-  values_.put_text(*text);
+  values_.put_text(bytes == nullptr ? std::string_view(*text) : text_of_bytes(*bytes));
   offsets_.put(static_cast<std::int64_t>(values_.size()));
 }
 

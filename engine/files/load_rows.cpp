@@ -199,25 +199,20 @@ PreparedSql compile_insert(const LoadTarget& target, const std::vector<Column>& 
   return prepare_sql(std::get<ast::Sql>(parse_statement(sql).node), session, SqlUse::Describe);
 }
 
-bool holds_bytes(const Column& column) {
-  const auto declared = to_upper(column.declared_type);
-  return declared.find("BLOB") != std::string::npos || declared.find("BYTEA") != std::string::npos;
-}
-
 class TableLoader final : public RowLoader {
  public:
   TableLoader(const LoadTarget& target, const std::vector<Column>& all, SessionState& session)
       : session_(session), transaction_(session.database.connection()) {
     for (const auto place : chosen_columns(target, all)) columns_.push_back(all[place]);
-    for (const auto& column : columns_) bytes_.push_back(holds_bytes(column));
     insert_.emplace(compile_insert(target, columns_, session));
   }
 
   void add(const Row& row) override {
-    CHECK(insert_.has_value() && row.size() == bytes_.size(), "a table gets rows of its columns until it is finished");
+    CHECK(insert_.has_value() && row.size() == columns_.size(),
+          "a table gets rows of its columns until it is finished");
     if (++rows_ % kRowsPerReport == 0) session_.statement.report("import", rows_, 0);
     session_.statement.cancellation().check();
-    for (std::size_t n = 0; n < row.size(); ++n) bind(static_cast<int>(n) + 1, row[n], bytes_[n]);
+    for (std::size_t n = 0; n < row.size(); ++n) bind(static_cast<int>(n) + 1, row[n]);
     while (insert_->step()) {
     }
     insert_->statement().reset();
@@ -231,25 +226,19 @@ class TableLoader final : public RowLoader {
   }
 
  private:
-  void bind(int parameter, const Cell& cell, bool as_bytes) {
+  void bind(int parameter, const Cell& cell) {
     auto& insert = insert_->statement();
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) insert.bind(parameter, *integer);
     else if (const auto* single = std::get_if<float>(&cell)) insert.bind(parameter, number_for_sql(*single));
     else if (const auto* real = std::get_if<double>(&cell)) insert.bind(parameter, number_for_sql(*real));
-    else if (const auto* text = std::get_if<std::string>(&cell)) bind_text(parameter, *text, as_bytes);
+    else if (const auto* text = std::get_if<std::string>(&cell)) insert.bind(parameter, std::string_view(*text));
+    else if (const auto* bytes = std::get_if<std::vector<std::byte>>(&cell)) insert.bind(parameter, std::span(*bytes));
     else insert.bind_null(parameter);
-  }
-
-  void bind_text(int parameter, std::string_view text, bool as_bytes) {
-    auto& insert = insert_->statement();
-    if (as_bytes) insert.bind(parameter, std::as_bytes(std::span(text)));
-    else insert.bind(parameter, text);
   }
 
   SessionState& session_;
   SqliteTransaction transaction_;  // ends last
   std::optional<PreparedSql> insert_;
-  std::vector<bool> bytes_;  // whether a column holds bytes rather than text
   std::int64_t rows_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "engine/files/arrow_export.hpp"
 #include "engine/query/sql_cells.hpp"
+#include "engine/results/rows.hpp"
 #include "storage/files/output_file.hpp"
 #include "storage/formats/cell_list_writer.hpp"
 #include "tensor/number_text.hpp"
@@ -90,22 +91,11 @@ class ExportedRows final : public RowSource {
     if (++count_ % kExportedRowsPerCheck == 0) statement_.cancellation().check();
     if (!rows_.step()) return false;
     row.clear();
-    for (int c = 0; c < rows_.statement().column_count(); ++c)
-      row.push_back(std::visit(ExportedCell{}, rows_.statement().value(c)));
+    for (int c = 0; c < rows_.statement().column_count(); ++c) row.push_back(cell_of(rows_.statement().value(c)));
     return true;
   }
 
  private:
-  struct ExportedCell {
-    Cell operator()(std::monostate) const { return {}; }
-    Cell operator()(std::int64_t value) const { return value; }
-    Cell operator()(double value) const { return value; }
-    Cell operator()(const std::string& text) const { return text; }
-    Cell operator()(const std::vector<std::byte>& bytes) const {
-      return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    }
-  };
-
   PreparedSql& rows_;
   const StatementContext& statement_;
   std::int64_t count_ = 0;

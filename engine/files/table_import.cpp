@@ -48,12 +48,12 @@ std::optional<Cell> truth_in(std::string_view text) {
 /// Bytes as COPY TO writes them.
 std::optional<Cell> bytes_in(std::string_view text) {
   if (text.size() % 2 != 0) return std::nullopt;
-  std::string out;
+  std::vector<std::byte> out;
   for (std::size_t n = 0; n < text.size(); n += 2) {
     const auto high = hex_digit(text[n]);
     const auto low = hex_digit(text[n + 1]);
     if (!high || !low) return std::nullopt;
-    out += static_cast<char>(*high << 4U | *low);
+    out.push_back(static_cast<std::byte>(*high << 4U | *low));
   }
   return Cell(std::move(out));
 }

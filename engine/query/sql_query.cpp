@@ -115,13 +115,6 @@ std::string kept_key(const std::string& text, SessionState& session) {
 
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
-// The memory limit, or this session's part of it if sessions share their memory.
-std::int64_t memory_of(const SessionUser& user) {
-  const auto* policy = user.permissions.policy();
-  const auto limit = user.settings.memory_limit();
-  return policy == nullptr ? limit : std::min(limit, policy->memory_share);
-}
-
 std::vector<std::string> table_names(std::size_t count, OpenDatabase& database) {
   std::vector<std::string> names;
   for (std::size_t n = 0; n < count; ++n)
@@ -466,7 +459,7 @@ void PreparedSql::show_files(const ast::Sql& sql, const std::vector<FileInSql>& 
 
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {
   session.database.tensor_tables.refresh();
-  session.database.tensor_tables.keep(std::min(kKeptBytes, memory_of(session.user) / kMemoryShare));
+  session.database.tensor_tables.keep(std::min(kKeptBytes, session.user.memory() / kMemoryShare));
   session.database.forget_compiled_if_changed();
   PreparedSql prepared(session, use);
   prepared.key_ = kept_key(sql.text, session);

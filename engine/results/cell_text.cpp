@@ -1,7 +1,10 @@
 #include "engine/results/cell_text.hpp"
 
+#include <cstddef>
 #include <type_traits>
+#include <vector>
 
+#include "engine/sql_functions/bytea_text.hpp"
 #include "tensor/number_text.hpp"
 
 namespace eindb {
@@ -12,6 +15,7 @@ void append_cell_text(std::string& out, const Cell& cell, std::string_view null)
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, std::monostate>) out += null;
         else if constexpr (std::is_same_v<T, std::string>) out += value;
+        else if constexpr (std::is_same_v<T, std::vector<std::byte>>) append_bytea(out, text_of_bytes(value));
         else append_number(out, value);
       },
       cell);
@@ -24,7 +28,8 @@ std::string cell_text(const Cell& cell, std::string_view null) {
 }
 
 bool is_number(const Cell& cell) {
-  return !std::holds_alternative<std::monostate>(cell) && !std::holds_alternative<std::string>(cell);
+  return !std::holds_alternative<std::monostate>(cell) && !std::holds_alternative<std::string>(cell) &&
+         !std::holds_alternative<std::vector<std::byte>>(cell);
 }
 
 }  // namespace eindb

@@ -9,7 +9,7 @@ namespace eindb {
 
 /// The value as text: integers in decimal; floating-point numbers in the fewest digits that read back as the same
 /// value, always with a point or an exponent ("1.0", "0.1", "1e+22", "inf", "-inf", "nan"); complex numbers as
-/// "1.5-2.0j"; text unchanged; `null` for NULL.
+/// "1.5-2.0j"; text unchanged; bytes as "\x6162"; `null` for NULL.
 std::string cell_text(const Cell& cell, std::string_view null = "");
 
 /// As cell_text, appended to `out`.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace eindb {
 
-/// Any: values of SQL whose type is unknown before they are read. Booleans are integers, blobs are texts.
+/// Any: values of SQL whose type is unknown before they are read. Booleans are integers.
 enum class ColumnType : std::uint8_t { Integer, Float32, Float64, Complex64, Complex128, Text, Boolean, Blob, Any };
 
 constexpr bool is_complex(ColumnType type) { return type == ColumnType::Complex64 || type == ColumnType::Complex128; }
@@ -26,8 +27,8 @@ struct Column {
 };
 
 /// One value of a row; monostate is SQL's NULL. FLOAT32 values stay float, so that they print shortest.
-using Cell =
-    std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>, std::string>;
+using Cell = std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>,
+                          std::string, std::vector<std::byte>>;
 using Row = std::vector<Cell>;
 
 /// A finished tensor relation. Its tiles are in memory, or in a scratch file if they exceed the memory limit; those of

@@ -33,8 +33,8 @@ class RowLoader {
   /// The columns of a row. For a tensor: its labels and val. For a complex tensor val is text, as everywhere in SQL,
   /// and re and im may be named in place of val.
   const std::vector<Column>& columns() const { return columns_; }
-  /// Cells are integers, reals, texts or NULL, one for each column. Throws Error{Value} for a cell outside the tensor
-  /// or a value that its type does not hold, Error{Constraint} and others as INSERT does, Error{Cancelled}.
+  /// Cells are integers, reals, texts, bytes or NULL, one for each column. Throws Error{Value} for a cell outside the
+  /// tensor or a value that its type does not hold, Error{Constraint} and others as INSERT does, Error{Cancelled}.
   virtual void add(const Row& row) = 0;
   /// Ends the load and returns the number of rows.
   virtual std::int64_t finish() = 0;

@@ -1,5 +1,7 @@
 #include "engine/session/session_state.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -13,6 +15,9 @@
 
 namespace eindb {
 namespace {
+
+/// The divisor for the memory that rows may take that are read while the database changes.
+constexpr std::int64_t kShareOfOpenRows = 4;
 
 /// Adds a function that gives `moment`, which must outlive the database.
 void add_clock(std::string name, const std::chrono::system_clock::time_point& moment, OpenDatabase& database) {
@@ -65,5 +70,7 @@ void SessionState::limit_database_memory() {
   const auto limit = user.settings.memory_limit();
   database.file.limit_memory(limit, user.settings.threads(), policy == nullptr ? limit : policy->memory_share);
 }
+
+void SessionState::keep_open_rows() { open_rows.keep_all(static_cast<std::size_t>(user.memory() / kShareOfOpenRows)); }
 
 }  // namespace eindb

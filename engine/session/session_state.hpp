@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/session/open_database.hpp"
+#include "engine/session/open_rows.hpp"
 #include "engine/session/session_user.hpp"
 #include "engine/session/statement_context.hpp"
 
@@ -25,10 +26,14 @@ struct SessionState {
   void check_right(const TensorInfo& tensor, Right right) const;
   /// Bounds the memory of the database's connections by the settings and by the limit that all sessions share.
   void limit_database_memory();
+  /// Call before anything is changed that rows may be read from: what is left of them is held in memory from then on.
+  /// Error{MemoryLimit} where that takes more than a quarter of the memory limit.
+  void keep_open_rows();
 
   OpenDatabase database;
   SessionUser user;
   StatementContext statement;
+  OpenRows open_rows;
   /// What now() and statement_timestamp() say: when the transaction began, or the statement if there is none around it.
   struct Moments {
     std::chrono::system_clock::time_point transaction;

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/check.hpp"
@@ -23,6 +24,12 @@ std::optional<std::int64_t> time_of_change(const std::string& path) {
 
 SessionUser::SessionUser(const SessionOptions& options)
     : settings(initial_settings(options)), permissions(options.policy), gate(options.gate) {}
+
+std::int64_t SessionUser::memory() const {
+  const auto* policy = permissions.policy();
+  const auto limit = settings.memory_limit();
+  return policy == nullptr ? limit : std::min(limit, policy->memory_share);
+}
 
 const MachineFigures& SessionUser::machine() const {
   const bool given = !settings.machine_file().empty();

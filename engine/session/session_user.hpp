@@ -30,6 +30,8 @@ class SessionUser {
   const MachineFigures& machine() const;
   /// Changes whenever machine() returns other figures.
   std::uint64_t machine_version() const;
+  /// The memory limit in bytes, or this session's part of it if sessions share their memory.
+  std::int64_t memory() const;
 
   Settings settings;
   Permissions permissions;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,5 +18,9 @@ void append_hexadecimal(std::string& out, std::string_view bytes);
 void append_bytea(std::string& out, std::string_view bytes);
 
 std::vector<std::byte> bytes_of(std::string_view text);
+/// The bytes as characters of a text, which need not be UTF-8.
+inline std::string_view text_of_bytes(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 }  // namespace eindb

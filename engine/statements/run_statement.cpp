@@ -8,6 +8,7 @@
 #include "engine/session/statement_scopes.hpp"
 #include "engine/statements/attached_targets.hpp"
 #include "engine/statements/statements.hpp"
+#include "parser/statement_outline.hpp"
 #include "tensor/tile_memory.hpp"
 
 namespace eindb {
@@ -35,6 +36,28 @@ constexpr bool kWrites =
     std::is_same_v<Statement, ast::DropMacro> || std::is_same_v<Statement, ast::CommentOn> ||
     std::is_same_v<Statement, ast::CreateUser> || std::is_same_v<Statement, ast::AlterUser> ||
     std::is_same_v<Statement, ast::DropUser> || std::is_same_v<Statement, ast::Grant>;
+
+// The statements that cannot change what rows are read from. Those that run others count as those.
+template <class Statement>
+constexpr bool kOnlyReads =
+    std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::ShowTensors> ||
+    std::is_same_v<Statement, ast::ShowFileTensors> || std::is_same_v<Statement, ast::ShowMacros> ||
+    std::is_same_v<Statement, ast::ShowUsers> || std::is_same_v<Statement, ast::ShowWorkers> ||
+    std::is_same_v<Statement, ast::Describe> || std::is_same_v<Statement, ast::Query> ||
+    std::is_same_v<Statement, ast::Explain> || std::is_same_v<Statement, ast::ExplainRedistribution> ||
+    std::is_same_v<Statement, ast::Set> || std::is_same_v<Statement, ast::Show> ||
+    std::is_same_v<Statement, ast::Reset> || std::is_same_v<Statement, ast::Begin> ||
+    std::is_same_v<Statement, ast::SetTransaction> || std::is_same_v<Statement, ast::Prepare> ||
+    std::is_same_v<Statement, ast::Execute> || std::is_same_v<Statement, ast::Deallocate>;
+
+bool only_reads(const ast::Sql& sql) {
+  const auto kind = outline_of(sql.text).kind;
+  return kind == StatementKind::Select || kind == StatementKind::Explain;
+}
+template <class Statement>
+bool only_reads(const Statement&) {
+  return kOnlyReads<Statement>;
+}
 
 // The statements of users who see only what was granted. They check the rights on what they name; SQL is checked where
 // it is compiled, the own password where it changes.
@@ -172,6 +195,8 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
     session.database.unwritten.write(session.database.connection());
   StatementScope scope(session.database, session.statement);
   session.limit_database_memory();
+  if (!session.open_rows.empty() && !std::visit([](const auto& node) { return only_reads(node); }, statement.node))
+    session.keep_open_rows();
   session.database.catalog.write_tiles_in(session.user.settings.tile_format());
   // Bounds the resident memory of tiles until the end of the statement: exported tiles are read back from the scratch
   // file after the last kernel has run. Sessions that share their memory have one common limit (QueryAdmission).

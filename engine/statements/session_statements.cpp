@@ -1,7 +1,14 @@
 #include <array>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "catalog/comment_catalog.hpp"
 #include "catalog/grant_catalog.hpp"
@@ -10,7 +17,9 @@
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/query/sql_query.hpp"
+#include "engine/results/row_bytes.hpp"
 #include "engine/results/rows.hpp"
+#include "engine/session/open_rows.hpp"
 #include "engine/session/statement_scopes.hpp"
 #include "engine/settings/machine_file.hpp"
 #include "engine/statements/retold_error.hpp"
@@ -26,39 +35,81 @@
 namespace eindb {
 namespace {
 
-// Converts a value to a cell; bytes become text.
-struct ToCell {
-  Cell operator()(const std::vector<std::byte>& bytes) const {
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
-  template <class Value>
-  Cell operator()(const Value& value) const {
-    return value;
-  }
-};
-
-Cell cell_of(const SqliteValue& value) { return std::visit(ToCell{}, value); }
-
 void fill(Row& row, const SqliteStatement& statement) {
   row.clear();
   for (int c = 0; c < statement.column_count(); ++c) row.push_back(cell_of(statement.value(c)));
 }
 
-// Rows of SQLite, read one step at a time.
-class SqlRows final : public RowSource {
+// Rows of SQLite, read one step at a time until the session changes something that they may be read from.
+class SqlRows final : public RowSource, public RowsBeingRead {
  public:
-  SqlRows(PreparedSql prepared, bool has_row) : prepared_(std::move(prepared)), has_row_(has_row) {}
+  SqlRows(PreparedSql prepared, bool has_row, OpenRows& open) : open_(open) {
+    if (!has_row) return;
+    prepared_.emplace(std::move(prepared));
+    open_.add(*this);
+  }
+  ~SqlRows() override { open_.remove(*this); }
+  SqlRows(const SqlRows&) = delete;
+  SqlRows& operator=(const SqlRows&) = delete;
 
   bool next(Row& row) override {
-    if (!has_row_) return false;
-    fill(row, prepared_.statement());
-    has_row_ = prepared_.step();
+    if (!kept_.empty()) {
+      row = std::move(kept_.front());
+      kept_.pop_front();
+      return true;
+    }
+    if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (!prepared_) return false;
+    take(row);
     return true;
   }
 
+  std::size_t keep(std::size_t most) override {
+    std::size_t bytes = 0;
+    while (prepared_) {
+      auto& row = kept_.emplace_back();
+      try {
+        take(row);
+      } catch (...) {
+        kept_.pop_back();  // the row is still there to be read
+        throw;
+      }
+      bytes += row_bytes(row);
+      if (bytes > most) refuse_to_keep();
+    }
+    if (was_cancelled_) throw Error(ErrorKind::Cancelled, "cancelled");
+    return bytes;
+  }
+
  private:
-  PreparedSql prepared_;
-  bool has_row_;
+  // Moves the current row of the statement out. Where the next one fails, the error is for whoever reads that.
+  void take(Row& row) {
+    fill(row, prepared_->statement());
+    bool has_row = false;
+    try {
+      has_row = prepared_->step();
+    } catch (const Error& error) {
+      was_cancelled_ = error.kind() == ErrorKind::Cancelled;
+      error_ = std::current_exception();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    if (has_row) return;
+    open_.remove(*this);
+    prepared_.reset();
+  }
+
+  [[noreturn]] static void refuse_to_keep() {
+    throw Error(ErrorKind::MemoryLimit,
+                "the rows of an earlier SELECT are not read yet, and take too much memory to be kept from this change",
+                std::nullopt, "read them to their end or close them first, or raise memory_limit");
+  }
+
+  OpenRows& open_;
+  std::optional<PreparedSql> prepared_;  // at a row; nullopt behind the last
+  std::deque<Row> kept_;
+  std::exception_ptr error_;  // behind what is kept
+  bool was_cancelled_ = false;
 };
 
 // All rows of a writing statement, such as INSERT ... RETURNING, which is then committed.
@@ -170,7 +221,7 @@ Result run_sql(const ast::Sql& sql, SessionState& session) {
     auto rows = rows_of_write(prepared, has_row);
     if (has_columns) result.rows = std::move(rows);
   } else if (has_columns) {
-    result.rows = std::make_unique<SqlRows>(std::move(prepared), has_row);
+    result.rows = std::make_unique<SqlRows>(std::move(prepared), has_row, session.open_rows);
   }
   if (!has_columns) result.status = "OK";
   if (writes) result.rows_changed = session.database.connection().changes();

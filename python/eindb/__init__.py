@@ -37,6 +37,8 @@ apilevel = "2.0"
 threadsafety = 2
 paramstyle = "qmark"
 # Days and times are texts in a database: what DB-API calls them is what Python does.
+#: The bytes of a BLOB.
+Binary = bytes
 #: A day, as a parameter.
 Date = datetime.date
 #: A time of a day, as a parameter.
@@ -71,7 +73,7 @@ _eindb.prepare()
 os.register_at_fork(after_in_child=_eindb.renew_pool)
 
 __all__ = [
-    "ArrowTensor", "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Date", "DateFromTicks", "Error", "Expression", "IntegrityError",
+    "ArrowTensor", "Binary", "Connection", "ContractExpression", "Cursor", "DataError", "DatabaseError", "Date", "DateFromTicks", "Error", "Expression", "IntegrityError",
     "InterfaceError", "InternalError", "Label", "NotSupportedError", "OperationalError", "PathInfo",
     "ProgrammingError", "StoredTensor", "Tensor", "Time", "Timestamp", "TimestampFromTicks", "Warning", "apilevel", "array_contract", "connect", "contract", "contract_expression",
     "contract_path", "einsum", "einsum_path", "labels", "operand", "paramstyle", "tensordot", "threadsafety",

@@ -22,6 +22,7 @@ from .errors import Warning as Warning
 
 __version__: str
 apilevel: str
+Binary: type[bytes]
 Date: type[datetime.date]
 Time: type[datetime.time]
 Timestamp: type[datetime.datetime]

@@ -76,15 +76,21 @@ class Cursor:
         """Runs statements separated by semicolons; the result is that of the last."""
         self._check_open()
         with self.connection._lock:
-            self._take(self.connection._open_to_write().execute_script(script))
+            self._drop()
+            self._take(self.connection._open().execute_script(script))
         return self
 
     def _run(self, statement, parameters, tensors, frame):
         self._check_open()
         if isinstance(parameters, (str, bytes, dict)):
             raise TypeError("parameters are a sequence of values")
+        self._drop()
         self._take(self.connection._execute(statement, tuple(parameters), tensors, frame))
         return self
+
+    def _drop(self):
+        """Lets go of the last result: its rows need not be kept from what the next statement writes."""
+        self._result, self._rows, self._at, self._streams, self._changed = None, [], 0, False, 0
 
     def _take(self, result):
         self._result, self._rows, self._at, self._streams = result, [], 0, False
@@ -139,13 +145,6 @@ class Cursor:
         while batch := self._fetch(_BATCH):
             rows += batch
         return rows
-
-    def _take_rows(self):
-        """Takes all rows that are left, as what they are read from is about to change."""
-        if self._has_rows() and not self._result.is_tensor and not self._streams:
-            self._rows, self._at = self._rows[self._at :], 0
-            while batch := self._result.fetch(_BATCH):
-                self._rows += batch
 
     def __iter__(self):
         return self
@@ -296,11 +295,15 @@ class Cursor:
     def _checked(self):
         self._check_open()
         if self._result is None:
-            raise errors.InterfaceError("no statement has been run")
+            raise errors.InterfaceError("there is no result: no statement has been run, or the last one has failed")
         return self._result
 
 
 def _column(values):
+    if any(isinstance(value, bytes) for value in values):  # an array of bytes would lose zeros at their ends
+        column = numpy.empty(len(values), dtype=object)
+        column[:] = values
+        return column
     if None in values:
         numbers = numpy.array([numpy.nan if value is None else value for value in values])
         if numbers.dtype.kind in "fc":

@@ -57,7 +57,7 @@ class Connection:
     def execute(self, statement, parameters=(), /, **tensors):
         """Runs one statement, EINSUM or SQL, and returns a Cursor at its result.
 
-        parameters: values for $1, $2, ... or for question marks: numbers, texts, None; days and times become texts.
+        parameters: values for $1, $2, ... or for question marks: numbers, texts, bytes, None; days and times become texts.
         tensors: arrays under names that the statement uses; they are read where they lie.
         Raises ProgrammingError for a wrong statement, and other classes of Error; one that is a ValueError or TypeError, too,
         for parameters that do not fit.
@@ -143,13 +143,13 @@ class Connection:
         """Ends the open transaction, if there is one, and keeps what it has changed."""
         with self._lock:
             if self.in_transaction:
-                self._open_to_write().execute("COMMIT", (), {})
+                self._open().execute("COMMIT", (), {})
 
     def rollback(self):
         """Ends the open transaction, if there is one, and takes back what it has changed."""
         with self._lock:
             if self.in_transaction:
-                self._open_to_write().execute("ROLLBACK", (), {})
+                self._open().execute("ROLLBACK", (), {})
 
     def close(self):
         """Rolls an open transaction back and closes; cursors and tensors of the connection cannot be used any more."""
@@ -180,16 +180,6 @@ class Connection:
         if self._connection is None:
             raise errors.InterfaceError("the connection is closed")
         return self._connection
-
-    def _open_to_write(self):
-        """The connection for a statement that may change what open cursors read: they take their rows before. Call it with
-        the lock."""
-        connection = self._open()
-        with self._cursors_lock:
-            cursors = list(self._cursors)
-        for cursor in cursors:
-            cursor._take_rows()
-        return connection
 
     # ---- Tensors -------------------------------------------------------------------------------------------------
 
@@ -254,7 +244,7 @@ class Connection:
         indices = "[" + ",".join(labels) + "]"
         statement = f"CREATE OR REPLACE TENSOR {quoted} {stored} AS EINSUM {quoted}{indices} = {_INPUT}{indices}"
         with self._lock:
-            self._open_to_write().execute(statement, (), {_INPUT: values})
+            self._open().execute(statement, (), {_INPUT: values})
 
     def load(self, name, rows):
         """Fills a stored tensor anew with the cells that rows name, or adds rows to a table: all of them or none. Returns
@@ -270,7 +260,7 @@ class Connection:
         check_name(name)
         given = _arrow.input_of(rows)
         with self._lock:
-            return self._open_to_write().load(name, given)
+            return self._open().load(name, given)
 
     def _store_rows(self, name, rows, labels, type, names):
         """A tensor of rows that have a column for each label, and val, the last column where none is called so."""
@@ -335,7 +325,7 @@ class Connection:
     def _whole(self):
         """Statements that happen whole or not at all, in the open transaction or in one of their own."""
         with self._lock:
-            connection = self._open_to_write()
+            connection = self._open()
             own = not connection.in_transaction
             connection.execute("BEGIN" if own else "SAVEPOINT python_whole_", (), {})
             try:
@@ -352,7 +342,7 @@ class Connection:
         query, arrays = expression._query(name, labels or ())
         stored = "" if type is None else check_name(type)
         with self._lock:
-            self._open_to_write().execute(f"CREATE OR REPLACE TENSOR {sql_name(name)} {stored} AS EINSUM {query}", (), arrays)
+            self._open().execute(f"CREATE OR REPLACE TENSOR {sql_name(name)} {stored} AS EINSUM {query}", (), arrays)
 
     def __getitem__(self, name):
         return StoredTensor(self, name)
@@ -364,7 +354,7 @@ class Connection:
         with self._lock:
             if not self.__contains__(name):
                 raise KeyError(name)
-            self._open_to_write().execute(f"DROP TENSOR {sql_name(name)}", (), {})
+            self._open().execute(f"DROP TENSOR {sql_name(name)}", (), {})
 
     def __contains__(self, name):
         return isinstance(name, str) and name.lower() in {known.lower() for known in self.tensors()}
@@ -392,7 +382,7 @@ class Connection:
         bind = (lambda array: numpy.array(bindable(array))) if later else bindable
         bound = {name: bind(array) for name, array in tensors.items()}
         with self._lock:
-            connection = self._open() if _READS.match(statement) else self._open_to_write()
+            connection = self._open()
             while True:
                 try:
                     return connection.execute(statement, parameters, bound)
@@ -420,9 +410,8 @@ _ROWS = "python_rows_"
 
 
 # What statements take as it is.
-_PLAIN = {int, float, str, bool, complex, type(None)}
-# Statements that change nothing, and those whose rows are read later. Others count as ones that write.
-_READS = re.compile(r"\s*(?:SELECT|VALUES|EINSUM|EXPLAIN|SHOW|DESCRIBE|GRADIENT|JVP)\b", re.IGNORECASE)
+_PLAIN = {int, float, str, bool, complex, bytes, type(None)}
+# Statements whose rows are read later.
 _ROWS_OF_SQL = re.compile(r"\s*(?:SELECT|VALUES|WITH)\b", re.IGNORECASE)
 _EINSUM = re.compile(r"\bEINSUM\b", re.IGNORECASE)
 

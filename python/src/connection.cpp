@@ -26,6 +26,8 @@ py::object python_value(const eindb::Value& value) {
       [](const auto& held) -> py::object {
         using Held = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<Held, std::monostate>) return py::none();
+        else if constexpr (std::is_same_v<Held, std::vector<std::byte>>)
+          return py::bytes(reinterpret_cast<const char*>(held.data()), held.size());
         else return py::cast(held);
       },
       value);
@@ -137,11 +139,25 @@ class PythonResult {
   py::object kept_;  // arrays that rows of SQL may read
 };
 
+// The bytes of an object with a buffer, such as bytes, bytearray and memoryview, in row-major order.
+std::vector<std::byte> bytes_of(py::handle value) {
+  Py_buffer buffer{};
+  if (PyObject_GetBuffer(value.ptr(), &buffer, PyBUF_FULL_RO) != 0) throw py::error_already_set();
+  std::vector<std::byte> bytes(static_cast<std::size_t>(buffer.len));
+  const auto status = PyBuffer_ToContiguous(bytes.data(), &buffer, buffer.len, 'C');
+  PyBuffer_Release(&buffer);
+  if (status != 0) throw py::error_already_set();
+  return bytes;
+}
+
 void bind_value(eindb::Statement& statement, std::size_t number, py::handle value) {
   if (value.is_none()) {
     statement.bind(number, nullptr);
   } else if (PyUnicode_Check(value.ptr()) != 0) {
     statement.bind(number, std::string_view(value.cast<std::string>()));
+  } else if (PyBytes_Check(value.ptr()) != 0 || PyByteArray_Check(value.ptr()) != 0 ||
+             PyMemoryView_Check(value.ptr()) != 0) {
+    statement.bind(number, bytes_of(value));
   } else if (PyIndex_Check(value.ptr()) != 0) {  // bool and NumPy's integers, too
     int overflow = 0;
     const auto whole = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
@@ -159,7 +175,7 @@ void bind_value(eindb::Statement& statement, std::size_t number, py::handle valu
   } else {
     throw py::type_error("parameter " + std::to_string(number) + " is of type " +
                          py::type::of(value).attr("__name__").cast<std::string>() +
-                         ": parameters are numbers, text and None");
+                         ": parameters are numbers, text, bytes and None");
   }
 }
 

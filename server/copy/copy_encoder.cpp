@@ -131,7 +131,8 @@ void CopyEncoder::text_row(std::string& out, const Row& row) {
 
 void CopyEncoder::field(std::string& out, const Cell& cell, std::size_t column) {
   if (std::holds_alternative<std::monostate>(cell)) out += options_.null;
-  else if (columns_[column].type == DataType::Bytea) bytes(out, cell, column);
+  else if (columns_[column].type == DataType::Bytea || std::holds_alternative<std::vector<std::byte>>(cell))
+    bytes(out, cell, column);
   else if (width_of(columns_[column].type, columns_[column].modifier) > 0) padded(out, cell, column);
   else if (const auto* value = std::get_if<std::string>(&cell)) text(out, *value, force_quote_[column]);
   else number(out, cell, column);
@@ -139,10 +140,8 @@ void CopyEncoder::field(std::string& out, const Cell& cell, std::size_t column) 
 
 void CopyEncoder::bytes(std::string& out, const Cell& cell, std::size_t column) {
   number_.clear();
-  append_text(number_, cell);
-  std::string written;
-  append_bytea(written, number_);
-  text(out, written, force_quote_[column]);
+  append_typed_text(number_, cell, DataType::Bytea);
+  text(out, number_, force_quote_[column]);
 }
 
 void CopyEncoder::padded(std::string& out, const Cell& cell, std::size_t column) {

@@ -59,6 +59,7 @@ double binary_real(std::string_view value, DataType type) {
 Cell stored_cell(ParameterInput read) {
   if (const auto* integer = std::get_if<std::int64_t>(&read)) return *integer;
   if (const auto* real = std::get_if<double>(&read)) return *real;
+  if (auto* bytes = std::get_if<std::vector<std::byte>>(&read)) return std::move(*bytes);
   return std::get<std::string>(std::move(read));
 }
 
@@ -69,14 +70,10 @@ Cell binary_cell(std::string_view value, DataType type) {
     if (value.size() != 1) fail_size(value, type);
     return std::int64_t{value[0] != 0};
   }
-  if (type == DataType::Bytea) return std::string(value);
   return stored_cell(read_value(value, type, Format::Binary));
 }
 
-Cell text_cell(std::string_view value, DataType type) {
-  if (type == DataType::Bytea) return read_bytea(value);
-  return stored_cell(read_value(value, type, Format::Text));
-}
+Cell text_cell(std::string_view value, DataType type) { return stored_cell(read_value(value, type, Format::Text)); }
 
 class RowsIn final : public CopyIn {
  public:

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/check.hpp"
-#include "server/rows/row_bytes.hpp"
+#include "engine/results/row_bytes.hpp"
 
 namespace eindb {
 

@@ -6,7 +6,7 @@
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
-#include "server/rows/row_bytes.hpp"
+#include "engine/results/row_bytes.hpp"
 
 namespace eindb {
 namespace {

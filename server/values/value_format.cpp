@@ -146,7 +146,13 @@ bool is_client_text(std::string_view text) {
   }
 }
 
-// Appends the cell as text. Invalid UTF-8, as from a blob in a column without a type, is written like bytea.
+/// Appends the bytes of a blob, or those of a text or a number as text.
+void append_bytes(std::string& out, const Cell& cell) {
+  if (const auto* bytes = std::get_if<std::vector<std::byte>>(&cell)) out += text_of_bytes(*bytes);
+  else append_text(out, cell);
+}
+
+// Appends the cell as text. Invalid UTF-8 in a text of SQLite's is written like bytea.
 void append_characters(std::string& out, const Cell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
   if (text == nullptr || is_client_text(*text)) append_text(out, cell);
@@ -182,6 +188,7 @@ Cell cell_of(ParameterInput input) {
   if (const auto* integer = std::get_if<std::int64_t>(&input)) return *integer;
   if (const auto* real = std::get_if<double>(&input)) return *real;
   if (auto* text = std::get_if<std::string>(&input)) return std::move(*text);
+  if (auto* bytes = std::get_if<std::vector<std::byte>>(&input)) return std::move(*bytes);
   return {};
 }
 
@@ -221,7 +228,7 @@ void append_as_text(std::string& out, const Cell& cell, DataType type, std::int3
     out += integer_value(cell, type) != 0 ? 't' : 'f';
   } else if (type == DataType::Bytea) {
     std::string bytes;
-    append_text(bytes, cell);
+    append_bytes(bytes, cell);
     append_bytea(out, bytes);
   } else if (integer_bytes(type) > 0) {
     append_sql_number(out, integer_value(cell, type));
@@ -258,7 +265,7 @@ void append_binary(std::string& out, const Cell& cell, DataType type, std::int32
     append_numeric_cell(text, cell, modifier);
     return append_binary_numeric(out, text);
   }
-  if (type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
+  if (type == DataType::Bytea || type == DataType::Char) return append_bytes(out, cell);
   if (type == DataType::Int2Vector) return append_binary_vector(out, cell);
   if (const auto size = integer_bytes(type); size > 0) {
     const auto bits = integer_value(cell, type);
@@ -369,6 +376,7 @@ void append_text(std::string& out, const Cell& cell) {
   else if (const auto* single = std::get_if<float>(&cell)) append_sql_number(out, *single);
   else if (const auto* real = std::get_if<double>(&cell)) append_sql_number(out, *real);
   else if (const auto* text = std::get_if<std::string>(&cell)) out += *text;
+  else if (const auto* bytes = std::get_if<std::vector<std::byte>>(&cell)) append_bytea(out, text_of_bytes(*bytes));
 }
 
 void append_typed_text(std::string& out, const Cell& cell, DataType type, std::int32_t modifier) {

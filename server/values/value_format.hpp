@@ -29,7 +29,8 @@ void append_sql_number(std::string& out, T value) {
   std::array<char, kMostNumberText> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
   out.append(text.data(), put_sql_number(text.data(), value));
 }
-/// Appends a number or a text. Appends nothing for NULL, nor for complex numbers, whose parts are written separately.
+/// Appends a number, a text, or bytes as "\x6162". Appends nothing for NULL, nor for complex numbers, whose parts are
+/// written separately.
 void append_text(std::string& out, const Cell& cell);
 
 /// Writes a value of a row after its length, for a client that reads the column as `type` in `format`. Integers are

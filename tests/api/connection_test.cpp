@@ -4,8 +4,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
 #include <eindb/eindb.hpp>
+#include <optional>
+#include <span>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/api/expect_exception.hpp"
 #include "tests/api/scratch_file.hpp"
@@ -129,6 +136,92 @@ TEST(ApiConnection, ResultsKeepTheDatabaseOpen) {
   EXPECT_EQ(count, 3);
   EXPECT_EQ(statement.execute().tensor().values<double>()[2], 3);
   EXPECT_EQ(tensor.values<double>()[2], 2);
+}
+
+// The rows that are left of a SELECT are those of the state that it began with.
+TEST(ApiConnection, RowsDoNotShowWhatTheConnectionWritesMeanwhile) {
+  Connection db(":memory:");
+  db.execute("CREATE TENSOR X AS EINSUM X[i 6] = i + 0.0");
+  db.execute_script("CREATE TABLE t (a); INSERT INTO t VALUES (0), (1), (2), (3), (4), (5)");
+  for (const std::string change :
+       {"UPDATE TENSOR X[i] = X[i] + 100.0", "INSERT INTO TENSOR X AT (i) EINSUM Y[i 2] = 1.0", "UPDATE t SET a = -1",
+        "DELETE FROM t", "DROP TABLE t", "DROP TENSOR X"}) {
+    db.execute("BEGIN");
+    auto cells = db.execute("SELECT val FROM X");
+    auto rows = db.execute("SELECT a FROM t");
+    ASSERT_TRUE(cells.next() && rows.next());
+    db.execute(change);
+    for (int n = 1; n < 6; ++n) {
+      ASSERT_TRUE(cells.next() && rows.next()) << change;
+      EXPECT_EQ(cells.row().get<double>(0), n) << change;
+      EXPECT_EQ(rows.row().get<int>(0), n) << change;
+    }
+    EXPECT_FALSE(cells.next()) << change;
+    EXPECT_FALSE(rows.next()) << change;
+    db.execute("ROLLBACK");
+  }
+}
+
+TEST(ApiConnection, RowsOutliveTheirTransaction) {
+  Connection db(":memory:");
+  db.execute("BEGIN");
+  db.execute_script("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)");
+  auto rows = db.execute("SELECT a FROM t");
+  ASSERT_TRUE(rows.next());
+  db.execute("ROLLBACK");
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.row().get<int>(0), 2);
+  EXPECT_EXCEPTION(db.execute("SELECT a FROM t"), Sql, "t");
+}
+
+// An error of a row is for whoever reads it, not for the statement that has the row read before.
+TEST(ApiConnection, ErrorsOfRowsThatAreKeptComeInTheirPlace) {
+  Connection db(":memory:");
+  db.execute_script("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3), (-9223372036854775808)");
+  auto rows = db.execute("SELECT abs(a) FROM t");
+  ASSERT_TRUE(rows.next());
+  db.execute("DELETE FROM t");
+  ASSERT_TRUE(rows.next());
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.row().get<int>(0), 3);
+  EXPECT_EXCEPTION(rows.next(), Sql, "overflow");
+  EXPECT_FALSE(rows.next());
+}
+
+TEST(ApiConnection, RowsThatAreTooManyToBeKeptRefuseTheChange) {
+  Connection db(":memory:");
+  db.execute("SET memory_limit = '4MiB'");
+  db.execute("CREATE TABLE t (a)");
+  const std::string many =
+      "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < 99999) SELECT n FROM r";
+  auto rows = db.execute(many);
+  ASSERT_TRUE(rows.next());
+  EXPECT_EXCEPTION(db.execute("INSERT INTO t VALUES (1)"), MemoryLimit, "not read yet");
+  std::int64_t expected = 1;
+  for (; rows.next(); ++expected) ASSERT_EQ(rows.row().get<std::int64_t>(0), expected);
+  EXPECT_EQ(expected, 100'000);
+  EXPECT_EQ(db.execute("INSERT INTO t VALUES (1)").rows_changed(), 1);
+}
+
+TEST(ApiConnection, BlobsAreBytes) {
+  Connection db(":memory:");
+  const std::vector<std::byte> bytes{std::byte{0}, std::byte{255}, std::byte{'a'}, std::byte{0}};
+  db.execute("CREATE TABLE t (n, b)");
+  auto insert = db.prepare("INSERT INTO t VALUES ($1, $2)");
+  insert.bind(1, 1).bind(2, std::span(bytes)).execute();
+  insert.bind(1, 2).bind(2, "text").execute();
+  auto rows = db.execute("SELECT n, b, typeof(b) FROM t ORDER BY n");
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.row().get<std::vector<std::byte>>(1), bytes);
+  EXPECT_EQ(rows.row().get<std::optional<std::span<const std::byte>>>(1)->size(), 4U);
+  EXPECT_EQ(rows.row().get<std::string>(2), "blob");
+  EXPECT_EXCEPTION(rows.row().get<std::string>(1), Type, "holds bytes, not text");
+  EXPECT_EXCEPTION(rows.row().get<std::complex<double>>(1), Type, "holds bytes, not a number");
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.row().get<std::string>(1), "text");
+  EXPECT_EXCEPTION(rows.row().get<std::vector<std::byte>>(1), Type, "holds text, not bytes");
+  auto einsum = db.prepare("EINSUM Z[] = $1 + 0.0");
+  EXPECT_EXCEPTION(einsum.bind(1, std::span(bytes)).execute(), Value, "$1");
 }
 
 TEST(ApiConnection, WhatIsOpenedToReadIsNotWritten) {

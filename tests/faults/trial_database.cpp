@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "engine/results/cell_text.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
@@ -39,10 +40,15 @@ std::vector<std::string> split(const std::string& text) {
 
 std::string text_of(const Cell& cell) {
   return std::visit(
-      [](const auto& value) {
-        std::ostringstream out;
-        if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) out << value;
-        return out.str();
+      [&](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, std::vector<std::byte>>) {
+          return cell_text(cell);
+        } else {
+          std::ostringstream out;
+          out << value;
+          return out.str();
+        }
       },
       cell);
 }

@@ -49,7 +49,7 @@ class Statements(Database):
             with self.assertRaises((ValueError, eindb.Error)):
                 self.db.execute("SELECT $1, $2", values)
         for error, text, values in ((ValueError, "SELECT ?, $1", (1, 2)), (TypeError, "SELECT ?", ([1],)),
-                                    (TypeError, "SELECT ?", "a"), (TypeError, "SELECT ?", (b"a",)),
+                                    (TypeError, "SELECT ?", "a"), (TypeError, "SELECT ?", (object(),)),
                                     (OverflowError, "SELECT ?", (2**70,))):  # fmt: skip
             with self.assertRaises(error):
                 self.db.execute(text, values)
@@ -118,8 +118,20 @@ class Statements(Database):
         self.assertEqual(self.db.execute("SELECT ?, ?, ?", given[:3]).fetchone(), ("2024-02-29", "2024-02-29 01:02:03", "2024-02-29"))
         np.testing.assert_equal(self.db.execute("EINSUM Z[i 2] = $1", given[3:]).numpy(), [1 + 2j, 1 + 2j])
 
+    def test_blobs_are_bytes(self):
+        self.db.execute("CREATE TABLE t (n INTEGER PRIMARY KEY, b BLOB)")
+        given = [b"\x00\xffa\x00", b"", bytearray(b"ab"), memoryview(b"abcdef")[::2], eindb.Binary(b"plain")]
+        self.db.executemany("INSERT INTO t (b) VALUES (?)", [(value,) for value in given])
+        expected = [b"\x00\xffa\x00", b"", b"ab", b"ace", b"plain"]
+        self.assertEqual([row[0] for row in self.db.execute("SELECT b FROM t ORDER BY n")], expected)
+        self.assertEqual({row[0] for row in self.db.execute("SELECT typeof(b) FROM t")}, {"blob"})
+        self.assertEqual(self.db.execute("SELECT b FROM t ORDER BY n").numpy()["b"].tolist(), expected)
+        self.assertEqual(self.db.execute("SELECT x'00', 'text', CAST('text' AS BLOB)").fetchone(), (b"\0", "text", b"text"))
+        with self.assertRaises(eindb.Error):
+            self.db.execute("EINSUM Z[i 2] = ?", [b"x"])
+
     def test_wrong_calls_are_errors_of_eindb(self):
-        for statement, parameters in [("SELECT ?, ?", [1]), ("SELECT ?", [2**63]), ("SELECT ?", [b"x"]), ("SELECT ?", ["\ud800"])]:
+        for statement, parameters in [("SELECT ?, ?", [1]), ("SELECT ?", [2**63]), ("SELECT ?", [object()]), ("SELECT ?", ["\ud800"])]:
             with self.assertRaises(eindb.ProgrammingError):
                 self.db.execute(statement, parameters)
         frame = [1.0]

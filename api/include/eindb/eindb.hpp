@@ -177,9 +177,9 @@ struct TensorView {
 
 // ---- Results -------------------------------------------------------------------------------------------------------
 
-/// One value of a row; monostate is SQL's NULL.
-using Value =
-    std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>, std::string>;
+/// One value of a row; monostate is SQL's NULL, bytes are those of a BLOB.
+using Value = std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>,
+                           std::string, std::vector<std::byte>>;
 
 namespace detail {
 // Converts the value to a C++ type; Exception{Type} or {Value} names the column.
@@ -187,6 +187,7 @@ EINDB_API std::int64_t integer_of(const Value& value, const std::string& column)
 EINDB_API double real_of(const Value& value, const std::string& column);
 EINDB_API std::complex<double> complex_of(const Value& value, const std::string& column);
 EINDB_API const std::string& text_of(const Value& value, const std::string& column);
+EINDB_API std::span<const std::byte> bytes_of(const Value& value, const std::string& column);
 [[noreturn]] EINDB_API void fail_range(std::int64_t value, const std::string& column);
 [[noreturn]] EINDB_API void fail_element_type(ElementType is, ElementType asked);
 EINDB_API std::size_t checked_column(std::size_t column, std::size_t count);
@@ -211,9 +212,12 @@ struct Convert {
       return static_cast<T>(real_of(value, column));
     } else if constexpr (std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>) {
       return T(complex_of(value, column));
+    } else if constexpr (std::same_as<T, std::span<const std::byte>> || std::same_as<T, std::vector<std::byte>>) {
+      const auto bytes = bytes_of(value, column);
+      return T(bytes.begin(), bytes.end());
     } else {
       static_assert(std::same_as<T, std::string> || std::same_as<T, std::string_view>,
-                    "get<T>: an integer, a real or complex number, a string, or an optional of these");
+                    "get<T>: an integer, a real or complex number, a string, bytes, or an optional of these");
       return T(text_of(value, column));
     }
   }
@@ -240,9 +244,10 @@ class RowView {
   /// Whether the value of a column is SQL's NULL. Exception{Value} beyond the last.
   bool is_null(std::size_t column) const { return std::holds_alternative<std::monostate>(value(column)); }
   /// The value as T: any integer type (from integers in its range), float or double (from integers and reals),
-  /// std::complex of them (from any number), std::string or string_view (from text), or std::optional of one of these,
-  /// which accepts NULL. Nothing is rounded or parsed: Exception{Type} for any other combination. Call it with the
-  /// template argument: get<double>(2).
+  /// std::complex of them (from any number), std::string or string_view (from text), a vector or span of std::byte
+  /// (from a BLOB), or std::optional of one of these, which accepts NULL. Views are valid as long as the row. Nothing
+  /// is rounded or parsed: Exception{Type} for any other combination. Call it with the template argument:
+  /// get<double>(2).
   template <class T>
   T get(std::size_t column) const {
     const auto& found = value(column);
@@ -349,7 +354,8 @@ class EINDB_API QueryResult {
   /// The index of the column of this name, ignoring case. Exception{UnknownName}.
   std::size_t column(std::string_view name) const;
 
-  /// Advances to the next row, at the first call to the first one; false after the last.
+  /// Advances to the next row, at the first call to the first one; false after the last. Rows of SQL are those of the
+  /// state that the statement found, whatever the connection has changed since.
   bool next();
   /// The current row.
   RowView row() const;
@@ -489,6 +495,8 @@ class EINDB_API Statement {
   Statement& bind(std::size_t number, std::complex<float> value) { return bind(number, std::complex<double>(value)); }
   /// A text, which is copied.
   Statement& bind(std::size_t number, std::string_view value);
+  /// The bytes of a BLOB, which are copied; only SQL accepts them.
+  Statement& bind(std::size_t number, std::span<const std::byte> value);
   /// Sets the parameter to NULL; only SQL accepts it.
   Statement& bind(std::size_t number, std::nullptr_t);
 

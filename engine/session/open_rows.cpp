@@ -1,0 +1,13 @@
+#include "engine/session/open_rows.hpp"
+
+namespace eindb {
+
+void OpenRows::keep_all(std::size_t most) {
+  while (!rows_.empty()) {
+    auto* const rows = *rows_.begin();
+    most -= rows->keep(most);
+    rows_.erase(rows);
+  }
+}
+
+}  // namespace eindb
