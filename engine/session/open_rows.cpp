@@ -10,4 +10,16 @@ void OpenRows::keep_all(std::size_t most) {
   }
 }
 
+void OpenRows::keep_what_fits(std::size_t most) noexcept {
+  while (!rows_.empty()) {
+    auto* const rows = *rows_.begin();
+    try {
+      most -= rows->keep(most);
+    } catch (...) {
+      rows->give_up(std::current_exception());
+    }
+    rows_.erase(rows);
+  }
+}
+
 }  // namespace eindb

@@ -73,4 +73,10 @@ void SessionState::limit_database_memory() {
 
 void SessionState::keep_open_rows() { open_rows.keep_all(static_cast<std::size_t>(user.memory() / kShareOfOpenRows)); }
 
+// Rows that are open were begun after the last change, so that a rollback of no change leaves them as they are.
+void SessionState::keep_open_rows_from_rollback() noexcept {
+  if (database.connection().has_written())
+    open_rows.keep_what_fits(static_cast<std::size_t>(user.memory() / kShareOfOpenRows));
+}
+
 }  // namespace eindb

@@ -29,6 +29,8 @@ struct SessionState {
   /// Call before anything is changed that rows may be read from: what is left of them is held in memory from then on.
   /// Error{MemoryLimit} where that takes more than a quarter of the memory limit.
   void keep_open_rows();
+  /// Likewise before a rollback. Rows that take more, or fail, are given up.
+  void keep_open_rows_from_rollback() noexcept;
 
   OpenDatabase database;
   SessionUser user;

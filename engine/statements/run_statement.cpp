@@ -54,9 +54,23 @@ bool only_reads(const ast::Sql& sql) {
   const auto kind = outline_of(sql.text).kind;
   return kind == StatementKind::Select || kind == StatementKind::Explain;
 }
+bool only_reads(const ast::Savepoint& savepoint) { return savepoint.use != ast::Savepoint::Use::RollBackTo; }
 template <class Statement>
 bool only_reads(const Statement&) {
   return kOnlyReads<Statement>;
+}
+
+bool rolls_back(const ast::Statement& statement) {
+  const auto* savepoint = std::get_if<ast::Savepoint>(&statement.node);
+  return std::holds_alternative<ast::Rollback>(statement.node) ||
+         (savepoint != nullptr && savepoint->use == ast::Savepoint::Use::RollBackTo);
+}
+
+// Rows that are being read do not show what the statement changes.
+void keep_open_rows(const ast::Statement& statement, SessionState& session) {
+  if (session.open_rows.empty()) return;
+  if (rolls_back(statement)) session.keep_open_rows_from_rollback();
+  else if (!std::visit([](const auto& node) { return only_reads(node); }, statement.node)) session.keep_open_rows();
 }
 
 // The statements of users who see only what was granted. They check the rights on what they name; SQL is checked where
@@ -195,8 +209,7 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
     session.database.unwritten.write(session.database.connection());
   StatementScope scope(session.database, session.statement);
   session.limit_database_memory();
-  if (!session.open_rows.empty() && !std::visit([](const auto& node) { return only_reads(node); }, statement.node))
-    session.keep_open_rows();
+  keep_open_rows(statement, session);
   session.database.catalog.write_tiles_in(session.user.settings.tile_format());
   // Bounds the resident memory of tiles until the end of the statement: exported tiles are read back from the scratch
   // file after the last kernel has run. Sessions that share their memory have one common limit (QueryAdmission).

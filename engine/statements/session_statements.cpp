@@ -81,6 +81,11 @@ class SqlRows final : public RowSource, public RowsBeingRead {
     return bytes;
   }
 
+  void give_up(std::exception_ptr error) noexcept override {
+    error_ = std::move(error);
+    prepared_.reset();
+  }
+
  private:
   // Moves the current row of the statement out. Where the next one fails, the error is for whoever reads that.
   void take(Row& row) {

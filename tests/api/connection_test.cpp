@@ -174,6 +174,30 @@ TEST(ApiConnection, RowsOutliveTheirTransaction) {
   EXPECT_EXCEPTION(db.execute("SELECT a FROM t"), Sql, "t");
 }
 
+// A rollback always happens. It leaves rows alone where there is nothing to undo.
+TEST(ApiConnection, RowsThatARollbackTakesAwayAreGivenUp) {
+  Connection db(":memory:");
+  db.execute("SET memory_limit = '4MiB'");
+  db.execute("CREATE TABLE t (a)");
+  const std::string endless = "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r";
+  db.execute("BEGIN");
+  auto untouched = db.execute(endless);
+  ASSERT_TRUE(untouched.next());
+  db.execute("SAVEPOINT s");
+  db.execute("ROLLBACK TO s");
+  ASSERT_TRUE(untouched.next());
+  EXPECT_EQ(untouched.row().get<int>(0), 1);
+  EXPECT_EXCEPTION(db.execute("INSERT INTO t VALUES (1)"), MemoryLimit, "not read yet");
+  untouched = db.execute("SELECT 1");  // the rows are gone
+  db.execute("INSERT INTO t VALUES (1)");
+  auto rows = db.execute(endless);
+  ASSERT_TRUE(rows.next());
+  db.execute("ROLLBACK TO s");
+  EXPECT_EXCEPTION(while (rows.next()){}, MemoryLimit, "not read yet");
+  EXPECT_FALSE(rows.next());
+  db.execute("ROLLBACK");
+}
+
 // An error of a row is for whoever reads it, not for the statement that has the row read before.
 TEST(ApiConnection, ErrorsOfRowsThatAreKeptComeInTheirPlace) {
   Connection db(":memory:");
