@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "common/error.hpp"
-#include "engine/sql_functions/bytea_text.hpp"
+#include "common/hexadecimal.hpp"
 #include "parser/utf8.hpp"
 
 namespace eindb {

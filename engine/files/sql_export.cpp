@@ -9,7 +9,6 @@
 #include "common/error.hpp"
 #include "engine/files/arrow_export.hpp"
 #include "engine/query/sql_cells.hpp"
-#include "engine/results/rows.hpp"
 #include "storage/files/output_file.hpp"
 #include "storage/formats/cell_list_writer.hpp"
 #include "tensor/number_text.hpp"

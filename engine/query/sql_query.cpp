@@ -130,6 +130,10 @@ double number_for_sql(double value) {
                    "tensors hold NaN; tables hold NULL");
 }
 
+Cell cell_of(SqliteValue value) {
+  return std::visit([](auto& held) { return Cell(std::move(held)); }, value);
+}
+
 // Runs something whose errors have spans in the SQL that has queries for parts of tensors.
 template <class Run>
 auto PreparedSql::placed(const Run& run) const {

@@ -10,6 +10,7 @@
 #include "common/check.hpp"
 #include "engine/plans/planned_query.hpp"
 #include "engine/query/postgres_sql.hpp"
+#include "engine/results/result.hpp"
 #include "engine/results/statement_description.hpp"
 #include "engine/session/session_state.hpp"
 #include "engine/sql/compiled_sql.hpp"
@@ -100,6 +101,9 @@ class PreparedSql {
   bool has_complex_result_ = false;  // among the queries inside
   CompiledStatements::Lent compiled_;
 };
+
+/// A value of a column as a cell of a row.
+Cell cell_of(SqliteValue value);
 
 /// Compiles SQL in which tensors and queries in parentheses are tables, or takes it from the session's compiled
 /// statements. Parameters get the values of StatementContext::parameters(). Runs the queries inside, in the open

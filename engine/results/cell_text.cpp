@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/sql_functions/bytea_text.hpp"
+#include "common/hexadecimal.hpp"
 #include "tensor/number_text.hpp"
 
 namespace eindb {

@@ -181,10 +181,6 @@ std::unique_ptr<RowSource> several_rows(std::vector<std::shared_ptr<const Tensor
   return std::make_unique<SeveralRows>(std::move(tensors));
 }
 
-Cell cell_of(SqliteValue value) {
-  return std::visit([](auto& held) { return Cell(std::move(held)); }, value);
-}
-
 std::unique_ptr<RowSource> listed_rows(std::vector<Row> rows) { return std::make_unique<ListedRows>(std::move(rows)); }
 
 Result listed_result(std::vector<Column> columns, std::vector<Row> rows) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/results/result.hpp"
-#include "storage/sqlite/sqlite_statement.hpp"
 
 namespace eindb {
 
@@ -20,9 +19,6 @@ std::vector<Column> several_columns(const std::vector<DType>& dtypes);
 
 /// The cells of several tensors, one after the other, as rows (name, key as text "(0,3)", val).
 std::unique_ptr<RowSource> several_rows(std::vector<std::shared_ptr<const TensorRelation>> tensors);
-
-/// A value of SQL as a cell.
-Cell cell_of(SqliteValue value);
 
 /// Rows from a list.
 std::unique_ptr<RowSource> listed_rows(std::vector<Row> rows);

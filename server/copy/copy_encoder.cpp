@@ -6,7 +6,6 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "engine/sql_functions/bytea_text.hpp"
 #include "server/copy/copy_signature.hpp"
 #include "server/values/declared_type.hpp"
 #include "server/values/value_format.hpp"

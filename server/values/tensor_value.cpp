@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/hexadecimal.hpp"
 #include "engine/files/tensor_export.hpp"
-#include "engine/sql_functions/bytea_text.hpp"
 #include "server/values/value_format.hpp"
 
 namespace eindb {

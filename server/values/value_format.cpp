@@ -12,6 +12,7 @@
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
+#include "common/hexadecimal.hpp"
 #include "common/letter_case.hpp"
 #include "engine/dialect/array_text.hpp"
 #include "engine/sql_functions/bytea_text.hpp"
