@@ -9,10 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "cluster/peer_lost.hpp"
-#include "cluster/plan_codec.hpp"
 #include "cluster/remote_shards.hpp"
-#include "cluster/statement_watch.hpp"
+#include "cluster/statement_at_ranks.hpp"
 #include "cluster/worker_connection.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
@@ -24,8 +22,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kTurnPoll{5};
-// The longest time that the user of a cancelled statement waits for workers to end it.
-constexpr milliseconds kPatienceOfCancelled{1000};
 // The interval between probes of a broken pair.
 constexpr milliseconds kProbePause{5000};
 // Each statement takes half of a worker's remaining memory: the fourth gets a sixteenth.
@@ -55,20 +51,6 @@ void check_addresses(const std::vector<std::string>& workers) {
     throw Error(ErrorKind::Value, "the worker " + *twice + " is named twice", std::nullopt, "name each worker once");
 }
 
-// The contents of the tiles that the rank holds.
-std::vector<control::HeldContents> contents_at(Rank rank, const ClusterStatement& statement) {
-  std::vector<control::HeldContents> at_rank(statement.holders.size());
-  for (std::size_t list = 0; list < statement.holders.size(); ++list) {
-    const auto& contents = statement.contents[list];
-    if (contents.empty()) continue;
-    ContentRuns held;
-    statement.holders[list].for_each_run_of(
-        rank, [&](const TileHolders::Run& run) { contents.copy(run.first, run.end, held); });
-    at_rank[list] = control::HeldContents::of(held);
-  }
-  return at_rank;
-}
-
 }  // namespace
 
 class Cluster::Impl {
@@ -83,7 +65,11 @@ class Cluster::Impl {
   std::vector<RankReport> run(const ClusterStatement& statement, const Cancellation& cancellation,
                               const OwnPart& own_part);
   ShardAccess& shards() { return shards_; }
-  const DamagedCopies& damaged_copies() const { return damaged_; }
+  DamagedCopies& damaged_copies() { return damaged_; }
+  MoveProgress& move_progress() { return progress_; }
+  const MoveOptions& move_options() const { return moves_; }
+  NodeLog& log() { return log_; }
+  void wake_keeper() noexcept;
   void begin(ClusterDatabase database);
   void drain(std::string_view address) const;
   std::vector<ContentId> stored_contents(DataId worker) const;
@@ -93,8 +79,6 @@ class Cluster::Impl {
   std::vector<BrokenPair> broken_pairs() const;
 
  private:
-  class Run;
-
   /// A check whether data passes between two workers. Null stands for this process.
   struct Probe {
     WorkerConnection* from;
@@ -117,12 +101,16 @@ class Cluster::Impl {
   void require_history(const std::string& address, const control::Welcome& welcome);
   bool catch_up(WorkerConnection& worker);
   WorkerConnection& connection_to(DataId data) const;
+  std::vector<WorkerConnection*> connections_of(const ClusterStatement& statement) const;
+  void keep_until_end() noexcept;
 
   DamagedCopies damaged_;
+  MoveProgress progress_;
   const ClusterContext context_;
   ExchangeFactory& exchanges_;
   NodeLog& log_;
   const bool coordinator_computes_;
+  const MoveOptions moves_;
   Turns turns_;
   std::mutex admission_;  // guards the members below, up to directories_
   bool has_begun_ = false;
@@ -142,156 +130,29 @@ class Cluster::Impl {
   std::set<WorkerConnection*> joined_;  // joined workers not probed yet
   bool ends_ = false;
   std::thread prober_;  // not started if the coordinator computes
+  ShardKeeper keeper_;
+  std::mutex keeping_;  // guards the members below, up to the thread
+  std::condition_variable keeper_wakes_;
+  bool is_woken_ = false;
+  bool keeper_ends_ = false;
+  std::thread keeper_thread_;  // not started without a keeper
 };
 
 // ---- A statement ---------------------------------------------------------------------------------------------------
 
-// Runs one statement at all ranks, in the caller's thread.
-class Cluster::Impl::Run {
- public:
-  Run(Impl& cluster, const ClusterStatement& statement, const Cancellation& cancellation)
-      : cluster_(cluster),
-        statement_(statement),
-        number_(cluster.exchanges_.number_statement()),
-        own_rank_(statement.plan.coordinator),
-        watch_(statement.plan.ranks, cancellation) {
-    CHECK(statement.workers.size() + 1 == statement.plan.ranks, "a worker for every rank but the coordinator's");
-    CHECK(statement.holders.size() == statement.contents.size(), "contents for every list of holders");
-    CHECK(own_rank_ < statement.plan.ranks, "the coordinator is a rank of the statement");
-    CHECK(statement.results.empty() || statement.results.size() == statement.plan.results.size(),
-          "a statement that stores results says of each where");
-    for (Rank rank = 0; rank < statement.plan.ranks; ++rank)
-      connections_.push_back(rank == own_rank_ ? nullptr : &cluster.connection_to(worker_at(rank)));
-  }
-  ~Run() {
-    for (auto* connection : connections_)
-      if (connection != nullptr) connection->forget(number_);
-  }
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-
-  std::vector<RankReport> run(const OwnPart& own_part) && {
-    try {
-      start();
-      take_part(own_part);
-      watch_.wait();
-      if (!watch_.has_failed()) return checked(std::move(watch_).reports());
-      stop(RemoteError::of(watch_.failure()));
-    } catch (const std::exception&) {
-      stop(RemoteError::of(std::current_exception()));
-      throw;
-    }
-    std::rethrow_exception(watch_.failure());
-  }
-
-  const StatementWatch& watch() const { return watch_; }
-  /// By rank; null: this process.
-  const std::vector<WorkerConnection*>& connections() const { return connections_; }
-
- private:
-  // Reports come from outside: their users look steps up by number.
-  std::vector<RankReport> checked(std::vector<RankReport> reports) const {
-    for (std::size_t rank = 0; rank < reports.size(); ++rank) {
-      if (reports[rank].profile.steps.size() == statement_.plan.steps.size()) continue;
-      const auto* worker = rank < connections_.size() ? connections_[rank] : nullptr;
-      throw Error(ErrorKind::Corrupt, (worker == nullptr ? std::string("a rank") : worker->address()) +
-                                          " reports other steps than it was to run");
-    }
-    return reports;
-  }
-
-  // Sends the statement to all workers, unless one is lost.
-  void start() {
-    const CancellationScope scope(watch_.cancellation());
-    const auto plan = encode_plan(statement_.plan, statement_.holders);
-    const auto addresses = this->addresses();
-    CHECK(addresses.size() == statement_.plan.ranks, "every rank has an address");
-    for (Rank rank = 0; rank < connections_.size() && !watch_.has_failed(); ++rank)
-      if (rank != own_rank_) start_at(rank, plan, addresses);
-  }
-
-  void take_part(const OwnPart& own_part) {
-    if (watch_.has_failed()) return;
-    try {
-      const CancellationScope scope(watch_.cancellation());
-      const auto exchange =
-          cluster_.exchanges_.open({number_, own_rank_, own_rank_, addresses()}, watch_.cancellation());
-      const Aborted aborted(watch_, *exchange);
-      try {
-        watch_.ended(own_rank_, {own_part(*exchange, watch_.cancellation()), {}});
-      } catch (...) {
-        exchange->abort(std::current_exception());
-        throw;
-      }
-    } catch (const std::exception&) {
-      const auto failure = std::current_exception();
-      watch_.failed_here(own_rank_, RemoteError::of(failure).error(), lost_peer(failure));
-    }
-  }
-
-  // Lets the watch abort the exchange while this lives.
-  class Aborted {
-   public:
-    Aborted(StatementWatch& watch, Exchange& exchange) : watch_(watch) { watch_.use(&exchange); }
-    ~Aborted() { watch_.use(nullptr); }
-    Aborted(const Aborted&) = delete;
-    Aborted& operator=(const Aborted&) = delete;
-
-   private:
-    StatementWatch& watch_;
-  };
-
-  DataId worker_at(Rank rank) const {
-    CHECK(rank != own_rank_, "the coordinator is no worker");
-    return statement_.workers[rank < own_rank_ ? rank : rank - std::size_t{1}];
-  }
-
-  std::vector<std::string> addresses() const {
-    std::vector<std::string> addresses;
-    for (const auto* connection : connections_)
-      addresses.push_back(connection == nullptr ? cluster_.exchanges_.address() : connection->data_address());
-    return addresses;
-  }
-
-  void start_at(Rank rank, const std::vector<std::byte>& plan, const std::vector<std::string>& addresses) {
-    auto& connection = *connections_[rank];
-    try {
-      connection.begin(number_, rank, watch_);
-      connection.send(control::Run{number_, rank, addresses, plan, statement_.threads, statement_.memory_limit,
-                                   contents_at(rank, statement_), statement_.results});
-    } catch (const Error& error) {
-      watch_.lost(rank, error);
-    }
-  }
-
-  // Stops the statement at all ranks where it runs, and waits until it has ended there. A silent worker is waited for
-  // until it counts as lost, or only for a short time once the statement was cancelled.
-  void stop(const RemoteError& why) {
-    for (std::size_t n = 0; n < connections_.size(); ++n) {
-      const auto rank = static_cast<Rank>(n);
-      if (rank == own_rank_ || watch_.has_ended(rank)) continue;
-      try {
-        when_there_is_memory([&] { connections_[rank]->send(control::Stop{number_, why}); });
-      } catch (const Error& error) {
-        watch_.lost(rank, error);
-      }
-    }
-    const auto patience = kMissedHeartbeats * cluster_.context_.heartbeat;
-    watch_.wait_for_rest(patience, std::min<milliseconds>(patience, kPatienceOfCancelled));
-  }
-
-  Impl& cluster_;
-  const ClusterStatement& statement_;
-  const std::uint64_t number_;
-  const Rank own_rank_;
-  StatementWatch watch_;
-  std::vector<WorkerConnection*> connections_;  // by rank; null: this process
-};
+// By rank; null: this process.
+std::vector<WorkerConnection*> Cluster::Impl::connections_of(const ClusterStatement& statement) const {
+  CHECK(statement.workers.size() + 1 == statement.plan.ranks, "a worker for every rank but the coordinator's");
+  std::vector<WorkerConnection*> connections;
+  for (const auto data : statement.workers) connections.push_back(&connection_to(data));
+  connections.insert(connections.begin() + static_cast<std::ptrdiff_t>(statement.plan.coordinator), nullptr);
+  return connections;
+}
 
 std::vector<RankReport> Cluster::Impl::run(const ClusterStatement& statement, const Cancellation& cancellation,
                                            const OwnPart& own_part) {
   const Turn turn(turns_, cancellation);
-  Run run(*this, statement, cancellation);
+  StatementAtRanks run(exchanges_, context_.heartbeat, statement, connections_of(statement), cancellation);
   try {
     return std::move(run).run(own_part);
   } catch (const Error& error) {
@@ -462,6 +323,7 @@ Cluster::Impl::Impl(ClusterOptions options, Connector& connector, ExchangeFactor
       exchanges_(exchanges),
       log_(log),
       coordinator_computes_(options.coordinator_computes),
+      moves_(options.moves),
       turns_(exchanges.is_exclusive() ? 1 : kMostStatements) {
   check_addresses(options.workers);
   for (auto& address : options.workers)
@@ -476,6 +338,12 @@ Cluster::Impl::~Impl() {
     joins_.notify_all();
   }
   ending_.request();
+  {
+    const std::lock_guard lock(keeping_);
+    keeper_ends_ = true;
+    keeper_wakes_.notify_all();
+  }
+  if (keeper_thread_.joinable()) keeper_thread_.join();
   if (prober_.joinable()) prober_.join();
   for (const auto& connection : connections_) connection->close();
   for (const auto& connection : connections_) connection->wait_until_closed();
@@ -494,8 +362,39 @@ void Cluster::Impl::begin(ClusterDatabase database) {
   for (const auto& connection : connections_)
     if (const auto found = known.find(connection->address()); found != known.end()) directories_.insert(*found);
   for (const auto& connection : connections_)
-    connection->start(database.identity, database.former, known[connection->address()]);
+    connection->start(database.identity, database.former, known[connection->address()], database.transient);
   if (!coordinator_computes_) prober_ = std::thread([this] { probe_until_end(); });
+  keeper_ = std::move(database.keeper);
+  if (keeper_) keeper_thread_ = std::thread([this] { keep_until_end(); });
+}
+
+// What fails is tried again, and logged once.
+void Cluster::Impl::keep_until_end() noexcept {
+  const CancellationScope scope(ending_);
+  std::string logged;
+  std::unique_lock lock(keeping_);
+  while (!keeper_ends_) {
+    lock.unlock();
+    auto pause = context_.heartbeat;
+    try {
+      pause = keeper_(shards_, workers(), context_.heartbeat);
+      logged.clear();
+    } catch (const std::exception& error) {
+      when_there_is_memory([&] {
+        if (std::exchange(logged, error.what()) != error.what())
+          log_.write(NodeLog::Level::Warning, "tiles not moved", "", logged);
+      });
+    }
+    lock.lock();
+    keeper_wakes_.wait_for(lock, pause, [this] { return keeper_ends_ || is_woken_; });
+    is_woken_ = false;
+  }
+}
+
+void Cluster::Impl::wake_keeper() noexcept {
+  const std::lock_guard lock(keeping_);
+  is_woken_ = true;
+  keeper_wakes_.notify_all();
 }
 
 // Rows of tensors refer to a worker by its data directory.
@@ -570,7 +469,11 @@ WorkerConnection& Cluster::Impl::connection_to(DataId data) const {
 
 std::vector<WorkerStatus> Cluster::Impl::workers() const {
   std::vector<WorkerStatus> statuses;
-  for (const auto& connection : connections_) statuses.push_back(connection->status());
+  for (const auto& connection : connections_) {
+    auto& status = statuses.emplace_back(connection->status());
+    status.to_move = progress_.leaving(status.data);
+    status.damaged = progress_.unmendable(status.data);
+  }
   std::map<DataId, std::string> names{{DataId{}, "the coordinator"}};
   for (const auto& status : statuses) names.emplace(status.data, status.address);
   for (const auto& pair : pairs_.all())
@@ -608,7 +511,12 @@ std::vector<RankReport> Cluster::run(const ClusterStatement& statement, const Ca
 std::shared_ptr<ShardAccess> Cluster::shards() { return {impl_, &impl_->shards()}; }
 void Cluster::claim(std::int64_t database, const std::vector<std::int64_t>& former) { impl_->claim(database, former); }
 std::vector<ContentId> Cluster::stored_contents(DataId worker) { return impl_->stored_contents(worker); }
-const DamagedCopies& Cluster::damaged_copies() const { return impl_->damaged_copies(); }
+DamagedCopies& Cluster::damaged_copies() const { return impl_->damaged_copies(); }
+MoveProgress& Cluster::move_progress() { return impl_->move_progress(); }
+const MoveProgress& Cluster::move_progress() const { return impl_->move_progress(); }
+const MoveOptions& Cluster::move_options() const { return impl_->move_options(); }
+NodeLog& Cluster::log() { return impl_->log(); }
+void Cluster::wake_keeper() noexcept { impl_->wake_keeper(); }
 void Cluster::begin(ClusterDatabase database) { impl_->begin(std::move(database)); }
 bool Cluster::coordinator_computes() const { return impl_->coordinator_computes(); }
 Transport Cluster::transport() const { return impl_->transport(); }

@@ -16,6 +16,8 @@
 #include "cluster/control_message.hpp"
 #include "cluster/damaged_copies.hpp"
 #include "cluster/exchange_factory.hpp"
+#include "cluster/move_options.hpp"
+#include "cluster/move_progress.hpp"
 #include "cluster/node_log.hpp"
 #include "cluster/worker_status.hpp"
 #include "common/cancellation.hpp"
@@ -32,6 +34,7 @@ struct ClusterOptions {
   /// The coordinator's process is a rank that computes as workers do, and all workers take part in every statement: see
   /// Cluster::coordinator_computes.
   bool coordinator_computes = false;
+  MoveOptions moves = {};
 };
 
 /// The outcome of a transaction that a worker has prepared but whose end it does not know: ShardLog::decision() on a
@@ -48,17 +51,24 @@ using ShardSettler = std::function<bool(ShardAccess& shards)>;
 /// time.
 using ShardHistory = std::function<bool(const ShardEpoch& epoch)>;
 
+/// Does a little of the work in the background that the database needs at its workers, such as moving tiles. Returns
+/// after how long to call it again, at most `idle`. Called by one thread of the cluster; what it throws is logged.
+using ShardKeeper = std::function<std::chrono::milliseconds(
+    ShardAccess& shards, const std::vector<WorkerStatus>& workers, std::chrono::milliseconds idle)>;
+
 /// The database whose tensors are stored at the workers.
 struct ClusterDatabase {
-  std::int64_t identity = 0;  ///< ShardLog::database_identity(); workers of another database refuse it; 0: none yet
+  std::int64_t identity = 0;              ///< ShardLog::database_identity(); 0: none yet
   std::vector<std::int64_t> former = {};  ///< ShardLog::former_identities()
   std::vector<ShardWorker> known = {};    ///< data directories seen before, with their addresses
+  bool transient = false;                 ///< the database is in memory
   /// Set both or none. Without them, workers that join again do not learn what they missed.
   ShardDecider decider = nullptr;
   ShardSettler settler = nullptr;
   /// Detects a worker that has served a later state of the database, or another file copied from it. Such a worker does
   /// not join, and no other stays, since the file's tiles may be gone. Null: not checked.
   ShardHistory history = nullptr;
+  ShardKeeper keeper = nullptr;  ///< null: nothing is done in the background
 };
 
 /// A statement for a cluster to run. Everything it refers to must outlive the run.
@@ -132,7 +142,15 @@ class Cluster {
   /// afterwards. Error{Value} if a worker belongs to none of them, Error{WorkerLost}.
   void claim(std::int64_t database, const std::vector<std::int64_t>& former);
   /// The damaged copies of tiles that statements have found.
-  const DamagedCopies& damaged_copies() const;
+  DamagedCopies& damaged_copies() const;
+
+  /// How tiles move between workers, and how far they have.
+  const MoveOptions& move_options() const;
+  MoveProgress& move_progress();
+  const MoveProgress& move_progress() const;
+  /// Has the keeper look at once whether there is something to do.
+  void wake_keeper() noexcept;
+  NodeLog& log();
 
   /// Asks a worker to finish its statements and leave. Error{UnknownName} if there is none at this address,
   /// Error{WorkerLost} if it cannot be reached.

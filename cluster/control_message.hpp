@@ -25,7 +25,7 @@ namespace eindb {
 
 /// Increases with every change to the meaning of messages or the format of plans. Nodes of different versions refuse
 /// each other, because a plan must mean the same on all of them.
-inline constexpr std::uint32_t kControlVersion = 8;
+inline constexpr std::uint32_t kControlVersion = 9;
 
 /// A node that receives nothing for this many heartbeats considers the other lost.
 inline constexpr int kMissedHeartbeats = 3;
@@ -113,9 +113,12 @@ struct Hello {
   std::int64_t database = 0;  ///< identity (ShardLog); 0: none yet
   std::chrono::milliseconds heartbeat{0};
   std::vector<std::int64_t> former = {};  ///< earlier identities of the database
+  bool transient = false;                 ///< a database in memory: nobody knows its tiles after this process
 
   friend bool operator==(const Hello&, const Hello&) = default;
-  static auto fields(auto& self) { return std::tie(self.version, self.database, self.heartbeat, self.former); }
+  static auto fields(auto& self) {
+    return std::tie(self.version, self.database, self.heartbeat, self.former, self.transient);
+  }
 };
 
 /// W to C: accepts the coordinator.
@@ -240,9 +243,10 @@ struct NewContent {
   ContentId content{};
   std::string tensor;
   std::vector<std::byte> bytes;  ///< the encoded tile
+  std::int64_t since = 0;        ///< as in OutgoingContent
 
   friend bool operator==(const NewContent&, const NewContent&) = default;
-  static auto fields(auto& self) { return std::tie(self.content, self.tensor, self.bytes); }
+  static auto fields(auto& self) { return std::tie(self.content, self.tensor, self.bytes, self.since); }
 };
 
 /// C to W: store contents. Reply: Acknowledged once they are stored, or an error, which Prepare repeats. Unstored
@@ -305,13 +309,14 @@ struct Abort {
   static auto fields(auto& self) { return std::tie(self.transaction); }
 };
 
-/// C to W: drop the contents of these ranges. Reply: Acknowledged.
+/// C to W: drop the contents of these ranges that came up to this epoch (ShardAccess::drop). Reply: Acknowledged.
 struct Drop {
   std::uint64_t request = 0;
   std::vector<SentRange> contents;
+  std::int64_t as_of = kAnyEpoch;
 
   friend bool operator==(const Drop&, const Drop&) = default;
-  static auto fields(auto& self) { return std::tie(self.request, self.contents); }
+  static auto fields(auto& self) { return std::tie(self.request, self.contents, self.as_of); }
 };
 
 /// C to W: list prepared transactions without an outcome. Reply: Undecided.
@@ -409,6 +414,14 @@ struct ContentList {
   static auto fields(auto& self) { return std::tie(self.contents); }
 };
 
+/// W to C: all contents that the worker has found damaged without having been asked for them (Scrubber).
+struct Damaged {
+  std::vector<ContentId> contents;
+
+  friend bool operator==(const Damaged&, const Damaged&) = default;
+  static auto fields(auto& self) { return std::tie(self.contents); }
+};
+
 /// W to C: the answer to a request.
 struct Reply {
   std::uint64_t request = 0;
@@ -425,8 +438,8 @@ using ToWorker = std::variant<control::Hello, control::Heartbeat, control::Run, 
                               control::Put, control::Fetch, control::Prepare, control::Commit, control::Abort,
                               control::Drop, control::AskUndecided, control::Repair, control::Probe, control::Advance,
                               control::AskContents, control::ShareMemory, control::Claim>;
-using ToCoordinator =
-    std::variant<control::Welcome, control::Refusal, control::Pulse, control::Done, control::Leave, control::Reply>;
+using ToCoordinator = std::variant<control::Welcome, control::Refusal, control::Pulse, control::Done, control::Leave,
+                                   control::Reply, control::Damaged>;
 
 std::vector<std::byte> encode(const ToWorker& message);
 std::vector<std::byte> encode(const ToCoordinator& message);

@@ -22,7 +22,8 @@ constexpr milliseconds kLongestHeartbeat = std::chrono::hours(1);
 
 std::vector<OutgoingContent> outgoing(const std::vector<control::NewContent>& contents) {
   std::vector<OutgoingContent> out;
-  for (const auto& content : contents) out.push_back({content.content, content.tensor, content.bytes, {}});
+  for (const auto& content : contents)
+    out.push_back({content.content, content.tensor, content.bytes, {}, content.since});
   return out;
 }
 
@@ -41,10 +42,13 @@ std::optional<std::vector<std::byte>> bytes_of(const std::unique_ptr<ByteSource>
 
 }  // namespace
 
-CoordinatorSession::CoordinatorSession(WorkerNode& node, std::unique_ptr<Channel> channel)
-    : node_(node), peer_(channel->peer()), greeted_(std::move(channel)), channel_(greeted_.get()), thread_([this] {
-        run();
-      }) {}
+CoordinatorSession::CoordinatorSession(WorkerDatabases& databases, std::unique_ptr<Channel> channel)
+    : databases_(databases),
+      node_(&databases.first()),
+      peer_(channel->peer()),
+      greeted_(std::move(channel)),
+      channel_(greeted_.get()),
+      thread_([this] { run(); }) {}
 
 CoordinatorSession::~CoordinatorSession() {
   close_channel();
@@ -86,7 +90,7 @@ void CoordinatorSession::run() noexcept {
     serve_until_end();
     prober_.end();
     forget_unprepared();
-    node_.note_coordinator_left();
+    node_->note_coordinator_left();
   } catch (const std::exception& error) {
     log(NodeLog::Level::Warning, "coordinator refused", error.what());
   }
@@ -107,16 +111,17 @@ control::Hello CoordinatorSession::greet() {
     if (hello.heartbeat < kShortestHeartbeat || hello.heartbeat > kLongestHeartbeat)
       throw Error(ErrorKind::Value, "a heartbeat of " + std::to_string(hello.heartbeat.count()) + " ms makes no sense",
                   std::nullopt, "use one between 1ms and 1h");
-    if (const auto silence = node_.disk_silence(); silence.count() > 0)
+    node_ = &databases_.node_for(hello);
+    if (const auto silence = node_->disk_silence(); silence.count() > 0)
       throw Error(ErrorKind::Busy, "its disk has not answered for " + in_seconds(silence), std::nullopt,
                   "see to the worker's disk");
-    if (node_.is_draining()) throw Error(ErrorKind::Busy, "it is being drained, and about to leave");
+    if (node_->is_draining()) throw Error(ErrorKind::Busy, "it is being drained, and about to leave");
     if (hello.database != 0) claim(hello.database, hello.former);
-    const auto& options = node_.options;
-    node_.look_at_room();
-    greeted_->send(encode(control::Welcome{kControlVersion, options.program, node_.shards.id(),
-                                           node_.exchanges.address(), options.threads, node_.memory.whole(),
-                                           node_.shards.epoch(), node_.load().bytes_free, options.memory_pool}));
+    const auto& options = node_->options;
+    node_->look_at_room();
+    greeted_->send(encode(control::Welcome{kControlVersion, options.program, node_->shards.id(),
+                                           node_->exchanges.address(), options.threads, node_->memory().whole(),
+                                           node_->shards.epoch(), node_->load().bytes_free, options.memory_pool}));
     return hello;
   } catch (const Error& error) {
     // No answer is sent to a peer that does not speak this protocol.
@@ -127,9 +132,9 @@ control::Hello CoordinatorSession::greet() {
 }
 
 void CoordinatorSession::claim(std::int64_t database, std::span<const std::int64_t> former) {
-  const auto before = node_.shards.database();
+  const auto before = node_->shards.database();
   database_ = 0;  // accepts messages for either identity during the change
-  node_.shards.claim(database, former);
+  node_->shards.claim(database, former);
   database_ = database;
   if (before != database && before != 0)
     log(NodeLog::Level::Warning, "database taken over", "the file that it was before is not served any more");
@@ -154,7 +159,7 @@ void CoordinatorSession::serve_until_end() {
 
 // These transactions cannot be committed any more: the coordinator's transaction failed with the channel.
 void CoordinatorSession::forget_unprepared() noexcept {
-  for (const auto transaction : unprepared_) node_.abort(transaction, WorkerNode::Abort::UnlessPrepared);
+  for (const auto transaction : unprepared_) node_->abort(transaction, WorkerNode::Abort::UnlessPrepared);
 }
 
 void CoordinatorSession::close_channel() noexcept {
@@ -184,27 +189,29 @@ void CoordinatorSession::send(const ToCoordinator& message) noexcept {
 }
 
 void CoordinatorSession::log(NodeLog::Level level, std::string_view event, std::string_view detail) noexcept {
-  node_.log.write(level, event, peer_, detail);
+  node_->log.write(level, event, peer_, detail);
 }
 
 // ---- The link's threads --------------------------------------------------------------------------------------------
 
 std::vector<std::byte> CoordinatorSession::sign_of_life() {
   // Counting may wait for the disk, so another thread does it.
-  if (node_.wants_count()) post([this] { count_contents(); });
-  return encode(control::Pulse{node_.load()});
+  if (node_->wants_count()) post([this] { count_contents(); });
+  if (const auto changes = node_->damage_changes(); std::exchange(damage_told_, changes) != changes)
+    post([this] { send(control::Damaged{node_->damaged()}); });
+  return encode(control::Pulse{node_->load()});
 }
 
 void CoordinatorSession::count_contents() noexcept {
   try {
-    node_.count_contents();
+    node_->count_contents();
   } catch (const std::exception& error) {
     log(NodeLog::Level::Warning, "contents not counted", error.what());
   }
 }
 
 void CoordinatorSession::receive(std::span<const std::byte> message) {
-  if (database_ != 0 && database_ != node_.shards.database())
+  if (database_ != 0 && database_ != node_->shards.database())
     throw Error(ErrorKind::WorkerLost, "a copy of the database's file has taken its place");
   std::visit([this](auto&& what) { take(std::forward<decltype(what)>(what)); }, decode_to_worker(message));
 }
@@ -246,10 +253,10 @@ void CoordinatorSession::take(control::Run run) {
   const auto [statement, is_new] = statements_.try_emplace(number);
   if (!is_new) throw Error(ErrorKind::Corrupt, "the coordinator runs a statement twice");
   try {
-    statement->second = std::make_unique<StatementRun>(node_, std::move(run), on_done);
+    statement->second = std::make_unique<StatementRun>(*node_, std::move(run), on_done);
   } catch (const std::exception&) {  // draining; the coordinator must know before it plans again
     statements_.erase(statement);
-    send(control::Pulse{node_.load()});
+    send(control::Pulse{node_->load()});
     send(control::Done{number, RemoteError::of(std::current_exception()), {}});
   }
 }
@@ -310,8 +317,8 @@ void CoordinatorSession::take(control::Put put) {
     const Waiting waiting(*this, bytes);
     try {
       unprepared_.insert(put.transaction);
-      node_.shards.put(put.transaction, outgoing(put.contents));
-      node_.note_change();
+      node_->shards.put(put.transaction, outgoing(put.contents));
+      node_->note_change();
     } catch (const Error& error) {
       failed_puts_.emplace(put.transaction, error);
       throw;
@@ -323,7 +330,7 @@ void CoordinatorSession::take(control::Put put) {
 void CoordinatorSession::take(const control::Fetch& fetch) {
   answer(fetch.request, [this, contents = fetch.contents] {
     control::Contents found;
-    for (const auto content : contents) found.bytes.push_back(bytes_of(node_.shards.open(content)));
+    for (const auto content : contents) found.bytes.push_back(bytes_of(node_->shards.open(content)));
     return found;
   });
 }
@@ -332,7 +339,7 @@ void CoordinatorSession::take(const control::Prepare& prepare) {
   answer(prepare.request, [this, prepare] {
     const auto failed = failed_puts_.find(prepare.transaction);
     if (failed != failed_puts_.end()) throw Error(failed->second);
-    node_.shards.prepare(prepare.transaction, prepare.contents);
+    node_->shards.prepare(prepare.transaction, prepare.contents);
     unprepared_.erase(prepare.transaction);
     return control::Acknowledged{};
   });
@@ -340,8 +347,8 @@ void CoordinatorSession::take(const control::Prepare& prepare) {
 
 void CoordinatorSession::take(const control::Commit& commit) {
   answer(commit.request, [this, commit] {
-    node_.shards.advance(epoch_);
-    node_.shards.commit(commit.transaction, received_ranges(commit.kept));
+    node_->shards.advance(epoch_);
+    node_->shards.commit(commit.transaction, received_ranges(commit.kept));
     note_removal();
     unprepared_.erase(commit.transaction);
     return control::Acknowledged{};
@@ -350,7 +357,7 @@ void CoordinatorSession::take(const control::Commit& commit) {
 
 void CoordinatorSession::take(const control::Abort& abort) {
   post([this, transaction = abort.transaction] {
-    node_.abort(transaction, WorkerNode::Abort::Always);
+    node_->abort(transaction, WorkerNode::Abort::Always);
     unprepared_.erase(transaction);
     failed_puts_.erase(transaction);
     note_removal();
@@ -358,9 +365,9 @@ void CoordinatorSession::take(const control::Abort& abort) {
 }
 
 void CoordinatorSession::take(const control::Drop& drop) {
-  answer(drop.request, [this, contents = drop.contents] {
-    node_.shards.advance(epoch_);
-    node_.shards.drop(received_ranges(contents));
+  answer(drop.request, [this, contents = drop.contents, as_of = drop.as_of] {
+    node_->shards.advance(epoch_);
+    node_->shards.drop(received_ranges(contents), as_of);
     note_removal();
     return control::Acknowledged{};
   });
@@ -368,14 +375,14 @@ void CoordinatorSession::take(const control::Drop& drop) {
 
 // Returns space to the disk in steps after the reply, so that other requests are served in between.
 void CoordinatorSession::note_removal() {
-  node_.note_change();
+  node_->note_change();
   if (!std::exchange(gives_back_, true)) post([this] { give_back(); });
 }
 
 void CoordinatorSession::give_back() noexcept {
   try {
-    node_.note_change();
-    if (node_.shards.give_back()) return post([this] { give_back(); });
+    node_->note_change();
+    if (node_->shards.give_back()) return post([this] { give_back(); });
   } catch (const std::exception& error) {  // tried again after the next removal
     log(NodeLog::Level::Warning, "space not given back", error.what());
   }
@@ -385,8 +392,9 @@ void CoordinatorSession::give_back() noexcept {
 void CoordinatorSession::take(control::Repair repair) {
   const auto request = repair.request;
   answer(request, [this, content = std::move(repair.content)] {
-    node_.shards.repair({content.content, content.tensor, content.bytes, {}});
-    node_.note_change();
+    node_->shards.repair({content.content, content.tensor, content.bytes, {}});
+    node_->note_rewritten(content.content);
+    node_->note_change();
     log(NodeLog::Level::Warning, "copy written anew",
         "content " + std::to_string(number(content.content)) + " of tensor " + content.tensor);
     return control::Acknowledged{};
@@ -398,19 +406,19 @@ void CoordinatorSession::take(const control::Advance& advance) {
 }
 
 void CoordinatorSession::take(const control::AskContents& ask) {
-  answer(ask.request, [this] { return control::ContentList{node_.shards.contents()}; });
+  answer(ask.request, [this] { return control::ContentList{node_->shards.contents()}; });
 }
 
 void CoordinatorSession::take(const control::AskUndecided& ask) {
   answer(ask.request, [this] {
-    node_.note_undecided_asked();
-    return control::Undecided{node_.shards.undecided()};
+    node_->note_undecided_asked();
+    return control::Undecided{node_->shards.undecided()};
   });
 }
 
 void CoordinatorSession::take(const control::ShareMemory& share) {
   if (share.among == 0) throw Error(ErrorKind::Corrupt, "the coordinator shares memory among nobody");
-  node_.share_memory_among(share.among);
+  node_->share_memory_among(share.among);
 }
 
 void CoordinatorSession::take(const control::Claim& claim) {

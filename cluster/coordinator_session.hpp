@@ -19,6 +19,7 @@
 #include "cluster/control_message.hpp"
 #include "cluster/prober.hpp"
 #include "cluster/statement_run.hpp"
+#include "cluster/worker_databases.hpp"
 #include "cluster/worker_node.hpp"
 
 namespace eindb {
@@ -30,8 +31,8 @@ namespace eindb {
 ///     greet --> (statements | contents)* --> the link ends --> statements end --> has_ended()
 class CoordinatorSession final : private ControlLinkUser {
  public:
-  /// Starts at once, in a thread of its own. `node` must outlive it.
-  CoordinatorSession(WorkerNode& node, std::unique_ptr<Channel> channel);
+  /// Starts at once, in a thread of its own. `databases` must outlive it.
+  CoordinatorSession(WorkerDatabases& databases, std::unique_ptr<Channel> channel);
   ~CoordinatorSession() override;
   CoordinatorSession(const CoordinatorSession&) = delete;
   CoordinatorSession& operator=(const CoordinatorSession&) = delete;
@@ -70,7 +71,7 @@ class CoordinatorSession final : private ControlLinkUser {
   void take(const control::Heartbeat&) {}
   void take(control::Run run);
   void take(const control::Stop& stop);
-  void take(const control::Drain&) { node_.drain(); }
+  void take(const control::Drain&) { databases_.drain(); }
   void take(control::Put put);
   void take(const control::Fetch& fetch);
   void take(const control::Prepare& prepare);
@@ -87,10 +88,12 @@ class CoordinatorSession final : private ControlLinkUser {
   template <class F>
   void answer(std::uint64_t request, F f);
 
-  WorkerNode& node_;
+  WorkerDatabases& databases_;
+  WorkerNode* node_;  // of the coordinator's database, once it has said which that is
   const std::string peer_;
-  Prober prober_{node_.exchanges};
+  Prober prober_{node_->exchanges};
   std::atomic<std::int64_t> database_{0};  // as stated by the coordinator; 0: none yet
+  std::uint64_t damage_told_ = 0;          // WorkerNode::damage_changes(), used by the thread of heartbeats
   // Used by the thread of run():
   std::unique_ptr<Channel> greeted_;  // until the link takes it
   std::map<ShardTransaction, Error> failed_puts_;

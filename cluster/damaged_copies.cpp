@@ -14,16 +14,38 @@ bool DamagedCopies::note(DataId worker, ContentId content) {
   return is_new;
 }
 
+bool DamagedCopies::note_unread(DataId worker, ContentId content) {
+  const bool is_new = note(worker, content);
+  const std::lock_guard lock(mutex_);
+  if (copies_.contains({worker, content})) unread_.emplace(worker, content);
+  return is_new;
+}
+
+std::vector<std::pair<DataId, ContentId>> DamagedCopies::unread() const {
+  const std::lock_guard lock(mutex_);
+  return {unread_.begin(), unread_.end()};
+}
+
+void DamagedCopies::forget(DataId worker, ContentId content) {
+  const std::lock_guard lock(mutex_);
+  unread_.erase({worker, content});
+  if (copies_.erase({worker, content}) > 0) ++changes_;
+  DCHECK(is_valid(), "copies are forgotten that were noticed");
+}
+
 void DamagedCopies::note_repair(DataId worker, ContentId content) {
   const std::lock_guard lock(mutex_);
   ++repaired_;
+  unread_.erase({worker, content});
   if (copies_.erase({worker, content}) > 0) ++changes_;
   DCHECK(is_valid(), "no more copies are damaged than were noticed");
 }
 
 void DamagedCopies::forget(DataId worker) {
   const std::lock_guard lock(mutex_);
-  if (std::erase_if(copies_, [&](const auto& copy) { return copy.first == worker; }) > 0) ++changes_;
+  const auto is_its = [&](const auto& copy) { return copy.first == worker; };
+  std::erase_if(unread_, is_its);
+  if (std::erase_if(copies_, is_its) > 0) ++changes_;
   DCHECK(is_valid(), "copies are forgotten that were noticed");
 }
 

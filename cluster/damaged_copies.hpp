@@ -4,6 +4,7 @@
 #include <mutex>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "storage/shards/shard_numbers.hpp"
 
@@ -15,6 +16,12 @@ class DamagedCopies {
  public:
   /// Records a damaged copy; false if it was known.
   bool note(DataId worker, ContentId content);
+  /// The same of a copy that its worker has found damaged, which nobody has read; see unread().
+  bool note_unread(DataId worker, ContentId content);
+  /// Copies from note_unread() that are still damaged: no statement mends them.
+  std::vector<std::pair<DataId, ContentId>> unread() const;
+  /// Discards the record of a copy to which nothing refers.
+  void forget(DataId worker, ContentId content);
   /// Records that the copy was rewritten.
   void note_repair(DataId worker, ContentId content);
   /// Discards the records of a worker that has joined again, as its disk may have been repaired.
@@ -32,6 +39,7 @@ class DamagedCopies {
 
   mutable std::mutex mutex_;  // guards what follows
   std::set<std::pair<DataId, ContentId>> copies_;
+  std::set<std::pair<DataId, ContentId>> unread_;  // among copies_
   std::int64_t noticed_ = 0;
   std::int64_t repaired_ = 0;
   std::int64_t changes_ = 0;

@@ -1,7 +1,11 @@
 #include "cluster/database_cluster.hpp"
 
+#include <chrono>
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "cluster/shard_caretaker.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/files/file_identity.hpp"
@@ -31,6 +35,16 @@ ShardSettler settler_of(const DatabaseFile& file) {
     CHECK(contents != nullptr, "a database that uses shards has contents at workers");
     return !contents->is_unsettled();
   };
+}
+
+// Null for a database that has no second connection, or that may not be written.
+ShardKeeper keeper_of(Cluster& cluster, const DatabaseFile& file) {
+  if (!can_decide(file) || cluster.coordinator_computes() || cluster.move_options().bytes_per_second == 0)
+    return nullptr;
+  auto keeper = std::make_shared<ShardCaretaker>(file.path(), cluster.move_options(), cluster.move_progress(),
+                                                 cluster.damaged_copies(), cluster.log());
+  return [keeper = std::move(keeper)](ShardAccess& shards, const std::vector<WorkerStatus>& workers,
+                                      std::chrono::milliseconds idle) { return keeper->step(shards, workers, idle); };
 }
 
 ShardHistory history_of(const DatabaseFile& file) {
@@ -75,7 +89,9 @@ void begin_cluster(Cluster& cluster, DatabaseFile& file) {
   if (can_decide(file)) {
     database.decider = decider_of(file);
     database.settler = settler_of(file);
+    database.keeper = keeper_of(cluster, file);
   }
+  database.transient = file.is_in_memory();
   for (const auto& [number, worker] : log.workers()) database.known.push_back(worker);
   cluster.begin(std::move(database));
 }

@@ -133,7 +133,8 @@ void RemoteShards::put(const ShardWorker& worker, ShardTransaction transaction, 
     const std::lock_guard lock(mutex_);
     auto& batch = batches_[{worker.data, transaction}];
     batch.bytes += content.header.size() + content.values.size();
-    batch.contents.push_back({content.content, std::string(content.tensor), joined(content.header, content.values)});
+    batch.contents.push_back(
+        {content.content, std::string(content.tensor), joined(content.header, content.values), content.since});
     DCHECK(batched_bytes(batch.contents) == batch.bytes, "a batch counts the bytes of its contents");
     if (batch.bytes < kMessageBatchBytes) return;
     full = std::exchange(batch, {}).contents;
@@ -219,10 +220,11 @@ std::vector<ShardTransaction> RemoteShards::missed_commits(DataId data) const {
   return missed;
 }
 
-bool RemoteShards::drop(const ShardWorker& worker, std::span<const ContentRange> contents) noexcept {
+bool RemoteShards::drop(const ShardWorker& worker, std::span<const ContentRange> contents,
+                        std::int64_t as_of) noexcept {
   try {
     connection_to(worker).ask<control::Acknowledged>([&](std::uint64_t request) {
-      return control::Drop{request, sent_ranges(contents)};
+      return control::Drop{request, sent_ranges(contents), as_of};
     });
     return true;
   } catch (const std::exception&) {

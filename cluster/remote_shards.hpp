@@ -35,7 +35,7 @@ class RemoteShards final : public ShardAccess {
   bool commit(const ShardWorker& worker, ShardTransaction transaction,
               std::span<const ContentRange> kept) noexcept override;
   void abort(const ShardWorker& worker, ShardTransaction transaction) noexcept override;
-  bool drop(const ShardWorker& worker, std::span<const ContentRange> contents) noexcept override;
+  bool drop(const ShardWorker& worker, std::span<const ContentRange> contents, std::int64_t as_of) noexcept override;
   void note_unsettled() noexcept override;
   void note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept override;
   bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override;

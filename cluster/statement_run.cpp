@@ -132,7 +132,7 @@ RankReport StatementRun::execute() {
 RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
   CHECK(exchange.rank() == run_.rank && exchange.size() == placed.plan.ranks,
         "a statement has the exchange of its ranks");
-  auto share = node_.memory.take(run_.memory_limit);
+  auto share = node_.memory().take(run_.memory_limit);
   const auto budget = MemoryBudget::create(share->bytes(), node_.options.scratch_directory);
   budget->keep(std::move(share));
   budget->advise([](std::int64_t) {

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/check.hpp"
@@ -28,6 +30,19 @@ struct Found {
   WorkerStatus status;
   Contents contents;
 };
+
+// Workers that the file does not know, to which tiles may have moved since it was copied.
+std::vector<Found> ask_others(Cluster& cluster, ShardLog& log) {
+  std::vector<Found> found;
+  const auto known = log.workers();
+  for (const auto& status : cluster.workers()) {
+    const auto is_its = [&](const auto& worker) { return worker.second.data == status.data; };
+    if (status.state != WorkerState::Up || std::any_of(known.begin(), known.end(), is_its)) continue;
+    const auto contents = cluster.stored_contents(status.data);
+    found.push_back({status, {contents.begin(), contents.end()}});
+  }
+  return found;
+}
 
 // Queries the workers that the rows of tensors refer to.
 std::map<WorkerNumber, Found> ask_workers(Cluster& cluster, ShardLog& log) {
@@ -54,19 +69,31 @@ std::map<WorkerNumber, Found> ask_workers(Cluster& cluster, ShardLog& log) {
               "start them on their data directories, and name all of them in --workers");
 }
 
-// Counts the tiles that no worker has, by tensor, and collects the copies that the file refers to.
+// Counts the tiles that no worker has, by tensor, and collects the copies that the file refers to. Tiles that are at
+// other workers than the file says have moved since it was copied: contents never change, and their numbers are unique.
 class Census {
  public:
   Census(SqliteConnection& connection, const std::map<WorkerNumber, Found>& workers) {
-    for_each_reference(connection, [&](const std::string& tensor, std::int64_t, const TileReference& reference) {
+    for_each_reference(connection, [&](const ShardedTile& tile) {
+      const auto& reference = tile.reference;
       ++tiles_;
-      bool is_there = false;
-      for (const auto worker : reference.workers) {
+      const auto has = [&](WorkerNumber worker) {
         const auto found = workers.find(worker);
-        is_there |= found != workers.end() && found->second.contents.contains(reference.content);
-        known_[worker].insert(reference.content);
+        return found != workers.end() && found->second.contents.contains(reference.content);
+      };
+      auto moved = tile;
+      if (std::none_of(reference.workers.begin(), reference.workers.end(), has)) {
+        moved.reference.workers.clear();
+        for (const auto& [worker, found] : workers)
+          if (has(worker) && moved.reference.workers.size() < TileReference::kMaxWorkers)
+            moved.reference.workers.push_back(worker);
+        if (moved.reference.workers.empty()) {
+          ++missing_[tile.tensor->name];
+          return;
+        }
+        moved_.push_back(moved);
       }
-      if (!is_there) ++missing_[tensor];
+      for (const auto worker : moved.reference.workers) known_[worker].insert(reference.content);
     });
   }
 
@@ -85,6 +112,16 @@ class Census {
         std::nullopt, "use a later copy of the file; or drop these tensors, without --workers, and take over then");
   }
 
+  // Makes rows refer to where their tiles are.
+  void follow(SqliteConnection& connection) const {
+    for (const auto& tile : moved_) {
+      const auto reference = encode_reference(tile.reference);
+      auto update =
+          connection.prepare("UPDATE main." + quote_identifier(tile.tensor->table) + " SET tile = ? WHERE tile_id = ?");
+      update.bind(1, std::span<const std::byte>(reference)).bind(2, tile.tile_id).run();
+    }
+  }
+
   std::int64_t tiles() const { return tiles_; }
   bool refers_to(WorkerNumber worker, ContentId content) const {
     const auto known = known_.find(worker);
@@ -95,6 +132,7 @@ class Census {
   std::int64_t tiles_ = 0;
   std::map<std::string, std::int64_t> missing_;
   std::map<WorkerNumber, Contents> known_;
+  std::vector<ShardedTile> moved_;
 };
 
 // Makes the workers stop serving the other file. The takeover is already committed; failures here are repaired by
@@ -120,10 +158,14 @@ TakeOver take_over(Cluster& cluster, DatabaseFile& file) {
   ClusterDatabase database{.identity = identity, .former = log.former_identities()};
   for (const auto& [number, worker] : log.workers()) database.known.push_back(worker);
   cluster.begin(std::move(database));
-  const auto workers = ask_workers(cluster, log);
+  auto workers = ask_workers(cluster, log);
+  auto others = ask_others(cluster, log);
   SqliteTransaction transaction(file.connection());
+  for (auto& other : others)
+    workers.emplace(log.number_of({other.status.data, other.status.address}), std::move(other));
   const Census census(file.connection(), workers);
   census.require_all(file.path());
+  census.follow(file.connection());
   TakeOver result{.tiles = census.tiles()};
   ShardEpoch last = log.epoch();
   std::int64_t block = 0;

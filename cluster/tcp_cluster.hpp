@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/cluster.hpp"
+#include "cluster/move_options.hpp"
 #include "cluster/tcp_node.hpp"
 #include "cluster/tcp_transport.hpp"
 
@@ -17,6 +18,7 @@ struct TcpClusterOptions {
   std::string secret_file;           ///< empty: no secret, which is sufficient only for workers on this machine
   std::optional<TlsOptions> tls;
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
+  MoveOptions moves = {};
 };
 
 /// A coordinator's cluster over TCP, with its node, which connects to workers and accepts no connections. Thread-safe.

@@ -7,13 +7,13 @@
 namespace eindb {
 
 Worker::Worker(WorkerOptions options, ShardFile& shards, ExchangeFactory& exchanges, NodeLog& log)
-    : node_(std::move(options), shards, exchanges, log) {}
+    : databases_(std::move(options), shards, exchanges, log) {}
 
 void Worker::serve(std::unique_ptr<Channel> channel) {
   CHECK(channel != nullptr, "a coordinator has a channel");
   const std::lock_guard lock(mutex_);
   std::erase_if(sessions_, [](const auto& session) { return session->has_ended(); });
-  sessions_.push_back(std::make_shared<CoordinatorSession>(node_, std::move(channel)));
+  sessions_.push_back(std::make_shared<CoordinatorSession>(databases_, std::move(channel)));
 }
 
 void Worker::end_statements() noexcept {
@@ -22,8 +22,8 @@ void Worker::end_statements() noexcept {
 }
 
 void Worker::wait_until_left() {
-  node_.wait_until_drained();
-  CHECK(node_.is_draining(), "a worker leaves when it takes no more statements");
+  databases_.wait_until_drained();
+  CHECK(databases_.first().is_draining(), "a worker leaves when it takes no more statements");
   std::vector<std::shared_ptr<CoordinatorSession>> leaving;
   {
     const std::lock_guard lock(mutex_);

@@ -30,7 +30,7 @@ WorkerConnection::WorkerConnection(const ClusterContext& context, std::string ad
   status_.address = address_;
 }
 
-void WorkerConnection::start(std::int64_t database, std::vector<std::int64_t> former, DataId known) {
+void WorkerConnection::start(std::int64_t database, std::vector<std::int64_t> former, DataId known, bool transient) {
   CHECK(!thread_.joinable(), "a connection starts once");
   {
     const std::lock_guard lock(mutex_);
@@ -38,6 +38,7 @@ void WorkerConnection::start(std::int64_t database, std::vector<std::int64_t> fo
   }
   database_ = database;
   former_ = std::move(former);
+  transient_ = transient;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -230,7 +231,7 @@ void WorkerConnection::note_missed() noexcept {
 }
 
 control::Welcome WorkerConnection::greet(Channel& channel) {
-  channel.send(encode(control::Hello{kControlVersion, database_, context_.heartbeat, former_}));
+  channel.send(encode(control::Hello{kControlVersion, database_, context_.heartbeat, former_, transient_}));
   return decode_welcome(receive_first(channel, kMissedHeartbeats * context_.heartbeat));
 }
 
@@ -379,6 +380,14 @@ void WorkerConnection::take(control::Reply reply) {
     error->message = "worker " + address_ + ": " + error->message;
   found->second = std::move(reply.answer);
   changed_.notify_all();
+}
+
+void WorkerConnection::take(const control::Damaged& damaged) {
+  const std::lock_guard lock(mutex_);
+  for (const auto content : damaged.contents)
+    if (context_.damaged.note_unread(status_.data, content))
+      context_.log.write(NodeLog::Level::Warning, "copy damaged", address_,
+                         "content " + std::to_string(number(content)) + ", which nobody has read");
 }
 
 // ---- Threads of sessions -------------------------------------------------------------------------------------------

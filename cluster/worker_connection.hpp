@@ -58,8 +58,8 @@ class WorkerConnection final : private ControlLinkUser {
   WorkerConnection& operator=(const WorkerConnection&) = delete;
 
   /// Begins to connect. `database`: its identity; `former`: its earlier identities; `known`: the data directory that
-  /// was here before, 0 if unknown.
-  void start(std::int64_t database, std::vector<std::int64_t> former, DataId known);
+  /// was here before, 0 if unknown; `transient`: as in control::Hello.
+  void start(std::int64_t database, std::vector<std::int64_t> former, DataId known, bool transient = false);
   /// Ends the connection; the state is Lost for good. The destructor calls both functions.
   void close(std::string_view reason = "the coordinator ends") noexcept;
   void wait_until_closed() noexcept;
@@ -146,6 +146,7 @@ class WorkerConnection final : private ControlLinkUser {
   void take(control::Done done);
   void take(const control::Leave& leave);
   void take(control::Reply reply);
+  void take(const control::Damaged& damaged);
   void note_draining();
   void note_disk(std::chrono::milliseconds silence);
   void fail_all(const Error& error);
@@ -176,6 +177,7 @@ class WorkerConnection final : private ControlLinkUser {
   const std::string address_;
   std::int64_t database_ = 0;         // set by start()
   std::vector<std::int64_t> former_;  // set by start()
+  bool transient_ = false;            // set by start()
   Cancellation connecting_;           // requested at the end
 
   mutable std::mutex mutex_;  // guards the members below, up to the thread

@@ -113,6 +113,21 @@ void WorkerNode::look_at_room() {
             is_full ? "no tiles are stored until there is room again; what is there can be read and dropped" : "");
 }
 
+void WorkerNode::note_damaged(ContentId content) {
+  const std::lock_guard lock(mutex_);
+  if (damaged_.insert(content).second) ++damage_changes_;
+}
+
+void WorkerNode::note_rewritten(ContentId content) {
+  const std::lock_guard lock(mutex_);
+  damaged_.erase(content);
+}
+
+std::vector<ContentId> WorkerNode::damaged() const {
+  const std::lock_guard lock(mutex_);
+  return {damaged_.begin(), damaged_.end()};
+}
+
 void WorkerNode::drain() noexcept {
   {
     const std::lock_guard lock(mutex_);

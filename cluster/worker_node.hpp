@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,27 +32,34 @@ struct WorkerOptions {
   std::string scratch_directory;  ///< empty: the system's default
   /// A disk that completes no request for this long counts as hanging, and the worker as Unwell.
   std::chrono::milliseconds disk_timeout{3000};
+  std::int64_t scrub_rate = 0;  ///< bytes of contents that are verified in a second; 0: none
+  std::string databases = {};   ///< folder of the directories of further databases (WorkerDatabases); empty: none
+  std::int64_t most_bytes = 0;  ///< limit for the files of all databases together; 0: the disk's
 };
 
-/// The state shared by all sessions of a worker. Thread-safe.
+/// The state shared by all sessions of a worker for one database. Thread-safe.
 class WorkerNode {
  public:
-  WorkerNode(WorkerOptions options, ShardFile& shards, ExchangeFactory& exchanges, NodeLog& log)
-      : options(std::move(options)),
-        shards(shards),
-        exchanges(exchanges),
-        log(log),
-        memory(this->options.memory_limit - (this->options.messages ? this->options.messages->whole() : 0)) {}
+  /// `memory` is shared with the nodes of other databases of the process; null: it is this node's alone.
+  WorkerNode(WorkerOptions options, ShardFile& shards, ExchangeFactory& exchanges, NodeLog& log,
+             std::shared_ptr<MemoryShares> memory = nullptr)
+      : options(std::move(options)), shards(shards), exchanges(exchanges), log(log), memory_(std::move(memory)) {
+    if (memory_ == nullptr)
+      memory_ = std::make_shared<MemoryShares>(this->options.memory_limit -
+                                               (this->options.messages ? this->options.messages->whole() : 0));
+  }
 
   const WorkerOptions options;
   ShardFile& shards;
   ExchangeFactory& exchanges;
   NodeLog& log;
-  MemoryShares memory;
+
+  MemoryShares& memory() const { return *memory_; }
+  std::shared_ptr<MemoryShares> shared_memory() const { return memory_; }
 
   /// Sets the memory to one of `processes` parts of its pool.
   void share_memory_among(std::uint32_t processes) {
-    memory.share_among(processes);
+    memory_->share_among(processes);
     if (options.messages) options.messages->share_among(processes);
   }
 
@@ -93,6 +101,12 @@ class WorkerNode {
   /// asks for them.
   void note_coordinator_left() { coordinator_left_ = true; }
   void note_undecided_asked() { coordinator_left_ = false; }
+  /// Contents that were found damaged without a reader.
+  void note_damaged(ContentId content);
+  void note_rewritten(ContentId content);
+  std::vector<ContentId> damaged() const;
+  /// Increases whenever there are new ones.
+  std::uint64_t damage_changes() const { return damage_changes_; }
   void drain() noexcept;
   bool is_draining() const { return draining_; }
   /// Waits after drain() until no statement runs.
@@ -110,10 +124,13 @@ class WorkerNode {
   void abort_now(const RefusedAbort& abort);
   void abort_what_was_refused() noexcept;
 
-  mutable std::mutex mutex_;  // guards statements_ and refused_aborts_
+  std::shared_ptr<MemoryShares> memory_;
+  mutable std::mutex mutex_;  // guards statements_, refused_aborts_ and damaged_
   std::condition_variable drained_;
   std::vector<const Statement*> statements_;
   std::vector<RefusedAbort> refused_aborts_;
+  std::set<ContentId> damaged_;
+  std::atomic<std::uint64_t> damage_changes_{0};
   std::atomic<bool> draining_{false};
   std::atomic<bool> coordinator_left_{false};
   std::atomic<bool> contents_changed_{true};

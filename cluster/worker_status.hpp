@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/control_message.hpp"
 #include "storage/shards/shard_access.hpp"
+#include "storage/tiles/move_plan.hpp"
 
 namespace eindb {
 
@@ -35,6 +37,8 @@ struct WorkerStatus {
   // As stated in its last heartbeat:
   WorkerLoad load;
   std::chrono::milliseconds heartbeat_age{0};
+  TilesToMove to_move;                    ///< its tiles that are to be at other workers, if it leaves or is missed
+  std::vector<std::string> damaged = {};  ///< names of its tiles that are damaged, and of which no other copy is intact
 
   /// A full worker takes no new tiles, since its disk has no room for them.
   bool is_full() const { return state == WorkerState::Up && load.bytes_free == 0; }

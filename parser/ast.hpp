@@ -351,6 +351,14 @@ struct DrainWorker {
   SourceSpan span;
 };
 
+/// ALTER WORKER '10.0.0.3:7700' DRAIN: the worker's tiles move to the others, and new ones go there. ALTER WORKER ...
+/// ACTIVATE: it keeps tiles as the others do.
+struct AlterWorker {
+  std::string address;
+  bool leaves = false;
+  SourceSpan span;  ///< of the address
+};
+
 /// A statement with only spaces and comments.
 struct Empty {};
 
@@ -372,7 +380,7 @@ struct Statement {
                Describe, CopyFrom, CopyAllFrom, CopyTo, Backup, AttachDatabase, DetachDatabase, InsertInto,
                CreateTensors, UpdateTensor, Repeat, Query, Explain, ExplainRedistribution, Set, Show, Reset, Begin,
                Commit, Rollback, SetTransaction, Savepoint, Prepare, Execute, Deallocate, CreateMacro, DropMacro,
-               CommentOn, CreateUser, AlterUser, DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, Sql>
+               CommentOn, CreateUser, AlterUser, DropUser, Grant, ShowUsers, ShowWorkers, DrainWorker, AlterWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

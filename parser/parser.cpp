@@ -132,6 +132,7 @@ constexpr std::array kDropStatements = {
 constexpr std::array kAlterStatements = {
     OwnStatement{"TENSOR", statement_parsers::alter_tensor},
     OwnStatement{"USER", statement_parsers::alter_user},
+    OwnStatement{"WORKER", statement_parsers::alter_worker},
     OwnStatement{"TABLE", nullptr},
 };
 

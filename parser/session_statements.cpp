@@ -249,6 +249,20 @@ Node drain(TokenStream& tokens) {
   return drain;
 }
 
+Node alter_worker(TokenStream& tokens) {
+  ast::AlterWorker alter;
+  tokens.take();
+  tokens.take();
+  const auto begin = tokens.begin();
+  alter.address = tokens.expect_string("the address of a worker after WORKER", "as SHOW WORKERS has it, in quotes");
+  alter.span = tokens.span_from(begin);
+  alter.leaves = tokens.accept_word("DRAIN");
+  if (!alter.leaves && !tokens.accept_word("ACTIVATE"))
+    tokens.fail_expected("DRAIN or ACTIVATE after the address of the worker",
+                         "DRAIN moves its tiles to the other workers, ACTIVATE takes that back");
+  return alter;
+}
+
 Node reset(TokenStream& tokens) {
   tokens.take();
   return ast::Reset{name_or_all(tokens, "ALL or the name of a setting")};

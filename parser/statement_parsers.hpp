@@ -30,6 +30,7 @@ Node explain(TokenStream& tokens);
 Node set(TokenStream& tokens);
 Node show(TokenStream& tokens);
 Node drain(TokenStream& tokens);
+Node alter_worker(TokenStream& tokens);
 Node reset(TokenStream& tokens);
 Node begin(TokenStream& tokens);
 Node commit(TokenStream& tokens);

@@ -33,7 +33,8 @@ std::vector<std::string> workers_of(const ClusterCommand& command) {
 CommandCluster::CommandCluster(const ClusterCommand& command, const LogOptions& log)
     : log_(log),
       node_log_(log_),
-      tcp_({workers_of(command), command.trust.secret_file, tls_of(command.trust, "--cluster-tls"), command.heartbeat},
+      tcp_({workers_of(command), command.trust.secret_file, tls_of(command.trust, "--cluster-tls"), command.heartbeat,
+            command.moves},
            node_log_) {}
 
 }  // namespace eindb

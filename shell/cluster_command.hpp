@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cluster/move_options.hpp"
 #include "cluster/tcp_cluster.hpp"
 #include "server/monitoring/server_log.hpp"
 #include "shell/node_trust.hpp"
@@ -17,6 +18,7 @@ struct ClusterCommand {
   std::string workers;  ///< separated by commas; empty: none
   NodeTrust trust;
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
+  MoveOptions moves = {};
 };
 
 /// The cluster of a program's sessions, with its log.

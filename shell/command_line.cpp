@@ -104,6 +104,16 @@ void add_bytes(CLI::App& server, const std::string& name, std::size_t& bytes, co
   server.add_option_function<std::string>(name, read, description)->type_name("SIZE");
 }
 
+/// An option whose value is any number of bytes, 0 included.
+void add_amount(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& description) {
+  const auto read = [&bytes, name](const std::string& text) {
+    const auto parsed = parse_byte_size(text);
+    if (!parsed || *parsed < 0) throw CLI::ValidationError(name, "'" + text + "' is no size, as 16MiB or 0 are");
+    bytes = *parsed;
+  };
+  app.add_option_function<std::string>(name, read, description)->type_name("SIZE");
+}
+
 void add_limits(CLI::App& server, ServeCommand& serve) {
   auto& limits = serve.limits;
   server.add_option("--max-connections", serve.max_connections, "clients at a time")
@@ -189,6 +199,12 @@ CLI::Option* add_cluster(CLI::App& app, ClusterCommand& cluster) {
                "no secret: every program on this machine may read and remove the tiles of its workers");
   add_time(app, "--heartbeat", cluster.heartbeat, kSeconds,
            "how often nodes of the cluster say that they are there; one that misses three is lost; 1s without");
+  add_amount(app, "--move-rate", cluster.moves.bytes_per_second,
+             "bytes a second of tiles that move between workers in the background; 0: none do; 64MiB without");
+  add_time(app, "--replace-after", cluster.moves.missed_after, kSeconds,
+           "after which other workers get copies of the tiles of one that is away; 5min without");
+  add_amount(app, "--balance-above", cluster.moves.least_imbalance,
+             "by how much a worker's tiles have to be below the mean to be balanced; 64MiB without");
   add_path(app, "--cluster-tls-cert", cluster.trust.tls.certificate, "certificate in PEM form, for workers");
   add_path(app, "--cluster-tls-key", cluster.trust.tls.key, "its key, which nobody else can read");
   add_path(app, "--cluster-tls-ca", cluster.trust.tls.authority, "who has signed the certificates of all nodes");
@@ -215,6 +231,8 @@ CLI::App* add_worker(CLI::App& app, WorkerCommand& worker) {
   add_path(*program, "--data", worker.data, "directory of its tiles, made if it is not there", kFolder)->required();
   add_time(*program, "--disk-timeout", worker.disk_timeout, kSeconds,
            "a disk that does not get on for so long hangs, and the worker is left out: 3s without");
+  add_amount(*program, "--scrub-rate", worker.scrub_rate,
+             "bytes a second of tiles whose checksums are verified in the background; 0: none are; 4MiB without");
   add_path(*program, "--tls-cert", worker.trust.tls.certificate, "certificate in PEM form");
   add_path(*program, "--tls-key", worker.trust.tls.key, "its key, which nobody else can read");
   add_path(*program, "--tls-ca", worker.trust.tls.authority, "who has signed the certificates of all nodes");

@@ -30,17 +30,6 @@ namespace {
 constexpr std::int64_t kMessageShare = 8;
 constexpr std::int64_t kLeastDisk = std::int64_t{64} << 20U;
 
-WorkerOptions options_of(const WorkerCommand& command) {
-  const auto cores = std::max(1U, std::thread::hardware_concurrency());
-  return {.program = EINDB_VERSION,
-          .threads = command.threads > 0 ? static_cast<std::uint32_t>(command.threads) : cores,
-          .memory_limit = worker_memory(command.memory_limit),
-          .messages = std::make_shared<MessageMemory>(worker_memory(command.memory_limit) / kMessageShare),
-          .memory_pool = command.memory_limit.empty() ? memory_pool() : "",
-          .scratch_directory = command.data,
-          .disk_timeout = command.disk_timeout};
-}
-
 // Parses "40%" as a share of the available memory.
 std::optional<std::int64_t> share_of_memory(const std::string& text) {
   int percent = 0;
@@ -56,6 +45,20 @@ std::int64_t most_bytes_of(const WorkerCommand& command) {
   if (bytes && *bytes >= kLeastDisk) return *bytes;
   throw Error(ErrorKind::Value, "'" + command.disk_limit + "' is no size of a disk from 64MiB on", std::nullopt,
               "write it as in --disk-limit 500GB");
+}
+
+WorkerOptions options_of(const WorkerCommand& command) {
+  const auto cores = std::max(1U, std::thread::hardware_concurrency());
+  return {.program = EINDB_VERSION,
+          .threads = command.threads > 0 ? static_cast<std::uint32_t>(command.threads) : cores,
+          .memory_limit = worker_memory(command.memory_limit),
+          .messages = std::make_shared<MessageMemory>(worker_memory(command.memory_limit) / kMessageShare),
+          .memory_pool = command.memory_limit.empty() ? memory_pool() : "",
+          .scratch_directory = command.data,
+          .disk_timeout = command.disk_timeout,
+          .scrub_rate = command.scrub_rate,
+          .databases = command.data + "/databases",
+          .most_bytes = most_bytes_of(command)};
 }
 
 // Handles SIGTERM and SIGINT in a thread of its own: the first signal drains the worker, the second ends running
@@ -112,7 +115,7 @@ void run_worker(const WorkerCommand& command) {
   ServerLog log(command.log);
   ServerNodeLog node_log(log);
   const auto options = options_of(command);
-  ShardFile shards(command.data, most_bytes_of(command));
+  ShardFile shards(command.data, options.most_bytes, options.databases);
   if (const auto& file = command.log.file; !file.empty())
     refuse_open_database(AT_FDCWD, file, "cannot write the log to " + file);
   std::atomic<Worker*> serving{nullptr};  // coordinators that connect too early try again
@@ -130,7 +133,7 @@ void run_worker(const WorkerCommand& command) {
   TcpNode node(node_options);
   TcpTransport transport(node);
   Worker worker(options, shards, transport, node_log);
-  WorkerPages pages(worker, shards);
+  WorkerPages pages(worker);
   std::optional<HttpEndpoint> http;
   if (const auto place = read_http(command.http, command.http_allow_remote))
     http.emplace(*place, [&](std::string_view path) { return pages.page(path); });

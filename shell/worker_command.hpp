@@ -20,7 +20,8 @@ struct WorkerCommand {
   bool http_allow_remote = false;
   /// A disk without an answer for this long counts as hanging.
   std::chrono::milliseconds disk_timeout = std::chrono::seconds(3);
-  int threads = 0;  ///< most threads of a statement; 0: one per core
+  std::int64_t scrub_rate = std::int64_t{4} << 20U;  ///< bytes of tiles that are verified in a second; 0: none
+  int threads = 0;                                   ///< most threads of a statement; 0: one per core
   LogOptions log;
 };
 

@@ -10,7 +10,7 @@ HealthPages::Health WorkerPages::health() {
   const auto load = worker_.load();
   if (load.draining) return {false, "draining"};
   try {
-    shards_.undecided();
+    worker_.check();
   } catch (const Error&) {
     return {false, "the data directory does not answer"};
   }

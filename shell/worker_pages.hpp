@@ -11,15 +11,14 @@ namespace eindb {
 /// The HTTP pages of a worker, /health and /metrics, as for a server. Used by one thread.
 class WorkerPages final : public HealthPages {
  public:
-  /// Both must outlive it.
-  WorkerPages(const Worker& worker, ShardFile& shards) : worker_(worker), shards_(shards) {}
+  /// The worker must outlive it.
+  explicit WorkerPages(const Worker& worker) : worker_(worker) {}
 
  private:
   Health health() override;
   std::string metrics() const override;
 
   const Worker& worker_;
-  ShardFile& shards_;
   const Stopwatch uptime_;
 };
 

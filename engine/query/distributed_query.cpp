@@ -19,6 +19,7 @@
 #include "executor/executor.hpp"
 #include "optimizer/partitions/worker_count.hpp"
 #include "plan/tile_moves.hpp"
+#include "storage/shards/shard_log.hpp"
 #include "storage/shards/sharded_contents.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/tile_store.hpp"
@@ -104,9 +105,12 @@ class DistributedQuery::Attempt {
     locations_ = std::make_shared<const InputLocations>(std::move(locations));
   }
 
+  // The workers that may store tiles: those that do not leave.
   std::vector<ShardWorker> shard_workers() const {
     std::vector<ShardWorker> out;
-    for (const auto& worker : workers_) out.push_back({worker.data, worker.address});
+    const auto leaving = ShardLog(session_.database.connection()).leaving();
+    for (const auto& worker : workers_)
+      if (!leaving.contains(worker.data)) out.push_back({worker.data, worker.address});
     return out;
   }
 
@@ -229,12 +233,20 @@ class DistributedQuery::Attempt {
   std::vector<Rank> ranks_with_room(const TensorInfo& tensor) const {
     std::vector<Rank> ranks;
     std::string full;
+    std::size_t staying = 0;
+    const auto leaving = ShardLog(session_.database.connection()).leaving();
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+      if (leaving.contains(workers_[rank].data)) continue;
+      ++staying;
       if (!workers_[rank].is_full()) ranks.push_back(static_cast<Rank>(rank));
       else full += (full.empty() ? "" : ", ") + workers_[rank].address;
     }
     CHECK(tensor.replicas > 0, "a sharded tensor has a copy of each tile");
-    const auto copies = std::min(static_cast<std::size_t>(tensor.replicas), workers_.size());
+    if (staying == 0)
+      throw Error(ErrorKind::WorkerLost,
+                  "tensor " + tensor.name + " cannot be stored: all workers that are there are being drained",
+                  std::nullopt, "start others; ALTER WORKER ... ACTIVATE has one keep tiles again");
+    const auto copies = std::min(static_cast<std::size_t>(tensor.replicas), staying);
     if (ranks.size() < copies)
       throw Error(
           ErrorKind::Io, "tensor " + tensor.name + " cannot be stored: the disks of these workers are full: " + full,
@@ -399,10 +411,10 @@ ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<cons
     if (stored.back()) tiles += result.tensor.grid.tile_count();
   }
   return until_it_succeeds(stored, [&](Attempt& attempt) {
+    attempt.place_results(results);
     const auto workers = attempt.shard_workers();
     SqliteTransaction undone_unless_all_is_there(connection);  // a savepoint
     ShardedContents::Attempt announced(*contents, tiles, workers);
-    attempt.place_results(results);
     std::vector<std::optional<ResultContents>> placed(results.size());
     auto next = announced.first();
     for (std::size_t n = 0; n < results.size(); ++n) {

@@ -113,7 +113,7 @@ int OpenDatabase::replicas(const std::optional<ast::ReplicasClause>& clause) {
   const auto workers =
       contents == nullptr
           ? 0
-          : static_cast<std::int64_t>(contents->access().workers().size() + contents->access().full_workers().size());
+          : static_cast<std::int64_t>(contents->placing_workers().size() + contents->access().full_workers().size());
   if (!clause) return contents == nullptr ? 0 : 1;
   if (contents == nullptr && clause->count > 1) {
     throw Error(ErrorKind::Unsupported, "copies of tiles are kept at workers, and this session has none", clause->span,

@@ -35,7 +35,8 @@ constexpr bool kWrites =
     std::is_same_v<Statement, ast::CopyAllFrom> || std::is_same_v<Statement, ast::CreateMacro> ||
     std::is_same_v<Statement, ast::DropMacro> || std::is_same_v<Statement, ast::CommentOn> ||
     std::is_same_v<Statement, ast::CreateUser> || std::is_same_v<Statement, ast::AlterUser> ||
-    std::is_same_v<Statement, ast::DropUser> || std::is_same_v<Statement, ast::Grant>;
+    std::is_same_v<Statement, ast::DropUser> || std::is_same_v<Statement, ast::Grant> ||
+    std::is_same_v<Statement, ast::AlterWorker>;
 
 // The statements that cannot change what rows are read from. Those that run others count as those.
 template <class Statement>

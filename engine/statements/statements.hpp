@@ -93,6 +93,7 @@ Result execute_statement(const ast::Grant& grant, OpenDatabase& database, const 
 Result execute_statement(const ast::ShowUsers& show, OpenDatabase& database);
 Result execute_statement(const ast::ShowWorkers& show, OpenDatabase& database);
 Result execute_statement(const ast::DrainWorker& drain, OpenDatabase& database, const SessionUser& user);
+Result execute_statement(const ast::AlterWorker& alter, OpenDatabase& database, const SessionUser& user);
 
 /// Calls the function for this kind of statement with the parts that it takes.
 template <class Statement>

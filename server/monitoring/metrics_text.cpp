@@ -121,6 +121,11 @@ void add_cluster(Exposition& out, const ClusterFigures& cluster) {
                 [](const WorkerFigures& worker) { return worker.bytes_stored; });
   add_by_worker(out, cluster, "eindb_worker_free_bytes", "Tiles that it has room for.",
                 [](const WorkerFigures& worker) { return worker.bytes_free; });
+  add_by_worker(out, cluster, "eindb_worker_tiles_to_move", "Its tiles that are to be at other workers.",
+                [](const WorkerFigures& worker) { return worker.tiles_to_move; });
+  out.single("eindb_tiles_moved_total", "counter", "Tiles that were copied or moved to other workers.",
+             cluster.tiles_moved);
+  out.single("eindb_moved_bytes_total", "counter", "Bytes that these copies had.", cluster.bytes_moved);
   out.single("eindb_copies_damaged_total", "counter", "Times that a copy of a tile was found damaged or missing.",
              cluster.copies_damaged);
   out.single("eindb_copies_repaired_total", "counter", "Such copies that were written anew from another.",

@@ -63,18 +63,30 @@ constexpr std::uint16_t kDenseVersion = 1;
 constexpr std::uint16_t kSparseVersion = 2;
 constexpr std::size_t kFormatOffset = 10;
 
-/// The checksum field of `header` must be zero.
-std::uint64_t checksum(std::span<const std::byte> header, std::span<const std::byte> values) {
-  CHECK(load_number<std::uint64_t>(header, kChecksumOffset) == 0, "a checksum does not count itself");
+/// The checksum of bytes that are given in pieces: those of the header first, with the checksum's field zero.
+class RunningChecksum {
+ public:
+  RunningChecksum() : state_(XXH3_createState()) {
+    if (state_ == nullptr) throw std::bad_alloc();
+    XXH3_64bits_reset(state_.get());
+  }
+  void add(std::span<const std::byte> bytes) { XXH3_64bits_update(state_.get(), bytes.data(), bytes.size()); }
+  std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
+
+ private:
   struct Free {
     void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
   };
-  const std::unique_ptr<XXH3_state_t, Free> state(XXH3_createState());
-  if (state == nullptr) throw std::bad_alloc();
-  XXH3_64bits_reset(state.get());
-  XXH3_64bits_update(state.get(), header.data(), header.size());
-  XXH3_64bits_update(state.get(), values.data(), values.size());
-  return XXH3_64bits_digest(state.get());
+  std::unique_ptr<XXH3_state_t, Free> state_;
+};
+
+/// The checksum field of `header` must be zero.
+std::uint64_t checksum(std::span<const std::byte> header, std::span<const std::byte> values) {
+  CHECK(load_number<std::uint64_t>(header, kChecksumOffset) == 0, "a checksum does not count itself");
+  RunningChecksum running;
+  running.add(header);
+  running.add(values);
+  return running.value();
 }
 
 std::size_t header_size(std::size_t rank) { return kFixedSize + 8 * rank; }
@@ -382,6 +394,21 @@ std::uint64_t encoded_checksum(const ByteSource& source) {
   std::array<std::byte, sizeof(std::uint64_t)> field{};
   source.read(kChecksumOffset, field);
   return load_number<std::uint64_t>(field, 0);
+}
+
+bool is_intact(const ByteSource& source) {
+  constexpr std::size_t kPiece = std::size_t{1} << 18U;
+  if (source.size() < kFixedSize) return false;
+  std::vector<std::byte> piece(std::min(source.size(), kPiece));
+  const auto stated = encoded_checksum(source);
+  RunningChecksum running;
+  for (std::size_t at = 0; at < source.size(); at += piece.size()) {
+    piece.resize(std::min(source.size() - at, kPiece));
+    source.read(at, piece);
+    if (at == 0) store_number(std::span(piece), kChecksumOffset, std::uint64_t{0});
+    running.add(piece);
+  }
+  return running.value() == stated;
 }
 
 std::optional<TileLabel> tile_label(const ByteSource& source) {

@@ -113,6 +113,9 @@ std::vector<std::byte> encode_tile(const Tile& tile, Encoding encoding = Encodin
 /// The checksum in the header of an encoded tile; 0 if the bytes are too short.
 std::uint64_t encoded_checksum(const ByteSource& source);
 
+/// Whether the bytes have the checksum that their header states, whatever tile they are of. Reads them in pieces.
+bool is_intact(const ByteSource& source);
+
 /// Reads the tile of `shape` in `source`, if it is dense straight into the tile's memory; values of an encoding stay
 /// encoded (see Tile::encoding). `type` is that of the values, or another one to which their encoding decodes them
 /// (tensor/ cell_encoding.hpp). Every field and the checksum are verified, sizes before memory is allocated.

@@ -27,6 +27,9 @@ struct OutgoingContent {
   std::string_view tensor;  ///< the tile's tensor, for readers of a worker's file
   std::span<const std::byte> header;
   std::span<const std::byte> values;
+  /// Of a copy of a content that other workers have: the number of an epoch in which this worker has none of it, nor
+  /// garbage of it. A drop that was decided before does not concern the copy. 0: a new content.
+  std::int64_t since = 0;
 };
 
 /// A content to be fetched from a worker.
@@ -89,9 +92,10 @@ class ShardAccess {
   /// May fail silently: abort is presumed where nothing is known.
   virtual void abort(const ShardWorker& worker, ShardTransaction transaction) noexcept = 0;
 
-  /// Drops the contents of these ranges, which have no references. True if they are gone for good; absent ones count as
-  /// gone.
-  virtual bool drop(const ShardWorker& worker, std::span<const ContentRange> contents) noexcept = 0;
+  /// Drops the contents of these ranges, to which nothing referred at that worker in epoch `as_of`. True if they are
+  /// gone for good; absent ones count as gone. Copies that were put there after that epoch stay
+  /// (OutgoingContent::since): of two processes that drop the same garbage, one may be late.
+  virtual bool drop(const ShardWorker& worker, std::span<const ContentRange> contents, std::int64_t as_of) noexcept = 0;
 
   /// Work was left for later, because someone reads an old state or writes. The coordinator then settles soon, even if
   /// nobody uses the database.

@@ -24,6 +24,7 @@ constexpr const char* kCreateLogTables =
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_lineage (first INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_former (identity INTEGER PRIMARY KEY);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_leaving (worker_id INTEGER PRIMARY KEY, mark INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
 
 /// The last block of ShardNumbers whose numbers, and the first of the block after it, fit 63 bits.
@@ -50,7 +51,7 @@ WorkerNumber worker_number(std::int64_t id) {
 bool ShardLog::exists() { return connection_.has_table("eindb_shard_lineage", {"first", "stamp"}); }
 
 void ShardLog::create() {
-  if (exists()) return;
+  if (exists() && has_leaving()) return;
   SqliteTransaction transaction(connection_);
   connection_.execute(kCreateLogTables);
   connection_
@@ -64,6 +65,9 @@ void ShardLog::create() {
       .run();
   transaction.commit();
 }
+
+// Files of earlier versions have no such table until create().
+bool ShardLog::has_leaving() { return connection_.has_table("eindb_shard_leaving", {"worker_id", "mark"}); }
 
 std::int64_t ShardLog::database_identity() { return setting(connection_, "identity", INT64_MAX); }
 
@@ -175,6 +179,28 @@ std::map<WorkerNumber, ShardWorker> ShardLog::workers() {
   return out;
 }
 
+// A mark is the number of the epoch that follows the transaction's.
+void ShardLog::set_leaving(const ShardWorker& worker, bool leaves) {
+  const auto row = static_cast<std::int64_t>(number_of(worker));
+  if (!leaves) {
+    connection_.prepare("DELETE FROM main.eindb_shard_leaving WHERE worker_id = ?").bind(1, row).run();
+    return;
+  }
+  connection_.prepare("INSERT OR IGNORE INTO main.eindb_shard_leaving VALUES (?, ?)")
+      .bind(1, row)
+      .bind(2, epoch_number() + 1)
+      .run();
+}
+
+std::map<DataId, std::int64_t> ShardLog::leaving() {
+  std::map<DataId, std::int64_t> out;
+  if (!has_leaving()) return out;
+  KeptStatement select(connection_,
+                       "SELECT data_id, mark FROM main.eindb_shard_leaving JOIN main.eindb_workers USING (worker_id)");
+  while (select->step()) out.emplace(DataId{select->integer(0)}, select->integer(1));
+  return out;
+}
+
 void ShardLog::keep(ShardTransaction transaction, ContentRange contents, std::span<const WorkerNumber> workers) {
   CHECK(connection_.in_transaction(), "contents are kept by a transaction");
   CHECK(contents.first <= contents.last && !workers.empty(), "contents that are kept are some, and lie somewhere");
@@ -248,6 +274,11 @@ void ShardLog::discard(WorkerNumber worker, ContentId content) {
   insert->bind(1, number(worker)).bind(2, number(content)).step();
 }
 
+bool ShardLog::is_garbage(WorkerNumber worker, ContentId content) {
+  KeptStatement select(connection_, "SELECT 1 FROM main.eindb_shard_garbage WHERE worker_id = ? AND content_id = ?");
+  return select->bind(1, number(worker)).bind(2, number(content)).step();
+}
+
 void ShardLog::discard_all(const std::string& table) {
   auto select = connection_.prepare("SELECT tile FROM main." + quote_identifier(table));
   while (select.step()) discard(decode_reference(select.blob(0), "a tile of " + table));
@@ -256,16 +287,26 @@ void ShardLog::discard_all(const std::string& table) {
 std::vector<ShardGarbage> ShardLog::garbage() {
   std::vector<ShardGarbage> out;
   auto select = connection_.prepare(
-      "SELECT data_id, address, content_id FROM main.eindb_shard_garbage JOIN main.eindb_workers USING (worker_id)"
-      " ORDER BY worker_id, content_id");
+      "SELECT data_id, address, content_id, (SELECT value FROM main.eindb_shard_settings WHERE name = 'epoch')"
+      " FROM main.eindb_shard_garbage JOIN main.eindb_workers USING (worker_id) ORDER BY worker_id, content_id");
   while (select.step()) {
     const DataId data{select.integer(0)};
-    if (out.empty() || out.back().worker.data != data) out.push_back({{data, select.text(1)}, {}});
+    if (out.empty() || out.back().worker.data != data) out.push_back({{data, select.text(1)}, {}, select.integer(3)});
     const ContentId content{select.integer(2)};
     auto& ranges = out.back().contents;
     if (!ranges.empty() && number(ranges.back().last) + 1 == number(content)) ranges.back().last = content;
     else ranges.push_back({content, content});
   }
+  return out;
+}
+
+std::vector<DataId> ShardLog::unsettled_workers() {
+  std::vector<DataId> out;
+  KeptStatement select(connection_,
+                       "SELECT data_id FROM main.eindb_workers AS worker WHERE EXISTS"
+                       " (SELECT 1 FROM main.eindb_shard_garbage AS garbage WHERE garbage.worker_id = worker.worker_id)"
+                       " OR worker_id IN (SELECT worker_id FROM main.eindb_shard_participants)");
+  while (select->step()) out.push_back(DataId{select->integer(0)});
   return out;
 }
 

@@ -32,6 +32,7 @@ struct UnsettledCommit {
 struct ShardGarbage {
   ShardWorker worker;
   std::vector<ContentRange> contents;  ///< ascending
+  std::int64_t as_of = 0;              ///< the number of the epoch in which this was so
 };
 
 /// The coordinator's record of workers and their transactions, in tables of its own:
@@ -45,6 +46,9 @@ struct ShardGarbage {
 ///                                                      last epoch, identity of the file
 ///     eindb_shard_lineage(first, stamp)                the stamp of the epochs from `first` to the next row's
 ///     eindb_shard_former(identity)                     earlier identities that workers may know the database by
+///     eindb_shard_leaving(worker_id, mark)             workers whose tiles move to others; each mark is a number of
+///     its
+///                                                      own
 ///
 /// The rows of a transaction are written in the same SQLite transaction as its references: both exist or neither does,
 /// and rolling back a savepoint undoes both. Threads: like its connection.
@@ -94,6 +98,12 @@ class ShardLog {
   ShardWorker worker(WorkerNumber worker);
   std::map<WorkerNumber, ShardWorker> workers();
 
+  /// Whether the worker's tiles are to move to others, and new ones go elsewhere: from the end of the open transaction
+  /// on. The caller counts the epoch up (advance) in the same transaction.
+  void set_leaving(const ShardWorker& worker, bool leaves);
+  /// The workers that leave, each with a number that no other time of leaving has.
+  std::map<DataId, std::int64_t> leaving();
+
   // Transactions.
 
   /// Adds contents to the open transaction, which the workers have or will get.
@@ -114,11 +124,16 @@ class ShardLog {
   void discard_all(const std::string& table);
   /// Marks a content of one worker that has no reference.
   void discard(WorkerNumber worker, ContentId content);
+  bool is_garbage(WorkerNumber worker, ContentId content);
   /// Grouped by worker.
   std::vector<ShardGarbage> garbage();
   void forget(const ShardGarbage& dropped);
+  /// The workers that have garbage, or have not acknowledged a commit.
+  std::vector<DataId> unsettled_workers();
 
  private:
+  bool has_leaving();
+
   SqliteConnection& connection_;
 };
 

@@ -39,6 +39,9 @@ struct ShardEpoch {
   static auto fields(auto& self) { return std::tie(self.number, self.stamp); }
 };
 
+/// As the epoch of a drop: it concerns the contents whenever they came, since nothing ever referred to them.
+inline constexpr std::int64_t kAnyEpoch = INT64_MAX;
+
 /// A random positive number that identifies something uniquely.
 std::int64_t random_identity();
 

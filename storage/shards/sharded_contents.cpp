@@ -199,8 +199,37 @@ std::vector<WorkerNumber> ShardedContents::numbers_of(std::span<const ShardWorke
   return numbers;
 }
 
+std::vector<ShardWorker> ShardedContents::placing_workers() {
+  auto workers = access_->workers();
+  const auto leaving = log_.leaving();
+  std::erase_if(workers, [&](const ShardWorker& worker) { return leaving.contains(worker.data); });
+  return workers;
+}
+
+void ShardedContents::set_leaving(const ShardWorker& worker, bool leaves) {
+  log_.set_leaving(worker, leaves);
+  advance();
+}
+
+// A worker may have begun to leave after the statement was planned. Inside a transaction that has the lock of writers
+// that is known for sure.
+void ShardedContents::require_staying(std::span<const ShardWorker> workers) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (running_ && std::all_of(workers.begin(), workers.end(),
+                                [&](const auto& worker) { return running_->participants.contains(worker.data); }))
+      return;
+  }
+  const auto leaving = log_.leaving();
+  for (const auto& worker : workers)
+    if (leaving.contains(worker.data))
+      throw Error(ErrorKind::WorkerLost, "worker " + worker.address + " is being drained, and stores no new tiles",
+                  std::nullopt, "run the statement again: it then stores its tiles elsewhere");
+}
+
 ContentId ShardedContents::announce(std::int64_t count, std::span<const ShardWorker> workers) {
   CHECK(count > 0 && !workers.empty(), "contents lie somewhere");
+  require_staying(workers);
   const auto id = transaction();
   {
     const std::lock_guard lock(mutex_);
@@ -217,6 +246,24 @@ ContentId ShardedContents::announce(std::int64_t count, std::span<const ShardWor
   if (!ranges.empty() && number(ranges.back().last) + 1 == number(first)) ranges.back().last = announced.last;
   else ranges.push_back(announced);
   return first;
+}
+
+void ShardedContents::adopt(ShardTransaction transaction, std::span<const ShardParticipant> participants) {
+  CHECK(connection_.in_transaction() && !participants.empty(), "copies at workers become part of a transaction");
+  const std::lock_guard lock(mutex_);
+  CHECK(!running_, "copies are adopted by a transaction that stores nothing else");
+  running_.emplace(Running{.id = transaction, .participants = {}, .contents = {}});
+  for (const auto& participant : participants) running_->participants.emplace(participant.worker.data, participant);
+}
+
+void ShardedContents::keep_copy(ContentId content, std::span<const ShardWorker> workers) {
+  {
+    const std::lock_guard lock(mutex_);
+    CHECK(running_.has_value(), "copies are kept by the transaction that has adopted them");
+    running_->contents.push_back({content, content});
+  }
+  log_.keep(running_->id, {content, content}, numbers_of(workers));
+  advance();
 }
 
 void ShardedContents::send(const OutgoingContent& content, std::span<const ShardWorker> workers) {
@@ -265,7 +312,7 @@ void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, Content
   // A worker that cannot be reached has lost its connection, and with it all that was not prepared. One that is told
   // but does not answer drops the contents before it does anything else.
   const CancellableScope scope(connection_);
-  for (const auto& worker : workers) access_->drop(worker, {&contents, 1});
+  for (const auto& worker : workers) access_->drop(worker, {&contents, 1}, kAnyEpoch);
 }
 
 void ShardedContents::discard(const TileReference& reference) {
@@ -367,7 +414,7 @@ bool ShardedContents::tell_and_drop() {
   if (can_drop) {
     for (auto& of_worker : garbage) {
       access_->advance(of_worker.worker, epoch);
-      if (access_->drop(of_worker.worker, of_worker.contents)) dropped.push_back(std::move(of_worker));
+      if (access_->drop(of_worker.worker, of_worker.contents, of_worker.as_of)) dropped.push_back(std::move(of_worker));
     }
   }
   if (told.empty() && dropped.empty()) return can_drop;

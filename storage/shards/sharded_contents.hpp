@@ -80,9 +80,23 @@ class ShardedContents final : public CommitHooks {
   /// Reads all copies, and rewrites damaged ones if another copy is intact.
   void mend(const LocatedContent& content, const Wanted& wanted);
 
+  /// The workers that new contents go to: those of ShardAccess::workers() that do not leave, according to the state
+  /// that the connection sees.
+  std::vector<ShardWorker> placing_workers();
+  /// Contents that others have already, which were put and prepared as copies at further workers under this number,
+  /// become part of the open transaction, which must have no contents of its own. Its commit keeps those of
+  /// keep_copy() and drops the others; a rollback drops all. Each participant counts all contents that it was sent.
+  void adopt(ShardTransaction transaction, std::span<const ShardParticipant> participants);
+  /// The open transaction makes a row refer to the copies of the content at these participants. Ascending.
+  void keep_copy(ContentId content, std::span<const ShardWorker> workers);
+
+  /// ShardLog::set_leaving() in the open transaction. Leaving is a change of where tiles may be, as an epoch counts it.
+  void set_leaving(const ShardWorker& worker, bool leaves);
+
   /// The transaction of contents that belongs to the connection's open transaction.
   ShardTransaction transaction();
-  /// Numbers for `count` contents of that transaction, which may be stored at these workers.
+  /// Numbers for `count` contents of that transaction, which may be stored at these workers. Error{WorkerLost} if one
+  /// of them leaves.
   ContentId announce(std::int64_t count, std::span<const ShardWorker> workers);
   /// Sends one copy to each of the workers.
   void send(const OutgoingContent& content, std::span<const ShardWorker> workers);
@@ -134,6 +148,7 @@ class ShardedContents final : public CommitHooks {
   void repair(const std::vector<ShardWorker>& workers, const TileReference& reference, const Wanted& wanted,
               const ByteSource& good);
   bool is_of_running(ContentId content);
+  void require_staying(std::span<const ShardWorker> workers);
   void advance();
 
   std::map<DataId, std::int64_t> contents_of_participants();

@@ -15,6 +15,7 @@ class KeptStatement {
   KeptStatement(const KeptStatement&) = delete;
   KeptStatement& operator=(const KeptStatement&) = delete;
   SqliteStatement* operator->() { return &statement_; }
+  SqliteStatement& operator*() { return statement_; }
 
  private:
   SqliteStatement& statement_;

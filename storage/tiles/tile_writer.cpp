@@ -69,7 +69,7 @@ TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
   CHECK(connection.in_transaction(), "tiles are written inside a transaction");
   if (contents_ == nullptr) return;
   select_ = connection.prepare("SELECT tile FROM " + store.quoted_table() + " WHERE tile_id = ?");
-  workers_ = contents_->access().workers();
+  workers_ = contents_->placing_workers();
   const auto replicas = static_cast<std::size_t>(store.replicas_);
   if (workers_.size() < replicas) {
     require_no_full(contents_->access(), store.tensor_, replicas);

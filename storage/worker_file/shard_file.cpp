@@ -1,26 +1,18 @@
 #include "storage/worker_file/shard_file.hpp"
 
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/file.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "common/check.hpp"
-#include "common/open_databases.hpp"
-#include "common/open_file.hpp"
 #include "storage/sqlite/kept_statement.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
 #include "storage/tiles/sqlite_blob.hpp"
+#include "storage/worker_file/data_directory.hpp"
 
 namespace eindb {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The transaction number of repaired contents, whose own transaction has ended.
 constexpr std::int64_t kNoTransaction = 0;
@@ -28,8 +20,10 @@ constexpr std::int64_t kNoTransaction = 0;
 constexpr const char* kCreateShardTables =
     "CREATE TABLE IF NOT EXISTS main.eindb_contents (content_id INTEGER PRIMARY KEY, txn INTEGER NOT NULL,"
     " tensor TEXT NOT NULL, tile BLOB NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_moved (content_id INTEGER PRIMARY KEY, since INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS main.eindb_open_transactions (txn INTEGER PRIMARY KEY, prepared INTEGER NOT NULL,"
     " first INTEGER NOT NULL, last INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_superseded (database INTEGER PRIMARY KEY);"
     "CREATE TABLE IF NOT EXISTS main.eindb_shard (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
 
 // Bytes of a content that count as progress of the disk.
@@ -75,26 +69,6 @@ constexpr const char* kGiveBackStep = "PRAGMA incremental_vacuum(256)";
 /// A file whose free pages exceed one part in this many is shrunk even if the disk has space.
 constexpr std::int64_t kFreePart = 4;
 
-/// Creates the directory and locks it; the lock ends with the process at the latest.
-FileDescriptor lock_directory(const std::string& directory) {
-  refuse_open_database(AT_FDCWD, directory, "cannot use " + directory + " for data");
-  std::error_code error;
-  fs::create_directory(directory, error);
-  std::error_code unknown;
-  if (const bool found = fs::is_directory(directory, unknown); !found) {
-    if (unknown) error = unknown;
-    throw Error(ErrorKind::Io, "cannot use " + directory + " for data: " + error.message(), std::nullopt,
-                "give a directory, or a new one inside a directory that is there");
-  }
-  const auto path = directory + "/lock";
-  FileDescriptor file(open_file(path, O_RDWR | O_CREAT, 0600));
-  if (!file) throw Error(ErrorKind::Io, "cannot open " + path + ": " + std::strerror(errno));
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    throw Error(ErrorKind::Busy, directory + " belongs to another worker that runs", std::nullopt,
-                "each worker has a data directory of its own");
-  return file;
-}
-
 /// Opening creates files beside the database.
 std::unique_ptr<DatabaseFile> open_database(const std::string& path, DiskReserve& reserve) {
   const auto open = [&] {
@@ -125,12 +99,6 @@ class BorrowedReader {
   DatabaseFile& file_;
   std::unique_ptr<SqliteConnection> connection_;
 };
-
-std::int64_t file_bytes(const std::string& path) {
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  return error ? 0 : static_cast<std::int64_t>(size);
-}
 
 bool fit_one_batch(std::span<const ContentRange> ranges) {
   auto left = kDropBatch;
@@ -190,10 +158,11 @@ class ShardFile::OpenContent final : public ByteSource {
   std::optional<SqliteBlob> blob_;
 };
 
-ShardFile::ShardFile(const std::string& directory, std::int64_t most_bytes)
+ShardFile::ShardFile(const std::string& directory, std::int64_t most_bytes, std::string shared)
     : directory_(directory),
       most_bytes_(most_bytes),
-      lock_(lock_directory(directory)),
+      shared_(std::move(shared)),
+      lock_(lock_data_directory(directory)),
       reserve_(directory + "/reserve", kReserve),
       file_(open_database(directory + "/shard.db", reserve_)) {
   make_tables();
@@ -232,10 +201,20 @@ void ShardFile::claim(std::int64_t database, std::span<const std::int64_t> forme
         "give the worker a new directory, --data DIR; if a copy of this database's file has taken its place, use "
         "that one");
   change(Durability::Full, [&](SqliteConnection& connection, Operation&) {
+    if (database_ != 0)
+      connection.prepare("INSERT OR IGNORE INTO main.eindb_superseded VALUES (?)").bind(1, database_.load()).run();
+    connection.prepare("DELETE FROM main.eindb_superseded WHERE database = ?").bind(1, database).run();
     connection.prepare("INSERT OR REPLACE INTO main.eindb_shard VALUES ('database', ?)").bind(1, database).run();
     connection.execute("DELETE FROM main.eindb_shard WHERE name IN ('epoch', 'stamp')");
   });
   database_ = database;
+}
+
+bool ShardFile::has_superseded(std::int64_t database) {
+  const std::lock_guard lock(mutex_);
+  const Operation operation(watch_);
+  auto select = connection().prepare("SELECT 1 FROM main.eindb_superseded WHERE database = ?");
+  return select.bind(1, database).step();
 }
 
 ShardEpoch ShardFile::epoch() {
@@ -295,10 +274,7 @@ void ShardFile::change_once(Durability durability, const Action& action) {
 std::int64_t ShardFile::free_bytes() const {
   const auto of_disk = free_disk_bytes(directory_);
   if (most_bytes_ == 0) return of_disk;
-  std::int64_t used = 0;
-  for (const char* file : {"/shard.db", "/shard.db-wal", "/shard.db-shm", "/reserve"})
-    used += file_bytes(directory_ + file);
-  return std::min(of_disk, most_bytes_ - used);
+  return std::min(of_disk, most_bytes_ - (shared_.empty() ? data_bytes(directory_) : shared_data_bytes(shared_)));
 }
 
 std::int64_t ShardFile::free_page_bytes() {
@@ -354,6 +330,12 @@ void ShardFile::put(ShardTransaction transaction, std::span<const OutgoingConten
     for (const auto& content : contents) {
       open.bind(1, number(transaction)).bind(2, number(content.content)).run();
       insert(connection, number(transaction), content, operation);
+      if (content.since > 0) {
+        connection.kept("INSERT OR REPLACE INTO main.eindb_moved VALUES (?, ?)")
+            .bind(1, number(content.content))
+            .bind(2, content.since)
+            .run();
+      }
     }
   });
 }
@@ -427,10 +409,27 @@ void ShardFile::remove_of(SqliteConnection& connection, ShardTransaction transac
       connection,
       "DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ? AND txn = ? RETURNING LENGTH(tile)");
   remove->bind(1, first).bind(2, last).bind(3, number(transaction));
-  while (remove->step()) {
+  count_removed(*remove);
+  forget_moved(connection, first, last);
+}
+
+// Runs a statement that returns the bytes of each content that it removes.
+void ShardFile::count_removed(SqliteStatement& remove) {
+  while (remove.step()) {
     --changed_.contents;
-    changed_.bytes -= remove->integer(0);
+    changed_.bytes -= remove.integer(0);
   }
+}
+
+// Rows whose content is gone.
+void ShardFile::forget_moved(SqliteConnection& connection, std::int64_t first, std::int64_t last) {
+  connection
+      .kept(
+          "DELETE FROM main.eindb_moved WHERE content_id BETWEEN ? AND ? AND NOT EXISTS"
+          " (SELECT 1 FROM main.eindb_contents AS content WHERE content.content_id = eindb_moved.content_id)")
+      .bind(1, first)
+      .bind(2, last)
+      .run();
 }
 
 void ShardFile::abort_unprepared(std::span<const ShardTransaction> transactions) {
@@ -462,7 +461,7 @@ std::vector<ShardTransaction> ShardFile::undecided() {
   return out;
 }
 
-void ShardFile::drop(std::span<const ContentRange> contents) {
+void ShardFile::drop(std::span<const ContentRange> contents, std::int64_t as_of) {
   bool is_durable = false;
   while (!contents.empty()) {
     std::size_t done = 0;
@@ -470,7 +469,7 @@ void ShardFile::drop(std::span<const ContentRange> contents) {
     change(is_durable ? Durability::Full : Durability::Lazy, [&](SqliteConnection& connection, Operation&) {
       done = 0;
       for (auto left = kDropBatch; done < contents.size(); ++done) {
-        left -= remove_some(connection, contents[done], left);
+        left -= remove_some(connection, contents[done], left, as_of);
         if (left == 0) break;  // the range may have more
       }
     });
@@ -483,8 +482,10 @@ void ShardFile::drop(std::span<const ContentRange> contents) {
     });
 }
 
-// At most so many contents of the range, the first ones. Returns their number.
-std::int64_t ShardFile::remove_some(SqliteConnection& connection, const ContentRange& range, std::int64_t most) {
+// At most so many contents of the range, the first ones, without copies that came after the epoch. Returns their
+// number.
+std::int64_t ShardFile::remove_some(SqliteConnection& connection, const ContentRange& range, std::int64_t most,
+                                    std::int64_t as_of) {
   std::int64_t count = 0;
   std::int64_t bytes = 0;
   std::int64_t last = 0;
@@ -492,16 +493,21 @@ std::int64_t ShardFile::remove_some(SqliteConnection& connection, const ContentR
     KeptStatement select(connection,
                          "SELECT COUNT(*), COALESCE(SUM(bytes), 0), COALESCE(MAX(content_id), 0)"
                          " FROM (SELECT content_id, LENGTH(tile) AS bytes FROM main.eindb_contents"
-                         " WHERE content_id BETWEEN ? AND ? ORDER BY content_id LIMIT ?)");
-    select->bind(1, number(range.first)).bind(2, number(range.last)).bind(3, most);
+                         " WHERE content_id BETWEEN ? AND ? AND content_id NOT IN"
+                         " (SELECT content_id FROM main.eindb_moved WHERE since > ?)"
+                         " ORDER BY content_id LIMIT ?)");
+    select->bind(1, number(range.first)).bind(2, number(range.last)).bind(3, as_of).bind(4, most);
     CHECK(select->step(), "an aggregate gives one row");
     count = select->integer(0);
     bytes = select->integer(1);
     last = select->integer(2);
   }
   if (count == 0) return 0;
-  auto& remove = connection.kept("DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ?");
-  remove.bind(1, number(range.first)).bind(2, last).run();
+  auto& remove = connection.kept(
+      "DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ? AND content_id NOT IN"
+      " (SELECT content_id FROM main.eindb_moved WHERE since > ?)");
+  remove.bind(1, number(range.first)).bind(2, last).bind(3, as_of).run();
+  forget_moved(connection, number(range.first), last);
   changed_.contents -= count;
   changed_.bytes -= bytes;
   return count;
@@ -513,7 +519,11 @@ void ShardFile::repair(const OutgoingContent& content) {
     auto open = connection.prepare("SELECT 1 FROM main.eindb_open_transactions WHERE ? BETWEEN first AND last");
     if (open.bind(1, id).step())
       throw Error(ErrorKind::Conflict, "content " + std::to_string(id) + " belongs to a transaction that goes on");
-    remove_some(connection, {content.content, content.content}, 1);
+    {
+      KeptStatement remove(connection, "DELETE FROM main.eindb_contents WHERE content_id = ? RETURNING LENGTH(tile)");
+      remove->bind(1, id);
+      count_removed(*remove);
+    }
     insert(connection, kNoTransaction, content, operation);
   });
 }
@@ -522,6 +532,16 @@ std::unique_ptr<ByteSource> ShardFile::open(ContentId content) {
   auto found = std::make_unique<OpenContent>(*file_, watch_, content);
   if (!found->found()) return nullptr;
   return found;
+}
+
+std::optional<ShardFile::ContentSize> ShardFile::next_content(std::optional<ContentId> last) {
+  const Operation operation(watch_);
+  const BorrowedReader reader(*file_);
+  KeptStatement select(reader.connection(),
+                       "SELECT content_id, LENGTH(tile) FROM main.eindb_contents WHERE content_id > ?"
+                       " ORDER BY content_id LIMIT 1");
+  if (!select->bind(1, last ? number(*last) : INT64_MIN).step()) return std::nullopt;
+  return ContentSize{ContentId{select->integer(0)}, select->integer(1)};
 }
 
 std::vector<ContentId> ShardFile::contents() {

@@ -30,7 +30,9 @@ struct ShardUsage {
 /// The sharded contents that a worker keeps in its data directory: one SQLite file
 ///
 ///     eindb_contents(content_id INTEGER PRIMARY KEY, txn, tensor, tile BLOB)   encoded tiles; a transaction's together
+///     eindb_moved(content_id INTEGER PRIMARY KEY, since)                       OutgoingContent::since of copies
 ///     eindb_open_transactions(txn INTEGER PRIMARY KEY, prepared, first, last)  until the coordinator's word is known
+///     eindb_superseded(database INTEGER PRIMARY KEY)                 databases whose place was taken
 ///     eindb_shard(name, value)                                       identity of the directory, its database, and the
 ///                                                                    database's epoch
 ///
@@ -50,13 +52,17 @@ class ShardFile {
   /// Creates the directory if it does not exist (its parent must). `most_bytes` limits the size of its files; 0: only
   /// the disk does. Uses the reserve on a full disk. Error{Busy} if another worker has the directory; Error{Io} and
   /// Error{Corrupt} as DatabaseFile.
-  explicit ShardFile(const std::string& directory, std::int64_t most_bytes = 0);
+  /// `shared` is a folder of directories that have the limit together with this one and the folder's parent; empty:
+  /// this one has it alone.
+  explicit ShardFile(const std::string& directory, std::int64_t most_bytes = 0, std::string shared = {});
 
   DataId id() const { return id_; }
   /// From now on the directory belongs to this database (ShardLog::database_identity). Error{Value} if it belongs to
   /// another one that is not among this one's `former` identities: that database's contents would be treated as
   /// garbage.
   void claim(std::int64_t database, std::span<const std::int64_t> former = {});
+  /// Whether the directory belonged to this database before another one took its place.
+  bool has_superseded(std::int64_t database);
   /// The identity of its database; 0 if there is none yet.
   std::int64_t database() const { return database_; }
   /// The last epoch of its database that it was told of; see ShardAccess::advance.
@@ -78,13 +84,20 @@ class ShardFile {
   void abort_unprepared(std::span<const ShardTransaction> transactions);
   /// Transactions that are prepared, and neither committed nor aborted.
   std::vector<ShardTransaction> undecided();
-  void drop(std::span<const ContentRange> contents);
+  /// Copies that came after the epoch `as_of` stay.
+  void drop(std::span<const ContentRange> contents, std::int64_t as_of);
   /// Overwrites or adds a content whose transaction has ended. Error{Conflict} if its transaction is open: that
   /// transaction should fail instead.
   void repair(const OutgoingContent& content);
 
   /// A reader of the stored content, null if there is none. It pins a state of the file while it exists. Not verified.
   std::unique_ptr<ByteSource> open(ContentId content);
+  struct ContentSize {
+    ContentId content{};
+    std::int64_t bytes = 0;
+  };
+  /// The first content behind `last`, or of all; nullopt: there is none.
+  std::optional<ContentSize> next_content(std::optional<ContentId> last);
   /// All contents, ascending.
   std::vector<ContentId> contents();
   /// The tile, null if there is none; `tile` is the context for decode_tile. Error{Corrupt}.
@@ -128,11 +141,15 @@ class ShardFile {
   TilePtr read_small(ContentId content, DType dtype, const Shape& shape, std::string_view tile);
   void remove(SqliteConnection& connection, ShardTransaction transaction, std::span<const ContentRange> kept);
   void remove_of(SqliteConnection& connection, ShardTransaction transaction, std::int64_t first, std::int64_t last);
-  std::int64_t remove_some(SqliteConnection& connection, const ContentRange& range, std::int64_t most);
+  void count_removed(SqliteStatement& remove);
+  static void forget_moved(SqliteConnection& connection, std::int64_t first, std::int64_t last);
+  std::int64_t remove_some(SqliteConnection& connection, const ContentRange& range, std::int64_t most,
+                           std::int64_t as_of);
 
   StorageWatch watch_;
   const std::string directory_;
   const std::int64_t most_bytes_;
+  const std::string shared_;
   FileDescriptor lock_;
   DiskReserve reserve_;  // guarded by mutex_ once constructed
   std::unique_ptr<DatabaseFile> file_;

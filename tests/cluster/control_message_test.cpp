@@ -17,17 +17,17 @@ std::vector<ToWorker> messages_to_worker() {
                          std::int64_t{5} << 30U,
                          {control::HeldContents{{{2, 1, 1000}, {0, 0, -995}}}, {}},
                          {ResultContents{"Z", ShardTransaction{12}, ContentId{1 << 20}}, std::nullopt}};
-  return {control::Hello{kControlVersion, 99, milliseconds(1000), {3, 4}},
+  return {control::Hello{kControlVersion, 99, milliseconds(1000), {3, 4}, true},
           control::Heartbeat{},
           run,
           control::Stop{7, {ErrorKind::Cancelled, "the statement was cancelled", ""}},
           control::Drain{},
-          control::Put{9, ShardTransaction{1}, {{ContentId{5}, "A", {std::byte{9}}}, {ContentId{6}, "A", {}}}},
+          control::Put{9, ShardTransaction{1}, {{ContentId{5}, "A", {std::byte{9}}, 12}, {ContentId{6}, "A", {}}}},
           control::Fetch{1, {ContentId{5}, ContentId{3}}},
           control::Prepare{2, ShardTransaction{1}, 40},
           control::Commit{3, ShardTransaction{1}, {{ContentId{5}, ContentId{6}}}},
           control::Abort{ShardTransaction{1}},
-          control::Drop{4, {{ContentId{5}, ContentId{6}}, {ContentId{100}, ContentId{100}}}},
+          control::Drop{4, {{ContentId{5}, ContentId{6}}, {ContentId{100}, ContentId{100}}}, 17},
           control::AskUndecided{5},
           control::Repair{6, {ContentId{5}, "A", {std::byte{9}}}},
           control::Probe{7, {"10.0.0.1:7700", "10.0.0.2:7700"}},
@@ -56,7 +56,8 @@ std::vector<ToCoordinator> messages_to_coordinator() {
           control::Reply{4, control::Contents{}},
           control::Reply{5, control::Undecided{{ShardTransaction{3}, ShardTransaction{9}}}},
           control::Reply{6, control::Probed{{std::nullopt, RemoteError{ErrorKind::WorkerLost, "no answer", ""}}}},
-          control::Reply{7, control::ContentList{{ContentId{3}, ContentId{9}}}}};
+          control::Reply{7, control::ContentList{{ContentId{3}, ContentId{9}}}},
+          control::Damaged{{ContentId{3}, ContentId{9}}}};
 }
 
 template <class F>

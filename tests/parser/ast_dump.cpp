@@ -402,6 +402,9 @@ std::string dump_node(const Grant& node) {
 std::string dump_node(const ShowUsers&) { return "(show-users)"; }
 std::string dump_node(const ShowWorkers&) { return "(show-workers)"; }
 std::string dump_node(const DrainWorker& node) { return "(drain-worker '" + node.address + "')"; }
+std::string dump_node(const AlterWorker& node) {
+  return "(alter-worker '" + node.address + "' " + (node.leaves ? "drain" : "activate") + ")";
+}
 std::string dump_node(const Sql& node) { return dump_sql(node); }
 
 }  // namespace

@@ -162,6 +162,8 @@ TEST(StatementParser, Users) {
       {"SHOW USERS", "(show-users)"},
       {"show workers;", "(show-workers)"},
       {"DRAIN WORKER '10.0.0.3:7700'", "(drain-worker '10.0.0.3:7700')"},
+      {"ALTER WORKER '10.0.0.3:7700' DRAIN", "(alter-worker '10.0.0.3:7700' drain)"},
+      {"alter worker 'a:1' activate", "(alter-worker 'a:1' activate)"},
   });
 }
 

@@ -223,6 +223,11 @@ TEST(SyntaxError, Session) {
       {"SET threads =", 1, 14, "expected the value of threads, found the end of the statement"},
       {"DRAIN WORKER x", 1, 14, "expected the address of a worker after WORKER, found 'x'",
        "as SHOW WORKERS has it, in quotes"},
+      {"ALTER WORKER x DRAIN", 1, 14, "expected the address of a worker after WORKER, found 'x'",
+       "as SHOW WORKERS has it, in quotes"},
+      {"ALTER WORKER 'x'", 1, 17,
+       "expected DRAIN or ACTIVATE after the address of the worker, found the end of the statement",
+       "DRAIN moves its tiles to the other workers, ACTIVATE takes that back"},
       {"DRAIN 'x'", 1, 7, "expected WORKER after DRAIN, found the string 'x'"},
       {"SHOW", 1, 5,
        "expected TENSORS, MACROS, AGGREGATES, USERS, WORKERS, ALL or the name of a setting, found the end of the "

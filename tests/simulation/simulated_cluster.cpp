@@ -145,6 +145,7 @@ void SimulatedCluster::start_coordinator() {
   coordinator_ = &new_host(kCoordinator);
   set_own_host(coordinator_);
   TcpClusterOptions options;
+  options.moves.bytes_per_second = 0;  // a thread that looks at the file again and again has no place in a trace
   options.workers = addresses_;
   cluster_ = std::make_unique<TcpCluster>(options, log_);
   SessionOptions session;

@@ -80,8 +80,8 @@ class LocalShards final : public ShardAccess {
     attempt([&] { file(worker).abort(transaction); });
   }
 
-  bool drop(const ShardWorker& worker, std::span<const ContentRange> contents) noexcept override {
-    return attempt([&] { file(worker).drop(contents); });
+  bool drop(const ShardWorker& worker, std::span<const ContentRange> contents, std::int64_t as_of) noexcept override {
+    return attempt([&] { file(worker).drop(contents, as_of); });
   }
 
   void note_unsettled() noexcept override {}

@@ -131,7 +131,7 @@ TEST_F(ShardFileTest, NumbersAreTakenOnceAndDropsMayComeAgain) {
   put(kFirst, 10);
   EXPECT_ERROR(put(kSecond, 10), ErrorKind::Corrupt, "already");
   EXPECT_EQ(file->undecided().size(), 0U);
-  for (int n = 0; n < 2; ++n) file->drop(std::vector<ContentRange>{{ContentId{10}, ContentId{11}}});
+  for (int n = 0; n < 2; ++n) file->drop(std::vector<ContentRange>{{ContentId{10}, ContentId{11}}}, kAnyEpoch);
   EXPECT_EQ(present(), Contents{});
 }
 
@@ -159,7 +159,7 @@ TEST_F(ShardFileTest, UsageIsKeptUpToDate) {
   file->repair({ContentId{11}, "A", encoded.header(), encoded.values()});
   file->repair({ContentId{20}, "A", encoded.header(), encoded.values()});
   expect_right("repair");
-  file->drop(std::vector<ContentRange>{{ContentId{5}, ContentId{10}}, {ContentId{20}, ContentId{20}}});
+  file->drop(std::vector<ContentRange>{{ContentId{5}, ContentId{10}}, {ContentId{20}, ContentId{20}}}, kAnyEpoch);
   expect_right("drop");
   EXPECT_EQ(present(), (Contents{11}));
 }
@@ -170,12 +170,12 @@ TEST_F(ShardFileTest, DropsRangesOfAnyLength) {
     if (content % 3 != 0) put(kFirst, 1000 + content);
   file->prepare(kFirst, 200);
   file->commit(kFirst, std::vector{ContentRange{ContentId{1000}, ContentId{1300}}});
-  file->drop(std::vector<ContentRange>{{ContentId{1}, ContentId{1100}}, {ContentId{1102}, ContentId{1103}}});
+  file->drop(std::vector<ContentRange>{{ContentId{1}, ContentId{1100}}, {ContentId{1102}, ContentId{1103}}}, kAnyEpoch);
   EXPECT_EQ(file->usage().contents, 200 - 67 - 1);
   EXPECT_EQ(file->open(ContentId{1100}), nullptr);
   EXPECT_NE(file->open(ContentId{1101}), nullptr);
   EXPECT_EQ(file->open(ContentId{1103}), nullptr);
-  file->drop(std::vector<ContentRange>{{ContentId{1}, ContentId{std::int64_t{1} << 62U}}});
+  file->drop(std::vector<ContentRange>{{ContentId{1}, ContentId{std::int64_t{1} << 62U}}}, kAnyEpoch);
   EXPECT_EQ(file->usage().contents, 0);
 }
 
@@ -262,7 +262,7 @@ TEST_F(ShardFileTest, AFullDiskCanBeReadAndDroppedFrom) {
     file.emplace(directory, kDisk);
     for (const auto content : all) ASSERT_NE(file->open(content), nullptr);
     const auto before = size();
-    file->drop(ranges_of(all));
+    file->drop(ranges_of(all), kAnyEpoch);
     while (file->give_back()) {
     }
     EXPECT_LT(size(), before / 4) << "given back";

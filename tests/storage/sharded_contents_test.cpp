@@ -234,7 +234,7 @@ TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
   // Only worker 0 loses its contents.
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
-  shards->worker(0).drop(ranges_of(all));
+  shards->worker(0).drop(ranges_of(all), kAnyEpoch);
   EXPECT_EQ(shards->contents(), 2 * kShardedTiles - kAtWorker0 - kSecondAtWorker0);
   EXPECT_EQ(value(b), 5);
   EXPECT_EQ(shards->contents(), 2 * kShardedTiles - kSecondAtWorker0) << "what was read is there again";
@@ -276,7 +276,7 @@ TEST_F(ShardedContentsTest, SeveralTilesAreFetchedTogether) {
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
   const auto contents = shards->contents();
-  shards->worker(0).drop(ranges_of(all));
+  shards->worker(0).drop(ranges_of(all), kAnyEpoch);
   EXPECT_LT(shards->contents(), contents);
   expect_all(1);
   EXPECT_EQ(shards->contents(), contents - kSecondAtWorker0) << "what was read is there again";
@@ -326,7 +326,7 @@ TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : references) all.push_back(reference.content);
   for (std::size_t n = 0; n < 3; ++n) {
-    shards->worker(n).drop(ranges_of(all));
+    shards->worker(n).drop(ranges_of(all), kAnyEpoch);
     const auto left = shards->contents();
     for (std::int64_t tile = 0; tile < kShardedTiles; ++tile) b.mend(db(), tile);
     EXPECT_LE(left, shards->contents());
@@ -338,13 +338,13 @@ TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
     write(b, 6);
     all.clear();
     for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
-    shards->worker(0).drop(ranges_of(all));
+    shards->worker(0).drop(ranges_of(all), kAnyEpoch);
     EXPECT_EQ(value(b), 6);
     EXPECT_ERROR(transaction.commit(), ErrorKind::WorkerLost, "started anew");
   }
   EXPECT_EQ(value(b), 5);
   // No worker has it: the error says so.
-  for (std::size_t n = 0; n < 3; ++n) shards->worker(n).drop(ranges_of({references[0].reference.content}));
+  for (std::size_t n = 0; n < 3; ++n) shards->worker(n).drop(ranges_of({references[0].reference.content}), kAnyEpoch);
   b.mend(db(), 0);
   EXPECT_ERROR(value(b, 0), ErrorKind::Corrupt, "no worker has tile [0] of tensor B");
 }
@@ -356,7 +356,7 @@ TEST_F(ShardedContentsTest, MendingKeepsTheFormat) {
   make(b, 5);
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
-  shards->worker(0).drop(ranges_of(all));
+  shards->worker(0).drop(ranges_of(all), kAnyEpoch);
   for (std::int64_t tile = 0; tile < kShardedTiles; ++tile) store_of("B", 2).mend(db(), tile);
   EXPECT_EQ(shards->contents(), 2 * kShardedTiles);
   EXPECT_EQ(value(b), 5);
