@@ -6,12 +6,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cluster/broken_pairs.hpp"
+#include "cluster/cluster_statement.hpp"
 #include "cluster/connector.hpp"
 #include "cluster/control_message.hpp"
 #include "cluster/damaged_copies.hpp"
@@ -22,7 +22,6 @@
 #include "cluster/worker_status.hpp"
 #include "common/cancellation.hpp"
 #include "executor/exchange.hpp"
-#include "plan/physical_plan.hpp"
 #include "storage/shards/shard_access.hpp"
 #include "storage/shards/shard_log.hpp"
 
@@ -70,25 +69,6 @@ struct ClusterDatabase {
   ShardHistory history = nullptr;
   ShardKeeper keeper = nullptr;  ///< null: nothing is done in the background
 };
-
-/// A statement for a cluster to run. Everything it refers to must outlive the run.
-struct ClusterStatement {
-  const PhysicalPlan& plan;
-  std::span<const TileHolders> holders;
-  /// The workers by rank, without the coordinator's rank.
-  std::vector<DataId> workers;
-  /// For each holder list, the contents of its tiles; arbitrary for tiles without holders. Empty for a tensor that no
-  /// worker holds.
-  std::span<const ContentRuns> contents;
-  /// For each result of the plan; nullopt if workers do not store it. Empty if they store none.
-  std::vector<std::optional<ResultContents>> results;
-  std::uint32_t threads = 0;      ///< per worker; 0: all it has
-  std::int64_t memory_limit = 0;  ///< per worker; 0: the share it gives
-};
-
-/// Runs the coordinator's rank in the caller's thread. The Cancellation asks it to stop when the statement is cancelled
-/// or has failed at another rank.
-using OwnPart = std::function<ExecutionProfile(Exchange&, const Cancellation&)>;
 
 /// The coordinator's side of a cluster: connects to the workers, monitors them, runs statements on them, and accesses
 /// the contents they store. One per database and process, shared by its sessions. Thread-safe.

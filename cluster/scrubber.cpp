@@ -1,10 +1,8 @@
 #include "cluster/scrubber.hpp"
 
+#include <exception>
 #include <optional>
 #include <string>
-
-#include "common/error.hpp"
-#include "storage/encoding/tile_codec.hpp"
 
 namespace eindb {
 namespace {
@@ -58,20 +56,10 @@ void Scrubber::verify_all() {
     const auto seconds = static_cast<double>(next->bytes) / static_cast<double>(node_.options.scrub_rate);
     due = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     // One that is being rewritten may be read again.
-    if (is_intact(*last) || is_intact(*last)) continue;
+    if (node_.shards.is_intact(*last) || node_.shards.is_intact(*last)) continue;
     node_.log.write(NodeLog::Level::Warning, "content damaged", "",
                     "content " + std::to_string(number(*last)) + " has another checksum than it was written with");
     node_.note_damaged(*last);
-  }
-}
-
-bool Scrubber::is_intact(ContentId content) const {
-  try {
-    const auto source = node_.shards.open(content);
-    return source == nullptr || eindb::is_intact(*source);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Io && error.kind() != ErrorKind::Corrupt) throw;
-    return false;
   }
 }
 

@@ -26,7 +26,6 @@ class Scrubber {
 
   void run() noexcept;
   void verify_all();
-  bool is_intact(ContentId content) const;
   /// Returns whether the scrubber is to end.
   bool pause(Clock::duration time);
 

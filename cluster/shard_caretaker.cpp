@@ -53,12 +53,12 @@ milliseconds ShardCaretaker::step(ShardAccess& access, const std::vector<WorkerS
     mend();
     const auto now = Clock::now();
     auto occasion = this->occasion(workers);
-    if (!census_ || next_ == census_->plan.moves.size() || seen_ != occasion) {
+    if (!is_moving() || seen_ != occasion) {
       const bool has_changed = seen_ != occasion || file_->connection().commits_of_others() != commits_;
       if (!has_changed || now < next_look_) return idle;
       look(workers, std::move(occasion));
     }
-    if (census_ && next_ < census_->plan.moves.size()) {
+    if (is_moving()) {
       if (now >= next_move_) move();
       const auto wait = duration_cast<milliseconds>(next_move_ - Clock::now());
       return std::clamp(wait, milliseconds(0), idle);
@@ -99,7 +99,7 @@ void ShardCaretaker::settle(const std::vector<WorkerStatus>& workers) {
   });
   if (!is_own && !is_left) return;
   contents.settle();
-  if (!contents.is_unsettled()) seen_.reset();
+  if (!contents.is_unsettled() && !is_moving()) seen_.reset();
 }
 
 // Again after a while, as a worker with an intact copy may come back.
@@ -198,7 +198,7 @@ void ShardCaretaker::move() {
   const auto seconds = static_cast<double>(done_.bytes - before.bytes) / static_cast<double>(options_.bytes_per_second);
   next_move_ = began + duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   progress_.set(to_move_, census_->drained);
-  if (next_ < census_->plan.moves.size()) return;
+  if (is_moving()) return;
   log_.write(NodeLog::Level::Info, "tiles moved", "",
              std::to_string(done_.tiles) + " tiles, " + std::to_string(done_.bytes) + " bytes" +
                  (done_.failed == 0 ? "" : "; " + std::to_string(done_.failed) + " could not be moved"));

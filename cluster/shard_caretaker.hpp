@@ -62,6 +62,7 @@ class ShardCaretaker {
   bool is_uneven(const std::vector<WorkerStatus>& workers) const;
   void look(const std::vector<WorkerStatus>& workers, Occasion occasion);
   void move();
+  bool is_moving() const { return census_ && next_ < census_->plan.moves.size(); }
   void note_moved(const TileMove& move);
 
   const std::string path_;

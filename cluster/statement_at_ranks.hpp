@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster.hpp"
+#include "cluster/cluster_statement.hpp"
 #include "cluster/exchange_factory.hpp"
 #include "cluster/statement_watch.hpp"
 #include "cluster/worker_connection.hpp"

@@ -544,6 +544,16 @@ std::optional<ShardFile::ContentSize> ShardFile::next_content(std::optional<Cont
   return ContentSize{ContentId{select->integer(0)}, select->integer(1)};
 }
 
+bool ShardFile::is_intact(ContentId content) {
+  try {
+    const auto source = open(content);
+    return source == nullptr || eindb::is_intact(*source);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Io && error.kind() != ErrorKind::Corrupt) throw;
+    return false;
+  }
+}
+
 std::vector<ContentId> ShardFile::contents() {
   const std::lock_guard lock(mutex_);
   Operation operation(watch_);

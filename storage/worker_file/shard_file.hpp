@@ -98,6 +98,8 @@ class ShardFile {
   };
   /// The first content behind `last`, or of all; nullopt: there is none.
   std::optional<ContentSize> next_content(std::optional<ContentId> last);
+  /// Whether the content can be read, and has the checksum that it states; true for one that is not there.
+  bool is_intact(ContentId content);
   /// All contents, ascending.
   std::vector<ContentId> contents();
   /// The tile, null if there is none; `tile` is the context for decode_tile. Error{Corrupt}.

@@ -225,6 +225,64 @@ TEST_F(ShardFileTest, ADatabaseIsSucceededByOneThatNamesIt) {
   reopen();
   EXPECT_ERROR(file->claim(7), ErrorKind::Value, "another database");
   file->claim(8);
+  EXPECT_TRUE(file->has_superseded(7));
+  EXPECT_FALSE(file->has_superseded(1));
+  EXPECT_FALSE(file->has_superseded(8));
+}
+
+// Two processes drop the same garbage. Between that the content has come back.
+TEST_F(ShardFileTest, ADropConcernsWhatWasThereInItsEpoch) {
+  const auto put_since = [&](ShardTransaction transaction, std::int64_t content, std::int64_t since) {
+    const std::vector<std::byte> bytes = encode_tile(tile);
+    const OutgoingContent copy{ContentId{content}, "A", bytes, {}, since};
+    file->put(transaction, {&copy, 1});
+    file->prepare(transaction, 1);
+    const ContentRange kept{ContentId{content}, ContentId{content}};
+    file->commit(transaction, {&kept, 1});
+  };
+  const std::vector<ContentRange> range{{ContentId{10}, ContentId{12}}};
+  put_since(kFirst, 10, 0);
+  put_since(ShardTransaction{91}, 11, 5);
+  put_since(ShardTransaction{92}, 12, 8);
+  file->drop(range, 4);
+  EXPECT_EQ(present(), (Contents{11, 12}));
+  reopen();
+  file->drop(range, 5);
+  EXPECT_EQ(present(), (Contents{12}));
+  EXPECT_EQ(file->usage().contents, 1);
+  // A rewritten copy is as old as before.
+  file->repair({ContentId{12}, "A", encode_tile(tile), {}});
+  file->drop(range, 7);
+  EXPECT_EQ(present(), (Contents{12}));
+  file->drop(range, 8);
+  EXPECT_EQ(present(), Contents{});
+  // One that comes back later is not taken for the one before.
+  put_since(ShardTransaction{93}, 12, 0);
+  file->drop(range, 1);
+  EXPECT_EQ(present(), Contents{});
+}
+
+TEST_F(ShardFileTest, ContentsAreVerifiedOneAfterTheOther) {
+  put_all(kFirst, {10, 12});
+  EXPECT_EQ(file->next_content(std::nullopt)->content, ContentId{10});
+  EXPECT_EQ(file->next_content(ContentId{10})->content, ContentId{12});
+  EXPECT_FALSE(file->next_content(ContentId{12}).has_value());
+  EXPECT_TRUE(file->is_intact(ContentId{10}));
+  EXPECT_TRUE(file->is_intact(ContentId{11})) << "it is not there";
+  file->commit(kFirst, std::vector{ContentRange{ContentId{10}, ContentId{12}}});
+  const auto good = encode_tile(tile);
+  for (std::size_t at = 0; at < good.size(); at += 3) {
+    auto bad = good;
+    bad[at] ^= std::byte{4};
+    file->repair({ContentId{12}, "A", bad, {}});
+    EXPECT_FALSE(file->is_intact(ContentId{12})) << at;
+  }
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, good.size() - 1}) {
+    file->repair({ContentId{12}, "A", std::span(good).first(size), {}});
+    EXPECT_FALSE(file->is_intact(ContentId{12})) << size;
+  }
+  file->repair({ContentId{12}, "A", good, {}});
+  EXPECT_TRUE(file->is_intact(ContentId{12}));
 }
 
 // A disk hardly larger than the reserve; see also tests/cluster/full_disk_test.py.
