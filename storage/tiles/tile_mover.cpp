@@ -140,18 +140,28 @@ std::optional<std::vector<std::byte>> TileMover::read(const TilePlaces& places, 
   return std::nullopt;
 }
 
-// The moves whose new workers have no garbage of the content, and an epoch that follows the one in which that is so.
+// The moves whose rows are as they were planned, and whose new workers have no garbage of the content; and an epoch
+// that follows the one in which that is so. In a transaction.
 std::vector<TileMover::Copy> TileMover::possible(std::span<const TileMove> moves, std::int64_t& since) {
   ShardLog log(file_.connection());
-  SqliteTransaction one_state(file_.connection(), SqliteTransaction::Scope::Memory);
   since = log.epoch_number() + 1;
   std::vector<Copy> out;
-  for (const auto& move : moves)
-    if (std::none_of(move.added.begin(), move.added.end(),
-                     [&](WorkerNumber worker) { return log.is_garbage(worker, move.tile.reference.content); }))
-      out.push_back(&move);
-  one_state.commit();
+  for (const auto& move : moves) {
+    const bool may_come = std::none_of(move.added.begin(), move.added.end(), [&](WorkerNumber worker) {
+      return log.is_garbage(worker, move.tile.reference.content);
+    });
+    if (may_come && is_current(move.tile)) out.push_back(&move);
+  }
   return out;
+}
+
+bool TileMover::is_current(const ShardedTile& tile) {
+  const auto& table = tile.tensor->table;
+  if (!file_.connection().has_table(table, {"tile_id", "tile"})) return false;
+  const auto reference = encode_reference(tile.reference);
+  auto select =
+      file_.connection().prepare("SELECT 1 FROM main." + quote_identifier(table) + " WHERE tile_id = ? AND tile = ?");
+  return select.bind(1, tile.tile_id).bind(2, std::span<const std::byte>(reference)).step();
 }
 
 void TileMover::move_all(const Census& census, std::span<const TileMove> moves, MovedTiles& done) {
@@ -163,6 +173,8 @@ void TileMover::move_all(const Census& census, std::span<const TileMove> moves, 
   std::vector<ShardParticipant> participants;
   std::int64_t since = 0;
   try {
+    // While this state is read, nobody drops what it refers to.
+    SqliteTransaction one_state(file_.connection(), SqliteTransaction::Scope::Memory);
     for (const auto* move : possible(moves, since)) {
       if (!move->added.empty()) {
         const auto bytes = read(census.places, move->tile, move->sources);
@@ -184,6 +196,7 @@ void TileMover::move_all(const Census& census, std::span<const TileMove> moves, 
       }
       copies.push_back(move);
     }
+    one_state.commit();
     for (const auto& [data, participant] : at) participants.push_back(participant);
     if (!participants.empty()) access.prepare(transaction, participants);
     if (!copies.empty()) change(census, transaction, participants, copies, done);

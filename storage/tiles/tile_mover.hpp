@@ -74,6 +74,7 @@ class TileMover {
 
   void know(std::span<const ShardWorker> others);
   std::vector<Copy> possible(std::span<const TileMove> moves, std::int64_t& since);
+  bool is_current(const ShardedTile& tile);
   void move_all(const Census& census, std::span<const TileMove> moves, MovedTiles& done);
   std::optional<std::vector<std::byte>> read(const TilePlaces& places, const ShardedTile& tile,
                                              std::span<const WorkerNumber> sources);
