@@ -10,6 +10,15 @@
 namespace eindb {
 namespace {
 
+// Cells are no longer counted once some tile does not tell them.
+void count_label(TensorSummary& out, std::int64_t tile_id, const TileLabel& label) {
+  ++out.formats[label.format];
+  if (!out.stored_cells) return;
+  const auto& grid = out.info.grid;
+  *out.stored_cells +=
+      label.format == TileFormat::Dense ? grid.tile_shape(grid.key_of(tile_id)).element_count() : label.count;
+}
+
 // LENGTH of a blob reads the head of its row alone, and a label the tile's first bytes.
 TensorSummary count_in_file(SqliteConnection& connection, const TensorInfo& info) {
   TensorSummary out{.info = info, .stored_cells = 0};
@@ -21,9 +30,7 @@ TensorSummary count_in_file(SqliteConnection& connection, const TensorInfo& info
     const auto id = select.integer(0);
     const auto label = store.label(connection, id);
     if (!label) continue;  // a damaged tile, which whoever reads it is told of
-    ++out.formats[label->format];
-    *out.stored_cells +=
-        label->format == TileFormat::Dense ? info.grid.tile_shape(info.grid.key_of(id)).element_count() : label->count;
+    count_label(out, id, *label);
   }
   return out;
 }
@@ -47,10 +54,12 @@ double row_count(SqliteConnection& connection, const TileStore& store) {
 
 TensorSummary count_stored(SqliteConnection& connection, const TensorInfo& info) {
   if (!info.is_sharded()) return count_in_file(connection, info);
-  TensorSummary out{.info = info};
+  TensorSummary out{.info = info, .stored_cells = 0};
   for (const auto& [tile_id, reference] : read_references(connection, info.store())) {
     ++out.stored_tiles;
     out.stored_bytes += static_cast<std::int64_t>(reference.bytes);
+    if (reference.label) count_label(out, tile_id, *reference.label);
+    else out.stored_cells.reset();
   }
   return out;
 }
@@ -88,7 +97,7 @@ std::optional<double> sampled_cells(SqliteConnection& connection, const TensorIn
   constexpr std::int64_t kFirstLooks = 2;
   constexpr std::int64_t kFewCells = 4096;
   const bool always = info.formats == FormatChoice::Sparse;
-  if (info.is_sharded() || (!always && info.grid.shape().element_count() < kFewCells)) return std::nullopt;
+  if (!always && info.grid.shape().element_count() < kFewCells) return std::nullopt;
   const auto store = info.store();
   const auto tiles = info.grid.tile_count();
   StoredRows rows(connection, store);

@@ -51,9 +51,9 @@ struct TensorSummary {
   TensorInfo info;
   std::int64_t stored_tiles = 0;  ///< the non-zero ones, out of info.grid.tile_count()
   std::int64_t stored_bytes = 0;
-  /// The cells in them, of dense tiles all; not known if the tiles are at workers.
+  /// The cells in them, of dense tiles all; not known of tiles at workers that were written before references told it.
   std::optional<std::int64_t> stored_cells = {};
-  /// How many tiles are in which format, for those that occur; empty if the tiles are at workers.
+  /// How many tiles are in which format, for those that occur and whose format is known.
   std::map<TileFormat, std::int64_t> formats = {};
 };
 

@@ -74,9 +74,11 @@ struct StoredTile {
   std::int64_t tile = 0;
   std::uint64_t bytes = 0;     ///< as in TileReference
   std::uint64_t checksum = 0;  ///< as in TileReference
+  TileFormat format = TileFormat::Dense;
+  std::uint32_t count = 0;  ///< of stored cells, as the tile's header has it
 
   friend bool operator==(const StoredTile&, const StoredTile&) = default;
-  static auto fields(auto& self) { return std::tie(self.tile, self.bytes, self.checksum); }
+  static auto fields(auto& self) { return std::tie(self.tile, self.bytes, self.checksum, self.format, self.count); }
 };
 
 /// The report of one rank on its part of a statement.

@@ -17,6 +17,7 @@
 #include "cluster/byte_writer.hpp"
 #include "common/error.hpp"
 #include "tensor/stored_type.hpp"
+#include "tensor/tile_format.hpp"
 
 namespace eindb {
 
@@ -45,6 +46,8 @@ template <>
 inline constexpr Encoding kLastChoice<Encoding> = kLastEncoding;
 template <>
 inline constexpr FormatChoice kLastChoice<FormatChoice> = kLastFormatChoice;
+template <>
+inline constexpr TileFormat kLastChoice<TileFormat> = kLastTileFormat;
 
 /// Writes fields of any supported type in sequence.
 class FieldWriter {

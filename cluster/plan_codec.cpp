@@ -4,7 +4,7 @@
 //   plan        version:byte ranks coordinator labels:[name extent] holder_lists steps:[step] results:[step number]
 //               and, without a length, holder_lists times holders
 //   step        op:byte (scan | redistribute | compute | reduce, in the order of PlanStep::op) vertex dtype grid
-//               placement:byte (blocks | holder list's number)
+//               placement:byte (blocks | holder list's number) cells:real?
 //   scan        tensor holders
 //   redistribute
 //               input step, sequence:[collective]?, which begins where the input lies, in blocks
@@ -14,7 +14,7 @@
 //   compute     inputs:[step] einsum [label] parts of each label, compute_dtype chain:[chain step] rows:[label] blocks
 //   chain step  vertex inputs:[operand] einsum compute_dtype
 //   blocks      [parts] [key?], a key having as many parts as there are `parts`, and no length of its own
-//   tensor      name dtype encoding:byte grid selection? attached:flag present:real
+//   tensor      name dtype encoding:byte grid selection? attached:flag present:real as_cells:flag
 //   selection   grid index? of each dimension of the grid
 //   grid        [extent] parts of each dimension
 //   einsum      inputs:[[label]] output:[label] aggregated:[label] aggregate block? user? expression
@@ -27,6 +27,7 @@
 #include "cluster/plan_codec.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -46,7 +47,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 13;
+constexpr std::uint8_t kVersion = 14;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 
@@ -124,6 +125,7 @@ class Encoder {
     put(step.grid);
     out_.byte(static_cast<std::uint8_t>(step.placement.index()));
     std::visit(*this, step.placement);
+    out_.optional(step.cells, [this](double cells) { out_.real(cells); });
     ++steps_;
   }
 
@@ -177,6 +179,7 @@ class Encoder {
     out_.optional(tensor.selection, [this](const Selection& selection) { put(selection); });
     out_.flag(tensor.attached);
     out_.real(tensor.present);
+    out_.flag(tensor.as_cells);
   }
 
   void put(const Selection& selection) {
@@ -321,6 +324,8 @@ class Decoder {
       std::tie(blocks.parts, blocks.at) = blocks_at();
       step.placement = std::move(blocks);
     }
+    step.cells = in_.optional([this] { return in_.real(); });
+    require(!step.cells || (*step.cells >= 0 && std::isfinite(*step.cells)), "a step has a number of cells");
     if (auto* moved = std::get_if<RedistributeStep>(&step.op); moved != nullptr && moved->sequence) {
       const auto* source = std::get_if<BlockPlacement>(&plan_.step(moved->input).placement);
       require(source != nullptr, "a sequence of collectives of a plan begins with no blocks");
@@ -434,6 +439,7 @@ class Decoder {
     tensor.selection = in_.optional([this] { return selection(); });
     tensor.attached = in_.flag();
     tensor.present = in_.real();
+    tensor.as_cells = in_.flag();
     return tensor;
   }
 

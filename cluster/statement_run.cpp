@@ -21,6 +21,7 @@ namespace {
 class NoSink final : public TileSink {
  public:
   void write(std::int64_t, TilePtr) override {}
+  bool takes_cells() const override { return true; }
 };
 
 // The sinks for a statement's results at this worker.

@@ -36,13 +36,22 @@ WorkerTiles::WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
 }
 
 TilePtr WorkerTiles::read(const std::string& name, std::int64_t tile_id) {
+  return read(name, tile_id, TileForm::Values);
+}
+
+TilePtr WorkerTiles::read_cells(const std::string& name, const TileGrid& grid, std::int64_t tile_id) {
+  CHECK(grid == tensors_.at(name).grid, "a worker reads tiles in the cut in which they are stored");
+  return read(name, tile_id, TileForm::Cells);
+}
+
+TilePtr WorkerTiles::read(const std::string& name, std::int64_t tile_id, TileForm form) {
   const auto& tensor = tensors_.at(name);
   CHECK(tile_id >= 0 && tile_id < tensor.holders->tile_count(), "a plan reads tiles that its tensors have");
   const auto content = tensor.holders->holds(rank_, tile_id) ? tensor.contents.of(tile_id) : std::nullopt;
   if (!content)
     throw Error(ErrorKind::Corrupt, "a statement reads a tile of tensor " + name + " that is not to lie here");
   try {
-    return read(name, tensor, tile_id, *content);
+    return read(name, tensor, tile_id, *content, form);
   } catch (const Error& error) {
     if (is_unreadable(error)) {
       const std::lock_guard lock(mutex_);
@@ -52,11 +61,12 @@ TilePtr WorkerTiles::read(const std::string& name, std::int64_t tile_id) {
   }
 }
 
-TilePtr WorkerTiles::read(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content) {
+TilePtr WorkerTiles::read(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content,
+                          TileForm form) {
   CHECK(tile_id >= 0 && tile_id < tensor.grid.tile_count(), "a tile that lies here is one of its tensor");
   const auto key = tensor.grid.key_of(tile_id);
   const auto text = "tile " + bracketed(key) + " of tensor " + name;
-  auto tile = shards_.read(content, tensor.dtype, tensor.grid.tile_shape(key), text);
+  auto tile = shards_.read(content, tensor.dtype, tensor.grid.tile_shape(key), text, form);
   if (tile == nullptr) throw Error(ErrorKind::Corrupt, text + " is not in the worker's data directory");
   return tile;
 }
@@ -78,7 +88,7 @@ std::vector<ContentId> WorkerTiles::damaged() {
 
 bool WorkerTiles::is_readable(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content) {
   try {
-    read(name, tensor, tile_id, content);
+    read(name, tensor, tile_id, content, TileForm::Values);
   } catch (const Error& error) {
     return !is_unreadable(error);
   }
@@ -128,7 +138,9 @@ void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {
   EncodedTile encoded(*tile, result_.encoding, name, result_.formats);
   const auto& waiting = waiting_.emplace_back(Waiting{content, std::move(tile), std::move(encoded)});
   const auto bytes = waiting.encoded.size();
-  stored_.push_back({tile_id, bytes, waiting.encoded.checksum()});
+  const auto label = waiting.encoded.label();
+  stored_.push_back(
+      {tile_id, bytes, waiting.encoded.checksum(), label.format, static_cast<std::uint32_t>(label.count)});
   // Of the two, the encoded tile may take far less, and the other waits with it.
   waiting_bytes_ += std::max(bytes, waiting.tile->byte_size());
   if (waiting_bytes_ >= kWrittenBatchBytes) flush();

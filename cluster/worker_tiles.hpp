@@ -11,6 +11,7 @@
 #include "cluster/control_message.hpp"
 #include "cluster/plan_codec.hpp"
 #include "executor/tile_exchange.hpp"
+#include "storage/encoding/tile_codec.hpp"
 #include "storage/worker_file/shard_file.hpp"
 #include "tensor/partition.hpp"
 
@@ -25,6 +26,7 @@ class WorkerTiles final : public TileSource {
               const std::vector<control::HeldContents>& contents);
 
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
+  TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
 
   /// Call after read() has found damage: returns all damaged or missing contents, so that the next attempt of the
   /// statement does not find further ones. Reads all contents except those already found, which stay listed even if the
@@ -39,7 +41,8 @@ class WorkerTiles final : public TileSource {
     ContentRuns contents;  // of the tiles that the rank holds
   };
 
-  TilePtr read(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content);
+  TilePtr read(const std::string& tensor, std::int64_t tile_id, TileForm form);
+  TilePtr read(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content, TileForm form);
   bool is_readable(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content);
 
   ShardFile& shards_;
@@ -79,6 +82,7 @@ class WorkerSink final : public TileSink {
   WorkerSink(PutGate& gate, const ResultContents& result) : gate_(gate), result_(result) {}
 
   void write(std::int64_t tile_id, TilePtr tile) override;
+  bool takes_cells() const override { return true; }
   /// Call after the last tile; returns the stored tiles.
   std::vector<StoredTile> finish();
 

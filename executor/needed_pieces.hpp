@@ -25,7 +25,8 @@ class NeededPieces {
   NeededPieces(const TileMoves& moves, Rank rank);
 
   const TileMoves& moves() const { return moves_; }
-  /// The number of target tiles that need pieces: all tiles with elements that the rank will hold.
+  /// The number of target tiles that need pieces: all tiles with elements that the rank will hold, and of cells those
+  /// of which there are pieces.
   std::size_t target_count() const { return targets_.size(); }
   std::int64_t target(std::size_t n) const { return targets_[n]; }
   /// The pieces of target n are begin(n) to begin(n + 1) - 1.

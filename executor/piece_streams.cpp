@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "storage/encoding/packed_cells.hpp"
+#include "tensor/cell_box_walk.hpp"
+#include "tensor/cell_gather.hpp"
 
 namespace eindb {
 namespace {
@@ -79,12 +83,17 @@ std::optional<OutgoingMessage> OutgoingPieces::next(Rank peer) {
   while (stream.next < stream.pieces.size()) {
     const auto& piece = stream.pieces[stream.next++];
     CHECK(local_ != nullptr, "a rank gives pieces of what it holds");
-    auto tile = local_->tile(piece.source);
+    auto tile = local_->stored_tile(piece.source);
     if (tile == nullptr) continue;
+    const bool of_cells = tile->is_of_cells();
+    const auto payload =
+        of_cells ? lay_cells(stream, piece, *tile) : lay(stream, piece, local_->plain(std::move(tile)));
+    if (of_cells && payload.empty()) continue;
     stream.header = PieceHeader{step_, piece}.encode();
-    return OutgoingMessage{stream.header, lay(stream, piece, std::move(tile))};
+    return OutgoingMessage{stream.header, payload};
   }
   stream.packed.reset();
+  stream.cells.reset();
   return std::nullopt;
 }
 
@@ -103,14 +112,34 @@ std::span<const std::byte> OutgoingPieces::lay(Stream& stream, const TilePiece& 
   return stream.packed->tile.bytes();
 }
 
+// The bytes are shrunk to those that are kept once the cells are packed.
+std::span<const std::byte> OutgoingPieces::lay_cells(Stream& stream, const TilePiece& piece, const Tile& tile) {
+  const auto& cells = tile.cells();
+  stream.cells.reset();
+  MemoryReservation room(memory_, CellGather::bytes_for(cells.dtype(), cells.shape().rank(), cells.count()));
+  std::vector<std::byte> packed;
+  if (moves_.overlap(piece).is_all_of_source()) {
+    packed = pack_cells(cells);
+  } else {
+    auto box = moves_.box(piece);
+    const auto begin = moves_.from().grid().tile_begin(moves_.from().grid().key_of(piece.source));
+    for (std::size_t d = 0; d < box.size(); ++d) box[d].begin -= begin[d];
+    packed = pack_cells(cells_in_box(cells, box));
+  }
+  room.shrink_to(static_cast<std::int64_t>(packed.size()));
+  stream.cells.emplace(CountedBuffer{std::move(room), std::move(packed)});
+  return stream.cells->bytes;
+}
+
 // ---- Incoming ------------------------------------------------------------------------------------------------------
 
-IncomingPieces::IncomingPieces(StepId step, const NeededPieces& needed, DType type,
+IncomingPieces::IncomingPieces(StepId step, const NeededPieces& needed, DType type, bool of_cells,
                                std::shared_ptr<MemoryBudget> memory, const Cancellation& cancellation,
                                PieceTaker& taker)
     : step_(step),
       needed_(needed),
       type_(type),
+      of_cells_(of_cells),
       memory_(std::move(memory)),
       cancellation_(cancellation),
       taker_(taker),
@@ -123,8 +152,12 @@ std::span<std::byte> IncomingPieces::begin(Rank peer, std::span<const std::byte>
   if (step != step_) refuse(peer, "a piece of a tile for another step");
   CHECK(peer < streams_.size(), "pieces come from ranks that take part in the step");
   auto& stream = streams_[peer];
-  CHECK(!stream.tile, "a piece is there before the next one of its stream begins");
+  CHECK(!stream.tile && !stream.cells, "a piece is there before the next one of its stream begins");
   stream.piece = find(peer, piece);
+  if (of_cells_) {
+    MemoryReservation room(memory_, static_cast<std::int64_t>(size));
+    return stream.cells.emplace(CountedBuffer{std::move(room), std::vector<std::byte>(size)}).bytes;
+  }
   const auto overlap = needed_.moves().overlap(piece);
   if (size != static_cast<std::size_t>(overlap.shape().element_count()) * size_of(type_))
     refuse(peer, "a piece of a tile of another size");
@@ -144,12 +177,26 @@ std::size_t IncomingPieces::find(Rank peer, const TilePiece& piece) {
   return *found;
 }
 
+CountedTile IncomingPieces::unpacked(Rank peer, std::size_t piece, CountedBuffer packed) const {
+  const Shape shape = needed_.overlap(piece).shape();
+  const auto count = packed_cell_count(type_, shape, packed.bytes);
+  if (!count) refuse(peer, "a piece that is not of cells");
+  MemoryReservation room(memory_, CellGather::bytes_for(type_, shape.rank(), *count));
+  auto cells = unpack_cells(type_, shape, packed.bytes);
+  if (!cells) refuse(peer, "a piece with other cells than it says");
+  auto tile = Tile::of_cells(std::make_shared<const CellBlock>(*std::move(cells)));
+  room.shrink_to(static_cast<std::int64_t>(tile.byte_size()));
+  room.raise_to(static_cast<std::int64_t>(tile.byte_size()));
+  return {std::move(room), std::move(tile)};
+}
+
 void IncomingPieces::end(Rank peer) {
   const MemoryBudget::Task scope(*memory_);
   auto& stream = streams_[peer];
-  CHECK(stream.tile.has_value(), "a piece that ends has begun");
-  auto tile = std::move(*stream.tile);
+  CHECK(stream.tile.has_value() || stream.cells.has_value(), "a piece that ends has begun");
+  auto tile = of_cells_ ? unpacked(peer, stream.piece, std::move(*stream.cells)) : std::move(*stream.tile);
   stream.tile.reset();
+  stream.cells.reset();
   count_.fetch_add(1, std::memory_order_relaxed);
   taker_.take(stream.piece, std::move(tile));
 }

@@ -29,8 +29,15 @@ struct PieceHeader {
   static PieceHeader decode(std::span<const std::byte> bytes);
 };
 
+/// Bytes of memory, counted against the limit.
+struct CountedBuffer {
+  MemoryReservation reservation;
+  std::vector<std::byte> bytes;
+};
+
 /// The pieces that a rank sends to others in one step, in order; pieces of absent tiles are left out. A piece that is
-/// contiguous in its tile is sent without a copy, others are packed first. Memory: the list of pieces, and one piece
+/// contiguous in its tile is sent without a copy, others are packed first. Of a tile of cells a piece has those in its
+/// box (storage/encoding/packed_cells), and is left out if there are none. Memory: the list of pieces, and one piece
 /// per peer. `local` (null if the rank holds nothing) and `moves` must outlive it.
 class OutgoingPieces final : public OutgoingStreams {
  public:
@@ -45,11 +52,13 @@ class OutgoingPieces final : public OutgoingStreams {
     std::vector<TilePiece> pieces;
     std::size_t next = 0;
     PieceHeader::Bytes header{};
-    TilePtr tile;                       // the tile being sent from
-    std::optional<CountedTile> packed;  // or the packed piece
+    TilePtr tile;                        // the tile being sent from
+    std::optional<CountedTile> packed;   // or the packed piece
+    std::optional<CountedBuffer> cells;  // or the packed cells
   };
 
   std::span<const std::byte> lay(Stream& stream, const TilePiece& piece, TilePtr tile);
+  std::span<const std::byte> lay_cells(Stream& stream, const TilePiece& piece, const Tile& tile);
 
   StepId step_;
   const TileMoves& moves_;
@@ -63,19 +72,20 @@ class OutgoingPieces final : public OutgoingStreams {
 class PieceTaker {
  public:
   virtual ~PieceTaker() = default;
-  /// Takes a piece that has arrived from another rank; at most once for each.
+  /// Takes a piece that has arrived from another rank, of values or of cells as the step's tiles are; at most once for
+  /// each.
   virtual void take(std::size_t piece, CountedTile tile) = 0;
   /// Call when all nonzero pieces have arrived: makes target number `target`, if it is not finished yet. May be called
   /// again after Error{MemoryLimit}.
   virtual void finish(std::size_t target) = 0;
 };
 
-/// The pieces that a rank receives in one step. A peer sends the expected pieces in order; those it leaves out are
-/// zero. Anything else is Error{Corrupt}.
+/// The pieces that a rank receives in one step, of values or `of_cells`. A peer sends the expected pieces in order;
+/// those it leaves out are zero. Anything else is Error{Corrupt}.
 class IncomingPieces final : public IncomingStreams {
  public:
-  IncomingPieces(StepId step, const NeededPieces& needed, DType type, std::shared_ptr<MemoryBudget> memory,
-                 const Cancellation& cancellation, PieceTaker& taker);
+  IncomingPieces(StepId step, const NeededPieces& needed, DType type, bool of_cells,
+                 std::shared_ptr<MemoryBudget> memory, const Cancellation& cancellation, PieceTaker& taker);
 
   std::span<std::byte> begin(Rank peer, std::span<const std::byte> header, std::size_t size) override;
   void end(Rank peer) override;
@@ -88,14 +98,17 @@ class IncomingPieces final : public IncomingStreams {
   struct Stream {
     std::size_t next = 0;  // of the expected pieces
     std::size_t piece = 0;
-    std::optional<CountedTile> tile;  // being received
+    std::optional<CountedTile> tile;     // being received
+    std::optional<CountedBuffer> cells;  // or packed cells
   };
 
   std::size_t find(Rank peer, const TilePiece& piece);
+  CountedTile unpacked(Rank peer, std::size_t piece, CountedBuffer packed) const;
 
   StepId step_;
   const NeededPieces& needed_;
   DType type_;
+  bool of_cells_;
   std::shared_ptr<MemoryBudget> memory_;
   const Cancellation& cancellation_;
   PieceTaker& taker_;

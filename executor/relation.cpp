@@ -57,6 +57,11 @@ TilePtr select_from_cells(const Tile& stored, const Selection& selection, std::i
   return tile ? std::make_shared<const Tile>(*std::move(tile)) : nullptr;
 }
 
+// The most tiles of which something is kept for each.
+constexpr std::int64_t kMostListed = std::int64_t{1} << 22U;
+
+std::size_t listed(std::int64_t tiles) { return static_cast<std::size_t>(tiles > kMostListed ? 0 : tiles); }
+
 // Of a tile's plain values, which may have been decoded from it.
 int magnitude_noted_at(const Tile& tile, const Tile& values) {
   if (const auto noted = tile.noted_magnitude()) return *noted;
@@ -74,7 +79,7 @@ Relation::Relation(DType type, TileGrid grid, TileWindow window, std::shared_ptr
     : dtype_(type),
       grid_(std::move(grid)),
       memory_(std::move(memory)),
-      known_(static_cast<std::size_t>(window.tile_count())),
+      known_(listed(window.tile_count())),
       tiles_(memory_, window.tile_count()) {
   CHECK(window.size.size() == grid_.rank(), "a window has the dimensions of its grid");
   if (window.size != grid_.partition()) window_ = std::move(window);
@@ -86,8 +91,8 @@ Relation::Relation(const InputTensor& tensor, TileSource& source, std::shared_pt
       tensor_(tensor),
       source_(&source),
       memory_(std::move(memory)),
-      seen_(static_cast<std::size_t>(tensor.attached ? 0 : grid_.tile_count())),
-      known_(static_cast<std::size_t>(grid_.tile_count())),
+      seen_(tensor.attached ? 0 : listed(grid_.tile_count())),
+      known_(listed(grid_.tile_count())),
       tiles_(memory_, is_kept_elsewhere() ? 0 : grid_.tile_count(),
              [this](std::int64_t tile_id) { return counted(read(tile_id)); }) {}
 
@@ -96,7 +101,7 @@ Relation::~Relation() {
 }
 
 bool Relation::is_kept_elsewhere() const {
-  return tensor_->attached || tensor_->as_cells || (!tensor_->selection && source_->keeps_tiles());
+  return tensor_->attached || (!tensor_->selection && source_->keeps_tiles());
 }
 
 TilePtr Relation::tile(std::int64_t tile_id) { return plain(stored_tile(tile_id)); }
@@ -110,7 +115,7 @@ TilePtr Relation::plain(TilePtr present) {
 TilePtr Relation::stored_tile(std::int64_t tile_id) {
   DCHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is asked for lies in its grid");
   if (source_ == nullptr) return tiles_.get(number_of(tile_id));
-  const bool first = tensor_->attached || !seen_[static_cast<std::size_t>(tile_id)].exchange(true);
+  const bool first = tensor_->attached || is_counted_first(tile_id);
   if (first) tiles_read_->tiles.fetch_add(1, std::memory_order_relaxed);
   if (!is_kept_elsewhere()) return tiles_.get(tile_id);
   // Attached tensors are in memory, so a copy of a tile lives only as long as the kernels that read it.
@@ -119,6 +124,12 @@ TilePtr Relation::stored_tile(std::int64_t tile_id) {
   if (first && tile != nullptr && tile->is_of_cells())
     tiles_read_->cells.fetch_add(tile->cells().count(), std::memory_order_relaxed);
   return tile;
+}
+
+bool Relation::is_counted_first(std::int64_t tile_id) {
+  if (!seen_.empty()) return !seen_[static_cast<std::size_t>(tile_id)].exchange(true);
+  const std::lock_guard lock(mutex_);
+  return seen_some_.insert(tile_id).second;
 }
 
 TilePtr Relation::take(std::int64_t tile_id) {
@@ -181,7 +192,8 @@ OperandFacts Relation::facts(std::int64_t tile_id, Facts wanted) {
   // Reading may copy the tile, and the next task would copy it again.
   if (tensor_ && tensor_->attached) return {.zero = false, .magnitude = kUnbounded};
   // Two tasks may both examine the tile, with the same result.
-  auto& seen = known_[static_cast<std::size_t>(number_of(tile_id))];
+  std::atomic<int> unlisted{kNothing};
+  auto& seen = known_.empty() ? unlisted : known_[static_cast<std::size_t>(number_of(tile_id))];
   auto known = seen.load(std::memory_order_relaxed);
   const bool lacks_magnitude = wanted != Facts::Presence && known == kValues;
   const bool lacks_zeros = wanted == Facts::Zeros && known >= kBounded && (known - kBounded) % 3 == 0;

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "executor/tile_buffer.hpp"
@@ -40,8 +42,10 @@ class Relation {
   TilePtr tile(std::int64_t tile_id);
   /// The same, as it is stored: possibly encoded (Tile::encoding), or a tile of cells.
   TilePtr stored_tile(std::int64_t tile_id);
-  /// The same with plain values, which are kept beside those of a tile of cells, for relations whose tiles are put and
-  /// not released.
+  /// A tile of this relation with plain values, of one that stored_tile() gave.
+  TilePtr plain(TilePtr present);
+  /// The same as tile() with plain values, which are kept beside those of a tile of cells, for relations whose tiles
+  /// are put and not released.
   TilePtr values(std::int64_t tile_id) { return tiles_.get_values(number_of(tile_id)); }
   /// The same, as the tile's last use.
   TilePtr take(std::int64_t tile_id);
@@ -85,7 +89,6 @@ class Relation {
   /// Whether the source keeps the tiles and returns them on every request.
   bool is_kept_elsewhere() const;
   TilePtr read(std::int64_t tile_id);
-  TilePtr plain(TilePtr present);
   TilePtr zeros(std::int64_t tile_id);
   /// The tile with its bytes counted while it lives; borrowed tiles are not the statement's memory.
   TilePtr counted(const TilePtr& present);
@@ -97,12 +100,17 @@ class Relation {
   TileSource* source_ = nullptr;
   std::shared_ptr<MemoryBudget> memory_;
   std::shared_ptr<Counter> tiles_read_ = std::make_shared<Counter>();
+  bool is_counted_first(std::int64_t tile_id);
+
   std::vector<std::atomic<bool>> seen_;  // by tile read on demand: whether it is counted
+  // The same where the tiles are too many to be listed, as most are absent.
+  std::mutex mutex_;  // guards the next member
+  std::set<std::int64_t> seen_some_;
   static constexpr int kNothing = 0;
   static constexpr int kZeros = 1;
   static constexpr int kValues = 2;      // some are nonzero
   static constexpr int kBounded = 3;     // from here on: kBounded + 3 * the magnitude, + 1 with zeros, + 2 without any
-  std::vector<std::atomic<int>> known_;  // by tile
+  std::vector<std::atomic<int>> known_;  // by tile; empty where there are too many
   BufferedTiles tiles_;
 };
 

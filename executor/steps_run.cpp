@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "executor/tile_tasks.hpp"
 #include "plan/local_fragment.hpp"
 #include "plan/tile_moves.hpp"
+#include "tensor/cell_block.hpp"
 
 namespace eindb {
 namespace {
@@ -29,14 +31,23 @@ class RelationSource final : public TileSource {
   void add(StepId step, std::shared_ptr<Relation> relation) {
     relations_.emplace(std::to_string(step.index()), std::move(relation));
   }
-  TilePtr read(const std::string& tensor, std::int64_t tile_id) override {
-    const auto& relation = relations_.at(tensor);
-    CHECK(relation != nullptr, "a rank computes with what it holds");
-    return relation->tile(tile_id);
+  TilePtr read(const std::string& tensor, std::int64_t tile_id) override { return relation(tensor).tile(tile_id); }
+  TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override {
+    auto& read = relation(tensor);
+    CHECK(grid == read.grid(), "what was computed or received is read in its own tiles");
+    if (auto tile = read.stored_tile(tile_id)) return tile;
+    const auto empty = CellBlock::of_numbers(read.dtype(), grid.tile_shape(grid.key_of(tile_id)), {}, {});
+    return std::make_shared<const Tile>(Tile::of_cells(std::make_shared<const CellBlock>(empty)));
   }
   bool keeps_tiles() const override { return true; }
 
  private:
+  Relation& relation(const std::string& tensor) {
+    const auto& found = relations_.at(tensor);
+    CHECK(found != nullptr, "a rank computes with what it holds");
+    return *found;
+  }
+
   std::map<std::string, std::shared_ptr<Relation>> relations_;
 };
 
@@ -44,6 +55,7 @@ class RelationSink final : public TileSink {
  public:
   explicit RelationSink(Relation& relation) : relation_(relation) {}
   void write(std::int64_t tile_id, TilePtr tile) override { relation_.put(tile_id, std::move(tile)); }
+  bool takes_cells() const override { return true; }
 
  private:
   Relation& relation_;
@@ -124,12 +136,12 @@ void StepsRun::make(StepId id, const RedistributeStep& redistribute) {
   auto& source = result(redistribute.input);
   CHECK(source.layout.has_value(), "what is redistributed was laid out");
   if (redistribute.sequence) return run_sequence(id, redistribute);
-  const TileMoves moves(*source.layout, *result(id).layout);
+  const TileMoves moves(*source.layout, *result(id).layout, plan_.step(id).cells.has_value());
   const NeededPieces needed(moves, rank_);
   begin_relation(id);
   TileAssembly assembly(needed, source.relation.get(), last_reader_[redistribute.input.index()] == id,
-                        *result(id).relation, context_.memory);
-  move_pieces(id, needed, source.relation.get(), plan_.step(redistribute.input).dtype, assembly);
+                        plan_.step(id).cells.has_value(), *result(id).relation, context_.memory);
+  move_pieces(id, needed, source.relation.get(), plan_.step(redistribute.input), assembly);
 }
 
 // A rank without a block takes part, too: a permutation is between all ranks.
@@ -164,7 +176,7 @@ void StepsRun::make(StepId id, const ReduceStep& reduce) {
   begin_relation(id);
   TileReduction reduction(std::get<ComputeStep>(computed.op).join, needed, source.relation.get(), *result(id).relation,
                           context_.memory);
-  move_pieces(id, needed, source.relation.get(), computed.dtype, reduction);
+  move_pieces(id, needed, source.relation.get(), computed, reduction);
 }
 
 void StepsRun::make(StepId id, const ComputeStep& compute) {
@@ -206,11 +218,13 @@ void StepsRun::begin_relation(StepId id) {
   profile(id).tiles = static_cast<std::int64_t>(made.layout->tiles_of(rank_).size());
 }
 
-void StepsRun::move_pieces(StepId id, const NeededPieces& needed, Relation* source, DType type, PieceTaker& taker) {
+void StepsRun::move_pieces(StepId id, const NeededPieces& needed, Relation* source, const PlanStep& moved,
+                           PieceTaker& taker) {
   const auto before = exchange_.counters();
   {
     OutgoingPieces outgoing(id, needed.moves(), rank_, source, context_.memory, context_.cancellation);
-    IncomingPieces incoming(id, needed, type, context_.memory, context_.cancellation, taker);
+    IncomingPieces incoming(id, needed, moved.dtype, moved.cells.has_value(), context_.memory, context_.cancellation,
+                            taker);
     exchange_.all_to_all(outgoing, incoming);
     profile(id).messages_received = incoming.count();
   }
@@ -237,10 +251,11 @@ void StepsRun::write_result(StepId id, TileSink& sink) {
   auto& written = result(id);
   if (written.relation == nullptr) return;
   const bool is_read_later = last_reader_[id.index()] > id;
+  const bool takes_cells = plan_.step(id).cells && sink.takes_cells();
   for (const auto tile_id : written.layout->tiles_of(rank_)) {
     const MemoryBudget::Task scope(*context_.memory);
     context_.cancellation.check();
-    auto tile = written.relation->tile(tile_id);
+    auto tile = takes_cells ? written.relation->stored_tile(tile_id) : written.relation->tile(tile_id);
     if (!is_read_later) written.relation->release(tile_id);
     sink.write(tile_id, std::move(tile));
   }

@@ -47,7 +47,7 @@ class StepsRun {
   void make(StepId id, const ComputeStep& compute);
   void make(StepId id, const ReduceStep& reduce);
   void make(StepId id, const FragmentStep& fragment);
-  void move_pieces(StepId id, const NeededPieces& needed, Relation* source, DType type, PieceTaker& taker);
+  void move_pieces(StepId id, const NeededPieces& needed, Relation* source, const PlanStep& moved, PieceTaker& taker);
   void run_sequence(StepId id, const RedistributeStep& redistribute);
   void count_traffic(StepId id, const ExchangeCounters& before);
   void begin_relation(StepId id);

@@ -32,8 +32,9 @@ class TileSource {
   /// always right. Thread-safe. Sources for plans without such tensors need not override it.
   virtual TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
                                 ValueOrder order);
-  /// The tile with this number in `grid`, which may be any, as a tile of cells (never null). Thread-safe; its bytes
-  /// count in the statement's budget. Sources for plans that read no tensor as cells need not override it.
+  /// The tile with this number in `grid` as a tile of cells (never null). Thread-safe. A source that keeps_tiles()
+  /// takes any grid, and its bytes count in the statement's budget; others are asked for tiles of the stored grid
+  /// alone. Sources for plans that read no tensor as cells need not override it.
   virtual TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);
 };
 

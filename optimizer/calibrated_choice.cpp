@@ -359,14 +359,6 @@ double tile_bytes(const Shape& shape, DType type, const Partition& partition) {
   return bytes;
 }
 
-double largest_tile_of_cells(const Shape& shape, DType type, double memory) {
-  constexpr double kMostTiles = 4096;
-  constexpr double kMostBytes = 256 << 20;  // as dense tiles, which some readers make of them
-  const auto all = static_cast<double>(shape.element_count()) * static_cast<double>(size_of(type));
-  constexpr double kShareOfMemory = 1.0 / 16;
-  return std::min(std::clamp(all / kMostTiles, kLargestTile, kMostBytes), kShareOfMemory * memory);
-}
-
 Partition tiles_of(const Shape& shape, DType type, Partition partition, double smallest, double largest) {
   CHECK(partition.size() == shape.rank(), "a partition has one entry per dimension");
   if (shape.element_count() == 0) return Partition(shape.rank(), 1);
@@ -421,6 +413,14 @@ Partition readable_tiles_of_cells(const TileGrid& held, DType type, double memor
   const auto& shape = held.shape();
   if (shape.element_count() == 0) return held.partition();  // the tiles of no cells are as small as can be
   return tiles_of(shape, type, held.partition(), 0, largest_tile_of_cells(shape, type, memory));
+}
+
+double largest_tile_of_cells(const Shape& shape, DType type, double memory) {
+  constexpr double kMostTiles = 4096;
+  constexpr double kMostBytes = 256 << 20;  // as dense tiles, which some readers make of them
+  const auto all = static_cast<double>(shape.element_count()) * static_cast<double>(size_of(type));
+  constexpr double kShareOfMemory = 1.0 / 16;
+  return std::min(std::clamp(all / kMostTiles, kLargestTile, kMostBytes), kShareOfMemory * memory);
 }
 
 }  // namespace eindb

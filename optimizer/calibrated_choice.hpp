@@ -85,6 +85,8 @@ SpillingSeconds seconds_in(const Fragment& plan, double seconds, const Calibrate
 /// may stay whole. Example: 4096 x 4096 FLOAT32 in [64, 1] (1 MiB each) stays; [1, 1] becomes [4, 4]; [1024, 1] becomes
 /// [128, 1].
 Partition storable_tiles(const Shape& shape, DType type, Partition partition);
+/// The most bytes of a tile of few cells, if it were dense: some readers make all values of it, within `memory` bytes.
+double largest_tile_of_cells(const Shape& shape, DType type, double memory);
 /// The same for a result of few cells, whose tiles may be larger: at most some thousands, as far as each may become a
 /// dense tile within `memory` bytes.
 Partition storable_tiles_of_cells(const Shape& shape, DType type, double memory);

@@ -145,9 +145,8 @@ double memory_of(const OptimizerOptions& options) {
   return limit > 0 ? static_cast<double>(limit) : std::numeric_limits<double>::infinity();
 }
 
-// Workers are sent dense tiles.
 bool may_use_cells(const EinGraph& graph, const OptimizerOptions& options) {
-  return options.workers == 0 && !options.disabled_passes.contains(std::string(kCellChoice)) && may_hold_cells(graph);
+  return !options.disabled_passes.contains(std::string(kCellChoice)) && may_hold_cells(graph);
 }
 
 // Whether some chain reads operands in place of copies of their parts.
@@ -283,7 +282,7 @@ void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) 
 PathOptions path_options(const OptimizerOptions& options) {
   auto path = options.path;
   path.memory_limit = options.memory_limit;
-  path.by_cells = options.workers == 0 && !options.disabled_passes.contains(std::string(kCellChoice));
+  path.by_cells = !options.disabled_passes.contains(std::string(kCellChoice));
   return path;
 }
 
@@ -366,6 +365,9 @@ void Optimization::order() {
 }
 
 void Optimization::label() {
+  const auto& of_cells = options_.partitions_of_cells;
+  for (std::size_t n = 0; n < of_cells.size() && n < options_.output_partitions.size(); ++n)
+    if (of_cells[n] && plan_.graph.vertex(plan_.graph.outputs()[n]).cells) options_.output_partitions[n] = of_cells[n];
   if (options_.workers > 0) {
     const auto wanted = options_.call_for_each_worker ? std::nullopt : std::optional(options_.parallelism);
     const auto count = count_workers(plan_.graph, options_.workers, wanted);

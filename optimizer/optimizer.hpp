@@ -25,9 +25,12 @@ struct OptimizerOptions {
   std::set<std::string> disabled_passes;  ///< names from optimizer/passes, kRecomputation, kCellChoice, kPartReads
   bool free_inputs = false;               ///< price stored tensors as free in any partition, the paper's rule
   WantedPartitions
-      output_partitions;      ///< partitions prescribed for results; without one a result keeps its vertex's partition
-  PathOptions path = {};      ///< how n-ary contractions are ordered
-  bool always_cells = false;  ///< tensors whose cells are counted are read as cells wherever possible
+      output_partitions;  ///< partitions prescribed for results; without one a result keeps its vertex's partition
+  /// For results whose entry of `output_partitions` is the default one of dense tiles: the partition in which a result
+  /// of cells is stored instead; empty or nullopt: the prescribed one.
+  WantedPartitions partitions_of_cells = {};
+  PathOptions path = {};                 ///< how n-ary contractions are ordered
+  bool always_cells = false;             ///< tensors whose cells are counted are read as cells wherever possible
   std::vector<bool> dense_results = {};  ///< results that must not be of cells, by number; empty: none
   /// Where the rest of the plan may be made again while it runs (optimizer/checkpoints).
   enum class Checkpoints : std::uint8_t { None, Uncertain, All } checkpoints = Checkpoints::None;

@@ -265,7 +265,7 @@ double bytes_held(const PlanStep& step, Rank rank) {
   auto bytes = static_cast<double>(size_of(step.dtype));
   for (std::size_t d = 0; d < step.grid.rank(); ++d)
     bytes *= static_cast<double>(part_range(step.grid.shape()[d], blocks->parts[d], (*blocks->at[rank])[d]).size);
-  return bytes;
+  return step.cells ? bytes * share_of_cells(*step.cells, step.dtype, step.grid.shape()) : bytes;
 }
 
 // The dense blocks and buffers of a step that moves by collectives.

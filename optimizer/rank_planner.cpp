@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/error.hpp"
 #include "optimizer/fused_join.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 #include "plan/validator.hpp"
@@ -70,13 +71,31 @@ bool is_whole(const BlockPlacement& blocks) {
 // How finely a rank works within its block: the partition vector of one vertex or chain, a multiple of the blocks.
 class CallRefinement {
  public:
-  CallRefinement(const LabelTable& labels, const JoinNode& join, const ClusterShape& cluster, Partition blocks)
+  // What calls read or make: the bytes of tiles relative to those of dense ones in one type, and the share of their
+  // elements that are cells; 1 unless they are of cells.
+  struct Tiles {
+    DType dtype = DType::Float64;
+    double bytes = 1;
+    double cells = 1;
+  };
+
+  // `operands` in their order, and `result`.
+  CallRefinement(const LabelTable& labels, const JoinNode& join, const ClusterShape& cluster, Partition blocks,
+                 std::vector<Tiles> operands, const Tiles& result)
       : labels_(labels),
         join_(join),
         cluster_(cluster),
         blocks_(std::move(blocks)),
         parts_(blocks_),
-        uncut_(uncut_labels(join.einsum, join.compute_dtype)) {}
+        operands_(std::move(operands)),
+        result_(result),
+        uncut_(uncut_labels(join.einsum, join.compute_dtype)) {
+    if (result_.cells < 1) append_distinct(uncut_, join.einsum.aggregated);
+    double visited = 0;  // where operands are of cells, calls visit these alone
+    for (const auto& operand : operands_)
+      if (operand.cells < 1) visited += operand.cells;
+    if (visited > 0) visited_ = std::min(1.0, visited);
+  }
 
   // Cuts `label` where `parts` parts do, too, as far as its extent allows.
   void raise(Label label, std::int64_t parts) {
@@ -106,17 +125,13 @@ class CallRefinement {
     }
   }
 
-  void split_tiles(const Labels& labels, DType type) {
-    while (tile_bytes(labels, type) > cluster_.most_tile_bytes) {
-      const auto label = largest(labels);
-      if (!label) return;
-      parts_[place(*label)] *= 2;
-    }
+  void split_tiles() {
+    for (std::size_t n = 0; n < operands_.size(); ++n) split_tiles(join_.einsum.inputs[n], operands_[n]);
+    split_tiles(join_.einsum.output, result_);
   }
 
-  // `types` are the element types of the operands.
-  void shrink_calls(std::span<const DType> types) {
-    while (call_bytes(types) > cluster_.most_call_bytes) {
+  void shrink_calls() {
+    while (call_bytes() > cluster_.most_call_bytes) {
       const auto label = largest(join_.partition.labels);
       if (!label) return;
       parts_[place(*label)] *= 2;
@@ -154,23 +169,31 @@ class CallRefinement {
     return best;
   }
 
+  void split_tiles(const Labels& labels, const Tiles& tiles) {
+    while (tile_bytes(labels, tiles) > cluster_.most_tile_bytes) {
+      const auto label = largest(labels);
+      if (!label) return;
+      parts_[place(*label)] *= 2;
+    }
+  }
+
   std::int64_t calls() const { return product_of(parts_) / product_of(blocks_); }
 
   double points_per_call() const {
-    double points = 1;
+    double points = visited_;
     for (const auto label : join_.partition.labels) points *= size_along(label);
     return points;
   }
 
-  double tile_bytes(const Labels& labels, DType type) const {
-    auto bytes = static_cast<double>(size_of(type));
+  double tile_bytes(const Labels& labels, const Tiles& tiles) const {
+    auto bytes = static_cast<double>(size_of(tiles.dtype)) * tiles.bytes;
     for (const auto label : labels) bytes *= size_along(label);
     return bytes;
   }
 
-  double call_bytes(std::span<const DType> types) const {
-    double bytes = tile_bytes(join_.einsum.output, join_.compute_dtype);
-    for (std::size_t n = 0; n < types.size(); ++n) bytes += tile_bytes(join_.einsum.inputs[n], types[n]);
+  double call_bytes() const {
+    double bytes = tile_bytes(join_.einsum.output, result_);
+    for (std::size_t n = 0; n < operands_.size(); ++n) bytes += tile_bytes(join_.einsum.inputs[n], operands_[n]);
     return bytes;
   }
 
@@ -179,6 +202,9 @@ class CallRefinement {
   const ClusterShape& cluster_;
   Partition blocks_;
   Partition parts_;
+  std::vector<Tiles> operands_;
+  Tiles result_;
+  double visited_ = 1;  // the share of the points that calls visit
   Labels uncut_;
 };
 
@@ -215,7 +241,22 @@ class DistributedPlanner {
   }
 
  private:
+  // Every rank lists the tiles that it makes or reads, but for those of a stored tensor of cells that are not there.
+  void check_tiles(const PlanStep& step) const {
+    constexpr std::int64_t kMostTiles = std::int64_t{1} << 24U;
+    const auto tiles = step.grid.tile_count();
+    if (tiles <= kMostTiles || (step.cells && std::holds_alternative<ScanStep>(step.op))) return;
+    throw Error(
+        ErrorKind::Unsupported,
+        graph_.vertex(step.vertex).name + " has " + std::to_string(tiles) +
+            " tiles of all its values, and workers list at most " + std::to_string(kMostTiles),
+        std::nullopt,
+        "larger tiles are fewer: ALTER TENSOR ... PARTITION; EXPLAIN tells what workers read as cells, of which "
+        "only those are listed that are there");
+  }
+
   StepId add(PlanStep step) {
+    check_tiles(step);
     plan_.steps.push_back(std::move(step));
     return StepId(plan_.steps.size() - 1);
   }
@@ -231,7 +272,12 @@ class DistributedPlanner {
     const auto& tensor = *graph_.vertex(id).stored;
     const auto [list, is_new] = holder_lists_.try_emplace(tensor.name, plan_.holder_lists);
     if (is_new) ++plan_.holder_lists;
-    return add({ScanStep{tensor, list->second}, id, tensor.dtype, tensor.grid, list->second});
+    return add({ScanStep{tensor, list->second}, id, tensor.dtype, tensor.grid, list->second, cells_of(id)});
+  }
+
+  std::optional<double> cells_of(VertexId id) const {
+    const auto& cells = graph_.vertex(id).cells;
+    return cells ? std::optional(cells->cells) : std::nullopt;
   }
 
   // Whether every rank holds the block that it wants after the step.
@@ -255,7 +301,7 @@ class DistributedPlanner {
     const auto& there = plan_.step(from);
     const auto* blocks = std::get_if<BlockPlacement>(&there.placement);
     RedistributeStep moved{from};
-    if (blocks != nullptr)
+    if (blocks != nullptr && !there.cells)
       moved.sequence = choose_sequence({.from_grid = there.grid,
                                         .from = *blocks,
                                         .to_grid = grid,
@@ -263,7 +309,7 @@ class DistributedPlanner {
                                         .dtype = there.dtype,
                                         .is_sparse = graph_.vertex(there.vertex).density.is_sparse()},
                                        cluster_.redistribution, cluster_.transport, cluster_.memory);
-    const auto step = add({std::move(moved), there.vertex, there.dtype, grid, wanted});
+    const auto step = add({std::move(moved), there.vertex, there.dtype, grid, wanted, there.cells});
     moved_[source].push_back(step);
     return step;
   }
@@ -286,7 +332,8 @@ class DistributedPlanner {
     step.join = std::move(join);
     const bool partial = step.is_partial();
     const auto type = partial ? step.join.compute_dtype : vertex.dtype;
-    const auto computed = add({std::move(step), id, type, grid, of_result});
+    CHECK(!partial || !vertex.cells, "cells of a result are made in one call for each part");
+    const auto computed = add({std::move(step), id, type, grid, of_result, cells_of(id)});
     if (!partial) return computed;
     return add({ReduceStep{computed}, id, vertex.dtype, grid, placed.result.placement(cluster_.ranks)});
   }
@@ -298,29 +345,42 @@ class DistributedPlanner {
   }
 
   Partition refined(VertexId id, const JoinNode& join, const BlockPlacement& blocks) const {
-    CallRefinement refinement(graph_.labels(), join, cluster_, blocks.parts);
+    const auto source = [&](std::size_t n) -> const PlanStep& { return plan_.step(result_[join.inputs[n].index()]); };
+    std::vector<CallRefinement::Tiles> operands;
+    for (std::size_t n = 0; n < join.inputs.size(); ++n) {
+      const auto& read = source(n);
+      operands.push_back(tiles_of(read.dtype, read.grid.shape(), read.cells));
+    }
+    const auto& vertex = graph_.vertex(id);
+    CallRefinement refinement(graph_.labels(), join, cluster_, blocks.parts, std::move(operands),
+                              tiles_of(join.compute_dtype, vertex.bound, cells_of(id)));
     const auto scattered = placement_.vertices[id.index()].result.parts();
     for (std::size_t d = 0; d < join.einsum.output.size(); ++d) refinement.raise(join.einsum.output[d], scattered[d]);
     std::vector<std::size_t> order(join.inputs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto source = [&](std::size_t n) -> const PlanStep& { return plan_.step(result_[join.inputs[n].index()]); };
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
       return source(a).grid.shape().element_count() > source(b).grid.shape().element_count();
     });
-    for (const auto n : order) refinement.adopt(join.einsum.inputs[n], source(n).grid.partition());
+    // Cells are gathered into any tiles, and small ones take longer to read.
+    for (const auto n : order)
+      if (!source(n).cells) refinement.adopt(join.einsum.inputs[n], source(n).grid.partition());
     refinement.split_calls();
-    for (std::size_t n = 0; n < join.inputs.size(); ++n) refinement.split_tiles(join.einsum.inputs[n], source(n).dtype);
-    refinement.split_tiles(join.einsum.output, join.compute_dtype);
-    std::vector<DType> types;
-    for (std::size_t n = 0; n < join.inputs.size(); ++n) types.push_back(source(n).dtype);
-    refinement.shrink_calls(types);
+    refinement.split_tiles();
+    refinement.shrink_calls();
     return refinement.take();
+  }
+
+  static CallRefinement::Tiles tiles_of(DType type, const Shape& shape, std::optional<double> cells) {
+    if (!cells) return {.dtype = type};
+    constexpr double kNearlyAll = 0.999;
+    const auto all = std::max(1.0, static_cast<double>(shape.element_count()));
+    return {.dtype = type, .bytes = share_of_cells(*cells, type, shape), .cells = std::min(kNearlyAll, *cells / all)};
   }
 
   void deliver(VertexId output, const DistributedResult& result) {
     const auto last = result_[output.index()];
     const auto there = plan_.step(last);
-    PlanStep step{RedistributeStep{last}, output, there.dtype, result.grid, plan_.holder_lists};
+    PlanStep step{RedistributeStep{last}, output, there.dtype, result.grid, plan_.holder_lists, there.cells};
     if (result.stored) {
       ++plan_.holder_lists;
     } else {

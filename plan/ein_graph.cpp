@@ -8,6 +8,7 @@
 #include "common/poll_steps.hpp"
 #include "tensor/access_form.hpp"
 #include "tensor/cell_block.hpp"
+#include "tensor/packed_size.hpp"
 #include "tensor/scalar_types.hpp"
 
 namespace eindb {
@@ -87,6 +88,11 @@ VertexId EinGraph::add(const VertexList& from, std::size_t n) {
 double share_of_cells(double cells, DType type, const Shape& shape) {
   const auto all = std::max(1.0, static_cast<double>(shape.element_count()));
   return bytes_of_cells(type, shape, cells) / (all * static_cast<double>(size_of(type)));
+}
+
+double packed_share_of_cells(double cells, DType type, const Shape& shape) {
+  const auto all = std::max(1.0, static_cast<double>(shape.element_count()));
+  return packed_bytes_of_cells(type, all, cells) / (all * static_cast<double>(size_of(type)));
 }
 
 void EinGraph::hold_as_cells(VertexId id, std::optional<CellEstimate> cells) {

@@ -89,6 +89,8 @@ struct InputTensor {
 
 /// The bytes of tiles of cells relative to those of dense ones.
 double share_of_cells(double cells, DType type, const Shape& shape);
+/// The same where they are stored or sent.
+double packed_share_of_cells(double cells, DType type, const Shape& shape);
 
 /// The selection from `tensor` with the set dimensions of `at` held at their index: X(3,:) held at 5 is X(3,5). `at`
 /// has one entry per remaining dimension of `tensor`, within its extent; `parameters` as in Selection, for these
@@ -115,6 +117,8 @@ struct Vertex {
   bool is_input() const { return stored.has_value(); }
   /// The bytes of its tiles relative to those of dense ones; 1 unless they are of cells.
   double stored_share() const { return cells ? share_of_cells(cells->cells, dtype, bound) : 1; }
+  /// The same where they are stored or sent.
+  double packed_share() const { return cells ? packed_share_of_cells(cells->cells, dtype, bound) : 1; }
   /// Whether its values, which are INT64, take the type of what they meet, as constants do: those of stored integers of
   /// at most 16 bits.
   bool adapts() const { return is_part_of_adapting || (stored && eindb::adapts(stored->encoding)); }

@@ -28,12 +28,17 @@ Fragment local_fragment(const PhysicalPlan& plan, StepId compute, Rank rank) {
   for (const auto input : computed.inputs) {
     const auto& read = plan.step(input);
     InputTensor tensor{std::to_string(input.index()), read.dtype, read.grid};
+    if (read.cells) {
+      tensor.cells = CellEstimate{.cells = *read.cells};
+      tensor.as_cells = true;
+      tensor.is_computed = true;  // in the tiles that are there
+    }
     join.inputs.emplace_back(local.nodes.size());
-    local.nodes.push_back({ScanNode{std::move(tensor)}, read.vertex, read.dtype, read.grid});
+    local.nodes.push_back({ScanNode{std::move(tensor)}, read.vertex, read.dtype, read.grid, read.cells});
   }
   const bool grouped = join.is_partial();
   const auto add = [&](auto op) {
-    local.nodes.push_back({std::move(op), step.vertex, step.dtype, step.grid});
+    local.nodes.push_back({std::move(op), step.vertex, step.dtype, step.grid, step.cells});
     return NodeId(local.nodes.size() - 1);
   };
   auto result = add(std::move(join));

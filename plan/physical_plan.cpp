@@ -18,6 +18,8 @@ const Fragment* PhysicalPlan::fragment() const {
   return step == nullptr ? nullptr : &step->fragment;
 }
 
+double PlanStep::packed_share() const { return cells ? packed_share_of_cells(*cells, dtype, grid.shape()) : 1; }
+
 PhysicalPlan plan_of(Fragment fragment) {
   PhysicalPlan plan;
   plan.results.assign(fragment.result_count(), StepId(0));

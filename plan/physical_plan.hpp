@@ -91,6 +91,11 @@ struct PlanStep {
   DType dtype = DType::Float64;
   TileGrid grid;
   std::variant<BlockPlacement, std::size_t> placement;
+  /// Set where its tiles are of cells (Tile::is_of_cells), as in FragmentNode.
+  std::optional<double> cells = std::nullopt;
+
+  /// The bytes in which its tiles are stored or sent relative to those of dense ones; 1 unless they are of cells.
+  double packed_share() const;
 };
 
 /// The plan of a statement: all ranks run the same steps in the same order, each on the tiles that it holds, and pass
@@ -98,7 +103,7 @@ struct PlanStep {
 ///
 /// The contract between optimizer/ and executor/. Immutable once built. Invariants (plan/validator): steps read earlier
 /// ones; there is a result, and every step that nothing reads is one; placements refer to `ranks` ranks; blocks divide
-/// grids; a FragmentStep is alone, and gives every result.
+/// grids; a FragmentStep is alone, and gives every result; partial results are dense.
 struct PhysicalPlan {
   std::size_t ranks = 1;
   Rank coordinator = 0;  ///< the rank of the session; it may compute too

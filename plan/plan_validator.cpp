@@ -7,6 +7,9 @@
 #include "plan/local_fragment.hpp"
 #include "plan/redistribution_validator.hpp"
 #include "plan/validator.hpp"
+#include "tensor/annihilation.hpp"
+#include "tensor/cell_block.hpp"
+#include "tensor/cell_form.hpp"
 #include "tensor/tile_window.hpp"
 
 namespace eindb {
@@ -65,6 +68,9 @@ struct StepChecker {
     check(step().dtype == tensor.dtype, "a scan has the type of its tensor");
     const auto* list = std::get_if<std::size_t>(&step().placement);
     check(list != nullptr && *list == scan.holders, "a scan is placed as its tensor is");
+    check(tensor.as_cells == step().cells.has_value(), "a scan gives cells if its tensor is read as cells");
+    check(!tensor.as_cells || (!tensor.selection && !tensor.attached && !has_scales(tensor.encoding)),
+          "stored tensors whose values have no scales are read as cells, as a whole");
     if (tensor.selection) check_selection(*tensor.selection);
   }
 
@@ -74,6 +80,8 @@ struct StepChecker {
     check(is_everywhere(input), "what is redistributed lies somewhere");
     check(step().grid.shape() == input.grid.shape() && step().dtype == input.dtype,
           "a redistribution keeps shape and type");
+    check(step().cells.has_value() == input.cells.has_value(), "a redistribution keeps cells as cells");
+    check(!step().cells || !redistribute.sequence, "cells move in pieces");
     if (redistribute.sequence) check_sequence(*redistribute.sequence, input);
   }
 
@@ -87,6 +95,7 @@ struct StepChecker {
     check_blocks(compute.blocks, compute.at, join.partition.parts, plan.ranks, check);
     check(is_everywhere(compute.blocks, compute.at), "every block is computed");
     check_result(compute);
+    check_cells(compute);
     const auto first =
         std::find_if(compute.at.begin(), compute.at.end(), [](const auto& at) { return at.has_value(); });
     validate(local_fragment(plan, id, static_cast<Rank>(first - compute.at.begin())));
@@ -97,6 +106,7 @@ struct StepChecker {
     const auto& input = plan.step(reduce.input);
     check(is_partial(input), "a reduce step reads partial results");
     check(step().grid == input.grid, "a reduce step keeps the grid");
+    check(!step().cells, "what is reduced is dense");
     const auto& compute = std::get<ComputeStep>(input.op);
     std::vector<DType> types;
     for (const auto operand : compute.inputs) types.push_back(plan.step(operand).dtype);
@@ -113,6 +123,7 @@ struct StepChecker {
     if (const auto* blocks = std::get_if<BlockPlacement>(&step().placement))
       check_blocks(blocks->parts, blocks->at, step().grid.partition(), plan.ranks, check);
     else check(std::get<std::size_t>(step().placement) < plan.holder_lists, "a holder list is one of the statement's");
+    check(!step().cells || CellBlock::may_have(step().grid.shape()), "tiles of cells have a shape that may have them");
   }
 
  private:
@@ -152,6 +163,25 @@ struct StepChecker {
     check(placed != nullptr && *placed == computed, "a computed result lies where it is computed");
     check(!compute.is_partial() || step().dtype == compute.join.compute_dtype,
           "partial results are of the type that is computed in");
+  }
+
+  // Operands of cells are those that the join can be computed from (tensor/cell_form).
+  void check_cells(const ComputeStep& compute) const {
+    const auto& einsum = compute.join.einsum;
+    std::vector<bool> of_cells;
+    std::vector<DType> types;
+    for (const auto input : compute.inputs) {
+      of_cells.push_back(plan.step(input).cells.has_value());
+      types.push_back(plan.step(input).dtype);
+    }
+    if (std::find(of_cells.begin(), of_cells.end(), true) == of_cells.end())
+      return check(!step().cells, "cells are computed from cells");
+    check(compute.join.steps.empty(), "a fused chain reads no cells");
+    const auto pattern = cell_pattern(einsum, types, of_cells, harmless_facts(compute.inputs.size()), Zero::EitherSign);
+    check(pattern.has_value(), "a step reads cells where it can be computed from them");
+    check(!step().cells || (!compute.join.is_partial() && leaves_zeros(einsum, plan.labels, types, *pattern) &&
+                            keeps_zero(einsum, compute.join.compute_dtype)),
+          "cells of a result are made in one call for each part, and all other values are zero");
   }
 
   void check_input(const ComputeStep& compute, std::size_t n) const {

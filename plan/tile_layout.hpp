@@ -33,6 +33,15 @@ class TileLayout {
   const std::optional<TileWindow>& window(Rank rank) const { return windows_[rank]; }
   /// Ascending tile_ids.
   std::vector<std::int64_t> tiles_of(Rank rank) const;
+  /// Calls f(tile_id) for each tile of a list of holders that some rank has, ascending; in time in proportion to these.
+  template <class F>
+  void for_each_listed(F&& f) const {
+    const auto& lists = tile_lists();
+    for (std::size_t n = 0; n < lists.run_count(); ++n) {
+      const auto run = lists.run(n);
+      for (auto id = run.ranks.empty() ? run.end : run.first; id < run.end; ++id) f(id);
+    }
+  }
   /// Whether every rank holds a box.
   bool is_in_blocks() const { return lists_ == nullptr; }
 

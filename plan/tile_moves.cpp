@@ -1,10 +1,12 @@
 #include "plan/tile_moves.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "common/check.hpp"
 #include "plan/index_box.hpp"
+#include "tensor/packed_size.hpp"
 
 namespace eindb {
 namespace {
@@ -42,8 +44,12 @@ double elements_received(const TileMoves& moves, Rank rank) {
 
 }  // namespace
 
-TileMoves::TileMoves(const TileLayout& from, const TileLayout& to)
-    : from_(from), to_(to), sources_(overlaps(to.grid(), from.grid())), targets_(overlaps(from.grid(), to.grid())) {
+TileMoves::TileMoves(const TileLayout& from, const TileLayout& to, bool of_cells)
+    : from_(from),
+      to_(to),
+      of_cells_(of_cells),
+      sources_(overlaps(to.grid(), from.grid())),
+      targets_(overlaps(from.grid(), to.grid())) {
   CHECK(from.grid().shape() == to.grid().shape(), "tiles move between grids of one shape");
 }
 
@@ -81,6 +87,47 @@ std::optional<Rank> TileMoves::giver(const TileKey& source, std::int64_t layer, 
   return holders[static_cast<std::size_t>(turn) % holders.size()];
 }
 
+std::vector<TilePiece> TileMoves::listed_pieces(Rank rank) const {
+  std::vector<TilePiece> pieces;
+  from_.for_each_listed([&](std::int64_t source) {
+    const auto box = targets_of(from_.grid().key_of(source));
+    for (std::int64_t n = 0; n < box.tile_count(); ++n) {
+      const auto target = box.key_of(n);
+      if (to_.holds(rank, target, 0)) pieces.push_back({to_.grid().id_of(target), 0, source});
+    }
+  });
+  std::sort(pieces.begin(), pieces.end());
+  return pieces;
+}
+
+std::vector<PartRange> TileMoves::box(const TilePiece& piece) const {
+  const auto source = from_.grid().key_of(piece.source);
+  const auto target = to_.grid().key_of(piece.target);
+  std::vector<PartRange> box;
+  for (std::size_t d = 0; d < source.size(); ++d) {
+    const auto a = from_.grid().range(d, source[d]);
+    const auto b = to_.grid().range(d, target[d]);
+    const auto begin = std::max(a.begin, b.begin);
+    box.push_back({begin, std::min(a.end(), b.end()) - begin});
+  }
+  return box;
+}
+
+namespace {
+
+// The bytes of an element that travels.
+double bytes_of_element(const PlanStep& moved, const TileLayout& from) {
+  const auto size = static_cast<double>(size_of(moved.dtype));
+  if (!moved.cells || from.is_in_blocks()) return size * moved.packed_share();
+  double present = 0;  // elements in tiles that some rank has
+  const auto& grid = from.grid();
+  from.for_each_listed(
+      [&](std::int64_t tile) { present += static_cast<double>(grid.tile_shape(grid.key_of(tile)).element_count()); });
+  return present > 0 ? std::min(size, packed_bytes_of_cells(moved.dtype, present, *moved.cells) / present) : 0;
+}
+
+}  // namespace
+
 std::vector<double> bytes_received(const PhysicalPlan& plan, StepId step, std::span<const TileHolders> lists) {
   const auto& made = plan.step(step);
   std::vector<double> bytes(plan.ranks, 0);
@@ -94,12 +141,13 @@ std::vector<double> bytes_received(const PhysicalPlan& plan, StepId step, std::s
   }
   const TileLayout from(plan, input, lists);
   const TileLayout to(plan, step, lists);
-  const TileMoves moves(from, to);
-  const auto size = static_cast<double>(size_of(plan.step(input).dtype));
+  const TileMoves moves(from, to, plan.step(input).cells.has_value());
+  const auto size = bytes_of_element(plan.step(input), from);
   for (std::size_t r = 0; r < plan.ranks; ++r) {
     const auto rank = static_cast<Rank>(r);
     const bool blocks = from.is_in_blocks() && to.is_in_blocks();
     bytes[r] = size * (blocks ? elements_received(from, to, rank) : elements_received(moves, rank));
+    if (plan.step(input).cells) bytes[r] = std::ceil(bytes[r]);
   }
   return bytes;
 }

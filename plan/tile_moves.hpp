@@ -30,10 +30,12 @@ struct TilePiece {
 /// different holders, and the receivers of one tile are spread over all its holders. Example: tiles (0,0), (0,1), (1,0)
 /// are at ranks 0 and 4; rank 1 takes them from ranks 4, 0, 0.
 ///
+/// Pieces `of_cells` are those of tiles that some rank has alone: a tensor may have many more tiles than are there.
+///
 /// Immutable, thread-safe; the layouts must outlive it.
 class TileMoves {
  public:
-  TileMoves(const TileLayout& from, const TileLayout& to);
+  TileMoves(const TileLayout& from, const TileLayout& to, bool of_cells = false);
 
   const TileLayout& from() const { return from_; }
   const TileLayout& to() const { return to_; }
@@ -43,6 +45,10 @@ class TileMoves {
   /// Calls f(piece, giver) for all pieces of the tiles that the rank will hold, in order.
   template <class F>
   void for_each_needed(Rank rank, F&& f) const {
+    if (of_cells_ && !from_.is_in_blocks()) {
+      for (const auto& piece : listed_pieces(rank)) f(piece, giver(from_.grid().key_of(piece.source), 0, rank));
+      return;
+    }
     for (const auto target : to_.tiles_of(rank)) {
       const auto box = sources_of(to_.grid().key_of(target));
       for (std::int64_t layer = 0; layer < from_.layers(); ++layer)
@@ -77,6 +83,8 @@ class TileMoves {
     const auto& to = to_.grid();
     return {from, from.key_of(piece.source), to, to.key_of(piece.target)};
   }
+  /// The same as the range of the tensor's indices in each dimension.
+  std::vector<PartRange> box(const TilePiece& piece) const;
 
  private:
   struct Parts {
@@ -85,18 +93,22 @@ class TileMoves {
   };
   using PartsOverlapped = std::vector<std::vector<Parts>>;  // of each part, per dimension
 
+  // The pieces of listed tiles that the rank will hold, in order.
+  std::vector<TilePiece> listed_pieces(Rank rank) const;
   static PartsOverlapped overlaps(const TileGrid& grid, const TileGrid& other);
   static TileWindow overlapped(const TileKey& key, const PartsOverlapped& parts);
 
   const TileLayout& from_;
   const TileLayout& to_;
+  bool of_cells_;
   PartsOverlapped sources_;
   PartsOverlapped targets_;
 };
 
 /// The bytes that each rank receives from others in a RedistributeStep or ReduceStep of a valid plan, if all tiles are
 /// there that have holders: what Exchange counts but for headers of pieces, to the byte; padding of collectives is part
-/// of it. Others receive nothing.
+/// of it. Others receive nothing. Of tiles of cells, the bytes that these take on their way if they are spread evenly
+/// over the tiles that have holders.
 /// Cost: where both sides are in blocks, of the ranks; else of the pieces.
 std::vector<double> bytes_received(const PhysicalPlan& plan, StepId step, std::span<const TileHolders> lists);
 

@@ -43,4 +43,22 @@ bool CellBoxWalk::next() {
   }
 }
 
+CellBlock cells_in_box(const CellBlock& cells, const std::vector<PartRange>& box) {
+  std::vector<std::int64_t> extents;
+  for (const auto& range : box) extents.push_back(range.size);
+  const Shape shape(std::move(extents));
+  const auto strides = shape.row_major_strides();
+  const auto size = size_of(cells.dtype());
+  std::vector<std::int64_t> numbers;
+  std::vector<std::byte> values;
+  for (CellBoxWalk walk(cells, box); walk.next();) {
+    std::int64_t number = 0;
+    for (std::size_t d = 0; d < box.size(); ++d) number += (walk.coordinate(d) - box[d].begin) * strides[d];
+    numbers.push_back(number);
+    const auto* value = cells.trie().values.data() + static_cast<std::size_t>(walk.cell()) * size;
+    values.insert(values.end(), value, value + size);
+  }
+  return CellBlock::of_numbers(cells.dtype(), shape, numbers, std::move(values));
+}
+
 }  // namespace eindb

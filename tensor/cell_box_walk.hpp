@@ -38,4 +38,7 @@ class CellBoxWalk {
   bool started_ = false;
 };
 
+/// The cells of a block that lie in a box, as a block of the box's shape. In time as a walk over them.
+CellBlock cells_in_box(const CellBlock& cells, const std::vector<PartRange>& box);
+
 }  // namespace eindb

@@ -34,14 +34,15 @@ void CellGather::reserve(std::int64_t cells) {
 
 void CellGather::add(std::int64_t source_tile, std::span<const std::uint32_t> numbers,
                      std::span<const std::byte> values) {
-  add_numbered(source_tile, numbers, values);
+  const auto key = source_.key_of(source_tile);
+  add_numbered(source_.tile_begin(key), source_.tile_shape(key), numbers, values);
 }
 
-CellGather::Cells CellGather::within(std::int64_t source_tile, const CellBlock& cells) const {
+// Of a block that has this index as its first one along the first dimension.
+CellGather::Cells CellGather::within(std::int64_t begin, const CellBlock& cells) const {
   const auto& trie = cells.trie();
   if (cells.count() == 0) return {0, 0, 0, 0};
   CHECK(!trie.levels.empty() && trie.order.front() == 0, "cells are in the order of their coordinates");
-  const auto begin = source_.tile_begin(source_.key_of(source_tile)).front();
   const auto& coordinates = trie.levels.front().coordinates;
   const auto place = [&](std::int64_t index) {
     return std::lower_bound(coordinates.begin(), coordinates.end(), index - begin,
@@ -59,7 +60,7 @@ CellGather::Cells CellGather::within(std::int64_t source_tile, const CellBlock& 
 }
 
 std::int64_t CellGather::most_of(std::int64_t source_tile, const CellBlock& cells) const {
-  const auto part = within(source_tile, cells);
+  const auto part = within(source_.tile_begin(source_.key_of(source_tile)).front(), cells);
   return part.to_cell - part.from_cell;
 }
 
@@ -79,7 +80,12 @@ void append_numbers(const CellTrie& trie, const std::vector<std::int64_t>& strid
 }  // namespace
 
 void CellGather::add(std::int64_t source_tile, const CellBlock& cells) {
-  const auto part = within(source_tile, cells);
+  add_at(source_.tile_begin(source_.key_of(source_tile)), cells);
+}
+
+void CellGather::add_at(const std::vector<std::int64_t>& begin, const CellBlock& cells) {
+  CHECK(begin.size() == shape_.rank() && cells.dtype() == type_, "cells are gathered of blocks of one tensor");
+  const auto part = within(begin.front(), cells);
   const auto count = part.to_cell - part.from_cell;
   if (count == 0) return;
   std::vector<std::int64_t> numbers;
@@ -87,18 +93,15 @@ void CellGather::add(std::int64_t source_tile, const CellBlock& cells) {
   append_numbers(cells.trie(), cells.shape().row_major_strides(), 0, part.from_node, part.to_node, 0, numbers);
   const auto size = size_of(type_);
   const std::span values(cells.trie().values);
-  add_numbered<std::int64_t>(source_tile, numbers,
+  add_numbered<std::int64_t>(begin, cells.shape(), numbers,
                              values.subspan(static_cast<std::size_t>(part.from_cell) * size, numbers.size() * size));
 }
 
 template <class Number>
-void CellGather::add_numbered(std::int64_t source_tile, std::span<const Number> numbers,
-                              std::span<const std::byte> values) {
+void CellGather::add_numbered(const std::vector<std::int64_t>& begin, const Shape& tile,
+                              std::span<const Number> numbers, std::span<const std::byte> values) {
   const auto size = size_of(type_);
   CHECK(values.size() == numbers.size() * size, "every cell has a value");
-  const auto key = source_.key_of(source_tile);
-  const auto tile = source_.tile_shape(key);
-  const auto begin = source_.tile_begin(key);
   const auto rank = tile.rank();
   const auto last = tile[rank - 1];
   const auto& last_box = box_[rank - 1];

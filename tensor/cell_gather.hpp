@@ -32,6 +32,8 @@ class CellGather {
   std::int64_t most_of(std::int64_t source_tile, const CellBlock& cells) const;
   /// The same as above of such a block; takes time by those cells alone.
   void add(std::int64_t source_tile, const CellBlock& cells);
+  /// The same of a block whose first cell has these indices in the tensor, whatever tiles it lies in.
+  void add_at(const std::vector<std::int64_t>& begin, const CellBlock& cells);
   /// All cells added. The last call.
   CellBlock take();
 
@@ -46,9 +48,10 @@ class CellGather {
     std::int64_t from_cell;
     std::int64_t to_cell;
   };
-  Cells within(std::int64_t source_tile, const CellBlock& cells) const;
+  Cells within(std::int64_t begin, const CellBlock& cells) const;
   template <class Number>
-  void add_numbered(std::int64_t source_tile, std::span<const Number> numbers, std::span<const std::byte> values);
+  void add_numbered(const std::vector<std::int64_t>& begin, const Shape& tile, std::span<const Number> numbers,
+                    std::span<const std::byte> values);
 
   DType type_;
   const TileGrid& source_;

@@ -33,6 +33,7 @@ TilePlacement::TilePlacement(TileGrid grid, std::size_t workers, std::size_t rep
 }
 
 void TilePlacement::lay_on_mesh() {
+  if (grid_.tile_count() > kMostOnMesh) return;
   const auto sizes = prime_factors(static_cast<std::int64_t>(workers_));
   std::vector<std::int64_t> strides;
   std::int64_t next = 1;
@@ -69,8 +70,10 @@ std::size_t TilePlacement::first_holder(std::int64_t tile_id) const {
   return static_cast<std::size_t>(worker);
 }
 
-std::vector<Rank> TilePlacement::of(std::int64_t tile_id) const {
-  const auto first = first_holder(tile_id);
+std::vector<Rank> TilePlacement::of(std::int64_t tile_id) const { return from(first_holder(tile_id)); }
+
+std::vector<Rank> TilePlacement::from(std::size_t first) const {
+  CHECK(first < workers_, "a tile lies at one of the workers");
   std::vector<Rank> holders(replicas_);
   for (std::size_t n = 0; n < replicas_; ++n) holders[n] = static_cast<Rank>((first + n) % workers_);
   return holders;
@@ -78,12 +81,32 @@ std::vector<Rank> TilePlacement::of(std::int64_t tile_id) const {
 
 TileHolders TilePlacement::all() const {
   TileHolders out;
-  for (std::int64_t tile = 0; tile < grid_.tile_count(); ++tile) {
+  const auto workers = static_cast<std::int64_t>(workers_);
+  const auto tiles = grid_.tile_count();
+  const auto add = [&](std::int64_t tile, std::int64_t count) {
     auto holders = of(tile);
     std::sort(holders.begin(), holders.end());
-    out.add(holders);
+    out.add(holders, count);
+  };
+  if (axes_) {
+    for (std::int64_t tile = 0; tile < tiles; ++tile) add(tile, 1);
+  } else {
+    for (std::int64_t worker = 0; worker < workers; ++worker)
+      if (const auto run = part_range(tiles, workers, worker); run.size > 0) add(run.begin, run.size);
   }
   return out;
+}
+
+RunsOfCells::RunsOfCells(std::int64_t cells, std::size_t workers)
+    : cells_(static_cast<double>(std::max<std::int64_t>(1, cells))), workers_(workers) {
+  CHECK(workers > 0, "tiles are placed on workers");
+}
+
+std::size_t RunsOfCells::next(std::int64_t cells) {
+  const auto middle = before_ + static_cast<double>(cells) / 2;
+  before_ += static_cast<double>(cells);
+  const auto worker = static_cast<std::size_t>(middle / cells_ * static_cast<double>(workers_));
+  return std::min(worker, workers_ - 1);
 }
 
 }  // namespace eindb

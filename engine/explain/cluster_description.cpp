@@ -47,7 +47,7 @@ std::optional<ExchangeDescription> describe_exchange(const EinGraph& graph, cons
   auto exchange = exchange_of(*profile.plan, step);
   if (!exchange) return std::nullopt;
   const auto& moved = std::get<RedistributeStep>(step.op);
-  exchange->is_sparse = graph.vertex(profile.plan->step(moved.input).vertex).density.is_sparse();
+  if (graph.vertex(profile.plan->step(moved.input).vertex).density.is_sparse()) exchange->is_sparse = true;
   const auto both = forecast(*exchange, profile.made->terms.shape.transport, profile.made->terms.shape.memory);
   ExchangeDescription out{.by_collectives = moved.sequence.has_value(), .pieces_seconds = both.pieces_seconds};
   if (!both.sequence) return out;
@@ -61,6 +61,12 @@ DescriptionFields own_fields(const EinGraph& graph, const PlanStep& step) {
   if (const auto* compute = std::get_if<ComputeStep>(&step.op)) return compute->join.describe(graph);
   const auto* scan = std::get_if<ScanStep>(&step.op);
   return scan != nullptr ? ScanNode{scan->tensor}.describe(graph) : DescriptionFields{};
+}
+
+// Whether all values are read of a tensor whose tiles tell that it has few cells.
+bool reads_values_of_cells(const PlanStep& step) {
+  const auto* scan = std::get_if<ScanStep>(&step.op);
+  return scan != nullptr && scan->tensor.cells && !step.cells;
 }
 
 StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile& profile, std::size_t n,
@@ -77,6 +83,8 @@ StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile&
                       .bytes_by_busiest = most(predicted),
                       .exchange = describe_exchange(planned.plan.graph, profile, step)};
   for (const auto input : inputs_of(step)) out.inputs.push_back(input.index());
+  out.cells = step.cells;
+  out.reads_values_of_cells = reads_values_of_cells(step);
   if (profile.reports.empty()) return out;
   auto& actual = out.actual.emplace();
   for (const auto& report : profile.reports) {

@@ -38,6 +38,8 @@ struct StepDescription {
   std::optional<std::size_t> computes = std::nullopt;  ///< the number of the vertex that its kernel computes
   DescriptionFields own;                               ///< what its operator alone has to say
   double density = 1;                                  ///< the share of its elements that are there, about
+  std::optional<double> cells = std::nullopt;          ///< set if its tiles are of cells: about how many they have
+  bool reads_values_of_cells = false;                  ///< a scan of all values of a tensor that has few cells
   double bytes = 0;                                    ///< received by all ranks, if no tile is all zero
   double bytes_by_busiest = 0;
   std::optional<ExchangeDescription> exchange = std::nullopt;  ///< set for redistributions between blocks

@@ -111,6 +111,8 @@ Json json_of(const StepDescription& step) {
   if (step.computes) out["computes"] = *step.computes;
   add_fields(step.own, out);
   if (step.density < 1) out["density"] = step.density;
+  if (step.cells) out["cells"] = json_number(std::round(*step.cells));
+  if (step.reads_values_of_cells) out["dense"] = true;
   if (const auto& exchange = step.exchange) {
     out["exchange"] = exchange->by_collectives ? "collectives" : "pieces";
     out["pieces_predicted_seconds"] = json_number(exchange->pieces_seconds);

@@ -176,6 +176,8 @@ std::string step_text(const StepDescription& step) {
   auto out = "  " + std::to_string(step.id) + " " + step.name + " " + step.vertex + inputs_text(step.inputs) +
              " -> grid " + list_text(step.grid) + ", " + step.placement + fields_text(step.own);
   if (step.density < 1) out += ", density " + share(step.density);
+  if (step.cells) out += ", as cells, about " + grouped(std::round(*step.cells));
+  if (step.reads_values_of_cells) out += ", as dense tiles";
   if (step.exchange) out += exchange_text(*step.exchange);
   if (step.bytes > 0) out += ", " + grouped(step.bytes) + " bytes received";
   if (const auto& actual = step.actual) {

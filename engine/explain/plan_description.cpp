@@ -276,7 +276,10 @@ std::vector<std::string> kernels_of_vertices(const PlannedQuery& planned, const 
       const auto* compute = std::get_if<ComputeStep>(&step.op);
       if (compute == nullptr) continue;
       std::vector<JoinInput> inputs;
-      for (const auto input : compute->inputs) inputs.push_back({.dtype = cluster->plan->step(input).dtype});
+      for (const auto input : compute->inputs) {
+        const auto& read = cluster->plan->step(input);
+        inputs.push_back({.dtype = read.dtype, .of_cells = read.cells.has_value()});
+      }
       add(step.vertex, compute->join, cluster->plan->labels, inputs);
     }
   }

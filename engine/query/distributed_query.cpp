@@ -124,13 +124,14 @@ class DistributedQuery::Attempt {
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
       if (result >= reports[rank].stored.size())
         throw Error(ErrorKind::Corrupt, "a worker does not report what it stored of " + tensor.name);
-      for (const auto& [tile, bytes, checksum] : reports[rank].stored[result]) {
-        auto& content = put[tile];
-        if (!content.workers.empty() && content.checksum != checksum)
+      for (const auto& stored_tile : reports[rank].stored[result]) {
+        auto& content = put[stored_tile.tile];
+        if (!content.workers.empty() && content.checksum != stored_tile.checksum)
           throw Error(ErrorKind::Corrupt, "workers disagree about a tile of " + tensor.name);
-        content.content = ContentId{number(first) + tile};
-        content.bytes = bytes;
-        content.checksum = checksum;
+        content.content = ContentId{number(first) + stored_tile.tile};
+        content.bytes = stored_tile.bytes;
+        content.checksum = stored_tile.checksum;
+        content.label = {stored_tile.format, std::int64_t{stored_tile.count}};
         content.workers.push_back({workers_[rank].data, workers_[rank].address});
       }
     }
@@ -356,6 +357,7 @@ class ResumingSink final : public TileSink {
     sink_.write(tile_id, std::move(tile));
     next_ = tile_id + 1;
   }
+  bool takes_cells() const override { return sink_.takes_cells(); }
   bool has_all() const { return next_ == tiles_; }
 
  private:

@@ -21,6 +21,21 @@ WantedPartitions wanted_partitions(const BoundQuery& query, const Settings& sett
   return wanted;
 }
 
+// Results of cells are stored at workers in few large tiles.
+WantedPartitions partitions_of_cells(const BoundQuery& query, const Settings& settings, const ResultRequest& request) {
+  WantedPartitions wanted(query.results.size());
+  if (!request.stored || !request.for_workers || settings.tile_bytes_is_set()) return wanted;
+  const auto sharing = std::max<std::int64_t>(1, settings.workers());
+  const auto memory = static_cast<double>(settings.memory_for_tiles());
+  for (std::size_t n = 0; n < wanted.size(); ++n) {
+    if (n < request.partitions.size() && request.partitions[n]) continue;
+    const auto& output = query.graph.vertex(query.graph.outputs()[n]);
+    const auto bytes = largest_tile_of_cells(output.bound, output.dtype, memory);
+    wanted[n] = default_partition(output.bound, output.dtype, static_cast<std::int64_t>(bytes), sharing);
+  }
+  return wanted;
+}
+
 // The memory that contractions are sliced to fit. 0 disables slicing; it is used when workers run the query, since they
 // spill to scratch files of their own.
 std::int64_t memory_to_plan_with(const Settings& settings, bool for_workers) {
@@ -83,6 +98,7 @@ OptimizerOptions planning_options(const BoundQuery& query, const SessionUser& us
   options.least_memory = [](const Fragment& plan) { return static_cast<double>(least_memory(plan)); };
   options.output_partitions = wanted_partitions(query, settings, request);
   if (settings.calibrated(workers_of(settings, request))) use_machine(options, user, request);
+  options.partitions_of_cells = partitions_of_cells(query, settings, request);
   if (options.machine && options.strategy.kind == Strategy::Kind::Partition)
     options.machine->choose_parallelism = false;  // the cuts that are given make the calls that they make
   return options;

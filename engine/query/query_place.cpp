@@ -4,12 +4,16 @@
 
 #include "cluster/cluster.hpp"
 #include "common/checked_math.hpp"
+#include "tensor/packed_size.hpp"
 
 namespace eindb {
 namespace {
 
-// The bytes of whole tiles that a scan of a stored tensor reads.
+// The bytes of whole tiles that a scan of a stored tensor reads; of tiles of few cells, those in which they are stored.
 double bytes_of_tiles(const InputTensor& tensor) {
+  if (tensor.cells && !tensor.selection)
+    return packed_bytes_of_cells(tensor.dtype, static_cast<double>(tensor.grid.shape().element_count()),
+                                 tensor.cells->cells);
   const auto& stored = tensor.stored_grid();
   auto bytes = static_cast<double>(tensor.grid.tile_count()) * static_cast<double>(size_of(tensor.dtype));
   for (std::size_t d = 0; d < stored.rank(); ++d)
@@ -45,13 +49,17 @@ PlaceCosts place_costs(const EinGraph& graph, SessionState& session) {
     if (!vertex.stored || vertex.stored->attached) continue;
     const auto& tensor = *vertex.stored;
     if (!session.database.catalog.get(tensor.name).is_sharded()) continue;
-    out.fetch +=
-        static_cast<double>(tensor.grid.tile_count()) * costs.per_piece + bytes_of_tiles(tensor) * costs.per_byte;
+    const auto tiles = static_cast<double>(tensor.grid.tile_count()) * (tensor.cells ? tensor.present : 1);
+    out.fetch += tiles * costs.per_piece + bytes_of_tiles(tensor) * costs.per_byte;
   }
   return out;
 }
 
 double least_work(const OptimizedPlan& plan, const MachineFigures& figures) {
+  // The operations on all values tell nothing of those on cells.
+  const auto& vertices = plan.graph.vertices();
+  if (std::any_of(vertices.begin(), vertices.end(), [](const Vertex& vertex) { return vertex.cells.has_value(); }))
+    return 0;
   double fastest = 0;
   for (const auto& rates : figures.kernels)
     for (const auto rate : rates.matrix_product) fastest = std::max(fastest, rate);

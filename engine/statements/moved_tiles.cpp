@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "catalog/stored_tiles.hpp"
 #include "common/check.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "storage/tiles/read_snapshot.hpp"
@@ -71,6 +72,14 @@ std::optional<std::vector<std::int64_t>> reached_tiles(OpenDatabase& database, c
   return reached;
 }
 
+// The cells of a tensor that are stored, if they are few of all.
+std::optional<std::int64_t> few_cells(OpenDatabase& database, const TensorInfo& tensor) {
+  constexpr double kFew = 0.25;
+  const auto stored = count_stored(database.connection(), tensor).stored_cells;
+  const auto all = static_cast<double>(tensor.shape().element_count());
+  return stored && static_cast<double>(*stored) < kFew * all ? stored : std::nullopt;
+}
+
 }  // namespace
 
 std::int64_t memory_for_moves(const Settings& settings) { return settings.memory_limit() / 4; }
@@ -87,6 +96,8 @@ TensorInfo move_tiles(const TensorInfo& tensor, StoredType type, const TileGrid&
   {
     RecentTiles tiles(snapshot, tensor.store(), memory_for_moves(session.user.settings));
     TileWriter writer(database.connection(), staged.store());
+    if (staged.is_sharded())
+      if (const auto cells = few_cells(database, tensor)) writer.expect_cells(*cells);
     std::int64_t pieces = 0;
     const auto read = [&tiles](std::int64_t old) { return tiles.read(old); };
     const auto move = [&](std::int64_t id) {

@@ -13,7 +13,7 @@ namespace {
 // Tensors of a larger share of cells are read as dense ones (optimizer/cell_choice).
 constexpr double kFewCells = 0.5;
 
-// Of tiles at workers nothing tells how many cells they have.
+// Of tiles at workers that were written before references told it nobody knows how many cells they have.
 double most_cells(const TensorInfo& tensor, SqliteConnection& connection) {
   const auto summary = count_stored(connection, tensor);
   if (summary.stored_cells) return static_cast<double>(*summary.stored_cells);

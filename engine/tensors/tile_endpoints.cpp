@@ -75,6 +75,7 @@ void StoredTiles::bring(std::span<const InputTensor* const> tensors) {
   auto room = memory_->left() / kBroughtShare;
   for (const auto* tensor : tensors) {
     const auto& store = stores_.at(tensor->name);
+    if (tensor->as_cells) continue;  // these are brought when they are read
     if (!store.tiles.is_sharded() || store.unwritten != nullptr || !store.tiles.grid().cuts_evenly()) continue;
     for (const auto tile_id : stored_tiles_of(*tensor)) {
       if (cache_.has(store.number, tile_id)) continue;
@@ -126,6 +127,33 @@ void gather_unwritten(BufferedTiles& tiles, CellGather& gather, const TakeRoom& 
   });
 }
 
+// Tiles at workers are asked for some together.
+class CellsAtWorkers {
+ public:
+  CellsAtWorkers(SqliteConnection& connection, const TileStore& tiles, DType type, CellGather& gather)
+      : connection_(connection), tiles_(tiles), type_(type), gather_(gather) {}
+
+  void add(std::int64_t tile_id) {
+    wanted_.push_back({&tiles_, tile_id, type_, TileForm::Cells});
+    if (wanted_.size() == kTogether) flush();
+  }
+  void flush() {
+    const auto found = TileStore::load_all(connection_, wanted_);
+    for (std::size_t n = 0; n < wanted_.size(); ++n)
+      if (found[n] != nullptr) gather_.add(wanted_[n].tile_id, found[n]->cells());
+    wanted_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kTogether = 256;
+
+  SqliteConnection& connection_;
+  const TileStore& tiles_;
+  DType type_;
+  CellGather& gather_;
+  std::vector<TileStore::WantedTile> wanted_;
+};
+
 template <class TakeRoom>
 void gather_stored(SqliteConnection& connection, const TileStore& tiles, DType type, CellGather& gather,
                    const TakeRoom& take_room) {
@@ -143,16 +171,19 @@ void gather_stored(SqliteConnection& connection, const TileStore& tiles, DType t
   };
   std::int64_t most = 0;
   for_each([&](std::int64_t id) {
-    const auto label = tiles.is_sharded() ? std::nullopt : rows.label();
+    const auto label = rows.label();
     most += label && label->format != TileFormat::Dense
                 ? label->count
                 : tiles.grid().tile_shape(tiles.grid().key_of(id)).element_count();
   });
   take_room(most);
+  CellsAtWorkers at_workers(connection, tiles, type, gather);
   for_each([&](std::int64_t id) {
+    if (tiles.is_sharded() && tiles.may_have_cells(id)) return at_workers.add(id);
     const auto cells = rows.load_cells(type);
     gather.add(id, cells.numbers, cells.values);
   });
+  at_workers.flush();
 }
 
 }  // namespace

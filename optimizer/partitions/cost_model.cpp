@@ -139,6 +139,15 @@ std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, DType compute, 
   return extents;
 }
 
+std::vector<std::int64_t> cuttable_extents(const Vertex& vertex, const LabelTable& table) {
+  auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, table);
+  if (!vertex.cells) return extents;
+  const auto labels = vertex.einsum.labels();
+  for (std::size_t n = 0; n < labels.size(); ++n)
+    if (contains(vertex.einsum.aggregated, labels[n])) extents[n] = std::min<std::int64_t>(extents[n], 1);
+  return extents;
+}
+
 double stored_share(const VertexShape& shape, std::size_t input) {
   return input < shape.stored_shares.size() ? shape.stored_shares[input] : 1;
 }

@@ -72,6 +72,8 @@ struct VertexShape {
 /// The extents along which a vertex may be cut: 1 for a label that is never cut.
 std::vector<std::int64_t> cuttable_extents(const VertexShape& shape);
 std::vector<std::int64_t> cuttable_extents(const EinSum& einsum, DType compute, const LabelTable& table);
+/// The same of a vertex as its result is held: aggregated labels of one of cells are not cut.
+std::vector<std::int64_t> cuttable_extents(const Vertex& vertex, const LabelTable& table);
 /// The shape of a vertex of the graph.
 VertexShape shape_of(const EinGraph& graph, const Vertex& vertex);
 /// The shape of an EinSum alone, with every element type FLOAT64.

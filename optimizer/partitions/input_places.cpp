@@ -40,13 +40,30 @@ std::vector<TileBox> joined_along(std::size_t d, std::vector<TileBox> boxes) {
   return joined;
 }
 
-// The cells of the tiles as few boxes.
-std::vector<IndexBox> boxes_of(const TileGrid& grid, const std::vector<std::int64_t>& tiles) {
-  std::vector<TileBox> boxes;
-  for (const auto tile : tiles) {
+// Adds the boxes of the tiles from number `first` to before `end`, row-major: at most two for each dimension but one.
+// Example: of 3 x 4 tiles those from 2 to before 9 are [0, 2..3], [1, 0..3] and [2, 0].
+void add_run(const TileGrid& grid, std::int64_t first, std::int64_t end, std::vector<TileBox>& boxes) {
+  const auto& parts = grid.partition();
+  while (first < end) {
+    // The longest stretch from `first` on that is whole along the last dimensions.
+    std::int64_t length = 1;
+    auto d = parts.size();
+    while (d > 0 && first % (length * parts[d - 1]) == 0 && length * parts[d - 1] <= end - first) length *= parts[--d];
+    const auto key = grid.key_of(first);
     auto& box = boxes.emplace_back();
-    for (const auto part : grid.key_of(tile)) box.emplace_back(part, 1);
+    for (std::size_t n = 0; n < parts.size(); ++n) {
+      if (n >= d) box.emplace_back(0, parts[n]);
+      else box.emplace_back(key[n], 1);
+    }
+    // As many of them as there are side by side.
+    const auto count = d == 0 ? 1 : std::min(parts[d - 1] - key[d - 1], (end - first) / length);
+    if (d > 0) box[d - 1].second = count;
+    first += count * length;
   }
+}
+
+// The cells of the tiles as few boxes.
+std::vector<IndexBox> boxes_of(const TileGrid& grid, std::vector<TileBox> boxes) {
   for (std::size_t d = grid.rank(); d-- > 0;) boxes = joined_along(d, std::move(boxes));
   std::vector<IndexBox> out;
   for (const auto& box : boxes) {
@@ -90,26 +107,28 @@ double elements_in_common(const IndexBox& a, const IndexBox& b) {
 
 HeldParts::HeldParts(const TileGrid& grid, const TileHolders& holders, std::size_t workers) : held_(workers) {
   CHECK(holders.tile_count() == grid.tile_count(), "the holders of every tile are known");
-  std::vector<std::vector<std::int64_t>> tiles(workers);
-  std::vector<std::int64_t> absent;
-  for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile) {
-    const auto ranks = holders.of(tile);
-    if (ranks.empty()) absent.push_back(tile);
-    for (const auto rank : ranks)
-      if (rank < workers) tiles[rank].push_back(tile);
+  std::vector<std::vector<TileBox>> tiles(workers);
+  std::vector<TileBox> absent;
+  std::vector<TileBox> present;
+  for (std::size_t n = 0; n < holders.run_count(); ++n) {
+    const auto run = holders.run(n);
+    add_run(grid, run.first, run.end, run.ranks.empty() ? absent : present);
+    for (const auto rank : run.ranks)
+      if (rank < workers) add_run(grid, run.first, run.end, tiles[rank]);
   }
-  absent_ = boxes_of(grid, absent);
+  lists_absent_ = absent.size() <= present.size();
+  listed_ = boxes_of(grid, lists_absent_ ? std::move(absent) : std::move(present));
   for (std::size_t worker = 0; worker < workers; ++worker) {
-    held_[worker] = boxes_of(grid, tiles[worker]);
-    box_count_ += held_[worker].size() + absent_.size();
+    held_[worker] = boxes_of(grid, std::move(tiles[worker]));
+    box_count_ += held_[worker].size() + listed_.size();
   }
 }
 
 double HeldParts::missing(const IndexBox& box, std::size_t worker) const {
   CHECK(worker < held_.size(), "a worker is one of those whose tiles are known");
-  double elements = size_of_box(box);
+  double elements = lists_absent_ ? size_of_box(box) : 0;
   for (const auto& held : held_[worker]) elements -= elements_in_common(box, held);
-  for (const auto& absent : absent_) elements -= elements_in_common(box, absent);
+  for (const auto& listed : listed_) elements += (lists_absent_ ? -1 : 1) * elements_in_common(box, listed);
   return elements;
 }
 

@@ -30,7 +30,9 @@ class HeldParts {
 
  private:
   std::vector<std::vector<IndexBox>> held_;  // of each worker
-  std::vector<IndexBox> absent_;             // tiles of zeros
+  // The tiles of zeros, or those that somebody holds, whichever are fewer boxes.
+  std::vector<IndexBox> listed_;
+  bool lists_absent_ = true;
   std::size_t box_count_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -277,6 +278,13 @@ class Placer {
     return out;
   }
 
+  // The bytes that an element takes on its way relative to those of a dense tile; of stored tensors one of a tile that
+  // is there, as others are not lacked.
+  static double share_of(const Vertex& vertex) {
+    if (!vertex.cells || !vertex.is_input()) return vertex.packed_share();
+    return std::min(1.0, vertex.packed_share() / std::max(vertex.density.present, 1e-6));
+  }
+
   // Elements of a worker's part of `wanted` that it does not have.
   double lacking(VertexId input, const MeshCuts& wanted, std::size_t worker) const {
     if (!graph_.vertex(input).is_input()) return mesh_.missing(wanted, type_of(input), worker);
@@ -311,17 +319,19 @@ class Placer {
     for (std::size_t worker = 0; worker < mesh_.worker_count(); ++worker) {
       double received = 0;
       double bytes = 0;
-      const auto add = [&](double elements, DType type) {
+      const auto add = [&](double elements, DType type, double share) {
         received += elements;
-        bytes += elements * static_cast<double>(size_of(type));
+        bytes += elements * static_cast<double>(size_of(type)) * share;
       };
-      for (const auto n : received_for)
-        add(lacking(unit.inputs[n].vertex, wanted[n], worker), graph_.vertex(unit.inputs[n].vertex).dtype);
+      for (const auto n : received_for) {
+        const auto& vertex = graph_.vertex(unit.inputs[n].vertex);
+        add(lacking(unit.inputs[n].vertex, wanted[n], worker), vertex.dtype, share_of(vertex));
+      }
       // A worker receives all partial results of a cell that it has not computed, and all but its own otherwise.
       if (result != nullptr && partial > 1)
         add(partial * mesh_.missing(*result, own, worker) +
                 (partial - 1) * (mesh_.elements_held(*result, worker) - mesh_.missing(*result, own, worker)),
-            unit.partial_type);
+            unit.partial_type, 1);
       cost.received += received;
       cost.most_received = std::max(cost.most_received, received);
       cost.bytes += bytes;
@@ -364,7 +374,7 @@ class Placer {
                                      [&](const auto& other) { return other.vertex == input.vertex; });
       add(std::array{static_cast<std::int64_t>(vertex.dtype), static_cast<std::int64_t>(vertex.is_input()),
                      static_cast<std::int64_t>(same - unit.inputs.begin()),
-                     static_cast<std::int64_t>(moved_before.size())});
+                     static_cast<std::int64_t>(moved_before.size()), std::bit_cast<std::int64_t>(share_of(vertex))});
       for (const auto& moved : moved_before) {
         for (const auto& axes : moved.axes) add(axes);
         add(moved.first_only);
@@ -491,8 +501,11 @@ class Placer {
   std::vector<std::size_t> largest_first(const Unit& unit) const {
     std::vector<std::size_t> order(unit.inputs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto elements = [&](std::size_t n) { return graph_.vertex(unit.inputs[n].vertex).bound.element_count(); };
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return elements(a) > elements(b); });
+    const auto size = [&](std::size_t n) {
+      const auto& vertex = graph_.vertex(unit.inputs[n].vertex);
+      return static_cast<double>(vertex.bound.element_count()) * vertex.packed_share();
+    };
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return size(a) > size(b); });
     return order;
   }
 

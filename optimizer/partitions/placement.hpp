@@ -28,7 +28,7 @@ struct VertexPlacement {
 struct PlacementCost {
   double received = 0;       ///< elements
   double most_received = 0;  ///< sum over the vertices of the elements that the busiest worker receives
-  double bytes = 0;          ///< the same in bytes, of which placement makes the least
+  double bytes = 0;          ///< the same in bytes, those of cells packed, of which placement makes the least
   double most_bytes = 0;
 };
 

@@ -194,13 +194,14 @@ class Choice {
 
   // Groups of vertices with the same labels and the same candidate vectors, in the order of the graph.
   std::vector<Group> groups_alike() const {
-    std::map<std::tuple<std::vector<Labels>, Labels, Labels, std::vector<std::int64_t>, bool>, Group> groups;
+    std::map<std::tuple<std::vector<Labels>, Labels, Labels, std::vector<std::int64_t>, bool, bool>, Group> groups;
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const auto& vertex = graph_.vertex(VertexId(v));
       if (vertex.is_input()) continue;
       const auto& einsum = vertex.einsum;
-      groups[{einsum.inputs, einsum.output, einsum.aggregated, graph_.slices_of(VertexId(v)), in_chain_[v]}].push_back(
-          v);
+      groups[{einsum.inputs, einsum.output, einsum.aggregated, graph_.slices_of(VertexId(v)), in_chain_[v],
+              vertex.cells.has_value()}]
+          .push_back(v);
     }
     std::vector<Group> out;
     for (auto& [labels, group] : groups) out.push_back(std::move(group));
@@ -252,7 +253,7 @@ class Choice {
     CHECK(current_.has_value() && v < current_->labelling.vertices.size(),
           "vectors are there before they are improved");
     const auto& vertex = graph_.vertex(VertexId(v));
-    const auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, graph_.labels());
+    const auto extents = cuttable_extents(vertex, graph_.labels());
     for (const auto& parts :
          viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectorsInSlices)) {
       if (parts == current_->labelling.vertices[v].partition.parts || !is_within_work()) continue;

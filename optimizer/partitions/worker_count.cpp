@@ -23,7 +23,7 @@ Work work_of(const EinGraph& graph) {
     if (vertex.is_input()) continue;
     double points = 1;
     for (const auto label : vertex.einsum.labels()) points *= static_cast<double>(graph.labels().extent(label));
-    auto extents = cuttable_extents(vertex.einsum, vertex.compute_dtype, graph.labels());
+    auto extents = cuttable_extents(vertex, graph.labels());
     std::erase_if(extents, [](auto extent) { return extent < 2; });
     std::sort(extents.begin(), extents.end());
     work[std::move(extents)] += points;

@@ -54,7 +54,7 @@ struct PiecesOfBox {
 // The seconds of the slowest rank. It is assumed to give as much as it receives.
 double seconds_in_pieces(const BlockExchange& exchange, const TransportCosts& costs) {
   const auto& shape = exchange.to_grid.shape();
-  const auto size = static_cast<double>(size_of(exchange.dtype));
+  const auto size = static_cast<double>(size_of(exchange.dtype)) * exchange.share;
   double most = 0;
   for (std::size_t rank = 0; rank < exchange.to.at.size(); ++rank) {
     if (!exchange.to.at[rank]) continue;
@@ -129,7 +129,13 @@ std::optional<BlockExchange> exchange_of(const PhysicalPlan& plan, const PlanSte
   const auto* from = std::get_if<BlockPlacement>(&input.placement);
   const auto* to = std::get_if<BlockPlacement>(&step.placement);
   if (from == nullptr || to == nullptr) return std::nullopt;
-  return BlockExchange{.from_grid = input.grid, .from = *from, .to_grid = step.grid, .to = *to, .dtype = step.dtype};
+  return BlockExchange{.from_grid = input.grid,
+                       .from = *from,
+                       .to_grid = step.grid,
+                       .to = *to,
+                       .dtype = step.dtype,
+                       .is_sparse = step.cells.has_value(),
+                       .share = step.packed_share()};
 }
 
 ExchangeForecast forecast(const BlockExchange& exchange, const TransportCosts& costs, double memory) {

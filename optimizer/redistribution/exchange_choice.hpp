@@ -33,6 +33,7 @@ struct BlockExchange {
   const BlockPlacement& to;
   DType dtype = DType::Float64;
   bool is_sparse = false;  ///< whether some tiles are probably all zero: pieces of those do not travel
+  double share = 1;        ///< the bytes that tiles take relative to dense ones: less than 1 of cells
 };
 
 /// The exchange of a step that moves a relation between blocks, as if no tile were all zero; nullopt for other steps.

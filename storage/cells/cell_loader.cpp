@@ -210,6 +210,7 @@ class CellLoader::Loader final : public Base {
 
   /// Into tiles that have none. Those with many cells are filled in place, since a list of these takes more memory.
   void list_sorted() {
+    writer_.expect_cells(count_);
     for_each_sorted(
         [&](const CellLocator::TilePlace& tile) {
           write_list();

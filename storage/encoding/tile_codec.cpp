@@ -314,6 +314,10 @@ EncodedTile::EncodedTile(StoredType type, const Shape& shape) : type_(type), hea
 
 EncodedTile::EncodedTile(const Tile& tile, Encoding encoding, const CellNamer& name, FormatChoice choice)
     : EncodedTile(encoding == Encoding::Plain ? StoredType(tile.dtype()) : with_encoding(encoding), tile.shape()) {
+  if (tile.is_of_cells()) {
+    encode_cells_of(tile.cells(), name, choice);
+    return;
+  }
   values_ = tile.bytes();
   if (tile.encoding() != encoding) {
     CHECK(!tile.is_encoded() && tile.dtype() == type_.values, "a tile has the values that its encoding encodes");
@@ -328,6 +332,31 @@ EncodedTile::EncodedTile(const Tile& tile, Encoding encoding, const CellNamer& n
 
 EncodedTile::EncodedTile(StoredType type, const Shape& shape, CellList list, const CellNamer& name, FormatChoice choice)
     : EncodedTile(type, shape) {
+  encode_list(std::move(list), shape, name, choice);
+}
+
+// Encodings with scales are of dense tiles alone, and so are the large ones that no list can number.
+void EncodedTile::encode_cells_of(const CellBlock& cells, const CellNamer& name, FormatChoice choice) {
+  const auto& shape = cells.shape();
+  if (values_size(type_, shape) > kMaxStoredTileBytes)
+    throw Error(ErrorKind::Unsupported,
+                "a tile has " + std::to_string(values_size(type_, shape)) + " bytes with its zeros; a stored one has " +
+                    "less than 1 GB",
+                std::nullopt, "cut the tensor into more parts: PARTITION (...)");
+  CHECK(cells.dtype() == type_.values, "a tile has the values that its encoding encodes");
+  if (may_be_sparse(type_, shape.element_count())) return encode_list(list_of(cells), shape, name, choice);
+  auto values = Tile::zeros(cells.dtype(), shape);
+  cells.expand(values.mutable_bytes());
+  buffer_.resize(values_size(type_, shape));
+  if (type_.encoding == Encoding::Plain) std::copy(values.bytes().begin(), values.bytes().end(), buffer_.begin());
+  else if (const auto fault = encode_cells(type_, values.bytes(), shape.element_count(), buffer_))
+    refuse_value(type_, values.bytes(), *fault, *fault, name);
+  values_ = buffer_;
+  fill_header(shape);
+}
+
+void EncodedTile::encode_list(CellList list, const Shape& shape, const CellNamer& name, FormatChoice choice) {
+  const auto type = type_;
   CHECK(may_be_sparse(type, shape.element_count()), "a list of cells is of a tile that may be sparse");
   CHECK(list.values.size() == list.numbers.size() * size_of(type.values), "each cell of a list has a value");
   StoredCells cells{.numbers = std::move(list.numbers), .values = std::move(list.values)};
@@ -459,9 +488,33 @@ CellList cells_of(const Tile& tile) {
   return decoded_cells(type, *std::move(stored), tile.dtype());
 }
 
+// Tiles that are stored have fewer cells than 32 bits can number.
+CellList list_of(const CellBlock& cells) {
+  const auto numbers = cells.numbers();
+  CellList list{.numbers = {}, .values = cells.trie().values};
+  list.numbers.reserve(numbers.size());
+  for (const auto number : numbers) {
+    CHECK(number <= std::int64_t{UINT32_MAX}, "a cell of a stored tile has a number of 32 bits");
+    list.numbers.push_back(static_cast<std::uint32_t>(number));
+  }
+  return list;
+}
+
 Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context) {
   auto tile = load_tile(source, type, shape, context);
   return tile.is_encoded() ? decoded(tile) : std::move(tile);
+}
+
+Tile load_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context, TileForm form) {
+  switch (form) {
+    case TileForm::Stored: return load_tile(source, type, shape, context);
+    case TileForm::Values: return decode_tile(source, type, shape, context);
+    case TileForm::Cells: break;
+  }
+  auto cells = load_cells(source, type, shape, context);
+  const std::vector<std::int64_t> numbers(cells.numbers.begin(), cells.numbers.end());
+  return Tile::of_cells(
+      std::make_shared<const CellBlock>(CellBlock::of_numbers(type, shape, numbers, std::move(cells.values))));
 }
 
 }  // namespace eindb

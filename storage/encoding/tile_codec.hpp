@@ -12,6 +12,7 @@
 
 #include "storage/encoding/byte_origin.hpp"
 #include "storage/encoding/stored_cells.hpp"
+#include "tensor/cell_block.hpp"
 #include "tensor/stored_type.hpp"
 #include "tensor/tile.hpp"
 #include "tensor/tile_format.hpp"
@@ -68,10 +69,11 @@ class EncodedTile {
   /// Encodes the values, whose type is the encoding's, in the format that takes the fewest bytes, and fills in all
   /// fields and the checksum. Takes memory for the encoded values, unless they are plain and dense: then they are the
   /// tile's, which must live as long. Error{Unsupported} beyond kMaxStoredRank, Error{Value} for a value that the
-  /// encoding does not hold. A tile that is encoded so already is stored as it is.
+  /// encoding does not hold. A tile that is encoded so already is stored as it is. Of a tile of cells no dense one is
+  /// made, unless that is how it is stored; Error{Unsupported} if that had more than kMaxStoredTileBytes.
   explicit EncodedTile(const Tile& tile, Encoding encoding = Encoding::Plain, const CellNamer& name = {},
                        FormatChoice choice = FormatChoice::Auto);
-  /// The same of a tile of cells, without the dense tile in between. The type must be one that may_be_sparse().
+  /// The same of a list of cells, without the dense tile in between. The type must be one that may_be_sparse().
   EncodedTile(StoredType type, const Shape& shape, CellList cells, const CellNamer& name = {},
               FormatChoice choice = FormatChoice::Auto);
 
@@ -91,6 +93,8 @@ class EncodedTile {
 
  private:
   EncodedTile(StoredType type, const Shape& shape);
+  void encode_cells_of(const CellBlock& cells, const CellNamer& name, FormatChoice choice);
+  void encode_list(CellList list, const Shape& shape, const CellNamer& name, FormatChoice choice);
   void choose_format(const Shape& shape, FormatChoice choice);
   bool take_layout(const StoredCells& cells, const Shape& shape, FormatChoice choice);
   void fill_header(const Shape& shape);
@@ -126,7 +130,17 @@ Tile load_tile(const ByteSource& source, DType type, const Shape& shape, const B
 CellList load_cells(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context);
 /// The same of a tile that is there.
 CellList cells_of(const Tile& tile);
+/// The same of a block of cells that a stored tile may have.
+CellList list_of(const CellBlock& cells);
 /// Like load_tile(), decoded.
 Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context);
+
+/// What a reader makes of a stored tile.
+enum class TileForm : std::uint8_t {
+  Stored,  ///< load_tile()
+  Values,  ///< decode_tile()
+  Cells,   ///< a tile of cells, by load_cells(): its shape may have them (CellBlock)
+};
+Tile load_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context, TileForm form);
 
 }  // namespace eindb

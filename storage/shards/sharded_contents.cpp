@@ -93,7 +93,7 @@ ShardedContents::Copy ShardedContents::checked(const ShardWorker& worker, const 
     if (source->size() != reference.bytes || encoded_checksum(*source) != reference.checksum)
       damaged(wanted.tile, worker, "another content than was written");
     auto tile = std::make_shared<const Tile>(
-        load_tile(*source, wanted.type, wanted.shape, wanted.tile + " at worker " + worker.address));
+        load_tile(*source, wanted.type, wanted.shape, wanted.tile + " at worker " + worker.address, wanted.form));
     return {std::move(tile), std::move(source)};
   } catch (const Error& error) {
     if (is_unreadable(error)) access_->note_damage(worker, reference.content, error.message());

@@ -65,10 +65,11 @@ class ShardedContents final : public CommitHooks {
     Shape shape;
     std::string tensor;
     std::string tile;
+    TileForm form = TileForm::Stored;
   };
-  /// The tile, encoded as it is stored, from the first worker that has it undamaged. Otherwise throws Error{WorkerLost}
-  /// that names tile and workers, or Error{Corrupt} if all workers' copies are damaged. Damaged copies found on the way
-  /// are rewritten.
+  /// The tile, in the form that is wanted, from the first worker that has it undamaged. Otherwise throws
+  /// Error{WorkerLost} that names tile and workers, or Error{Corrupt} if all workers' copies are damaged. Damaged
+  /// copies found on the way are rewritten.
   TilePtr fetch(const LocatedContent& content, const Wanted& wanted);
   /// The same for several, which are asked for in one round trip per worker, of all workers at the same time. Meant for
   /// tiles that are small together.

@@ -25,6 +25,8 @@ struct TileReference {
   std::uint64_t bytes = 0;            ///< of the encoded tile
   std::uint64_t checksum = 0;         ///< of the encoded tile, as in its header
   std::vector<WorkerNumber> workers;  ///< 1 to kMaxWorkers, in the order in which they are tried
+  /// Of the encoded tile; nullopt in references that were written before they told it.
+  std::optional<TileLabel> label = std::nullopt;
 
   friend bool operator==(const TileReference&, const TileReference&) = default;
 };

@@ -101,11 +101,11 @@ void OpenTiles::account(Entry& entry) {
   while (used_ > memory_ && tiles_.size() > 1) close_last();
 }
 
-// The cells of a large tile that has few; nullopt for others, and where only workers know the tile's format.
+// The cells of a large tile that has few; nullopt for others.
 std::optional<CellList> OpenTiles::stored_cells(std::int64_t tile_id) {
   const auto all = shape_of(tile_id).element_count();
   const auto room = store_.grid().room_shape(store_.grid().key_of(tile_id)).element_count();
-  if (all < kSmall || store_.is_sharded() || !may_be_sparse(store_.type(), room)) return std::nullopt;
+  if (all < kSmall || !may_be_sparse(store_.type(), room)) return std::nullopt;
   if (tile_id > highest_stored_) return CellList{};
   const auto label = store_.label(connection_, tile_id);
   const bool has_few = !label || ((label->format == TileFormat::Coordinates || label->format == TileFormat::Bitmap) &&

@@ -164,7 +164,7 @@ TilePtr TileStore::read(SqliteConnection& connection, std::int64_t tile_id) cons
 TilePtr TileStore::load(SqliteConnection& connection, std::int64_t tile_id, DType type) const {
   auto found = find(connection, tile_id, type);
   if (auto* tile = std::get_if<TilePtr>(&found)) return std::move(*tile);
-  return contents(connection).fetch(std::get<LocatedContent>(found), wanted(tile_id, type));
+  return contents(connection).fetch(std::get<LocatedContent>(found), wanted(tile_id, type, TileForm::Stored));
 }
 
 std::vector<TilePtr> TileStore::load_all(SqliteConnection& connection, std::span<const WantedTile> wanted) {
@@ -172,14 +172,14 @@ std::vector<TilePtr> TileStore::load_all(SqliteConnection& connection, std::span
   std::vector<std::size_t> places;
   std::vector<ShardedContents::WantedTile> at_workers;
   for (std::size_t n = 0; n < wanted.size(); ++n) {
-    const auto& [store, tile_id, type] = wanted[n];
-    auto found = store->find(connection, tile_id, type);
+    const auto& [store, tile_id, type, form] = wanted[n];
+    auto found = store->find(connection, tile_id, type, form);
     if (auto* tile = std::get_if<TilePtr>(&found)) {
       out[n] = std::move(*tile);
       continue;
     }
     places.push_back(n);
-    at_workers.push_back({std::get<LocatedContent>(std::move(found)), store->wanted(tile_id, type)});
+    at_workers.push_back({std::get<LocatedContent>(std::move(found)), store->wanted(tile_id, type, form)});
   }
   if (at_workers.empty()) return out;
   auto fetched = wanted[places.front()].store->contents(connection).fetch_all(at_workers);
@@ -187,9 +187,15 @@ std::vector<TilePtr> TileStore::load_all(SqliteConnection& connection, std::span
   return out;
 }
 
+bool TileStore::may_have_cells(std::int64_t tile_id) const {
+  const auto key = grid_.key_of(tile_id);
+  const auto shape = grid_.tile_shape(key);
+  return CellBlock::may_have(shape) && grid_.room_shape(key) == shape && may_be_sparse(type_, shape.element_count());
+}
+
 TilePtr TileStore::read_as_cells(SqliteConnection& connection, std::int64_t tile_id) const {
   const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
-  if (is_sharded() || !CellBlock::may_have(shape)) return nullptr;
+  if (!CellBlock::may_have(shape)) return nullptr;
   const auto found = label(connection, tile_id);
   if (!found || found->format != TileFormat::Coordinates) return nullptr;
   auto cells = load_cells(connection, tile_id, dtype());
@@ -202,30 +208,33 @@ std::optional<TileLabel> TileStore::label(SqliteConnection& connection, std::int
   if (tile_id < 0 || tile_id >= grid_.tile_count()) return std::nullopt;
   const std::lock_guard lock(connection.mutex());
   const auto blob = SqliteBlob::open(connection, schema_, table_, "tile", tile_id, SqliteBlob::Access::Read);
-  return blob ? tile_label(*blob) : std::nullopt;
+  if (!blob) return std::nullopt;
+  if (!is_sharded()) return tile_label(*blob);
+  const auto reference = reference_bytes(*blob);
+  return reference ? decode_reference(*reference, describe(tile_id)).label : std::nullopt;
 }
 
 void TileStore::mend(SqliteConnection& connection, std::int64_t tile_id) const {
   const auto found = find(connection, tile_id, dtype());
   if (const auto* located = std::get_if<LocatedContent>(&found))
-    contents(connection).mend(*located, wanted(tile_id, dtype()));
+    contents(connection).mend(*located, wanted(tile_id, dtype(), TileForm::Stored));
 }
 
-ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id, DType type) const {
-  return {type, grid_.tile_shape(grid_.key_of(tile_id)), tensor_, describe(tile_id)};
+ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id, DType type, TileForm form) const {
+  return {type, grid_.tile_shape(grid_.key_of(tile_id)), tensor_, describe(tile_id), form};
 }
 
-std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id,
-                                                      DType type) const {
+std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id, DType type,
+                                                      TileForm form) const {
   CHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is read lies in its grid");
   const std::lock_guard lock(connection.mutex());
   if (const auto blob = SqliteBlob::open(connection, schema_, table_, "tile", tile_id, SqliteBlob::Access::Read))
-    return value_of(*blob, connection, tile_id, type);
+    return value_of(*blob, connection, tile_id, type, form);
   // Either there is no such row, or its value is no blob; a query distinguishes the two.
   auto select = connection.prepare("SELECT tile FROM " + quoted_table() + " WHERE tile_id = ?");
   select.bind(1, tile_id);
   if (!select.step()) return nullptr;
-  return value_of(MemorySource(select.blob(0)), connection, tile_id, type);
+  return value_of(MemorySource(select.blob(0)), connection, tile_id, type, form);
 }
 
 std::optional<LocatedContent> TileStore::reference_in(const ByteSource& row, SqliteConnection& connection,
@@ -240,20 +249,26 @@ std::optional<LocatedContent> TileStore::reference_in(const ByteSource& row, Sql
 }
 
 std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row, SqliteConnection& connection,
-                                                          std::int64_t tile_id, DType type) const {
+                                                          std::int64_t tile_id, DType type, TileForm form) const {
   if (auto located = reference_in(row, connection, tile_id)) return *std::move(located);
   const auto key = grid_.key_of(tile_id);
   const auto shape = grid_.tile_shape(key);
   const auto room = grid_.room_shape(key);
   const auto named = [&] { return describe(tile_id); };
-  if (room == shape) return std::make_shared<const Tile>(load_tile(row, type, shape, named));
+  if (room == shape) return std::make_shared<const Tile>(load_tile(row, type, shape, named, form));
+  CHECK(form == TileForm::Stored, "tiles with room behind them are read with all values");
   return std::make_shared<const Tile>(corner_of(decode_tile(row, type, room, named), shape));
 }
 
-// Tiles at workers, and those with room for cells behind their end, are read as others are.
+// Those with room for cells behind their end are read as others are.
 CellList TileStore::load_cells(SqliteConnection& connection, std::int64_t tile_id, DType type) const {
   CHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is read lies in its grid");
   const auto key = grid_.key_of(tile_id);
+  if (is_sharded() && may_have_cells(tile_id)) {
+    const WantedTile wanted{this, tile_id, type, TileForm::Cells};
+    const auto tile = load_all(connection, std::span(&wanted, 1)).front();
+    return tile == nullptr ? CellList{} : list_of(tile->cells());
+  }
   if (!is_sharded() && grid_.room_shape(key) == grid_.tile_shape(key)) {
     const std::lock_guard lock(connection.mutex());
     const auto blob = SqliteBlob::open(connection, schema_, table_, "tile", tile_id, SqliteBlob::Access::Read);

@@ -69,20 +69,24 @@ class TileStore {
   TilePtr read(SqliteConnection& connection, std::int64_t tile_id) const;
   /// The same with values of a type to which the store's encoding decodes its own; they stay encoded (Tile::encoding).
   TilePtr load(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
-  /// Several tiles of any stores of the connection's database, as load() gives them, those at workers in one round trip
-  /// per worker.
+  /// Several tiles of any stores of the connection's database, as load() gives them or as tiles of cells, those at
+  /// workers in one round trip per worker.
   struct WantedTile {
     const TileStore* store = nullptr;
     std::int64_t tile_id = 0;
     DType type = DType::Float64;
+    TileForm form = TileForm::Stored;  ///< Cells: of stores that may_have_cells()
   };
   static std::vector<TilePtr> load_all(SqliteConnection& connection, std::span<const WantedTile> wanted);
   /// The cells of the tile that are not zero, decoded; none if it has no row. Errors as those of read().
   CellList load_cells(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
-  /// The tile as one of cells, if coordinates are stored, in this file; null otherwise, and where a tile of this shape
-  /// cannot be of cells. Errors as those of read().
+  /// The tile as one of cells, if coordinates are stored; null otherwise, and where a tile of this shape cannot be of
+  /// cells. Errors as those of read().
   TilePtr read_as_cells(SqliteConnection& connection, std::int64_t tile_id) const;
-  /// The label of a tile in the database's own file, unverified; nullopt if there is none.
+  /// Whether the tile's shape may have cells (CellBlock), and is stored without room behind it.
+  bool may_have_cells(std::int64_t tile_id) const;
+  /// The label of a tile, unverified; nullopt if there is none, and of tiles at workers that were written before it was
+  /// kept.
   std::optional<TileLabel> label(SqliteConnection& connection, std::int64_t tile_id) const;
   /// ShardedContents::mend() for the tile, if it lies at workers.
   void mend(SqliteConnection& connection, std::int64_t tile_id) const;
@@ -97,12 +101,13 @@ class TileStore {
   std::string quoted(const std::string& table) const;
   void rename_table(SqliteConnection& connection, const std::string& from, const std::string& to) const;
   void discard_all(SqliteConnection& connection) const;
-  ShardedContents::Wanted wanted(std::int64_t tile_id, DType type) const;
+  ShardedContents::Wanted wanted(std::int64_t tile_id, DType type, TileForm form) const;
   /// The row's value: the tile, or its location. Runs under the connection's mutex, which is not held while workers are
   /// asked.
-  std::variant<TilePtr, LocatedContent> find(SqliteConnection& connection, std::int64_t tile_id, DType type) const;
+  std::variant<TilePtr, LocatedContent> find(SqliteConnection& connection, std::int64_t tile_id, DType type,
+                                             TileForm form = TileForm::Stored) const;
   std::variant<TilePtr, LocatedContent> value_of(const ByteSource& row, SqliteConnection& connection,
-                                                 std::int64_t tile_id, DType type) const;
+                                                 std::int64_t tile_id, DType type, TileForm form) const;
   /// Whether the row's value is a reference; then `located` is what it refers to.
   std::optional<LocatedContent> reference_in(const ByteSource& row, SqliteConnection& connection,
                                              std::int64_t tile_id) const;

@@ -98,18 +98,6 @@ void TileWriter::check_size(std::int64_t tile_id) const {
   }
 }
 
-// Tiles that are stored have fewer cells than 32 bits can number.
-CellList TileWriter::list_of(const CellBlock& cells) {
-  const auto numbers = cells.numbers();
-  CellList list{.numbers = {}, .values = cells.trie().values};
-  list.numbers.reserve(numbers.size());
-  for (const auto number : numbers) {
-    CHECK(number <= std::int64_t{UINT32_MAX}, "a cell of a stored tile has a number of 32 bits");
-    list.numbers.push_back(static_cast<std::uint32_t>(number));
-  }
-  return list;
-}
-
 void TileWriter::write(std::int64_t tile_id, const Tile& given) {
   check(tile_id, given);
   if (given.is_all_zero()) return remove(tile_id);
@@ -206,14 +194,16 @@ bool TileWriter::overwrite(std::int64_t tile_id, const EncodedTile& tile, std::s
 
 // Announces first: from then on only this connection writes, and its transaction knows the contents that are sent.
 void TileWriter::send(std::int64_t tile_id, const EncodedTile& tile) {
-  const auto holders = holders_of(tile_id);
+  const auto holders = holders_of(tile_id, tile.label());
   ContentId content{};
   {
     const std::lock_guard lock(connection_.mutex());
     content = contents_->announce(1, holders);
-    insert_reference(
-        tile_id,
-        {.content = content, .bytes = tile.size(), .checksum = tile.checksum(), .workers = numbers_of(holders)});
+    insert_reference(tile_id, {.content = content,
+                               .bytes = tile.size(),
+                               .checksum = tile.checksum(),
+                               .workers = numbers_of(holders),
+                               .label = tile.label()});
   }
   contents_->send({.content = content, .tensor = store_.tensor_, .header = tile.header(), .values = tile.values()},
                   holders);
@@ -223,9 +213,11 @@ void TileWriter::refer(std::int64_t tile_id, const PutContent& put) {
   CHECK(contents_ != nullptr, "references stand in rows of sharded tensors");
   const std::lock_guard lock(connection_.mutex());
   contents_->count_sent(put.workers);
-  insert_reference(
-      tile_id,
-      {.content = put.content, .bytes = put.bytes, .checksum = put.checksum, .workers = numbers_of(put.workers)});
+  insert_reference(tile_id, {.content = put.content,
+                             .bytes = put.bytes,
+                             .checksum = put.checksum,
+                             .workers = numbers_of(put.workers),
+                             .label = put.label});
 }
 
 void TileWriter::insert_reference(std::int64_t tile_id, const TileReference& reference) {
@@ -242,10 +234,17 @@ void TileWriter::bind_key(SqliteStatement& row, std::int64_t tile_id) const {
   for (std::size_t d = 0; d < key.size(); ++d) row.bind(static_cast<int>(d) + 2, key[d]);
 }
 
-std::vector<ShardWorker> TileWriter::holders_of(std::int64_t tile_id) const {
+void TileWriter::expect_cells(std::int64_t cells) {
+  if (contents_ != nullptr) runs_.emplace(cells, workers_.size());
+}
+
+std::vector<ShardWorker> TileWriter::holders_of(std::int64_t tile_id, const TileLabel& label) {
   CHECK(placement_.has_value(), "tiles of sharded tensors have a place at workers");
   std::vector<ShardWorker> holders;
-  for (const auto place : placement_->of(tile_id)) {
+  const auto all = store_.grid_.tile_shape(store_.grid_.key_of(tile_id)).element_count();
+  const auto places = runs_ ? placement_->from(runs_->next(label.format == TileFormat::Dense ? all : label.count))
+                            : placement_->of(tile_id);
+  for (const auto place : places) {
     CHECK(place < workers_.size(), "a tile goes to a worker that is there");
     holders.push_back(workers_[place]);
   }

@@ -20,6 +20,7 @@ struct PutContent {
   std::uint64_t bytes = 0;     ///< of the encoded tile
   std::uint64_t checksum = 0;  ///< as in its header
   std::vector<ShardWorker> workers;
+  TileLabel label = {};  ///< as its header tells it
 };
 
 /// Writes tiles of one tensor inside the caller's SqliteTransaction; must be destroyed before the commit. Tasks may
@@ -38,6 +39,9 @@ class TileWriter {
   void replace(std::int64_t tile_id, const Tile& tile);
   /// The same where only the elements from `begin` to before `end` differ from those of the stored tile.
   void replace(std::int64_t tile_id, const Tile& tile, std::int64_t begin, std::int64_t end);
+  /// From here on tiles come in ascending order, with about so many cells together: at workers they lie in runs
+  /// (RunsOfCells) rather than as TilePlacement has them.
+  void expect_cells(std::int64_t cells);
   /// Makes the tile all zero.
   void clear(std::int64_t tile_id) { remove(tile_id); }
   /// Like write(), for a tile of a sharded tensor that is already at the workers.
@@ -46,7 +50,6 @@ class TileWriter {
  private:
   void check(std::int64_t tile_id, const Tile& tile) const;
   void check_size(std::int64_t tile_id) const;
-  static CellList list_of(const CellBlock& cells);
   std::optional<Tile> room_of(std::int64_t tile_id, const Tile& tile) const;
   EncodedTile encode(std::int64_t tile_id, const Tile& tile) const;
   CellNamer namer(std::int64_t tile_id, const Shape& room) const;
@@ -58,7 +61,7 @@ class TileWriter {
   void remove(std::int64_t tile_id);
   /// Marks the content that the row refers to, if any, as garbage.
   void discard(std::int64_t tile_id);
-  std::vector<ShardWorker> holders_of(std::int64_t tile_id) const;
+  std::vector<ShardWorker> holders_of(std::int64_t tile_id, const TileLabel& label);
   const std::vector<WorkerNumber>& numbers_of(const std::vector<ShardWorker>& workers);
   void bind_key(SqliteStatement& row, std::int64_t tile_id) const;
 
@@ -67,6 +70,7 @@ class TileWriter {
   ShardedContents* contents_;  // set for a sharded tensor
   std::vector<ShardWorker> workers_;
   std::optional<TilePlacement> placement_;  // over these workers
+  std::optional<RunsOfCells> runs_;         // likewise, where cells are expected
   SqliteStatement insert_;
   SqliteStatement remove_;
   std::optional<SqliteStatement> select_;

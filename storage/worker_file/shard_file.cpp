@@ -564,26 +564,27 @@ std::vector<ContentId> ShardFile::contents() {
   return out;
 }
 
-// To open a content takes SQLite longer than to read a small one.
-TilePtr ShardFile::read(ContentId content, DType dtype, const Shape& shape, std::string_view tile) {
+// To open a content takes SQLite longer than to read a small one. A large tile of few cells is small as it is stored.
+TilePtr ShardFile::read(ContentId content, DType dtype, const Shape& shape, std::string_view tile, TileForm form) {
   const auto element_bytes = static_cast<std::int64_t>(size_of(dtype));
-  if (shape.element_count() <= kSmallBytes / element_bytes) {
-    if (auto small = read_small(content, dtype, shape, tile)) return small;
+  if (form == TileForm::Cells || shape.element_count() <= kSmallBytes / element_bytes) {
+    if (auto small = read_small(content, dtype, shape, tile, form)) return small;
   }
   const auto source = open(content);
   if (source == nullptr) return nullptr;
-  return std::make_shared<const Tile>(decode_tile(*source, dtype, shape, tile));
+  return std::make_shared<const Tile>(load_tile(*source, dtype, shape, tile, form));
 }
 
 // Null if there is none, or it is not small as it is stored.
-TilePtr ShardFile::read_small(ContentId content, DType dtype, const Shape& shape, std::string_view tile) {
+TilePtr ShardFile::read_small(ContentId content, DType dtype, const Shape& shape, std::string_view tile,
+                              TileForm form) {
   const Operation operation(watch_);
   const BorrowedReader reader(*file_);
   KeptStatement select(reader.connection(),
                        "SELECT tile FROM main.eindb_contents WHERE content_id = ? AND LENGTH(tile) <= ?"
                        " AND typeof(tile) = 'blob'");
   if (!select->bind(1, number(content)).bind(2, kSmallBytes).step()) return nullptr;
-  return std::make_shared<const Tile>(decode_tile(MemorySource(select->blob(0)), dtype, shape, tile));
+  return std::make_shared<const Tile>(load_tile(MemorySource(select->blob(0)), dtype, shape, tile, form));
 }
 
 ShardFile::Usage ShardFile::usage() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/file_descriptor.hpp"
+#include "storage/encoding/tile_codec.hpp"
 #include "storage/shards/shard_access.hpp"
 #include "storage/tiles/database_file.hpp"
 #include "storage/worker_file/disk_reserve.hpp"
@@ -102,8 +103,9 @@ class ShardFile {
   bool is_intact(ContentId content);
   /// All contents, ascending.
   std::vector<ContentId> contents();
-  /// The tile, null if there is none; `tile` is the context for decode_tile. Error{Corrupt}.
-  TilePtr read(ContentId content, DType dtype, const Shape& shape, std::string_view tile);
+  /// The tile, null if there is none; `tile` is the context for load_tile. Error{Corrupt}.
+  TilePtr read(ContentId content, DType dtype, const Shape& shape, std::string_view tile,
+               TileForm form = TileForm::Values);
 
   using Usage = ShardUsage;
   /// Counted once, by reading the sizes of all contents, and kept up to date afterwards.
@@ -140,7 +142,7 @@ class ShardFile {
   void make_giving_back();
   void insert(SqliteConnection& connection, std::int64_t transaction, const OutgoingContent& content,
               Operation& operation);
-  TilePtr read_small(ContentId content, DType dtype, const Shape& shape, std::string_view tile);
+  TilePtr read_small(ContentId content, DType dtype, const Shape& shape, std::string_view tile, TileForm form);
   void remove(SqliteConnection& connection, ShardTransaction transaction, std::span<const ContentRange> kept);
   void remove_of(SqliteConnection& connection, ShardTransaction transaction, std::int64_t first, std::int64_t last);
   void count_removed(SqliteStatement& remove);

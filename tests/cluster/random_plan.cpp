@@ -1,6 +1,7 @@
 #include "tests/cluster/random_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -163,6 +164,7 @@ class PlanMaker {
 
   InputTensor tensor() {
     InputTensor tensor{"T" + std::to_string(draw(0, 9)), dtype(), grid(), {}, coin(), real()};
+    tensor.as_cells = coin();
     if (coin()) return tensor;
     Selection selection{grid(), {}};
     for (const auto b : selection.stored.shape().extents())
@@ -226,6 +228,7 @@ class PlanMaker {
       const auto* source = std::get_if<BlockPlacement>(&plan_.step(moved->input).placement);
       if (source != nullptr) moved->sequence = sequence(step.grid, *source);
     }
+    if (coin()) step.cells = std::abs(real());
     return step;
   }
 

@@ -51,7 +51,7 @@ class RandomLayout {
     const auto& made = plan.step(last);
     const TileGrid grid(made.grid.shape(), random_partition(made.grid.shape()));
     const bool stored = any(2) == 0;
-    plan.results.push_back(add({RedistributeStep{last}, output, made.dtype, grid, {}}, stored));
+    plan.results.push_back(add({RedistributeStep{last}, output, made.dtype, grid, {}, made.cells}, stored));
     if (!stored) {
       BlockPlacement whole{Partition(grid.rank(), 1), std::vector<std::optional<TileKey>>(plan.ranks)};
       whole.at[plan.coordinator] = TileKey(grid.rank(), 0);
@@ -65,13 +65,16 @@ class RandomLayout {
     const auto [known, is_new] = list_of_.try_emplace(tensor.name, lists.size());
     if (is_new)
       lists.push_back(random_holders(stored.tile_count(), [&](auto id) { return tensors.is_absent(tensor.name, id); }));
-    plan.steps.push_back({ScanStep{tensor, known->second}, v, tensor.dtype, tensor.grid, known->second});
+    plan.steps.push_back({ScanStep{tensor, known->second}, v, tensor.dtype, tensor.grid, known->second, cells_of(v)});
     return StepId(plan.steps.size() - 1);
   }
 
   StepId compute(VertexId v) {
     const auto& vertex = graph_.vertex(v);
-    return compute(v, {{}, vertex.einsum, {vertex.einsum.labels(), {}}, vertex.compute_dtype}, vertex.einsum.labels());
+    const auto& labels = vertex.einsum.labels();
+    // Cells of a result are made in one call for each part.
+    return compute(v, {{}, vertex.einsum, {labels, {}}, vertex.compute_dtype},
+                   vertex.cells ? difference(labels, vertex.einsum.aggregated) : labels);
   }
 
   /// A join of `inputs` cut along `cut`; the partition is chosen here.
@@ -107,7 +110,8 @@ class RandomLayout {
                             made.vertex,
                             made.dtype,
                             {made.grid.shape(), join.partition.project(labels)},
-                            projected(labels)});
+                            projected(labels),
+                            made.cells});
       step.inputs.emplace_back(plan.steps.size() - 1);
     }
     const TileGrid grid(vertex.bound, join.partition.project(join.einsum.output));
@@ -116,7 +120,7 @@ class RandomLayout {
     join.inputs.clear();
     step.join = std::move(join);
     const bool partial = step.is_partial();
-    plan.steps.push_back({std::move(step), v, partial ? compute_dtype : vertex.dtype, grid, placement});
+    plan.steps.push_back({std::move(step), v, partial ? compute_dtype : vertex.dtype, grid, placement, cells_of(v)});
     const StepId computed(plan.steps.size() - 1);
     return partial ? add({ReduceStep{computed}, v, vertex.dtype, grid, {}}, any(2) == 0) : computed;
   }
@@ -124,6 +128,11 @@ class RandomLayout {
   std::vector<StepId>& results() { return results_; }
 
  private:
+  std::optional<double> cells_of(VertexId v) const {
+    const auto& cells = graph_.vertex(v).cells;
+    return cells ? std::optional(cells->cells) : std::nullopt;
+  }
+
   static std::vector<VertexId> as_vertices(const std::vector<NodeId>& nodes) {
     std::vector<VertexId> out;
     for (const auto node : nodes) out.emplace_back(node.index());
@@ -209,6 +218,14 @@ class RankSource final : public TileSource {
     EXPECT_TRUE(std::find(ranks.begin(), ranks.end(), rank_) != ranks.end()) << "a rank reads what it holds";
     return tensors_.read(tensor, tile_id);
   }
+  TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override {
+    const auto& whole = tensors_.dense(tensor);
+    const auto shape = grid.tile_shape(grid.key_of(tile_id));
+    const auto tile = read(tensor, tile_id);
+    auto cells = tile == nullptr ? CellBlock::of_numbers(whole.dtype(), shape, {}, {})
+                                 : CellBlock::of_dense(whole.dtype(), shape, tile->bytes());
+    return std::make_shared<const Tile>(Tile::of_cells(std::make_shared<const CellBlock>(std::move(cells))));
+  }
 
  private:
   StoredTensors& tensors_;
@@ -245,7 +262,10 @@ inline DistributedOutcome run_distributed(const PhysicalPlan& plan, const std::v
   out.spilled.resize(plan.ranks);
   out.bytes_left.resize(plan.ranks);
   struct Collect final : TileSink {
-    void write(std::int64_t tile_id, TilePtr tile) override { tiles->emplace_back(tile_id, std::move(tile)); }
+    void write(std::int64_t tile_id, TilePtr tile) override {
+      EXPECT_TRUE(tile == nullptr || !tile->is_of_cells());
+      tiles->emplace_back(tile_id, std::move(tile));
+    }
     std::vector<std::pair<std::int64_t, TilePtr>>* tiles = nullptr;
   };
   auto exchanges = options.exchanges(plan.ranks);

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "common/error.hpp"
+#include "storage/encoding/packed_cells.hpp"
 #include "tests/plan/holders_of_tiles.hpp"
 
 namespace eindb {
@@ -24,13 +27,20 @@ struct IncomingPiecesTest : ::testing::Test {
     to.emplace(plan, StepId(1), lists);
     moves.emplace(*from, *to);
     needed.emplace(*moves, Rank{1});
-    incoming.emplace(StepId(1), *needed, DType::Float64, memory, cancellation, taker);
+    begin(false);
+  }
+  void begin(bool of_cells) {
+    incoming.emplace(StepId(1), *needed, DType::Float64, of_cells, memory, cancellation, taker);
   }
 
   struct Count final : PieceTaker {
-    void take(std::size_t piece, CountedTile) override { pieces.push_back(piece); }
+    void take(std::size_t piece, CountedTile tile) override {
+      pieces.push_back(piece);
+      if (tile.tile.is_of_cells()) cells.push_back(tile.tile.cells().numbers());
+    }
     void finish(std::size_t) override {}
     std::vector<std::size_t> pieces;
+    std::vector<std::vector<std::int64_t>> cells;  // of those of cells, their numbers
   };
 
   void receive(Rank peer, std::uint32_t step, TilePiece piece, std::size_t bytes = 16) {
@@ -83,6 +93,34 @@ TEST_F(IncomingPiecesTest, RefusesWhatNobodyShouldSend) {
   EXPECT_THROW(incoming->begin(0, std::span(header).first(23), 16), Error);
   EXPECT_THROW(incoming->begin(0, {}, 0), Error);
   EXPECT_TRUE(taker.pieces.empty());
+}
+
+// A piece of a row has two cells of FLOAT64.
+TEST_F(IncomingPiecesTest, TakesCellsAndRefusesOtherBytes) {
+  begin(true);
+  const Shape shape({1, 2});
+  const auto block = [&](std::vector<std::int64_t> numbers) {
+    const std::vector<std::byte> values(8 * numbers.size(), std::byte{1});
+    return pack_cells(CellBlock::of_numbers(DType::Float64, shape, numbers, values));
+  };
+  const auto receive_cells = [&](const TilePiece& piece, const std::vector<std::byte>& bytes) {
+    const auto room = incoming->begin(0, PieceHeader{StepId(1), piece}.encode(), bytes.size());
+    ASSERT_EQ(room.size(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), room.begin());
+    incoming->end(0);
+  };
+  receive_cells({.target = 0, .layer = 0, .source = 0}, block({1}));
+  receive_cells({.target = 0, .layer = 0, .source = 1}, block({0, 1}));
+  EXPECT_EQ(taker.cells, (std::vector<std::vector<std::int64_t>>{{1}, {0, 1}}));
+  EXPECT_THROW(receive_cells({.target = 1, .layer = 0, .source = 0}, std::vector<std::byte>(16, std::byte{1})), Error);
+  begin(true);
+  auto damaged = block({0, 1});
+  damaged[16] = std::byte{3};  // the count of its cells
+  EXPECT_THROW(receive_cells({.target = 1, .layer = 0, .source = 0}, damaged), Error);
+  begin(true);
+  EXPECT_THROW(incoming->begin(0, PieceHeader{StepId(1), {.target = 0, .layer = 0, .source = 0}}.encode(),
+                               std::size_t{1} << 40U),
+               Error);
 }
 
 }  // namespace

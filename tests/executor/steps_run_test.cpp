@@ -8,7 +8,9 @@
 #include <random>
 
 #include "common/error.hpp"
+#include "optimizer/cell_choice.hpp"
 #include "optimizer/fused_join.hpp"
+#include "optimizer/partitions/calibrated_model.hpp"
 #include "plan/tile_moves.hpp"
 #include "tests/executor/distributed_fixture.hpp"
 #include "tests/executor/random_statement.hpp"
@@ -47,6 +49,48 @@ TEST(StepsRun, AgreesWithTheReferenceWhateverTheLayout) {
     if (HasFatalFailure() || HasNonfatalFailure()) return;
   }
   EXPECT_GT(reduced, 50);
+}
+
+// Holds as cells whatever can be: inputs, and results of these.
+EinGraph with_cells(EinGraph graph) {
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    auto vertex = graph.vertex(VertexId(v));
+    if (!vertex.is_input() || vertex.stored->selection) continue;
+    vertex.stored->cells = CellEstimate{.cells = 1 + static_cast<double>(vertex.bound.element_count()) / 4};
+    graph.replace(VertexId(v), std::move(vertex));
+  }
+  const CalibratedModel model(built_in_figures(), 1);
+  return choose_cells(std::move(graph), model, {.always = true});
+}
+
+TEST(StepsRun, AgreesWithTheReferenceWhereTilesAreOfCells) {
+  int moved = 0;
+  int made = 0;
+  int dense = 0;
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    std::mt19937 random(static_cast<unsigned>(round));
+    RandomStatement statement(random, 0.4, {-1, 1}, true);
+    if (round % 2 == 0) statement.want_several();
+    const auto graph = with_cells(statement.builder.graph);
+    RandomLayout layout(random, graph, kRanks[round % 5]);
+    layout.lower(statement.tensors);
+    layout.plan.holder_lists = layout.lists.size();
+    const auto outcome =
+        run_distributed(layout.plan, layout.lists, sources(statement.tensors, layout), {.threads = 1 + round % 2});
+    const auto expected = statement.expected();
+    for (std::size_t n = 0; n < expected.size(); ++n)
+      testing::expect_equal(assemble(outcome, layout.plan, layout.lists, n), expected[n],
+                            "result " + std::to_string(n));
+    for (const auto& step : layout.plan.steps) {
+      moved += step.cells && std::holds_alternative<RedistributeStep>(step.op) ? 1 : 0;
+      if (std::holds_alternative<ComputeStep>(step.op)) ++(step.cells ? made : dense);
+    }
+    if (HasFatalFailure() || HasNonfatalFailure()) return;
+  }
+  EXPECT_GT(moved, 100);
+  EXPECT_GT(made, 30);
+  EXPECT_GT(dense, 30);
 }
 
 // Without all-zero tiles.

@@ -3,11 +3,12 @@
 operands, elementwise expressions, definitions, gradients, and tensors that are made, updated, appended to and extended
 on the way, of many types, ranks and densities, with NaN, infinities and -0 at times; read as cells wherever possible,
 where that is predicted to be faster, and never; stored whole and cut into tiles, with little memory, in a transaction,
-and on 1 to 16 threads. Statements over tensors that would be far too large as dense arrays are tested, too.
+on 1 to 16 threads, and on workers. Statements over tensors that would be far too large as dense arrays are tested, too.
 
     sparse_test.py EINDB [BATCHES [SEED]]
 
 Each batch makes a few tensors and runs some 40 statements, in three modes."""
+import contextlib
 import csv
 import os
 import random
@@ -18,7 +19,11 @@ import time
 
 import numpy as np
 
-EINDB = os.path.abspath(sys.argv[1])
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
+
+import nodes  # noqa: E402
+
+EINDB = nodes.EINDB  # which takes the program from the arguments
 BATCHES = 12
 STEPS = 40
 HANG_SECONDS = float(os.environ.get("EINDB_SPARSE_HANG", "20"))
@@ -30,6 +35,8 @@ TYPES = ["FLOAT64", "FLOAT64", "FLOAT32", "INT64", "COMPLEX128", "BOOL", "INT8",
 DTYPES = {"FLOAT64": "f8", "FLOAT32": "f4", "BFLOAT16": "f4", "INT64": "i8", "COMPLEX128": "c16", "BOOL": "?", "INT8": "i1"}
 NARROW = ("FLOAT32", "BFLOAT16")
 LABELS = "abcdefgh"
+WORKERS = "SET small_statements = 'workers'; "
+CLUSTER = []  # options of the program
 
 
 class Unfit(Exception):
@@ -574,6 +581,11 @@ def modes(batch, rng):
         "auto tiles": ("", cut),
         "auto, little memory": ("", cut + small),
         "auto, transaction": ("", "BEGIN; "),
+        "workers, sparse": (sparse, cut + WORKERS),
+        "workers, sparse, little memory": (sparse, cut + small + WORKERS),
+        "workers, sparse, transaction": (sparse, cut + WORKERS + "BEGIN; "),
+        "workers, auto": ("", WORKERS),
+        "workers, auto tiles": ("", cut + WORKERS),
         "sparse, then auto": (sparse, "SET tile_format = 'auto'; " + cut),
         "dense": ("SET tile_format = 'dense'; ", cut),
         "without cells": (sparse, cut + "SET disabled_passes = 'cells'; "),
@@ -581,7 +593,8 @@ def modes(batch, rng):
                            "common_subexpressions,selection_pushdown,early_summation'; "),
     }
     chosen = ["sparse tiles" if rng.random() < 0.6 else "sparse"]
-    chosen += rng.sample([name for name in found if name not in chosen], 2)
+    chosen += rng.sample([name for name in found if name not in chosen and not name.startswith("workers")], 2)
+    chosen.append(rng.choice([name for name in found if name.startswith("workers")]))
     return {name: (before, after + f"SET parallelism = {rng.choice([1, 2, 4, 8, 16])};")
             for name, (before, after) in found.items() if name in chosen}
 
@@ -608,10 +621,10 @@ def cells_of(path, shape):
     return values
 
 
-def execute(script, seconds=None):
+def execute(script, seconds=None, at_workers=False):
     """Runs statements; the result, or None if they take too long."""
     try:
-        return subprocess.run([EINDB, "--norc"], input=script, capture_output=True, text=True, timeout=seconds)
+        return subprocess.run([EINDB, "--norc", *(CLUSTER if at_workers else [])], input=script, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
         return None
 
@@ -651,7 +664,7 @@ def run_batch(seed, folder):
         if "BEGIN" in after:
             script.append("COMMIT;")
         begun = time.monotonic()
-        process = execute("\n".join(script), 6 * HANG_SECONDS)
+        process = execute("\n".join(script), 6 * HANG_SECONDS, mode.startswith("workers"))
         seconds = time.monotonic() - begun
         if os.environ.get("EINDB_SPARSE_SCRIPTS"):
             with open(f"{os.environ['EINDB_SPARSE_SCRIPTS']}/{seed}_{mode.replace(' ', '_')}.sql", "w") as file:
@@ -661,7 +674,8 @@ def run_batch(seed, folder):
         tolerated = False
         if process is not None and "memory limit: " in process.stderr and "memory_limit" in after:
             # Without cells it does not fit either.
-            plain = execute("\n".join([before, *load, after + "SET disabled_passes = 'cells';", *script[len(load) + 2:]]))
+            plain = execute("\n".join([before, *load, after + "SET disabled_passes = 'cells';", *script[len(load) + 2:]]),
+                            None, mode.startswith("workers"))
             tolerated = "memory limit: " in plain.stderr and line_of(plain.stderr) <= line_of(process.stderr)
         if process is not None and process.returncode != 0 and not tolerated:
             report(f"seed {seed}, {mode}: exit status {process.returncode}: {process.stderr[-1500:]}")
@@ -742,12 +756,14 @@ def huge():
                f"INSERT INTO TENSOR Y VALUES {y}; "
 
         def expect(statement, query, value):
-            process = execute(f"{load}{statement}{query};", HANG_SECONDS)
-            Counts.results += 1
-            found = process.stdout.split("\n")[-2] if process is not None and process.returncode == 0 else None
-            if found is None or float(found) != value:
-                report(f"{shape}: {statement}{query}\nexpected {value}, found {found} "
-                       + (f"in {HANG_SECONDS} seconds" if process is None else process.stderr))
+            for at_workers in (False, True):
+                script = (WORKERS if at_workers else "") + f"{load}{statement}{query};"
+                process = execute(script, HANG_SECONDS, at_workers)
+                Counts.results += 1
+                found = process.stdout.split("\n")[-2] if process is not None and process.returncode == 0 else None
+                if found is None or float(found) != value:
+                    report(f"{shape}{', workers' if at_workers else ''}: {statement}{query}\nexpected {value}, "
+                           f"found {found} " + (f"in {HANG_SECONDS} seconds" if process is None else process.stderr))
 
         expect("", f"EINSUM Z[] = SUM(X[{own}])", sum(cells.values()))
         expect("", f"EINSUM Z[] = MAX(X[{own}])", max(cells.values()))
@@ -763,21 +779,25 @@ def huge():
                 continue  # stored in 2^35 tiles, which takes too long
             expect(statement, f"EINSUM Z[] = SUM({name}[{labels}])", sum(values.values()))
             expect(statement, f"EINSUM Z[] = SUM({name}[{labels}] ^ 2)", sum(value * value for value in values.values()))
-        process = execute(f"{load} EINSUM Z[{own}] = EXP(X[{own}]);", HANG_SECONDS)
-        if process is None or process.returncode != 1 or "hint" not in process.stderr:
-            report(f"{shape}: EXP of it: {'took too long' if process is None else process.stderr}")
+        for at_workers in (False, True):
+            script = (WORKERS if at_workers else "") + f"{load} EINSUM Z[{own}] = EXP(X[{own}]);"
+            process = execute(script, HANG_SECONDS, at_workers)
+            if process is None or process.returncode != 1 or "hint" not in process.stderr:
+                report(f"{shape}: EXP of it: {'took too long' if process is None else process.stderr}")
 
 
 def main():
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else BATCHES
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 20261128
-    with tempfile.TemporaryDirectory() as folder:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else BATCHES
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20261128
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
+        CLUSTER[:] = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
         planned()
         huge()
         for n in range(count):
             run_batch(seed + n, folder)
     if count >= BATCHES:
-        for kind in ("sparse", "auto"):
+        for kind in ("sparse", "auto", "workers"):
             if not any(found for mode, found in Counts.cells.items() if mode.startswith(kind)):
                 report(f"no kernels of cells in modes {kind}: {Counts.cells}")
     print(f"{Counts.results} results, {sum(Counts.cells.values())} kernels of cells in plans, {Counts.failed} failed")

@@ -57,6 +57,49 @@ TEST(TilePlacementTest, OtherGridsLieInRuns) {
   EXPECT_EQ(first_holders({3}, 5), (std::vector<Rank>{1, 3, 4}));
 }
 
+TEST(TilePlacementTest, VeryManyTilesLieInRuns) {
+  const TileGrid grid(Shape({std::int64_t{1} << 31U, std::int64_t{1} << 31U}), {1 << 17, 1 << 17});
+  const TilePlacement placement(grid, 4, 2);
+  const auto all = placement.all();
+  EXPECT_EQ(all.tile_count(), grid.tile_count());
+  EXPECT_EQ(all.run_count(), 4U);
+  for (const auto tile : {std::int64_t{0}, grid.tile_count() / 2, grid.tile_count() - 1}) {
+    auto holders = placement.of(tile);
+    std::sort(holders.begin(), holders.end());
+    EXPECT_TRUE(std::ranges::equal(all.of(tile), holders));
+  }
+}
+
+TEST(RunsOfCellsTest, WorkersHaveAboutAsManyCells) {
+  // A tenth of the tiles have nine tenths of the cells.
+  for (const std::size_t workers : {1U, 2U, 3U, 8U}) {
+    std::vector<std::int64_t> cells;
+    std::int64_t total = 0;
+    for (std::int64_t tile = 0; tile < 400; ++tile) total += cells.emplace_back(tile < 40 ? 810 : 10 + tile % 3);
+    RunsOfCells runs(total, workers);
+    std::vector<std::int64_t> of_worker(workers, 0);
+    std::size_t last = 0;
+    for (const auto count : cells) {
+      const auto worker = runs.next(count);
+      ASSERT_LT(worker, workers);
+      EXPECT_GE(worker, last) << "runs are of neighbouring tiles";
+      last = worker;
+      of_worker[worker] += count;
+    }
+    for (const auto held : of_worker)
+      EXPECT_NEAR(static_cast<double>(held), static_cast<double>(total) / static_cast<double>(workers), 810);
+  }
+}
+
+TEST(RunsOfCellsTest, MoreCellsThanWereExpectedLieAtTheLastWorker) {
+  RunsOfCells runs(10, 2);
+  EXPECT_EQ(runs.next(5), 0U);
+  EXPECT_EQ(runs.next(50), 1U);
+  EXPECT_EQ(runs.next(50), 1U);
+  RunsOfCells none(0, 3);
+  EXPECT_EQ(none.next(0), 0U);
+}
+
 TEST(TilePlacementTest, WorkersHaveAboutTheSame) {
   for (const Partition& parts : {Partition{8, 4}, Partition{3, 5, 2}, Partition{64}, Partition{31}}) {
     for (const std::size_t workers : {1, 2, 3, 4, 5, 6, 7, 8, 12}) {
