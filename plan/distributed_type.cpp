@@ -117,7 +117,9 @@ DistributedType::DistributedType(Mesh mesh, std::vector<DistributedDimension> di
   };
   for (const auto& dimension : dimensions_) std::for_each(dimension.axes.begin(), dimension.axes.end(), use);
   std::for_each(first_only_.begin(), first_only_.end(), use);
-  TileGrid(global_shape(), parts());  // refuses more parts than there are indices
+  // Each dimension refuses more parts than it has indices. All together, spaces of labels may have more points than can
+  // be counted: of cells few are visited.
+  for (const auto& dimension : dimensions_) TileGrid(Shape({dimension.extent}), {parts_of(dimension)});
 }
 
 DistributedType DistributedType::parse(std::string_view text, const Mesh& mesh) {
@@ -129,7 +131,11 @@ DistributedType DistributedType::parse(std::string_view text, const Mesh& mesh) 
     dimensions.push_back(DimensionReader(reader, mesh).read());
   }
   reader.expect_end();
-  return with_place({0, text.size()}, [&] { return DistributedType(mesh, std::move(dimensions)); });
+  return with_place({0, text.size()}, [&] {
+    DistributedType type(mesh, std::move(dimensions));
+    type.global_shape();  // of a tensor, whose elements are counted
+    return type;
+  });
 }
 
 std::int64_t DistributedType::parts_of(const DistributedDimension& dimension) const {

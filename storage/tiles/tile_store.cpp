@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "storage/shards/shard_log.hpp"
 #include "storage/tiles/sqlite_blob.hpp"
@@ -211,7 +212,13 @@ std::optional<TileLabel> TileStore::label(SqliteConnection& connection, std::int
   if (!blob) return std::nullopt;
   if (!is_sharded()) return tile_label(*blob);
   const auto reference = reference_bytes(*blob);
-  return reference ? decode_reference(*reference, describe(tile_id)).label : std::nullopt;
+  if (!reference) return std::nullopt;
+  try {
+    return decode_reference(*reference, {}).label;
+  } catch (const Error& error) {  // whoever reads the tile is told of the damage
+    if (error.kind() != ErrorKind::Corrupt) throw;
+    return std::nullopt;
+  }
 }
 
 void TileStore::mend(SqliteConnection& connection, std::int64_t tile_id) const {

@@ -36,7 +36,6 @@ DTYPES = {"FLOAT64": "f8", "FLOAT32": "f4", "BFLOAT16": "f4", "INT64": "i8", "CO
 NARROW = ("FLOAT32", "BFLOAT16")
 LABELS = "abcdefgh"
 WORKERS = "SET small_statements = 'workers'; "
-CLUSTER = []  # options of the program
 
 
 class Unfit(Exception):
@@ -622,11 +621,18 @@ def cells_of(path, shape):
 
 
 def execute(script, seconds=None, at_workers=False):
-    """Runs statements; the result, or None if they take too long."""
-    try:
-        return subprocess.run([EINDB, "--norc", *(CLUSTER if at_workers else [])], input=script, capture_output=True, text=True, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return None
+    """Runs statements, on three workers of their own if so; the result, or None if they take too long."""
+    with contextlib.ExitStack() as stack:
+        options = []
+        if at_workers:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/{n}"))) for n in range(3)]
+            options = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
+        try:
+            return subprocess.run([EINDB, "--norc", *options], input=script, capture_output=True, text=True,
+                                  timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return None
 
 
 def line_of(error):
@@ -789,9 +795,7 @@ def huge():
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else BATCHES
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20261128
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(contextlib.closing(nodes.Worker(f"{folder}/w{n}"))) for n in range(3)]
-        CLUSTER[:] = ["--workers", ",".join(worker.address for worker in workers), "--secret-file", nodes.SECRET_FILE]
+    with tempfile.TemporaryDirectory() as folder:
         planned()
         huge()
         for n in range(count):
