@@ -1,5 +1,7 @@
 #include "executor/tile_assembly.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -100,10 +102,15 @@ TilePtr TileAssembly::assemble_cells(std::size_t target) {
   return memory_->track(CountedTile{std::move(room), Tile::of_cells(std::move(block))});
 }
 
-// Begins a tile with zeros for the pieces before the first nonzero one.
+// Begins a tile with zeros for the pieces before the first nonzero one, and for what is in none.
 CountedTile TileAssembly::begin_tile(std::size_t target, std::size_t first_present) const {
   const auto& grid = result_.grid();
   auto tile = counted_tile(memory_, result_.dtype(), grid.tile_shape(grid.key_of(needed_.target(target))));
+  if (!needed_.moves().is_covered(needed_.target(target))) {
+    const auto bytes = tile.tile.mutable_bytes();
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    return tile;
+  }
   for (auto piece = needed_.begin(target); piece < first_present; ++piece) needed_.overlap(piece).clear(tile.tile);
   return tile;
 }

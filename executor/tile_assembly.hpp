@@ -25,7 +25,9 @@ class TileAssembly final : public PieceTaker {
   void finish(std::size_t target) override;
 
  private:
-  bool is_one_piece(std::size_t target) const { return needed_.begin(target) + 1 == needed_.begin(target + 1); }
+  bool is_one_piece(std::size_t target) const {
+    return needed_.begin(target) + 1 == needed_.begin(target + 1) && needed_.moves().is_covered(needed_.target(target));
+  }
   bool has_arrived_whole(std::size_t target) const;
   bool is_here_whole(std::size_t target) const;
   TilePtr find(std::size_t piece);

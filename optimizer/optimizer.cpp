@@ -140,6 +140,12 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
   }
 }
 
+// Workers have limits of their own.
+PlanningTerms terms_of(const OptimizerOptions& options) {
+  if (options.workers > 0) return {.workers = options.workers};
+  return {.memory_limit = options.machine ? options.machine->memory_limit : options.memory_limit};
+}
+
 double memory_of(const OptimizerOptions& options) {
   const auto limit = options.machine ? options.machine->memory_limit : options.memory_limit;
   return limit > 0 ? static_cast<double>(limit) : std::numeric_limits<double>::infinity();
@@ -350,12 +356,14 @@ Optimization::Optimization(const EinGraph& bound, OptimizerOptions options)
 }
 
 void Optimization::rewrite() {
-  plan_.graph = run_passes(PassStage::Rewrite, bound_, options_.disabled_passes, plan_.stages, paths_);
+  plan_.graph =
+      run_passes(PassStage::Rewrite, bound_, options_.disabled_passes, plan_.stages, paths_, terms_of(options_));
 }
 
 void Optimization::order() {
   const auto rewritten = plan_.graph;
-  plan_.graph = run_passes(PassStage::Order, rewritten, options_.disabled_passes, plan_.stages, paths_);
+  plan_.graph =
+      run_passes(PassStage::Order, rewritten, options_.disabled_passes, plan_.stages, paths_, terms_of(options_));
   plan_.path = summary(bound_, plan_.graph, paths_.report());
   estimate_densities(plan_.graph);
   const bool may_use_cells = eindb::may_use_cells(plan_.graph, options_);

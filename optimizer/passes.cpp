@@ -91,7 +91,7 @@ EinGraph fuse_again(const EinGraph& graph, const std::set<std::string>& disabled
 }
 
 EinGraph run_passes(PassStage stage, EinGraph graph, const std::set<std::string>& disabled,
-                    std::vector<StageTiming>& timings, PathSearch& paths) {
+                    std::vector<StageTiming>& timings, PathSearch& paths, const PlanningTerms& terms) {
   if (stage == PassStage::Rewrite) {
     check_disabled(disabled);
     validate(graph);
@@ -106,7 +106,7 @@ EinGraph run_passes(PassStage stage, EinGraph graph, const std::set<std::string>
     if (disabled.contains(std::string(pass.name))) continue;
     const Stopwatch watch;
     const auto outputs = graph.outputs().size();
-    auto rewritten = pass.run(graph, paths);
+    auto rewritten = pass.run(graph, terms, paths);
     CHECK(rewritten.outputs().size() == outputs, "a pass keeps the results of a statement");
     timings.push_back({std::string(pass.name), watch.seconds(), rewritten.size()});
     if (pass.run.orders()) max_arity = 2;
@@ -117,9 +117,9 @@ EinGraph run_passes(PassStage stage, EinGraph graph, const std::set<std::string>
 }
 
 EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings,
-                    PathSearch& paths) {
-  graph = run_passes(PassStage::Rewrite, std::move(graph), disabled, timings, paths);
-  return run_passes(PassStage::Order, std::move(graph), disabled, timings, paths);
+                    PathSearch& paths, const PlanningTerms& terms) {
+  graph = run_passes(PassStage::Rewrite, std::move(graph), disabled, timings, paths, terms);
+  return run_passes(PassStage::Order, std::move(graph), disabled, timings, paths, terms);
 }
 
 }  // namespace eindb

@@ -8,22 +8,27 @@
 
 #include "common/check.hpp"
 #include "optimizer/paths/path_optimizer.hpp"
+#include "optimizer/rewrites/planning_terms.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
 
-/// The function of a pass: of the graph alone, or of the graph and a search for contraction paths.
+/// The function of a pass: of the graph alone, of the graph and what it is planned for, or of the graph and a search
+/// for contraction paths.
 class PassFunction {
  public:
   using Rewrite = EinGraph (*)(const EinGraph&);
+  using RewriteFor = EinGraph (*)(const EinGraph&, const PlanningTerms&);
   using Ordering = EinGraph (*)(const EinGraph&, PathSearch&);
 
   // The constructors are implicit so that the list of passes can name functions.
-  PassFunction(Rewrite rewrite) : rewrite_(rewrite) {}      // NOLINT(google-explicit-constructor)
-  PassFunction(Ordering ordering) : ordering_(ordering) {}  // NOLINT(google-explicit-constructor)
+  PassFunction(Rewrite rewrite) : rewrite_(rewrite) {}         // NOLINT(google-explicit-constructor)
+  PassFunction(RewriteFor rewrite) : rewrite_for_(rewrite) {}  // NOLINT(google-explicit-constructor)
+  PassFunction(Ordering ordering) : ordering_(ordering) {}     // NOLINT(google-explicit-constructor)
 
-  EinGraph operator()(const EinGraph& graph, PathSearch& paths) const {
-    CHECK(ordering_ != nullptr || rewrite_ != nullptr, "a pass has a function to run");
+  EinGraph operator()(const EinGraph& graph, const PlanningTerms& terms, PathSearch& paths) const {
+    CHECK(ordering_ != nullptr || rewrite_ != nullptr || rewrite_for_ != nullptr, "a pass has a function to run");
+    if (rewrite_for_ != nullptr) return rewrite_for_(graph, terms);
     return ordering_ != nullptr ? ordering_(graph, paths) : rewrite_(graph);
   }
   /// Whether vertices have at most two inputs afterwards.
@@ -31,6 +36,7 @@ class PassFunction {
 
  private:
   Rewrite rewrite_ = nullptr;
+  RewriteFor rewrite_for_ = nullptr;
   Ordering ordering_ = nullptr;
 };
 
@@ -74,9 +80,9 @@ enum class PassStage : std::uint8_t { Rewrite, Order };
 /// contractions. Throws Error{UnknownName} if a disabled pass does not exist, Error{Value} if it cannot be switched
 /// off.
 EinGraph run_passes(PassStage stage, EinGraph graph, const std::set<std::string>& disabled,
-                    std::vector<StageTiming>& timings, PathSearch& paths);
+                    std::vector<StageTiming>& timings, PathSearch& paths, const PlanningTerms& terms = {});
 /// Runs both stages.
 EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings,
-                    PathSearch& paths);
+                    PathSearch& paths, const PlanningTerms& terms = {});
 
 }  // namespace eindb

@@ -13,7 +13,9 @@
 #include "common/error.hpp"
 #include "optimizer/fused_join.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
+#include "optimizer/rewrites/label_substitution.hpp"
 #include "plan/validator.hpp"
+#include "tensor/access_form.hpp"
 #include "tensor/scan_form.hpp"
 
 namespace eindb {
@@ -293,7 +295,7 @@ class DistributedPlanner {
     copies.insert(copies.begin(), source);
     std::optional<StepId> there_already;
     for (const auto copy : copies) {
-      if (!has(copy, wanted)) continue;
+      if (plan_.step(copy).grid.shape() != grid.shape() || !has(copy, wanted)) continue;
       if (plan_.step(copy).grid == grid) return copy;
       if (!there_already && is_whole(std::get<BlockPlacement>(plan_.step(copy).placement))) there_already = copy;
     }
@@ -301,7 +303,7 @@ class DistributedPlanner {
     const auto& there = plan_.step(from);
     const auto* blocks = std::get_if<BlockPlacement>(&there.placement);
     RedistributeStep moved{from};
-    if (blocks != nullptr && !there.cells)
+    if (blocks != nullptr && !there.cells && there.grid.shape() == grid.shape())
       moved.sequence = choose_sequence({.from_grid = there.grid,
                                         .from = *blocks,
                                         .to_grid = grid,
@@ -317,25 +319,58 @@ class DistributedPlanner {
   StepId compute(VertexId id, JoinNode join) {
     const auto& vertex = graph_.vertex(id);
     const auto& placed = placement_.vertices[id.index()];
-    const auto blocks = blocks_of_calls(id, join);
+    auto blocks = blocks_of_calls(id, join);
+    align(join, blocks);
     join.partition.parts = refined(id, join, blocks);
     ComputeStep step{{}, {}, blocks.parts, blocks.at};
     for (std::size_t n = 0; n < join.inputs.size(); ++n) {
       const auto& labels = join.einsum.inputs[n];
       const auto source = result_[join.inputs[n].index()];
-      const TileGrid grid(plan_.step(source).grid.shape(), join.partition.project(labels));
+      const TileGrid grid(Shape(plan_.labels.extents(labels)), join.partition.project(labels));
       step.inputs.push_back(bring(source, grid, projected(blocks, join.partition.labels, labels)));
     }
     join.inputs.clear();
-    const TileGrid grid(vertex.bound, join.partition.project(join.einsum.output));
+    const TileGrid grid(Shape(plan_.labels.extents(join.einsum.output)), join.partition.project(join.einsum.output));
     const auto of_result = projected(blocks, join.partition.labels, join.einsum.output);
     step.join = std::move(join);
     const bool partial = step.is_partial();
     const auto type = partial ? step.join.compute_dtype : vertex.dtype;
     CHECK(!partial || !vertex.cells, "cells of a result are made in one call for each part");
-    const auto computed = add({std::move(step), id, type, grid, of_result, cells_of(id)});
-    if (!partial) return computed;
-    return add({ReduceStep{computed}, id, vertex.dtype, grid, placed.result.placement(cluster_.ranks)});
+    auto computed = add({std::move(step), id, type, grid, of_result, cells_of(id)});
+    if (partial)
+      computed = add({ReduceStep{computed}, id, vertex.dtype, grid, placed.result.placement(cluster_.ranks)});
+    if (grid.shape() == vertex.bound) return computed;
+    const auto kept = std::get<BlockPlacement>(plan_.step(computed).placement);
+    auto parts = grid.partition();
+    for (std::size_t d = 0; d < parts.size(); ++d)
+      if (parts[d] > vertex.bound[d]) parts[d] = kept.parts[d];
+    return add(
+        {RedistributeStep{computed}, id, vertex.dtype, TileGrid(vertex.bound, std::move(parts)), kept, cells_of(id)});
+  }
+
+  // Where one of two aligned labels is cut between ranks, a rank has the same part of the other. Equal parts have equal
+  // indices where the determined label has as many as the others determine: it is replaced by one that has.
+  void align(JoinNode& join, BlockPlacement& blocks) {
+    const auto aligned = join.steps.empty() ? aligned_labels(join.einsum, graph_.labels()) : std::nullopt;
+    if (!aligned) return;
+    const auto own = place_in_partition(join.partition.labels, aligned->label);
+    const auto major = place_in_partition(join.partition.labels, aligned->major);
+    const auto parts = blocks.parts[major];
+    if (parts == 1 || blocks.parts[own] != 1 || graph_.labels().extent(aligned->major) % parts != 0 ||
+        graph_.labels().extent(aligned->label) < parts)
+      return;
+    blocks.parts[own] = parts;
+    for (auto& at : blocks.at)
+      if (at) (*at)[own] = (*at)[major];
+    if (graph_.labels().extent(aligned->label) == aligned->extent) return;
+    const auto longer = plan_.labels.add(std::string(graph_.labels().name(aligned->label)), aligned->extent);
+    const auto now = [&](Label label) { return label == aligned->label ? longer : label; };
+    auto& einsum = join.einsum;
+    for (auto& labels : einsum.inputs) labels = rename_labels(labels, now);
+    einsum.output = rename_labels(einsum.output, now);
+    einsum.aggregated = rename_labels(einsum.aggregated, now);
+    einsum.expression = rename_labels(einsum.expression, now);
+    join.partition.labels = rename_labels(join.partition.labels, now);
   }
 
   // The placement's blocks, reordered to the join's labels.
@@ -352,7 +387,7 @@ class DistributedPlanner {
       operands.push_back(tiles_of(read.dtype, read.grid.shape(), read.cells));
     }
     const auto& vertex = graph_.vertex(id);
-    CallRefinement refinement(graph_.labels(), join, cluster_, blocks.parts, std::move(operands),
+    CallRefinement refinement(plan_.labels, join, cluster_, blocks.parts, std::move(operands),
                               tiles_of(join.compute_dtype, vertex.bound, cells_of(id)));
     const auto scattered = placement_.vertices[id.index()].result.parts();
     for (std::size_t d = 0; d < join.einsum.output.size(); ++d) refinement.raise(join.einsum.output[d], scattered[d]);

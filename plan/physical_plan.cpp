@@ -1,15 +1,18 @@
 #include "plan/physical_plan.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace eindb {
 
 bool ComputeStep::is_partial() const {
-  const auto& labels = join.partition.labels;
-  return std::any_of(join.einsum.aggregated.begin(), join.einsum.aggregated.end(), [&](Label label) {
-    const auto place = std::find(labels.begin(), labels.end(), label) - labels.begin();
-    return blocks[static_cast<std::size_t>(place)] > 1;
+  std::map<TileKey, TileKey> known;  // of each block of the result that is met, a block of the aggregated labels
+  return std::any_of(at.begin(), at.end(), [&](const std::optional<TileKey>& block) {
+    if (!block) return false;
+    const LabelPartition key{join.partition.labels, *block};
+    const auto aggregated = key.project(join.einsum.aggregated);
+    return known.emplace(key.project(join.einsum.output), aggregated).first->second != aggregated;
   });
 }
 

@@ -27,7 +27,8 @@ struct ScanStep {
 
 /// Moves a relation to where the step's result is placed, cut anew on the way, in one of two ways:
 /// - in pieces: every tile of the result is put together of what it overlaps, in one exchange between all ranks. A rank
-///   takes nothing from others that it holds itself;
+///   takes nothing from others that it holds itself. The result's dimensions may be longer than the input's, and are
+///   then filled up with zeros, or shorter;
 /// - between placements in blocks also by a sequence of collectives: each rank puts the tiles of its block together to
 ///   a dense one, the ranks run the sequence, and each cuts the block that it then has.
 struct RedistributeStep {
@@ -43,8 +44,12 @@ struct RedistributeStep {
 /// of the others. The inputs are in place in the tiles that the calls read: operand n is cut by
 /// join.partition.project(join.einsum.inputs[n]), and every rank holds the tiles that its block overlaps.
 ///
-/// If an aggregated label is cut between ranks, each rank has a partial result: unfinished (without epilogue), in the
-/// join's compute_dtype, and all zero where there is no tile; a ReduceStep follows.
+/// Blocks in which an access has no cells need not be at any rank: those in which aligned labels
+/// (tensor/access_form) have different parts.
+///
+/// If a block of the result is made of several blocks of the aggregated labels, each rank has a partial result:
+/// unfinished (without epilogue), in the join's compute_dtype, and all zero where there is no tile; a ReduceStep
+/// follows.
 ///
 /// Example: Z[i,k] = SUM(X[i,j] * Y[j,k]) with blocks [i:2 j:2 k:1] on four ranks: at = (0,0,0), (1,0,0), (0,1,0),
 /// (1,1,0); Z has two blocks, and ranks 0 and 2 have partial results of the first.
@@ -58,7 +63,7 @@ struct ComputeStep {
       at;  ///< for each rank, its block of the label space; nullopt: it computes nothing
 
   const std::vector<StepId>& reads() const { return inputs; }
-  /// Whether an aggregated label is cut between ranks.
+  /// Whether a block of the result is made of several blocks of the aggregated labels.
   bool is_partial() const;
 };
 

@@ -7,6 +7,7 @@
 #include "plan/local_fragment.hpp"
 #include "plan/redistribution_validator.hpp"
 #include "plan/validator.hpp"
+#include "tensor/access_form.hpp"
 #include "tensor/annihilation.hpp"
 #include "tensor/cell_block.hpp"
 #include "tensor/cell_form.hpp"
@@ -78,8 +79,10 @@ struct StepChecker {
     const auto& input = plan.step(redistribute.input);
     check(!is_partial(input), "partial results are read by reduce steps alone");
     check(is_everywhere(input), "what is redistributed lies somewhere");
-    check(step().grid.shape() == input.grid.shape() && step().dtype == input.dtype,
-          "a redistribution keeps shape and type");
+    check(step().grid.rank() == input.grid.rank() && step().dtype == input.dtype,
+          "a redistribution keeps dimensions and type");
+    check(step().grid.shape() == input.grid.shape() || !redistribute.sequence,
+          "a sequence of collectives keeps extents");
     check(step().cells.has_value() == input.cells.has_value(), "a redistribution keeps cells as cells");
     check(!step().cells || !redistribute.sequence, "cells move in pieces");
     if (redistribute.sequence) check_sequence(*redistribute.sequence, input);
@@ -93,7 +96,7 @@ struct StepChecker {
     check(join.partition.labels == join.einsum.labels() && join.partition.parts.size() == join.partition.labels.size(),
           "a partition vector has one entry for each label of its vertex");
     check_blocks(compute.blocks, compute.at, join.partition.parts, plan.ranks, check);
-    check(is_everywhere(compute.blocks, compute.at), "every block is computed");
+    check(is_everywhere(compute.blocks, compute.at) || has_all_cells(compute), "every block is computed");
     check_result(compute);
     check_cells(compute);
     const auto first =
@@ -127,6 +130,28 @@ struct StepChecker {
   }
 
  private:
+  // Whether the blocks of an access that no rank has are without cells: its aligned labels have other parts there.
+  bool has_all_cells(const ComputeStep& compute) const {
+    const auto& labels = compute.join.partition.labels;
+    const auto aligned = aligned_labels(compute.join.einsum, plan.labels);
+    if (!aligned || aligned->extent != plan.labels.extent(aligned->label)) return false;
+    const auto place = [&](Label label) {
+      return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+    };
+    const auto one = place(aligned->label);
+    const auto other = place(aligned->major);
+    auto blocks = compute.blocks;
+    if (blocks[one] != blocks[other] || plan.labels.extent(aligned->major) % blocks[other] != 0) return false;
+    blocks[one] = 1;
+    auto at = compute.at;
+    for (auto& key : at) {
+      if (!key) continue;
+      if ((*key)[one] != (*key)[other]) return false;
+      (*key)[one] = 0;
+    }
+    return is_everywhere(blocks, at);
+  }
+
   // A sequence leads from the input's blocks to those of the step, by steps that each rank can run with its block
   // alone.
   void check_sequence(const RedistributionPlan& sequence, const PlanStep& input) const {

@@ -28,7 +28,8 @@ double common_elements(const IndexBox& a, const IndexBox& b) {
 // Between blocks: all layers of the rank's new block, minus the part that it holds.
 double elements_received(const TileLayout& from, const TileLayout& to, Rank rank) {
   if (!to.window(rank)) return 0;
-  const auto wanted = window_box(to.grid(), *to.window(rank));
+  const auto everything = window_box(from.grid(), TileWindow::whole(from.grid().partition()));
+  const auto wanted = common_box(window_box(to.grid(), *to.window(rank)), everything);
   auto elements = elements_of(wanted) * static_cast<double>(from.layers());
   if (const auto& held = from.window(rank)) elements -= common_elements(wanted, window_box(from.grid(), *held));
   return elements;
@@ -50,7 +51,7 @@ TileMoves::TileMoves(const TileLayout& from, const TileLayout& to, bool of_cells
       of_cells_(of_cells),
       sources_(overlaps(to.grid(), from.grid())),
       targets_(overlaps(from.grid(), to.grid())) {
-  CHECK(from.grid().shape() == to.grid().shape(), "tiles move between grids of one shape");
+  CHECK(from.grid().rank() == to.grid().rank(), "tiles move between grids of one rank");
 }
 
 TileMoves::PartsOverlapped TileMoves::overlaps(const TileGrid& grid, const TileGrid& other) {
@@ -59,11 +60,12 @@ TileMoves::PartsOverlapped TileMoves::overlaps(const TileGrid& grid, const TileG
     for (std::int64_t part = 0; part < grid.partition()[d]; ++part) {
       const auto range = grid.range(d, part);
       auto& overlapped = out[d].emplace_back();
-      if (range.size == 0) continue;
       const auto extent = other.shape()[d];
+      const auto end = std::min(range.end(), extent);
+      if (range.begin >= end) continue;
       const auto parts = other.partition()[d];
       overlapped.first = part_of(extent, parts, range.begin);
-      overlapped.count = part_of(extent, parts, range.end() - 1) - overlapped.first + 1;
+      overlapped.count = part_of(extent, parts, end - 1) - overlapped.first + 1;
     }
   }
   return out;
@@ -77,6 +79,13 @@ TileWindow TileMoves::overlapped(const TileKey& key, const PartsOverlapped& part
     box.size.push_back(range.count);
   }
   return box;
+}
+
+bool TileMoves::is_covered(std::int64_t target) const {
+  const auto key = to_.grid().key_of(target);
+  for (std::size_t d = 0; d < key.size(); ++d)
+    if (to_.grid().range(d, key[d]).end() > from_.grid().shape()[d]) return false;
+  return true;
 }
 
 std::optional<Rank> TileMoves::giver(const TileKey& source, std::int64_t layer, Rank receiver) const {

@@ -23,7 +23,8 @@ struct TilePiece {
 };
 
 /// The pieces that ranks exchange in a RedistributeStep or a ReduceStep. All ranks derive the same pieces, each in time
-/// proportional to its own. A rank that holds the source of a piece takes it from itself.
+/// proportional to its own. A rank that holds the source of a piece takes it from itself. Dimensions of the result may
+/// be longer than those of the input, or shorter: what lies beyond the end of either is in no piece.
 ///
 /// If several ranks hold a source tile in a layer, rank r gets it from holder number (k + layer + r) mod their count,
 /// in ascending order, where k is the sum of the tile's key. So neighbouring tiles, in any direction, come from
@@ -75,9 +76,11 @@ class TileMoves {
     }
   }
 
-  /// The tiles of the other grid that overlap a tile; none if it has no elements.
+  /// The tiles of the other grid that overlap a tile; none if it has no elements, or none that the other grid has.
   TileWindow sources_of(const TileKey& target) const { return overlapped(target, sources_); }
   TileWindow targets_of(const TileKey& source) const { return overlapped(source, targets_); }
+  /// Whether all elements of a tile of the result lie in pieces.
+  bool is_covered(std::int64_t target) const;
   TileOverlap overlap(const TilePiece& piece) const {
     const auto& from = from_.grid();
     const auto& to = to_.grid();

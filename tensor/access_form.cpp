@@ -149,6 +149,25 @@ Labels labels_behind(const EinSum& einsum, const DeterminedLabel& determined) {
   return labels;
 }
 
+std::optional<AlignedLabels> aligned_label(const DeterminedLabel& determined, const LabelTable& labels) {
+  const auto& coefficients = determined.coefficients;
+  if (determined.operand || determined.offset != 0 || coefficients.empty()) return std::nullopt;
+  const auto& [major, span] = *std::max_element(coefficients.begin(), coefficients.end(),
+                                                [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::int64_t rest = 0;  // the greatest
+  for (const auto& [label, coefficient] : coefficients) {
+    if (coefficient < 0) return std::nullopt;
+    if (label == major) continue;
+    const auto most = product(coefficient, std::max<std::int64_t>(labels.extent(label), 1) - 1);
+    const auto total = most ? sum(rest, *most) : std::nullopt;
+    if (!total || *total >= span) return std::nullopt;
+    rest = *total;
+  }
+  const auto extent = product(span, labels.extent(major));
+  if (!extent) return std::nullopt;
+  return AlignedLabels{.label = determined.label, .major = major, .extent = *extent};
+}
+
 }  // namespace
 
 std::optional<std::pair<std::int64_t, std::int64_t>> DeterminedLabel::bounds(const Labels& labels,
@@ -202,6 +221,23 @@ std::optional<AccessForm> access_form(const EinSum& einsum) {
     if (n != form.source && !is_index) return std::nullopt;
   }
   return form;
+}
+
+std::optional<AlignedLabels> aligned_labels(const EinSum& einsum, const LabelTable& labels) {
+  if (einsum.expression == nullptr) return std::nullopt;
+  const auto form = access_form(einsum);
+  if (!form) return std::nullopt;
+  std::optional<AlignedLabels> best;
+  for (const auto& determined : form->determined) {
+    const auto found = aligned_label(determined, labels);
+    const auto has_both = [&](const Labels& list) {
+      return contains(list, found->label) && contains(list, found->major);
+    };
+    if (!found || has_both(einsum.output) || std::any_of(einsum.inputs.begin(), einsum.inputs.end(), has_both))
+      continue;
+    if (!best || found->extent > best->extent) best = found;
+  }
+  return best;
 }
 
 std::optional<AccessForm> window_form(const EinSum& einsum, const LabelTable& labels) {

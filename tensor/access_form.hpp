@@ -56,6 +56,23 @@ struct AccessForm {
 /// nullopt for any other EinSum.
 std::optional<AccessForm> access_form(const EinSum& einsum);
 
+/// Two labels of an access of which equal parts belong together: `label` has the index span * major + rest, where the
+/// other labels behind it give the rest, 0 <= rest < span. If both are cut into as many parts, and these divide the
+/// extent of `major`, then each part of one has cells with a single part of the other only, given that `label` has
+/// `extent` indices: fewer are filled up with zeros, more are left out.
+///
+///     B[b,r,j] = X[100 * b + r, j]            a label is split: b cuts the rows of X where its parts begin
+///     Y[i,j] = B[i / 100, i % 100, j]         labels are merged
+struct AlignedLabels {
+  Label label;
+  Label major;
+  std::int64_t extent = 0;  ///< of `major`, times span
+};
+
+/// nullopt if the EinSum is no access, or has no such labels, or if an operand or the result has both; if there are
+/// several, those with the most indices.
+std::optional<AlignedLabels> aligned_labels(const EinSum& einsum, const LabelTable& labels);
+
 /// The access if its cells are those of its only operand at indices that never fall as labels rise: who reads them can
 /// read the operand itself, at a stride for each label, or a copy with zeros around it, which is no larger than the
 /// cells. Nullopt for any other EinSum.

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// The intersection of a tile of one grid and a tile of another grid of the same shape: a box. On its way from one to
+/// The intersection of a tile of one grid and a tile of another grid of the same rank: a box. On its way from one to
 /// the other, a copy of it lies row-major in a buffer of its own, the piece.
 ///
 /// Example: rows 0 to 5 in 2 tiles and in 3: tile 0 of the source (0 to 2) and tile 1 of the target (2 and 3) share row

@@ -5,9 +5,11 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "common/divisors.hpp"
+#include "tensor/access_form.hpp"
 
 namespace eindb {
 namespace {
@@ -130,13 +132,15 @@ struct Unit {
   Labels aggregated;
   DType partial_type;  // of results that are still to be combined
   LabelPartition partition;
-  std::vector<VertexId> inside;  // the chain's vertices except its result
+  std::vector<VertexId> inside;               // the chain's vertices except its result
+  std::optional<AlignedLabels> aligned = {};  // of an access: the same axes cut both, so that parts lie together
 };
 
-Unit unit_of(const Vertex& vertex, const LabelPartition& partition) {
+Unit unit_of(const EinGraph& graph, const Vertex& vertex, const LabelPartition& partition) {
   Unit unit{{}, vertex.einsum.output, vertex.einsum.aggregated, vertex.compute_dtype, partition, {}};
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
     unit.inputs.push_back({vertex.inputs[n], vertex.einsum.inputs[n]});
+  unit.aligned = aligned_labels(vertex.einsum, graph.labels());
   return unit;
 }
 
@@ -206,9 +210,11 @@ class Placer {
     Placement out;
     static_cast<PlacementCost&>(out) = cost();
     out.mesh = Mesh::of_primes(static_cast<std::int64_t>(mesh_.worker_count()));
-    for (auto& placed : placed_)
+    for (auto& placed : placed_) {
+      if (placed.follower) placed.calls.axes[*placed.follower].clear();
       out.vertices.push_back({std::move(placed.labels), type_of_cuts(placed.calls, out.mesh),
                               type_of_cuts(placed.result, out.mesh), placed.cost.received, placed.cost.most_received});
+    }
     return out;
   }
 
@@ -219,7 +225,7 @@ class Placer {
       const auto chain = chains_.find(VertexId(v));
       if (vertex.is_input()) placed_[v].result = cuts_like(inputs_.parts_of(VertexId(v)), vertex.bound, mesh_);
       else if (chain != chains_.end()) place_unit(VertexId(v), chain->second);
-      else if (!inside_chains_[v]) place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
+      else if (!inside_chains_[v]) place_unit(VertexId(v), unit_of(graph_, vertex, labelling_.vertices[v].partition));
     }
     PlacementCost sum;
     for (const auto& placed : placed_) {
@@ -239,6 +245,7 @@ class Placer {
   struct Placed {
     Labels labels;
     MeshCuts calls;
+    std::optional<std::size_t> follower = {};  // the place of the aligned label that has the axes of the other
     MeshCuts result;
     std::vector<MeshCuts> moved;  // layouts to which the result was brought for readers
     PlacementCost cost;
@@ -252,6 +259,7 @@ class Placer {
     out.calls = calls_of(unit);
     // An output is computed by one worker only, since copies could differ in the order of additions.
     if (graph_.is_output(id)) out.calls.first_only = unused_axes(out.calls.axes);
+    if (are_together(unit, out.calls.axes)) out.follower = place_of(out.labels, unit.aligned->label);
     out.result = scattered(id, unit, out.calls);
     out.cost = cost_of(unit, out.calls, &out.result);
     for (const auto& input : unit.inputs) {
@@ -312,7 +320,7 @@ class Placer {
     for (std::size_t n = 0; n < wanted.size(); ++n)
       if (!is_there(unit, wanted, n)) received_for.push_back(n);
     double partial = 1;
-    for (const auto label : unit.aggregated)
+    for (const auto label : reduced_labels(unit, calls))
       partial *= static_cast<double>(mesh_.parts(calls.axes[place_of(unit.partition.labels, label)]));
     const auto own = projected(unit.partition.labels, calls, unit.output);
     PlacementCost cost;
@@ -421,7 +429,37 @@ class Placer {
     MeshCuts calls;
     for (const auto label : unit.partition.labels) calls.extents.push_back(graph_.labels().extent(label));
     calls.axes = std::move(axes);
+    if (unit.aligned) align(unit, calls.axes);
     return calls;
+  }
+
+  // Gives both of a unit's aligned labels the axes of each, as far as their parts stay aligned.
+  void align(const Unit& unit, LabelAxes& axes) const {
+    auto& own = axes[place_of(unit.partition.labels, unit.aligned->label)];
+    auto& major = axes[place_of(unit.partition.labels, unit.aligned->major)];
+    if (own == major) return;
+    auto both = major;
+    both.insert(both.end(), own.begin(), own.end());
+    const auto parts = mesh_.parts(both);
+    if (graph_.labels().extent(unit.aligned->major) % parts != 0 || graph_.labels().extent(unit.aligned->label) < parts)
+      return;
+    own = both;
+    major = std::move(both);
+  }
+
+  // Whether the parts of two aligned labels lie together.
+  static bool are_together(const Unit& unit, const LabelAxes& axes) {
+    if (!unit.aligned) return false;
+    const auto& own = axes[place_of(unit.partition.labels, unit.aligned->label)];
+    return !own.empty() && own == axes[place_of(unit.partition.labels, unit.aligned->major)];
+  }
+
+  // The aggregated labels along which workers have partial results. Of two that lie together, each part of the one has
+  // cells in a single part of the other.
+  static Labels reduced_labels(const Unit& unit, const MeshCuts& calls) {
+    if (!are_together(unit, calls.axes)) return unit.aggregated;
+    const bool is_merged = !contains(unit.aggregated, unit.aligned->label);
+    return difference(unit.aggregated, {is_merged ? unit.aligned->major : unit.aligned->label});
   }
 
   Axes unused_axes(const LabelAxes& used) const {
@@ -514,7 +552,7 @@ class Placer {
   // the result at its first place.
   MeshCuts scattered(VertexId id, const Unit& unit, const MeshCuts& calls) const {
     auto out = projected(unit.partition.labels, calls, unit.output);
-    for (const auto label : unit.aggregated) {
+    for (const auto label : reduced_labels(unit, calls)) {
       for (const auto axis : calls.axes[place_of(unit.partition.labels, label)]) {
         if (const auto d = dimension_to_cut(id, out, axis)) out.axes[*d].push_back(axis);
         else out.first_only.push_back(axis);

@@ -13,8 +13,10 @@ namespace eindb {
 
 /// Where one vertex is computed, and the cost of bringing its tiles there.
 struct VertexPlacement {
-  Labels labels;          ///< labels of the partition vector of the vertex or its chain; empty for inputs
-  DistributedType calls;  ///< layout of the kernel calls over these labels, on Placement::mesh
+  Labels labels;  ///< labels of the partition vector of the vertex or its chain; empty for inputs
+  /// Layout of the kernel calls over these labels, on Placement::mesh. Of two aligned labels (tensor/access_form) the
+  /// determined one is cut as the other, and has no axes here.
+  DistributedType calls;
   /// Layout of the result. Partial results along cut summed labels are reduced and scattered: the axes of these labels
   /// cut the result, as far as possible. Of an input, the layout that is most like the place of its tiles.
   DistributedType result;

@@ -10,6 +10,7 @@
 #include "common/poll_steps.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
+#include "tensor/access_form.hpp"
 
 namespace eindb {
 namespace {
@@ -18,10 +19,19 @@ namespace {
 constexpr double kCacheBytes = 512 * 1024;
 constexpr double kFewestRows = 32;  // of a matrix product's strip
 
+// Whether workers should have parts of an index that is split, or merged, which chains cannot give them.
+bool stays_apart(const EinGraph& graph, const Vertex& vertex, const PlanningTerms& terms) {
+  if (terms.workers < 2 || vertex.is_input()) return false;
+  const auto aligned = aligned_labels(vertex.einsum, graph.labels());
+  return aligned && aligned->extent > graph.labels().extent(aligned->major);
+}
+
 class ChainFinder {
  public:
-  explicit ChainFinder(const EinGraph& graph)
-      : graph_(graph), uses_(graph.use_counts()), needed_(reached_by_outputs(graph)), taken_(graph.size(), false) {}
+  ChainFinder(const EinGraph& graph, const PlanningTerms& terms)
+      : graph_(graph), uses_(graph.use_counts()), needed_(reached_by_outputs(graph)), taken_(graph.size(), false) {
+    for (std::size_t n = 0; n < graph.size(); ++n) taken_[n] = stays_apart(graph, graph.vertices()[n], terms);
+  }
 
   EinGraph run() {
     auto fused = graph_;
@@ -181,7 +191,7 @@ class ChainFinder {
 
 // Gives each vertex that reads a window one of its own, which then can be in its chain. A window costs nothing where it
 // is in a chain, and stores its cells where it is not.
-EinGraph with_own_windows(const EinGraph& graph) {
+EinGraph with_own_windows(const EinGraph& graph, const PlanningTerms& terms) {
   std::vector<std::optional<VertexId>> first_reader(graph.size());
   std::vector<bool> is_shared(graph.size(), false);
   for (std::size_t n = 0; n < graph.size(); ++n) {
@@ -192,7 +202,8 @@ EinGraph with_own_windows(const EinGraph& graph) {
     }
   }
   for (std::size_t n = 0; n < graph.size(); ++n)
-    is_shared[n] = is_shared[n] && !graph.is_output(VertexId(n)) && is_window_of(graph, graph.vertices()[n]);
+    is_shared[n] = is_shared[n] && !graph.is_output(VertexId(n)) && is_window_of(graph, graph.vertices()[n]) &&
+                   !stays_apart(graph, graph.vertices()[n], terms);
   if (std::none_of(is_shared.begin(), is_shared.end(), [](bool shared) { return shared; })) return graph;
   VertexNames names(graph);
   std::size_t n = 0;
@@ -217,6 +228,8 @@ EinGraph with_own_windows(const EinGraph& graph) {
 
 }  // namespace
 
-EinGraph fuse_chains(const EinGraph& graph) { return ChainFinder(with_own_windows(graph)).run(); }
+EinGraph fuse_chains(const EinGraph& graph, const PlanningTerms& terms) {
+  return ChainFinder(with_own_windows(graph, terms), terms).run();
+}
 
 }  // namespace eindb

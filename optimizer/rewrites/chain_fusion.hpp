@@ -1,5 +1,6 @@
 #pragma once
 
+#include "optimizer/rewrites/planning_terms.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
@@ -18,6 +19,9 @@ namespace eindb {
 ///
 /// Example: softmax(SUM[d](Q[s,h,d] * K[t,h,d]), t) and its product with V[t,h,e] have the rows h and s, in this order:
 /// strips of one head, which all operands have, and within it of as many positions s as fit.
-EinGraph fuse_chains(const EinGraph& graph);
+///
+/// Of several workers each is best given its own part of an index that is split (AlignedLabels of tensor/access_form),
+/// so that such accesses stay vertices of their own.
+EinGraph fuse_chains(const EinGraph& graph, const PlanningTerms& terms = {});
 
 }  // namespace eindb

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -18,19 +19,48 @@ constexpr std::int64_t kFewestBlocks = 4;
 constexpr std::int64_t kRowsOfColumns = 8;  // a block has so many rows for each column, that R is much smaller than it
 constexpr std::int64_t kBlockCells = 1 << 14;
 
-// How many rows a block of an m x n matrix has; 0 if it is not tall enough to be taken apart. The number of blocks is a
-// power of two, as that of parts is, so that each may be a part of its own.
-std::int64_t rows_of_block(std::int64_t m, std::int64_t n) {
-  if (n == 0 || n > kBlockCells) return 0;
-  const auto least = std::max(kRowsOfColumns * n, kBlockCells / n);
-  if (m / kFewestBlocks < least) return 0;
-  const auto blocks = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(m / least)));
-  // The last block has at least as many rows as columns.
-  const auto even = ceil_divide(m, blocks);
-  for (auto rows = even; rows < 2 * even; ++rows)
-    if (m - (ceil_divide(m, rows) - 1) * rows >= n) return rows;
-  return 0;
-}
+// How matrices are cut into blocks of rows.
+class RowBlocks {
+ public:
+  explicit RowBlocks(const PlanningTerms& terms) : terms_(terms) {}
+
+  // How many rows a block of an m x n matrix has; 0 if it is not taken apart, as it is not tall enough and one call has
+  // room for it. The number of blocks is a power of two times that of workers, as that of parts is, so that each may be
+  // a part of its own.
+  std::int64_t rows(std::int64_t m, std::int64_t n, DType type) const {
+    if (n == 0 || n > kBlockCells) return 0;
+    const auto fit = rows_that_fit(n, type);
+    const auto least = std::clamp(fit, 2 * n, std::max(kRowsOfColumns * n, kBlockCells / n));
+    const auto fewest = std::max(m > fit ? 2 : kFewestBlocks, terms_.workers);
+    if (m / fewest < least) return 0;
+    const auto per_worker = std::bit_floor(static_cast<std::uint64_t>(m / least / terms_.workers));
+    return rows_of(m, n, static_cast<std::int64_t>(per_worker) * terms_.workers);
+  }
+  // The same of a matrix of `blocks` factors of n x n, one above the other: each worker has one of its own first.
+  std::int64_t rows_of_factors(std::int64_t blocks, std::int64_t n, DType type) const {
+    const auto found = rows(blocks * n, n, type);
+    const bool is_less = terms_.workers > 1 && blocks > terms_.workers && blocks % terms_.workers == 0;
+    return found == 0 && is_less ? blocks / terms_.workers * n : found;
+  }
+
+ private:
+  // A call takes several times what the block does, and several calls run at once.
+  std::int64_t rows_that_fit(std::int64_t n, DType type) const {
+    constexpr std::int64_t kRoomOfBlock = 32;
+    if (terms_.memory_limit == 0) return std::numeric_limits<std::int64_t>::max();
+    return terms_.memory_limit / kRoomOfBlock / n / static_cast<std::int64_t>(size_of(type));
+  }
+
+  static std::int64_t rows_of(std::int64_t m, std::int64_t n, std::int64_t blocks) {
+    // The last block has at least as many rows as columns.
+    const auto even = ceil_divide(m, blocks);
+    for (auto rows = even; rows < 2 * even; ++rows)
+      if (m - (ceil_divide(m, rows) - 1) * rows >= n) return rows;
+    return 0;
+  }
+
+  const PlanningTerms& terms_;
+};
 
 ScalarPtr label_plus(Label label, std::int64_t offset) {
   auto index = ScalarExpression::label_index(label);
@@ -74,17 +104,19 @@ class TallFactors {
     Matrix r;
   };
 
-  TallFactors(EinGraph& graph, VertexNames& names, const Vertex& vertex)
-      : graph_(graph), names_(names), vertex_(vertex), batch_(vertex.einsum.output) {
+  TallFactors(EinGraph& graph, VertexNames& names, const Vertex& vertex, const RowBlocks& row_blocks)
+      : graph_(graph), names_(names), vertex_(vertex), row_blocks_(row_blocks), batch_(vertex.einsum.output) {
     const auto core = result_core_of(vertex.einsum);
     batch_ = difference(batch_, core);
+    const auto matrix = core_of(vertex.einsum, 0);
+    is_wide_ = extent(matrix[0]) < extent(matrix[1]);
   }
 
   std::vector<Piece> pieces() {
     const auto& einsum = vertex_.einsum;
     const auto core = core_of(einsum, 0);
-    const auto [q, r] = qr({vertex_.inputs.front(), einsum.inputs.front(), core[0], core[1]}, batch_);
-    const auto m = extent(q.rows);
+    const auto [q, r] = qr_of_argument();
+    const auto m = extent(core[0]);
     if (einsum.block->op == BlockOp::Qr) return {{0, q.vertex, q.labels, q.rows}, {m, r.vertex, r.labels, r.rows}};
 
     const auto n = extent(r.rows);
@@ -95,10 +127,17 @@ class TallFactors {
     const auto left = taken(packed, stacked, 0, q.columns);
     const auto values = taken(packed, stacked, n, graph_.labels().add(name_of(r.rows), 1));
     const auto right = taken(packed, stacked, n + 1, fresh(r.rows));
-    const auto u = product(q, left, joined(batch_, {q.rows, between}));
-    return {{0, u.vertex, u.labels, q.rows},
+    auto first = product(q, left, joined(batch_, {q.rows, between}));
+    auto second = right;
+    // If A^T = U s V^H, A = CONJ(V) s CONJ(U)^H.
+    if (is_wide_) {
+      std::swap(first, second);
+      first.vertex = conjugate_of(first);
+      second.vertex = conjugate_of(second);
+    }
+    return {{0, first.vertex, first.labels, first.rows},
             {m, values.vertex, values.labels, values.rows},
-            {m + 1, right.vertex, right.labels, right.rows}};
+            {m + 1, second.vertex, second.labels, second.rows}};
   }
 
   // All pieces below each other, as the function itself gives them.
@@ -132,9 +171,10 @@ class TallFactors {
   // The x with the least residual of A x = y is that of R x = Q^H y.
   VertexId least_squares() {
     const auto& einsum = vertex_.einsum;
-    const auto core = core_of(einsum, 0);
     const auto right = core_of(einsum, 1);
-    const auto [q, r] = qr({vertex_.inputs[0], einsum.inputs[0], core[0], core[1]}, difference(einsum.inputs[0], core));
+    batch_ = difference(einsum.inputs[0], core_of(einsum, 0));
+    const auto [q, r] = qr_of_argument();
+    if (is_wide_) return least_solution(q, r);
     auto y = einsum.inputs[1];
     std::replace(y.begin(), y.end(), right[0], q.rows);
     DistinctLabels output(difference(q.labels, {q.rows}));
@@ -162,15 +202,16 @@ class TallFactors {
                                      .block = einsum.block});
   }
 
-  // The pseudo-inverse is that of R times Q^H.
+  // The pseudo-inverse is that of R times Q^H; that of A^T is its transpose.
   VertexId pseudo_inverse() {
     const auto& einsum = vertex_.einsum;
-    const auto core = core_of(einsum, 0);
     const auto result = result_core_of(einsum);
-    auto [q, r] = qr({vertex_.inputs[0], einsum.inputs[0], core[0], core[1]}, batch_);
+    auto [q, r] = qr_of_argument();
+    const auto of_rows = is_wide_ ? result[0] : result[1];
+    const auto of_columns = is_wide_ ? result[1] : result[0];
     const auto inverse =
-        block(BlockOp::PseudoInverse, {r.vertex, r.labels, r.columns, r.rows}, joined(batch_, {result[0], q.columns}));
-    std::replace(q.labels.begin(), q.labels.end(), q.rows, result[1]);
+        block(BlockOp::PseudoInverse, {r.vertex, r.labels, r.columns, r.rows}, joined(batch_, {of_columns, q.columns}));
+    std::replace(q.labels.begin(), q.labels.end(), q.rows, of_rows);
     return finish({q.vertex, inverse}, {.inputs = {q.labels, graph_.vertex(inverse).einsum.output},
                                         .output = einsum.output,
                                         .aggregated = {q.columns},
@@ -179,6 +220,55 @@ class TallFactors {
   }
 
  private:
+  // Of the first argument, or of its transpose, whichever has more rows.
+  Factors qr_of_argument() {
+    const auto& einsum = vertex_.einsum;
+    const auto core = core_of(einsum, 0);
+    const Matrix matrix{vertex_.inputs[0], einsum.inputs[0], core[is_wide_ ? 1 : 0], core[is_wide_ ? 0 : 1]};
+    return qr(matrix, batch_, row_blocks_.rows(extent(matrix.rows), extent(matrix.columns), vertex_.compute_dtype));
+  }
+
+  // If A^T = Q R, A x = R^T z with x = CONJ(Q) z, which is as long as z.
+  VertexId least_solution(const Matrix& q, const Matrix& r) {
+    const auto& einsum = vertex_.einsum;
+    const auto right = core_of(einsum, 1);
+    auto result = result_core_of(einsum);
+    const auto solution = result[0];
+    const auto between = fresh(q.columns);
+    result[0] = between;
+    const Labels read{fresh(r.rows), fresh(r.columns)};
+    auto matrix = r.labels;
+    std::replace(matrix.begin(), matrix.end(), r.rows, read[0]);
+    std::replace(matrix.begin(), matrix.end(), r.columns, read[1]);
+    auto output = einsum.output;
+    std::replace(output.begin(), output.end(), solution, between);
+    const auto aggregated = joined(read, right);
+    const auto solved =
+        add({r.vertex, vertex_.inputs[1]}, {.inputs = {std::move(matrix), einsum.inputs[1]},
+                                            .output = output,
+                                            .aggregated = aggregated,
+                                            .expression = block_expression(2, joined(aggregated, result)),
+                                            .aggregate = Aggregate::Block,
+                                            .block = einsum.block});
+    auto turned = q.labels;
+    std::replace(turned.begin(), turned.end(), q.rows, solution);
+    std::replace(turned.begin(), turned.end(), q.columns, between);
+    return finish({q.vertex, solved}, {.inputs = {std::move(turned), std::move(output)},
+                                       .output = einsum.output,
+                                       .aggregated = {between},
+                                       .expression = product_with(conjugated(0), 1),
+                                       .aggregate = Aggregate::Sum});
+  }
+
+  VertexId conjugate_of(const Matrix& matrix) {
+    if (!is_complex(vertex_.compute_dtype)) return matrix.vertex;
+    return add({matrix.vertex}, {.inputs = {matrix.labels},
+                                 .output = matrix.labels,
+                                 .aggregated = {},
+                                 .expression = conjugated(0),
+                                 .aggregate = Aggregate::None});
+  }
+
   // An operand, conjugated where it is complex.
   ScalarPtr conjugated(std::size_t operand) const {
     auto value = ScalarExpression::operand(operand);
@@ -249,13 +339,12 @@ class TallFactors {
     return ScalarExpression::call(ScalarOp::Add, {std::move(blocks), ScalarExpression::label_index(second)});
   }
 
-  Factors qr(const Matrix& a, const Labels& batch) {
-    const auto m = extent(a.rows);
-    const auto n = extent(a.columns);
-    const auto rows = rows_of_block(m, n);
+  // In blocks of so many rows; 0: whole.
+  Factors qr(const Matrix& a, const Labels& batch, std::int64_t rows) {
     if (rows == 0) return whole_qr(a, batch);
 
-    const auto b = graph_.labels().add("block", ceil_divide(m, rows));
+    const auto n = extent(a.columns);
+    const auto b = graph_.labels().add("block", ceil_divide(extent(a.rows), rows));
     const auto r = graph_.labels().add(std::string(name_of(a.rows)), rows);
     const auto in_blocks = joined(batch, {b, r, a.columns});
     const auto blocks = add({a.vertex}, {.inputs = {a.labels},
@@ -273,7 +362,8 @@ class TallFactors {
                                          .aggregated = {b, k},
                                          .expression = where(t, numbered(b, n, k)),
                                          .aggregate = Aggregate::Sum});
-    const auto [q2, r2] = qr({stack, in_stack, t, r1.rows}, batch);
+    const auto [q2, r2] =
+        qr({stack, in_stack, t, r1.rows}, batch, row_blocks_.rows_of_factors(extent(b), n, vertex_.compute_dtype));
     // The part of their Q that turns the columns of each block's.
     const auto last = q2.columns;
     const auto turning = joined(batch, {b, k, last});
@@ -305,16 +395,22 @@ class TallFactors {
   EinGraph& graph_;
   VertexNames& names_;
   const Vertex& vertex_;
+  const RowBlocks& row_blocks_;
   Labels batch_;
+  bool is_wide_ = false;  // the argument, which is then taken apart as its transpose
 };
 
-bool is_tall(const EinGraph& graph, const Vertex& vertex) {
+// Whether the vertex is taken apart: its argument has many more rows than columns, or the other way round.
+bool is_tall(const EinGraph& graph, const Vertex& vertex, const RowBlocks& row_blocks) {
   if (!vertex.einsum.block) return false;
   const auto op = vertex.einsum.block->op;
   if (op != BlockOp::Qr && op != BlockOp::Svd && op != BlockOp::LeastSquares && op != BlockOp::PseudoInverse)
     return false;
   const auto core = core_of(vertex.einsum, 0);
-  return rows_of_block(graph.labels().extent(core[0]), graph.labels().extent(core[1])) > 0;
+  auto rows = graph.labels().extent(core[0]);
+  auto columns = graph.labels().extent(core[1]);
+  if (rows < columns && op != BlockOp::Qr) std::swap(rows, columns);
+  return row_blocks.rows(rows, columns, vertex.compute_dtype) > 0;
 }
 
 // A vertex in two parts or more, in the place of which another one stands.
@@ -375,9 +471,10 @@ std::optional<VertexId> reread(EinGraph& graph, const Vertex& vertex, const Apar
 
 }  // namespace
 
-EinGraph factorise_tall(const EinGraph& graph) {
+EinGraph factorise_tall(const EinGraph& graph, const PlanningTerms& terms) {
+  const RowBlocks row_blocks(terms);
   if (std::none_of(graph.vertices().begin(), graph.vertices().end(),
-                   [&](const Vertex& vertex) { return is_tall(graph, vertex); }))
+                   [&](const Vertex& vertex) { return is_tall(graph, vertex, row_blocks); }))
     return graph;
   VertexNames names(graph);
   std::map<VertexId, Apart> apart;
@@ -385,8 +482,8 @@ EinGraph factorise_tall(const EinGraph& graph) {
     if (vertex.inputs.size() == 1)
       if (const auto found = apart.find(vertex.inputs.front()); found != apart.end())
         return reread(out, vertex, found->second);
-    if (!is_tall(out, vertex)) return std::nullopt;
-    TallFactors factors(out, names, vertex);
+    if (!is_tall(out, vertex, row_blocks)) return std::nullopt;
+    TallFactors factors(out, names, vertex, row_blocks);
     if (vertex.einsum.block->op == BlockOp::LeastSquares) return factors.least_squares();
     if (vertex.einsum.block->op == BlockOp::PseudoInverse) return factors.pseudo_inverse();
     auto pieces = factors.pieces();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "optimizer/rewrites/planning_terms.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
@@ -12,6 +13,11 @@ namespace eindb {
 ///     Q2[(b,k),l]
 /// and the SVD is that of R, with its left vectors multiplied by Q; likewise for least squares and pseudo-inverses. The
 /// last block is filled up with rows of zeros, for which those of Q1 are zero. R1 is taken apart in turn if it is tall.
-EinGraph factorise_tall(const EinGraph& graph);
+/// Of a matrix with many more columns than rows all but QR are computed from its transpose.
+///
+/// Blocks are cut by shape, and smaller where one would not have room under the memory limit. For several workers their
+/// number is a multiple of theirs, so that blocks of rows lie where the rows do (AlignedLabels of tensor/access_form),
+/// and the factors R are reduced to one for each worker before they travel.
+EinGraph factorise_tall(const EinGraph& graph, const PlanningTerms& terms = {});
 
 }  // namespace eindb
