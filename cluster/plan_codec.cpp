@@ -55,6 +55,11 @@ enum class Operation : std::uint8_t { Scan, Redistribute, Compute, Reduce };
 enum class Placing : std::uint8_t { Blocks, Holders };
 enum class CollectiveKind : std::uint8_t { DynSlice, AllGather, AllToAll, AllPermute };
 
+// Whether a user's aggregate belongs to it.
+bool is_of_user(const EinSum& einsum) {
+  return einsum.aggregate == Aggregate::User || (einsum.block && einsum.block->op == BlockOp::UserRecurrence);
+}
+
 // ---- To bytes ------------------------------------------------------------------------------------------------------
 
 class Encoder {
@@ -210,7 +215,7 @@ class Encoder {
       out_.flag(einsum.block->descending);
       out_.real(einsum.block->share);
     }
-    if (einsum.aggregate == Aggregate::User) {
+    if (is_of_user(einsum)) {
       CHECK(einsum.user != nullptr, "an EinSum that a user's aggregate aggregates has it");
       put(*einsum.user);
     }
@@ -478,7 +483,7 @@ class Decoder {
       block.share = in_.real();
       require(block.share >= 0 && block.share <= 1, "the share of a quantile is from 0 to 1");
     }
-    if (einsum.aggregate == Aggregate::User) einsum.user = user_aggregate();
+    if (is_of_user(einsum)) einsum.user = user_aggregate();
     einsum.expression = expression(kMaxEncodedDepth);
     if (in_.flag()) einsum.epilogue = expression(kMaxEncodedDepth);
     return einsum;

@@ -237,6 +237,7 @@ void require_block_derivative(const EinGraph& graph, VertexId id) {
     case BlockOp::MaxRecurrence:
     case BlockOp::MinRecurrence:
     case BlockOp::LogSumExpRecurrence:
+    case BlockOp::UserRecurrence:
     case BlockOp::Fourier:
     case BlockOp::InverseFourier:
     case BlockOp::Inverse:

@@ -1,12 +1,15 @@
 #include "derivatives/vector_rule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
 #include "common/check.hpp"
 #include "derivatives/block_draft.hpp"
+#include "derivatives/scalar_derivative.hpp"
 #include "tensor/block_form.hpp"
+#include "tensor/user_aggregate.hpp"
 
 namespace eindb {
 namespace {
@@ -18,7 +21,7 @@ class VectorRule : BlockDraft {
   std::optional<Derivative> pull_back(std::size_t n, const Derivative& cotangent) {
     const auto g = materialize(graph_, next_name(), vertex_.einsum.output, cotangent, type_);
     if (vertex_.einsum.block->op == BlockOp::SumRecurrence) return recurrence_back(n, g);
-    if (is_recurrence(vertex_.einsum.block->op)) return extremes_back(n, g);
+    if (is_recurrence(vertex_.einsum.block->op)) return steps_back(n, g);
     if (vertex_.einsum.block->op == BlockOp::Quantile) {
       VertexDraft draft(graph_);
       const auto value = draft.read(g, vertex_.einsum.output);
@@ -31,7 +34,7 @@ class VectorRule : BlockDraft {
 
   std::optional<Derivative> push_forward(const Tangents& tangents) {
     if (vertex_.einsum.block->op == BlockOp::SumRecurrence) return recurrence_forward(tangents);
-    if (is_recurrence(vertex_.einsum.block->op)) return extremes_forward(tangents);
+    if (is_recurrence(vertex_.einsum.block->op)) return steps_forward(tangents);
     if (vertex_.einsum.block->op == BlockOp::Quantile) {
       VertexDraft draft(graph_);
       const auto value = draft.read(*tangents[0], vertex_.einsum.inputs[0]);
@@ -206,19 +209,45 @@ class VectorRule : BlockDraft {
     return algebra::choose(nothing, algebra::number(0),
                            ScalarExpression::call(ScalarOp::Exp, {algebra::minus(value, total)}));
   }
-  std::optional<Derivative> extremes_back(std::size_t n, VertexId g) {
+  // How fast h[t] changes with x[t], a[t] and h[t-1].
+  struct Slopes {
+    LabelledVertex value;
+    LabelledVertex factor;
+    LabelledVertex before;
+  };
+  Slopes slopes() {
+    if (vertex_.einsum.block->op == BlockOp::UserRecurrence) return {slope(0), slope(1), slope(2)};
     const auto share = kept();
-    const auto passed = recurrence_of(g, true, share);
-    return contracted(name_, recurring_labels(n), {passed, n == 0 ? taken(share) : share});
+    return {taken(share), share, share};
   }
-  std::optional<Derivative> extremes_forward(const Tangents& tangents) {
+  // That of a user's aggregate with one of the operands of its step; h[0] is x[0].
+  LabelledVertex slope(std::size_t operand) {
+    const std::array types{type_, type_, type_};
+    const auto changed =
+        pushforward({recurrence_step(*vertex_.einsum.user, type_), operand, types}, algebra::number(1));
+    const auto of_first = algebra::number(operand == 0 ? 1 : 0);
+    return mapped(vertex_.einsum.output, {argument(0), argument(1), before({id_, vertex_.einsum.output}, 1)},
+                  [&](const std::vector<ScalarPtr>& read) {
+                    const auto is_first = ScalarExpression::call(
+                        ScalarOp::Equal, {index_of(result_core_.front()), ScalarExpression::integer(0)});
+                    if (changed == nullptr) return algebra::choose(is_first, of_first, algebra::number(0));
+                    return algebra::choose(is_first, of_first,
+                                           substitute_operands(changed, [&](std::size_t n) { return read[n]; }));
+                  });
+  }
+  std::optional<Derivative> steps_back(std::size_t n, VertexId g) {
+    const auto by = slopes();
+    const auto passed = recurrence_of(g, true, by.before);
+    return contracted(name_, recurring_labels(n), {passed, n == 0 ? by.value : by.factor});
+  }
+  std::optional<Derivative> steps_forward(const Tangents& tangents) {
     const auto& head = vertex_.einsum.output;
-    const auto share = kept();
+    const auto by = slopes();
     std::vector<LabelledVertex> terms;
-    if (tangents[0]) terms.push_back(contraction(head, {recurring_tangent(0, tangents), taken(share)}));
-    if (tangents[1]) terms.push_back(contraction(head, {recurring_tangent(1, tangents), share}));
+    if (tangents[0]) terms.push_back(contraction(head, {recurring_tangent(0, tangents), by.value}));
+    if (tangents[1]) terms.push_back(contraction(head, {recurring_tangent(1, tangents), by.factor}));
     const auto all = terms.size() == 1 ? terms.front() : sum_of(head, terms[0], terms[1]);
-    return Derivative{.vertex = recurrence_of(all.vertex, false, share).vertex};
+    return Derivative{.vertex = recurrence_of(all.vertex, false, by.before).vertex};
   }
 };
 

@@ -415,8 +415,9 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
     tokens_.expect_symbol(",", "and a share after the argument: QUANTILE[j](x, 0.9)");
     node.second.push_back(infix(Level::Loosest));
   }
-  const bool may_weight = running && (op == ast::AggregateOp::Sum || op == ast::AggregateOp::Min ||
-                                      op == ast::AggregateOp::Max || op == ast::AggregateOp::LogSumExp);
+  const bool may_weight =
+      running && (op == ast::AggregateOp::Sum || op == ast::AggregateOp::Min || op == ast::AggregateOp::Max ||
+                  op == ast::AggregateOp::LogSumExp || op == ast::AggregateOp::User);
   if (may_weight && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));
   const bool joins = !running && (op == ast::AggregateOp::Concat || op == ast::AggregateOp::Stack);
   while (joins && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));

@@ -56,8 +56,10 @@ void check_einsum(const EinSum& einsum, const LabelTable& table, const Checker& 
       check(is_read == contains(aggregated, label), "a core label is one of operands or of the result");
     }
   }
-  check((einsum.user != nullptr) == (einsum.aggregate == Aggregate::User),
+  const bool recurs = einsum.block && einsum.block->op == BlockOp::UserRecurrence;
+  check((einsum.user != nullptr) == (einsum.aggregate == Aggregate::User || recurs),
         "an EinSum has a user's aggregate exactly if that is what aggregates");
+  check(!recurs || !einsum.user->semirings.empty(), "a recurrence is of an aggregate that distributes over a function");
   if (einsum.user != nullptr) {
     const auto combined = operands_of(*einsum.user->combination);
     check((combined.empty() || combined.back() < 2) && index_labels_of(*einsum.user->combination).empty() &&

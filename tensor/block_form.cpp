@@ -83,6 +83,7 @@ double block_operations(const EinSum& einsum, const LabelTable& table) {
     case BlockOp::SumRecurrence:
     case BlockOp::MaxRecurrence:
     case BlockOp::MinRecurrence: return 2 * result_cells;
+    case BlockOp::UserRecurrence:
     case BlockOp::LogSumExpRecurrence: return 2 * kSelected * result_cells;
     default: break;
   }

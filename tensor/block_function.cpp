@@ -17,6 +17,7 @@ std::string_view name_of(BlockOp op) {
     case BlockOp::MaxRecurrence: return "running maximum";
     case BlockOp::MinRecurrence: return "running minimum";
     case BlockOp::LogSumExpRecurrence: return "running LOGSUMEXP";
+    case BlockOp::UserRecurrence: return "running aggregate";
     case BlockOp::Inverse: return "inverse";
     case BlockOp::PseudoInverse: return "pseudo-inverse";
     case BlockOp::Cholesky: return "cholesky";

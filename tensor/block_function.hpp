@@ -27,6 +27,7 @@ enum class BlockOp : std::uint8_t {
   MaxRecurrence,        ///< h[t] = GREATEST(a[t] + h[t-1], x[t])
   MinRecurrence,        ///< h[t] = LEAST(a[t] + h[t-1], x[t])
   LogSumExpRecurrence,  ///< h[t] = LOG(EXP(a[t] + h[t-1]) + EXP(x[t])), of real floating-point numbers
+  UserRecurrence,       ///< h[t] = f(a[t] o h[t-1], x[t]) of a user's aggregate f, which distributes over o
   // Of an m x n matrix, in FLOAT64 or COMPLEX128:
   Inverse,
   PseudoInverse,   ///< n x m
@@ -45,7 +46,7 @@ inline constexpr BlockOp kLastBlockOp = BlockOp::Eigh;
 /// Whether it is a function of matrices.
 constexpr bool is_of_matrices(BlockOp op) { return op >= BlockOp::Inverse; }
 
-constexpr bool is_recurrence(BlockOp op) { return op >= BlockOp::SumRecurrence && op <= BlockOp::LogSumExpRecurrence; }
+constexpr bool is_recurrence(BlockOp op) { return op >= BlockOp::SumRecurrence && op <= BlockOp::UserRecurrence; }
 
 /// The function that an EinSum with Aggregate::Block computes in place of an expression:
 ///

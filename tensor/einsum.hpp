@@ -57,7 +57,7 @@ struct EinSum {
   Aggregate aggregate = Aggregate::None;
   ScalarPtr epilogue = nullptr;             ///< null: no epilogue
   std::optional<BlockFunction> block = {};  ///< set exactly with Aggregate::Block
-  UserAggregatePtr user = nullptr;          ///< set exactly with Aggregate::User
+  UserAggregatePtr user = nullptr;          ///< set exactly with Aggregate::User and BlockOp::UserRecurrence
 
   /// Distinct labels: those of the inputs in order of first occurrence, then the rest of output and aggregated.
   Labels labels() const;

@@ -84,7 +84,7 @@ KernelKind KernelChoice::kind(std::span<const std::int64_t> sizes) const {
 }
 
 EinSum with_plain_extreme(EinSum einsum, DType compute) {
-  if (einsum.user == nullptr || !einsum.user->may_split() || scan_form(einsum, compute)) return einsum;
+  if (einsum.user == nullptr || einsum.block || !einsum.user->may_split() || scan_form(einsum, compute)) return einsum;
   const auto& e = *einsum.user->combination;
   const bool greatest = e.is_call(ScalarOp::Greatest);
   if (!greatest && !e.is_call(ScalarOp::Least)) return einsum;

@@ -167,6 +167,7 @@ void recur(const EinSum& einsum, const LabelTable& table, const std::vector<cons
   const auto written = result_core_of(einsum).front();
   const auto last = table.extent(written) - 1;
   const Shape head(table.extents(einsum.output));
+  const auto step_of_user = block.op == BlockOp::UserRecurrence ? recurrence_step(*einsum.user, dtype_of<T>) : nullptr;
   const auto set = [&](Label label, std::int64_t value) {
     const auto place = std::find(cell.labels().begin(), cell.labels().end(), label) - cell.labels().begin();
     cell.index()[static_cast<std::size_t>(place)] = value;
@@ -187,7 +188,10 @@ void recur(const EinSum& einsum, const LabelTable& table, const std::vector<cons
         set(written, block.descending ? t + 1 : t - 1);
         const auto before = sums[static_cast<std::size_t>(cell.offset(einsum.output, head))];
         const auto factor = value_at(1, block.descending ? t + 1 : t);
-        if (block.op == BlockOp::SumRecurrence) value = scalar_add(scalar_multiply(factor, before), value);
+        if (step_of_user != nullptr)
+          value = value_of(*step_of_user, std::array{ScalarValue(value), ScalarValue(factor), ScalarValue(before)})
+                      .template as<Wide<T>>();
+        else if (block.op == BlockOp::SumRecurrence) value = scalar_add(scalar_multiply(factor, before), value);
         else if (block.op == BlockOp::MaxRecurrence) value = scalar_greatest(scalar_add(factor, before), value);
         else if (block.op == BlockOp::MinRecurrence) value = scalar_least(scalar_add(factor, before), value);
         else value = scalar_log_add_exp(scalar_add(factor, before), value);
@@ -210,7 +214,7 @@ DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::v
   std::vector<Wide<T>> sums(static_cast<std::size_t>(head.element_count()), identity_of<Wide<T>>(einsum.aggregate));
   const auto extents = table.extents(cell.labels());
   cell.index().assign(extents.size(), 0);
-  if (einsum.user != nullptr) {
+  if (einsum.user != nullptr && !einsum.block) {
     fold<T>(einsum, table, *expression, cell, sums);
   } else if (einsum.block) {
     CHECK(is_recurrence(einsum.block->op), "of the functions of vectors and matrices, recurrences have a reference");

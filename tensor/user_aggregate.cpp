@@ -78,6 +78,36 @@ ScalarPtr typed_combination(const UserAggregate& aggregate, DType type) {
   return with_types(aggregate.combination, operands, LabelTable(), type);
 }
 
+UserAggregate recurrence_join(const UserAggregate& aggregate, DType type) {
+  CHECK(!aggregate.semirings.empty(), "a recurrence is of an aggregate that distributes over a function");
+  const auto& join = aggregate.semirings.front().join;
+  const auto a = ScalarExpression::operand(0);
+  const auto b = ScalarExpression::operand(1);
+  const std::array operands{type, type};
+  return {.name = aggregate.name,
+          .combination = with_types(join.is_user() ? join.body() : ScalarExpression::call(join.op(), {a, b}), operands,
+                                    LabelTable(), type),
+          .initial = aggregate.initial};
+}
+
+ScalarPtr recurrence_step(const UserAggregate& aggregate, DType type) {
+  const auto moved = substitute_operands(recurrence_join(aggregate, type).combination,
+                                         [](std::size_t n) { return ScalarExpression::operand(n + 1); });
+  return substitute_operands(typed_combination(aggregate, type),
+                             [&](std::size_t n) { return n == 0 ? moved : ScalarExpression::operand(0); });
+}
+
+DType recurrence_type(const UserAggregate& aggregate, DType value) {
+  auto type = value;
+  for (;;) {
+    auto join = recurrence_join(aggregate, type);
+    typed_combination(aggregate, type);  // for its errors
+    const auto wider = promote(fold_type(aggregate, type), fold_type(join, type));
+    if (wider == type) return type;
+    type = wider;
+  }
+}
+
 UserAggregatePtr with_join_types(const UserAggregatePtr& aggregate, DType type) {
   const auto is_user = [](const Semiring& semiring) { return semiring.join.is_user(); };
   if (std::none_of(aggregate->semirings.begin(), aggregate->semirings.end(), is_user)) return aggregate;

@@ -46,6 +46,13 @@ bool folds_in_order(const EinSum& einsum);
 DType fold_type(const UserAggregate& aggregate, DType value);
 /// The combination of two values of that type, with all types written down (tensor/scalar_types).
 ScalarPtr typed_combination(const UserAggregate& aggregate, DType type);
+/// A step of the recurrence h[t] = f(a[t] o h[t-1], x[t]) of an aggregate f that distributes over o, of which its
+/// declaration names one first: an expression of that type, with operands x[t], a[t] and h[t-1].
+ScalarPtr recurrence_step(const UserAggregate& aggregate, DType type);
+/// The type in which values of type `value` recur so. Error{Type} if either function is not defined for it.
+DType recurrence_type(const UserAggregate& aggregate, DType value);
+/// a[t] o h[t-1] as a fold of h[t-1], operand 1, to a[t].
+UserAggregate recurrence_join(const UserAggregate& aggregate, DType type);
 /// The aggregate with the bodies of the functions over which it distributes as expressions of that type have them.
 UserAggregatePtr with_join_types(const UserAggregatePtr& aggregate, DType type);
 /// The aggregate of no cells.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -246,6 +247,7 @@ BlockKernel::BlockKernel(const EinSum& einsum, const LabelTable& table, std::vec
   for (const auto place : batch_) batch_names_.push_back(table.name(labels_[place]));
   if (!result_core.empty()) result_name_ = table.name(result_core.front());
   for (std::size_t n = 0; n < einsum.inputs.size(); ++n) cores_.push_back(places_of(core_of(einsum, n)));
+  if (block_.op == BlockOp::UserRecurrence) folds_.emplace(einsum.user, compute);
 }
 
 // ", at i = 2, j = 0", or nothing where there is no batch label.
@@ -280,7 +282,7 @@ std::vector<std::size_t> BlockKernel::places_of(const Labels& labels) const {
   return places;
 }
 
-void BlockKernel::run(std::span<const LabelView> operands, std::span<const PartRange> ranges,
+void BlockKernel::run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
                       const MutableLabelView& result) const {
   CHECK(result.dtype == compute_, "a kernel accumulates in the type that it computes in");
   if (is_recurrence(block_.op)) {
@@ -289,8 +291,10 @@ void BlockKernel::run(std::span<const LabelView> operands, std::span<const PartR
     CHECK(operands.size() == 2 && result_core_.size() == 1, "a recurrence is of values and of what the last one takes");
     const auto& read = cores_[0].empty() ? cores_[1] : cores_[0];
     CHECK(read.size() == 1, "a recurrence runs along one label");
-    return run_recurrence(block_, operands[0], operands[1], result, {read.front(), result_core_.front(), batch_},
-                          sizes);
+    std::optional<UserRecurrence> user;
+    if (folds_) user.emplace(level, *folds_);
+    return run_recurrence(block_, operands[0], operands[1], result, {read.front(), result_core_.front(), batch_}, sizes,
+                          user ? &*user : nullptr);
   }
   Call(*this, operands, ranges, result).run();
 }

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "executor/kernels/label_view.hpp"
+#include "executor/kernels/level_table.hpp"
+#include "executor/kernels/user_recurrence.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/partition.hpp"
 
@@ -21,7 +24,7 @@ class BlockKernel {
 
   /// See Kernel::run; a call has all indices of the core labels and is the first of its cells. Throws Error{Value} for
   /// matrices and lines of values that the function is not defined for, with their batch indices.
-  void run(std::span<const LabelView> operands, std::span<const PartRange> ranges,
+  void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& result) const;
 
   /// "sort", "fft" and the like.
@@ -45,6 +48,7 @@ class BlockKernel {
   std::string result_name_;  // of the first core label of the result, if it has one
   std::vector<DType> operand_types_;
   DType compute_;
+  std::optional<RecurrenceFolds> folds_;  // of a user's recurrence
 };
 
 }  // namespace eindb

@@ -129,7 +129,7 @@ ExpressionKernel::ExpressionKernel(const EinSum& einsum, const LabelTable& label
   CHECK(program_.instructions().back().type == compute, "an expression's value has the type that it is aggregated in");
   const auto labels_of_all = einsum.labels();
   for (const auto label : labels_of_all) aggregated_.push_back(contains(einsum.aggregated, label));
-  if (einsum.user == nullptr) return;
+  if (einsum.user == nullptr || einsum.block) return;
   fold_.emplace(einsum.user, compute);
   for (const auto label : einsum.aggregated)
     fold_order_.push_back(

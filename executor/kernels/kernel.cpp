@@ -68,7 +68,7 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
   if (kind == KernelKind::Access) return access_->run(views, label_ranges, output, first);
   if (kind == KernelKind::Block) {
     CHECK(first, "a function of whole vectors has them in one call");
-    return block_->run(views, label_ranges, output);
+    return block_->run(level_, views, label_ranges, output);
   }
   if (kind == KernelKind::Scan) return scan_->run(level_, views.front(), label_ranges, output, first);
   if (kind == KernelKind::Matrices) return contraction_->run(level_, views, label_ranges, output, first);

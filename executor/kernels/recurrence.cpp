@@ -17,11 +17,7 @@ constexpr std::int64_t kLanesSideBySide = 512;  // whose values of one step fit 
 constexpr std::int64_t kLanesApart = 2;         // whose lines stay in the caches, even where all fall into one set
 constexpr std::int64_t kStepsPerPoll = 256;
 
-// Distances between elements.
-struct Moves {
-  std::int64_t along = 0;
-  std::int64_t lane = 0;
-};
+using Moves = RecurrenceLines::Moves;
 
 template <class T>
 struct Lanes {
@@ -41,8 +37,9 @@ T next(BlockOp op, T a, T before, T x) {
 class Recurrence {
  public:
   Recurrence(const BlockFunction& function, const LabelView& x, const LabelView& a, const MutableLabelView& result,
-             const RecurrenceLabels& labels, std::span<const std::int64_t> sizes)
+             const RecurrenceLabels& labels, std::span<const std::int64_t> sizes, UserRecurrence* user)
       : function_(function),
+        user_(user),
         x_(x),
         a_(a),
         result_(result),
@@ -96,6 +93,16 @@ class Recurrence {
  private:
   template <class T>
   void run_lanes(const Lanes<T>& all) const {
+    if (user_ != nullptr)
+      return user_->run({.x = reinterpret_cast<const std::byte*>(all.x),
+                         .a = reinterpret_cast<const std::byte*>(all.a),
+                         .h = reinterpret_cast<std::byte*>(all.h),
+                         .of_x = of_x_,
+                         .of_a = of_a_,
+                         .of_h = of_h_,
+                         .steps = steps_,
+                         .lanes = lanes_,
+                         .backward = function_.descending});
     const bool side_by_side = of_h_.lane == 1;
     const auto width = side_by_side ? kLanesSideBySide : kLanesApart;
     for (std::int64_t lane = 0; lane < lanes_; lane += width) {
@@ -175,6 +182,7 @@ class Recurrence {
   }
 
   const BlockFunction& function_;
+  UserRecurrence* user_;  // null for a recurrence of the algebra
   const LabelView& x_;
   const LabelView& a_;
   const MutableLabelView& result_;
@@ -190,10 +198,11 @@ class Recurrence {
 }  // namespace
 
 void run_recurrence(const BlockFunction& function, const LabelView& x, const LabelView& a,
-                    const MutableLabelView& result, const RecurrenceLabels& labels,
-                    std::span<const std::int64_t> sizes) {
+                    const MutableLabelView& result, const RecurrenceLabels& labels, std::span<const std::int64_t> sizes,
+                    UserRecurrence* user) {
+  CHECK((user != nullptr) == (function.op == BlockOp::UserRecurrence), "a user's recurrence has its functions");
   CHECK(x.dtype == result.dtype && a.dtype == result.dtype, "a recurrence is computed in one type");
-  const Recurrence recurrence(function, x, a, result, labels, sizes);
+  const Recurrence recurrence(function, x, a, result, labels, sizes, user);
   dispatch(result.dtype, [&](auto type) { recurrence.run<typename decltype(type)::type>(); });
 }
 

@@ -53,7 +53,8 @@ std::optional<Line> line_of(const Vertex& vertex) {
   if (vertex.is_input() || vertex.einsum.epilogue != nullptr) return std::nullopt;
   const auto& einsum = vertex.einsum;
   if (einsum.block) {
-    if (!is_recurrence(einsum.block->op)) return std::nullopt;
+    // A user's function has no neutral value that is known, from which those of blocks could begin.
+    if (!is_recurrence(einsum.block->op) || einsum.block->op == BlockOp::UserRecurrence) return std::nullopt;
     return Line{einsum.aggregated.front(), result_core_of(einsum).front(), !einsum.block->descending, std::nullopt};
   }
   const auto scan = scan_form(einsum, vertex.compute_dtype);

@@ -229,6 +229,7 @@ class ExpressionBinder {
   ScalarPtr scan(Aggregate how, UserAggregatePtr user, Label along, ContractionOperand values, SourceSpan span,
                  Draft& draft);
   ScalarPtr recurrence(const ast::Aggregate& e, Label along, SourceSpan span, Draft& draft);
+  UserAggregatePtr recurring_aggregate(const ast::Aggregate& e, DType& type, SourceSpan span);
   // ---- block_binder.cpp: functions of whole vectors, and variances ----
   ContractionOperand converted(const ast::Expression& e, const Draft& outer,
                                const std::function<std::optional<ScalarOp>(DType)>& convert);

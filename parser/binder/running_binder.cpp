@@ -138,6 +138,18 @@ ScalarPtr ExpressionBinder::scan(Aggregate how, UserAggregatePtr user, Label alo
   return operand(made, head.labels(), draft);
 }
 
+// The aggregate of a recurrence whose values are of the type, which becomes a wider one if the aggregate wants it.
+UserAggregatePtr ExpressionBinder::recurring_aggregate(const ast::Aggregate& e, DType& type, SourceSpan span) {
+  auto user = user_aggregate(e);
+  if (user->semirings.empty())
+    throw Error(ErrorKind::Value,
+                user->name + " has no recurrence, as no function is declared that takes the second argument in", span,
+                "declare the one over which it distributes: CREATE OR REPLACE AGGREGATE ... COMMUTATIVE ASSOCIATIVE "
+                "DISTRIBUTES OVER (+)");
+  type = with_place(span, [&] { return recurrence_type(*user, type); });
+  return with_join_types(user, type);
+}
+
 // CUMSUM[t](x, a): h[t] = a[t] * h[t-1] + x[t], and likewise CUMMAX and CUMMIN with a sum in place of the product.
 ScalarPtr ExpressionBinder::recurrence(const ast::Aggregate& e, Label along, SourceSpan span, Draft& draft) {
   const auto inside = draft_inside(draft, {along});
@@ -157,9 +169,11 @@ ScalarPtr ExpressionBinder::recurrence(const ast::Aggregate& e, Label along, Sou
       type = is_whole || type_of(n) != DType::Int64 ? type_of(n) : DType::Float64;
   }
   if (e.op == ast::AggregateOp::LogSumExp && type == DType::Int64) type = DType::Float64;
-  if (is_complex(type) && e.op != ast::AggregateOp::Sum)
+  if (is_complex(type) && e.op != ast::AggregateOp::Sum && e.op != ast::AggregateOp::User)
     throw Error(ErrorKind::Type, word_of(e) + " is not defined for complex numbers", span,
                 "take REAL, IMAG or ABS first");
+
+  const auto user = e.op == ast::AggregateOp::User ? recurring_aggregate(e, type, span) : nullptr;
 
   std::vector<VertexId> inputs;
   std::vector<Labels> read;
@@ -176,16 +190,18 @@ ScalarPtr ExpressionBinder::recurrence(const ast::Aggregate& e, Label along, Sou
     head.add(converted.labels);
   }
   using enum ast::AggregateOp;
-  const auto op = e.op == Sum   ? BlockOp::SumRecurrence
-                  : e.op == Max ? BlockOp::MaxRecurrence
-                  : e.op == Min ? BlockOp::MinRecurrence
-                                : BlockOp::LogSumExpRecurrence;
+  const auto op = user != nullptr ? BlockOp::UserRecurrence
+                  : e.op == Sum   ? BlockOp::SumRecurrence
+                  : e.op == Max   ? BlockOp::MaxRecurrence
+                  : e.op == Min   ? BlockOp::MinRecurrence
+                                  : BlockOp::LogSumExpRecurrence;
   EinSum einsum{.inputs = std::move(read),
                 .output = head.labels(),
                 .aggregated = {before},
                 .expression = block_expression(2, {before, along}),
                 .aggregate = Aggregate::Block,
-                .block = BlockFunction{.op = op}};
+                .block = BlockFunction{.op = op},
+                .user = user};
   const auto made = with_place(
       span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(inputs), std::move(einsum), type)); });
   graph_.set_dtype(made, type);
