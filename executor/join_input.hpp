@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "plan/fragment.hpp"
 #include "tensor/partition.hpp"
 
@@ -11,9 +13,12 @@ struct JoinInput {
   const TileGrid* grid = nullptr;
   bool may_be_encoded = false;  ///< see Tile::encoding
   bool of_cells = false;        ///< see Tile::is_of_cells
+  bool holds_bytes = false;     ///< all values are ones of INT8, whether tiles are encoded so or not
 };
 
-/// That of the tiles of a node, which must outlive it.
-JoinInput join_input(const FragmentNode& node);
+/// That of the tiles of a node of the plan, which must outlive it.
+JoinInput join_input(const Fragment& plan, NodeId id);
+/// Whether all inputs hold bytes.
+bool hold_bytes(const std::vector<JoinInput>& inputs);
 
 }  // namespace eindb

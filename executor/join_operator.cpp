@@ -44,7 +44,8 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
     : join_(join),
       grid_(grid),
       result_type_(result_type),
-      kernel_(join.einsum, labels, types_of(inputs), join.compute_dtype, result_type),
+      kernel_(join.einsum, labels, types_of(inputs), join.compute_dtype, result_type, preferred_level_table(),
+              hold_bytes(inputs)),
       extents_(labels.extents(join.partition.labels)),
       input_types_(types_of(inputs)),
       makes_cells_(makes_cells),
@@ -132,6 +133,10 @@ std::int64_t JoinOperator::decoded_bytes(std::span<const std::int64_t> sizes) co
     bytes = checked_add(bytes, decoded);
   }
   return bytes;
+}
+
+bool JoinOperator::are_read_as_bytes(const Buffers& buffers) const {
+  return !fused_ && !cells_ && kernel_.reads_bytes(buffers.ranges);
 }
 
 // A tile that the kernel cannot read as it is stored is decoded for one call, while it is in the caches.
@@ -250,7 +255,9 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
     elements += tile.is_of_cells() ? tile.cells().count() : tile.shape().element_count();
   }
   take_workspace(memory, buffers, workspace_bytes_);
-  for (std::size_t n = 0; n < inputs.size(); ++n) buffers.operands.push_back(readable(n, *buffers.held[n], buffers));
+  const bool are_bytes = are_read_as_bytes(buffers);
+  for (std::size_t n = 0; n < inputs.size(); ++n)
+    buffers.operands.push_back(are_bytes ? buffers.held[n].get() : readable(n, *buffers.held[n], buffers));
   std::shared_ptr<const CellKernel> cells;
   if (cells_) {
     cells = cell_kernel(inputs, buffers);

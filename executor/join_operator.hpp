@@ -111,6 +111,8 @@ class JoinOperator {
   CountedTile tile_at(std::span<const std::int64_t> key, const std::shared_ptr<MemoryBudget>& memory,
                       const Buffers& buffers) const;
   TilePtr operand_tile(std::size_t operand, Relation& input, const Buffers& buffers) const;
+  /// Whether the kernel takes the tiles that are held as they are, encoded or not.
+  bool are_read_as_bytes(const Buffers& buffers) const;
   const Tile* readable(std::size_t operand, const Tile& tile, Buffers& buffers) const;
   std::shared_ptr<const CellKernel> cell_kernel(const Inputs& inputs, const Buffers& buffers) const;
   void expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;

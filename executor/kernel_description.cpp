@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/join_operator.hpp"
+#include "executor/kernels/instruction_set.hpp"
 #include "executor/kernels/kernel.hpp"
 
 namespace eindb {
@@ -33,7 +34,8 @@ std::vector<std::pair<VertexId, std::string>> describe_kernels(VertexId vertex, 
   if (std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.of_cells; }))
     return {{vertex, CellJoin(join, labels, inputs).kernel().describe()}};
   if (join.steps.empty()) {
-    const Kernel kernel(join.einsum, labels, input_types, join.compute_dtype, join.compute_dtype);
+    const Kernel kernel(join.einsum, labels, input_types, join.compute_dtype, join.compute_dtype,
+                        preferred_level_table(), hold_bytes(inputs));
     return {{vertex, is_empty ? "none" : kernel.describe(sizes)}};
   }
   const auto chain = fused_kernel_of(join, labels, input_types);

@@ -31,7 +31,7 @@ std::unique_ptr<JoinOperator> join_operator(const JoinNode& join, const Fragment
   const Workspace::Bound bound(static_cast<std::size_t>(workspace));
   const auto& result = plan.nodes[stage.node];
   std::vector<JoinInput> inputs;
-  for (const auto input : join.inputs) inputs.push_back(join_input(plan.node(input)));
+  for (const auto input : join.inputs) inputs.push_back(join_input(plan, input));
   return std::make_unique<JoinOperator>(join, plan.labels, result.grid, result.dtype, inputs, result.cells.has_value());
 }
 

@@ -268,7 +268,7 @@ std::vector<std::string> kernels_of_vertices(const PlannedQuery& planned, const 
       const auto* join = std::get_if<JoinNode>(&node.op);
       if (join == nullptr) continue;
       std::vector<JoinInput> inputs;
-      for (const auto input : join->inputs) inputs.push_back(join_input(fragment.node(input)));
+      for (const auto input : join->inputs) inputs.push_back(join_input(fragment, input));
       add(node.vertex, *join, planned.plan.graph.labels(), inputs);
     }
   } else if (cluster != nullptr) {

@@ -104,12 +104,14 @@ LabelView ContractionKernel::reduced(const LevelTable& level, const Reduction& r
 }
 
 void ContractionKernel::run(const LevelTable& level, std::span<const LabelView> operands,
-                            std::span<const PartRange> ranges, const MutableLabelView& accumulator, bool first) const {
+                            std::span<const PartRange> ranges, const MutableLabelView& accumulator, bool first,
+                            bool as_bytes) const {
   std::vector<Tile> tiles;
   const auto left = reduce_left_ ? reduced(level, *reduce_left_, operands[left_], ranges, tiles) : operands[left_];
   const auto right = reduce_right_ ? reduced(level, *reduce_right_, operands[right_], ranges, tiles) : operands[right_];
   std::vector<std::int64_t> sizes;
   for (const auto& range : ranges) sizes.push_back(range.size);
+  if (as_bytes) return multiply_as_bytes(level, factor_, matrix_labels(), sizes, left, right, accumulator, first);
   multiply_matrices(level, compute_, factor_, matrix_labels(), sizes, left, right, accumulator, first);
 }
 
@@ -126,6 +128,17 @@ bool ContractionKernel::reads_encoded(const LevelTable& level, std::span<const L
   };
   if (is_reduced(reduce_left_, left_) || is_reduced(reduce_right_, right_)) return false;
   return eindb::reads_encoded(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result);
+}
+
+bool ContractionKernel::reads_bytes(std::span<const LabelView> operands, std::span<const std::int64_t> label_sizes,
+                                    const MutableLabelView& result) const {
+  const auto holds = [&](std::size_t n) {
+    return operands[n].dtype == DType::Int64 &&
+           (operands[n].encoding == Encoding::Plain || operands[n].encoding == Encoding::Int8);
+  };
+  return compute_ == DType::Int64 && operands.size() == 2 && left_ != right_ && !reduce_left_ && !reduce_right_ &&
+         holds(left_) && holds(right_) &&
+         multiplies_as_bytes(matrix_labels(), label_sizes, operands[left_], operands[right_], result);
 }
 
 MatrixLabels ContractionKernel::matrix_labels() const {

@@ -44,9 +44,12 @@ class ContractionKernel {
   /// Whether the encoded ones of these operands are read as they are. Does not read elements.
   bool reads_encoded(const LevelTable& level, std::span<const LabelView> operands,
                      std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const;
-  /// See ExpressionKernel::run.
+  /// Whether a product of operands that hold values of INT8 alone, encoded so or not, is one of bytes.
+  bool reads_bytes(std::span<const LabelView> operands, std::span<const std::int64_t> label_sizes,
+                   const MutableLabelView& result) const;
+  /// See ExpressionKernel::run. `as_bytes`: where reads_bytes() says so.
   void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
-           const MutableLabelView& accumulator, bool first) const;
+           const MutableLabelView& accumulator, bool first, bool as_bytes = false) const;
 
  private:
   // Sums an operand over the labels that only it has, by a kernel of its own.

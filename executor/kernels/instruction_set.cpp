@@ -60,6 +60,11 @@ InstructionSet preferred_instruction_set() {
   return chosen;
 }
 
+bool multiplies_bytes() {
+  static const bool known = has_v4() && __builtin_cpu_supports("avx512vnni");
+  return known;
+}
+
 const LevelTable& level_table(InstructionSet set) {
   switch (set) {
     case InstructionSet::Baseline: break;

@@ -20,6 +20,8 @@ std::string_view name_of(InstructionSet set);
 std::span<const InstructionSet> available_instruction_sets();
 /// The best available level, or the one in the environment variable EINDB_ISA if that is lower. Read once.
 InstructionSet preferred_instruction_set();
+/// Whether the processor multiplies bytes (AVX-512 VNNI), beyond the level V4.
+bool multiplies_bytes();
 /// The kernels of a level. Calling them requires a processor with that level.
 const LevelTable& level_table(InstructionSet set);
 const LevelTable& preferred_level_table();

@@ -18,13 +18,14 @@ EinSum with_types_of(EinSum einsum, const LabelTable& labels, const std::vector<
 }  // namespace
 
 Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
-               DType /*result*/, const LevelTable& level)
+               DType /*result*/, const LevelTable& level, bool holds_bytes)
     : einsum_(with_types_of(with_plain_extreme(einsum, compute), labels, operand_types, compute)),
       labels_(einsum.labels()),
       whole_extents_(labels.extents(labels_)),
       operand_types_(std::move(operand_types)),
       compute_(compute),
       level_(level),
+      holds_bytes_(holds_bytes),
       general_(einsum_, labels, operand_types_, compute),
       choice_(einsum_, compute) {
   empty_.aggregate = einsum.aggregate;
@@ -64,6 +65,8 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
          "a kernel call has a view for every input and a range for every label");
   std::vector<std::int64_t> sizes;
   for (const auto& range : label_ranges) sizes.push_back(range.size);
+  if (holds_bytes_ && contraction_ && contraction_->reads_bytes(views, sizes, output))
+    return contraction_->run(level_, views, label_ranges, output, first, true);
   const auto kind = choice_.kind(sizes);
   if (kind == KernelKind::Access) return access_->run(views, label_ranges, output, first);
   if (kind == KernelKind::Block) {
@@ -88,6 +91,19 @@ bool Kernel::reads_encoded(std::size_t n, Encoding encoding, std::span<const Par
   return contraction_->reads_encoded(level_, operands, sizes, result);
 }
 
+bool Kernel::reads_bytes(std::span<const PartRange> label_ranges) const {
+  std::vector<std::int64_t> sizes;
+  for (const auto& range : label_ranges) sizes.push_back(range.size);
+  return reads_bytes(sizes);
+}
+
+bool Kernel::reads_bytes(std::span<const std::int64_t> label_sizes) const {
+  if (!holds_bytes_ || !contraction_ || std::find(label_sizes.begin(), label_sizes.end(), 0) != label_sizes.end())
+    return false;
+  const auto [operands, result] = views_of_tiles(label_sizes);
+  return contraction_->reads_bytes(operands, label_sizes, result);
+}
+
 bool Kernel::reads_any_order(std::span<const PartRange> label_ranges) const {
   if (!contraction_) return false;
   std::vector<std::int64_t> sizes;
@@ -100,6 +116,7 @@ std::string Kernel::describe(std::span<const std::int64_t> label_sizes) const {
     return "m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) + " k=" + std::to_string(size.k) +
            " batch=" + std::to_string(size.batch);
   };
+  if (reads_bytes(label_sizes)) return "gemm " + sizes_text(contraction_->size(label_sizes)) + " in bytes";
   switch (choice_.kind(label_sizes)) {
     case KernelKind::Matrices: return "gemm " + sizes_text(contraction_->size(label_sizes)) + " " + path(label_sizes);
     case KernelKind::Pairs:

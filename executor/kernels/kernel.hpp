@@ -35,8 +35,9 @@ class Kernel {
   /// `labels` has the extents of the whole tensors (for the cell numbers of RANDOM), `operand_types` the element types
   /// of the input tiles, `compute` the type of the expression's value and of the accumulator. Every operation is
   /// computed in its own type; operations without a type get one here (tensor/scalar_types).
+  /// `holds_bytes`: all values of all operands are ones of INT8.
   Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute, DType result,
-         const LevelTable& level = preferred_level_table());
+         const LevelTable& level = preferred_level_table(), bool holds_bytes = false);
 
   /// Adds the cells of one call to `accumulator`, a tile of type `compute` over the labels of einsum.output.
   /// `label_ranges` has the range of global indices of the call for every label, in the order of einsum.labels();
@@ -52,6 +53,9 @@ class Kernel {
   /// Whether a call on these ranges, none of them empty, reads tiles of operand `n` that are encoded so
   /// (Tile::encoding); otherwise they must be decoded. Those of other operands are plain.
   bool reads_encoded(std::size_t n, Encoding encoding, std::span<const PartRange> label_ranges) const;
+  /// Whether such a call takes its two operands, which hold bytes, as they are: those that are encoded as INT8, and
+  /// plain ones.
+  bool reads_bytes(std::span<const PartRange> label_ranges) const;
 
   /// Whether a call on these ranges reads operands in any order of their dimensions at the same speed, or nearly so.
   bool reads_any_order(std::span<const PartRange> label_ranges) const;
@@ -72,9 +76,9 @@ class Kernel {
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
   /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" ("in place", "by vector", "in lanes": see
-  /// matrix_product.hpp), "pairs MIN of sums m=8 n=8 k=8 batch=1", "gather", "scan", "fold in order (2 operations)" or
-  /// "expression (7 operations)". It is how a call on tiles with ranges of these sizes is computed, one per label of
-  /// einsum.labels(), none of them zero.
+  /// matrix_product.hpp; "in bytes"), "pairs MIN of sums m=8 n=8 k=8 batch=1", "gather", "scan", "fold in order (2
+  /// operations)" or "expression (7 operations)". It is how a call on tiles with ranges of these sizes is computed, one
+  /// per label of einsum.labels(), none of them zero.
   std::string describe(std::span<const std::int64_t> label_sizes) const;
   /// The same for a call on the whole tensors.
   std::string describe() const { return describe(whole_extents_); }
@@ -87,6 +91,7 @@ class Kernel {
 
   void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
              const Tile& accumulator) const;
+  bool reads_bytes(std::span<const std::int64_t> label_sizes) const;
   std::string path(std::span<const std::int64_t> label_sizes) const;
   Views views_of_tiles(std::span<const std::int64_t> label_sizes) const;
   std::vector<std::int64_t> extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
@@ -98,6 +103,7 @@ class Kernel {
   std::vector<DType> operand_types_;
   DType compute_;
   const LevelTable& level_;
+  bool holds_bytes_;
   ExpressionKernel general_;
   KernelChoice choice_;
   std::optional<AccessKernel> access_;            // where the choice is Access

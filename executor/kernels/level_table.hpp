@@ -339,8 +339,23 @@ using RealMatrixFunction = std::optional<std::string> (*)(BlockOp, const MatrixV
                                                           const std::optional<MatrixValues<double>>&,
                                                           std::span<double>);
 
+/// Products of INT8. A panel has, for each unit of `depth` contracted indices, the values of all its rows (or columns),
+/// those of a unit together in four bytes: pairs of INT16, or quads of bytes, of which those of columns are without
+/// sign.
+struct ByteTable {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t depth = 0;
+  /// sums[i * columns + j] = sum over all contracted indices of `units` units of row i and column j; without overflow
+  /// for up to 2^16 indices.
+  void (*multiply)(std::int64_t units, const void* rows, const void* columns, std::int32_t* sums) = nullptr;
+};
+
 struct LevelTable {
   std::array<ElementTable, kDTypeCount> elements;
+  ByteTable byte_pairs;
+  /// For processors that multiplies_bytes() says it of; empty at levels without.
+  ByteTable byte_quads;
   /// All functions of real matrices but the exponential; null at levels that have none of their own.
   RealMatrixFunction real_matrix_function = nullptr;
 

@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "executor/kernels/byte_product.hpp"
 #include "executor/kernels/lane_product.hpp"
 #include "executor/kernels/packed_product.hpp"
 #include "executor/kernels/strided_product.hpp"
@@ -108,6 +109,19 @@ bool reads_encoded(const LevelTable& level, DType compute, const MatrixLabels& l
                    const MutableLabelView& c) {
   const auto p = product_of(labels, sizes, a, b, c);
   return way_of(level, compute, p).multiply == multiply_vector;
+}
+
+bool multiplies_as_bytes(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& a,
+                         const LabelView& b, const MutableLabelView& c) {
+  return is_byte_product(product_of(labels, sizes, a, b, c).groups);
+}
+
+void multiply_as_bytes(const LevelTable& level, double factor, const MatrixLabels& labels,
+                       std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
+                       const MutableLabelView& c, bool first) {
+  CHECK(c.dtype == DType::Int64, "products of bytes are of INT64");
+  const auto p = product_of(labels, sizes, a, b, c);
+  multiply_bytes(level, factor, p.groups, p.s, p.v, static_cast<std::int64_t*>(c.data), first);
 }
 
 // The maximum over all paths, since the path depends on strides, and may differ for slightly smaller sizes.

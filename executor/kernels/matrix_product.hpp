@@ -37,6 +37,13 @@ std::string_view product_path(const LevelTable& level, DType compute, const Matr
 bool reads_encoded(const LevelTable& level, DType compute, const MatrixLabels& labels,
                    std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                    const MutableLabelView& c);
+/// Whether operands of INT64 whose values all are ones of INT8, encoded so or not, are multiplied as bytes, and the
+/// same product of those. Exact.
+bool multiplies_as_bytes(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& a,
+                         const LabelView& b, const MutableLabelView& c);
+void multiply_as_bytes(const LevelTable& level, double factor, const MatrixLabels& labels,
+                       std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
+                       const MutableLabelView& c, bool first);
 /// The most bytes of workspace for such a product, or a smaller one, with any strides; see Workspace::Bound.
 std::size_t product_workspace_bytes(const LevelTable& level, DType compute, const MatrixLabels& labels,
                                     std::span<const std::int64_t> sizes);

@@ -11,6 +11,10 @@ ElementTable complex64_table();
 ElementTable complex128_table();
 ElementTable int64_table();
 
+/// Products of INT8; the second is empty at levels without one.
+ByteTable byte_pairs();
+ByteTable byte_quads();
+
 /// Null at levels without one.
 RealMatrixFunction real_matrix_function();
 

@@ -22,6 +22,8 @@ extern "C" const eindb::LevelTable* EINDB_LEVEL_ENTRY() {
                    level::with_cell_loops<std::complex<float>>(level::complex64_table()),
                    level::with_cell_loops<std::complex<double>>(level::complex128_table()),
                    level::with_cell_loops<std::int64_t>(level::int64_table())},
+      .byte_pairs = level::byte_pairs(),
+      .byte_quads = level::byte_quads(),
       .real_matrix_function = level::real_matrix_function()};
   return &table;
 }
