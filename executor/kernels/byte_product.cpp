@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kDepthOfBytes = 512;  // contracted indices that are packed and summed at a time
+constexpr std::int64_t kDepthOfBytes = 1024;  // contracted indices that are packed and summed at a time
 constexpr std::int64_t kColumnsOfBytes = 512;
 constexpr std::int64_t kFewestRowsOfBytes = 4;
 constexpr std::int64_t kFewestDepthOfBytes = 8;
