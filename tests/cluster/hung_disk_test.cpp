@@ -138,7 +138,7 @@ TEST(HungDisk, WhoWaitsForItCanBeCancelled) {
   EXPECT_EQ(prepared->kind(), ErrorKind::Cancelled);
   EXPECT_FALSE(cancelled_failure_of([&] { EXPECT_FALSE(access->commit(worker, kTransaction, {})); }));
   EXPECT_FALSE(cancelled_failure_of([&] {
-    EXPECT_FALSE(access->drop(worker, std::vector<ContentRange>{{kContent, kContent}}));
+    EXPECT_FALSE(access->drop(worker, std::vector<ContentRange>{{kContent, kContent}}, 0));
   }));
   EXPECT_FALSE(cancelled_failure_of([&] { access->abort(worker, kTransaction); }));
 }

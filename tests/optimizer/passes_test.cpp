@@ -221,7 +221,7 @@ TEST_P(PassesPreserveResults, EachPassAloneAndAllTogether) {
     const auto expected = evaluate_outputs(graph, small_integers_of);
     for (const auto& pass : all_passes()) {
       PathSearch paths;
-      const auto rewritten = pass.run(graph, paths);
+      const auto rewritten = pass.run(graph, {}, paths);
       ASSERT_NO_THROW(validate(rewritten)) << joined(graph) << pass.name << "\n" << joined(rewritten);
       expect_same_heads(graph, rewritten);
       expect_close(expected, evaluate_outputs(rewritten, small_integers_of),
@@ -314,8 +314,8 @@ TEST(Passes, EveryStageLooksForCancellation) {
   auto graph = long_contraction(4000);
   PathSearch paths({PathOptimizer::Greedy, {}});
   for (const auto& pass : all_passes()) {
-    EXPECT_TRUE(stops([&] { validate(pass.run(graph, paths)); })) << pass.name;
-    graph = pass.run(graph, paths);
+    EXPECT_TRUE(stops([&] { validate(pass.run(graph, {}, paths)); })) << pass.name;
+    graph = pass.run(graph, {}, paths);
   }
   OptimizerOptions options;
   options.machine = MachineOptions{};
