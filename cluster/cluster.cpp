@@ -381,6 +381,8 @@ void Cluster::Impl::keep_until_end() noexcept {
       logged.clear();
     } catch (const std::exception& error) {
       when_there_is_memory([&] {
+        const auto* known = dynamic_cast<const Error*>(&error);
+        if (known != nullptr && known->kind() == ErrorKind::Cancelled) return;  // the end of this process
         if (std::exchange(logged, error.what()) != error.what())
           log_.write(NodeLog::Level::Warning, "tiles not moved", "", logged);
       });

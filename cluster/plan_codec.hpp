@@ -16,7 +16,7 @@ struct PlacedPlan {
   std::vector<TileHolders> holders;  ///< plan.holder_lists of them
 };
 
-/// Encodes the plan in the format at the head of plan_codec.cpp. Thread-safe. Error{Unsupported} if expressions are
+/// Encodes the plan in the format at the head of plan_code.hpp. Thread-safe. Error{Unsupported} if expressions are
 /// nested deeper than kMaxEncodedDepth.
 std::vector<std::byte> encode_plan(const PhysicalPlan& plan, std::span<const TileHolders> holders);
 

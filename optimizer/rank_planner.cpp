@@ -320,7 +320,7 @@ class DistributedPlanner {
     const auto& vertex = graph_.vertex(id);
     const auto& placed = placement_.vertices[id.index()];
     auto blocks = blocks_of_calls(id, join);
-    align(join, blocks);
+    if (!holds_cells(id, join)) align(join, blocks);
     join.partition.parts = refined(id, join, blocks);
     ComputeStep step{{}, {}, blocks.parts, blocks.at};
     for (std::size_t n = 0; n < join.inputs.size(); ++n) {
@@ -348,6 +348,13 @@ class DistributedPlanner {
         {RedistributeStep{computed}, id, vertex.dtype, TileGrid(vertex.bound, std::move(parts)), kept, cells_of(id)});
   }
 
+  // Whether the vertex or one of its operands is of cells, which move between grids of one shape.
+  bool holds_cells(VertexId id, const JoinNode& join) const {
+    return cells_of(id).has_value() || std::any_of(join.inputs.begin(), join.inputs.end(), [&](const auto& input) {
+             return plan_.step(result_[input.index()]).cells.has_value();
+           });
+  }
+
   // Where one of two aligned labels is cut between ranks, a rank has the same part of the other. Equal parts have equal
   // indices where the determined label has as many as the others determine: it is replaced by one that has.
   void align(JoinNode& join, BlockPlacement& blocks) {
@@ -359,6 +366,9 @@ class DistributedPlanner {
     if (parts == 1 || blocks.parts[own] != 1 || graph_.labels().extent(aligned->major) % parts != 0 ||
         graph_.labels().extent(aligned->label) < parts)
       return;
+    // Partial results are those of all parts of the aggregated labels, of which only some pairs are there.
+    for (const auto label : join.einsum.aggregated)
+      if (blocks.parts[place_in_partition(join.partition.labels, label)] > 1) return;
     blocks.parts[own] = parts;
     for (auto& at : blocks.at)
       if (at) (*at)[own] = (*at)[major];

@@ -8,118 +8,15 @@
 #include <optional>
 #include <utility>
 
-#include "common/divisors.hpp"
+#include "optimizer/partitions/mesh_cuts.hpp"
 #include "tensor/access_form.hpp"
 
 namespace eindb {
 namespace {
 
-using Axes = std::vector<int>;
-// For each label of a partition vector the axes that cut it, the major one first.
-using LabelAxes = std::vector<Axes>;
-
-// The layout of a tensor, or of the label space of a vertex, while axes are given out: a DistributedType in a form that
-// is cheap to change. Lists the axes that cut each dimension, the major one first.
-struct MeshCuts {
-  std::vector<std::int64_t> extents;
-  LabelAxes axes;
-  Axes first_only = {};
-
-  friend bool operator==(const MeshCuts&, const MeshCuts&) = default;
-};
-
-std::vector<std::size_t> axis_numbers(const Axes& axes) { return {axes.begin(), axes.end()}; }
-
-DistributedType type_of_cuts(const MeshCuts& cuts, const Mesh& mesh) {
-  std::vector<DistributedDimension> dimensions;
-  for (std::size_t d = 0; d < cuts.extents.size(); ++d)
-    dimensions.push_back({cuts.extents[d], {cuts.axes[d].rbegin(), cuts.axes[d].rend()}});
-  return {mesh, std::move(dimensions), axis_numbers(cuts.first_only)};
-}
-
 std::size_t place_of(const Labels& labels, Label label) {
   return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
 }
-
-// The mesh of all workers (Mesh::of_primes), with the place of each along each axis at hand.
-class WorkerMesh {
- public:
-  explicit WorkerMesh(std::int64_t workers)
-      : sizes_(prime_factors(workers)), worker_count_(static_cast<std::size_t>(workers)) {
-    places_.reserve(worker_count_ * sizes_.size());
-    for (std::int64_t worker = 0; worker < workers; ++worker) {
-      auto major = worker;
-      for (const auto size : sizes_) {
-        places_.push_back(major % size);
-        major /= size;
-      }
-    }
-  }
-
-  int axis_count() const { return static_cast<int>(sizes_.size()); }
-  std::size_t worker_count() const { return worker_count_; }
-  std::int64_t size(int axis) const { return sizes_[static_cast<std::size_t>(axis)]; }
-  std::int64_t place(std::size_t worker, int axis) const {
-    return places_[worker * sizes_.size() + static_cast<std::size_t>(axis)];
-  }
-  /// The worker at the second place of an axis and the first of all others.
-  std::size_t next_along(int axis) const {
-    std::int64_t worker = 1;
-    for (int minor = 0; minor < axis; ++minor) worker *= size(minor);
-    return static_cast<std::size_t>(worker);
-  }
-
-  /// The parts into which axes cut a dimension.
-  std::int64_t parts(const Axes& axes) const {
-    std::int64_t count = 1;
-    for (const auto axis : axes) count *= size(axis);
-    return count;
-  }
-
-  /// The range of indices of one dimension that a worker holds.
-  PartRange held(std::int64_t extent, const Axes& axes, std::size_t worker) const {
-    std::int64_t part = 0;
-    std::int64_t count = 1;
-    for (const auto axis : axes) {
-      part = size(axis) * part + place(worker, axis);
-      count *= size(axis);
-    }
-    return part_range(extent, count, part);
-  }
-
-  bool holds_anything(const MeshCuts& type, std::size_t worker) const {
-    return std::all_of(type.first_only.begin(), type.first_only.end(),
-                       [&](int axis) { return place(worker, axis) == 0; });
-  }
-
-  /// Elements of a worker's part of `wanted` that it does not hold in `source`.
-  double missing(const MeshCuts& wanted, const MeshCuts& source, std::size_t worker) const {
-    if (!holds_anything(wanted, worker)) return 0;
-    double needed = 1;
-    double there = holds_anything(source, worker) ? 1 : 0;
-    for (std::size_t d = 0; d < wanted.extents.size(); ++d) {
-      const auto need = held(wanted.extents[d], wanted.axes[d], worker);
-      const auto have = held(wanted.extents[d], source.axes[d], worker);
-      needed *= static_cast<double>(need.size);
-      there *= static_cast<double>(
-          std::max<std::int64_t>(0, std::min(need.end(), have.end()) - std::max(need.begin, have.begin)));
-    }
-    return needed - there;
-  }
-
-  double elements_held(const MeshCuts& type, std::size_t worker) const {
-    if (!holds_anything(type, worker)) return 0;
-    double elements = 1;
-    for (std::size_t d = 0; d < type.extents.size(); ++d)
-      elements *= static_cast<double>(held(type.extents[d], type.axes[d], worker).size);
-    return elements;
-  }
-
- private:
-  std::vector<std::int64_t> sizes_;  // of the axes
-  std::size_t worker_count_;
-  std::vector<std::int64_t> places_;  // of each worker along each axis
-};
 
 // A unit of placement: a vertex, or a whole chain.
 struct Unit {

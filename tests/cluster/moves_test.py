@@ -179,8 +179,7 @@ class Moves(unittest.TestCase):
             # Each round may be a second's bytes, and a look and the next round lie between two figures.
             self.assertLess(seen, 8 * tile * (time.monotonic() - start + 3), "it is faster than it may be")
         self.assertGreater(self.metric("eindb_moved_bytes_total"), TILES // 2 * tile - 1)
-        # In several rounds of one plan.
-        self.assertRegex(self.cluster.log(), rf"tiles moved .*\b{TILES // 2} tiles, ")
+        self.assertGreaterEqual(self.metric("eindb_tiles_moved_total"), TILES // 2)
 
     def test_without_a_rate_nothing_moves(self):
         self.start(2, "--move-rate", "0")

@@ -172,7 +172,7 @@ TEST_F(DatabaseCopiesTest, ABackupTakesOverWhereEverythingIsThere) {
   const auto result = take_over(other);
   EXPECT_EQ(result.tiles, 4);
   EXPECT_EQ(result.surplus, 8) << "B's";
-  EXPECT_ERROR(open(original).sum("A"), ErrorKind::WorkerLost, "belongs to another database");
+  EXPECT_ERROR(open(original).sum("A"), ErrorKind::WorkerLost, "another file has taken this database's place");
   {
     auto successor = open(other);
     EXPECT_EQ(successor.sum("A"), 8);
@@ -181,10 +181,10 @@ TEST_F(DatabaseCopiesTest, ABackupTakesOverWhereEverythingIsThere) {
     successor.run("DROP TENSOR C");
     EXPECT_EQ(contents(), 8) << "what the original had made since is gone";
   }
-  EXPECT_ERROR(open(original).sum("A"), ErrorKind::WorkerLost, "belongs to another database");
+  EXPECT_ERROR(open(original).sum("A"), ErrorKind::WorkerLost, "another file has taken this database's place");
   EXPECT_EQ(open(other).sum("A"), 8);
   // In the other direction, since the original is older now: it would find A, but no longer has B.
-  EXPECT_ERROR(take_over(original), ErrorKind::WorkerLost, "belongs to another database");
+  EXPECT_ERROR(take_over(original), ErrorKind::WorkerLost, "another file has taken this database's place");
 }
 
 TEST_F(DatabaseCopiesTest, ABackupWhoseTilesAreGoneIsRefusedWithTheirNames) {
@@ -281,7 +281,8 @@ TEST_F(DatabaseCopiesTest, WhateverIsDoneWithFilesWhoIsLetInFindsEverything) {
         ++let_in;
       } catch (const Error& error) {
         EXPECT_TRUE(error.message().find("copy") != std::string::npos ||
-                    error.message().find("another database") != std::string::npos)
+                    error.message().find("another database") != std::string::npos ||
+                    error.message().find("another file has taken") != std::string::npos)
             << error.message();
         ++refused;
       }

@@ -29,6 +29,14 @@ std::function<std::unique_ptr<TileSource>(Rank)> sources(testing::StoredTensors&
   return [&](Rank rank) { return std::make_unique<testing::RankSource>(tensors, layout.plan, layout.lists, rank); };
 }
 
+void expect_as_reference(const RandomLayout& layout, RandomStatement& statement,
+                         const testing::DistributedOptions& options) {
+  const auto outcome = run_distributed(layout.plan, layout.lists, sources(statement.tensors, layout), options);
+  const auto expected = statement.expected();
+  for (std::size_t n = 0; n < expected.size(); ++n)
+    testing::expect_equal(assemble(outcome, layout.plan, layout.lists, n), expected[n], "result " + std::to_string(n));
+}
+
 TEST(StepsRun, AgreesWithTheReferenceWhateverTheLayout) {
   int reduced = 0;
   for (int round = 0; round < 150; ++round) {
@@ -39,12 +47,7 @@ TEST(StepsRun, AgreesWithTheReferenceWhateverTheLayout) {
     RandomLayout layout(random, statement.builder.graph, kRanks[round % 5]);
     layout.lower(statement.tensors);
     layout.plan.holder_lists = layout.lists.size();
-    const auto outcome =
-        run_distributed(layout.plan, layout.lists, sources(statement.tensors, layout), {.threads = 1 + round % 2});
-    const auto expected = statement.expected();
-    for (std::size_t n = 0; n < expected.size(); ++n)
-      testing::expect_equal(assemble(outcome, layout.plan, layout.lists, n), expected[n],
-                            "result " + std::to_string(n));
+    expect_as_reference(layout, statement, {.threads = 1 + round % 2});
     for (const auto& step : layout.plan.steps) reduced += std::holds_alternative<ReduceStep>(step.op) ? 1 : 0;
     if (HasFatalFailure() || HasNonfatalFailure()) return;
   }
@@ -76,12 +79,7 @@ TEST(StepsRun, AgreesWithTheReferenceWhereTilesAreOfCells) {
     RandomLayout layout(random, graph, kRanks[round % 5]);
     layout.lower(statement.tensors);
     layout.plan.holder_lists = layout.lists.size();
-    const auto outcome =
-        run_distributed(layout.plan, layout.lists, sources(statement.tensors, layout), {.threads = 1 + round % 2});
-    const auto expected = statement.expected();
-    for (std::size_t n = 0; n < expected.size(); ++n)
-      testing::expect_equal(assemble(outcome, layout.plan, layout.lists, n), expected[n],
-                            "result " + std::to_string(n));
+    expect_as_reference(layout, statement, {.threads = 1 + round % 2});
     for (const auto& step : layout.plan.steps) {
       moved += step.cells && std::holds_alternative<RedistributeStep>(step.op) ? 1 : 0;
       if (std::holds_alternative<ComputeStep>(step.op)) ++(step.cells ? made : dense);
