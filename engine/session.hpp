@@ -55,7 +55,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Runs exactly one statement; a trailing semicolon is allowed. Rows of an earlier SELECT that are not read yet are
-  /// taken into memory before a statement that may change anything: Error{MemoryLimit} where they are too many. An empty statement gives an empty result.
+  /// taken into memory before a statement that may change anything: Error{MemoryLimit} where they are too many. An
+  /// empty statement gives an empty result.
   Result execute(std::string_view statement);
 
   /// Parses a statement once, for many runs; names are looked up at each run. Errors have spans into its text.

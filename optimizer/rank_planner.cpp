@@ -366,9 +366,12 @@ class DistributedPlanner {
     if (parts == 1 || blocks.parts[own] != 1 || graph_.labels().extent(aligned->major) % parts != 0 ||
         graph_.labels().extent(aligned->label) < parts)
       return;
-    // Partial results are those of all parts of the aggregated labels, of which only some pairs are there.
-    for (const auto label : join.einsum.aggregated)
-      if (blocks.parts[place_in_partition(join.partition.labels, label)] > 1) return;
+    // Results that are partial by another label are those of all parts of the aggregated ones, and only some pairs are
+    // there.
+    for (const auto label : join.einsum.aggregated) {
+      const bool other = label != aligned->label && label != aligned->major;
+      if (other && blocks.parts[place_in_partition(join.partition.labels, label)] > 1) return;
+    }
     blocks.parts[own] = parts;
     for (auto& at : blocks.at)
       if (at) (*at)[own] = (*at)[major];
