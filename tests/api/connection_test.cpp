@@ -171,7 +171,7 @@ TEST(ApiConnection, RowsOutliveTheirTransaction) {
   db.execute("ROLLBACK");
   ASSERT_TRUE(rows.next());
   EXPECT_EQ(rows.row().get<int>(0), 2);
-  EXPECT_EXCEPTION(db.execute("SELECT a FROM t"), Sql, "t");
+  EXPECT_EXCEPTION(db.execute("SELECT a FROM t"), Sql, "no such table");
 }
 
 // A rollback always happens. It leaves rows alone where there is nothing to undo.
