@@ -368,7 +368,7 @@ void Cluster::Impl::begin(ClusterDatabase database) {
   if (keeper_) keeper_thread_ = std::thread([this] { keep_until_end(); });
 }
 
-// What fails is tried again, and logged once.
+// A step that fails is tried again; its error is logged once.
 void Cluster::Impl::keep_until_end() noexcept {
   const CancellationScope scope(ending_);
   std::string logged;

@@ -14,7 +14,8 @@ namespace eindb {
 /// How far tiles have moved, for display. One per cluster. Thread-safe.
 class MoveProgress {
  public:
-  /// What has to leave workers now, and the workers that are not needed any more, with their marks (ShardLog::leaving).
+  /// The tiles that have to leave workers now, and the workers that are not needed any more, with their marks
+  /// (ShardLog::leaving).
   void set(std::map<DataId, TilesToMove> leaving, std::map<DataId, std::int64_t> drained);
   void count_moved(std::int64_t tiles, std::int64_t bytes);
 

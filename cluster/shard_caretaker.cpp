@@ -203,7 +203,7 @@ void ShardCaretaker::move() {
              std::to_string(done_.tiles) + " tiles, " + std::to_string(done_.bytes) + " bytes" +
                  (done_.failed == 0 ? "" : "; " + std::to_string(done_.failed) + " could not be moved"));
   file_->settle_shards();
-  // What could not be moved, or has changed meanwhile, is seen by another look.
+  // Another look finds the tiles that could not be moved, or have changed meanwhile.
   seen_.reset();
   if (done_.failed > 0) next_look_ = std::max(next_look_, Clock::now() + kPauseAfterFailure);
 }

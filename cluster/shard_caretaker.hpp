@@ -42,7 +42,7 @@ class ShardCaretaker {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// What decides whether tiles have to be looked at again.
+  /// The state of the workers: if it is another one, tiles have to be looked at again.
   struct Occasion {
     std::map<DataId, TilePlace::Standing> standings;
     std::map<DataId, std::int64_t> leaving;  // with marks

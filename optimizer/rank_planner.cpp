@@ -73,8 +73,8 @@ bool is_whole(const BlockPlacement& blocks) {
 // How finely a rank works within its block: the partition vector of one vertex or chain, a multiple of the blocks.
 class CallRefinement {
  public:
-  // What calls read or make: the bytes of tiles relative to those of dense ones in one type, and the share of their
-  // elements that are cells; 1 unless they are of cells.
+  // The tiles that calls read or make: the bytes of tiles relative to those of dense ones in one type, and the share of
+  // their elements that are cells; 1 unless they are of cells.
   struct Tiles {
     DType dtype = DType::Float64;
     double bytes = 1;

@@ -17,7 +17,7 @@ namespace {
 
 double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// What the database wants of the worker as a place for tiles.
+// The placement of tiles at the worker: active, draining or drained.
 std::string_view placement_of(const WorkerStatus& worker, const std::map<DataId, std::int64_t>& leaving,
                               const Cluster& cluster) {
   const auto found = leaving.find(worker.data);

@@ -135,7 +135,7 @@ class ByteProduct {
     const auto count = std::min(table_.rows, rows_ - begin);
     list_offsets(groups_.rows, begin, count, row_offsets_);
     pack(row_panel_.data(), table_.rows, s, row_offsets_.first.data(), count, depths_.first, 0);
-    // What a row has too much, as its factors are 128 more than they are.
+    // The surplus of a row, whose factors were raised by 128.
     std::vector<std::int64_t> more(static_cast<std::size_t>(count), 0);
     if (is_of_bytes())
       for (std::int64_t i = 0; i < count; ++i) {

@@ -135,7 +135,7 @@ CellList list_of(const CellBlock& cells);
 /// Like load_tile(), decoded.
 Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, const ByteOrigin& context);
 
-/// What a reader makes of a stored tile.
+/// The form in which a reader wants a stored tile.
 enum class TileForm : std::uint8_t {
   Stored,  ///< load_tile()
   Values,  ///< decode_tile()

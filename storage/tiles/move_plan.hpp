@@ -49,7 +49,7 @@ struct TilesToMove {
 
 struct MovePlan {
   std::vector<TileMove> moves;  ///< in the order in which they should happen
-  /// What has to leave each worker that is missed or leaves, by its row number; absent: nothing.
+  /// The tiles that have to leave each worker that is missed or leaves, by its row number; absent: nothing.
   std::map<WorkerNumber, TilesToMove> leaving;
   /// Tiles, and their bytes, that have fewer copies at workers that stay than are wanted.
   TilesToMove lacking;

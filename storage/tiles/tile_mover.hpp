@@ -18,7 +18,7 @@
 
 namespace eindb {
 
-/// What one round of moves has done.
+/// Counts of one round of moves.
 struct MovedTiles {
   std::int64_t tiles = 0;  ///< whose references have changed
   std::int64_t bytes = 0;  ///< sent to workers

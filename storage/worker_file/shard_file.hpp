@@ -22,7 +22,7 @@
 
 namespace eindb {
 
-/// What a worker's file has.
+/// Counts of the contents of a worker's file.
 struct ShardUsage {
   std::int64_t contents = 0;
   std::int64_t bytes = 0;  ///< of the encoded tiles

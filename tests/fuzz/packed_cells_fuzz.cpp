@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::array<DType, 5> kTypesOfCells{DType::Float32, DType::Float64, DType::Complex64, DType::Complex128,
                                              DType::Int64};
-// What a few bytes can say, as a constant value of all cells of a large block, is not unpacked here.
+// A few bytes can stand for a constant value of all cells of a large block: more cells than these are not unpacked
+// here.
 constexpr std::int64_t kMostUnpacked = 1 << 20;
 
 Shape shape_of_cells(std::uint8_t number) {

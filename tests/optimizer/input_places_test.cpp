@@ -1,4 +1,4 @@
-// What workers lack of stored tensors, against a count of single elements.
+// The elements of stored tensors that workers lack, against a count of single elements.
 #include "optimizer/partitions/input_places.hpp"
 
 #include <gtest/gtest.h>

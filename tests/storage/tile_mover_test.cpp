@@ -63,7 +63,7 @@ class TileMoverTest : public ::testing::Test {
   void make(int replicas) {
     store = store_that_moves(replicas);
     SqliteTransaction transaction(db());
-    // What the catalog writes of a sharded tensor.
+    // The rows that the catalog writes of a sharded tensor.
     db().execute(
         "CREATE TABLE IF NOT EXISTS eindb_tensors (tensor_id INTEGER PRIMARY KEY, name TEXT);"
         "CREATE TABLE IF NOT EXISTS eindb_shardings (tensor_id INTEGER PRIMARY KEY, replicas INTEGER);"
