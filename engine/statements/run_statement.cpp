@@ -38,42 +38,6 @@ constexpr bool kWrites =
     std::is_same_v<Statement, ast::DropUser> || std::is_same_v<Statement, ast::Grant> ||
     std::is_same_v<Statement, ast::AlterWorker>;
 
-// The statements that cannot change what rows are read from. Those that run others count as those.
-template <class Statement>
-constexpr bool kOnlyReads =
-    std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::ShowTensors> ||
-    std::is_same_v<Statement, ast::ShowFileTensors> || std::is_same_v<Statement, ast::ShowMacros> ||
-    std::is_same_v<Statement, ast::ShowUsers> || std::is_same_v<Statement, ast::ShowWorkers> ||
-    std::is_same_v<Statement, ast::Describe> || std::is_same_v<Statement, ast::Query> ||
-    std::is_same_v<Statement, ast::Explain> || std::is_same_v<Statement, ast::ExplainRedistribution> ||
-    std::is_same_v<Statement, ast::Set> || std::is_same_v<Statement, ast::Show> ||
-    std::is_same_v<Statement, ast::Reset> || std::is_same_v<Statement, ast::Begin> ||
-    std::is_same_v<Statement, ast::SetTransaction> || std::is_same_v<Statement, ast::Prepare> ||
-    std::is_same_v<Statement, ast::Execute> || std::is_same_v<Statement, ast::Deallocate>;
-
-bool only_reads(const ast::Sql& sql) {
-  const auto kind = outline_of(sql.text).kind;
-  return kind == StatementKind::Select || kind == StatementKind::Explain;
-}
-bool only_reads(const ast::Savepoint& savepoint) { return savepoint.use != ast::Savepoint::Use::RollBackTo; }
-template <class Statement>
-bool only_reads(const Statement&) {
-  return kOnlyReads<Statement>;
-}
-
-bool rolls_back(const ast::Statement& statement) {
-  const auto* savepoint = std::get_if<ast::Savepoint>(&statement.node);
-  return std::holds_alternative<ast::Rollback>(statement.node) ||
-         (savepoint != nullptr && savepoint->use == ast::Savepoint::Use::RollBackTo);
-}
-
-// Rows that are being read do not show what the statement changes.
-void keep_open_rows(const ast::Statement& statement, SessionState& session) {
-  if (session.open_rows.empty()) return;
-  if (rolls_back(statement)) session.keep_open_rows_from_rollback();
-  else if (!std::visit([](const auto& node) { return only_reads(node); }, statement.node)) session.keep_open_rows();
-}
-
 // The statements of users who see only what was granted. They check the rights on what they name; SQL is checked where
 // it is compiled, the own password where it changes.
 template <class Statement>
@@ -101,6 +65,30 @@ bool is_for_all(const Statement&) {
 template <class Statement>
 bool writes(const Statement&) {
   return kWrites<Statement>;
+}
+
+// Whether a statement may change what rows are read from. Those that run others count as these, and rollbacks apart.
+bool changes_rows(const ast::Sql& sql) {
+  const auto kind = outline_of(sql.text).kind;
+  return kind != StatementKind::Select && kind != StatementKind::Explain;
+}
+bool changes_rows(const ast::DetachDatabase&) { return true; }
+template <class Statement>
+bool changes_rows(const Statement& statement) {
+  return writes(statement);
+}
+
+bool rolls_back(const ast::Statement& statement) {
+  const auto* savepoint = std::get_if<ast::Savepoint>(&statement.node);
+  return std::holds_alternative<ast::Rollback>(statement.node) ||
+         (savepoint != nullptr && savepoint->use == ast::Savepoint::Use::RollBackTo);
+}
+
+// Rows that are being read do not show what the statement changes.
+void keep_open_rows(const ast::Statement& statement, SessionState& session) {
+  if (session.open_rows.empty()) return;
+  if (rolls_back(statement)) session.keep_open_rows_from_rollback();
+  else if (std::visit([](const auto& node) { return changes_rows(node); }, statement.node)) session.keep_open_rows();
 }
 
 // Whether the tensors that a statement changes are temporary: those are the user's own. One that is not there, or is a
