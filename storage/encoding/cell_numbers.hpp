@@ -15,6 +15,8 @@ namespace eindb {
 inline constexpr std::size_t kNumbersPerBlock = 128;
 
 std::size_t packed_numbers_size(std::span<const std::uint32_t> numbers);
+/// The fewest bytes that so many packed numbers take.
+inline std::size_t least_packed_size(std::size_t count) { return (count + kNumbersPerBlock - 1) / kNumbersPerBlock; }
 /// `target` has packed_numbers_size() bytes.
 void pack_numbers(std::span<const std::uint32_t> numbers, std::span<std::byte> target);
 

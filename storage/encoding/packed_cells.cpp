@@ -120,9 +120,14 @@ std::optional<std::int64_t> packed_cell_count(DType type, const Shape& shape, st
 
 std::optional<CellBlock> unpack_cells(DType type, const Shape& shape, std::span<const std::byte> bytes) {
   CHECK(CellBlock::may_have(shape), "cells are unpacked into a block that may have them");
+  // All segments are looked at before room is made for the cells of the first.
+  const auto count = packed_cell_count(type, shape, bytes);
+  if (!count) return std::nullopt;
   const auto size = size_of(type);
   std::vector<std::int64_t> numbers;
   std::vector<std::byte> values;
+  numbers.reserve(static_cast<std::size_t>(*count));
+  values.reserve(static_cast<std::size_t>(*count) * size);
   const bool holds = for_each_segment(StoredType(type), shape.element_count(), bytes, [&](const Segment& segment) {
     auto cells = unpack(StoredType(type), segment.layout, segment.bytes, segment.size);
     if (!cells) return false;

@@ -329,7 +329,7 @@ bool may_have_layout(StoredType type, const CellLayout& layout, std::int64_t all
     case TileFormat::Dense: break;
     case TileFormat::Constant:
       return layout.is_uniform && (layout.count == 0 || std::cmp_equal(layout.count, all)) && bytes == values;
-    case TileFormat::Coordinates: return layout.count > 0 && bytes > values;
+    case TileFormat::Coordinates: return layout.count > 0 && bytes >= values + least_packed_size(layout.count);
     case TileFormat::Bitmap: return layout.count > 0 && bytes == values + bitmap_bytes(all);
   }
   return false;

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "common/byte_order.hpp"
 #include "storage/encoding/tile_codec.hpp"
 #include "tensor/packed_size.hpp"
 
@@ -102,6 +103,28 @@ TEST(PackedCells, OtherBytesAreRefused) {
     EXPECT_EQ(found->count(), *count);
     for (const auto number : found->numbers()) EXPECT_TRUE(number >= 0 && number < shape.element_count());
   }
+}
+
+// Otherwise a few bytes would take gigabytes before they are refused.
+TEST(PackedCells, RoomIsMadeForCellsOnlyOnceAllBytesMayHaveThem) {
+  const Shape shape({std::int64_t{1} << 30, 1 << 10});
+  const auto segment = [](std::uint8_t format, std::uint32_t count, std::size_t length) {
+    std::vector<std::byte> bytes(24 + length);
+    store_number(bytes, 8, static_cast<std::uint64_t>(length));
+    store_number(bytes, 16, count);
+    store_number(bytes, 20, format);
+    store_number(bytes, 21, std::uint8_t{1});
+    return bytes;
+  };
+  constexpr auto kAll = std::uint32_t{1} << 31U;
+  auto bytes = segment(static_cast<std::uint8_t>(TileFormat::Constant), kAll, sizeof(float));
+  EXPECT_EQ(packed_cell_count(DType::Float32, shape, bytes), std::int64_t{kAll});
+  bytes.push_back(std::byte{1});
+  EXPECT_FALSE(unpack_cells(DType::Float32, shape, bytes).has_value());
+  const auto coordinates = static_cast<std::uint8_t>(TileFormat::Coordinates);
+  EXPECT_FALSE(packed_cell_count(DType::Float32, shape, segment(coordinates, kAll, sizeof(float) + 100)).has_value());
+  EXPECT_EQ(packed_cell_count(DType::Float32, shape, segment(coordinates, 129, sizeof(float) + 2)), 129);
+  EXPECT_FALSE(packed_cell_count(DType::Float32, shape, segment(coordinates, 129, sizeof(float) + 1)).has_value());
 }
 
 }  // namespace
