@@ -18,6 +18,7 @@ BUILD = os.path.join(os.path.dirname(BENCH), "build")
 sys.path += [os.path.join(BENCH, "outcomes"), os.path.join(BENCH, "peers")]
 
 import metadata  # noqa: E402
+import on_paper  # noqa: E402
 import redistribution  # noqa: E402
 import report  # noqa: E402
 import scalapack_contest  # noqa: E402
@@ -30,9 +31,11 @@ GROUPS = {
     "redistribution": redistribution.run,
     "latency": small_statements.run,
     "metadata": metadata.run,
+    "predicted": on_paper.run_predicted,
+    "scale": on_paper.run_scale,
 }
 # The prefix of figures that are the same on every machine, by group.
-DETERMINISTIC = {"bytes": "", "redistribution": "bytes", "metadata": "bytes"}
+DETERMINISTIC = {"bytes": "", "redistribution": "bytes", "metadata": "bytes", "scale": "bytes"}
 
 
 def arguments():
