@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,8 @@ std::int64_t largest_part(std::int64_t extent, std::int64_t parts);
 /// Dimensions are cut evenly (part_range), so that a longer one has other cuts. A stored tensor that has grown has
 /// dimensions with an edge instead: parts of that many indices, of which the last may have fewer. More indices leave
 /// those cuts as they are. Plans cut evenly alone.
+///
+/// Copies share what they are made of, so that a copy allocates nothing. Immutable but for assignment.
 class TileGrid {
  public:
   TileGrid() = default;
@@ -44,17 +47,17 @@ class TileGrid {
   /// needs, at least one. Throws Error{Shape} likewise.
   TileGrid(Shape shape, Partition partition, std::vector<std::int64_t> edges);
 
-  const Shape& shape() const { return shape_; }
-  const Partition& partition() const { return partition_; }
+  const Shape& shape() const { return cuts().shape; }
+  const Partition& partition() const { return cuts().partition; }
   /// 0 for a dimension that is cut evenly, also by its edge.
-  std::int64_t edge(std::size_t dimension) const { return edges_.empty() ? 0 : edges_[dimension]; }
-  bool has_edges() const { return !edges_.empty(); }
+  std::int64_t edge(std::size_t dimension) const { return has_edges() ? cuts().edges[dimension] : 0; }
+  bool has_edges() const { return !cuts().edges.empty(); }
   /// Whether all cuts are those of even().
   bool cuts_evenly() const;
   /// The same shape in as many parts, cut evenly.
-  TileGrid even() const { return {shape_, partition_}; }
-  std::size_t rank() const { return partition_.size(); }
-  std::int64_t tile_count() const { return tile_count_; }
+  TileGrid even() const { return has_edges() ? TileGrid(shape(), partition()) : *this; }
+  std::size_t rank() const { return partition().size(); }
+  std::int64_t tile_count() const { return cuts().tile_count; }
 
   TileKey key_of(std::int64_t tile_id) const;
   std::int64_t id_of(const TileKey& key) const;
@@ -65,7 +68,8 @@ class TileGrid {
   std::int64_t largest(std::size_t dimension) const;
   /// First index of the tile along each dimension.
   std::vector<std::int64_t> tile_begin(const TileKey& key) const;
-  Shape tile_shape(const TileKey& key) const;
+  Shape tile_shape(std::span<const std::int64_t> key) const;
+  Shape tile_shape(const TileKey& key) const { return tile_shape(std::span<const std::int64_t>(key)); }
   /// Whether the values of each tile lie side by side in those of the tensor, row-major: no dimension is cut behind one
   /// that has several indices in a tile.
   bool cuts_into_runs() const;
@@ -76,14 +80,22 @@ class TileGrid {
   Shape room_shape(const TileKey& key) const;
 
   friend bool operator==(const TileGrid& a, const TileGrid& b) {
-    return a.shape_ == b.shape_ && a.partition_ == b.partition_ && a.edges_ == b.edges_;
+    return a.cuts_ == b.cuts_ ||
+           (a.shape() == b.shape() && a.partition() == b.partition() && a.cuts().edges == b.cuts().edges);
   }
 
  private:
-  Shape shape_;
-  Partition partition_;
-  std::vector<std::int64_t> edges_;  // empty if all dimensions are cut evenly
-  std::int64_t tile_count_ = 1;
+  struct Cuts {
+    Shape shape;
+    Partition partition;
+    std::vector<std::int64_t> edges;  // empty if all dimensions are cut evenly
+    std::int64_t tile_count = 1;
+  };
+  static Cuts checked(Shape shape, Partition partition);
+  static const Cuts& none();
+  const Cuts& cuts() const { return cuts_ != nullptr ? *cuts_ : none(); }
+
+  std::shared_ptr<const Cuts> cuts_;  // null: a scalar in one tile
 };
 
 /// The default partition without PARTITION: the largest dimension of the tile is halved until a tile has at most

@@ -1,29 +1,32 @@
 #include "tensor/shape.hpp"
 
+#include <utility>
+
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
 
-Shape::Shape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {
-  for (const auto extent : extents_)
-    if (extent < 0) throw Error(ErrorKind::Shape, "an extent is negative in " + bracketed(extents_));
-  const auto count = try_product(extents_);
+Shape::Shape(std::vector<std::int64_t> extents) {
+  for (const auto extent : extents)
+    if (extent < 0) throw Error(ErrorKind::Shape, "an extent is negative in " + bracketed(extents));
+  const auto count = try_product(extents);
   if (!count) {
-    throw Error(ErrorKind::Shape, "the shape " + bracketed(extents_) + " has more elements than 64 bits can count",
+    throw Error(ErrorKind::Shape, "the shape " + bracketed(extents) + " has more elements than 64 bits can count",
                 std::nullopt, "use smaller extents");
   }
   element_count_ = *count;
+  if (!extents.empty()) extents_ = std::make_shared<const std::vector<std::int64_t>>(std::move(extents));
 }
 
 std::vector<std::int64_t> Shape::row_major_strides() const {
   std::vector<std::int64_t> strides(rank(), 1);
   if (element_count_ == 0) return strides;
-  for (std::size_t d = rank(); d-- > 1;) strides[d - 1] = strides[d] * extents_[d];
+  for (std::size_t d = rank(); d-- > 1;) strides[d - 1] = strides[d] * (*extents_)[d];
   return strides;
 }
 
-std::string Shape::to_string() const { return bracketed(extents_); }
+std::string Shape::to_string() const { return bracketed(extents()); }
 
 std::string bracketed(std::span<const std::int64_t> values) {
   std::string out = "[";
