@@ -93,13 +93,20 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
   CHECK(!makes_cells_ || (cells_ && !join.is_partial() && epilogue_.keeps_zero()),
         "cells are made of cells, in one call for each tile");
   workspace_bytes_ = find_workspace_bytes();
+  if (!fused_ && !cells_) kernel_.plan_calls_of(largest_sizes());
+}
+
+// Of the largest parts of all labels, which most calls are of.
+std::vector<std::int64_t> JoinOperator::largest_sizes() const {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t n = 0; n < extents_.size(); ++n)
+    sizes.push_back(largest_part(extents_[n], join_.partition.parts[n]));
+  return sizes;
 }
 
 // The workspace of the largest call.
 std::int64_t JoinOperator::find_workspace_bytes() const {
-  std::vector<std::int64_t> sizes;
-  for (std::size_t n = 0; n < extents_.size(); ++n)
-    sizes.push_back(largest_part(extents_[n], join_.partition.parts[n]));
+  const auto sizes = largest_sizes();
   if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size == 0; })) return 0;
   // The workspace for cells depends on their number, so that each call computes it from its operands.
   if (cells_) return decoded_bytes(sizes);
@@ -239,7 +246,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   find_tiles(key, buffers);  // also of a call that reads none of them, for those who release them
   if (buffers.rows) return call_of_rows(inputs, key, partial, memory, buffers);
   if (!fused_ && kernel_.is_empty(buffers.ranges)) return std::nullopt;
-  if (is_needless(inputs, buffers.tiles)) {
+  if (is_needless(inputs, buffers)) {
     if (!fused_ && kernel_.access() != nullptr) check_indices(*kernel_.access(), inputs, buffers);
     return std::nullopt;
   }
@@ -290,14 +297,13 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
 
 CountedTile JoinOperator::tile_at(std::span<const std::int64_t> key, const std::shared_ptr<MemoryBudget>& memory,
                                   const Buffers& buffers) const {
-  std::vector<std::int64_t> extents;
-  for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
+  auto shape = grid_.tile_shape(key.first(grid_.rank()));
   if (buffers.whole != nullptr) {
-    auto tile = Tile::in_whole(buffers.whole, Shape(std::move(extents)), grid_.first_element(key));
+    auto tile = Tile::in_whole(buffers.whole, std::move(shape), grid_.first_element(key));
     MemoryReservation reservation(memory, static_cast<std::int64_t>(tile.byte_size()));
     return {std::move(reservation), std::move(tile)};
   }
-  return counted_tile(memory, join_.compute_dtype, Shape(std::move(extents)), result_type_);
+  return counted_tile(memory, join_.compute_dtype, std::move(shape), result_type_);
 }
 
 void JoinOperator::sort_rows(const Inputs& inputs, std::span<const std::int64_t> key, std::span<const AxisRange> calls,
@@ -437,14 +443,14 @@ void JoinOperator::find_ranges(std::span<const std::int64_t> key, std::vector<Pa
 }
 
 // The values of other operands are examined only if that can make the call needless.
-bool JoinOperator::is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const {
+bool JoinOperator::is_needless(const Inputs& inputs, Buffers& buffers) const {
   if (!may_skip_) return false;
-  std::vector<OperandFacts> facts;
+  auto& facts = buffers.facts;
   bool some_absent = false;
   for (const auto wanted : {Relation::Facts::Presence, Relation::Facts::Magnitude}) {
     facts.clear();
     for (std::size_t n = 0; n < inputs.size(); ++n) {
-      facts.push_back(inputs[n]->facts(tiles[n], wanted));
+      facts.push_back(inputs[n]->facts(buffers.tiles[n], wanted));
       some_absent = some_absent || facts.back().zero;
     }
     if (!some_absent || !changes_nothing(join_.einsum, facts, input_types_)) return false;

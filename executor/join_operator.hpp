@@ -43,6 +43,7 @@ class JoinOperator {
   struct Buffers {
     std::vector<std::int64_t> tiles;  ///< of the last call, by operand
     std::vector<PartRange> ranges;
+    std::vector<OperandFacts> facts;
     std::vector<TilePtr> held;
     std::vector<const Tile*> operands;
     std::vector<std::optional<Tile>> decoded;    ///< by operand; counted in the workspace
@@ -97,6 +98,7 @@ class JoinOperator {
     const TileGrid* in_parts = nullptr;  // the grid of such tiles
   };
 
+  std::vector<std::int64_t> largest_sizes() const;
   std::int64_t find_workspace_bytes() const;
   std::int64_t decoded_bytes(std::span<const std::int64_t> sizes) const;
   std::int64_t sorted_bytes(std::span<const std::int64_t> sizes) const;
@@ -117,7 +119,7 @@ class JoinOperator {
   std::shared_ptr<const CellKernel> cell_kernel(const Inputs& inputs, const Buffers& buffers) const;
   void expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
   void check_indices(const AccessKernel& access, const Inputs& inputs, const Buffers& buffers) const;
-  bool is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const;
+  bool is_needless(const Inputs& inputs, Buffers& buffers) const;
 
   const JoinNode& join_;
   const TileGrid& grid_;

@@ -115,10 +115,17 @@ void ContractionKernel::run(const LevelTable& level, std::span<const LabelView> 
   multiply_matrices(level, compute_, factor_, matrix_labels(), sizes, left, right, accumulator, first);
 }
 
+std::optional<ProductPlan> ContractionKernel::plan(const LevelTable& level, std::span<const LabelView> operands,
+                                                   std::span<const std::int64_t> label_sizes,
+                                                   const MutableLabelView& result) const {
+  if (reduce_left_ || reduce_right_) return std::nullopt;
+  return ProductPlan(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result);
+}
+
 std::string ContractionKernel::path(const LevelTable& level, std::span<const LabelView> operands,
                                     std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const {
-  return std::string(
-      product_path(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result));
+  const ProductPlan product(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result);
+  return std::string(product.path());
 }
 
 bool ContractionKernel::reads_encoded(const LevelTable& level, std::span<const LabelView> operands,
@@ -127,7 +134,8 @@ bool ContractionKernel::reads_encoded(const LevelTable& level, std::span<const L
     return reduction && operands[operand].encoding != Encoding::Plain;
   };
   if (is_reduced(reduce_left_, left_) || is_reduced(reduce_right_, right_)) return false;
-  return eindb::reads_encoded(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result);
+  return ProductPlan(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result)
+      .reads_encoded();
 }
 
 bool ContractionKernel::reads_bytes(std::span<const LabelView> operands, std::span<const std::int64_t> label_sizes,

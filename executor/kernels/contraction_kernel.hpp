@@ -47,6 +47,14 @@ class ContractionKernel {
   /// Whether a product of operands that hold values of INT8 alone, encoded so or not, is one of bytes.
   bool reads_bytes(std::span<const LabelView> operands, std::span<const std::int64_t> label_sizes,
                    const MutableLabelView& result) const;
+  /// The product for operands with these views, planned for calls whose elements lie so; nullopt if an operand is
+  /// summed first. Does not read elements.
+  std::optional<ProductPlan> plan(const LevelTable& level, std::span<const LabelView> operands,
+                                  std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const;
+  /// run() by such a plan: of the first element of each operand.
+  void run(const ProductPlan& plan, std::span<const Tile* const> operands, void* accumulator, bool first) const {
+    plan.multiply(factor_, operands[left_]->first(), operands[right_]->first(), accumulator, first);
+  }
   /// See ExpressionKernel::run. `as_bytes`: where reads_bytes() says so.
   void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first, bool as_bytes = false) const;

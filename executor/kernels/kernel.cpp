@@ -43,8 +43,53 @@ Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType
   }
 }
 
+void Kernel::plan_calls_of(std::span<const std::int64_t> label_sizes) {
+  if (std::find(label_sizes.begin(), label_sizes.end(), 0) != label_sizes.end()) return;
+  planned_ = PlannedCalls{.sizes = {label_sizes.begin(), label_sizes.end()},
+                          .kind = choice_.kind(label_sizes),
+                          .operands = {},
+                          .result = {},
+                          .product = {}};
+  if (planned_->kind != KernelKind::Matrices || holds_bytes_) return;
+  std::vector<PartRange> ranges;
+  for (const auto size : label_sizes) ranges.push_back({0, size});
+  for (const auto& labels : einsum_.inputs) planned_->operands.emplace_back(extents_of(labels, ranges));
+  planned_->result = Shape(extents_of(einsum_.output, ranges));
+  const auto [operands, result] = views_of_tiles(label_sizes);
+  planned_->product = contraction_->plan(level_, operands, label_sizes, result);
+}
+
+bool Kernel::are_planned(std::span<const PartRange> label_ranges) const {
+  return planned_ && std::equal(label_ranges.begin(), label_ranges.end(), planned_->sizes.begin(),
+                                planned_->sizes.end(), [](const auto& range, auto size) { return range.size == size; });
+}
+
+// Null if the call is not one of those that are planned.
+const ProductPlan* Kernel::planned_product(std::span<const Tile* const> operands,
+                                           std::span<const PartRange> label_ranges, const Tile& accumulator) const {
+  if (!planned_ || !planned_->product || !are_planned(label_ranges)) return nullptr;
+  const auto suits = [](const Tile& tile, const Shape& shape) {
+    return !tile.is_encoded() && !tile.is_of_cells() && !tile.has_strides() && tile.shape() == shape;
+  };
+  if (operands.size() != planned_->operands.size() || accumulator.dtype() != compute_ ||
+      !suits(accumulator, planned_->result))
+    return nullptr;
+  for (std::size_t n = 0; n < operands.size(); ++n)
+    if (operands[n]->dtype() != operand_types_[n] || !suits(*operands[n], planned_->operands[n])) return nullptr;
+  return &*planned_->product;
+}
+
+KernelKind Kernel::kind_of(std::span<const PartRange> label_ranges) const {
+  if (are_planned(label_ranges)) return planned_->kind;
+  std::vector<std::int64_t> sizes;
+  for (const auto& range : label_ranges) sizes.push_back(range.size);
+  return choice_.kind(sizes);
+}
+
 void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
                  bool first) const {
+  if (const auto* product = planned_product(operands, label_ranges, accumulator))
+    return contraction_->run(*product, operands, accumulator.mutable_bytes().data(), first);
   check(operands, label_ranges, accumulator);
   CHECK(first || einsum_.aggregate != Aggregate::None, "without an aggregate every call writes new cells");
   if (accumulator.shape().element_count() == 0) return;
@@ -63,11 +108,13 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
                  const MutableLabelView& output, bool first) const {
   DCHECK(views.size() == operand_types_.size() && label_ranges.size() == labels_.size(),
          "a kernel call has a view for every input and a range for every label");
-  std::vector<std::int64_t> sizes;
-  for (const auto& range : label_ranges) sizes.push_back(range.size);
-  if (holds_bytes_ && contraction_ && contraction_->reads_bytes(views, sizes, output))
-    return contraction_->run(level_, views, label_ranges, output, first, true);
-  const auto kind = choice_.kind(sizes);
+  if (holds_bytes_ && contraction_) {
+    std::vector<std::int64_t> sizes;
+    for (const auto& range : label_ranges) sizes.push_back(range.size);
+    if (contraction_->reads_bytes(views, sizes, output))
+      return contraction_->run(level_, views, label_ranges, output, first, true);
+  }
+  const auto kind = kind_of(label_ranges);
   if (kind == KernelKind::Access) return access_->run(views, label_ranges, output, first);
   if (kind == KernelKind::Block) {
     CHECK(first, "a function of whole vectors has them in one call");
@@ -92,6 +139,7 @@ bool Kernel::reads_encoded(std::size_t n, Encoding encoding, std::span<const Par
 }
 
 bool Kernel::reads_bytes(std::span<const PartRange> label_ranges) const {
+  if (!holds_bytes_) return false;
   std::vector<std::int64_t> sizes;
   for (const auto& range : label_ranges) sizes.push_back(range.size);
   return reads_bytes(sizes);
@@ -105,10 +153,9 @@ bool Kernel::reads_bytes(std::span<const std::int64_t> label_sizes) const {
 }
 
 bool Kernel::reads_any_order(std::span<const PartRange> label_ranges) const {
-  if (!contraction_) return false;
-  std::vector<std::int64_t> sizes;
-  for (const auto& range : label_ranges) sizes.push_back(range.size);
-  return std::find(sizes.begin(), sizes.end(), 0) == sizes.end() && choice_.kind(sizes) == KernelKind::Matrices;
+  const auto is_empty = [](const PartRange& range) { return range.size == 0; };
+  return contraction_ && std::none_of(label_ranges.begin(), label_ranges.end(), is_empty) &&
+         kind_of(label_ranges) == KernelKind::Matrices;
 }
 
 std::string Kernel::describe(std::span<const std::int64_t> label_sizes) const {
@@ -170,13 +217,23 @@ void Kernel::check(std::span<const Tile* const> operands, std::span<const PartRa
   CHECK(label_ranges.size() == labels_.size(), "a kernel call has a range for every label");
   CHECK(operands.size() == operand_types_.size(), "a kernel call has a tile for every input");
   CHECK(accumulator.dtype() == compute_, "a kernel accumulates in the type that it computes in");
-  CHECK(accumulator.shape().extents() == extents_of(einsum_.output, label_ranges),
-        "an accumulator covers its labels' ranges");
+  CHECK(covers(accumulator, einsum_.output, label_ranges), "an accumulator covers its labels' ranges");
   for (std::size_t n = 0; n < operands.size(); ++n) {
     CHECK(operands[n]->dtype() == operand_types_[n], "an operand's tiles are of its type");
-    CHECK(operands[n]->shape().extents() == extents_of(einsum_.inputs[n], label_ranges),
-          "an operand's tile covers its labels' ranges");
+    CHECK(covers(*operands[n], einsum_.inputs[n], label_ranges), "an operand's tile covers its labels' ranges");
   }
+}
+
+bool Kernel::covers(const Tile& tile, const Labels& of_tile, std::span<const PartRange> label_ranges) const {
+  const auto& extents = tile.shape().extents();
+  if (extents.size() != of_tile.size()) return false;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const auto place =
+        static_cast<std::size_t>(std::find(labels_.begin(), labels_.end(), of_tile[d]) - labels_.begin());
+    DCHECK(place < label_ranges.size(), "a tile has labels of its EinSum");
+    if (extents[d] != label_ranges[place].size) return false;
+  }
+  return true;
 }
 
 std::vector<std::int64_t> Kernel::extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const {

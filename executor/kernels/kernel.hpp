@@ -29,7 +29,7 @@ namespace eindb {
 /// vectors take them one by one, and all other expressions use the general
 /// kernel.
 ///
-/// Immutable after construction, thread-safe: all tasks of a join share one.
+/// Immutable after construction and plan_calls_of(), thread-safe: all tasks of a join share one.
 class Kernel {
  public:
   /// `labels` has the extents of the whole tensors (for the cell numbers of RANDOM), `operand_types` the element types
@@ -38,6 +38,10 @@ class Kernel {
   /// `holds_bytes`: all values of all operands are ones of INT8.
   Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute, DType result,
          const LevelTable& level = preferred_level_table(), bool holds_bytes = false);
+
+  /// Plans calls on tiles of these sizes, one per label of einsum.labels(), whose values are plain and row-major, so
+  /// that run() begins with their product itself. Calls on others are planned one by one. Before the kernel is shared.
+  void plan_calls_of(std::span<const std::int64_t> label_sizes);
 
   /// Adds the cells of one call to `accumulator`, a tile of type `compute` over the labels of einsum.output.
   /// `label_ranges` has the range of global indices of the call for every label, in the order of einsum.labels();
@@ -89,8 +93,24 @@ class Kernel {
     MutableLabelView result;
   };
 
+  // Calls on tiles of these sizes.
+  struct PlannedCalls {
+    std::vector<std::int64_t> sizes;  // by label
+    KernelKind kind;
+    // Of tiles of these shapes, with plain and row-major values, where the kernel multiplies matrices of the operands
+    // as they are.
+    std::vector<Shape> operands;
+    Shape result;
+    std::optional<ProductPlan> product;
+  };
+
   void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
              const Tile& accumulator) const;
+  bool covers(const Tile& tile, const Labels& of_tile, std::span<const PartRange> label_ranges) const;
+  bool are_planned(std::span<const PartRange> label_ranges) const;
+  const ProductPlan* planned_product(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                                     const Tile& accumulator) const;
+  KernelKind kind_of(std::span<const PartRange> label_ranges) const;
   bool reads_bytes(std::span<const std::int64_t> label_sizes) const;
   std::string path(std::span<const std::int64_t> label_sizes) const;
   Views views_of_tiles(std::span<const std::int64_t> label_sizes) const;
@@ -106,6 +126,7 @@ class Kernel {
   bool holds_bytes_;
   ExpressionKernel general_;
   KernelChoice choice_;
+  std::optional<PlannedCalls> planned_;           // those of the most usual sizes
   std::optional<AccessKernel> access_;            // where the choice is Access
   std::optional<RowGather> row_gather_;           // where it moves rows
   std::optional<ScanKernel> scan_;                // where it is Scan

@@ -50,15 +50,8 @@ ProductGroups groups_of(const MatrixLabels& labels, std::span<const std::int64_t
   return groups;
 }
 
-// A product with its labels as groups; `s` and `v` are the operands in the order that suits the result.
-struct Product {
-  ProductGroups groups;
-  ProductOperand s;
-  ProductOperand v;
-};
-
-Product product_of(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& a,
-                   const LabelView& b, const MutableLabelView& c) {
+OrientedProduct product_of(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& a,
+                           const LabelView& b, const MutableLabelView& c) {
   CHECK(a.strides.size() == sizes.size() && b.strides.size() == sizes.size() && c.strides.size() == sizes.size(),
         "matrices have a stride for every label");
   MatrixLabels wide;
@@ -73,20 +66,7 @@ Product product_of(const MatrixLabels& labels, std::span<const std::int64_t> siz
   if (flipped) std::swap(wide.m, wide.n);
   const auto& s = flipped ? b : a;
   const auto& v = flipped ? a : b;
-  return {groups_of(wide, sizes, s, v, c), {s.dtype, s.data, s.encoding}, {v.dtype, v.data, v.encoding}};
-}
-
-struct Way {
-  std::string_view name;
-  void (*multiply)(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
-                   const ProductOperand& s, const ProductOperand& v, void* result, bool first);
-};
-
-Way way_of(const LevelTable& level, DType compute, const Product& p) {
-  if (is_strided_product(level, compute, p.groups, p.s, p.v)) return {"in place", multiply_strided};
-  if (is_lane_product(level, compute, p.groups, p.s, p.v)) return {"in lanes", multiply_lanes};
-  if (is_vector_product(level, compute, p.groups, p.s, p.v)) return {"by vector", multiply_vector};
-  return {"packed", multiply_packed};
+  return {groups_of(wide, sizes, s, v, c), {s.dtype, s.data, s.encoding}, {v.dtype, v.data, v.encoding}, flipped};
 }
 
 }  // namespace
@@ -94,22 +74,35 @@ Way way_of(const LevelTable& level, DType compute, const Product& p) {
 void multiply_matrices(const LevelTable& level, DType compute, double factor, const MatrixLabels& labels,
                        std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                        const MutableLabelView& c, bool first) {
-  const auto p = product_of(labels, sizes, a, b, c);
-  way_of(level, compute, p).multiply(level, compute, factor, p.groups, p.s, p.v, c.data, first);
+  ProductPlan(level, compute, labels, sizes, a, b, c).multiply(factor, a.data, b.data, c.data, first);
 }
 
-std::string_view product_path(const LevelTable& level, DType compute, const MatrixLabels& labels,
-                              std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
-                              const MutableLabelView& c) {
-  return way_of(level, compute, product_of(labels, sizes, a, b, c)).name;
+ProductPlan::ProductPlan(const LevelTable& level, DType compute, const MatrixLabels& labels,
+                         std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
+                         const MutableLabelView& c)
+    : level_(&level),
+      compute_(compute),
+      product_(product_of(labels, sizes, a, b, c)),
+      way_(way_of(level, compute, product_)) {
+  product_.s.data = product_.v.data = nullptr;
 }
 
-bool reads_encoded(const LevelTable& level, DType compute, const MatrixLabels& labels,
-                   std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
-                   const MutableLabelView& c) {
-  const auto p = product_of(labels, sizes, a, b, c);
-  return way_of(level, compute, p).multiply == multiply_vector;
+ProductPlan::Way ProductPlan::way_of(const LevelTable& level, DType compute, const OrientedProduct& p) {
+  if (is_strided_product(level, compute, p.groups, p.s, p.v)) return {"in place", multiply_strided};
+  if (is_lane_product(level, compute, p.groups, p.s, p.v)) return {"in lanes", multiply_lanes};
+  if (is_vector_product(level, compute, p.groups, p.s, p.v)) return {"by vector", multiply_vector};
+  return {"packed", multiply_packed};
 }
+
+void ProductPlan::multiply(double factor, const void* a, const void* b, void* c, bool first) const {
+  auto s = product_.s;
+  auto v = product_.v;
+  s.data = product_.flipped ? b : a;
+  v.data = product_.flipped ? a : b;
+  way_.multiply(*level_, compute_, factor, product_.groups, s, v, c, first);
+}
+
+bool ProductPlan::reads_encoded() const { return way_.multiply == multiply_vector; }
 
 bool multiplies_as_bytes(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& a,
                          const LabelView& b, const MutableLabelView& c) {

@@ -5,6 +5,7 @@
 
 #include "executor/kernels/label_view.hpp"
 #include "executor/kernels/level_table.hpp"
+#include "executor/kernels/packed_product.hpp"
 
 namespace eindb {
 
@@ -14,6 +15,15 @@ struct MatrixLabels {
   std::vector<std::size_t> m;
   std::vector<std::size_t> n;
   std::vector<std::size_t> k;
+};
+
+/// A product with its labels as groups. Of a and b, `v` is the operand whose lanes suit the result, and `s` the other
+/// one.
+struct OrientedProduct {
+  ProductGroups groups;
+  ProductOperand s;
+  ProductOperand v;
+  bool flipped = false;  ///< whether v is a
 };
 
 /// c[batch, m, n] += factor * sum over k of a[batch, m, k] * b[batch, k, n], or = if `first`. Labels of size 1 may be
@@ -29,14 +39,33 @@ struct MatrixLabels {
 void multiply_matrices(const LevelTable& level, DType compute, double factor, const MatrixLabels& labels,
                        std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                        const MutableLabelView& c, bool first);
-/// The path for these arguments: "packed", "in place", "by vector" or "in lanes".
-std::string_view product_path(const LevelTable& level, DType compute, const MatrixLabels& labels,
-                              std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
-                              const MutableLabelView& c);
-/// Whether operands are read as they are encoded, those that are; otherwise they must be decoded first.
-bool reads_encoded(const LevelTable& level, DType compute, const MatrixLabels& labels,
-                   std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
-                   const MutableLabelView& c);
+/// The same for many products of the same sizes and strides, whose elements lie elsewhere each time: labels are grouped
+/// and the path is chosen once. Immutable, thread-safe.
+class ProductPlan {
+ public:
+  /// The arguments as above; elements are not read.
+  ProductPlan(const LevelTable& level, DType compute, const MatrixLabels& labels, std::span<const std::int64_t> sizes,
+              const LabelView& a, const LabelView& b, const MutableLabelView& c);
+  /// The elements of a, b and c lie as those that it was made for.
+  void multiply(double factor, const void* a, const void* b, void* c, bool first) const;
+  /// "packed", "in place", "by vector" or "in lanes".
+  std::string_view path() const { return way_.name; }
+  /// Whether operands are read as they are encoded, those that are; otherwise they must be decoded first.
+  bool reads_encoded() const;
+
+ private:
+  struct Way {
+    std::string_view name;
+    void (*multiply)(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
+                     const ProductOperand& s, const ProductOperand& v, void* result, bool first);
+  };
+  static Way way_of(const LevelTable& level, DType compute, const OrientedProduct& product);
+
+  const LevelTable* level_;
+  DType compute_;
+  OrientedProduct product_;  // without elements
+  Way way_;
+};
 /// Whether operands of INT64 whose values all are ones of INT8, encoded so or not, are multiplied as bytes, and the
 /// same product of those. Exact.
 bool multiplies_as_bytes(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& a,
