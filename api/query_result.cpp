@@ -48,6 +48,7 @@ struct QueryResult::Impl {
 
 QueryResult query_result(SharedSession session, std::string text, std::size_t offset, Result result) {
   auto impl = std::make_unique<QueryResult::Impl>();
+  impl->columns.reserve(result.columns.size());
   for (const auto& column : result.columns) impl->columns.push_back(column.name);
   impl->session = std::move(session);
   impl->text = std::move(text);

@@ -122,6 +122,7 @@ Result Session::execute(const PreparedStatement& statement, const StatementInput
     const TemporaryTensors tensors(inputs.tensors, state.database.attached, state.user.settings.tile_bytes());
     const ParameterValues values(state.statement, inputs.parameters);
     const TransferScope transfer(state.statement, inputs.file);
+    const KnownKey key(state.statement, statement);
     return run_statement(*statement.statement, state);
   });
 }

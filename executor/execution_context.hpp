@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "common/cancellation.hpp"
-#include "executor/kept_operators.hpp"
 #include "executor/memory_budget.hpp"
 #include "executor/scheduler.hpp"
 #include "executor/tile_exchange.hpp"
@@ -13,6 +12,7 @@
 namespace eindb {
 
 class CheckpointWatch;  // executor/checkpoint.hpp
+class KeptRuns;         // executor/kept_runs.hpp
 
 /// The resources and settings of a statement's execution. All references must outlive the execution.
 struct ExecutionContext {
@@ -23,8 +23,8 @@ struct ExecutionContext {
   /// Receives the progress of the whole plan in thousandths of its work; may be empty. Called by one thread at a time,
   /// not always the same, at most some dozens of times per second.
   std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)> progress;
-  /// Of exactly the plan that is executed; null: its operators are not kept.
-  KeptOperators* operators = nullptr;
+  /// Of exactly the plan that is executed; null: what its execution makes is not kept.
+  KeptRuns* runs = nullptr;
   /// Asked at the plan's checkpoints; null: the run goes on.
   CheckpointWatch* watch = nullptr;
 };

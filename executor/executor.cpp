@@ -1,8 +1,10 @@
 #include "executor/executor.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "common/check.hpp"
+#include "executor/kept_runs.hpp"
 #include "executor/plan_run.hpp"
 #include "executor/steps_run.hpp"
 
@@ -22,7 +24,11 @@ ExecutionProfile execute(const PhysicalPlan& plan, std::span<const TileHolders> 
 }
 
 ExecutionProfile run_fragment(const Fragment& fragment, ExecutionContext& context, std::span<TileSink* const> sinks) {
-  return PlanRun(fragment, context, sinks).run();
+  if (context.runs == nullptr) return PlanRun(fragment, PlanRun::conditions_of(context)).run(context, sinks);
+  auto run = context.runs->take(fragment, context);
+  auto profile = run->run(context, sinks);
+  context.runs->give(std::move(run));
+  return profile;
 }
 
 ExecutionProfile run_fragment(const Fragment& fragment, ExecutionContext& context, TileSink& sink) {

@@ -48,7 +48,12 @@ MemoryBudget::~MemoryBudget() = default;
 std::shared_ptr<MemoryBudget> MemoryBudget::create(std::int64_t limit, std::string scratch_directory,
                                                    std::int64_t memory_limit) {
   CHECK(limit >= 0 && memory_limit >= 0, "a limit is a number of bytes");
-  return std::shared_ptr<MemoryBudget>(new MemoryBudget(limit, std::move(scratch_directory), memory_limit));
+  // In one piece with its count of owners.
+  struct Made final : MemoryBudget {
+    Made(std::int64_t bytes, std::string directory, std::int64_t setting)
+        : MemoryBudget(bytes, std::move(directory), setting) {}
+  };
+  return std::make_shared<Made>(limit, std::move(scratch_directory), memory_limit);
 }
 
 bool MemoryBudget::try_reserve(std::int64_t bytes) noexcept {

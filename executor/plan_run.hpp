@@ -12,7 +12,6 @@
 #include "executor/execution_context.hpp"
 #include "executor/execution_profile.hpp"
 #include "executor/join_operator.hpp"
-#include "executor/kept_operators.hpp"
 #include "executor/kernels/workspace.hpp"
 #include "executor/progress_report.hpp"
 #include "executor/ready_queue.hpp"
@@ -23,11 +22,13 @@
 
 namespace eindb {
 
-/// One execution of a plan. As many workers as the session has threads run the tasks of a TaskGraph. Each takes the
-/// most urgent ready task, preferably one that its last task made ready. When a tile is finished, the counters of the
-/// tasks that wait for it are increased, and tasks with all their tiles become ready. A tile is released after its last
-/// reader. A worker without a task helps with one that has several kernel calls left. The caller's thread is a worker
-/// too; it also passes tiles to the sinks, in order for each result, as soon as they are finished.
+/// Executions of a plan, one after the other: what does not depend on tensors, as operators and lists of a plan's size,
+/// is made by the first one, and used again by others (executor/kept_runs). As many workers as the session has threads
+/// run the tasks of a TaskGraph. Each takes the most urgent ready task, preferably one that its last task made ready.
+/// When a tile is finished, the counters of the tasks that wait for it are increased, and tasks with all their tiles
+/// become ready. A tile is released after its last reader. A worker without a task helps with one that has several
+/// kernel calls left. The caller's thread is a worker too; it also passes tiles to the sinks, in order for each result,
+/// as soon as they are finished.
 ///
 ///     ready --pop--> admitted (its memory is promised) --> runs --> tile is there --> readers counted --> ready
 ///                       |  ^
@@ -39,24 +40,51 @@ namespace eindb {
 /// with one thread thus runs with any number: see least_memory.hpp for its need. The workspace of kernels counts too: a
 /// worker keeps it from task to task and frees it when there is no task, so that only active workers have one.
 ///
-/// Thread safety: run() is called once. `mutex_` guards the members below it; tiles of relations and partial results
-/// are passed between tasks under it, or by the counters with acquire and release.
+/// Thread safety: one thread at a time calls run(). `mutex_` guards the members below it; tiles of relations and
+/// partial results are passed between tasks under it, or by the counters with acquire and release.
 class PlanRun {
  public:
-  /// sinks[n] is for result n of the plan and must outlive the run.
-  PlanRun(const Fragment& plan, ExecutionContext& context, std::span<TileSink* const> sinks);
-  ExecutionProfile run();
+  /// What operators and tasks are made for.
+  struct Conditions {
+    std::int64_t memory_limit = 0;  ///< bytes
+    std::size_t threads = 1;
+    friend bool operator==(const Conditions&, const Conditions&) = default;
+  };
+
+  static Conditions conditions_of(const ExecutionContext& context) {
+    return {.memory_limit = context.memory->limit(), .threads = static_cast<std::size_t>(context.scheduler.threads())};
+  }
+
+  /// The plan must outlive it.
+  PlanRun(const Fragment& plan, const Conditions& conditions);
+  /// sinks[n] is for result n of the plan. The context is one of these conditions. After an error there is no other
+  /// run.
+  ExecutionProfile run(ExecutionContext& context, std::span<TileSink* const> sinks);
+  /// Whether another run may follow the one that has ended, which holds nothing then.
+  bool may_run_again() const { return keeps_joins_ && is_whole_ && workspace_bound_ == first_workspace_bound_; }
+  const Conditions& conditions() const { return conditions_; }
+  bool is_of(const Fragment& plan) const { return &plan == &plan_; }
 
  private:
+  // Counters, of which some plans need none. Their memory is used again.
+  struct Counters {
+    std::unique_ptr<std::atomic<std::uint32_t>[]> at;
+    std::size_t size = 0;
+
+    explicit operator bool() const { return size > 0; }
+    std::atomic<std::uint32_t>& operator[](std::int64_t n) const { return at[static_cast<std::size_t>(n)]; }
+    void reset(std::size_t count);
+  };
+
   // A tensor relation, and how often its tiles were read.
   struct NodeTiles {
     std::shared_ptr<Relation> relation;
-    std::unique_ptr<std::atomic<std::uint32_t>[]> reads;  // by tile; null if one read is the last
-    std::int64_t total = 1;                               // reads of each tile; -1: it varies
-    std::vector<const Link*> waiting;                     // links of the current region to the tiles it makes
-    std::shared_ptr<Relation::Counter> stored_reads;      // for a scan
-    bool is_made_here = false;                            // in the current region
-    std::shared_ptr<Tile> whole;                          // in which its tiles are made, for a sink; null: elsewhere
+    Counters reads;                                   // by tile; none if one read is the last
+    std::int64_t total = 1;                           // reads of each tile; -1: it varies
+    std::vector<const Link*> waiting;                 // links of the current region to the tiles it makes
+    std::shared_ptr<Relation::Counter> stored_reads;  // for a scan
+    bool is_made_here = false;                        // in the current region
+    std::shared_ptr<Tile> whole;                      // in which its tiles are made, for a sink; null: elsewhere
   };
 
   // The values accumulated by several tasks of one tile.
@@ -70,11 +98,12 @@ class PlanRun {
   struct StageRun {
     const Stage* stage = nullptr;
     std::vector<std::int64_t> begin;  // of the slice, by axis
+    TileWindow window;                // tiles of the slice
     JoinOperator::Inputs inputs;
-    const JoinOperator* join = nullptr;                     // null: a repartition
-    std::int64_t waits = 0;                                 // tiles that each task waits for; -1: it varies
-    std::unique_ptr<std::atomic<std::uint32_t>[]> arrived;  // by task; null if a task waits for at most one tile
-    std::unique_ptr<Group[]> groups;                        // by tile; null if one task makes the tile
+    const JoinOperator* join = nullptr;  // null: a repartition
+    std::int64_t waits = 0;              // tiles that each task waits for; -1: it varies
+    Counters arrived;                    // by task; none if a task waits for at most one tile
+    std::unique_ptr<Group[]> groups;     // by tile; null if one task makes the tile
   };
 
   // A result that the current region delivers. Only the caller's thread writes to it.
@@ -137,6 +166,8 @@ class PlanRun {
   void count_reads_of(std::size_t node, std::int64_t tiles);
   std::int64_t reads_of(std::size_t node, const TileKey& key) const;
   void work_on_region();
+  void begin(ExecutionContext& context, std::span<TileSink* const> sinks);
+  void let_go();
   void collect_profile();
   void complete_profile(const Stage& stage, std::int64_t slices);
 
@@ -190,21 +221,25 @@ class PlanRun {
   NodeProfile& profile(Worker& worker, const StageRun& run) { return worker.nodes[run.stage->node]; }
 
   const Fragment& plan_;
-  ExecutionContext& context_;
-  const std::span<TileSink* const> results_;
-  const std::shared_ptr<const TaskGraph> graph_;
+  const Conditions conditions_;
+  const TaskGraph graph_;
   std::vector<NodeTiles> nodes_;
   std::vector<StageRun> stages_;
   std::optional<SlicedResult> sliced_;  // of the current loop
   std::size_t sliced_node_ = 0;
   std::optional<std::size_t> held_behind_;  // the checkpoint of the region: what is read behind it keeps all its tiles
   std::vector<Worker> workers_;
-  std::int64_t workspace_bound_;  // per worker; decreases if a stage needs the memory for its tiles
-  KeptOperators* kept_;           // null: this run's operators are not kept
-  const KeptOperators::Conditions kept_under_;
-  KeptOperators::Joins joins_;  // by stage; kept between slices
+  const std::int64_t first_workspace_bound_;
+  std::int64_t workspace_bound_;                      // per worker; decreases if a stage needs the memory for its tiles
+  std::vector<std::unique_ptr<JoinOperator>> joins_;  // by stage
+  const bool keeps_joins_;                            // behind their region
+  bool is_whole_ = false;                             // the last run has come to the end of the plan
+
+  // Of one run:
+  ExecutionContext* context_ = nullptr;
+  std::span<TileSink* const> results_;
   ExecutionProfile profile_;
-  ProgressReport progress_;
+  std::optional<ProgressReport> progress_;
 
   std::atomic<std::int64_t> promised_{0};         // the most that the admitted tasks will take
   std::atomic<std::int64_t> suspended_count_{0};  // size of suspended_

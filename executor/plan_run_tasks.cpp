@@ -20,8 +20,8 @@ constexpr double kSmallTask = 1 << 17;
 }  // namespace
 
 void PlanRun::run_task(Worker& worker, TaskId id) {
-  const MemoryBudget::Task scope(*context_.memory);
-  context_.cancellation.check();
+  const MemoryBudget::Task scope(*context_->memory);
+  context_->cancellation.check();
   const auto start = Clock::now();
   CHECK(id.stage < stages_.size() && stages_[id.stage].stage != nullptr, "a task runs in a stage that has begun");
   auto& run = stages_[id.stage];
@@ -39,9 +39,9 @@ void PlanRun::run_layout(Worker& worker, StageRun& run, std::int64_t task) {
   const auto& grid = node.grid;
   const auto tile_id = find_tile(worker, run, task);
   std::int64_t pieces = 0;
-  auto tile = node.cells ? gather_cells(*run.inputs[0], grid, tile_id, *context_.memory, pieces)
+  auto tile = node.cells ? gather_cells(*run.inputs[0], grid, tile_id, *context_->memory, pieces)
                          : gather_tile(run.inputs, joined != nullptr ? joined->along : 0, grid, tile_id,
-                                       *context_.memory, pieces);
+                                       *context_->memory, pieces);
   auto& done = profile(worker, run);
   done.tiles_in += pieces;
   if (tile != nullptr) done.elements += tile->is_of_cells() ? tile->cells().count() : tile->shape().element_count();
@@ -85,10 +85,10 @@ void PlanRun::run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t c
     } const let_go{worker.buffers};
     worker.buffers.whole = nodes_[run.stage->node].whole;
     if (run.groups == nullptr && run.join->sorts_rows())
-      run.join->sort_rows(run.inputs, worker.key, worker.calls, context_.memory, worker.buffers);
+      run.join->sort_rows(run.inputs, worker.key, worker.calls, context_->memory, worker.buffers);
     for (; call < calls && !failed_; ++call) run_call(worker, run, call, partial);
     if (!partial && run.groups == nullptr)
-      partial = run.join->nothing_aggregated(find_tile(worker, run, id.number), context_.memory);
+      partial = run.join->nothing_aggregated(find_tile(worker, run, id.number), context_->memory);
   } catch (const Error& error) {
     if (worker.buffers.broke_off) worker.can_restart = false;
     else if (error.kind() == ErrorKind::MemoryLimit) suspend(id, call, std::exchange(partial, std::nullopt));
@@ -100,8 +100,8 @@ void PlanRun::suspend(TaskId id, std::int64_t call, JoinOperator::Partial partia
   Suspended suspended{id, call, nullptr};
   if (partial) {
     partial->reservation.shrink_to(static_cast<std::int64_t>(partial->tile.byte_size()));
-    suspended.partial = std::make_unique<BufferedTiles>(context_.memory, 1);
-    suspended.partial->put(0, context_.memory->track(std::move(*partial)));
+    suspended.partial = std::make_unique<BufferedTiles>(context_->memory, 1);
+    suspended.partial->put(0, context_->memory->track(std::move(*partial)));
   }
   const std::lock_guard lock(mutex_);
   suspended_.push_back(std::move(suspended));
@@ -165,7 +165,7 @@ void PlanRun::run_shared(Worker& worker, SharedTask& shared) {
   const bool helps = worker.shared.get() != &shared;
   worker.can_restart = false;
   std::optional<MemoryBudget::Task> scope;
-  if (helps) scope.emplace(*context_.memory);
+  if (helps) scope.emplace(*context_->memory);
   if (helps) run.stage->find_task(shared.id.number, worker.c.task);
   if (helps) find_calls(worker, run);
   JoinOperator::Partial partial;
@@ -244,13 +244,13 @@ std::int64_t PlanRun::find_calls(Worker& worker, const StageRun& run) {
 }
 
 void PlanRun::run_call(Worker& worker, StageRun& run, std::int64_t call, JoinOperator::Partial& partial) {
-  context_.cancellation.check();
+  context_->cancellation.check();
   for (auto n = worker.calls.size(); n-- > 0;) {
     worker.key[run.stage->rank + n] = worker.calls[n].begin + call % worker.calls[n].size;
     call /= worker.calls[n].size;
   }
   DCHECK(call == 0, "a kernel call is one of its task");
-  const auto elements = run.join->call(run.inputs, worker.key, partial, context_.memory, worker.buffers);
+  const auto elements = run.join->call(run.inputs, worker.key, partial, context_->memory, worker.buffers);
   if (elements) {
     auto& done = profile(worker, run);
     ++done.kernel_calls;
@@ -287,9 +287,9 @@ void PlanRun::end_calls(Worker& worker, StageRun& run) {
     });
   }
   worker.tasks_done = 1;
-  if (progress_.is_wanted())
-    progress_.advance(operator_name(plan_.nodes[run.stage->node]),
-                      run.stage->cost / static_cast<double>(run.stage->task_count));
+  if (progress_->is_wanted())
+    progress_->advance(operator_name(plan_.nodes[run.stage->node]),
+                       run.stage->cost / static_cast<double>(run.stage->task_count));
 }
 
 // The key of a tile of the result, as worker.c.key, and its tile_id.
@@ -310,13 +310,13 @@ void PlanRun::complete(Worker& worker, StageRun& run, std::int64_t tile, JoinOpe
   const auto tile_id = find_tile(worker, run, tile);
   if (sliced_ && stage.node == sliced_node_) {
     if (!sliced_->aggregates()) {
-      if (!partial) partial = run.join->nothing_aggregated(tile_id, context_.memory);
+      if (!partial) partial = run.join->nothing_aggregated(tile_id, context_->memory);
       if (partial) run.join->apply_epilogue(partial->tile);
     }
     if (partial) sliced_->add(tile_id, std::move(*partial));
     return;
   }
-  set_tile(worker, run, tile_id, run.join->finish(std::move(partial), tile_id, context_.memory));
+  set_tile(worker, run, tile_id, run.join->finish(std::move(partial), tile_id, context_->memory));
 }
 
 // worker.c.key must be the tile's key.
@@ -330,7 +330,7 @@ void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, Tile
   if (nodes_[node].whole != nullptr) complete_whole(node, tile_id, tile.get());
   nodes_[node].relation->put(tile_id, std::move(tile));
   for (const auto* link : nodes_[node].waiting) count_arrival(worker, *link);
-  if (graph_->sinks_of(node) > 0) announce(node, tile_id);
+  if (graph_.sinks_of(node) > 0) announce(node, tile_id);
 }
 
 // Fills a tile's values in the whole if it lies elsewhere: if several threads have made it, it was written to the
@@ -360,7 +360,7 @@ void PlanRun::announce(std::size_t node, std::int64_t tile_id) {
 void PlanRun::count_arrival(Worker& worker, const Link& link) {
   const auto& reader = stages_[link.stage];
   reader.stage->for_each_task(link, reader.begin, worker.c, [&](std::int64_t task) {
-    if (reader.arrived != nullptr) {
+    if (reader.arrived) {
       auto needed = reader.waits;
       if (needed < 0) {
         needed = 0;
@@ -368,7 +368,7 @@ void PlanRun::count_arrival(Worker& worker, const Link& link) {
         for (const auto& each : reader.stage->links)
           if (nodes_[each.source].is_made_here) needed += reader.stage->tiles_read(each, worker.c.other, reader.begin);
       }
-      auto& arrived = reader.arrived[static_cast<std::size_t>(task)];
+      auto& arrived = reader.arrived[task];
       const std::int64_t now = arrived.fetch_add(1, std::memory_order_acq_rel) + 1;
       DCHECK(now <= needed, "a task waits for each tile once");
       if (now < needed) return;
@@ -379,12 +379,12 @@ void PlanRun::count_arrival(Worker& worker, const Link& link) {
 
 void PlanRun::release(std::size_t node, std::int64_t tile_id) {
   auto& tiles = nodes_[node];
-  if (tiles.reads != nullptr) {
+  if (tiles.reads) {
     const auto total = tiles.total >= 0 ? tiles.total : reads_of(node, tiles.relation->grid().key_of(tile_id));
-    auto& reads = tiles.reads[static_cast<std::size_t>(tiles.relation->number_of(tile_id))];
+    auto& reads = tiles.reads[tiles.relation->number_of(tile_id)];
     if (reads.fetch_add(1, std::memory_order_acq_rel) + 1 < total) return;
   }
-  if (held_behind_ && graph_->last_reader(node) > *held_behind_) return;
+  if (held_behind_ && graph_.last_reader(node) > *held_behind_) return;
   tiles.relation->release(tile_id);
 }
 

@@ -38,7 +38,7 @@ void PlanRun::work(std::size_t number) noexcept {
 void PlanRun::work_until_done(std::size_t number) {
   auto& worker = workers_[number];
   const bool is_caller = number == 0;
-  const CancellationScope scope(context_.cancellation);
+  const CancellationScope scope(context_->cancellation);
   const Workspace::Bound bound(static_cast<std::size_t>(workspace_bound_));
   std::unique_lock lock(mutex_);
   const auto run = [&](const std::optional<TaskId>& task, auto&& what) {
@@ -80,8 +80,8 @@ PlanRun::SinkRun* PlanRun::sink_to_write() {
 
 void PlanRun::write_next_tile(SinkRun& sink) {
   CHECK(!sink.is_done(), "each tile of a result is handed over once");
-  const MemoryBudget::Task scope(*context_.memory);
-  context_.cancellation.check();
+  const MemoryBudget::Task scope(*context_->memory);
+  context_->cancellation.check();
   const auto start = Clock::now();
   auto& relation = *nodes_[sink.source].relation;
   const auto tile_id = relation.tile_id_of(sink.next);
@@ -90,7 +90,7 @@ void PlanRun::write_next_tile(SinkRun& sink) {
   const bool takes_cells = plan_.nodes[sink.node].cells && sink.to->takes_cells();
   auto tile = takes_cells ? relation.stored_tile(tile_id) : relation.tile(tile_id);
   const auto bytes = tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size());
-  const bool is_last_reader = nodes_[sink.source].stored_reads == nullptr && nodes_[sink.source].reads == nullptr;
+  const bool is_last_reader = nodes_[sink.source].stored_reads == nullptr && !nodes_[sink.source].reads;
   if (is_last_reader) {
     workers_[0].can_restart = false;
     release(sink.source, tile_id);
@@ -147,7 +147,7 @@ std::optional<TaskId> PlanRun::own_task(Worker& worker) {
 
 // The memory that a task needs in addition to what its worker holds.
 std::int64_t PlanRun::need_of(const Worker& worker, std::size_t stage) const {
-  const auto tiles = graph_->stages()[stage].need;
+  const auto tiles = graph_.stages()[stage].need;
   const auto* join = stages_[stage].join;
   if (join == nullptr) return tiles;
   const auto held = worker.buffers.workspace ? worker.buffers.workspace->bytes() : 0;
@@ -162,13 +162,13 @@ void PlanRun::let_go_of_workspace(Worker& worker) {
 }
 
 bool PlanRun::is_free(std::int64_t bytes) const {
-  return bytes <= context_.memory->left() - promised_.load(std::memory_order_relaxed);
+  return bytes <= context_->memory->left() - promised_.load(std::memory_order_relaxed);
 }
 
 // Tiles that no task needs now can be evicted (TileBuffer), but tiles in use and partial results cannot; half of the
 // limit is reserved for those. If that was insufficient, tasks that have begun must end first.
 bool PlanRun::admit(Worker& worker, std::int64_t bytes) {
-  const auto most = suspended_count_ > 0 ? 0 : context_.memory->limit() / 2;
+  const auto most = suspended_count_ > 0 ? 0 : context_->memory->limit() / 2;
   const auto room = most - promised_.load(std::memory_order_relaxed);
   if (bytes > room && !is_free(bytes)) return false;
   promise(worker, bytes);

@@ -31,6 +31,13 @@ class ReadyQueue {
     CHECK(count > 0, "a stage has tasks");
     roots_.push_back({stage, count});
   }
+  /// Makes the queue empty, for other stages; it keeps its memory.
+  void clear() {
+    ready_.clear();
+    roots_.clear();
+    next_stage_ = 0;
+    next_number_ = 0;
+  }
   void push(TaskId task) {
     ready_.push_back(rank(task));
     std::push_heap(ready_.begin(), ready_.end());

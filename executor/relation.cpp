@@ -73,24 +73,32 @@ int magnitude_noted_at(const Tile& tile, const Tile& values) {
 }  // namespace
 
 Relation::Relation(DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory)
-    : Relation(type, grid, TileWindow::whole(grid.partition()), std::move(memory)) {}
+    : dtype_(type),
+      grid_(std::move(grid)),
+      memory_(std::move(memory)),
+      seen_(0),
+      known_(listed(grid_.tile_count())),
+      tiles_(memory_, grid_.tile_count()) {}
 
 Relation::Relation(DType type, TileGrid grid, TileWindow window, std::shared_ptr<MemoryBudget> memory)
     : dtype_(type),
       grid_(std::move(grid)),
       memory_(std::move(memory)),
+      seen_(0),
       known_(listed(window.tile_count())),
       tiles_(memory_, window.tile_count()) {
   CHECK(window.size.size() == grid_.rank(), "a window has the dimensions of its grid");
   if (window.size != grid_.partition()) window_ = std::move(window);
 }
 
-Relation::Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory)
+Relation::Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory,
+                   std::shared_ptr<Counter> counter)
     : dtype_(tensor.dtype),
       grid_(tensor.grid),
-      tensor_(tensor),
+      tensor_(&tensor),
       source_(&source),
       memory_(std::move(memory)),
+      tiles_read_(std::move(counter)),
       seen_(tensor.attached ? 0 : listed(grid_.tile_count())),
       known_(listed(grid_.tile_count())),
       tiles_(memory_, is_kept_elsewhere() ? 0 : grid_.tile_count(),
@@ -178,7 +186,7 @@ TilePtr Relation::dense_stored_tile(std::int64_t tile_id) {
 }
 
 TilePtr Relation::operand_tile(std::int64_t tile_id, ValueOrder order) {
-  if (!tensor_ || !tensor_->attached || tensor_->selection || order == ValueOrder::RowMajor)
+  if (tensor_ == nullptr || !tensor_->attached || tensor_->selection || order == ValueOrder::RowMajor)
     return dense_stored_tile(tile_id);
   tiles_read_->tiles.fetch_add(1, std::memory_order_relaxed);
   return counted(source_->read_attached(tensor_->name, grid_, tile_id, order));
@@ -190,7 +198,7 @@ TilePtr Relation::zeros(std::int64_t tile_id) {
 
 OperandFacts Relation::facts(std::int64_t tile_id, Facts wanted) {
   // Reading may copy the tile, and the next task would copy it again.
-  if (tensor_ && tensor_->attached) return {.zero = false, .magnitude = kUnbounded};
+  if (tensor_ != nullptr && tensor_->attached) return {.zero = false, .magnitude = kUnbounded};
   // Two tasks may both examine the tile, with the same result.
   std::atomic<int> unlisted{kNothing};
   auto& seen = known_.empty() ? unlisted : known_[static_cast<std::size_t>(number_of(tile_id))];

@@ -5,8 +5,9 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <vector>
+#include <utility>
 
+#include "common/fixed_array.hpp"
 #include "executor/tile_buffer.hpp"
 #include "executor/tile_exchange.hpp"
 #include "plan/ein_graph.hpp"
@@ -25,9 +26,16 @@ class Relation {
   Relation(DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory);
   /// A part of a relation: the tiles of a window of its grid. Other tiles must not be put or read.
   Relation(DType type, TileGrid grid, TileWindow window, std::shared_ptr<MemoryBudget> memory);
+  /// Counts the tiles read from storage, each once, and the cells of those that are of cells; may outlive the relation.
+  struct Counter {
+    std::atomic<std::int64_t> tiles = 0;
+    std::atomic<std::int64_t> cells = 0;
+  };
   /// The tiles of a stored tensor or of a selection from one, read on demand and kept by the source or here. Tiles of
-  /// an attached tensor are read each time.
-  Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory);
+  /// an attached tensor are read each time. `tensor`, which is one of a plan, must outlive the relation. `counter` goes
+  /// on with the count of what was read.
+  Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory,
+           std::shared_ptr<Counter> counter);
 
   ~Relation();
   Relation(const Relation&) = delete;
@@ -68,15 +76,6 @@ class Relation {
   /// The bytes of the nonzero tiles put, or read and kept here, so far.
   std::int64_t bytes() const { return tiles_.bytes(); }
 
-  /// Counts the tiles read from storage, each once, and the cells of those that are of cells; may outlive the relation.
-  struct Counter {
-    std::atomic<std::int64_t> tiles = 0;
-    std::atomic<std::int64_t> cells = 0;
-  };
-  std::shared_ptr<Counter> tiles_read() const { return tiles_read_; }
-  /// Continues the count of another relation over the same tensor.
-  void count_reads_in(std::shared_ptr<Counter> counter) { tiles_read_ = std::move(counter); }
-
   /// The number of tiles of the relation, which are those of its window.
   std::int64_t tile_count() const { return window_ ? window_->tile_count() : grid_.tile_count(); }
   /// The position of the tile among the relation's tiles, in order of tile_id.
@@ -95,22 +94,22 @@ class Relation {
 
   DType dtype_;
   TileGrid grid_;
-  std::optional<TileWindow> window_;   // nullopt: the whole grid
-  std::optional<InputTensor> tensor_;  // set if and only if tiles are read on demand
+  std::optional<TileWindow> window_;     // nullopt: the whole grid
+  const InputTensor* tensor_ = nullptr;  // set if and only if tiles are read on demand
   TileSource* source_ = nullptr;
   std::shared_ptr<MemoryBudget> memory_;
-  std::shared_ptr<Counter> tiles_read_ = std::make_shared<Counter>();
+  std::shared_ptr<Counter> tiles_read_;  // of a stored tensor
   bool is_counted_first(std::int64_t tile_id);
 
-  std::vector<std::atomic<bool>> seen_;  // by tile read on demand: whether it is counted
+  FixedArray<std::atomic<bool>, 1> seen_;  // by tile read on demand: whether it is counted
   // The same where the tiles are too many to be listed, as most are absent.
   std::mutex mutex_;  // guards the next member
   std::set<std::int64_t> seen_some_;
   static constexpr int kNothing = 0;
   static constexpr int kZeros = 1;
-  static constexpr int kValues = 2;      // some are nonzero
-  static constexpr int kBounded = 3;     // from here on: kBounded + 3 * the magnitude, + 1 with zeros, + 2 without any
-  std::vector<std::atomic<int>> known_;  // by tile; empty where there are too many
+  static constexpr int kValues = 2;   // some are nonzero
+  static constexpr int kBounded = 3;  // from here on: kBounded + 3 * the magnitude, + 1 with zeros, + 2 without any
+  FixedArray<std::atomic<int>, 1> known_;  // by tile; empty where there are too many
   BufferedTiles tiles_;
 };
 

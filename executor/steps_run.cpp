@@ -129,7 +129,8 @@ void StepsRun::run_step(StepId id) {
 void StepsRun::make(StepId id, const ScanStep& scan) {
   profile(id).tiles = static_cast<std::int64_t>(result(id).layout->tiles_of(rank_).size());
   if (profile(id).tiles > 0)
-    result(id).relation = std::make_shared<Relation>(scan.tensor, context_.source, context_.memory);
+    result(id).relation = std::make_shared<Relation>(scan.tensor, context_.source, context_.memory,
+                                                     std::make_shared<Relation::Counter>());
 }
 
 void StepsRun::make(StepId id, const RedistributeStep& redistribute) {
@@ -197,7 +198,7 @@ void StepsRun::make(StepId id, const ComputeStep& compute) {
     };
   RelationSink sink(*result(id).relation);
   TileSink* const sinks[] = {&sink};
-  const auto done = PlanRun(local, context, sinks).run();
+  const auto done = PlanRun(local, PlanRun::conditions_of(context)).run(context, sinks);
   profile(id).compute = of_join(done, compute.inputs.size());
   profile_.workspace_bytes = std::max(profile_.workspace_bytes, done.workspace_bytes);
 }

@@ -27,17 +27,11 @@ BufferedTiles::BufferedTiles(std::shared_ptr<MemoryBudget> memory, std::int64_t 
   CHECK(memory_ != nullptr && count >= 0, "tiles count in a budget");
   if (source_ != nullptr)
     for (auto& place : slots_) place.away = true;
-  auto& buffer = memory_->buffer();
-  const std::lock_guard lock(buffer.mutex_);
-  buffer.known_.push_back(this);
+  memory_->buffer().add(*this);
 }
 
 BufferedTiles::~BufferedTiles() {
-  auto& buffer = memory_->buffer();
-  {
-    const std::lock_guard lock(buffer.mutex_);
-    buffer.known_.erase(std::find(buffer.known_.begin(), buffer.known_.end(), this));
-  }
+  memory_->buffer().remove(*this);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return leaving_ == 0; });
   for (auto& slot : slots_) forget(std::move(slot.written));
@@ -232,6 +226,19 @@ std::int64_t BufferedTiles::let_go(Victim victim) {
   return went ? bytes : 0;
 }
 
+void TileBuffer::add(BufferedTiles& tiles) noexcept {
+  const std::lock_guard lock(mutex_);
+  tiles.before_ = last_;
+  (last_ != nullptr ? last_->behind_ : first_) = &tiles;
+  last_ = &tiles;
+}
+
+void TileBuffer::remove(BufferedTiles& tiles) noexcept {
+  const std::lock_guard lock(mutex_);
+  (tiles.before_ != nullptr ? tiles.before_->behind_ : first_) = tiles.behind_;
+  (tiles.behind_ != nullptr ? tiles.behind_->before_ : last_) = tiles.before_;
+}
+
 // Tiles with the furthest next use first; among equals the least recently used ones.
 std::vector<BufferedTiles::Victim> TileBuffer::choose(std::int64_t bytes) {
   struct Candidate {
@@ -246,7 +253,7 @@ std::vector<BufferedTiles::Victim> TileBuffer::choose(std::int64_t bytes) {
   };
   std::vector<Candidate> candidates;
   const std::lock_guard lock(mutex_);
-  for (auto* tiles : known_) {
+  for (auto* tiles = first_; tiles != nullptr; tiles = tiles->behind_) {
     const std::lock_guard tiles_lock(tiles->mutex_);
     const auto next_use = tiles->next_use_.load(std::memory_order_relaxed);
     const auto consider = [&](std::int64_t number, const BufferedTiles::Slot& slot) {

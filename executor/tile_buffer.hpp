@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fixed_array.hpp"
 #include "executor/memory_budget.hpp"
 #include "storage/tiles/scratch_tiles.hpp"
 #include "tensor/tile.hpp"
@@ -101,11 +102,14 @@ class BufferedTiles {
   std::atomic<std::int64_t> bytes_{0};
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  std::vector<Slot> slots_;            // of all tiles, or empty where there are many
+  FixedArray<Slot, 1> slots_;          // of all tiles, or empty where there are many
   std::map<std::int64_t, Slot> some_;  // then: of those that were ever asked for, as most are absent
   int leaving_ = 0;                    // number of victims among the tiles
   std::once_flag expanding_;
   std::unique_ptr<BufferedTiles> expanded_;  // the values of tiles of cells, where anybody asked for them
+  // The neighbours among those that the buffer knows, guarded by its mutex.
+  BufferedTiles* before_ = nullptr;
+  BufferedTiles* behind_ = nullptr;
 };
 
 /// The buffer manager of a statement: knows all its BufferedTiles, and evicts unused tiles when the budget needs room.
@@ -128,6 +132,8 @@ class TileBuffer {
  private:
   friend class BufferedTiles;
 
+  void add(BufferedTiles& tiles) noexcept;
+  void remove(BufferedTiles& tiles) noexcept;
   std::vector<BufferedTiles::Victim> choose(std::int64_t bytes);
   std::int64_t let_go(std::vector<BufferedTiles::Victim> victims);
 
@@ -137,8 +143,9 @@ class TileBuffer {
   std::atomic<int> evicting_{0};
   std::atomic<std::int64_t> written_bytes_{0};
   std::atomic<std::int64_t> read_bytes_{0};
-  std::mutex mutex_;  // guards known_; locked before the mutex of any of them
-  std::vector<BufferedTiles*> known_;
+  std::mutex mutex_;                // guards the list below; locked before the mutex of any of its members
+  BufferedTiles* first_ = nullptr;  // those that are known, linked in the order in which they were made
+  BufferedTiles* last_ = nullptr;
 };
 
 }  // namespace eindb

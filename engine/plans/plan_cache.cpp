@@ -14,22 +14,16 @@ void PlanCache::resize(std::size_t entries) {
   make_room();
 }
 
-const CachedPlan* PlanCache::find(std::string_view key, const std::function<bool(CachedPlan&)>& holds) {
-  if (capacity_ == 0) return nullptr;
-  const auto known = by_key_.find(std::string(key));
-  if (known != by_key_.end()) {
-    auto& plans = known->second;
-    const auto found =
-        std::find_if(plans.begin(), plans.end(), [&](Entries::iterator entry) { return holds(entry->cached); });
-    if (found != plans.end()) {
-      const auto entry = *found;
-      std::rotate(plans.begin(), found, std::next(found));
-      entries_.splice(entries_.begin(), entries_, entry);
-      ++counters_.hits;
-      return &entry->cached;
-    }
-    if (plans.size() >= kMostOfKey) erase(plans.back());
-  }
+const CachedPlan* PlanCache::hit(OfKey& plans, OfKey::iterator found) {
+  const auto entry = *found;
+  std::rotate(plans.begin(), found, std::next(found));
+  entries_.splice(entries_.begin(), entries_, entry);
+  ++counters_.hits;
+  return &entry->cached;
+}
+
+const CachedPlan* PlanCache::miss(const OfKey* plans) {
+  if (plans != nullptr && plans->size() >= kMostOfKey) erase(plans->back());
   ++counters_.misses;
   return nullptr;
 }

@@ -68,7 +68,15 @@ class PlanCache {
   /// Returns the plan of this key for which `holds` returns true, the most recently used first; null if there is none.
   /// Where a key has its number of plans then, the least recently used one is dropped. Counts a hit or a miss. The
   /// pointer is valid until the next use of the cache.
-  const CachedPlan* find(std::string_view key, const std::function<bool(CachedPlan&)>& holds);
+  template <class Holds>
+  const CachedPlan* find(std::string_view key, const Holds& holds) {
+    if (capacity_ == 0) return nullptr;
+    const auto known = by_key_.find(key);
+    if (known == by_key_.end()) return miss(nullptr);
+    for (auto found = known->second.begin(); found != known->second.end(); ++found)
+      if (holds((*found)->cached)) return hit(known->second, found);
+    return miss(&known->second);
+  }
   /// Drops a plan that another one takes the place of. Does nothing if it is not in the cache.
   void drop(const QueryPlan& plan);
   /// To be called after `find` has found no plan of this key.
@@ -92,7 +100,16 @@ class PlanCache {
     std::size_t bytes() const { return sizeof *this + key.size() + cached.bytes + for_cluster; }
   };
   using Entries = std::list<Entry>;
+  // Of a key that is looked for, without a copy of it.
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
+  };
 
+  using OfKey = std::vector<Entries::iterator>;  // the most recently used first
+
+  const CachedPlan* hit(OfKey& plans, OfKey::iterator found);
+  const CachedPlan* miss(const OfKey* plans);
   void erase(Entries::iterator entry);
   void make_room();
   bool is_valid() const;
@@ -100,8 +117,8 @@ class PlanCache {
   std::size_t most_bytes_;
   std::size_t capacity_ = 0;
   std::size_t bytes_ = 0;
-  Entries entries_;                                                         // the most recently used first
-  std::unordered_map<std::string, std::vector<Entries::iterator>> by_key_;  // the most recently used first
+  Entries entries_;  // the most recently used first
+  std::unordered_map<std::string, OfKey, Hash, std::equal_to<>> by_key_;
   Counters counters_;
 };
 

@@ -68,15 +68,19 @@ std::size_t labelling_bytes(const Labelling& labelling) {
 }  // namespace
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
+  constexpr std::size_t kKeptInput = 512;  // bytes of a tensor in KeptInputs
   // The numbers of cells that runs observe are few, and come later. A kept plan reads no relation computed in its run.
   const auto& [query, optimized, order_given, parameters, predicted_seconds, place, observed, observed_before, computed,
-               operators] = plan;
+               runs, inputs] = plan;
   auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) + plan_bytes(optimized.physical) +
                labelling_bytes(optimized.labelling);
   if (const auto* fragment = optimized.physical.fragment()) {
     const auto is_join = [](const FragmentNode& node) { return std::holds_alternative<JoinNode>(node.op); };
     const auto joins = std::count_if(fragment->nodes.begin(), fragment->nodes.end(), is_join);
-    bytes += KeptOperators::approximate_bytes(static_cast<std::size_t>(joins));
+    const auto is_stored = [](const FragmentNode& node) { return node.stored() != nullptr; };
+    const auto scans = std::count_if(fragment->nodes.begin(), fragment->nodes.end(), is_stored);
+    bytes +=
+        KeptRuns::approximate_bytes(static_cast<std::size_t>(joins)) + static_cast<std::size_t>(scans) * kKeptInput;
   }
   return bytes;
 }

@@ -414,7 +414,9 @@ class KeyWriter {
 }  // namespace
 
 QueryKey key_of(const ast::Query& query) {
+  constexpr std::size_t kRoom = 256;  // enough for most queries
   QueryKey key;
+  key.text.reserve(kRoom);
   KeyWriter(key).write(query);
   return key;
 }

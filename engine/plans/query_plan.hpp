@@ -7,7 +7,8 @@
 #include <set>
 
 #include "engine/plans/place_choice.hpp"
-#include "executor/kept_operators.hpp"
+#include "engine/tensors/tile_endpoints.hpp"
+#include "executor/kept_runs.hpp"
 #include "optimizer/optimizer.hpp"
 #include "parser/binder/binder.hpp"
 #include "plan/cell_product.hpp"
@@ -16,7 +17,7 @@
 
 namespace eindb {
 
-/// The complete result of planning a query. Immutable but for the operators that executions keep, and for the cells
+/// The complete result of planning a query. Immutable but for what executions keep, and for the cells
 /// that they find; shared by the cache and the running queries.
 struct QueryPlan {
   BoundQuery query;
@@ -27,8 +28,9 @@ struct QueryPlan {
   std::optional<PlaceChoice> place;  ///< set where the query could run here or at workers, and nobody has said where
   std::shared_ptr<ObservedCells> observed = nullptr;  ///< what runs find, for the next plan; null: nobody asks for it
   std::uint64_t observed_before = 0;                  ///< version of `observed` that the plan was made with
-  ComputedProducts computed = {};   ///< what inputs stand for that were computed in the same run, for a rest of a plan
-  mutable KeptOperators operators;  ///< of executions of `plan` that have no parameters to fill in
+  ComputedProducts computed = {};  ///< what inputs stand for that were computed in the same run, for a rest of a plan
+  mutable KeptRuns runs;           ///< of `plan`, where there are no parameters to fill in
+  mutable KeptInputs inputs;       ///< what the last run read; for the thread of the session whose plan it is
 };
 
 /// Whether runs have found other cells than the plan was made for.

@@ -100,7 +100,8 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, SessionSta
           .observed = std::move(observed),
           .observed_before = version,
           .computed = {},
-          .operators = {}};
+          .runs = {},
+          .inputs = {}};
 }
 
 CachedPlan plan_and_keep(const ast::Query& query, SessionState& session, const ResultRequest& request, PlanKey key,
@@ -193,7 +194,7 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
     // Physical plan -> tasks on tiles -> tiles of the results.
     QueryRun run(planned, session, snapshot, [&] { return need_of(planned, session.user.settings); });
     for (auto* sink : sinks) sink->begin(run.context().memory);
-    if (planned.shared->place) run.bring_tiles();
+    if (planned.shared->place) run.bring_tiles(planned);
     auto local = execute_here(planned, session, run.context(), sinks);
     profile.local = std::move(local.profile);
     profile.again = std::move(local.again);

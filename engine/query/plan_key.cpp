@@ -8,6 +8,9 @@
 namespace eindb {
 namespace {
 
+// Bytes that a key takes beside the query and the settings, mostly.
+constexpr std::size_t kRoomForOthers = 64;
+
 template <class Number>
 void append(std::string& key, Number value) {
   static_assert(std::is_arithmetic_v<Number>);
@@ -67,8 +70,13 @@ void append_value(std::string& key, const ParameterValue& value) {
 
 PlanKey plan_key(const ast::Query& query, const SessionUser& user, const StatementContext& statement,
                  const ResultRequest& request) {
-  auto [text, parameters] = key_of(query);
-  PlanKey key{std::move(text), {}};
+  const auto* known = statement.key_of_prepared(query);
+  QueryKey made;
+  if (known == nullptr) made = key_of(query);
+  const auto& [text, parameters] = known != nullptr ? *known : made;
+  PlanKey key;
+  key.text.reserve(text.size() + user.settings.plan_fingerprint().size() + kRoomForOthers);
+  key.text = text;
   append(key.text, request);
   key.text += user.settings.plan_fingerprint();
   if (user.settings.calibrated()) {

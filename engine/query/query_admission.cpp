@@ -45,7 +45,8 @@ QueryNeed need_of_coordinator(const PlannedQuery& planned, const PhysicalPlan& p
 
 std::shared_ptr<QueryAdmission> QueryAdmission::enter(const std::function<QueryNeed()>& need,
                                                       const SessionState& session) {
-  std::shared_ptr<QueryAdmission> query(new QueryAdmission);
+  struct Made final : QueryAdmission {};  // its constructor is open to make_shared
+  std::shared_ptr<QueryAdmission> query = std::make_shared<Made>();
   if (session.user.gate == nullptr) return query;
   const auto needed = need();
   const Work work{.seconds = needed.seconds,

@@ -23,17 +23,29 @@ std::vector<const InputTensor*> stored_inputs(const EinGraph& graph) {
   return tensors;
 }
 
+// Names are looked up behind the begin of the cache's statement, of which their numbers are.
+std::shared_ptr<const StoredInputs> inputs_of(const PlannedQuery& planned, SessionState& session,
+                                              std::uint64_t version) {
+  auto& database = session.database;
+  return planned.shared->inputs.at(version, !database.unwritten.empty(), [&] {
+    return std::make_shared<const StoredInputs>(database.catalog, stored_inputs(planned.plan.graph), database.tiles,
+                                                database.unwritten);
+  });
+}
+
 }  // namespace
 
 QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                    const std::function<QueryNeed()>& need)
+    : QueryRun(planned, session, snapshot, need, session.database.connection().current_data_version()) {}
+
+QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
+                   const std::function<QueryNeed()>& need, std::uint64_t version)
     : admission_(QueryAdmission::enter(need, session)),
       memory_(QueryAdmission::budget(admission_, session)),
-      cached_(session.database.tiles, memory_, session.database.connection().current_data_version(),
-              session.user.settings.tile_cache_size()),
+      cached_(session.database.tiles, memory_, version, session.user.settings.tile_cache_size()),
       kept_(session.database.tiles, session.database.unwritten, *memory_),
-      inputs_(stored_inputs(planned.plan.graph)),
-      stored_(snapshot, session.database.catalog, inputs_, session.database.tiles, session.database.unwritten, memory_),
+      stored_(snapshot, inputs_of(planned, session, version), session.database.tiles, memory_),
       source_(session.database.attached, stored_),
       context_{.scheduler = session.user.scheduler(),
                .cancellation = session.statement.cancellation(),
@@ -43,7 +55,7 @@ QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnaps
                  session.statement.report(stage, done, total);
                }} {}
 
-void QueryRun::bring_tiles() { stored_.bring(inputs_); }
+void QueryRun::bring_tiles(const PlannedQuery& planned) { stored_.bring(stored_inputs(planned.plan.graph)); }
 
 namespace {
 
@@ -139,7 +151,7 @@ LocalRun execute_here(const PlannedQuery& planned, SessionState& session, Execut
     }
   };
   const auto& plan = planned.plan.physical;
-  context.operators = planned.shared->parameters.empty() ? &planned.shared->operators : nullptr;
+  context.runs = planned.shared->parameters.empty() ? &planned.shared->runs : nullptr;
   context.watch = planned.plan.fragment().checkpoints.empty() ? nullptr : &replanner;
   LocalRun out{planned.shared->parameters.empty() ? run(plan) : run(with_values(plan, session.statement.parameters()))};
   context.watch = nullptr;

@@ -52,16 +52,18 @@ class QueryRun {
 
   ExecutionContext& context() { return context_; }
   /// Brings all tiles at workers that the query reads, for one that runs here as it is small.
-  void bring_tiles();
+  void bring_tiles(const PlannedQuery& planned);
   /// The result is there.
   void end() { admission_->has_run(*memory_); }
 
  private:
+  QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
+           const std::function<QueryNeed()>& need, std::uint64_t version);
+
   std::shared_ptr<QueryAdmission> admission_;
   std::shared_ptr<MemoryBudget> memory_;
   TileCache::Statement cached_;
   KeptTiles kept_;
-  std::vector<const InputTensor*> inputs_;  // of the plan
   StoredTiles stored_;
   AttachedTiles source_;
   ExecutionContext context_;

@@ -112,7 +112,8 @@ std::optional<Replanner::Rest> Replanner::plan_rest(const ReachedCheckpoint& rea
                                                           .observed = planned_.shared->observed,
                                                           .observed_before = 0,
                                                           .computed = products_of(tensors),
-                                                          .operators = {}});
+                                                          .runs = {},
+                                                          .inputs = {}});
   const auto& node = fragment.node(reached.node);
   return Rest{.planned = PlannedQuery(std::move(made), nullptr, PlanSource::Made, watch.seconds()),
               .results = std::move(results),

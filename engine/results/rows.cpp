@@ -159,6 +159,7 @@ class ListedRows final : public RowSource {
 
 std::vector<Column> tensor_columns(const std::vector<std::string>& labels, const DimensionNames& names, DType dtype) {
   std::vector<Column> columns;
+  columns.reserve(labels.size() + 1);
   for (std::size_t d = 0; d < labels.size(); ++d)
     columns.push_back({labels[d], names.at(d) == nullptr ? ColumnType::Integer : ColumnType::Text});
   columns.push_back({"val", column_type(dtype)});

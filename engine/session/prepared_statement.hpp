@@ -10,6 +10,7 @@ namespace eindb {
 namespace ast {
 struct Statement;
 }
+struct QueryKey;
 
 /// PREPARE name AS statement. Immutable; independent of any session.
 struct PreparedStatement {
@@ -18,6 +19,7 @@ struct PreparedStatement {
   std::size_t parameter_count = 0;
   std::vector<std::string> types = {};  ///< that PREPARE states of the parameters, as CREATE TABLE names them
   std::shared_ptr<const ast::Statement> statement;  ///< with places in `text`
+  std::shared_ptr<const QueryKey> key = {};         ///< if the statement is a query: its key (engine/plans/query_key)
 };
 
 }  // namespace eindb

@@ -12,6 +12,8 @@
 
 namespace eindb {
 
+struct QueryKey;  // engine/plans/query_key.hpp
+
 /// The value of a loop's variable during one round.
 struct LoopVariableValue {
   std::string name;
@@ -41,6 +43,8 @@ class StatementContext {
   /// Whether the statement is a part of another one, whose text is as the user wrote it, also where the front end
   /// translates SQL.
   bool is_part() const { return is_part_; }
+  /// The key of a query that was prepared; null if it is not known.
+  const QueryKey* key_of_prepared(const ast::Query& query) const { return &query == prepared_ ? key_ : nullptr; }
   /// The types that PREPARE states of the statement's parameters, as CREATE TABLE names them.
   const std::vector<std::string>& stated_types() const { return stated_types_; }
   /// Whether the statement belongs to a transaction that continues after it.
@@ -64,6 +68,7 @@ class StatementContext {
   friend class WholeStatement;
   friend class LoopRound;
   friend class TransferScope;
+  friend class KnownKey;
   friend class TransactionPart;
 
   void show_progress(std::string_view stage, std::int64_t done, std::int64_t total) const;
@@ -76,7 +81,9 @@ class StatementContext {
   bool is_in_transaction_ = false;
   bool is_part_ = false;
   std::vector<std::string> stated_types_;
-  std::string transfer_;  // StatementInputs::file
+  std::string transfer_;                  // StatementInputs::file
+  const ast::Query* prepared_ = nullptr;  // null: the key of no query is known
+  const QueryKey* key_ = nullptr;
 };
 
 }  // namespace eindb

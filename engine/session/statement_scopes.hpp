@@ -4,10 +4,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/check.hpp"
+#include "engine/session/prepared_statement.hpp"
 #include "engine/session/statement_context.hpp"
+#include "parser/ast.hpp"
 #include "parser/loop_variable.hpp"
 
 namespace eindb {
@@ -134,6 +137,27 @@ class TransferScope {
  private:
   StatementContext& statement_;
   std::string saved_;
+};
+
+/// Tells the key of a prepared query while it runs. The statement must outlive the scope.
+class KnownKey {
+ public:
+  KnownKey(StatementContext& statement, const PreparedStatement& prepared)
+      : statement_(statement), prepared_(statement.prepared_), key_(statement.key_) {
+    statement.prepared_ = prepared.key == nullptr ? nullptr : std::get_if<ast::Query>(&prepared.statement->node);
+    statement.key_ = prepared.key.get();
+  }
+  ~KnownKey() {
+    statement_.prepared_ = prepared_;
+    statement_.key_ = key_;
+  }
+  KnownKey(const KnownKey&) = delete;
+  KnownKey& operator=(const KnownKey&) = delete;
+
+ private:
+  StatementContext& statement_;
+  const ast::Query* const prepared_;
+  const QueryKey* const key_;
 };
 
 /// Records whether a statement belongs to a transaction that continues after it.

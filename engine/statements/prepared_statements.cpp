@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "common/check.hpp"
 #include "common/coded_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "engine/plans/query_key.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/session/statement_scopes.hpp"
 #include "engine/statements/constant_value.hpp"
@@ -34,6 +36,11 @@ ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, 
   return std::visit([](const auto& value) -> ParameterValue { return value; }, std::get<ast::Literal>(argument).value);
 }
 
+std::shared_ptr<const QueryKey> key_of(const ast::Statement& statement) {
+  const auto* query = std::get_if<ast::Query>(&statement.node);
+  return query == nullptr ? nullptr : std::make_shared<const QueryKey>(eindb::key_of(*query));
+}
+
 // Rethrows an error of a prepared statement. Its places lie in the prepared text, which the message quotes.
 [[noreturn]] void fail_in(const std::string& name, const std::string& body, const Error& error, SourceSpan place) {
   std::string at;
@@ -51,7 +58,8 @@ PreparedStatement prepare_statement(std::string_view text) {
           .text = std::string(text),
           .parameter_count = parameter_count,
           .types = {},
-          .statement = std::move(statement)};
+          .statement = statement,
+          .key = key_of(*statement)};
 }
 
 PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& user) {
@@ -64,7 +72,8 @@ Result execute_statement(const ast::Prepare& prepare, SessionUser& user) {
                              .text = prepare.body,
                              .parameter_count = std::max(prepare.parameter_count, prepare.types.size()),
                              .types = prepare.types,
-                             .statement = prepare.statement};
+                             .statement = prepare.statement,
+                             .key = key_of(*prepare.statement)};
   if (!user.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
     throw CodedError("42P05", ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
                      "DEALLOCATE it first", prepare.name.span);
@@ -88,6 +97,7 @@ Result execute_statement(const ast::Execute& execute, SessionState& session) {
   CHECK(prepared.statement != nullptr, "a prepared statement has its tree");
   const ParameterValues scope(session.statement, std::move(values));
   const PartOfStatement part(session.statement, prepared.types);
+  const KnownKey key(session.statement, prepared);
   try {
     return run_statement(*prepared.statement, session);
   } catch (const Error& error) {

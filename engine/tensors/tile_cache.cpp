@@ -105,8 +105,7 @@ void TileCache::use(Entries::iterator entry) {
   memory_->add(entry->bytes);
 }
 
-TilePtr TileCache::read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t bytes,
-                        const std::function<TilePtr()>& read) {
+TileCache::Found TileCache::find(std::uint32_t tensor, std::int64_t tile_id) {
   const Key key{tensor, tile_id};
   std::unique_lock lock(mutex_);
   CHECK(tensor < tensors_.size(), "a tensor has a number before its tiles are read");
@@ -117,7 +116,7 @@ TilePtr TileCache::read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t
     if (found == by_key_.end()) break;
     if (!found->second->coming) {
       use(found->second);
-      return found->second->tile;
+      return {.tile = found->second->tile};
     }
     const MemoryBudget::Waiting scope(*memory_);
     came_.wait(lock);
@@ -125,8 +124,7 @@ TilePtr TileCache::read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t
   entries_.push_front(Entry{.key = key, .tile = nullptr, .bytes = 0, .use = 0, .coming = true});
   const auto entry = entries_.begin();
   by_key_.emplace(key, entry);
-  lock.unlock();
-  return bring(entry, bytes + kEntryBytes, read);
+  return {.is_new = true, .entry = entry};
 }
 
 bool TileCache::has(std::uint32_t tensor, std::int64_t tile_id) const {
@@ -135,9 +133,11 @@ bool TileCache::has(std::uint32_t tensor, std::int64_t tile_id) const {
 }
 
 // No other task uses the entry until its tile has arrived.
-TilePtr TileCache::bring(Entries::iterator entry, std::int64_t bytes, const std::function<TilePtr()>& read) {
+TilePtr TileCache::bring(Entries::iterator entry, const std::function<std::int64_t()>& needed,
+                         const std::function<TilePtr()>& read) {
   misses_.fetch_add(1, std::memory_order_relaxed);
   try {
+    const auto bytes = needed() + kEntryBytes;
     MemoryReservation reservation(memory_, bytes);
     auto tile = read();
     const auto taken = kEntryBytes + (tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size()));

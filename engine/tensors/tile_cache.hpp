@@ -55,10 +55,14 @@ class TileCache final : public TileKeeper {
   /// A number for the tensor, valid for this state of the database.
   std::uint32_t number_of(const std::string& tensor);
 
-  /// The tile (null if it is all zero), from the cache or else from `read`, which needs `bytes`, or reserves what it
-  /// needs beyond them itself. Tasks that
-  /// request the same tile wait for the one that reads it. Only during a statement.
-  TilePtr read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t bytes, const std::function<TilePtr()>& read);
+  /// The tile (null if it is all zero), from the cache or else from read(), which needs bytes() of memory, or reserves
+  /// what it needs beyond them itself. Tasks that request the same tile wait for the one that reads it. Only during a
+  /// statement.
+  template <class Bytes, class Read>
+  TilePtr read(std::uint32_t tensor, std::int64_t tile_id, const Bytes& bytes, const Read& read) {
+    const auto found = find(tensor, tile_id);
+    return found.is_new ? bring(found.entry, bytes, read) : found.tile;
+  }
 
   /// Whether the tile is there, or comes.
   bool has(std::uint32_t tensor, std::int64_t tile_id) const;
@@ -99,6 +103,14 @@ class TileCache final : public TileKeeper {
   };
   using Entries = std::list<Entry>;
 
+  /// A tile that is there, or a new entry whose tile the caller brings.
+  struct Found {
+    bool is_new = false;
+    TilePtr tile = {};
+    Entries::iterator entry = {};
+  };
+
+  Found find(std::uint32_t tensor, std::int64_t tile_id);
   void begin(std::shared_ptr<MemoryBudget> memory, std::uint64_t version);
   void end(std::int64_t capacity) noexcept;
   void forget() noexcept;
@@ -106,7 +118,8 @@ class TileCache final : public TileKeeper {
   std::int64_t remove(std::int64_t bytes, Entries& gone) noexcept;
   void use(Entries::iterator entry);
   void end_use(Tensor& tensor) noexcept;
-  TilePtr bring(Entries::iterator entry, std::int64_t bytes, const std::function<TilePtr()>& read);
+  TilePtr bring(Entries::iterator entry, const std::function<std::int64_t()>& bytes,
+                const std::function<TilePtr()>& read);
 
   const std::shared_ptr<TileCachePool> pool_;
   TileCachePool::Members::iterator in_pool_;  // valid if there is a pool

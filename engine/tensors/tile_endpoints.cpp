@@ -15,9 +15,8 @@
 
 namespace eindb {
 
-StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, std::span<const InputTensor* const> tensors,
-                         TileCache& cache, const UnwrittenTensors& unwritten, std::shared_ptr<MemoryBudget> memory)
-    : snapshot_(snapshot), cache_(cache), memory_(std::move(memory)) {
+StoredInputs::StoredInputs(Catalog& catalog, std::span<const InputTensor* const> tensors, TileCache& cache,
+                           const UnwrittenTensors& unwritten) {
   std::vector<std::string_view> names;
   names.reserve(tensors.size());
   for (const auto* tensor : tensors) names.push_back(tensor->name);
@@ -25,32 +24,47 @@ StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, std::span<con
   for (std::size_t n = 0; n < tensors.size(); ++n) {
     const auto& tensor = *tensors[n];
     const auto& info = *found[n];
-    const auto& grid = tensor.stored_grid();
-    CHECK(info.grid.even() == grid && info.encoding == tensor.encoding && decodes_to(info.type(), tensor.dtype),
+    auto grid = info.grid.even();
+    CHECK(grid == tensor.stored_grid() && info.encoding == tensor.encoding && decodes_to(info.type(), tensor.dtype),
           "a plan is of the catalog's state in its snapshot");
     // The same encoded tile may be wanted in several types, one after the other.
     const auto name = info.dtype == tensor.dtype ? info.name : info.name + " as " + std::string(name_of(tensor.dtype));
-    stores_.emplace(tensor.name, Store{name, info.store(), tensor.dtype, cache_.number_of(name), unwritten.find(info)});
+    stores_.emplace_back(tensor.name, Store{name, info.store(), std::move(grid), tensor.dtype, cache.number_of(name),
+                                            unwritten.find(info)});
   }
+  const auto name_of_entry = [](const auto& entry) -> const std::string& { return entry.first; };
+  std::ranges::stable_sort(stores_, {}, name_of_entry);
+  const auto same = std::ranges::unique(stores_, {}, name_of_entry);
+  stores_.erase(same.begin(), same.end());
+}
+
+const StoredInputs::Store* StoredInputs::find(const std::string& tensor) const noexcept {
+  const auto found = std::lower_bound(stores_.begin(), stores_.end(), tensor,
+                                      [](const auto& entry, const auto& name) { return entry.first < name; });
+  return found == stores_.end() || found->first != tensor ? nullptr : &found->second;
+}
+
+const StoredInputs::Store& StoredInputs::store(const std::string& tensor) const {
+  const auto* found = find(tensor);
+  CHECK(found != nullptr, "a plan scans tensors that its snapshot knows");
+  return *found;
 }
 
 TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
-  const auto store = stores_.find(tensor);
-  CHECK(store != stores_.end(), "a plan scans tensors that its snapshot knows");
-  const auto& tiles = store->second.tiles;
+  const auto& store = inputs_->store(tensor);
+  const auto& tiles = store.tiles;
   CHECK(tile_id >= 0 && tile_id < tiles.grid().tile_count(), "a plan reads tiles of the grids that it was made for");
-  if (const auto& unwritten = store->second.unwritten) return unwritten->get_values(tile_id);
-  const auto grid = tiles.grid().even();
-  const auto type = store->second.type;
-  const bool whole = tiles.grid().cuts_evenly();
-  return cache_.read(store->second.number, tile_id, bytes_of(store->second, tile_id), [&] {
-    return whole ? snapshot_.load(tiles, tile_id, type) : assemble(tiles, grid, tile_id, type);
-  });
+  if (store.unwritten != nullptr) return store.unwritten->get_values(tile_id);
+  return cache_.read(
+      store.number, tile_id, [&] { return bytes_of(store, tile_id); },
+      [&] {
+        return tiles.grid().cuts_evenly() ? snapshot_.load(tiles, tile_id, store.type)
+                                          : assemble(tiles, store.grid, tile_id, store.type);
+      });
 }
 
 std::int64_t StoredTiles::bytes_of(const Store& store, std::int64_t tile_id) {
-  const auto grid = store.tiles.grid().even();
-  const auto elements = grid.tile_shape(grid.key_of(tile_id)).element_count();
+  const auto elements = store.grid.tile_shape(store.grid.key_of(tile_id)).element_count();
   return std::max(elements * static_cast<std::int64_t>(size_of(store.type)),
                   encoded_bytes(store.tiles.type(), elements));
 }
@@ -74,7 +88,7 @@ void StoredTiles::bring(std::span<const InputTensor* const> tensors) {
   std::vector<const Store*> stores;
   auto room = memory_->left() / kBroughtShare;
   for (const auto* tensor : tensors) {
-    const auto& store = stores_.at(tensor->name);
+    const auto& store = inputs_->store(tensor->name);
     if (tensor->as_cells) continue;  // these are brought when they are read
     if (!store.tiles.is_sharded() || store.unwritten != nullptr || !store.tiles.grid().cuts_evenly()) continue;
     for (const auto tile_id : stored_tiles_of(*tensor)) {
@@ -90,20 +104,20 @@ void StoredTiles::bring(std::span<const InputTensor* const> tensors) {
   snapshot_.read_with(*wanted.front().store,
                       [&](SqliteConnection& connection) { tiles = TileStore::load_all(connection, wanted); });
   for (std::size_t n = 0; n < wanted.size(); ++n)
-    cache_.read(stores[n]->number, wanted[n].tile_id, bytes_of(*stores[n], wanted[n].tile_id),
-                [&] { return tiles[n]; });
+    cache_.read(
+        stores[n]->number, wanted[n].tile_id, [&] { return bytes_of(*stores[n], wanted[n].tile_id); },
+        [&] { return tiles[n]; });
 }
 
 // A tile of cells has an entry of its own in the cache for each cut that plans read the tensor in.
 TilePtr StoredTiles::read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) {
-  const auto found = stores_.find(tensor);
-  CHECK(found != stores_.end(), "a plan scans tensors that its snapshot knows");
-  const auto& store = found->second;
+  const auto& store = inputs_->store(tensor);
   // The cache is of a state of the database, which unwritten tiles are not in.
   if (store.unwritten) return memory_->track(gather_cells(store, grid, tile_id));
   const auto number = cache_.number_of(store.name + " in cells of " + bracketed(grid.partition()));
-  return cache_.read(number, tile_id, 0,
-                     [&] { return std::make_shared<const Tile>(gather_cells(store, grid, tile_id)); });
+  return cache_.read(
+      number, tile_id, [] { return std::int64_t{0}; },
+      [&] { return std::make_shared<const Tile>(gather_cells(store, grid, tile_id)); });
 }
 
 namespace {
@@ -190,7 +204,7 @@ void gather_stored(SqliteConnection& connection, const TileStore& tiles, DType t
 
 Tile StoredTiles::gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id) {
   // Unwritten tiles lie in the cut in which plans make them.
-  const auto source = store.unwritten ? store.tiles.grid().even() : store.tiles.grid();
+  const auto& source = store.unwritten ? store.grid : store.tiles.grid();
   CellGather gather(store.type, source, grid, tile_id);
   MemoryReservation room(memory_, 0);
   const auto take_room = [&](std::int64_t cells) {
@@ -219,7 +233,7 @@ TilePtr StoredTiles::assemble(const TileStore& tiles, const TileGrid& grid, std:
 }
 
 void StoredTiles::let_go(const std::string& tensor) noexcept {
-  if (const auto store = stores_.find(tensor); store != stores_.end()) cache_.let_go(store->second.number);
+  if (const auto* store = inputs_->find(tensor)) cache_.let_go(store->number);
 }
 
 namespace {

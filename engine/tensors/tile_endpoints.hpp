@@ -1,10 +1,10 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catalog/catalog.hpp"
@@ -19,13 +19,59 @@
 
 namespace eindb {
 
+/// The tensors of the catalog that a plan reads, looked up once for a state of the database. Immutable, thread-safe.
+class StoredInputs {
+ public:
+  struct Store {
+    std::string name;  // of the tensor in the cache
+    TileStore tiles;
+    TileGrid grid;                             // in which plans read it
+    DType type;                                // of the values that the plan reads
+    std::uint32_t number;                      // the tensor's number in the cache
+    std::shared_ptr<BufferedTiles> unwritten;  // null: the tiles are in the table
+  };
+
+  /// `tensors`: what is read, none of them null or attached.
+  StoredInputs(Catalog& catalog, std::span<const InputTensor* const> tensors, TileCache& cache,
+               const UnwrittenTensors& unwritten);
+  /// Of a tensor by the name that its plan knows.
+  const Store& store(const std::string& tensor) const;
+  /// The same; null if it is none of them.
+  const Store* find(const std::string& tensor) const noexcept;
+
+ private:
+  std::vector<std::pair<std::string, Store>> stores_;  // by name
+};
+
+/// StoredInputs for the next statement that runs the same plan on the same state of the database, in one session.
+/// Unwritten tiles change without it, so that nothing is kept beside them. A copy is empty.
+class KeptInputs {
+ public:
+  KeptInputs() = default;
+  KeptInputs(const KeptInputs& /*other*/) : KeptInputs() {}
+  KeptInputs& operator=(const KeptInputs&) = delete;
+
+  /// `make` makes those of this state of the database, of which `version` is the number (TileCache::Statement).
+  template <class Make>
+  std::shared_ptr<const StoredInputs> at(std::uint64_t version, bool has_unwritten, const Make& make) {
+    if (has_unwritten) return make();
+    if (inputs_ == nullptr || version_ != version) inputs_ = make();
+    version_ = version;
+    return inputs_;
+  }
+
+ private:
+  std::uint64_t version_ = 0;
+  std::shared_ptr<const StoredInputs> inputs_;
+};
+
 /// The tiles of the catalog's tensors: unwritten tiles, and all others from one snapshot of the database, by way of the
 /// session's cache. Used during one statement of the cache.
 class StoredTiles final : public TileSource {
  public:
-  /// `tensors`: what is read, none of them null or attached.
-  StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, std::span<const InputTensor* const> tensors, TileCache& cache,
-              const UnwrittenTensors& unwritten, std::shared_ptr<MemoryBudget> memory);
+  StoredTiles(ReadSnapshot& snapshot, std::shared_ptr<const StoredInputs> inputs, TileCache& cache,
+              std::shared_ptr<MemoryBudget> memory)
+      : snapshot_(snapshot), cache_(cache), memory_(std::move(memory)), inputs_(std::move(inputs)) {}
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
   TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
   bool keeps_tiles() const override { return true; }
@@ -36,13 +82,7 @@ class StoredTiles final : public TileSource {
   void bring(std::span<const InputTensor* const> tensors);
 
  private:
-  struct Store {
-    std::string name;  // of the tensor in the cache
-    TileStore tiles;
-    DType type;                                // of the values that the plan reads
-    std::uint32_t number;                      // the tensor's number in the cache
-    std::shared_ptr<BufferedTiles> unwritten;  // null: the tiles are in the table
-  };
+  using Store = StoredInputs::Store;
 
   static std::int64_t bytes_of(const Store& store, std::int64_t tile_id);
   Tile gather_cells(const Store& store, const TileGrid& grid, std::int64_t tile_id);
@@ -51,7 +91,7 @@ class StoredTiles final : public TileSource {
   ReadSnapshot& snapshot_;
   TileCache& cache_;
   std::shared_ptr<MemoryBudget> memory_;
-  std::map<std::string, Store> stores_;
+  std::shared_ptr<const StoredInputs> inputs_;
 };
 
 /// Collects the result's tiles, in memory or, if the statement's memory does not suffice, in a scratch file.

@@ -22,8 +22,9 @@ void read_tiles(TileCache& cache, int count) {
   const TileCache::Statement statement(cache, memory, 1, 100 * kEntry);
   const auto number = cache.number_of("A");
   for (int n = 0; n < count; ++n) {
-    cache.read(number, n, kTile,
-               [] { return std::make_shared<const Tile>(Tile::zeros(DType::Int64, Shape({kElements}))); });
+    cache.read(
+        number, n, [] { return kTile; },
+        [] { return std::make_shared<const Tile>(Tile::zeros(DType::Int64, Shape({kElements}))); });
   }
 }
 

@@ -18,6 +18,7 @@ constexpr std::int64_t kElementsOfTile = 8192;
 constexpr std::int64_t kTileBytes = kElementsOfTile * 8;
 constexpr std::int64_t kEntryBytes = kTileBytes + 1024;  // at most, including the cache's overhead
 
+std::int64_t tile_bytes() { return kTileBytes; }
 TilePtr tile() { return std::make_shared<const Tile>(Tile::zeros(DType::Int64, Shape({kElementsOfTile}))); }
 
 TEST(TileCache, GivesATileAgainInTheSameStatementAndTheNext) {
@@ -28,8 +29,8 @@ TEST(TileCache, GivesATileAgainInTheSameStatementAndTheNext) {
     const TileCache::Statement statement(cache, memory, 7, 10 * kEntryBytes);
     cache.number_of("A");
     for (int again = 0; again < 2; ++again)
-      EXPECT_NE(cache.read(0, 4, kTileBytes, [&] { return ++reads, tile(); }), nullptr);
-    EXPECT_EQ(cache.read(0, 5, kTileBytes, [&] { return ++reads, nullptr; }), nullptr);
+      EXPECT_NE(cache.read(0, 4, tile_bytes, [&] { return ++reads, tile(); }), nullptr);
+    EXPECT_EQ(cache.read(0, 5, tile_bytes, [&] { return ++reads, nullptr; }), nullptr);
     EXPECT_GE(memory->used(), kTileBytes);
     EXPECT_EQ(cache.idle_bytes(), 0);
   }
@@ -42,7 +43,7 @@ TEST(TileCache, ForgetsAnotherStateOfTheDatabase) {
   int reads = 0;
   for (const std::uint64_t version : {1, 1, 2, 1}) {
     const TileCache::Statement statement(cache, MemoryBudget::create(10 * kEntryBytes), version, 10 * kEntryBytes);
-    cache.read(cache.number_of("A"), 0, kTileBytes, [&] { return ++reads, tile(); });
+    cache.read(cache.number_of("A"), 0, tile_bytes, [&] { return ++reads, tile(); });
   }
   EXPECT_EQ(reads, 3);
 }
@@ -53,7 +54,7 @@ TEST(TileCache, KeepsItsCapacityBetweenStatementsAndTheLimitWithin) {
     const auto memory = MemoryBudget::create(4 * kEntryBytes);
     const TileCache::Statement statement(cache, memory, 1, 2 * kEntryBytes);
     cache.number_of("A");
-    for (std::int64_t id = 0; id < 20; ++id) cache.read(0, id, kTileBytes, tile);
+    for (std::int64_t id = 0; id < 20; ++id) cache.read(0, id, tile_bytes, tile);
     EXPECT_GE(memory->used(), 3 * kTileBytes);
     EXPECT_LE(memory->peak(), 4 * kEntryBytes);
   }
@@ -71,10 +72,10 @@ TEST(TileCache, AReadThatFailsIsTriedAgain) {
   const auto memory = MemoryBudget::create(4 * kEntryBytes);
   const TileCache::Statement statement(cache, memory, 1, kEntryBytes);
   cache.number_of("A");
-  EXPECT_ERROR(cache.read(0, 0, kTileBytes, []() -> TilePtr { throw Error(ErrorKind::Corrupt, "damaged"); }),
+  EXPECT_ERROR(cache.read(0, 0, tile_bytes, []() -> TilePtr { throw Error(ErrorKind::Corrupt, "damaged"); }),
                ErrorKind::Corrupt, "damaged");
   EXPECT_EQ(memory->used(), 0);
-  EXPECT_NE(cache.read(0, 0, kTileBytes, tile), nullptr);
+  EXPECT_NE(cache.read(0, 0, tile_bytes, tile), nullptr);
 }
 
 // The reading task finds no room, since the other one keeps its memory until the tile is there: neither can continue.
@@ -89,10 +90,10 @@ TEST(TileCache, WhoeverReadsForOthersDoesNotWaitForThemToMakeRoom) {
   std::thread first([&] {
     const MemoryBudget::Task firsts_task(*memory);
     const MemoryReservation held_by_first(memory, 2 * kEntryBytes);
-    EXPECT_ERROR(cache.read(0, 0, kTileBytes, tile), ErrorKind::MemoryLimit, "at least");
+    EXPECT_ERROR(cache.read(0, 0, tile_bytes, tile), ErrorKind::MemoryLimit, "at least");
   });
   while (cache.misses() == 0) std::this_thread::yield();
-  EXPECT_NE(cache.read(0, 0, kTileBytes, tile), nullptr);
+  EXPECT_NE(cache.read(0, 0, tile_bytes, tile), nullptr);
   first.join();
 }
 
@@ -105,7 +106,7 @@ TEST(TileCache, ManyThreadsReadEachTileOnce) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
-      for (std::int64_t id = 0; id < 50; ++id) cache.read(0, id, kTileBytes, [&] { return ++reads, tile(); });
+      for (std::int64_t id = 0; id < 50; ++id) cache.read(0, id, tile_bytes, [&] { return ++reads, tile(); });
     });
   }
   for (auto& thread : threads) thread.join();

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+namespace eindb {
+
+class PlanRun;            // executor/plan_run.hpp
+struct Fragment;          // plan/fragment.hpp
+struct ExecutionContext;  // executor/execution_context.hpp
+
+/// What the last execution of a plan has made, kept for the next one of the same plan: tasks, operators and lists,
+/// which take most of the time where tensors are small. It is lent to one execution at a time; another that runs
+/// meanwhile makes its own.
+///
+/// Thread-safe. A run refers to its plan, so this belongs to the plan, and a copy of it is empty.
+class KeptRuns {
+ public:
+  /// Whether the runs of a plan with so many stages are kept. Where there are more, computing takes much longer than
+  /// making what it takes.
+  static bool keeps(std::size_t stages) { return stages <= 64; }
+  /// Of what is kept of a plan with so many joins.
+  static std::size_t approximate_bytes(std::size_t joins) { return keeps(joins) ? joins * 4096 + 2048 : 0; }
+
+  KeptRuns();
+  KeptRuns(const KeptRuns& /*other*/) : KeptRuns() {}
+  KeptRuns& operator=(const KeptRuns&) = delete;
+  ~KeptRuns();
+
+  /// A run of this plan under the conditions of the context: the one that is kept, if it was made under the same ones
+  /// and nobody has it, else a new one.
+  std::unique_ptr<PlanRun> take(const Fragment& plan, const ExecutionContext& context);
+  /// Keeps a run that has ended in place of another one, if it may run again and is not too large.
+  void give(std::unique_ptr<PlanRun> run);
+
+ private:
+  std::mutex mutex_;  // guards the next member
+  std::unique_ptr<PlanRun> run_;
+};
+
+}  // namespace eindb
