@@ -7,6 +7,12 @@
 
 namespace eindb {
 
+std::size_t KeptRuns::approximate_bytes(std::size_t joins) {
+  constexpr std::size_t kRun = 2048;
+  constexpr std::size_t kJoin = 4096;
+  return PlanRun::keeps(joins) ? kRun + joins * kJoin : 0;
+}
+
 KeptRuns::KeptRuns() = default;
 KeptRuns::~KeptRuns() = default;
 

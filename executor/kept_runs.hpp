@@ -17,11 +17,8 @@ struct ExecutionContext;  // executor/execution_context.hpp
 /// Thread-safe. A run refers to its plan, so this belongs to the plan, and a copy of it is empty.
 class KeptRuns {
  public:
-  /// Whether the runs of a plan with so many stages are kept. Where there are more, computing takes much longer than
-  /// making what it takes.
-  static bool keeps(std::size_t stages) { return stages <= 64; }
   /// Of what is kept of a plan with so many joins.
-  static std::size_t approximate_bytes(std::size_t joins) { return keeps(joins) ? joins * 4096 + 2048 : 0; }
+  static std::size_t approximate_bytes(std::size_t joins);
 
   KeptRuns();
   KeptRuns(const KeptRuns& /*other*/) : KeptRuns() {}

@@ -7,7 +7,6 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "executor/checkpoint.hpp"
-#include "executor/kept_runs.hpp"
 #include "executor/least_memory.hpp"
 
 namespace eindb {
@@ -66,7 +65,7 @@ PlanRun::PlanRun(const Fragment& plan, const Conditions& conditions)
           kSmallWorkspace, conditions.memory_limit / kWorkspaceShare / static_cast<std::int64_t>(workers_.size()))),
       workspace_bound_(first_workspace_bound_),
       joins_(stages_.size()),
-      keeps_joins_(KeptRuns::keeps(stages_.size())) {
+      keeps_joins_(keeps(stages_.size())) {
   for (auto& worker : workers_) worker.nodes.resize(plan.nodes.size());
 }
 
@@ -357,7 +356,7 @@ void PlanRun::complete_profile(const Stage& stage, std::int64_t slices) {
   result.tiles_out = tiles;
   const auto& kernel = plan_.nodes[stage.join];
   if (kernel.role() != OperatorRole::Kernel) return;
-  result.tiles_in = result.kernel_calls * static_cast<std::int64_t>(inputs_of(kernel).size());
+  result.tiles_in = result.kernel_calls * static_cast<std::int64_t>(std::get<JoinNode>(kernel.op).inputs.size());
   result.skipped_calls = tiles * stage.calls_per_tile - result.kernel_calls;
   if (stage.join == stage.node) return;
   auto& of_join = profile_.nodes[stage.join];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -50,6 +51,10 @@ class PlanRun {
     std::size_t threads = 1;
     friend bool operator==(const Conditions&, const Conditions&) = default;
   };
+
+  /// Whether what is made for a plan with so many stages is kept. Where there are more, computing takes much longer
+  /// than making it.
+  static bool keeps(std::size_t stages) { return stages <= 64; }
 
   static Conditions conditions_of(const ExecutionContext& context) {
     return {.memory_limit = context.memory->limit(), .threads = static_cast<std::size_t>(context.scheduler.threads())};
@@ -145,6 +150,7 @@ class PlanRun {
     std::vector<TaskId> made_ready;
     std::shared_ptr<SharedTask> shared;  // the task that it offered to others
     std::vector<NodeProfile> nodes;
+    std::chrono::steady_clock::time_point now;  // when the last step has ended, and the next one begins
     std::int64_t tasks_done = 0;
     std::int64_t workspace_bytes = 0;  // the most that it has held
     std::int64_t promise = 0;          // bytes promised to the current task
@@ -218,6 +224,7 @@ class PlanRun {
   void count_arrival(Worker& worker, const Link& link);
   void release(std::size_t node, std::int64_t tile_id);
   void keep_promise(Worker& worker);
+  static double seconds_of_step(Worker& worker);
   NodeProfile& profile(Worker& worker, const StageRun& run) { return worker.nodes[run.stage->node]; }
 
   const Fragment& plan_;

@@ -22,14 +22,19 @@ constexpr double kSmallTask = 1 << 17;
 void PlanRun::run_task(Worker& worker, TaskId id) {
   const MemoryBudget::Task scope(*context_->memory);
   context_->cancellation.check();
-  const auto start = Clock::now();
   CHECK(id.stage < stages_.size() && stages_[id.stage].stage != nullptr, "a task runs in a stage that has begun");
   auto& run = stages_[id.stage];
   worker.can_restart = true;
   run.stage->find_task(id.number, worker.c.task);
   if (run.join == nullptr) run_layout(worker, run, id.number);
   else run_join(worker, run, id);
-  profile(worker, run).seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  profile(worker, run).seconds += seconds_of_step(worker);
+}
+
+// The clock is read once between two steps.
+double PlanRun::seconds_of_step(Worker& worker) {
+  const auto began = std::exchange(worker.now, Clock::now());
+  return std::chrono::duration<double>(worker.now - began).count();
 }
 
 void PlanRun::run_layout(Worker& worker, StageRun& run, std::int64_t task) {
@@ -160,7 +165,6 @@ void PlanRun::share(Worker& worker, TaskId id, std::int64_t calls) {
 
 // The last thread to leave completes the task.
 void PlanRun::run_shared(Worker& worker, SharedTask& shared) {
-  const auto start = Clock::now();
   auto& run = stages_[shared.id.stage];
   const bool helps = worker.shared.get() != &shared;
   worker.can_restart = false;
@@ -178,7 +182,7 @@ void PlanRun::run_shared(Worker& worker, SharedTask& shared) {
     end_calls(worker, run);
     complete(worker, run, run.stage->tile_of(shared.id.number), std::move(partial));
   }
-  if (helps) profile(worker, run).seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  if (helps) profile(worker, run).seconds += seconds_of_step(worker);
 }
 
 // A thread without room for a call leaves it to the others.

@@ -40,6 +40,7 @@ void PlanRun::work_until_done(std::size_t number) {
   const bool is_caller = number == 0;
   const CancellationScope scope(context_->cancellation);
   const Workspace::Bound bound(static_cast<std::size_t>(workspace_bound_));
+  worker.now = Clock::now();
   std::unique_lock lock(mutex_);
   const auto run = [&](const std::optional<TaskId>& task, auto&& what) {
     ++running_;
@@ -51,6 +52,7 @@ void PlanRun::work_until_done(std::size_t number) {
       what();
     } catch (...) {
       error = std::current_exception();
+      worker.now = Clock::now();
     }
     lock.lock();
     --running_;
@@ -82,7 +84,6 @@ void PlanRun::write_next_tile(SinkRun& sink) {
   CHECK(!sink.is_done(), "each tile of a result is handed over once");
   const MemoryBudget::Task scope(*context_->memory);
   context_->cancellation.check();
-  const auto start = Clock::now();
   auto& relation = *nodes_[sink.source].relation;
   const auto tile_id = relation.tile_id_of(sink.next);
   // Nothing has changed before this point, so the step can be repeated. A tile without other users becomes the sink's.
@@ -100,7 +101,7 @@ void PlanRun::write_next_tile(SinkRun& sink) {
   auto& profile = workers_[0].nodes[sink.node];
   profile.bytes += bytes;
   ++sink.next;
-  profile.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  profile.seconds += seconds_of_step(workers_[0]);
 }
 
 // If memory is short, the most urgent tasks are deferred, and some that need less may still begin.
@@ -242,6 +243,10 @@ void PlanRun::wait(Worker& worker, std::unique_lock<std::mutex>& lock, bool is_c
   const auto until = Clock::now() + kWorkerLookOut;
   while (changes_.load(std::memory_order_relaxed) == seen && Clock::now() < until) std::this_thread::yield();
   lock.lock();
+  struct Begin {
+    Worker& worker;
+    ~Begin() { worker.now = Clock::now(); }  // of the next step
+  } const begin{worker};
   if (changes_.load(std::memory_order_relaxed) != seen || is_done(is_caller)) return;
   if (is_caller) {
     caller_sleeps_ = true;

@@ -54,7 +54,7 @@ class CellGather {
                     std::span<const std::byte> values);
 
   DType type_;
-  const TileGrid& source_;
+  TileGrid source_;
   std::vector<PartRange> box_;  // of indices, by dimension
   TileWindow sources_;          // the source's tiles that overlap it
   Shape shape_;

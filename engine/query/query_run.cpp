@@ -1,6 +1,9 @@
 #include "engine/query/query_run.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +24,14 @@ std::vector<const InputTensor*> stored_inputs(const EinGraph& graph) {
   for (const auto& vertex : graph.vertices())
     if (vertex.stored && !vertex.stored->attached) tensors.push_back(&*vertex.stored);
   return tensors;
+}
+
+// Empty where nobody looks at it: a run then takes no time for it.
+std::function<void(std::string_view, std::int64_t, std::int64_t)> progress_of(const SessionState& session) {
+  if (!session.user.progress || !session.user.settings.progress()) return {};
+  return [&session](std::string_view stage, std::int64_t done, std::int64_t total) {
+    session.statement.report(stage, done, total);
+  };
 }
 
 // Names are looked up behind the begin of the cache's statement, of which their numbers are.
@@ -51,9 +62,7 @@ QueryRun::QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnaps
                .cancellation = session.statement.cancellation(),
                .memory = memory_,
                .source = source_,
-               .progress = [&session](std::string_view stage, std::int64_t done, std::int64_t total) {
-                 session.statement.report(stage, done, total);
-               }} {}
+               .progress = progress_of(session)} {}
 
 void QueryRun::bring_tiles(const PlannedQuery& planned) { stored_.bring(stored_inputs(planned.plan.graph)); }
 
