@@ -66,6 +66,47 @@ TEST_P(KernelTest, AgreesWithReferenceOnRandomContractions) {
     for (int n = 0; n < 100 && !HasFatalFailure(); ++n) expect_reference(random_contraction(random, type, 6), random);
 }
 
+// A call that is planned for row-major tiles serves others, too, and those of other sizes.
+TEST_P(KernelTest, ServesOtherCallsThanThoseThatArePlanned) {
+  LabelTable labels;
+  const auto i = labels.add("i", 5);
+  const auto j = labels.add("j", 6);
+  const auto k = labels.add("k", 7);
+  const EinSum einsum{.inputs = {{i, j}, {j, k}},
+                      .output = {i, k},
+                      .aggregated = {j},
+                      .expression = ScalarExpression::call(
+                          ScalarOp::Multiply, {ScalarExpression::operand(0), ScalarExpression::operand(1)}),
+                      .aggregate = Aggregate::Sum};
+  const auto type = DType::Float64;
+  Kernel kernel(einsum, labels, {type, type}, type, type, level());
+  kernel.plan_calls_of(std::vector<std::int64_t>{5, 6, 7});
+  Random random(17);
+  for (const std::int64_t rows : {5, 4, 5}) {
+    const auto x = random_tile(random, type, Shape({rows, 6}));
+    const auto y = random_tile(random, type, Shape({6, 7}));
+    // The same values, column by column.
+    auto turned = Tile::uninitialized(type, Shape({7, 6}));
+    for (std::int64_t a = 0; a < 6; ++a)
+      for (std::int64_t b = 0; b < 7; ++b) turned.mutable_data<double>()[b * 6 + a] = y.data<double>()[a * 7 + b];
+    const auto columns = Tile::borrow(type, Shape({6, 7}), turned.bytes().data(), {1, 6});
+    const std::vector<PartRange> ranges{{0, rows}, {0, 6}, {0, 7}};
+    for (const auto* second : {&y, columns.get()}) {
+      const std::vector<const Tile*> operands{&x, second};
+      auto result = Tile::uninitialized(type, Shape({rows, 7}));
+      kernel.run(operands, ranges, result, true);
+      kernel.run(operands, ranges, result, false);
+      for (std::int64_t a = 0; a < rows; ++a)
+        for (std::int64_t b = 0; b < 7; ++b) {
+          double expected = 0;
+          for (std::int64_t c = 0; c < 6; ++c)
+            expected += 2 * x.data<double>()[a * 6 + c] * y.data<double>()[c * 7 + b];
+          EXPECT_NEAR(result.data<double>()[a * 7 + b], expected, 1e-12);
+        }
+    }
+  }
+}
+
 // All eight combinations of row- and column-major operands and result, in place, first and accumulated.
 TEST_P(KernelTest, MultipliesMatricesOfEveryLayout) {
   Random random(5);

@@ -248,7 +248,12 @@ Tile run_in_parts(const RandomEinSum& sample, const LevelTable& level, Random& r
       out.push_back(values[static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin())]);
     return out;
   };
-  const Kernel kernel(einsum, sample.labels, sample.types(), sample.compute, sample.result, level);
+  Kernel kernel(einsum, sample.labels, sample.types(), sample.compute, sample.result, level);
+  // Calls on the largest parts are planned, as a join's are; those on others are not.
+  std::vector<std::int64_t> largest;
+  for (std::size_t n = 0; n < labels.size(); ++n)
+    largest.push_back(largest_part(sample.labels.extent(labels[n]), parts[n]));
+  kernel.plan_calls_of(largest);
 
   std::vector<TileGrid> grids;
   std::vector<std::vector<TilePtr>> tiles;

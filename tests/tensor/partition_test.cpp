@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "common/error.hpp"
 #include "tensor/dense_tensor.hpp"
 
@@ -43,6 +45,34 @@ TEST(TileGrid, NumbersTilesRowMajor) {
   EXPECT_EQ(grid.key_of(4), (TileKey{1, 1, 0}));
   EXPECT_EQ(grid.tile_begin({1, 2, 0}), (std::vector<std::int64_t>{2, 4, 0}));
   EXPECT_EQ(grid.tile_shape({1, 2, 0}), Shape({3, 3, 2}));
+}
+
+TEST(TileGrid, CopiesStayAsTheyAreWhereOthersChange) {
+  Shape shape({6, 4});
+  const Shape shape_before = shape;
+  const auto taken = std::move(shape);
+  shape = Shape({2});
+  EXPECT_EQ(taken, shape_before);
+  EXPECT_EQ(taken, Shape({6, 4})) << "whether extents are shared or not";
+  EXPECT_NE(taken, shape);
+  TileGrid grid(taken, {3, 1});
+  const TileGrid before = grid;
+  EXPECT_EQ(&before.partition(), &grid.partition()) << "copies share what they are made of";
+  grid = TileGrid(taken, {1, 2});
+  EXPECT_EQ(before, TileGrid(Shape({6, 4}), {3, 1}));
+  EXPECT_NE(before, grid);
+  EXPECT_EQ(before.even(), before);
+  const TileGrid with_edge(Shape({6, 4}), {2, 1}, {4, 0});
+  EXPECT_EQ(with_edge.even(), TileGrid(Shape({6, 4}), {2, 1}));
+  EXPECT_NE(with_edge, with_edge.even());
+}
+
+TEST(TileGrid, OfOneTileHasItsWholeShape) {
+  EXPECT_EQ(TileGrid().tile_shape(TileKey{}), Shape());
+  EXPECT_EQ(TileGrid().tile_count(), 1);
+  const TileGrid grid(Shape({6, 4}), {1, 1});
+  EXPECT_EQ(grid.tile_shape({0, 0}), Shape({6, 4}));
+  EXPECT_EQ(grid.range(0, 0).size, 6);
 }
 
 TEST(TileGrid, RefusesPartitionsThatDoNotFit) {
