@@ -8,8 +8,8 @@
 namespace eindb {
 
 std::size_t KeptRuns::approximate_bytes(std::size_t joins) {
-  constexpr std::size_t kRun = 2048;
-  constexpr std::size_t kJoin = 4096;
+  constexpr std::size_t kRun = 512;
+  constexpr std::size_t kJoin = 2560;
   return PlanRun::keeps(joins) ? kRun + joins * kJoin : 0;
 }
 

@@ -1,6 +1,8 @@
 #include "engine/plans/plan_size.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -68,7 +70,7 @@ std::size_t labelling_bytes(const Labelling& labelling) {
 }  // namespace
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
-  constexpr std::size_t kKeptInput = 512;  // bytes of a tensor in KeptInputs
+  constexpr std::size_t kKeptInput = 256;  // bytes of a tensor in KeptInputs
   // The numbers of cells that runs observe are few, and come later. A kept plan reads no relation computed in its run.
   const auto& [query, optimized, order_given, parameters, predicted_seconds, place, observed, observed_before, computed,
                runs, inputs] = plan;
@@ -77,10 +79,10 @@ std::size_t approximate_bytes(const QueryPlan& plan) {
   if (const auto* fragment = optimized.physical.fragment()) {
     const auto is_join = [](const FragmentNode& node) { return std::holds_alternative<JoinNode>(node.op); };
     const auto joins = std::count_if(fragment->nodes.begin(), fragment->nodes.end(), is_join);
-    const auto is_stored = [](const FragmentNode& node) { return node.stored() != nullptr; };
-    const auto scans = std::count_if(fragment->nodes.begin(), fragment->nodes.end(), is_stored);
-    bytes +=
-        KeptRuns::approximate_bytes(static_cast<std::size_t>(joins)) + static_cast<std::size_t>(scans) * kKeptInput;
+    std::set<std::string_view> tensors;
+    for (const auto& node : fragment->nodes)
+      if (const auto* stored = node.stored()) tensors.insert(stored->name);
+    bytes += KeptRuns::approximate_bytes(static_cast<std::size_t>(joins)) + tensors.size() * kKeptInput;
   }
   return bytes;
 }
