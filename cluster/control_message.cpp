@@ -17,8 +17,8 @@ struct FieldsOf<NodeProfile> {
 template <>
 struct FieldsOf<StepProfile> {
   static auto tie(auto& p) {
-    return std::tie(p.seconds, p.seconds_waiting, p.bytes_sent, p.bytes_received, p.messages_sent, p.messages_received,
-                    p.tiles, p.bytes, p.compute);
+    return std::tie(p.seconds, p.seconds_exchanging, p.seconds_waiting, p.bytes_sent, p.bytes_received, p.messages_sent,
+                    p.messages_received, p.pieces_received, p.tiles, p.bytes, p.compute);
   }
 };
 template <>

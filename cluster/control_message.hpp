@@ -25,7 +25,7 @@ namespace eindb {
 
 /// Increases with every change to the meaning of messages or the format of plans. Nodes of different versions refuse
 /// each other, because a plan must mean the same on all of them.
-inline constexpr std::uint32_t kControlVersion = 9;
+inline constexpr std::uint32_t kControlVersion = 10;
 
 /// A node that receives nothing for this many heartbeats considers the other lost.
 inline constexpr int kMissedHeartbeats = 3;

@@ -27,6 +27,8 @@ struct ExecutionContext {
   KeptRuns* runs = nullptr;
   /// Asked at the plan's checkpoints; null: the run goes on.
   CheckpointWatch* watch = nullptr;
+  /// Ranks move relations while they compute where one of at least so many bytes, about, can travel so.
+  double least_overlap_bytes = 1 << 20;
 };
 
 }  // namespace eindb

@@ -27,14 +27,16 @@ struct NodeProfile {
 /// The measurements of one step of a plan on one rank.
 struct StepProfile {
   double seconds = 0;
-  double seconds_waiting = 0;       ///< for other ranks; part of `seconds`
+  double seconds_exchanging = 0;    ///< in operations of the exchange; part of `seconds`
+  double seconds_waiting = 0;       ///< of these for other ranks, with nothing to send or receive
   std::int64_t bytes_sent = 0;      ///< payloads and headers, as Exchange counts
   std::int64_t bytes_received = 0;  ///< likewise
   std::int64_t messages_sent = 0;
   std::int64_t messages_received = 0;
-  std::int64_t tiles = 0;  ///< of the step's result that the rank holds, absent ones, too
-  std::int64_t bytes = 0;  ///< of those that are not absent
-  NodeProfile compute;     ///< of a compute step: its join and group-by together
+  std::int64_t pieces_received = 0;  ///< in these, of a move in pieces
+  std::int64_t tiles = 0;            ///< of the step's result that the rank holds, absent ones, too
+  std::int64_t bytes = 0;            ///< of those that are not absent
+  NodeProfile compute;               ///< of a compute step: its join and group-by together
 };
 
 /// The measurements of the execution of a plan on one rank.

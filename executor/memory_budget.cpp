@@ -77,7 +77,15 @@ void MemoryBudget::raise_peak(std::int64_t used) noexcept {
 
 void MemoryBudget::reserve(std::int64_t bytes) {
   CHECK(bytes >= 0, "what is taken is not given back");
+  if (take_in_advance(bytes)) return;
   while (!try_reserve(bytes)) make_room(bytes);
+}
+
+bool MemoryBudget::take_in_advance(std::int64_t bytes) noexcept {
+  auto* const advance = Advance::current_;
+  if (advance == nullptr || advance->budget_.get() != this || advance->left_ < bytes) return false;
+  advance->left_ -= bytes;
+  return true;
 }
 
 void MemoryBudget::make_room(std::int64_t bytes) {

@@ -90,6 +90,29 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
     MemoryBudget& budget_;
   };
 
+  /// Bytes that are taken in advance for a thread: during its lifetime reserve() takes them first there, so that the
+  /// thread has room however much others take meanwhile. Scopes do not nest. The destructor releases what is left.
+  class Advance {
+   public:
+    /// Takes over bytes of the budget that are already counted.
+    Advance(std::shared_ptr<MemoryBudget> budget, std::int64_t bytes) : budget_(std::move(budget)), left_(bytes) {
+      CHECK(current_ == nullptr, "a thread has one advance at a time");
+      current_ = this;
+    }
+    ~Advance() {
+      current_ = nullptr;
+      budget_->release(left_);
+    }
+    Advance(const Advance&) = delete;
+    Advance& operator=(const Advance&) = delete;
+
+   private:
+    friend class MemoryBudget;
+    static inline constinit thread_local Advance* current_ = nullptr;
+    std::shared_ptr<MemoryBudget> budget_;
+    std::int64_t left_;
+  };
+
   /// The scope in which a task waits for another one's result. The other may itself wait for memory, so it must be
   /// known that this task does not run.
   class Waiting {
@@ -108,6 +131,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
 
   std::int64_t idle_bytes() const { return keeper_ == nullptr ? 0 : keeper_->idle_bytes(); }
   void raise_peak(std::int64_t used) noexcept;
+  bool take_in_advance(std::int64_t bytes) noexcept;
   void make_room(std::int64_t bytes);
   /// Returns false if no task is left that could release memory.
   bool wait_for_others();

@@ -91,35 +91,49 @@ StepsRun::StepsRun(const PhysicalPlan& plan, std::span<const TileHolders> lists,
     : plan_(plan),
       lists_(lists),
       exchange_(exchange),
-      context_(context),
+      stop_(&context.cancellation),
+      context_{context.scheduler, stop_, context.memory, context.source, context.progress},
+      beside_{one_thread_, stop_, context.memory, context.source, {}},
       sinks_(plan.steps.size(), nullptr),
       rank_(exchange.rank()),
+      order_(step_order(plan)),
       last_reader_(last_readers(plan)),
-      results_(plan.steps.size()) {
+      results_(plan.steps.size()),
+      readers_left_(plan.steps.size(), 0),
+      is_done_(plan.steps.size(), 0) {
   CHECK(sinks.size() == plan.results.size(), "every result of a plan goes to a sink");
   CHECK(rank_ < plan.ranks, "a rank is one of those that a plan was made for");
   for (std::size_t n = 0; n < sinks.size(); ++n) sinks_[plan.results[n].index()] = sinks[n];
+  context_.least_overlap_bytes = context.least_overlap_bytes;
   profile_.steps.resize(plan.steps.size());
+  for (const auto& step : plan.steps)
+    for (const auto input : inputs_of(step)) ++readers_left_[input.index()];
+  for (const auto written : plan.results) ++readers_left_[written.index()];
 }
 
 ExecutionProfile StepsRun::run() {
   const Stopwatch stopwatch;
   const CancellationScope scope(context_.cancellation);
-  for (std::size_t n = 0; n < plan_.steps.size(); ++n) {
-    run_step(StepId(n));
-    if (sinks_[n] != nullptr) write_result(StepId(n), *sinks_[n]);
-    let_go_after(StepId(n));
-  }
+  if (overlaps()) run_lanes();
+  else run_in_order();
   profile_.seconds = stopwatch.seconds();
   profile_.peak_bytes = context_.memory->peak();
   return std::move(profile_);
+}
+
+void StepsRun::run_in_order() {
+  for (const auto id : order_.steps) {
+    run_step(id);
+    let_go_after(id);
+    if (sinks_[id.index()] != nullptr) write_result(id);
+  }
 }
 
 void StepsRun::run_step(StepId id) {
   context_.cancellation.check();
   report_progress(id, 0);
   const Stopwatch stopwatch;
-  result(id).layout.emplace(plan_, id, lists_);
+  if (!result(id).layout) result(id).layout.emplace(plan_, id, lists_);
   std::visit([&](const auto& op) { make(id, op); }, plan_.step(id).op);
   auto& done = profile(id);
   if (const auto& relation = result(id).relation) done.bytes = relation->bytes();
@@ -140,7 +154,7 @@ void StepsRun::make(StepId id, const RedistributeStep& redistribute) {
   const TileMoves moves(*source.layout, *result(id).layout, plan_.step(id).cells.has_value());
   const NeededPieces needed(moves, rank_);
   begin_relation(id);
-  TileAssembly assembly(needed, source.relation.get(), last_reader_[redistribute.input.index()] == id,
+  TileAssembly assembly(needed, source.relation.get(), is_last_reader(redistribute.input),
                         plan_.step(id).cells.has_value(), *result(id).relation, context_.memory);
   move_pieces(id, needed, source.relation.get(), plan_.step(redistribute.input), assembly);
 }
@@ -155,17 +169,19 @@ void StepsRun::run_sequence(StepId id, const RedistributeStep& redistribute) {
   std::optional<Tile> block;
   if (const auto& window = source.layout->window(rank_)) {
     CHECK(source.relation != nullptr, "a rank has the relation of which it holds a block");
-    block = dense_block(*source.relation, *window, last_reader_[redistribute.input.index()] == id, context_);
+    block = dense_block(*source.relation, *window, is_last_reader(redistribute.input), moving());
   }
   const auto before = exchange_.counters();
+  const Stopwatch stopwatch;
   block = run_redistribution(sequence, type, std::move(block), exchange_);
+  profile(id).seconds_exchanging = stopwatch.seconds();
   count_traffic(id, before);
   begin_relation(id);
   if (!block) return;
   room.shrink_to(static_cast<std::int64_t>(block->byte_size()));
   const auto& window = result(id).layout->window(rank_);
   CHECK(window.has_value(), "a rank has a block where the step places one");
-  cut_block(*block, *window, *result(id).relation, context_);
+  cut_block(*block, *window, *result(id).relation, moving());
 }
 
 void StepsRun::make(StepId id, const ReduceStep& reduce) {
@@ -226,11 +242,14 @@ void StepsRun::move_pieces(StepId id, const NeededPieces& needed, Relation* sour
     OutgoingPieces outgoing(id, needed.moves(), rank_, source, context_.memory, context_.cancellation);
     IncomingPieces incoming(id, needed, moved.dtype, moved.cells.has_value(), context_.memory, context_.cancellation,
                             taker);
+    const Stopwatch stopwatch;
     exchange_.all_to_all(outgoing, incoming);
-    profile(id).messages_received = incoming.count();
+    profile(id).seconds_exchanging = stopwatch.seconds();
+    profile(id).messages_received = incoming.messages();
+    profile(id).pieces_received = incoming.count();
   }
   count_traffic(id, before);
-  for_each_in_room(static_cast<std::int64_t>(needed.target_count()), context_,
+  for_each_in_room(static_cast<std::int64_t>(needed.target_count()), moving(),
                    [&](std::int64_t target) { taker.finish(static_cast<std::size_t>(target)); });
 }
 
@@ -243,31 +262,48 @@ void StepsRun::count_traffic(StepId id, const ExchangeCounters& before) {
   done.messages_sent = after.messages_sent - before.messages_sent;
 }
 
+// Whether nobody else reads the step's result from now on, but a step that calls this.
+bool StepsRun::is_last_reader(StepId source) {
+  const std::lock_guard lock(mutex_);
+  return readers_left_[source.index()] == 1;
+}
+
+void StepsRun::let_go(StepId source) {
+  Result last;
+  const std::lock_guard lock(mutex_);
+  CHECK(readers_left_[source.index()] > 0, "a result is let go of by those who read it");
+  if (--readers_left_[source.index()] == 0) last = std::exchange(result(source), {});
+}
+
 void StepsRun::let_go_after(StepId id) {
-  for (const auto input : inputs_of(plan_.step(id)))
-    if (last_reader_[input.index()] == id) result(input) = {};
+  for (const auto input : inputs_of(plan_.step(id))) let_go(input);
 }
 
-void StepsRun::write_result(StepId id, TileSink& sink) {
+void StepsRun::write_result(StepId id) {
   auto& written = result(id);
-  if (written.relation == nullptr) return;
-  const bool is_read_later = last_reader_[id.index()] > id;
+  auto& sink = *sinks_[id.index()];
+  const bool is_read_later = !is_last_reader(id);
   const bool takes_cells = plan_.step(id).cells && sink.takes_cells();
-  for (const auto tile_id : written.layout->tiles_of(rank_)) {
-    const MemoryBudget::Task scope(*context_.memory);
-    context_.cancellation.check();
-    auto tile = takes_cells ? written.relation->stored_tile(tile_id) : written.relation->tile(tile_id);
-    if (!is_read_later) written.relation->release(tile_id);
-    sink.write(tile_id, std::move(tile));
+  if (written.relation != nullptr) {
+    for (const auto tile_id : written.layout->tiles_of(rank_)) {
+      const MemoryBudget::Task scope(*context_.memory);
+      context_.cancellation.check();
+      auto tile = takes_cells ? written.relation->stored_tile(tile_id) : written.relation->tile(tile_id);
+      if (!is_read_later) written.relation->release(tile_id);
+      sink.write(tile_id, std::move(tile));
+    }
   }
-  if (!is_read_later) written.relation.reset();
+  let_go(id);
 }
 
+// Of steps that run beside each other the one that is ahead tells how far the plan is.
 void StepsRun::report_progress(StepId id, double share) {
   if (!context_.progress) return;
   constexpr std::int64_t kTotal = 1000;
+  const std::lock_guard lock(progress_mutex_);
   const auto done = (static_cast<double>(id.index()) + share) / static_cast<double>(plan_.steps.size());
-  context_.progress(operator_name(plan_.step(id)), static_cast<std::int64_t>(done * static_cast<double>(kTotal)),
+  progress_ = std::max(progress_, done);
+  context_.progress(operator_name(plan_.step(id)), static_cast<std::int64_t>(progress_ * static_cast<double>(kTotal)),
                     kTotal);
 }
 

@@ -96,16 +96,28 @@ StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile&
   return out;
 }
 
-// The sum of one rank's profiles over all steps.
-StepProfile sum_of(const RankReport& report) {
-  StepProfile sum;
-  for (const auto& step : report.profile.steps) {
-    sum.seconds_waiting += step.seconds_waiting;
-    sum.bytes_sent += step.bytes_sent;
-    sum.bytes_received += step.bytes_received;
-    sum.compute.seconds += step.compute.seconds;
+// What one rank did in all steps of the plan.
+RankDescription describe_rank(const PhysicalPlan& plan, const std::string& worker, const RankReport& report) {
+  RankDescription out{.worker = worker, .seconds = report.profile.seconds, .peak_bytes = report.profile.peak_bytes};
+  CHECK(report.profile.steps.size() == plan.steps.size(), "a rank reports on every step");
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    const auto& did = report.profile.steps[n];
+    out.seconds_exchanging += did.seconds_exchanging - did.seconds_waiting;
+    out.seconds_waiting += did.seconds_waiting;
+    out.bytes_sent += did.bytes_sent;
+    out.bytes_received += did.bytes_received;
+    auto& seconds =
+        std::holds_alternative<ComputeStep>(plan.steps[n].op) ? out.seconds_computing : out.seconds_assembling;
+    seconds += did.seconds - did.seconds_exchanging;
   }
-  return sum;
+  return out;
+}
+
+// The average time of the rank's threads in kernel calls.
+double kernel_seconds(const RankReport& report) {
+  double seconds = 0;
+  for (const auto& step : report.profile.steps) seconds += step.compute.seconds;
+  return seconds;
 }
 
 // The seconds of the steps that deliver the results.
@@ -122,16 +134,14 @@ MeasuredRanks describe_ranks(const ClusterProfile& profile) {
   std::vector<double> computing;
   for (std::size_t rank = 0; rank < profile.reports.size(); ++rank) {
     const auto& report = profile.reports[rank];
-    const auto sum = sum_of(report);
+    const auto& described = out.ranks.emplace_back(describe_rank(*profile.plan, profile.ranks[rank], report));
     out.seconds = std::max(out.seconds, report.profile.seconds);
-    out.bytes_received += sum.bytes_received;
+    out.bytes_received += described.bytes_received;
     if (rank < profile.computing) {
-      computing.push_back(sum.compute.seconds);
+      computing.push_back(kernel_seconds(report));
       out.seconds_before_delivery =
           std::max(out.seconds_before_delivery, report.profile.seconds - delivery_seconds(*profile.plan, report));
     }
-    out.ranks.push_back({profile.ranks[rank], report.profile.seconds, sum.seconds_waiting, sum.bytes_sent,
-                         sum.bytes_received, report.profile.peak_bytes});
   }
   const auto mean = total(computing) / static_cast<double>(std::max<std::size_t>(computing.size(), 1));
   out.skew = mean > 0 ? most(computing) / mean : 1;

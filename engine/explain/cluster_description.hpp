@@ -50,7 +50,10 @@ struct StepDescription {
 struct RankDescription {
   std::string worker;
   double seconds = 0;
-  double seconds_waiting = 0;
+  double seconds_computing = 0;   ///< in compute steps
+  double seconds_exchanging = 0;  ///< sending and receiving, with reading and packing what is sent, without waiting
+  double seconds_waiting = 0;     ///< for other ranks
+  double seconds_assembling = 0;  ///< making tiles of what was here and what came
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
   std::int64_t peak_bytes = 0;

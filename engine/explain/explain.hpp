@@ -52,7 +52,9 @@ std::string explain_html(const PlanDescription& plan);
 /// actual_bytes, seconds and seconds_waiting (of the slowest rank); the plan has execution_seconds,
 /// seconds_before_delivery (until the last worker had its part of the result, before the result's last step),
 /// actual_bytes_received, skew (the computing time of the busiest rank over the mean), and ranks: rank, worker,
-/// seconds, seconds_waiting, bytes_sent, bytes_received, peak_bytes.
+/// seconds, and of these seconds_computing, seconds_waiting (for other ranks), seconds_exchanging (sending and
+/// receiving, without waiting) and seconds_assembling (tiles of what is here and what has come), bytes_sent,
+/// bytes_received, peak_bytes.
 std::string explain_json(const PlanDescription& plan);
 
 }  // namespace eindb

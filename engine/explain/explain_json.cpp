@@ -175,7 +175,10 @@ Json json_of(const RankDescription& rank, std::size_t number) {
   return {{"rank", number},
           {"worker", rank.worker},
           {"seconds", rank.seconds},
+          {"seconds_computing", rank.seconds_computing},
           {"seconds_waiting", rank.seconds_waiting},
+          {"seconds_exchanging", rank.seconds_exchanging},
+          {"seconds_assembling", rank.seconds_assembling},
           {"bytes_sent", rank.bytes_sent},
           {"bytes_received", rank.bytes_received},
           {"peak_bytes", rank.peak_bytes}};

@@ -193,9 +193,11 @@ std::string step_text(const StepDescription& step) {
 
 std::string rank_text(const RankDescription& rank) {
   return "  " + rank.worker + ": " + grouped(static_cast<double>(rank.bytes_sent)) + " bytes sent, " +
-         grouped(static_cast<double>(rank.bytes_received)) + " received, " + milliseconds(rank.seconds) + ", " +
-         milliseconds(rank.seconds_waiting) + " of it waiting, at most " +
-         grouped(static_cast<double>(rank.peak_bytes)) + " bytes of tiles and workspace\n";
+         grouped(static_cast<double>(rank.bytes_received)) + " received, " + milliseconds(rank.seconds) +
+         ", computing " + milliseconds(rank.seconds_computing) + ", waiting " + milliseconds(rank.seconds_waiting) +
+         ", sending and receiving " + milliseconds(rank.seconds_exchanging) + ", assembling tiles " +
+         milliseconds(rank.seconds_assembling) + ", at most " + grouped(static_cast<double>(rank.peak_bytes)) +
+         " bytes of tiles and workspace\n";
 }
 
 std::string cluster_text(const ClusterDescription& cluster) {

@@ -38,7 +38,7 @@ std::vector<ToWorker> messages_to_worker() {
 }
 
 RankReport report() {
-  StepProfile step{0.5, 0.25, 1, 2, 3, 4, 5, 6, NodeProfile{1.5, 7, 8, 9, 10, 11, 12}};
+  StepProfile step{0.5, 0.375, 0.25, 1, 2, 3, 4, 13, 5, 6, NodeProfile{1.5, 7, 8, 9, 10, 11, 12}};
   return {ExecutionProfile{{step, {}}, 2.5, 100, 50}, {{StoredTile{3, 4, 0xFFFFFFFFFFFFFFFF}}, {}}};
 }
 

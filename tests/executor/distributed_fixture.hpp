@@ -14,6 +14,7 @@
 #include "executor/executor.hpp"
 #include "executor/in_process_exchange.hpp"
 #include "plan/physical_plan.hpp"
+#include "plan/tile_layout.hpp"
 #include "plan/validator.hpp"
 #include "tests/executor/rank_threads.hpp"
 #include "tests/executor/stored_tensors.hpp"
@@ -248,6 +249,7 @@ struct DistributedOptions {
   std::int64_t limit = std::int64_t{1} << 32;
   std::function<void(Rank, std::int64_t done)> progress = {};
   std::vector<Cancellation>* cancellations = nullptr;
+  double least_overlap_bytes = 1 << 20;  // 0: whatever can travel beside a computation does
   std::function<std::vector<std::unique_ptr<Exchange>>(std::size_t ranks)> exchanges = in_process_exchanges;
 };
 
@@ -284,7 +286,8 @@ inline DistributedOutcome run_distributed(const PhysicalPlan& plan, const std::v
                              .cancellation = options.cancellations == nullptr ? never : (*options.cancellations)[rank],
                              .memory = MemoryBudget::create(options.limit),
                              .source = *source,
-                             .progress = {}};
+                             .progress = {},
+                             .least_overlap_bytes = options.least_overlap_bytes};
     if (options.progress)
       context.progress = [&](std::string_view, std::int64_t done, std::int64_t) { options.progress(rank, done); };
     try {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "common/error.hpp"
+#include "executor/step_order.hpp"
 #include "optimizer/cell_choice.hpp"
 #include "optimizer/fused_join.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
@@ -39,6 +40,7 @@ void expect_as_reference(const RandomLayout& layout, RandomStatement& statement,
 
 TEST(StepsRun, AgreesWithTheReferenceWhateverTheLayout) {
   int reduced = 0;
+  std::size_t overlapped = 0;
   for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     std::mt19937 random(static_cast<unsigned>(round));
@@ -48,10 +50,13 @@ TEST(StepsRun, AgreesWithTheReferenceWhateverTheLayout) {
     layout.lower(statement.tensors);
     layout.plan.holder_lists = layout.lists.size();
     expect_as_reference(layout, statement, {.threads = 1 + round % 2});
+    expect_as_reference(layout, statement, {.threads = 1 + round % 2, .least_overlap_bytes = 0});
+    overlapped += step_order(layout.plan).overlapped.size();
     for (const auto& step : layout.plan.steps) reduced += std::holds_alternative<ReduceStep>(step.op) ? 1 : 0;
     if (HasFatalFailure() || HasNonfatalFailure()) return;
   }
   EXPECT_GT(reduced, 50);
+  EXPECT_GT(overlapped, 100U);
 }
 
 // Holds as cells whatever can be: inputs, and results of these.
@@ -79,7 +84,7 @@ TEST(StepsRun, AgreesWithTheReferenceWhereTilesAreOfCells) {
     RandomLayout layout(random, graph, kRanks[round % 5]);
     layout.lower(statement.tensors);
     layout.plan.holder_lists = layout.lists.size();
-    expect_as_reference(layout, statement, {.threads = 1 + round % 2});
+    expect_as_reference(layout, statement, {.threads = 1 + round % 2, .least_overlap_bytes = 0});
     for (const auto& step : layout.plan.steps) {
       moved += step.cells && std::holds_alternative<RedistributeStep>(step.op) ? 1 : 0;
       if (std::holds_alternative<ComputeStep>(step.op)) ++(step.cells ? made : dense);
@@ -109,7 +114,8 @@ TEST(StepsRun, ReceivesTheBytesThatWereForeseen) {
       const auto foreseen = bytes_received(layout.plan, StepId(n), layout.lists);
       for (std::size_t rank = 0; rank < layout.plan.ranks; ++rank) {
         const auto& step = outcome.profiles[rank].steps[n];
-        const auto headers = step.messages_received * static_cast<std::int64_t>(PieceHeader::kBytes);
+        const auto headers = step.messages_received * static_cast<std::int64_t>(PiecesHeader::kStepBytes) +
+                             step.pieces_received * static_cast<std::int64_t>(PiecesHeader::kPieceBytes);
         EXPECT_EQ(static_cast<double>(step.bytes_received - headers), foreseen[rank]) << "step " << n;
         sent += step.bytes_sent;
         received += step.bytes_received;
@@ -158,8 +164,9 @@ TEST_F(DistributedProduct, IsTheSameWhateverArrivesFirst) {
   lay_out(7, 8);
   const auto first =
       assemble(run_distributed(layout->plan, layout->lists, sources(tensors, *layout)), layout->plan, layout->lists);
-  for (int again = 0; again < 5; ++again) {
-    const auto outcome = run_distributed(layout->plan, layout->lists, sources(tensors, *layout));
+  for (int again = 0; again < 10; ++again) {
+    const auto outcome = run_distributed(layout->plan, layout->lists, sources(tensors, *layout),
+                                         {.least_overlap_bytes = again % 2 == 0 ? 0.0 : 1e9});
     const auto result = assemble(outcome, layout->plan, layout->lists);
     EXPECT_EQ(std::memcmp(result.bytes().data(), first.bytes().data(), first.byte_size()), 0);
   }
@@ -229,6 +236,118 @@ TEST_F(DistributedProduct, IsCancelledEverywhereFromAnyRank) {
     EXPECT_GT(cancelled, 0);
     const int expected = when + 1 < steps ? 4 : cancelled;  // ranks may end before the last step's request
     EXPECT_EQ(cancelled, expected) << "in step " << when;
+  }
+}
+
+// Two products that have nothing to do with each other, so that what one reads travels while the other is made, and
+// their sum. 384 x 384 in tiles of 64 x 64.
+struct TwoProducts : ::testing::Test {
+  void lay_out(unsigned seed, std::size_t ranks) {
+    random.seed(seed);
+    const auto l = builder.labels("ijk", 384);
+    const TileGrid grid(Shape({384, 384}), {6, 6});
+    std::vector<VertexId> inputs;
+    for (const std::string name : {"A", "B", "C", "D"}) {
+      auto dense = Tile::uninitialized(DType::Float64, grid.shape());
+      for (std::int64_t n = 0; n < dense.shape().element_count(); ++n)
+        dense.mutable_data<double>()[n] = std::uniform_real_distribution<>(-1, 1)(random);
+      tensors.add(name, std::move(dense), grid);
+      inputs.push_back(builder.input(name, {384, 384}, {6, 6}));
+    }
+    const Labels ij{l[0], l[1]};
+    const Labels jk{l[1], l[2]};
+    const Labels ik{l[0], l[2]};
+    const auto first = builder.contraction("P", {{inputs[0], ij}, {inputs[1], jk}}, ik);
+    const auto second = builder.contraction("Q", {{inputs[2], ij}, {inputs[3], jk}}, ik);
+    builder.vertex("Z", {{first, ik}, {second, ik}}, ik,
+                   testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)}));
+    layout.emplace(random, builder.graph, ranks);
+    layout->lower(tensors);
+    layout->plan.holder_lists = layout->lists.size();
+    ASSERT_FALSE(step_order(layout->plan).overlapped.empty());
+  }
+  testing::DistributedOutcome run(const testing::DistributedOptions& options) {
+    return run_distributed(layout->plan, layout->lists, sources(tensors, *layout), options);
+  }
+
+  std::mt19937 random;
+  GraphBuilder builder;
+  testing::StoredTensors tensors;
+  std::optional<RandomLayout> layout;
+};
+
+// The memory of a rank is kept within any limit that suffices without overlapping, and the result is the same to the
+// bit. (Another limit may give another one: kernels have other workspaces.)
+TEST_F(TwoProducts, AreTheSameInLittleMemory) {
+  std::int64_t spilled = 0;
+  int little = 0;
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    builder = {};
+    tensors = {};
+    lay_out(seed, 3);
+    const auto whole = run({.least_overlap_bytes = 1e9});
+    std::int64_t peak = 0;
+    for (const auto& profile : whole.profiles) peak = std::max(peak, profile.peak_bytes);
+    for (auto limit = 8 * peak;; limit = limit * 3 / 4) {
+      SCOPED_TRACE("limit " + std::to_string(limit) + " of " + std::to_string(peak));
+      const auto in_order = run({.limit = limit, .least_overlap_bytes = 1e9});
+      if (std::any_of(in_order.errors.begin(), in_order.errors.end(),
+                      [](const auto& error) { return error != nullptr; }))
+        break;
+      little += limit < peak ? 1 : 0;
+      const auto outcome = run({.limit = limit, .least_overlap_bytes = 0});
+      const auto expected = assemble(in_order, layout->plan, layout->lists);
+      const auto result = assemble(outcome, layout->plan, layout->lists);
+      EXPECT_EQ(std::memcmp(result.bytes().data(), expected.bytes().data(), expected.byte_size()), 0);
+      for (const auto& profile : outcome.profiles) EXPECT_LE(profile.peak_bytes, limit);
+      for (const auto bytes : outcome.spilled) spilled += bytes;
+    }
+  }
+  EXPECT_GT(spilled, 0);
+  EXPECT_GT(little, 4);
+}
+
+TEST_F(TwoProducts, EndEverywhereWhereOneRankFails) {
+  lay_out(5, 4);
+  for (Rank failing = 0; failing < 4; ++failing) {
+    struct Broken final : TileSource {
+      TilePtr read(const std::string&, std::int64_t) override { throw Error(ErrorKind::Corrupt, "a tile is corrupt"); }
+    };
+    const auto source = [&](Rank rank) -> std::unique_ptr<TileSource> {
+      if (rank == failing) return std::make_unique<Broken>();
+      return std::make_unique<testing::RankSource>(tensors, layout->plan, layout->lists, rank);
+    };
+    const auto outcome = run_distributed(layout->plan, layout->lists, source, {.least_overlap_bytes = 0});
+    for (const auto& error : outcome.errors) {
+      ASSERT_TRUE(error);
+      try {
+        std::rethrow_exception(error);
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::Corrupt) << e.message();
+      }
+    }
+  }
+}
+
+TEST_F(TwoProducts, AreCancelledEverywhereFromAnyRank) {
+  lay_out(6, 4);
+  for (std::int64_t when = 0; when < 20; ++when) {
+    std::vector<Cancellation> cancellations(4);
+    const auto outcome = run({.progress =
+                                  [&](Rank rank, std::int64_t done) {
+                                    if (rank == when % 4 && done >= 25 * when) cancellations[rank].request();
+                                  },
+                              .cancellations = &cancellations,
+                              .least_overlap_bytes = 0});
+    for (const auto& error : outcome.errors) {
+      ASSERT_TRUE(error) << "at " << when;
+      try {
+        std::rethrow_exception(error);
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::Cancelled) << e.message();
+      }
+    }
   }
 }
 
