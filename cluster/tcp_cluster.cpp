@@ -13,6 +13,7 @@ TcpNodeOptions node_options(const TcpClusterOptions& options, NodeLog& log) {
   node.name = "coordinator";
   node.secret = secret_of(options.secret_file);
   node.tls = options.tls;
+  node.local_sockets = options.local_sockets;
   node.log = [&log](std::string_view line) { log.write(NodeLog::Level::Warning, "connection", "", line); };
   node.connect_time = std::max(kShortestConnectTime, kMissedHeartbeats * options.heartbeat);
   return node;

@@ -19,6 +19,7 @@ struct TcpClusterOptions {
   std::optional<TlsOptions> tls;
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
   MoveOptions moves = {};
+  bool local_sockets = true;  ///< as of TcpNodeOptions
 };
 
 /// A coordinator's cluster over TCP, with its node, which connects to workers and accepts no connections. Thread-safe.

@@ -7,6 +7,7 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
@@ -20,6 +21,7 @@
 #include "cluster/cancellation_poll.hpp"
 #include "cluster/data_pool.hpp"
 #include "cluster/handshake_task.hpp"
+#include "cluster/local_socket.hpp"
 #include "cluster/promise.hpp"
 #include "cluster/tcp_channel.hpp"
 #include "cluster/tcp_exchange.hpp"
@@ -32,6 +34,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using LocalProtocol = asio::local::stream_protocol;
 using boost::system::error_code;
 using Endpoints = std::vector<tcp::endpoint>;
 
@@ -87,14 +90,16 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
   Endpoints allowed_endpoints(const std::string& address, const char* what) const;
   void listen(const std::string& address);
   void accept();
+  void accept_on_host();
   void pause_accepting();
-  void welcome(tcp::socket socket);
+  bool uses_local_sockets() const { return options_.local_sockets && !options_.tls; }
+  void welcome(FileDescriptor socket, const std::string& from);
   void admit(std::unique_ptr<Connection> connection, const Introduction& peer);
   std::unique_ptr<Channel> make_channel(std::unique_ptr<Connection> connection);
 
   void connect_to(const std::string& address, const Endpoints& endpoints, ConnectionPurpose purpose, Connected done,
                   Failed failed);
-  void introduce(tcp::socket socket, const std::string& address, ConnectionPurpose purpose, Connected done,
+  void introduce(FileDescriptor socket, const std::string& address, ConnectionPurpose purpose, Connected done,
                  Failed failed);
   void bind(const std::string& address, const Endpoints& endpoints, const DataBinding& binding,
             const std::shared_ptr<StatementConnections>& connections);
@@ -116,6 +121,7 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
   std::uint16_t port_ = 0;  // constant after the start
   asio::executor_work_guard<asio::io_context::executor_type> work_{tasks_.io.get_executor()};
   tcp::acceptor acceptor_{tasks_.io};
+  LocalProtocol::acceptor local_acceptor_{tasks_.io};  // open if and only if nodes of this host can connect so
   asio::steady_timer accept_timer_{tasks_.io};
   asio::steady_timer signs_timer_{tasks_.io};
   std::deque<std::weak_ptr<HandshakeTask>> half_open_;
@@ -141,6 +147,7 @@ TcpNode::Impl::Impl(TcpNodeOptions options) : options_(std::move(options)) {
 void TcpNode::Impl::start() {
   CHECK(!thread_.joinable(), "a node starts once");
   if (acceptor_.is_open()) accept();
+  if (local_acceptor_.is_open()) accept_on_host();
   give_signs_of_life();
   thread_ = std::thread([this] { run(); });
 }
@@ -169,6 +176,8 @@ void TcpNode::Impl::begin_anew() {
   acceptor_.cancel(ignored);
   accept_timer_.cancel();
   accept();
+  local_acceptor_.cancel(ignored);
+  if (local_acceptor_.is_open()) accept_on_host();
 }
 
 void TcpNode::Impl::end_connections() {
@@ -187,6 +196,7 @@ void TcpNode::Impl::shut_down() {
   is_stopping_ = true;
   error_code ignored;
   acceptor_.close(ignored);
+  local_acceptor_.close(ignored);
   accept_timer_.cancel();
   signs_timer_.cancel();
   end_connections();
@@ -216,36 +226,51 @@ void TcpNode::Impl::listen(const std::string& address) {
   if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (error) throw Error(ErrorKind::Io, "cannot listen on '" + address + "': " + error.message());
   port_ = acceptor_.local_endpoint().port();
+  if (!uses_local_sockets()) return;
+  if (auto socket = listen_on_host(acceptor_.local_endpoint()))
+    local_acceptor_.assign(LocalProtocol(), socket.release(), error);
 }
 
 void TcpNode::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (is_stopping_ || error == asio::error::operation_aborted) return;
     if (error && error != asio::error::connection_aborted) return pause_accepting();
-    if (!error) welcome(std::move(socket));
+    error_code ended;
+    const auto place = socket.remote_endpoint(ended);
+    if (!error && !ended) welcome(take_socket(std::move(socket)), text_of(place));
     accept();
+  });
+}
+
+void TcpNode::Impl::accept_on_host() {
+  local_acceptor_.async_accept([this](const error_code& error, LocalProtocol::socket socket) {
+    if (is_stopping_ || error == asio::error::operation_aborted) return;
+    if (error && error != asio::error::connection_aborted) return pause_accepting();
+    if (!error && is_of_same_user(socket.native_handle())) welcome(FileDescriptor(socket.release()), "this host");
+    accept_on_host();
   });
 }
 
 void TcpNode::Impl::pause_accepting() {
   accept_timer_.expires_after(kAcceptPause);
   accept_timer_.async_wait([this](const error_code& error) {
-    if (!error && !is_stopping_) accept();
+    if (error || is_stopping_) return;
+    error_code ignored;
+    acceptor_.cancel(ignored);
+    accept();
+    local_acceptor_.cancel(ignored);
+    if (local_acceptor_.is_open()) accept_on_host();
   });
 }
 
-void TcpNode::Impl::welcome(tcp::socket socket) {
-  error_code error;
-  const auto place = socket.remote_endpoint(error);
-  if (error) return;  // the connection has ended
+void TcpNode::Impl::welcome(FileDescriptor socket, const std::string& from) {
   std::erase_if(half_open_, [](const auto& task) { return task.expired(); });
   if (half_open_.size() >= kMostHalfOpen) {
     if (const auto oldest = half_open_.front().lock()) oldest->shut_down();
     half_open_.pop_front();
   }
-  const auto from = text_of(place);
   half_open_.push_back(start_task<HandshakeTask>(
-      tasks_, std::make_unique<Connection>(take_socket(std::move(socket)), from), Handshake::Side::Accepts,
+      tasks_, std::make_unique<Connection>(std::move(socket), from), Handshake::Side::Accepts,
       NodeCredentials{options_.secret, server_tls_ ? &*server_tls_ : nullptr}, Introduction{.node = options_.name},
       options_.handshake_time,
       [this](std::unique_ptr<Connection> connection, const Introduction& peer) { admit(std::move(connection), peer); },
@@ -270,6 +295,10 @@ std::unique_ptr<Channel> TcpNode::Impl::make_channel(std::unique_ptr<Connection>
 void TcpNode::Impl::connect_to(const std::string& address, const Endpoints& endpoints, ConnectionPurpose purpose,
                                Connected done, Failed failed) {
   if (is_stopping_) return failed(Error(ErrorKind::WorkerLost, "this node ends"));
+  if (purpose == ConnectionPurpose::Data && uses_local_sockets())
+    for (const auto& endpoint : endpoints)
+      if (auto local = connect_on_host(endpoint))
+        return introduce(std::move(local), address, purpose, std::move(done), std::move(failed));
   const auto socket = std::make_shared<tcp::socket>(tasks_.io);
   std::erase_if(connecting_, [](const auto& other) { return other.expired(); });
   connecting_.push_back(socket);
@@ -283,17 +312,17 @@ void TcpNode::Impl::connect_to(const std::string& address, const Endpoints& endp
       [=, this, done = std::move(done), failed = std::move(failed)](const error_code& error, const auto&) {
         timer->cancel();
         if (is_stopping_) return failed(Error(ErrorKind::WorkerLost, "this node ends"));
-        if (!error) return introduce(std::move(*socket), address, purpose, done, failed);
+        if (!error) return introduce(take_socket(std::move(*socket)), address, purpose, done, failed);
         const bool late = error == asio::error::operation_aborted;
         failed(Error(ErrorKind::WorkerLost,
                      "cannot connect to '" + address + "': " + (late ? "no answer" : error.message())));
       });
 }
 
-void TcpNode::Impl::introduce(tcp::socket socket, const std::string& address, ConnectionPurpose purpose, Connected done,
-                              Failed failed) {
+void TcpNode::Impl::introduce(FileDescriptor socket, const std::string& address, ConnectionPurpose purpose,
+                              Connected done, Failed failed) {
   start_task<HandshakeTask>(
-      tasks_, std::make_unique<Connection>(take_socket(std::move(socket)), address), Handshake::Side::Connects,
+      tasks_, std::make_unique<Connection>(std::move(socket), address), Handshake::Side::Connects,
       NodeCredentials{options_.secret, client_tls_ ? &*client_tls_ : nullptr},
       Introduction{.purpose = purpose, .node = options_.name}, options_.handshake_time,
       [done = std::move(done)](std::unique_ptr<Connection> connection, const Introduction&) {

@@ -27,6 +27,9 @@ struct TcpNodeOptions {
   /// else: every holder of such a certificate counts as a node, whatever its name. nullopt: connections are in clear
   /// text.
   std::optional<TlsOptions> tls = std::nullopt;
+  /// Whether data connections to nodes of this host and user go through sockets of the host (cluster/local_socket)
+  /// instead of TCP, where both ends would. Not with TLS.
+  bool local_sockets = true;
   /// Called with one line for the node's operator, the reason why a connection was refused or closed. Called by several
   /// threads.
   std::function<void(std::string_view)> log = [](std::string_view) {};

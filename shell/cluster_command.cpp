@@ -34,7 +34,7 @@ CommandCluster::CommandCluster(const ClusterCommand& command, const LogOptions& 
     : log_(log),
       node_log_(log_),
       tcp_({workers_of(command), command.trust.secret_file, tls_of(command.trust, "--cluster-tls"), command.heartbeat,
-            command.moves},
+            command.moves, !command.tcp_only},
            node_log_) {}
 
 }  // namespace eindb

@@ -19,6 +19,7 @@ struct ClusterCommand {
   NodeTrust trust;
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
   MoveOptions moves = {};
+  bool tcp_only = false;  ///< no sockets of the host between nodes of one
 };
 
 /// The cluster of a program's sessions, with its log.

@@ -205,6 +205,8 @@ CLI::Option* add_cluster(CLI::App& app, ClusterCommand& cluster) {
            "after which other workers get copies of the tiles of one that is away; 5min without");
   add_amount(app, "--balance-above", cluster.moves.least_imbalance,
              "by how much a worker's tiles have to be below the mean to be balanced; 64MiB without");
+  app.add_flag("--tcp-only", cluster.tcp_only,
+               "data goes over TCP between nodes of one host, too, instead of sockets of the host");
   add_path(app, "--cluster-tls-cert", cluster.trust.tls.certificate, "certificate in PEM form, for workers");
   add_path(app, "--cluster-tls-key", cluster.trust.tls.key, "its key, which nobody else can read");
   add_path(app, "--cluster-tls-ca", cluster.trust.tls.authority, "who has signed the certificates of all nodes");
@@ -404,6 +406,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   if (server->parsed()) line.serve = serve;
   worker.trust.secret_file = line.cluster.trust.secret_file;
   worker.trust.insecure = line.cluster.trust.insecure;
+  worker.tcp_only = line.cluster.tcp_only;
   if (worker_program->parsed()) line.worker = worker;
   line.takes_over = take_over->parsed();
   if (mpi_flag->count() > 0) line.mpi = mpi;

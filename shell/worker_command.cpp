@@ -125,6 +125,7 @@ void run_worker(const WorkerCommand& command) {
   node_options.listen = command.listen;
   node_options.secret = secret_of(command.trust.secret_file);
   node_options.tls = tls;
+  node_options.local_sockets = !command.tcp_only;
   node_options.messages = options.messages;
   node_options.log = [&](std::string_view line) { node_log.write(NodeLog::Level::Warning, "connection", "", line); };
   node_options.on_channel = [&](std::unique_ptr<Channel> channel, const std::string&) {

@@ -22,6 +22,7 @@ struct WorkerCommand {
   std::chrono::milliseconds disk_timeout = std::chrono::seconds(3);
   std::int64_t scrub_rate = std::int64_t{4} << 20U;  ///< bytes of tiles that are verified in a second; 0: none
   int threads = 0;                                   ///< most threads of a statement; 0: one per core
+  bool tcp_only = false;                             ///< no sockets of the host between nodes of one
   LogOptions log;
 };
 

@@ -19,6 +19,7 @@ sys.path += [os.path.join(BENCH, "outcomes"), os.path.join(BENCH, "peers")]
 
 import metadata  # noqa: E402
 import on_paper  # noqa: E402
+import overlap  # noqa: E402
 import redistribution  # noqa: E402
 import report  # noqa: E402
 import scalapack_contest  # noqa: E402
@@ -28,6 +29,7 @@ import traffic  # noqa: E402
 GROUPS = {
     "bytes": traffic.run,
     "scalapack": scalapack_contest.run,
+    "overlap": overlap.run,
     "redistribution": redistribution.run,
     "latency": small_statements.run,
     "metadata": metadata.run,

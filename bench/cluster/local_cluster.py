@@ -14,11 +14,11 @@ END_SECONDS = 20
 class Worker:
     """`eindb worker` on a free port, with its data in `folder`."""
 
-    def __init__(self, program, folder, threads, secret):
+    def __init__(self, program, folder, threads, secret, options=()):
         os.makedirs(folder, exist_ok=True)
         self._log = open(os.path.join(folder, "log"), "w")
         command = [program, "--threads", str(threads), "worker", "--listen", "127.0.0.1:0", "--data", folder]
-        command += ["--secret-file", secret]
+        command += ["--secret-file", secret, *options]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, text=True)
         if not select.select([self._process.stdout], [], [], START_SECONDS)[0]:
             self.close()
@@ -43,7 +43,7 @@ class Worker:
 class LocalCluster:
     """A number of workers, and a shell whose tensors lie at them. `shell` executes statements."""
 
-    def __init__(self, program, folder, workers, threads=1, options=()):
+    def __init__(self, program, folder, workers, threads=1, options=(), worker_options=()):
         self.workers = []
         self.shell = None
         try:
@@ -51,7 +51,7 @@ class LocalCluster:
             with open(secret, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
                 file.write(secrets.token_hex() + "\n")
             for n in range(workers):
-                self.workers.append(Worker(program, os.path.join(folder, f"worker{n}"), threads, secret))
+                self.workers.append(Worker(program, os.path.join(folder, f"worker{n}"), threads, secret, worker_options))
             addresses = ",".join(self.reached_by(worker.address) for worker in self.workers)
             self.shell = Eindb(program, folder, ["--workers", addresses, "--secret-file", secret, *options])
         except BaseException:

@@ -1,5 +1,5 @@
 """The statements whose bytes and times are measured, and their inputs. They are two matrix chains (A B) + (C (D E)),
-multi-head attention, and one training step of a classifier."""
+multi-head attention, one training step of a classifier, and a layer of LLaMA."""
 
 from dataclasses import dataclass
 
@@ -16,6 +16,17 @@ CLASSIFIER = (
     "D2[b,l] = SIGMOID(Q[b,l]) - T[b,l], B[b,h] = SUM(D2[b,l] * W2[h,l]), "
     "D1[b,h] = CASE WHEN P[b,h] > 0 THEN B[b,h] ELSE 0 END, G1[i,h] = SUM(X[b,i] * D1[b,h]) "
     "EINSUM U1[i,h] = W1[i,h] - 1e-3 * G1[i,h]"
+)
+# A layer of a transformer as LLaMA has them, for one sequence and without rotations.
+LAYER = (
+    "WITH N[s,a] = rmsnorm(X[s,a], a, 1e-5) * G1[a], Q[s,h,d] = SUM(N[s,a] * WQ[h,d,a]), "
+    "K[s,h,d] = SUM(N[s,a] * WK[h,d,a]), V[s,h,d] = SUM(N[s,a] * WV[h,d,a]), "
+    "T[h,s,t] = SUM(Q[s,h,d] * K[t,h,d]) * 0.125, "
+    "P[h,s,t] = softmax(CASE WHEN t <= s THEN T[h,s,t] ELSE -INFINITY END, t), "
+    "O[s,h,d] = SUM(P[h,s,t] * V[t,h,d]), A[s,a] = X[s,a] + SUM(O[s,h,d] * WO[a,h,d]), "
+    "M[s,a] = rmsnorm(A[s,a], a, 1e-5) * G2[a], "
+    "U[s,f] = silu(SUM(M[s,a] * WG[f,a])) * SUM(M[s,a] * WU[f,a]) "
+    "EINSUM Y[s,a] = A[s,a] + SUM(U[s,f] * WD[a,f])"
 )
 
 
@@ -64,3 +75,11 @@ def classifier(batch, features, hidden, labels):
     inputs = {"X": (batch, features), "W1": (features, hidden), "W2": (hidden, labels), "T": (batch, labels)}
     name = f"classifier {batch} x {features} x {hidden} x {labels}"
     return Statement(name, CLASSIFIER, inputs, "FLOAT32", ("sqrt", "data(b)", "megatron"))
+
+
+def layer(tokens, features=1024, heads=16, width=64, hidden=2816):
+    projection = (heads, width, features)
+    inputs = {"X": (tokens, features), "G1": (features,), "G2": (features,), "WQ": projection, "WK": projection}
+    inputs |= {"WV": projection, "WO": (features, heads, width), "WG": (hidden, features), "WU": (hidden, features)}
+    inputs |= {"WD": (features, hidden)}
+    return Statement(f"layer of {tokens} tokens x {features}", LAYER, inputs, "FLOAT32", ())

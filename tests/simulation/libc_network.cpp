@@ -65,6 +65,10 @@ extern "C" {
 
 int socket(int domain, int type, int protocol) noexcept {
   if (sim::is_virtual() && domain == AF_INET) return sim::open_socket();
+  if (sim::is_virtual() && domain == AF_UNIX) {  // nodes are on different hosts
+    errno = EAFNOSUPPORT;
+    return -1;
+  }
   return static_cast<int>(call(SYS_socket, domain, type, protocol));
 }
 
