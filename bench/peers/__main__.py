@@ -40,17 +40,18 @@ def arguments():
 
 
 GROUPS = (
-    "chains patterns reductions attention softmax gradients prefill memory sparse choices semirings indexing latency python scaling relational".split()
+    "chains patterns tccg reductions attention softmax gradients prefill memory sparse choices semirings indexing latency python scaling relational".split()
 )
 
 
 def runners():
     import attention, cell_choices, chains, gradients, indexing, latency, memory, patterns, prefill, reductions  # noqa: E401
-    import python_calls, relational, semirings, sparse  # noqa: E401
+    import python_calls, relational, semirings, sparse, tccg  # noqa: E401
 
     return {
         "chains": chains.run,
         "patterns": patterns.run,
+        "tccg": tccg.run,
         "reductions": reductions.run,
         "attention": attention.run_attention,
         "softmax": attention.run_softmax,
@@ -72,14 +73,16 @@ def print_group(group, outcomes):
     """Prints each outcome as it comes, and returns all of them."""
     import patterns
     import report
+    import tccg
 
+    wanted = {"patterns": patterns.WANTED, "tccg": tccg.WANTED}
     print(f"\n== {group}")
     printed = []
     for outcome in outcomes:
         print(report.line_of(outcome), flush=True)
         printed.append(outcome)
-    if group == "patterns" and printed:
-        print(report.line_of(patterns.totals(printed)))
+    if group in wanted and printed:
+        print(report.line_of(patterns.totals(printed, wanted[group])))
     for name in ("over earlier", "of prediction", "over best p"):
         print_spread(group, name, [outcome.value(name) for outcome in printed if outcome.value(name) is not None])
     return printed

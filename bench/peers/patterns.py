@@ -4,6 +4,7 @@ A pattern consists of subscripts, extents and a type. With these extents a peer 
 """
 
 import math
+import statistics
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from context import check_close
 from spellings import numpy_calls, parse, torch_calls
 
 F32, F64 = "float32", "float64"
+
+# The least figures of the whole group.
+WANTED = {"speed-up": 2.0, "over einsum": 2.0, "of roofline": 0.6, "worst speed-up": 0.9}
 
 PATTERNS = [
     # Matrix products in every combination of row-major and column-major operands and results.
@@ -98,8 +102,9 @@ def bytes_of(labels, extents, dtype):
     return math.prod(extents[label] for label in labels) * np.dtype(dtype).itemsize
 
 
-def run_pattern(context, subscripts, extents, dtype):
-    outcome = Outcome("patterns", name_of(subscripts, extents, dtype))
+def run_contraction(context, group, at_least, subscripts, extents, dtype):
+    """Measures a contraction as a case of a group. Its speed-up over the best peer is to be at least `at_least`."""
+    outcome = Outcome(group, name_of(subscripts, extents, dtype))
     operands, result = parse(subscripts)
     arrays = [context.random([extents[label] for label in labels], dtype) for labels in operands]
     names = [f"X{n}" for n in range(len(arrays))]
@@ -112,7 +117,7 @@ def run_pattern(context, subscripts, extents, dtype):
     check_close(outcome, context.eindb.array(query), numpy_call.function(), summed)
     contestants = {"eindb": Statement(context.eindb, query), "numpy": numpy_call, "torch": torch_call}
     speedup, _ = context.compare(outcome, contestants)
-    outcome.add("speed-up", speedup, at_least=0.9)
+    outcome.add("speed-up", speedup, at_least=at_least)
     einsum = min(calls[0].best_seconds for calls in spellings)
     outcome.add("over einsum", einsum / outcome.seconds["eindb"])
     read = sum(bytes_of(labels, extents, dtype) for labels in operands)
@@ -125,19 +130,24 @@ def run_pattern(context, subscripts, extents, dtype):
     return outcome
 
 
+def run_contractions(context, group, at_least, contractions):
+    context.machine.measure_all()
+    for contraction in contractions:
+        if context.selects(name_of(*contraction)):
+            yield run_contraction(context, group, at_least, *contraction)
+    context.machine.measure_all()
+
+
 def run(context):
-    context.machine.measure_all()
-    for pattern in PATTERNS:
-        if context.selects(name_of(*pattern)):
-            yield run_pattern(context, *pattern)
-    context.machine.measure_all()
+    return run_contractions(context, "patterns", WANTED["worst speed-up"], PATTERNS)
 
 
-def totals(outcomes):
-    """The figures of the whole group."""
-    total = Outcome("patterns", f"geometric mean of {len(outcomes)}")
-    for name, wanted in (("speed-up", 2.0), ("over einsum", 2.0), ("of roofline", 0.6), ("roofline over peers", None)):
+def totals(outcomes, wanted):
+    """The figures of a whole group: geometric means, and the worst case. `wanted` are the least values by name."""
+    total = Outcome(outcomes[0].group, f"geometric mean of {len(outcomes)}")
+    for name in ("speed-up", "over einsum", "of roofline", "roofline over peers"):
         values = [value for value in (outcome.value(name) for outcome in outcomes) if value]
-        total.add(name, math.exp(sum(map(math.log, values)) / len(values)), at_least=wanted)
-    total.add("worst speed-up", min(outcome.value("speed-up") for outcome in outcomes), at_least=0.9)
+        total.add(name, statistics.geometric_mean(values), at_least=wanted.get(name))
+    worst = min(outcome.value("speed-up") for outcome in outcomes)
+    total.add("worst speed-up", worst, at_least=wanted["worst speed-up"])
     return total
