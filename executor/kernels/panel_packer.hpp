@@ -54,11 +54,37 @@ class PanelPacker {
     std::size_t length;
   };
 
+  // Rows of the innermost loop of the width that are transposed at a time, over a run.
+  struct Strip {
+    std::int64_t from;   // bytes from the box's beginning
+    std::int64_t begin;  // the first of the rows in the innermost loop
+    std::int64_t rows;
+    std::int64_t columns;  // elements of the run
+    std::int64_t to;       // the position of the first of their offsets
+    std::size_t cuts;      // the number of its columns that are cut
+  };
+  // A column of a strip that is cut by the end of a panel. Its elements behind the end are written into the next row of
+  // the panel, if that is filled later, and copied from there to where they belong. Otherwise the column has a place
+  // apart, and both parts are copied.
+  struct Cut {
+    std::size_t column;  // the position of its offset
+    std::size_t begin;   // of the column in the panel, in bytes, as all below
+    std::size_t rest;    // of its elements behind the end
+    std::size_t apart;
+    std::size_t fits;   // up to the panel's end
+    std::size_t bytes;  // of the column
+  };
+
   void clear_edge(std::int64_t width, std::int64_t depth, std::byte* panel) const;
   void copy_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel);
   void transpose_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel);
   void transpose_width(const OperandBox& box, std::byte* panels);
-  void transpose_strip(const OperandBox& box, std::int64_t begin, std::int64_t rows, const Run& run, std::byte* panels);
+  void list_strips(const OperandBox& box);
+  void move_apart();
+  bool is_deep(const OperandBox& box) const;
+  void transpose_strips(const OperandBox& box, std::int64_t p, std::span<const Strip> strips, std::span<const Cut> cuts,
+                        bool are_apart, std::byte* panels) const;
+  void narrow(std::byte* panel, std::int64_t depth, std::int64_t width) const;
   void find_runs(std::span<const std::int64_t> order, std::span<const std::int64_t> offsets);
   const void* at(const OperandBox& box, std::int64_t offset) const {
     return static_cast<const std::byte*>(box.data) + offset * from_size_;
@@ -72,7 +98,8 @@ class PanelPacker {
   bool tight_;
   std::vector<std::int64_t> to_offsets_;
   std::vector<std::int64_t> from_offsets_;
-  std::vector<std::size_t> shared_;
+  std::vector<Strip> strips_;
+  std::vector<Cut> cuts_;
   std::vector<Run> runs_;
 };
 

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <vector>
 
+#include "common/checked_math.hpp"
 #include "executor/kernels/index_group.hpp"
 #include "executor/kernels/instruction_set.hpp"
 #include "executor/kernels/panel_packer.hpp"
@@ -424,6 +426,63 @@ TEST_P(MatrixProductTest, LanesBesideTheLastColumnsAreZero) {
       EXPECT_TRUE(std::all_of(last + 1, last + table.columns, [](double x) { return x == 0; }));
     }
   }
+}
+
+// Panels of which the innermost loop is not the contiguous one: columns that panels' ends cut, strips, edges and tight
+// panels, for widths around those of panels.
+template <class T>
+void check_outer_width(const LevelTable& level, DType type, std::int64_t inner, std::int64_t outer, std::int64_t depth,
+                       std::int64_t panel_width, bool tight) {
+  SCOPED_TRACE("inner " + std::to_string(inner) + " outer " + std::to_string(outer) + " depth " +
+               std::to_string(depth) + " panels of " + std::to_string(panel_width) + (tight ? ", tight" : ""));
+  constexpr std::int64_t kRun = 3;  // outer indices that are contiguous, before a gap
+  const auto step = ceil_divide(outer, kRun) * (kRun + 2);
+  const auto width = inner * outer;
+  Index columns;
+  Index steps;
+  Index order;
+  for (std::int64_t c = 0; c < outer; ++c) {
+    order.push_back(c * inner);
+    for (std::int64_t r = 0; r < inner; ++r) columns.push_back(c / kRun * (kRun + 2) + c % kRun + r * depth * step);
+  }
+  for (std::int64_t p = 0; p < depth; ++p) steps.push_back((depth - 1 - p) * step);
+  std::vector<T> values(static_cast<std::size_t>(inner * depth * step));
+  std::iota(values.begin(), values.end(), T(1));
+  const auto room = static_cast<std::size_t>(PanelPacker::room(width, depth, panel_width, Contiguity::OuterWidth));
+  constexpr std::size_t kGuard = 64;
+  std::vector<T> panels(room + kGuard, T(-1));
+  PanelPacker packer(level.of(type).panels.packing[slot_of(type)], sizeof(T), sizeof(T), Contiguity::OuterWidth,
+                     panel_width, tight);
+  packer.pack({.data = values.data(), .width = columns, .depth = steps, .order = order, .inner = inner},
+              reinterpret_cast<std::byte*>(panels.data()));
+  for (std::int64_t begin = 0; begin < width; begin += panel_width) {
+    const auto here = std::min(panel_width, width - begin);
+    const auto row = tight ? here : panel_width;
+    for (std::int64_t p = 0; p < depth; ++p)
+      for (std::int64_t i = 0; i < row; ++i) {
+        const auto from = i < here ? values[static_cast<std::size_t>(columns[static_cast<std::size_t>(begin + i)] +
+                                                                     steps[static_cast<std::size_t>(p)])]
+                                   : T(0);
+        ASSERT_EQ(panels[static_cast<std::size_t>(begin * depth + p * row + i)], from)
+            << "column " << begin + i << ", depth " << p;
+      }
+  }
+  EXPECT_TRUE(std::all_of(panels.end() - kGuard, panels.end(), [](T x) { return x == T(-1); }));
+}
+
+TEST_P(MatrixProductTest, PacksColumnsThatPanelsShare) {
+  for (const std::int64_t inner : {2, 3, 5, 6, 12, 16, 20, 24, 31, 32, 33, 36, 48, 96})
+    for (const std::int64_t outer : {1, 2, 7, 18})
+      for (const std::int64_t depth : {1, 2, 9})
+        for (const bool tight : {false, true}) {
+          const auto& level = level_table(GetParam());
+          const auto single = level.of(DType::Float32).panels;
+          const auto twice = level.of(DType::Float64).panels;
+          check_outer_width<float>(level, DType::Float32, inner, outer, depth, tight ? single.rows : single.columns,
+                                   tight);
+          check_outer_width<double>(level, DType::Float64, inner, outer, depth, tight ? twice.rows : twice.columns,
+                                    tight);
+        }
 }
 
 }  // namespace
