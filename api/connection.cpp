@@ -47,6 +47,14 @@ void Connection::attach(const std::string& name, const TensorView& tensor) {
   translated("", [&] { impl_->session->attach(name, memory_tensor(tensor)); });
 }
 
+void Connection::attach(const std::string& name, const CellsView& tensor) {
+  translated("", [&] { impl_->session->attach(name, memory_tensor(tensor)); });
+}
+
+void Connection::replace(const std::string& name, const CellsView& tensor) {
+  translated("", [&] { impl_->session->replace(name, memory_tensor(tensor)); });
+}
+
 void Connection::replace(const std::string& name, const TensorView& tensor) {
   translated("", [&] { impl_->session->replace(name, memory_tensor(tensor)); });
 }

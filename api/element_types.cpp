@@ -3,7 +3,6 @@
 #include "common/error.hpp"
 
 namespace eindb {
-namespace {
 
 DType dtype(ElementType type) {
   switch (type) {
@@ -15,8 +14,6 @@ DType dtype(ElementType type) {
   }
   throw Error(ErrorKind::Type, "a tensor has no such element type");
 }
-
-}  // namespace
 
 ElementType element_type(DType type) {
   switch (type) {

@@ -120,6 +120,11 @@ Statement& Statement::bind(std::string_view name, TensorView tensor) {
   return *this;
 }
 
+Statement& Statement::bind(std::string_view name, const CellsView& tensor) {
+  translated(impl_->prepared->text, [&] { impl_->tensors[std::string(name)] = memory_tensor(tensor); });
+  return *this;
+}
+
 void Statement::clear_bindings() noexcept {
   impl_->parameters.clear();
   impl_->tensors.clear();

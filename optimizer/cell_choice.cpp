@@ -56,7 +56,7 @@ class CellChoice {
 
   bool may_be_cells(VertexId id) const {
     const auto& stored = graph_.vertex(id).stored;
-    if (!stored || stored->as_cells || !stored->cells || stored->attached || stored->selection) return false;
+    if (!stored || stored->as_cells || !stored->cells || stored->selection) return false;
     const auto all = static_cast<double>(stored->grid.shape().element_count());
     return (limits_.always || stored->cells->cells <= kMostDense * all) && !has_scales(stored->encoding) &&
            fits(stored->cells->cells, stored->dtype, stored->grid.rank()) && !readers_[id.index()].empty() &&

@@ -70,8 +70,8 @@ struct StepChecker {
     const auto* list = std::get_if<std::size_t>(&step().placement);
     check(list != nullptr && *list == scan.holders, "a scan is placed as its tensor is");
     check(tensor.as_cells == step().cells.has_value(), "a scan gives cells if its tensor is read as cells");
-    check(!tensor.as_cells || (!tensor.selection && !tensor.attached && !has_scales(tensor.encoding)),
-          "stored tensors whose values have no scales are read as cells, as a whole");
+    check(!tensor.as_cells || (!tensor.selection && !has_scales(tensor.encoding)),
+          "tensors whose values have no scales are read as cells, as a whole");
     if (tensor.selection) check_selection(*tensor.selection);
   }
 

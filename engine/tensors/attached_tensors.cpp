@@ -1,8 +1,10 @@
 #include "engine/tensors/attached_tensors.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "executor/kernels/strided_copy.hpp"
+#include "tensor/cell_box_walk.hpp"
 
 namespace eindb {
 namespace {
@@ -82,6 +85,22 @@ Partition leading_partition(const Shape& shape, DType type, std::int64_t tile_by
   return parts;
 }
 
+// Tiles of cells may be large: what they have not takes no room.
+constexpr std::int64_t kDenseBytesOfCells = std::int64_t{64} << 20U;
+// Plans are used again for tensors of about as many cells: numbers that differ by less than an eighth are one.
+double about(std::int64_t cells) {
+  const auto bits = std::bit_width(static_cast<std::uint64_t>(cells));
+  if (bits <= 3) return static_cast<double>(cells);
+  const auto unit = std::int64_t{1} << (bits - 3);
+  return static_cast<double>((cells + unit - 1) / unit * unit);
+}
+
+std::vector<PartRange> box_of(const TileGrid& grid, const TileKey& key) {
+  std::vector<PartRange> box;
+  for (std::size_t d = 0; d < grid.rank(); ++d) box.push_back(grid.range(d, key[d]));
+  return box;
+}
+
 // ---- Statements that would change an attached tensor ----------------------------------------------------------------
 
 struct TargetCheck {
@@ -141,6 +160,13 @@ AttachedTensor::AttachedTensor(std::string name, MemoryTensor tensor, std::int64
   check_storable(shape, tensor_.dtype);
   if (tensor_.labels.empty()) tensor_.labels = default_labels(shape.rank());
   check_labels(name_, tensor_, shape);
+  if (is_of_cells()) {
+    grid_ = TileGrid(shape, default_partition(shape, tensor_.dtype, kDenseBytesOfCells));
+    CHECK(tensor_.cells->dtype() == tensor_.dtype && tensor_.cells->shape() == shape,
+          "the cells of a tensor are of its type and extents");
+    whole_ = std::make_shared<const Tile>(Tile::of_cells(tensor_.cells));
+    return;
+  }
   check_strides(name_, tensor_, shape);
   check_pointer(name_, tensor_, shape);
   auto partition = leading_partition(shape, tensor_.dtype, tile_bytes);
@@ -152,7 +178,34 @@ AttachedTensor::AttachedTensor(std::string name, MemoryTensor tensor, std::int64
 }
 
 InputTensor AttachedTensor::input() const {
-  return {.name = name_, .dtype = tensor_.dtype, .grid = grid_, .selection = {}, .attached = true};
+  InputTensor input{.name = name_, .dtype = tensor_.dtype, .grid = grid_, .selection = {}, .attached = true};
+  if (is_of_cells()) input.cells = CellEstimate{.cells = about(tensor_.cells->count()), .spread = {}};
+  return input;
+}
+
+std::vector<std::int64_t> AttachedTensor::tiles_with_cells() const {
+  CHECK(is_of_cells(), "tiles are listed by the cells of a tensor that has some");
+  const auto strides = grid_.shape().row_major_strides();
+  std::vector<std::int64_t> tiles;
+  TileKey key(grid_.rank());
+  for (auto number : tensor_.cells->numbers()) {
+    for (std::size_t d = 0; d < key.size(); ++d) {
+      key[d] = grid_.part_at(d, number / strides[d]);
+      number %= strides[d];
+    }
+    if (const auto tile = grid_.id_of(key); tiles.empty() || tiles.back() != tile) tiles.push_back(tile);
+  }
+  std::sort(tiles.begin(), tiles.end());
+  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
+  return tiles;
+}
+
+TilePtr AttachedTensor::read_cells(const TileGrid& grid, std::int64_t tile_id) const {
+  CHECK(is_of_cells() && grid.shape() == grid_.shape(), "a tile of cells is of a grid over a tensor of cells");
+  if (grid.tile_count() == 1) return whole_;
+  const auto box = box_of(grid, grid.key_of(tile_id));
+  return std::make_shared<const Tile>(
+      Tile::of_cells(std::make_shared<const CellBlock>(cells_in_box(*tensor_.cells, box))));
 }
 
 bool AttachedTensor::is_dense_block(const std::vector<std::int64_t>& extents) const {
@@ -186,6 +239,7 @@ TilePtr AttachedTensor::read(const TileGrid& grid, std::int64_t tile_id, ValueOr
   const auto key = grid.key_of(tile_id);
   const auto shape = grid.tile_shape(key);
   if (shape.element_count() == 0) return std::make_shared<const Tile>(Tile::zeros(tensor_.dtype, shape));
+  if (is_of_cells()) return std::make_shared<const Tile>(expanded(*read_cells(grid, tile_id)));
   const auto begin = grid.tile_begin(key);
   std::int64_t offset = 0;
   for (std::size_t d = 0; d < begin.size(); ++d) offset += begin[d] * tensor_.strides[d];
@@ -208,13 +262,27 @@ class AttachedReader final : public TileReader {
  public:
   explicit AttachedReader(std::shared_ptr<const AttachedTensor> tensor) : tensor_(std::move(tensor)) {}
   TilePtr read(std::int64_t tile_id) override { return tensor_->read(tensor_->grid(), tile_id); }
-  // Borrowed tiles are kept without limit, copies not at all.
+  TilePtr read_cells(std::int64_t tile_id) override {
+    return has_cells() ? tensor_->read_cells(tensor_->grid(), tile_id) : read(tile_id);
+  }
+  bool has_cells() const override { return tensor_->is_of_cells(); }
+  std::optional<std::int64_t> next(std::int64_t from) override {
+    if (!has_cells()) return from;
+    if (!listed_) listed_ = tensor_->tiles_with_cells();
+    const auto found = std::lower_bound(listed_->begin(), listed_->end(), from);
+    return found == listed_->end() ? std::nullopt : std::optional(*found);
+  }
+  // Borrowed tiles are kept without limit, copies not at all, and few of those that are made from cells.
   std::int64_t kept_bytes() const override {
+    if (has_cells()) return kKeptOfCells;
     return tensor_->is_dense() ? std::numeric_limits<std::int64_t>::max() : 0;
   }
 
  private:
+  static constexpr std::int64_t kKeptOfCells = std::int64_t{16} << 20U;
+
   std::shared_ptr<const AttachedTensor> tensor_;
+  std::optional<std::vector<std::int64_t>> listed_;  // the tiles with cells, once they are asked for
 };
 
 }  // namespace
@@ -290,6 +358,11 @@ TilePtr AttachedTiles::read_attached(const std::string& tensor, const TileGrid& 
   const auto* found = attached_.find(tensor);
   CHECK(found != nullptr, "what a plan scans stays attached while it runs");
   return found->read(grid, tile_id, order);
+}
+
+TilePtr AttachedTiles::read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) {
+  const auto* found = attached_.find(tensor);
+  return found != nullptr ? found->read_cells(grid, tile_id) : stored_.read_cells(tensor, grid, tile_id);
 }
 
 }  // namespace eindb

@@ -24,6 +24,8 @@ namespace eindb {
 /// data along the first dimensions only:
 ///
 ///     4096 x 4096 FLOAT32 at 1 MiB: [64, 1], all tiles borrowed; transposed: [8, 8], copied one by one
+///
+/// Of a tensor of cells the tiles are made from those in their range, as cells or with all values.
 class AttachedTensor {
  public:
   /// Throws Error{Value} for a null or unaligned pointer or a wrong number of strides, Error{Shape} for extents that
@@ -38,6 +40,11 @@ class AttachedTensor {
   /// The tile with this number in any grid of the tensor's shape. It is a view of the program's memory where its values
   /// may lie as they do there, and a copy otherwise.
   TilePtr read(const TileGrid& grid, std::int64_t tile_id, ValueOrder order = ValueOrder::RowMajor) const;
+  /// The same as a tile of cells. Only where is_of_cells().
+  TilePtr read_cells(const TileGrid& grid, std::int64_t tile_id) const;
+  bool is_of_cells() const { return tensor_.cells != nullptr; }
+  /// The tiles of its own grid that have cells, ascending. Takes time by the cells.
+  std::vector<std::int64_t> tiles_with_cells() const;
   /// Whether all tiles of the tensor's own grid can be borrowed.
   bool is_dense() const { return dense_; }
 
@@ -49,6 +56,7 @@ class AttachedTensor {
   MemoryTensor tensor_;
   TileGrid grid_;
   bool dense_ = false;
+  TilePtr whole_;  // of a tensor of cells, all of them
 };
 
 /// The tensors that a session's user attached, by name. Statements see them beside those of the catalog and cannot
@@ -103,9 +111,7 @@ class AttachedTiles final : public TileSource {
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override { return stored_.read(tensor, tile_id); }
   TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
                         ValueOrder order) override;
-  TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override {
-    return stored_.read_cells(tensor, grid, tile_id);
-  }
+  TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
   bool keeps_tiles() const override { return stored_.keeps_tiles(); }
   void let_go(const std::string& tensor) noexcept override { stored_.let_go(tensor); }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tensor/cell_block.hpp"
 #include "tensor/dtype.hpp"
 
 namespace eindb {
@@ -17,6 +18,9 @@ struct MemoryTensor {
   /// In elements, one per dimension: zero repeats an element, a negative stride runs backwards.
   std::vector<std::int64_t> strides;
   std::vector<std::string> labels;  ///< names of the columns in SQL; empty: i, j, k, ...
+  /// If not null, the tensor has these cells, and is zero elsewhere: a block of its type and extents. It has neither
+  /// data nor strides then.
+  CellBlockPtr cells = nullptr;
 };
 
 }  // namespace eindb

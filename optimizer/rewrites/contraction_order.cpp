@@ -188,7 +188,7 @@ class ContractionSplitter {
     const auto n = operands.front();
     const auto& stored = splitter_.graph().vertex(vertex.inputs[n]).stored;
     const auto& labels = vertex.einsum.inputs[n];
-    if (!stored || !stored->cells || stored->attached || leaf.labels.size() != labels.size()) return std::nullopt;
+    if (!stored || !stored->cells || leaf.labels.size() != labels.size()) return std::nullopt;
     std::vector<bool> of_cells(vertex.inputs.size(), false);
     of_cells[n] = true;
     const auto types = input_types(splitter_.graph(), vertex.inputs);

@@ -7,7 +7,7 @@ import uuid
 
 import numpy
 
-from . import _eindb
+from . import _eindb, _sparse
 from ._operands import as_array
 
 _TYPES = {numpy.dtype(code) for code in ("f4", "f8", "c8", "c16", "i8")}
@@ -16,11 +16,14 @@ _TOKENS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$\
 
 
 def bindable(array):
-    """The array in a type of eindb's, on its own memory if it has one and is aligned, else as a copy.
+    """The array in a type of eindb's, on its own memory if it has one and is aligned, else as a copy; of a matrix of
+    scipy.sparse a tuple of its arrays, which eindb copies.
 
     Masked values are NaN. Raises TypeError for a dtype whose values eindb does not have, ValueError for integers beyond
     INT64, and for masked integers.
     """
+    if _sparse.is_sparse(array):
+        return _sparse.cells_of(array)
     values = as_array(array)
     dtype = values.dtype
     if numpy.ma.is_masked(array):

@@ -379,7 +379,7 @@ class Connection:
         parameters = tuple(value if type(value) in _PLAIN else parameter(value) for value in parameters)
         # Rows of SQL are read one by one later, when the arrays may have changed.
         later = _ROWS_OF_SQL.match(statement) and not _EINSUM.search(statement)
-        bind = (lambda array: numpy.array(bindable(array))) if later else bindable
+        bind = _copied if later else bindable
         bound = {name: bind(array) for name, array in tensors.items()}
         with self._lock:
             connection = self._open()
@@ -419,6 +419,12 @@ _EINSUM = re.compile(r"\bEINSUM\b", re.IGNORECASE)
 _DEFINITION = re.compile(r"""\s*(?:(?:\w+|"[^"]*")\s*[\[=]|')""")
 
 
+def _copied(array):
+    """The array on memory of its own; cells of sparse matrices are copied by the engine."""
+    bound = bindable(array)
+    return bound if isinstance(bound, tuple) else numpy.array(bound)
+
+
 def _whole_query(query):
     """The query, with EINSUM before a definition that stands alone."""
     return "EINSUM " + query if _DEFINITION.match(query) else query
@@ -443,6 +449,7 @@ def _variable(frame, name):
         if name in variables:
             value = variables[name]
             is_array = hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__")
+            is_array = is_array or _sparse.is_sparse(value)
             is_array = is_array or (_arrow.has_arrow(value) and not isinstance(value, (Cursor, StoredTensor)))
             return value if is_array else None
     return None

@@ -4,7 +4,7 @@ import sys
 
 import numpy
 
-from . import _arrow
+from . import _arrow, _sparse
 
 # NumPy's own function, whatever stands in its place later.
 numpy_einsum = numpy.einsum
@@ -20,6 +20,8 @@ def as_array(operand):
     """The operand as an array on its own memory, where that can be had, else as a copy."""
     if is_tensor(operand):
         return _array_of_tensor(operand)
+    if _sparse.is_sparse(operand):
+        raise TypeError("eindb.einsum takes arrays: eindb.connect().einsum('Z[i,k] = SUM(S[i,j] * D[j,k])', S=s, D=d) takes matrices of scipy.sparse, too, and reads their cells alone")
     has_numpys = hasattr(operand, "__array__") or hasattr(operand, "__array_interface__")
     if hasattr(operand, "__dlpack__") and not has_numpys:
         return numpy.from_dlpack(operand)

@@ -11,6 +11,28 @@ def is_sparse(value):
     return sparse is not None and sparse.issparse(value)
 
 
+def cells_of(matrix):
+    """The arrays of the matrix as CSR: values, the cells that come before each row, columns, and its shape. Contiguous, in
+    the machine's byte order; each cell is there once."""
+    import numpy
+
+    cells = matrix.tocsr()
+    if not cells.has_canonical_format:
+        cells = cells.copy() if cells is matrix else cells
+        cells.sum_duplicates()
+    values = _values_of(cells.data)
+    wide = cells.indptr.dtype.itemsize == 8 or cells.indices.dtype.itemsize == 8
+    begins, columns = (numpy.ascontiguousarray(indices, "i8" if wide else "i4") for indices in (cells.indptr, cells.indices))
+    # Arrays may have room behind the last cell.
+    return numpy.ascontiguousarray(values[: begins[-1]]), begins, columns[: begins[-1]], tuple(map(int, cells.shape))
+
+
+def _values_of(values):
+    from ._arguments import bindable
+
+    return bindable(values)
+
+
 def copy_from(connection, name, matrix):
     """Copies the matrix to the tensor `name`, which there is not yet."""
     from scipy.sparse import save_npz

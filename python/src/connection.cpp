@@ -193,6 +193,34 @@ eindb::TensorView view_of(const py::array& array) {
   return view;
 }
 
+// The arrays of a CSR matrix as the API describes its cells: (values, begins of rows, columns, rows and columns).
+eindb::CellsView cells_of(const py::tuple& cells) {
+  const auto values = cells[0].cast<py::array>();
+  const auto begins = cells[1].cast<py::array>();
+  const auto columns = cells[2].cast<py::array>();
+  const auto [rows, column_count] = cells[3].cast<std::pair<std::int64_t, std::int64_t>>();
+  const auto type = element_type_of(values.dtype());
+  if (!type) throw py::type_error("a sparse matrix of this dtype cannot be bound");
+  eindb::CellsView view;
+  const bool is_wide = begins.itemsize() == 8;
+  if (begins.itemsize() != columns.itemsize() || (!is_wide && begins.itemsize() != 4) || begins.size() != rows + 1 ||
+      values.size() != columns.size())
+    throw py::value_error("the arrays of a sparse matrix do not belong together");
+  view.type = *type;
+  view.values = values.data();
+  view.count = values.size();
+  view.extents = {rows, column_count};
+  view.has_wide_indices = is_wide;
+  view.indices = {columns.data()};
+  view.begins = begins.data();
+  return view;
+}
+
+void bind_tensor(eindb::Statement& statement, const std::string& name, const py::handle& tensor) {
+  if (py::isinstance<py::tuple>(tensor)) statement.bind(name, cells_of(tensor.cast<py::tuple>()));
+  else statement.bind(name, view_of(tensor.cast<py::array>()));
+}
+
 // How far the statement is that a connection runs. Any thread may ask.
 class LastProgress {
  public:
@@ -242,8 +270,7 @@ class PythonConnection {
       throw py::value_error("the statement has " + std::to_string(statement.parameter_count()) +
                             " parameters, but there are " + std::to_string(parameters.size()) + " values");
     for (std::size_t n = 0; n < parameters.size(); ++n) bind_value(statement, n + 1, parameters[n]);
-    for (const auto& [name, array] : tensors)
-      statement.bind(name.cast<std::string>(), view_of(array.cast<py::array>()));
+    for (const auto& [name, tensor] : tensors) bind_tensor(statement, name.cast<std::string>(), tensor);
     return run([&] { return statement.execute(); }, py::dict(tensors));
   }
 

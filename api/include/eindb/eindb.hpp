@@ -175,6 +175,52 @@ struct TensorView {
   }
 };
 
+/// The types that indices of cells have in a program's memory.
+template <class I>
+concept CellIndex = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
+
+/// A tensor of few cells in the program's memory, which is zero elsewhere: cells by their coordinates (COO), or a
+/// matrix by its rows (CSR), as SciPy and most libraries have them. A value that owns nothing.
+///
+/// eindb copies the cells as the view is used, checks and orders them, so that the program may change or free its
+/// arrays afterwards; a matrix whose columns ascend in each row is not sorted. Cells are in any order; each is there
+/// once. Plans know how many cells there are, and compute with them alone where that takes less time.
+struct CellsView {
+  ElementType type = ElementType::Float64;  ///< of each value
+  const void* values = nullptr;             ///< one for each cell
+  std::int64_t count = 0;                   ///< of cells
+  std::vector<std::int64_t> extents;        ///< one for each dimension, 1 to 2^31
+  bool has_wide_indices = false;            ///< whether indices are std::int64_t; otherwise std::int32_t
+  /// For each dimension the index of every cell. `begins` set: of the columns alone.
+  std::vector<const void*> indices;
+  /// Of a matrix by rows: row r has the cells begins[r] to before begins[r + 1]; extents[0] + 1 of them, like indices.
+  const void* begins = nullptr;
+  std::vector<std::string> labels;  ///< column names in SQL; empty: i, j, k, ...
+
+  /// COO. `indices` has a pointer for each dimension, to `count` indices.
+  template <Element T, CellIndex I>
+  static CellsView coo(const T* values, std::int64_t count, const std::vector<const I*>& indices,
+                       std::vector<std::int64_t> extents) {
+    CellsView view{element_type_of<T>(), values, count, std::move(extents), sizeof(I) == 8, {}, nullptr, {}};
+    view.indices.assign(indices.begin(), indices.end());
+    return view;
+  }
+  /// CSR of a matrix with so many rows and columns: `begins` has rows + 1 numbers, the last is the count of cells.
+  template <Element T, CellIndex I>
+  static CellsView csr(const T* values, const I* begins, const I* columns, std::int64_t rows,
+                       std::int64_t column_count) {
+    const auto count = rows >= 0 && begins != nullptr ? static_cast<std::int64_t>(begins[rows]) : 0;
+    return {element_type_of<T>(), values, count, {rows, column_count}, sizeof(I) == 8, {columns}, begins, {}};
+  }
+
+  /// The same view with labels, one for each dimension.
+  CellsView with_labels(std::vector<std::string> names) const {
+    auto view = *this;
+    view.labels = std::move(names);
+    return view;
+  }
+};
+
 // ---- Results -------------------------------------------------------------------------------------------------------
 
 /// One value of a row; monostate is SQL's NULL, bytes are those of a BLOB.
@@ -503,6 +549,8 @@ class EINDB_API Statement {
   /// Makes a tensor in the program's memory visible to this statement while it executes, like Connection::attach. The
   /// memory must stay unchanged while execute() runs and while rows of SQL are read from its result.
   Statement& bind(std::string_view name, TensorView tensor);
+  /// The same of a tensor of few cells, which are copied now. Throws as Connection::attach does.
+  Statement& bind(std::string_view name, const CellsView& tensor);
   /// Removes all values and tensors.
   void clear_bindings() noexcept;
 
@@ -556,10 +604,14 @@ class EINDB_API Connection {
   /// SQL that read it have been read; between statements its values may change, and the next one reads the new ones. If
   /// another connection later creates a tensor of this name, that tensor is hidden.
   void attach(const std::string& name, const TensorView& tensor);
+  /// The same of a tensor of few cells, which are copied: its memory need not stay. Exception{Value} for indices beyond
+  /// the extents, or a cell that is given twice, and for null or misaligned pointers.
+  void attach(const std::string& name, const CellsView& tensor);
   /// Puts a tensor in the place of the one that is attached under this name, as detach() and attach() would, in a tenth
   /// of their time. Plans are used again where extents, types and cuts are the same. Exception{UnknownName} if no
   /// tensor of that name is attached, and what attach() throws; the earlier one then stays.
   void replace(const std::string& name, const TensorView& tensor);
+  void replace(const std::string& name, const CellsView& tensor);
   /// Exception{UnknownName} if no tensor of that name is attached.
   void detach(const std::string& name);
 
