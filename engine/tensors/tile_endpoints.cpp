@@ -32,10 +32,10 @@ StoredInputs::StoredInputs(Catalog& catalog, std::span<const InputTensor* const>
     stores_.emplace_back(tensor.name, Store{name, info.store(), std::move(grid), tensor.dtype, cache.number_of(name),
                                             unwritten.find(info)});
   }
-  const auto name_of_entry = [](const auto& entry) -> const std::string& { return entry.first; };
-  std::ranges::stable_sort(stores_, {}, name_of_entry);
-  const auto same = std::ranges::unique(stores_, {}, name_of_entry);
-  stores_.erase(same.begin(), same.end());
+  std::stable_sort(stores_.begin(), stores_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto same =
+      std::unique(stores_.begin(), stores_.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
+  stores_.erase(same, stores_.end());
 }
 
 const StoredInputs::Store* StoredInputs::find(const std::string& tensor) const noexcept {
