@@ -92,7 +92,8 @@ double about(std::int64_t cells) {
   const auto bits = std::bit_width(static_cast<std::uint64_t>(cells));
   if (bits <= 3) return static_cast<double>(cells);
   const auto unit = std::int64_t{1} << (bits - 3);
-  return static_cast<double>((cells + unit - 1) / unit * unit);
+  const auto units = (cells + unit - 1) / unit;
+  return static_cast<double>(units * unit);
 }
 
 std::vector<PartRange> box_of(const TileGrid& grid, const TileKey& key) {

@@ -85,7 +85,7 @@ TEST(ApiCells, CellsAreCopied) {
   statement.bind("Q", CellsView::csr(values.data(), begins.data(), columns.data(), 2, 2));
   EXPECT_EQ(statement.execute().tensor().values<double>()[0], 61);
   db.detach("S");
-  EXPECT_EXCEPTION(db.execute("EINSUM s = SUM(S[i,j])"), UnknownName, "S");
+  EXPECT_EXCEPTION(db.execute("EINSUM s = SUM(S[i,j])"), UnknownName, "tensor");
 }
 
 TEST(ApiCells, RowsOfSqlAreThoseOfItsCells) {
