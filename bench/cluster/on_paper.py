@@ -144,34 +144,37 @@ def run_predicted(options):
     cases |= {f"skewed chain s={scale}": (statements.chain("skewed", scale), f"skewed:{scale}") for scale in scales}
     with tempfile.TemporaryDirectory(prefix="eindb-cluster-") as folder:
         machine = os.path.join(folder, "machine.json")
-        calibrate(options, folder, machine)
+        cores = calibrate(options, folder, machine)
         for workers in (2, 4, 8):
             with tempfile.TemporaryDirectory(prefix="eindb-cluster-") as of_workers:
                 with LocalCluster(options.program, of_workers, workers) as cluster:
                     for name, (statement, workload) in cases.items():
                         if options.selects(name):
-                            yield predicted(options, cluster, machine, name, statement, workload)
+                            yield predicted(options, cluster, (machine, cores), name, statement, workload)
 
 
 def calibrate(options, folder, machine):
-    """Measures the kernels on one thread, and the exchange between two workers, which have a core each: what messages
-    take of a processor, without waiting for it."""
+    """Measures the kernels, and the exchange between two workers, which have a core each: what messages take of a
+    processor, without waiting for it. Returns how many cores the machine's are worth when all are busy."""
     with LocalCluster(options.program, folder, 2) as cluster:
         addresses = ",".join(worker.address for worker in cluster.workers)
         cluster.shell.close()
         secret = os.path.join(folder, "secret")
-        command = [options.program, "--threads", "1", "--workers", addresses, "--secret-file", secret]
+        command = [options.program, "--threads", str(os.cpu_count()), "--workers", addresses, "--secret-file", secret]
         subprocess.run([*command, "calibrate", machine], check=True, stdout=subprocess.DEVNULL)
+    with open(machine) as file:
+        return json.load(file)["figures"]["compute_scaling"]
 
 
-def predicted(options, cluster, machine, name, statement, workload):
+def predicted(options, cluster, figures, name, statement, workload):
+    machine, cores = figures
     workers = len(cluster.workers)
     for definition in statement.definitions():
         cluster.shell.execute(definition)
     cluster.shell.execute("SET redistribution = 'pieces'")
     cluster.shell.execute("SET small_statements = 'workers'")
     measured = statistics.median([cluster.shell.seconds(statement.query) for _ in range(options.rounds + 1)][1:])
-    local = {"machine": machine, "host": workers + 1, "cores": os.cpu_count(), "transport": "tcp", "deliver": "yes"}
+    local = {"machine": machine, "host": workers + 1, "cores": cores, "transport": "tcp", "deliver": "yes"}
     run = runs(options, workload, [workers], dtype="float64", **local)[workers, "eindecomp"]
     outcome = Outcome("predicted", f"{name}, {workers} workers")
     outcome.seconds = {"measured": measured, "simulated": run["seconds"]}
