@@ -98,7 +98,8 @@ EinGraph graph_of(const std::string& workload, const Options& options) {
   return eindb::bench::llama_graph(shape, options.stored);
 }
 
-// Who holds the tiles of stored tensors, as if each was written to the workers; those of results follow.
+// The holders of the tiles of each stored tensor, if all were newly written to the workers. The caller appends those of
+// the results.
 std::vector<eindb::TileHolders> holders(const EinGraph& graph, std::size_t workers) {
   std::vector<eindb::TileHolders> lists;
   for (const auto& scan : eindb::scanned_inputs(graph))

@@ -16,7 +16,7 @@ namespace {
 
 using boost::asio::ip::tcp;
 
-// What the system may keep of what is sent and not received yet.
+// The size of the socket's send buffer: bytes that were sent and not received yet.
 constexpr int kSocketBytes = 1 << 20;
 constexpr int kMostWaiting = 128;
 

@@ -10,14 +10,14 @@ class PlanRun;            // executor/plan_run.hpp
 struct Fragment;          // plan/fragment.hpp
 struct ExecutionContext;  // executor/execution_context.hpp
 
-/// What the last execution of a plan has made, kept for the next one of the same plan: tasks, operators and lists,
+/// Keeps the tasks, operators and lists that an execution of a plan has made for the next execution of the same plan,
 /// which take most of the time where tensors are small. It is lent to one execution at a time; another that runs
 /// meanwhile makes its own.
 ///
 /// Thread-safe. A run refers to its plan, so this belongs to the plan, and a copy of it is empty.
 class KeptRuns {
  public:
-  /// Of what is kept of a plan with so many joins.
+  /// The bytes that are kept for a plan with so many joins.
   static std::size_t approximate_bytes(std::size_t joins);
 
   KeptRuns();

@@ -10,14 +10,14 @@
 
 #include "common/check.hpp"
 #include "optimizer/partitions/prediction.hpp"
-#include "plan/local_fragment.hpp"
 #include "plan/tile_layout.hpp"
 #include "plan/tile_moves.hpp"
 
 namespace eindb::bench {
 namespace {
 
-// What decides the messages of a step: both ends, of which partial results have those of their computation too.
+// Steps with equal keys exchange equal messages. A key has the grid and placement of the step's input, then those of
+// its result; where the input is a partial result, also the blocks of its computation.
 using MoveKey = std::tuple<std::vector<std::int64_t>, std::vector<std::optional<TileKey>>, std::vector<std::int64_t>,
                            std::vector<std::optional<TileKey>>>;
 
@@ -103,12 +103,7 @@ PaperStep computation_of(const EinGraph& graph, const PhysicalPlan& plan, StepId
   const auto& compute = std::get<ComputeStep>(plan.step(step).op);
   PaperStep out;
   out.seconds.assign(plan.ranks, 0);
-  const auto first = std::find_if(compute.at.begin(), compute.at.end(), [](const auto& at) { return at.has_value(); });
-  if (first == compute.at.end()) return out;
-  double blocks = 1;
-  for (const auto parts : compute.blocks) blocks *= static_cast<double>(parts);
-  const auto fragment = local_fragment(plan, step, static_cast<Rank>(first - compute.at.begin()));
-  const auto seconds = predict(graph, fragment, model).seconds / blocks;
+  const auto seconds = seconds_of_block(graph, plan, step, model);
   for (std::size_t r = 0; r < plan.ranks; ++r)
     if (compute.at[r]) out.seconds[r] = seconds;
   return out;

@@ -16,13 +16,13 @@ struct PaperCluster {
   double cores_per_host = 1;  ///< a rank computes on one thread, as fast as the machine whose figures predict its calls
   double bandwidth = 12.5e9;  ///< bytes a second into a host, and as many out of it at the same time
   double latency = 5e-6;      ///< seconds from a message's last byte sent to its first byte received
-  /// What messages take of the processors of both ends, in seconds. `per_byte` is the receiver's.
+  /// The processor seconds that messages cost the sender and the receiver. `per_byte` is the receiver's alone.
   TransportCosts software = TransportCosts::of_mpi();
   /// How many steps a rank looks ahead for one that it can run while another waits for bytes; 1: none, as ranks do.
   std::size_t steps_ahead = 1;
 };
 
-/// What one rank receives from another in a step.
+/// The message that a rank receives from another in one step.
 struct PaperMessage {
   Rank to = 0;
   std::uint32_t pieces = 0;
@@ -30,7 +30,7 @@ struct PaperMessage {
   double packed = 0;  ///< bytes of parts of tiles, which are copied to be sent; whole tiles are sent as they lie
 };
 
-/// What a step is for each rank. Steps that move alike share one.
+/// The work of each rank in one step. Steps that exchange equal messages share a value.
 struct PaperStep {
   std::vector<double> seconds;                   ///< of kernel calls; empty: nobody computes
   std::vector<std::vector<PaperMessage>> given;  ///< by sender; empty: nothing moves
@@ -45,8 +45,8 @@ struct PaperSteps {
   std::vector<std::vector<std::size_t>> inputs;  ///< for each step of the plan
 };
 
-/// What the ranks do in each step of a valid plan, whose relations all move in pieces. `lists` are the plan's holder
-/// lists; the model has the figures of the machine on which kernel calls are imagined. Takes time and memory in
+/// The work of all ranks in each step of a valid plan. Its relations must all move in pieces. `lists` are the plan's
+/// holder lists; the model has the figures of the machine on which kernel calls are imagined. Takes time and memory in
 /// proportion to the pieces of different steps.
 PaperSteps steps_on_paper(const EinGraph& graph, const PhysicalPlan& plan, std::span<const TileHolders> lists,
                           const CalibratedModel& model);

@@ -96,7 +96,7 @@ StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile&
   return out;
 }
 
-// What one rank did in all steps of the plan.
+// The times and bytes of one rank, summed over all steps of the plan.
 RankDescription describe_rank(const PhysicalPlan& plan, const std::string& worker, const RankReport& report) {
   RankDescription out{.worker = worker, .seconds = report.profile.seconds, .peak_bytes = report.profile.peak_bytes};
   CHECK(report.profile.steps.size() == plan.steps.size(), "a rank reports on every step");

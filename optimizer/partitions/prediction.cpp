@@ -122,19 +122,22 @@ Prediction predict(const EinGraph& graph, const Fragment& plan, const Calibrated
   return Predictor(graph, plan, model).run();
 }
 
+double seconds_of_block(const EinGraph& graph, const PhysicalPlan& plan, StepId compute, const CalibratedModel& model) {
+  const auto& op = std::get<ComputeStep>(plan.step(compute).op);
+  const auto first = std::find_if(op.at.begin(), op.at.end(), [](const auto& at) { return at.has_value(); });
+  CHECK(first != op.at.end(), "some rank computes a step");
+  double blocks = 1;
+  for (const auto parts : op.blocks) blocks *= static_cast<double>(parts);
+  const auto rank = static_cast<Rank>(first - op.at.begin());
+  return predict(graph, local_fragment(plan, compute, rank), model).seconds / blocks;
+}
+
 double predicted_seconds(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model) {
   if (const auto* fragment = plan.fragment()) return predict(graph, *fragment, model).seconds;
   double seconds = 0;
-  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
-    const auto* compute = std::get_if<ComputeStep>(&plan.steps[n].op);
-    if (compute == nullptr) continue;
-    const auto first =
-        std::find_if(compute->at.begin(), compute->at.end(), [](const auto& at) { return at.has_value(); });
-    const auto rank = static_cast<Rank>(first - compute->at.begin());
-    double blocks = 1;
-    for (const auto parts : compute->blocks) blocks *= static_cast<double>(parts);
-    seconds += predict(graph, local_fragment(plan, StepId(n), rank), model).seconds / blocks;
-  }
+  for (std::size_t n = 0; n < plan.steps.size(); ++n)
+    if (std::holds_alternative<ComputeStep>(plan.steps[n].op))
+      seconds += seconds_of_block(graph, plan, StepId(n), model);
   return seconds;
 }
 

@@ -27,6 +27,9 @@ Prediction predict(const EinGraph& graph, const Fragment& plan, const Calibrated
 /// other, and each takes as long as a rank needs for its block on a machine like this one. Exchanges count nothing.
 double predicted_seconds(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model);
 
+/// The predicted seconds of a ComputeStep for one rank, for its block.
+double seconds_of_block(const EinGraph& graph, const PhysicalPlan& plan, StepId compute, const CalibratedModel& model);
+
 /// For every operator the vertex that it serves: a join or group-by serves its own vertex, a scan or repartition that
 /// of its first reader.
 std::vector<VertexId> vertices_served(const Fragment& plan);

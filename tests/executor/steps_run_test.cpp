@@ -190,24 +190,31 @@ TEST_F(DistributedProduct, SpillsWhatARankCannotHold) {
   for (const auto& profile : little.profiles) EXPECT_LE(profile.peak_bytes, limit);
 }
 
+class CorruptTiles final : public TileSource {
+ public:
+  TilePtr read(const std::string&, std::int64_t) override { throw Error(ErrorKind::Corrupt, "a tile is corrupt"); }
+};
+
+// Every rank has ended with the error of the one whose tiles are corrupt.
+void expect_corrupt_everywhere(const std::vector<std::exception_ptr>& errors) {
+  for (const auto& error : errors) {
+    ASSERT_TRUE(error);
+    try {
+      std::rethrow_exception(error);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Corrupt) << e.message();
+    }
+  }
+}
+
 TEST_F(DistributedProduct, ErrorsOfOneRankEndAll) {
   lay_out(9, 4);
   for (Rank failing = 0; failing < 4; ++failing) {
-    struct Broken final : TileSource {
-      TilePtr read(const std::string&, std::int64_t) override { throw Error(ErrorKind::Corrupt, "a tile is corrupt"); }
-    };
     const auto outcome = run_distributed(layout->plan, layout->lists, [&](Rank rank) -> std::unique_ptr<TileSource> {
-      if (rank == failing) return std::make_unique<Broken>();
+      if (rank == failing) return std::make_unique<CorruptTiles>();
       return std::make_unique<testing::RankSource>(tensors, layout->plan, layout->lists, rank);
     });
-    for (const auto& error : outcome.errors) {
-      ASSERT_TRUE(error);
-      try {
-        std::rethrow_exception(error);
-      } catch (const Error& e) {
-        EXPECT_EQ(e.kind(), ErrorKind::Corrupt) << e.message();
-      }
-    }
+    expect_corrupt_everywhere(outcome.errors);
   }
 }
 
@@ -311,22 +318,12 @@ TEST_F(TwoProducts, AreTheSameInLittleMemory) {
 TEST_F(TwoProducts, EndEverywhereWhereOneRankFails) {
   lay_out(5, 4);
   for (Rank failing = 0; failing < 4; ++failing) {
-    struct Broken final : TileSource {
-      TilePtr read(const std::string&, std::int64_t) override { throw Error(ErrorKind::Corrupt, "a tile is corrupt"); }
-    };
     const auto source = [&](Rank rank) -> std::unique_ptr<TileSource> {
-      if (rank == failing) return std::make_unique<Broken>();
+      if (rank == failing) return std::make_unique<CorruptTiles>();
       return std::make_unique<testing::RankSource>(tensors, layout->plan, layout->lists, rank);
     };
     const auto outcome = run_distributed(layout->plan, layout->lists, source, {.least_overlap_bytes = 0});
-    for (const auto& error : outcome.errors) {
-      ASSERT_TRUE(error);
-      try {
-        std::rethrow_exception(error);
-      } catch (const Error& e) {
-        EXPECT_EQ(e.kind(), ErrorKind::Corrupt) << e.message();
-      }
-    }
+    expect_corrupt_everywhere(outcome.errors);
   }
 }
 
