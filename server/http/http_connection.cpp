@@ -3,7 +3,6 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 
-#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/beast/core/detect_ssl.hpp>
@@ -37,10 +36,11 @@ using boost::system::error_code;
 constexpr std::uint32_t kMostHeaderBytes = 8192;
 // The time limit for a request and its answer together, but for the pieces of a long answer.
 constexpr std::chrono::seconds kRequestTime{10};
-// The limits for reading on after a refused request. If the connection were closed at once, the client would not see
-// the answer.
-constexpr std::chrono::seconds kLingerTime{1};
-constexpr std::size_t kMostLingerBytes = std::size_t{64} << 10U;
+// The limits for reading on after a refused request. If the connection were closed before the client has sent all of
+// it, the client would not see the answer.
+constexpr std::chrono::seconds kLingerTime{5};
+constexpr std::size_t kMostLingerBytes = std::size_t{16} << 20U;
+constexpr std::size_t kLingerPiece = std::size_t{16} << 10U;
 
 HttpAnswer refusal(http::status status) {
   return {static_cast<unsigned>(status), kPlainText, std::string(http::obsolete_reason(status)) + "\n"};
@@ -173,11 +173,12 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection<
     error_code ignored;
     lowest().socket().shutdown(tcp::socket::shutdown_send, ignored);
     lowest().expires_after(kLingerTime);
+    buffer_.clear();
     drop_bytes();
   }
 
   void drop_bytes() {
-    lowest().async_read_some(asio::buffer(dropped_),
+    lowest().async_read_some(buffer_.prepare(kLingerPiece),
                              [self = this->shared_from_this()](const error_code& error, std::size_t bytes) {
                                self->lingered_ += bytes;
                                if (!error && self->lingered_ < kMostLingerBytes) self->drop_bytes();
@@ -193,7 +194,6 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection<
   std::optional<http::response<http::empty_body>> head_;  // of an answer in pieces
   std::optional<http::response_serializer<http::empty_body>> head_serializer_;
   std::string piece_;
-  std::array<char, 1024> dropped_{};
   std::size_t lingered_ = 0;
 };
 

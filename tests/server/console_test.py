@@ -346,6 +346,15 @@ class Statements(Console):
             self.assertEqual(browser.run(text), [{"end": True, "transaction": "I"}])
         self.assertEqual(browser.ask("/api/run", {"text": "x" * (1 << 20)})[0], 413)
 
+    def test_what_is_too_long_is_refused_after_it_was_sent(self):
+        """A browser reads the answer only when its request has left it, however little the network takes at once."""
+        browser = self.browser()
+        body = b"x" * (12 << 20)
+        head = "".join(f"{name}: {value}\r\n" for name, value in browser.headers(Content_Length=len(body)).items())
+        with socket.create_connection(("127.0.0.1", self.server.http_port), timeout=HANG_SECONDS) as connection:
+            connection.sendall(f"POST /api/run HTTP/1.1\r\nHost: 127.0.0.1\r\n{head}\r\n".encode() + body)
+            self.assertTrue(connection.recv(64).startswith(b"HTTP/1.1 413 "))
+
 
 class Running(Console):
     def begin(self, browser, text=ENDLESS):
