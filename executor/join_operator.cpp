@@ -266,20 +266,23 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   for (std::size_t n = 0; n < inputs.size(); ++n)
     buffers.operands.push_back(are_bytes ? buffers.held[n].get() : readable(n, *buffers.held[n], buffers));
   std::shared_ptr<const CellKernel> cells;
+  CellKernel::CallPlan cell_plan;
   if (cells_) {
     cells = cell_kernel(inputs, buffers);
     if (cells != nullptr && kernel_.access() != nullptr) check_indices(*kernel_.access(), inputs, buffers);
-    if (cells == nullptr) expand_cells(memory, buffers);
-    else
+    if (cells == nullptr) {
+      expand_cells(memory, buffers);
+    } else {
+      cell_plan = cells->plan(buffers.operands, buffers.ranges, makes_cells_);
       take_workspace(memory, buffers,
-                     checked_add(workspace_bytes_,
-                                 static_cast<std::int64_t>(cells->workspace_bytes(buffers.operands, buffers.ranges))));
+                     checked_add(workspace_bytes_, static_cast<std::int64_t>(cell_plan.workspace_bytes)));
+    }
   }
   const bool first = !partial.has_value();
   Partial made;  // becomes the partial result once the kernel has filled it
   if (makes_cells_) {
     CHECK(first, "the cells of a tile are made in one call");
-    partial.emplace(make_cells(cells.get(), memory, buffers));
+    partial.emplace(make_cells(cells.get(), cell_plan, memory, buffers));
     return elements;
   }
   if (first) {
@@ -288,7 +291,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.broke_off = !first;
   auto& tile = first ? made->tile : partial->tile;
   if (fused_) fused_->run(buffers.operands, buffers.ranges, tile);
-  else if (cells != nullptr) cells->run(buffers.operands, buffers.ranges, tile, first);
+  else if (cells != nullptr) cells->run(buffers.operands, buffers.ranges, tile, first, cell_plan);
   else kernel_.run(buffers.operands, buffers.ranges, tile, first);
   buffers.broke_off = false;
   if (first) partial = std::move(made);
@@ -355,11 +358,11 @@ void JoinOperator::check_indices(const AccessKernel& access, const Inputs& input
     if (access.has_indices(n)) access.check_indices(n, *inputs[n]->dense_tile(buffers.tiles[n]), buffers.ranges);
 }
 
-CountedTile JoinOperator::make_cells(const CellKernel* cells, const std::shared_ptr<MemoryBudget>& memory,
-                                     const Buffers& buffers) const {
+CountedTile JoinOperator::make_cells(const CellKernel* cells, const CellKernel::CallPlan& plan,
+                                     const std::shared_ptr<MemoryBudget>& memory, const Buffers& buffers) const {
   std::optional<CellBlock> block;
   if (cells != nullptr) {
-    block.emplace(cells->make_cells(buffers.operands, buffers.ranges));
+    block.emplace(cells->make_cells(buffers.operands, buffers.ranges, plan));
   } else {
     std::vector<std::int64_t> extents;
     for (std::size_t d = 0; d < grid_.rank(); ++d) {

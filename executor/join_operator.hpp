@@ -105,8 +105,8 @@ class JoinOperator {
   static void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers, std::int64_t bytes);
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
   void find_tiles(std::span<const std::int64_t> key, Buffers& buffers) const;
-  CountedTile make_cells(const CellKernel* cells, const std::shared_ptr<MemoryBudget>& memory,
-                         const Buffers& buffers) const;
+  CountedTile make_cells(const CellKernel* cells, const CellKernel::CallPlan& plan,
+                         const std::shared_ptr<MemoryBudget>& memory, const Buffers& buffers) const;
   TilePtr finish_cells(CountedTile made, MemoryBudget& memory) const;
   std::optional<std::int64_t> call_of_rows(const Inputs& inputs, std::span<const std::int64_t> key, Partial& partial,
                                            const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;

@@ -43,11 +43,11 @@ def under_limit(action, limit):
 
 
 class PeerProgram:
-    """A library in a process of its own, started again after it was ended."""
+    """A library in a process of its own, started again after it was ended. `arguments` are those of the library."""
 
-    def __init__(self, library, threads, limit):
+    def __init__(self, library, threads, limit, arguments=()):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sparse_peer.py")
-        self._command = [sys.executable, "-W", "ignore", path, library, str(threads)]
+        self._command = [sys.executable, "-W", "ignore", path, library, str(threads), *arguments]
         self._limit = limit
         self._process = None
         self.absent = None

@@ -1,7 +1,8 @@
 """Compares contractions of tensors with scattered cells with NumPy, SciPy, PyTorch and GraphBLAS.
 
 The tensors come into eindb by COPY of SciPy's files, of npy files and of lists of cells. Every result is compared with
-SciPy's for equality. Every contestant has the seconds of --limit for a case.
+SciPy's for equality. Every contestant is called in a Python program of its own, and has the seconds of --limit for a
+case.
 """
 
 import math
@@ -12,24 +13,13 @@ import numpy as np
 import scipy.sparse
 
 from case import Outcome
-from contestants import Statement
 from context import WrongResult
-from limited import LimitedStatement, PeerProgram, Stopped, measure_limited, under_limit
+from limited import PeerProgram, Stopped, measure_limited, under_limit
 from rounds import median_ratio
 from sparse_inputs import DENSITIES, PATTERNS, Inputs, Tensor, graph, rectangle, square, whole_numbers
+from sparse_queries import QUERIES
 
 LIBRARIES = ("scipy", "numpy", "torch", "graphblas")
-QUERIES = {
-    "SpMV": "EINSUM Z[i] = SUM(S[i,j] * X[j])",
-    "SpMM": "EINSUM Z[i,k] = SUM(S[i,j] * X[j,k])",
-    "SpGEMM": "EINSUM Z[i,k] = SUM(S[i,j] * T[j,k])",
-    "SDDMM": "EINSUM Z[i,j] = S[i,j] * SUM(A[i,k] * B[j,k])",
-    "MTTKRP": "EINSUM Z[i,r] = SUM(T[i,j,k] * B[j,r] * C[k,r])",
-    "triangles": "EINSUM Z[] = SUM(S[i,j] * S[j,k] * S[i,k])",
-    "product": "EINSUM Z[i,j] = S[i,j] * T[i,j]",
-    "sum": "EINSUM Z[i,j] = S[i,j] + T[i,j]",
-    "total": "EINSUM Z[] = SUM(T[i,j,k])",
-}
 SPARSE_RESULTS = ("SpGEMM", "SDDMM", "product", "sum")
 COLUMNS = 32
 MOST_EXTENT = {1e-1: 4_000}  # ten million cells would take a minute to prepare
@@ -134,6 +124,7 @@ def eindb_result(context, case):
 
 def run(context):
     peers = {name: PeerProgram(name, context.threads, context.limit) for name in LIBRARIES}
+    own = programs_of_eindb(context)
     for name in [name for name, peer in peers.items() if peer.absent]:
         print(f"sparse: {name} takes no part: {peers.pop(name).absent}", flush=True)
     stored = Stored(context)
@@ -142,21 +133,33 @@ def run(context):
     try:
         for case in cases(context.quick):
             if context.selects(case.name):
-                outcome = run_case(context, case, stored, peers, hopeless)
+                outcome = run_case(context, case, stored, own, peers, hopeless)
                 ratios.append((outcome.value("over the best peer"), outcome.value("at most")))
                 yield outcome
     finally:
-        for peer in peers.values():
-            peer.close()
+        for program in [*own.values(), *peers.values()]:
+            program.close()
         context.eindb.execute("RESET statement_timeout")
         stored.drop_all()
     if ratios:
         yield total_of(ratios)
 
 
-def run_case(context, case, stored, peers, hopeless):
+def programs_of_eindb(context):
+    """Programs that call eindb over the tensors of `context.eindb`, of this build and of the earlier one, if any."""
+    builds = {"eindb": context.eindb} | ({"earlier": context.eindb.earlier} if context.eindb.earlier else {})
+    programs = {}
+    for name, build in builds.items():
+        package = os.path.join(os.path.dirname(build.program), "python")
+        programs[name] = PeerProgram("eindb", context.threads, context.limit, [package, build.database])
+        if programs[name].absent:
+            raise RuntimeError(f"{programs[name].absent}; the target eindb_python_package makes {package}")
+    return programs
+
+
+def run_case(context, case, stored, own, peers, hopeless):
     outcome = Outcome("sparse", case.name)
-    contestants, stopped = compared(context, case, stored.files(case), peers, hopeless)
+    contestants, stopped = compared(context, case, stored.files(case), own, peers, hopeless)
     times, slow = measure_limited(contestants, min(context.rounds, 3))
     stopped.update(slow)
     outcome.seconds = {name: statistics.median(seconds) for name, seconds in times.items()}
@@ -175,7 +178,7 @@ def run_case(context, case, stored, peers, hopeless):
     return outcome
 
 
-def compared(context, case, files, peers, hopeless):
+def compared(context, case, files, own, peers, hopeless):
     """The contestants whose results are equal, and the reasons of those that have none. Raises WrongResult. `hopeless`
     are the workloads that NumPy had too little time for: it takes as long for any pattern of the cells."""
     contestants, stopped, results = {}, {}, {}
@@ -193,10 +196,9 @@ def compared(context, case, files, peers, hopeless):
                 hopeless.add(case.workload)
     try:
         results["eindb"] = eindb_result(context, case)
-        statement = Statement(context.eindb, QUERIES[case.workload])
-        contestants = {"eindb": LimitedStatement(statement, context.limit), **contestants}
-        if earlier := statement.of_earlier_build():
-            contestants["earlier"] = LimitedStatement(earlier, context.limit)
+        for program in own.values():
+            program.prepare(case.workload, files)
+        contestants = {**own, **contestants}
     except Stopped as reason:
         stopped["eindb"] = str(reason)
     if not results:

@@ -1,6 +1,8 @@
-"""A peer of the cases with sparse cells, as a program of its own, which can be ended when a case takes too long.
+"""A library of the cases with sparse cells, as a program of its own, which can be ended when a case takes too long.
 
-Usage: sparse_peer.py LIBRARY THREADS
+Usage: sparse_peer.py LIBRARY THREADS [FOLDER DATABASE]
+
+The library eindb is the Python package in a folder, and reads the tensors that a database has stored.
 
 It reads requests, one JSON object per line: {"prepare": workload, "files": {name: path}}, {"time": true} and {"result":
 path without an ending}. It answers each with a line: {"seconds": ...}, {"path": ...}, {}, or {"failed": reason}.
@@ -31,7 +33,34 @@ def load(path):
     return scipy.sparse.load_npz(path) if path.endswith(".npz") else np.load(path)
 
 
-class Numpy:
+class Library:
+    """A library that takes tensors as they are read from files. `workloads` are functions of what inputs() returns."""
+
+    def inputs(self, paths):
+        return [self.convert(load(path)) for path in paths]
+
+
+class Eindb:
+    """Statements over stored tensors, with the machine's figures if they were measured, as text that is given again and
+    again. The results are read by the program that stored the tensors."""
+
+    def __init__(self, threads, folder, database):
+        sys.path.insert(0, folder)
+        import eindb
+        from sparse_queries import QUERIES
+
+        connection = eindb.connect(database)
+        connection.execute(f"SET threads = {threads}")
+        figures = os.path.join(os.path.dirname(database), "machine.json")
+        if os.path.exists(figures):
+            connection.execute(f"SET machine_file = '{figures}'")
+        self.workloads = {name: lambda q=query: connection.execute(q) for name, query in QUERIES.items()}
+
+    def inputs(self, paths):
+        return []
+
+
+class Numpy(Library):
     """Dense arrays."""
 
     def __init__(self):
@@ -55,7 +84,7 @@ class Numpy:
         return result
 
 
-class Scipy:
+class Scipy(Library):
     """CSR matrices, and arrays of cells where SciPy has no matrix for them."""
 
     def __init__(self):
@@ -95,7 +124,7 @@ class Scipy:
         return result
 
 
-class Torch:
+class Torch(Library):
     """CSR where PyTorch has the operation for it on CPUs, COO elsewhere."""
 
     def __init__(self):
@@ -152,7 +181,7 @@ class Torch:
         return scipy.sparse.coo_matrix((cells.values().numpy(), cells.indices().numpy()), shape=tuple(cells.shape))
 
 
-class GraphBlas:
+class GraphBlas(Library):
     """SuiteSparse:GraphBLAS by its C interface."""
 
     def __init__(self, threads):
@@ -275,7 +304,7 @@ class Server:
             workload = self._library.workloads.get(request["prepare"])
             if workload is None:
                 raise NotOffered("it has no such operation")
-            inputs = [self._library.convert(load(path)) for path in request["files"]]
+            inputs = self._library.inputs(request["files"])
             self._call = Call(lambda: workload(*inputs))
             return {}
         if "time" in request:
@@ -285,7 +314,9 @@ class Server:
         return {"path": save(request["result"], self._library.plain(self._call.function()))}
 
 
-def library_named(name, threads):
+def library_named(name, threads, arguments):
+    if name == "eindb":
+        return Eindb(threads, *arguments)
     if name == "torch":
         import torch
 
@@ -299,7 +330,7 @@ def main():
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
     try:
-        server = Server(library_named(name, threads))
+        server = Server(library_named(name, threads, sys.argv[3:]))
     except ImportError as error:
         print(json.dumps({"absent": str(error)}), file=answers, flush=True)
         return

@@ -41,7 +41,7 @@ bool has_list_of_places(std::int64_t nodes, std::int64_t extent) {
 }  // namespace
 
 CellKernel::Call::Call(const CellKernel& kernel, std::span<const Tile* const> operands,
-                       std::span<const PartRange> ranges, bool makes_cells)
+                       std::span<const PartRange> ranges, bool makes_cells, std::optional<LabelOrder> order)
     : kernel_(kernel),
       operands_(operands),
       ranges_(ranges),
@@ -49,7 +49,7 @@ CellKernel::Call::Call(const CellKernel& kernel, std::span<const Tile* const> op
       output_strides_(label_strides(kernel.labels_, kernel.einsum_.output, output_)) {
   uses_product_ = (kernel_.product_ || kernel_.maps_values_) && kernel_.pattern_ != CellPattern::Union;
   makes_cells_ = makes_cells;
-  order_ = choose_order(order_problem());
+  order_ = order ? *std::move(order) : choose_order(order_problem());
 }
 
 std::size_t CellKernel::Call::workspace_bytes() const {

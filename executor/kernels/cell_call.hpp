@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "executor/kernels/cell_kernel.hpp"
@@ -24,8 +25,10 @@ namespace eindb {
 /// the compute type. Arguments as those of CellKernel::run, which outlive it.
 class CellKernel::Call {
  public:
+  /// Without an order it takes that with the least expected time.
   Call(const CellKernel& kernel, std::span<const Tile* const> operands, std::span<const PartRange> ranges,
-       bool makes_cells);
+       bool makes_cells, std::optional<LabelOrder> order);
+  LabelOrder take_order() { return std::move(order_); }
   std::size_t workspace_bytes() const;
   void run(Tile& accumulator);
   /// Whether the cells of the only operand are aggregated as they lie, and counted with it.

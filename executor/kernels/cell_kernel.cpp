@@ -1,7 +1,9 @@
 #include "executor/kernels/cell_kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "common/check.hpp"
@@ -26,6 +28,16 @@ bool is_finite_value(const ScalarValue& value) {
     else if constexpr (is_complex_type<decltype(v)>) return std::isfinite(v.real()) && std::isfinite(v.imag());
     else return std::isfinite(v);
   });
+}
+
+bool is_any_empty(std::span<const PartRange> ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [](const PartRange& range) { return range.size == 0; });
+}
+
+template <class T>
+bool is_all_zero_bits(const T& value) {
+  constexpr std::array<std::byte, sizeof(T)> kZero{};
+  return std::memcmp(&value, kZero.data(), sizeof(T)) == 0;
 }
 
 // Collects an expression as factor * operand * operand ...; false if it has another form.
@@ -92,22 +104,21 @@ std::optional<CellKernel::Product> CellKernel::product_of(const EinSum& typed, c
 }
 
 void CellKernel::run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
-                     bool first) const {
+                     bool first, const CallPlan& plan) const {
   check(operands, label_ranges);
   CHECK(accumulator.dtype() == compute_, "a kernel accumulates in the type that it computes in");
   CHECK(accumulator.shape().extents() == sizes_of(einsum_.output, label_ranges),
         "an accumulator covers its labels' ranges");
   CHECK(first || einsum_.aggregate != Aggregate::None, "without an aggregate every call writes new cells");
   if (accumulator.shape().element_count() == 0) return;
-  const auto is_empty = [](const PartRange& range) { return range.size == 0; };
-  const bool is_any_empty = std::any_of(label_ranges.begin(), label_ranges.end(), is_empty);
-  if (!is_any_empty && takes_panels(operands, accumulator.shape()))
+  const bool is_empty = is_any_empty(label_ranges);
+  if (!is_empty && takes_panels(operands, accumulator.shape()))
     return run_panels(operands, label_ranges, accumulator, first);
   if (first) begin(accumulator);
-  if (is_any_empty) return;
+  if (is_empty) return;
   if (mover_) return add_moved(operands, label_ranges, accumulator);
-  if (rest_) return run_with_rest(operands, label_ranges, accumulator);
-  Call(*this, operands, label_ranges, false).run(accumulator);
+  if (rest_) return run_with_rest(operands, label_ranges, accumulator, plan.order);
+  Call(*this, operands, label_ranges, false, plan.order).run(accumulator);
 }
 
 void CellKernel::add_moved(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
@@ -158,19 +169,21 @@ void CellKernel::run_panels(std::span<const Tile* const> operands, std::span<con
 void CellKernel::begin(Tile& accumulator) const {
   dispatch(compute_, [&](auto t) {
     using T = typename decltype(t)::type;
-    std::fill_n(accumulator.mutable_data<T>(), accumulator.shape().element_count(), identity_of<T>(einsum_.aggregate));
+    const auto identity = identity_of<T>(einsum_.aggregate);
+    if (is_all_zero_bits(identity)) std::ranges::fill(accumulator.mutable_bytes(), std::byte{0});
+    else std::fill_n(accumulator.mutable_data<T>(), accumulator.shape().element_count(), identity);
   });
 }
 
 void CellKernel::run_with_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
-                               Tile& accumulator) const {
+                               Tile& accumulator, const LabelOrder& order) const {
   auto counts = Tile::zeros(DType::Int64, accumulator.shape());
-  Call call(*this, operands, label_ranges, false);
+  Call call(*this, operands, label_ranges, false, order);
   if (call.reduces()) {
     call.reduce(accumulator, counts);
   } else {
     call.run(accumulator);
-    Call(*this, operands, label_ranges, false).count_cells(counts);
+    Call(*this, operands, label_ranges, false, order).count_cells(counts);
   }
   const auto all = points_of_a_result(label_ranges);
   dispatch(compute_, [&](auto t) {
@@ -187,25 +200,25 @@ void CellKernel::run_with_rest(std::span<const Tile* const> operands, std::span<
   });
 }
 
-CellBlock CellKernel::make_cells(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const {
+CellBlock CellKernel::make_cells(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                                 const CallPlan& plan) const {
   check(operands, label_ranges);
   CHECK(leaves_zeros_, "a result of cells is zero elsewhere");
   const Shape shape(sizes_of(einsum_.output, label_ranges));
-  const auto is_empty = [](const PartRange& range) { return range.size == 0; };
-  if (std::any_of(label_ranges.begin(), label_ranges.end(), is_empty))
-    return CellBlock::of_numbers(compute_, shape, {}, {});
+  if (is_any_empty(label_ranges)) return CellBlock::of_numbers(compute_, shape, {}, {});
   if (mover_) return mover_->make_cells(operands, label_ranges);
-  return Call(*this, operands, label_ranges, true).make_cells();
+  return Call(*this, operands, label_ranges, true, plan.order).make_cells();
 }
 
-std::size_t CellKernel::workspace_bytes(std::span<const Tile* const> operands,
-                                        std::span<const PartRange> label_ranges) const {
+CellKernel::CallPlan CellKernel::plan(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                                      bool makes_cells) const {
   check(operands, label_ranges);
-  if (mover_) return mover_->workspace_bytes(operands);
+  if (mover_) return {{}, mover_->workspace_bytes(operands)};
+  Call call(*this, operands, label_ranges, makes_cells, std::nullopt);
+  auto bytes = call.workspace_bytes();
   const Shape result(sizes_of(einsum_.output, label_ranges));
-  const auto panels = takes_panels(operands, result) ? panel_->workspace_bytes(operands, result, compute_) : 0;
-  return panels + std::max(Call(*this, operands, label_ranges, false).workspace_bytes(),
-                           Call(*this, operands, label_ranges, true).workspace_bytes());
+  if (!makes_cells && takes_panels(operands, result)) bytes += panel_->workspace_bytes(operands, result, compute_);
+  return {call.take_order(), bytes};
 }
 
 std::string CellKernel::describe() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/kernels/cell_mover.hpp"
+#include "executor/kernels/cell_order.hpp"
 #include "executor/kernels/cell_panel.hpp"
 #include "executor/kernels/cell_points.hpp"
 #include "tensor/cell_block.hpp"
@@ -37,15 +38,30 @@ class CellKernel {
   CellKernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
              std::vector<bool> of_cells, CellPattern pattern);
 
+  /// What is decided about a call before it runs.
+  struct CallPlan {
+    LabelOrder order;
+    std::size_t workspace_bytes = 0;  ///< that it takes at most beside operands, accumulator and cells made
+  };
+  /// The plan of a call of run() or, with `makes_cells`, of make_cells() with the same arguments.
+  CallPlan plan(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, bool makes_cells) const;
+
   /// See Kernel::run.
   void run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
-           bool first) const;
+           bool first, const CallPlan& plan) const;
   /// The result of one call as cells, of the compute type, without those that are +0. The result has a label, and
   /// leaves_zeros() says that it may be of cells.
-  CellBlock make_cells(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const;
+  CellBlock make_cells(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                       const CallPlan& plan) const;
+  /// Both with a plan made for the call.
+  void run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
+           bool first) const {
+    run(operands, label_ranges, accumulator, first, plan(operands, label_ranges, false));
+  }
+  CellBlock make_cells(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const {
+    return make_cells(operands, label_ranges, plan(operands, label_ranges, true));
+  }
 
-  /// Bytes that a call takes at most beside operands, accumulator and cells made.
-  std::size_t workspace_bytes(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges) const;
   /// For EXPLAIN: "cells of 2 operands: sum of products", "cells of 1 operand: expression (2 operations), and the
   /// rest".
   std::string describe() const;
@@ -66,8 +82,8 @@ class CellKernel {
   void begin(Tile& accumulator) const;
   void add_moved(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
                  Tile& accumulator) const;
-  void run_with_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
-                     Tile& accumulator) const;
+  void run_with_rest(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
+                     const LabelOrder& order) const;
   static std::optional<Product> product_of(const EinSum& typed, const std::vector<DType>& types, DType compute);
   std::vector<std::int64_t> sizes_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
   std::size_t place_of(Label label) const;

@@ -13,25 +13,38 @@ namespace {
 
 constexpr auto kHeld = static_cast<std::size_t>(PointExpression::kMostPoints);
 
-bool is_plus_zero(const std::byte* value, std::size_t size) {
-  return std::all_of(value, value + size, [](std::byte byte) { return byte == std::byte{0}; });
+template <class Bits>
+bool is_plus_zero(const Bits& value) {
+  return value == Bits{};
+}
+
+// Looks at all of them, without branches.
+bool has_plus_zeros(const std::byte* values, std::size_t count, std::size_t size) {
+  bool found = false;
+  with_bits_of(size, [&](auto bits) {
+    const auto* value = reinterpret_cast<const decltype(bits)*>(values);
+    for (std::size_t n = 0; n < count; ++n) found |= is_plus_zero(value[n]);
+  });
+  return found;
 }
 
 // Leaves out the cells that are +0, and the nodes that have none below them any more.
-void drop_zeros(CellTrie& trie, std::size_t size) {
+template <class Bits>
+void drop_zeros(CellTrie& trie) {
+  constexpr auto kSize = sizeof(Bits);
+  auto* values = reinterpret_cast<Bits*>(trie.values.data());
   auto& cells = trie.levels.back().coordinates;
   std::vector<std::int64_t> kept(cells.size() + 1, 0);  // how many of the nodes before each one stay
   std::size_t to = 0;
   for (std::size_t n = 0; n < cells.size(); ++n) {
     kept[n] = static_cast<std::int64_t>(to);
-    const auto* value = trie.values.data() + n * size;
-    if (is_plus_zero(value, size)) continue;
-    std::copy(value, value + size, trie.values.data() + to * size);
+    if (is_plus_zero(values[n])) continue;
+    values[to] = values[n];
     cells[to++] = cells[n];
   }
   kept[cells.size()] = static_cast<std::int64_t>(to);
   cells.resize(to);
-  trie.values.resize(to * size);
+  trie.values.resize(to * kSize);
   for (auto level = trie.levels.size() - 1; level-- > 0;) {
     auto& nodes = trie.levels[level];
     const auto below = std::exchange(kept, std::vector<std::int64_t>(nodes.coordinates.size() + 1));
@@ -83,10 +96,7 @@ CellTrie CellUnion::make() {
   cells.resize(count_);
   for (std::size_t level = 0; level + 1 < made_.levels.size(); ++level)
     made_.levels[level].begins.push_back(static_cast<std::int64_t>(made_.levels[level + 1].coordinates.size()));
-  bool has_zeros = false;
-  for (std::size_t n = 0; n < count_ && !has_zeros; ++n)
-    has_zeros = is_plus_zero(made_.values.data() + n * value_bytes_, value_bytes_);
-  if (has_zeros) drop_zeros(made_, value_bytes_);
+  if (has_zeros_) with_bits_of(value_bytes_, [&](auto bits) { drop_zeros<decltype(bits)>(made_); });
   return std::move(made_);
 }
 
@@ -134,7 +144,9 @@ void CellUnion::evaluate() {
   if (held == 0) return;
   const std::array<const std::byte*, 2> columns{columns_[0].data(), columns_[1].data()};
   made_.values.resize(count_ * value_bytes_);
-  expression_.evaluate(columns, static_cast<std::int64_t>(held), made_.values.data() + evaluated_ * value_bytes_);
+  auto* values = made_.values.data() + evaluated_ * value_bytes_;
+  expression_.evaluate(columns, static_cast<std::int64_t>(held), values);
+  has_zeros_ = has_zeros_ || has_plus_zeros(values, held, value_bytes_);
   evaluated_ = count_;
 }
 

@@ -40,6 +40,7 @@ class CellUnion {
   CellTrie made_;
   std::size_t count_ = 0;                          // of cells, those held among them
   std::size_t evaluated_ = 0;                      // of cells
+  bool has_zeros_ = false;                         // among those
   std::array<std::vector<std::byte>, 2> columns_;  // the operands' values in those that are not evaluated
 };
 

@@ -291,7 +291,7 @@ class CellCalls {
       for (const auto& tile : tiles) operands.push_back(&tile);
       const auto ranges = ranges_of(labels_, at);
       kernel_.run(operands, ranges, sums, first);
-      EXPECT_GT(kernel_.workspace_bytes(operands, ranges), 0);
+      EXPECT_GT(kernel_.plan(operands, ranges, false).workspace_bytes, 0);
       if (makes_cells_) {
         const auto cells =
             expanded(Tile::of_cells(std::make_shared<const CellBlock>(kernel_.make_cells(operands, ranges))));
