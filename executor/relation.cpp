@@ -175,6 +175,14 @@ TilePtr Relation::read(std::int64_t tile_id) {
   return select_from_tile(*stored, *selection, stored_id, grid_.tile_shape(key));
 }
 
+std::optional<TilePtr> Relation::cut_tile(const TileGrid& grid, std::int64_t tile_id,
+                                          const std::function<std::optional<Tile>()>& assemble) {
+  if (source_ == nullptr || tensor_->attached || tensor_->selection || tensor_->as_cells) return std::nullopt;
+  if (grid.shape() != grid_.shape()) return std::nullopt;
+  const auto kept = source_->read_cut(tensor_->name, grid, tile_id, assemble);
+  return kept ? std::optional(counted(*kept)) : std::nullopt;
+}
+
 TilePtr Relation::dense_tile(std::int64_t tile_id) {
   if (auto present = tile(tile_id)) return present;
   return zeros(tile_id);

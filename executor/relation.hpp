@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -72,6 +73,11 @@ class Relation {
   /// for. Tiles of attached tensors give no facts.
   enum class Facts : std::uint8_t { Presence, Magnitude, Zeros };
   OperandFacts facts(std::int64_t tile_id, Facts wanted);
+
+  /// A tile of another grid of a stored tensor's relation, which the source keeps for the next statements: see
+  /// TileSource::read_cut. nullopt: it does not, or the relation is another one.
+  std::optional<TilePtr> cut_tile(const TileGrid& grid, std::int64_t tile_id,
+                                  const std::function<std::optional<Tile>()>& assemble);
 
   /// The bytes of the nonzero tiles put, or read and kept here, so far.
   std::int64_t bytes() const { return tiles_.bytes(); }

@@ -21,9 +21,6 @@ TilePtr gather_tile(std::span<Relation* const> sources, std::size_t along, const
                     MemoryBudget& memory, std::int64_t& tiles_in) {
   CHECK(!sources.empty(), "a tile is gathered from tiles");
   const auto type = sources.front()->dtype();
-  // Reserved first, since the gathered tile would otherwise exceed the limit for a moment.
-  const auto elements = target.tile_shape(target.key_of(tile_id)).element_count();
-  MemoryReservation room(memory.shared_from_this(), elements * static_cast<std::int64_t>(size_of(type)));
   std::vector<GatherSource> gathered;
   std::int64_t begin = 0;
   for (auto* source : sources) {
@@ -34,7 +31,13 @@ TilePtr gather_tile(std::span<Relation* const> sources, std::size_t along, const
     gathered.push_back({source->grid(), read, begin});
     if (sources.size() > 1) begin += source->grid().shape()[along];
   }
-  auto tile = gather_tile(gathered, along, type, target, tile_id, tiles_in);
+  const auto assemble = [&] { return gather_tile(gathered, along, type, target, tile_id, tiles_in); };
+  if (sources.size() == 1)
+    if (auto kept = sources.front()->cut_tile(target, tile_id, assemble)) return *std::move(kept);
+  // Reserved first, since the gathered tile would otherwise exceed the limit for a moment.
+  const auto elements = target.tile_shape(target.key_of(tile_id)).element_count();
+  MemoryReservation room(memory.shared_from_this(), elements * static_cast<std::int64_t>(size_of(type)));
+  auto tile = assemble();
   return tile ? memory.track(CountedTile{std::move(room), std::move(*tile)}) : nullptr;
 }
 

@@ -13,4 +13,9 @@ TilePtr TileSource::read_attached(const std::string&, const TileGrid&, std::int6
   return nullptr;
 }
 
+std::optional<TilePtr> TileSource::read_cut(const std::string&, const TileGrid&, std::int64_t,
+                                            const std::function<std::optional<Tile>()>&) {
+  return std::nullopt;
+}
+
 }  // namespace eindb

@@ -37,6 +37,12 @@ TilePtr ComputedTiles::read_cells(const std::string& tensor, const TileGrid& gri
       Tile::of_cells(std::make_shared<const CellBlock>(CellBlock::of_numbers(relation.dtype(), shape, {}, {}))));
 }
 
+std::optional<TilePtr> ComputedTiles::read_cut(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
+                                               const std::function<std::optional<Tile>()>& assemble) {
+  if (computed_.contains(tensor)) return std::nullopt;
+  return stored_.read_cut(tensor, grid, tile_id, assemble);
+}
+
 void ComputedTiles::let_go(const std::string& tensor) noexcept {
   if (!computed_.contains(tensor)) stored_.let_go(tensor);
 }

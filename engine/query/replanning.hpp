@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,6 +38,8 @@ class ComputedTiles final : public TileSource {
   TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
                         ValueOrder order) override;
   TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
+  std::optional<TilePtr> read_cut(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
+                                  const std::function<std::optional<Tile>()>& assemble) override;
   bool keeps_tiles() const override { return stored_.keeps_tiles(); }
   void let_go(const std::string& tensor) noexcept override;
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,6 +114,10 @@ class AttachedTiles final : public TileSource {
   TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
                         ValueOrder order) override;
   TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
+  std::optional<TilePtr> read_cut(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
+                                  const std::function<std::optional<Tile>()>& assemble) override {
+    return stored_.read_cut(tensor, grid, tile_id, assemble);
+  }
   bool keeps_tiles() const override { return stored_.keeps_tiles(); }
   void let_go(const std::string& tensor) noexcept override { stored_.let_go(tensor); }
 

@@ -7,6 +7,7 @@
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/error.hpp"
 #include "storage/encoding/tile_codec.hpp"
 #include "storage/tiles/stored_rows.hpp"
 #include "tensor/cell_encoding.hpp"
@@ -67,6 +68,36 @@ std::int64_t StoredTiles::bytes_of(const Store& store, std::int64_t tile_id) {
   const auto elements = store.grid.tile_shape(store.grid.key_of(tile_id)).element_count();
   return std::max(elements * static_cast<std::int64_t>(size_of(store.type)),
                   encoded_bytes(store.tiles.type(), elements));
+}
+
+// Such a tile is idle in the cache as soon as it was read: who reads it counts it as a tile that was made, and nothing
+// that the statement needs gives way to it.
+std::optional<TilePtr> StoredTiles::read_cut(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
+                                             const std::function<std::optional<Tile>()>& assemble) {
+  constexpr std::int64_t kShare = 8;
+  const auto& store = inputs_->store(tensor);
+  if (store.unwritten != nullptr) return std::nullopt;
+  const auto elements = grid.tile_shape(grid.key_of(tile_id)).element_count();
+  const auto bytes = elements * static_cast<std::int64_t>(size_of(store.type));
+  const auto number = cache_.number_of(store.name + " cut by " + bracketed(grid.partition()));
+  const auto has_room = [&] {
+    return memory_->left() > memory_->limit() / 2 &&
+           cut_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= memory_->limit() / kShare;
+  };
+  if (!cache_.has(number, tile_id) && !has_room()) return std::nullopt;
+  try {
+    auto tile = cache_.read(
+        number, tile_id, [&] { return bytes; },
+        [&]() -> TilePtr {
+          auto made = assemble();
+          return made ? std::make_shared<const Tile>(*std::move(made)) : nullptr;
+        });
+    cache_.let_go(number);
+    return tile;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::MemoryLimit) throw;
+  }
+  return std::nullopt;
 }
 
 namespace {

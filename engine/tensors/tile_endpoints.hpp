@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,6 +77,8 @@ class StoredTiles final : public TileSource {
       : snapshot_(snapshot), cache_(cache), memory_(std::move(memory)), inputs_(std::move(inputs)) {}
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
   TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) override;
+  std::optional<TilePtr> read_cut(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
+                                  const std::function<std::optional<Tile>()>& assemble) override;
   bool keeps_tiles() const override { return true; }
   void let_go(const std::string& tensor) noexcept override;
 
@@ -92,6 +97,7 @@ class StoredTiles final : public TileSource {
   TileCache& cache_;
   std::shared_ptr<MemoryBudget> memory_;
   std::shared_ptr<const StoredInputs> inputs_;
+  std::atomic<std::int64_t> cut_bytes_{0};  // of the tiles that were assembled in other cuts
 };
 
 /// Collects the result's tiles, in memory or, if the statement's memory does not suffice, in a scratch file.
