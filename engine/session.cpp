@@ -6,6 +6,7 @@
 #include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/text_cache.hpp"
 #include "engine/files/file_table.hpp"
 #include "engine/files/load_rows.hpp"
 #include "engine/query/stored_query.hpp"
@@ -16,7 +17,6 @@
 #include "engine/statements/calibration.hpp"
 #include "engine/statements/describe_statement.hpp"
 #include "engine/statements/statements.hpp"
-#include "parser/parser.hpp"
 #include "security/openssl.hpp"
 
 namespace eindb {
@@ -46,7 +46,21 @@ class Session::Impl {
     state.database.connection().limit_to(std::move(rights));
   }
 
+  /// The statement of a text. A query is kept for when its text comes again, so that it is not parsed then.
+  std::shared_ptr<const PreparedStatement> parsed(std::string_view text) {
+    if (const auto* known = queries_.find(text)) return *known;
+    auto statement = std::make_shared<const PreparedStatement>(parsed_statement(text));
+    if (statement->key != nullptr) queries_.keep(text, statement);
+    return statement;
+  }
+
   SessionState state;
+
+ private:
+  static constexpr std::size_t kMostQueries = 64;
+  static constexpr std::size_t kLongestQuery = 1024;
+
+  TextCache<std::shared_ptr<const PreparedStatement>> queries_{kMostQueries, kLongestQuery};
 };
 
 namespace {
@@ -102,7 +116,10 @@ Result Session::execute(std::string_view statement) {
   return guarded([&] {
     const auto scope = impl_->start();
     impl_->state.note_begin();
-    return run_statement(parse_statement(statement), impl_->state);
+    auto& state = impl_->state;
+    const auto parsed = impl_->parsed(statement);
+    const KnownKey key(state.statement, *parsed);
+    return run_statement(*parsed->statement, state);
   });
 }
 

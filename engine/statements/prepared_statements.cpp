@@ -62,6 +62,13 @@ PreparedStatement prepare_statement(std::string_view text) {
           .key = key_of(*statement)};
 }
 
+PreparedStatement parsed_statement(std::string_view text) {
+  auto statement = std::make_shared<const ast::Statement>(parse_statement(text));
+  const bool may_have_parameters = text.find('$') != std::string_view::npos;
+  auto key = may_have_parameters ? nullptr : key_of(*statement);
+  return {.name = "", .text = "", .statement = std::move(statement), .key = std::move(key)};
+}
+
 PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& user) {
   return find_prepared(name, user)->second;
 }

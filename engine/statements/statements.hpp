@@ -71,6 +71,8 @@ Result execute_statement(const ast::AnalyzeTensor& analyze, SessionState& sessio
 // engine/statements/prepared_statements.cpp
 /// Parses a statement and prepares it without a name.
 PreparedStatement prepare_statement(std::string_view text);
+/// Parses a statement that runs without parameters; with its key if it is a query that cannot have any.
+PreparedStatement parsed_statement(std::string_view text);
 /// Returns a copy, since the statement may deallocate itself. Error{UnknownName} suggests the nearest name.
 PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& user);
 Result execute_statement(const ast::Prepare& prepare, SessionUser& user);

@@ -2,12 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
-#include <map>
-#include <string>
 #include <string_view>
-#include <utility>
 
+#include "common/text_cache.hpp"
 #include "server/dialect/dialect.hpp"
 
 namespace eindb {
@@ -23,10 +20,11 @@ class TranslationCache {
   void keep(std::string_view text, const Translation& translation);
 
  private:
-  using Entries = std::list<std::pair<std::string, Translation>>;
+  static constexpr std::size_t kMostTranslations = 200;
+  /// The longest text that is kept, in bytes; the translation may be four times as long.
+  static constexpr std::size_t kLongestText = 4096;
 
-  Entries entries_;                                        // the most recently used first
-  std::map<std::string_view, Entries::iterator> by_text_;  // keys refer to the texts of entries
+  TextCache<Translation> translations_{kMostTranslations, kLongestText};
   std::uint64_t version_ = 0;
 };
 
