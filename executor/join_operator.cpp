@@ -93,7 +93,9 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
   CHECK(!makes_cells_ || (cells_ && !join.is_partial() && epilogue_.keeps_zero()),
         "cells are made of cells, in one call for each tile");
   workspace_bytes_ = find_workspace_bytes();
-  if (!fused_ && !cells_) kernel_.plan_calls_of(largest_sizes());
+  if (fused_ || cells_) return;
+  kernel_.plan_calls_of(largest_sizes());
+  lent_bytes_ = static_cast<std::int64_t>(kernel_.lent_bytes(largest_sizes()));
 }
 
 // Of the largest parts of all labels, which most calls are of.

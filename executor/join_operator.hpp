@@ -76,6 +76,8 @@ class JoinOperator {
   /// The most bytes that the thread's kernels use beside tiles. Must be available at the first call, while Buffers has
   /// no reservation yet.
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
+  /// The most bytes that a thread takes which helps with a kernel's call (LentCall); 0 where nobody can.
+  std::int64_t lent_bytes() const { return lent_bytes_; }
   /// The bytes that a partial result counts for: in the type that the kernels add in, or in the result's type, to which
   /// it is finally converted, whichever is larger.
   std::int64_t bytes_of_partial(const Tile& partial) const;
@@ -136,6 +138,7 @@ class JoinOperator {
   std::optional<FusedKernel> fused_;  // for a join with steps, in place of the kernel
   std::optional<CellJoin> cells_;     // if it reads cells, in place of the kernel where the values allow it
   std::int64_t workspace_bytes_ = 0;
+  std::int64_t lent_bytes_ = 0;
   Epilogue epilogue_;
 };
 

@@ -14,6 +14,7 @@
 #include "executor/execution_profile.hpp"
 #include "executor/join_operator.hpp"
 #include "executor/kernels/workspace.hpp"
+#include "executor/lent_call.hpp"
 #include "executor/progress_report.hpp"
 #include "executor/ready_queue.hpp"
 #include "executor/relation.hpp"
@@ -134,6 +135,12 @@ class PlanRun {
     std::vector<std::int64_t> returned;  // calls without room; guarded by the group's mutex
   };
 
+  // A kernel's call that other threads may help with.
+  struct Lent {
+    std::shared_ptr<LentCall> call;
+    std::int64_t bytes = 0;  // that each of them takes, promised to the task
+  };
+
   // The progress of a task without room for its next kernel call. Its partial result can be evicted like any tile.
   struct Suspended {
     TaskId id;
@@ -194,6 +201,7 @@ class PlanRun {
   void promise(Worker& worker, std::int64_t bytes);
   void take_error(std::exception_ptr error, Worker& worker, const std::optional<TaskId>& task);
   std::shared_ptr<SharedTask> task_to_help();
+  std::optional<Lent> call_to_help();
   void wait(Worker& worker, std::unique_lock<std::mutex>& lock, bool is_caller);
   void wake(std::size_t sleepers);
   void end_task(Worker& worker);
@@ -214,6 +222,9 @@ class PlanRun {
   static bool goes_on(SharedTask& shared);
   std::int64_t find_calls(Worker& worker, const StageRun& run);
   void run_call(Worker& worker, StageRun& run, std::int64_t call, JoinOperator::Partial& partial);
+  std::optional<Lent> lend(Worker& worker, const StageRun& run);
+  void take_back(Worker& worker, const Lent& lent);
+  void help(Worker& worker, const Lent& lent);
   bool leave(const StageRun& run, Group& group, JoinOperator::Partial& partial);
   std::int64_t find_tile(Worker& worker, const StageRun& run, std::int64_t tile) const;
   void end_calls(Worker& worker, StageRun& run);
@@ -257,6 +268,7 @@ class PlanRun {
   std::vector<TaskId> deferred_;  // wait for memory, until something has ended
   std::vector<Suspended> suspended_;
   std::vector<std::shared_ptr<SharedTask>> shared_;
+  std::vector<Lent> lent_;
   std::int64_t tasks_left_ = 0;  // in the region
   std::uint64_t ended_ = 0;      // number of completed steps of all threads
   std::size_t running_ = 0;      // number of threads that work on tasks

@@ -254,7 +254,19 @@ void PlanRun::run_call(Worker& worker, StageRun& run, std::int64_t call, JoinOpe
     call /= worker.calls[n].size;
   }
   DCHECK(call == 0, "a kernel call is one of its task");
-  const auto elements = run.join->call(run.inputs, worker.key, partial, context_->memory, worker.buffers);
+  const auto lent = lend(worker, run);
+  const auto elements = [&] {
+    struct TakeBack {
+      PlanRun& plan_run;
+      Worker& worker;
+      const std::optional<Lent>& lent;
+      ~TakeBack() {
+        if (lent) plan_run.take_back(worker, *lent);
+      }
+    } const take_back{*this, worker, lent};
+    const LentThreads::Scope scope(lent ? lent->call.get() : nullptr);
+    return run.join->call(run.inputs, worker.key, partial, context_->memory, worker.buffers);
+  }();
   if (elements) {
     auto& done = profile(worker, run);
     ++done.kernel_calls;
@@ -262,6 +274,52 @@ void PlanRun::run_call(Worker& worker, StageRun& run, std::int64_t call, JoinOpe
   }
   for (const auto& link : run.stage->links)
     if (link.once) release(link.source, worker.buffers.tiles[link.operand]);
+}
+
+// Lets idle threads help with a kernel's call, if the call can be helped with and there is memory for them.
+std::optional<PlanRun::Lent> PlanRun::lend(Worker& worker, const StageRun& run) {
+  const auto others = static_cast<std::int64_t>(workers_.size()) - 1;
+  const auto bytes = run.join->lent_bytes();
+  if (bytes == 0 || others == 0) return std::nullopt;
+  const auto all = checked_multiply(bytes, others);
+  if (!is_free(checked_add(all, run.join->workspace_bytes()))) return std::nullopt;
+  Lent lent{std::make_shared<LentCall>(others,
+                                       [this] {
+                                         const std::lock_guard lock(mutex_);
+                                         wake(1);
+                                       }),
+            bytes};
+  const std::lock_guard lock(mutex_);
+  lent_.push_back(lent);
+  promised_.fetch_add(all, std::memory_order_relaxed);
+  worker.promise += all;
+  return lent;
+}
+
+void PlanRun::take_back(Worker& worker, const Lent& lent) {
+  lent.call->close();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(lent_, [&](const Lent& other) { return other.call == lent.call; });
+  const auto all = lent.bytes * (static_cast<std::int64_t>(workers_.size()) - 1);
+  promised_.fetch_sub(all, std::memory_order_relaxed);
+  worker.promise -= all;
+}
+
+// Without memory nobody helps.
+void PlanRun::help(Worker& worker, const Lent& lent) {
+  const MemoryBudget::Task scope(*context_->memory);
+  worker.can_restart = false;
+  auto& workspace = worker.buffers.workspace;
+  try {
+    if (workspace) workspace->raise_to(lent.bytes);
+    else workspace.emplace(context_->memory, lent.bytes);
+  } catch (const Error& error) {
+    lent.call->close();
+    if (error.kind() != ErrorKind::MemoryLimit) throw;
+    return;
+  }
+  lent.call->help();
+  worker.now = Clock::now();
 }
 
 // Leaves the thread's partial result to the others; true for the last thread, which gets the sum.

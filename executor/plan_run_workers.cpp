@@ -64,6 +64,7 @@ void PlanRun::work_until_done(std::size_t number) {
     if (sink != nullptr) run(std::nullopt, [&] { write_next_tile(*sink); });
     else if (const auto id = next_task(worker)) run(id, [&] { run_task(worker, *id); });
     else if (const auto shared = task_to_help()) run(std::nullopt, [&] { run_shared(worker, *shared); });
+    else if (const auto lent = call_to_help()) run(std::nullopt, [&] { help(worker, *lent); });
     else wait(worker, lock, is_caller);
   }
 }
@@ -212,6 +213,12 @@ std::shared_ptr<PlanRun::SharedTask> PlanRun::task_to_help() {
     return shared;
   }
   return nullptr;
+}
+
+std::optional<PlanRun::Lent> PlanRun::call_to_help() {
+  for (const auto& lent : lent_)
+    if (lent.call->wants_help() && lent.call->enter()) return lent;
+  return std::nullopt;
 }
 
 // Call with the lock held, after any step of a worker.

@@ -19,6 +19,7 @@
 #include "optimizer/rewrites/input_types.hpp"
 #include "optimizer/rewrites/log_sum_exp_parts.hpp"
 #include "optimizer/rewrites/long_lines.hpp"
+#include "optimizer/rewrites/needed_factors.hpp"
 #include "optimizer/rewrites/placed_extremes.hpp"
 #include "optimizer/rewrites/plain_operands.hpp"
 #include "optimizer/rewrites/repeated_joins.hpp"
@@ -54,6 +55,8 @@ const std::vector<Pass>& all_passes() {
       {"tall_factors", factorise_tall,
        "first: it knows what reads the factors of a matrix as statements have it, and all that follows may rewrite its "
        "parts"},
+      {"needed_factors", compute_needed_factors,
+       "after it, which needs all factors of some blocks; while what reads them is as statements have it"},
       {"long_lines", cut_long_lines,
        "likewise, while scans and recurrences are whole vertices; before the passes that know their parts"},
       {"selection_pushdown", push_selections,

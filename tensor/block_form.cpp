@@ -24,6 +24,13 @@ Labels core_labels(const EinSum& einsum) {
   return out;
 }
 
+// Whether a factorisation gives singular values or R alone (BlockOp).
+bool gives_least_rows(const EinSum& einsum, const LabelTable& table) {
+  const auto rows = table.extent(result_core_of(einsum)[0]);
+  if (einsum.block->op == BlockOp::Svd) return rows == 1;
+  return einsum.block->op == BlockOp::Qr && rows == table.extent(core_of(einsum, 0)[1]);
+}
+
 }  // namespace
 
 ScalarPtr block_expression(std::size_t operands, const Labels& core) {
@@ -99,10 +106,10 @@ double block_operations(const EinSum& einsum, const LabelTable& table) {
     case BlockOp::Solve: return cube * 2 / 3 + 2 * result_cells * least;
     case BlockOp::Inverse: return cube * 8 / 3;
     case BlockOp::LeastSquares:
-    case BlockOp::Qr: return cube * 4;
+    case BlockOp::Qr: return cube * (gives_least_rows(einsum, table) ? 2 : 4);
     case BlockOp::Eigh: return cube * 9;
-    case BlockOp::PseudoInverse:
-    case BlockOp::Svd: return cube * 20;
+    case BlockOp::PseudoInverse: return cube * 20;
+    case BlockOp::Svd: return cube * (gives_least_rows(einsum, table) ? 7 : 20);
     default: break;
   }
   constexpr double kProducts = 20;  // of an exponential

@@ -10,6 +10,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "executor/kernels/matrix_functions.hpp"
+#include "executor/kernels/real_factors.hpp"
 #include "executor/kernels/recurrence.hpp"
 #include "executor/kernels/vector_functions.hpp"
 #include "tensor/block_form.hpp"
@@ -299,22 +300,43 @@ void BlockKernel::run(const LevelTable& level, std::span<const LabelView> operan
   Call(*this, operands, ranges, result).run();
 }
 
-std::size_t BlockKernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
+bool BlockKernel::is_real_factorisation() const {
+  using enum BlockOp;
+  return compute_ == DType::Float64 && (block_.op == Qr || block_.op == Svd || block_.op == PseudoInverse);
+}
+
+std::size_t BlockKernel::cells(const std::vector<std::size_t>& places,
+                               std::span<const std::int64_t> label_sizes) const {
+  std::size_t count = 1;
+  for (const auto place : places) count *= static_cast<std::size_t>(label_sizes[place]);
+  return count;
+}
+
+std::size_t BlockKernel::workspace_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const {
   if (is_recurrence(block_.op)) return 0;
+  const auto results = cells(result_core_, label_sizes);
+  if (is_real_factorisation()) {
+    const auto& core = cores_.front();
+    const auto rows = static_cast<std::size_t>(label_sizes[core[0]]);
+    const auto columns = static_cast<std::size_t>(label_sizes[core[1]]);
+    // Values that do not lie together are copied, and the result is.
+    return (rows * columns + results) * sizeof(double) + real_factors_bytes(level, block_.op, rows, columns, results);
+  }
   // Values with their indices, a copy of them, and the result; of a QR the matrix, its reflections and Q.
   constexpr std::size_t kCopies = 3;
   const auto bytes_each = block_.op == BlockOp::Qr ? size_of(compute_) : 2 * sizeof(double);
   std::size_t bytes = 0;
-  const auto cells = [&](const std::vector<std::size_t>& places) {
-    std::size_t count = 1;
-    for (const auto place : places) count *= static_cast<std::size_t>(label_sizes[place]);
-    return count;
-  };
-  for (const auto& core : cores_) bytes += kCopies * bytes_each * cells(core);
-  const auto results = cells(result_core_);
+  for (const auto& core : cores_) bytes += kCopies * bytes_each * cells(core, label_sizes);
   // A transform to more values than it has works on as many.
   const bool transforms = block_.op == BlockOp::Fourier || block_.op == BlockOp::InverseFourier;
   return bytes + (transforms ? kCopies + 1 : 1) * bytes_each * results;
+}
+
+std::size_t BlockKernel::lent_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const {
+  if (!is_real_factorisation()) return 0;
+  const auto& core = cores_.front();
+  return lent_factors_bytes(level, static_cast<std::size_t>(label_sizes[core[0]]),
+                            static_cast<std::size_t>(label_sizes[core[1]]));
 }
 
 }  // namespace eindb

@@ -30,10 +30,15 @@ class BlockKernel {
   /// "sort", "fft" and the like.
   std::string describe() const { return std::string(name_of(block_.op)); }
   /// The most bytes beside operands and result for a call on these ranges.
-  std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
+  std::size_t workspace_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const;
+  /// The most bytes that a thread takes which helps with such a call (executor/kernels/lent_threads); 0 for one that
+  /// nobody can help with, or that is too small for it.
+  std::size_t lent_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const;
 
  private:
   class Call;
+  bool is_real_factorisation() const;
+  std::size_t cells(const std::vector<std::size_t>& places, std::span<const std::int64_t> label_sizes) const;
   std::vector<std::size_t> places_of(const Labels& labels) const;
   std::string text_of(const std::vector<std::int64_t>& place) const;
   [[noreturn]] void refuse_unique(std::int64_t found, std::int64_t room, const std::vector<std::int64_t>& place) const;

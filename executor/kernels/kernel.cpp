@@ -189,7 +189,7 @@ std::string Kernel::path(std::span<const std::int64_t> label_sizes) const {
 }
 
 std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
-  if (block_) return block_->workspace_bytes(label_sizes);
+  if (block_) return block_->workspace_bytes(level_, label_sizes);
   if (contraction_ && choice_.kind(label_sizes) == KernelKind::Matrices)
     return contraction_->workspace_bytes(level_, label_sizes);
   if (log_sum_exp_)
@@ -197,6 +197,10 @@ std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) c
   if (!pairs_) return 0;
   const auto [operands, result] = views_of_tiles(label_sizes);
   return pairs_->workspace_bytes(level_, operands, label_sizes, result);
+}
+
+std::size_t Kernel::lent_bytes(std::span<const std::int64_t> label_sizes) const {
+  return block_ ? block_->lent_bytes(level_, label_sizes) : 0;
 }
 
 // Views for tiles of these sizes, without elements.

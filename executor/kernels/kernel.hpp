@@ -78,6 +78,8 @@ class Kernel {
   /// label of einsum.labels(), not counting the general kernel's few blocks in the fastest cache. The calling thread
   /// keeps most of them for its next call, until Workspace::release_this_thread.
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
+  /// Likewise for a thread that helps with such a call (executor/kernels/lent_threads); 0 where nobody can.
+  std::size_t lent_bytes(std::span<const std::int64_t> label_sizes) const;
 
   /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" ("in place", "by vector", "in lanes": see
   /// matrix_product.hpp; "in bytes"), "pairs MIN of sums m=8 n=8 k=8 batch=1", "gather", "scan", "fold in order (2

@@ -351,12 +351,25 @@ struct ByteTable {
   void (*multiply)(std::int64_t units, const void* rows, const void* columns, std::int32_t* sums) = nullptr;
 };
 
+/// The loops of factorisations of real matrices that are no products of matrices.
+inline constexpr std::int64_t kStripColumns = 16;
+struct FactorTable {
+  /// Factorises the first `columns` columns of a strip of `rows` times kStripColumns elements, contiguous, the others
+  /// of which are zero, by Householder reflections: R is on and above the diagonal afterwards, and below it the
+  /// reflections without their ones. Their factors tau are taus[0 .. min(rows, columns) - 1].
+  void (*factor_strip)(double* strip, std::int64_t rows, std::int64_t columns, double* taus);
+  /// sums[0] = sum over n < count of weights[n] / (poles[n] - x), and sums[1] its derivative by x
+  void (*add_pole_terms)(const double* poles, const double* weights, std::int64_t count, double x, double* sums);
+};
+
 struct LevelTable {
   std::array<ElementTable, kDTypeCount> elements;
   ByteTable byte_pairs;
   /// For processors that multiplies_bytes() says it of; empty at levels without.
   ByteTable byte_quads;
-  /// All functions of real matrices but the exponential; null at levels that have none of their own.
+  FactorTable factors;
+  /// All functions of real matrices but the exponential and those of real_factors; null at levels that have none of
+  /// their own.
   RealMatrixFunction real_matrix_function = nullptr;
 
   const ElementTable& of(DType type) const { return elements[slot_of(type)]; }

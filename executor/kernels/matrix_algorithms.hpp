@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "executor/kernels/matrix_failures.hpp"
 #include "executor/kernels/matrix_values.hpp"
 #include "tensor/block_function.hpp"
 
@@ -25,10 +26,6 @@ using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 template <class T>
 using RowMajorMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Failure = std::optional<std::string>;
-
-constexpr const char* kSingular = "is singular";
-constexpr const char* kNotFinite = "has a value that is not finite";
-constexpr const char* kNotPositive = "is not positive definite";
 
 template <class T>
 Matrix<T> matrix_of(const MatrixValues<T>& values) {
@@ -54,14 +51,12 @@ Failure solve(const Matrix<T>& a, const Matrix<T>& right, std::span<T> result) {
   return std::nullopt;
 }
 
-// The one that numpy.linalg.pinv takes: singular values below 1e-15 times the largest are none.
 template <class T>
 Failure pseudo_inverse(const Matrix<T>& a, std::span<T> result) {
-  constexpr double kSmallest = 1e-15;
   const Eigen::BDCSVD<Matrix<T>> svd(a, Eigen::ComputeThinU | Eigen::ComputeThinV);
   if (svd.info() != Eigen::Success) return kNotFinite;
   const auto& s = svd.singularValues();
-  const double least = s.size() > 0 ? kSmallest * s(0) : 0;
+  const double least = s.size() > 0 ? kLeastSingularValue * s(0) : 0;
   const Eigen::VectorXd reciprocals = s.unaryExpr([&](double value) { return value > least ? 1 / value : 0; });
   into(result, a.cols(), a.rows()) = svd.matrixV() * reciprocals.asDiagonal() * svd.matrixU().adjoint();
   return std::nullopt;
@@ -132,7 +127,7 @@ T log_determinant(const Matrix<T>& a) {
   return static_cast<T>(factors.matrixLU().diagonal().array().abs().log().sum());
 }
 
-// All functions of matrices but the exponential.
+// All functions of matrices but the exponential, and those of real ones that real_factors has.
 template <class T>
 Failure function_by_eigen(BlockOp op, const MatrixValues<T>& matrix, const std::optional<MatrixValues<T>>& right,
                           std::span<T> result) {
@@ -146,14 +141,19 @@ Failure function_by_eigen(BlockOp op, const MatrixValues<T>& matrix, const std::
       into(result, a.cols(), b.cols()) = Eigen::CompleteOrthogonalDecomposition<Matrix<T>>(a).solve(b);
       return std::nullopt;
     }
-    case BlockOp::PseudoInverse: return pseudo_inverse<T>(a, result);
     case BlockOp::Cholesky: return cholesky<T>(a, result);
     case BlockOp::Determinant: result.front() = determinant<T>(a); return std::nullopt;
     case BlockOp::LogDeterminant: result.front() = log_determinant<T>(a); return std::nullopt;
-    case BlockOp::Qr: qr<T>(a, result); return std::nullopt;
-    case BlockOp::Svd: return svd<T>(a, result);
     case BlockOp::Eigh: return eigh<T>(a, result);
     default: break;
+  }
+  if constexpr (Eigen::NumTraits<T>::IsComplex) {
+    switch (op) {
+      case BlockOp::PseudoInverse: return pseudo_inverse<T>(a, result);
+      case BlockOp::Qr: qr<T>(a, result); return std::nullopt;
+      case BlockOp::Svd: return svd<T>(a, result);
+      default: break;
+    }
   }
   CHECK(false, "a function of matrices is none of vectors");
 }

@@ -6,6 +6,7 @@
 #include "common/poll_steps.hpp"
 #include "executor/kernels/instruction_set.hpp"
 #include "executor/kernels/matrix_algorithms.hpp"
+#include "executor/kernels/real_factors.hpp"
 
 namespace eindb {
 
@@ -19,6 +20,15 @@ std::optional<std::string> matrix_function(BlockOp op, const MatrixValues<T>& ma
     if (!a.allFinite()) return kNotFinite;
     into(result, a.rows(), a.cols()) = a.exp();
     return std::nullopt;
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    const auto& level = preferred_level_table();
+    if (op == BlockOp::Svd) return real_svd(level, matrix, result);
+    if (op == BlockOp::PseudoInverse) return real_pseudo_inverse(level, matrix, kLeastSingularValue, result);
+    if (op == BlockOp::Qr) {
+      real_qr(level, matrix, result);
+      return std::nullopt;
+    }
   }
   // Eigen's factorisations gain nothing from the registers of v4.
   if constexpr (std::is_same_v<T, double>) {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/checked_math.hpp"
+#include "optimizer/rewrites/packed_factors.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
-#include "tensor/access_form.hpp"
 #include "tensor/block_form.hpp"
 
 namespace eindb {
@@ -62,31 +62,10 @@ class RowBlocks {
   const PlanningTerms& terms_;
 };
 
-ScalarPtr label_plus(Label label, std::int64_t offset) {
-  auto index = ScalarExpression::label_index(label);
-  if (offset == 0) return index;
-  return ScalarExpression::call(ScalarOp::Add, {std::move(index), ScalarExpression::integer(offset)});
-}
-
-// Operand 0 where a label has an index, and 0 elsewhere.
-ScalarPtr where(Label label, ScalarPtr index) {
-  auto is_there = ScalarExpression::call(ScalarOp::Equal, {ScalarExpression::label_index(label), std::move(index)});
-  return ScalarExpression::call(ScalarOp::Case,
-                                {std::move(is_there), ScalarExpression::operand(0), ScalarExpression::integer(0)});
-}
-
 Labels joined(Labels first, const Labels& more) {
   first.insert(first.end(), more.begin(), more.end());
   return first;
 }
-
-// Rows that a function has put below others, from `first` on.
-struct Piece {
-  std::int64_t first;
-  VertexId vertex;
-  Labels labels;  // of the vertex
-  Label rows;
-};
 
 // Takes one vertex apart.
 class TallFactors {
@@ -112,7 +91,7 @@ class TallFactors {
     is_wide_ = extent(matrix[0]) < extent(matrix[1]);
   }
 
-  std::vector<Piece> pieces() {
+  std::vector<PackedPiece> pieces() {
     const auto& einsum = vertex_.einsum;
     const auto core = core_of(einsum, 0);
     const auto [q, r] = qr_of_argument();
@@ -141,7 +120,7 @@ class TallFactors {
   }
 
   // All pieces below each other, as the function itself gives them.
-  VertexId packed(const std::vector<Piece>& pieces) {
+  VertexId packed(const std::vector<PackedPiece>& pieces) {
     const auto core = result_core_of(vertex_.einsum);
     EinSum einsum{.inputs = {}, .output = vertex_.einsum.output, .aggregated = {}, .expression = nullptr};
     std::vector<VertexId> inputs;
@@ -155,7 +134,7 @@ class TallFactors {
       EinSum moved{.inputs = {std::move(labels)},
                    .output = std::move(output),
                    .aggregated = {piece.rows},
-                   .expression = where(piece.rows, label_plus(core[0], -piece.first)),
+                   .expression = operand_where(piece.rows, label_plus(core[0], -piece.first)),
                    .aggregate = Aggregate::Sum};
       inputs.push_back(add({piece.vertex}, std::move(moved)));
       einsum.inputs.push_back(graph_.vertex(inputs.back()).einsum.output);
@@ -316,7 +295,7 @@ class TallFactors {
     const auto made = add({packed}, {.inputs = {labels},
                                      .output = output,
                                      .aggregated = {stacked},
-                                     .expression = where(stacked, label_plus(rows, first)),
+                                     .expression = operand_where(stacked, label_plus(rows, first)),
                                      .aggregate = Aggregate::Sum});
     return {made, output, rows, output.back()};
   }
@@ -350,7 +329,7 @@ class TallFactors {
     const auto blocks = add({a.vertex}, {.inputs = {a.labels},
                                          .output = in_blocks,
                                          .aggregated = {a.rows},
-                                         .expression = where(a.rows, numbered(b, rows, r)),
+                                         .expression = operand_where(a.rows, numbered(b, rows, r)),
                                          .aggregate = Aggregate::Sum});
     const auto [q1, r1] = whole_qr({blocks, in_blocks, r, a.columns}, joined(batch, {b}));
     const auto k = q1.columns;
@@ -360,7 +339,7 @@ class TallFactors {
     const auto stack = add({r1.vertex}, {.inputs = {r1.labels},
                                          .output = in_stack,
                                          .aggregated = {b, k},
-                                         .expression = where(t, numbered(b, n, k)),
+                                         .expression = operand_where(t, numbered(b, n, k)),
                                          .aggregate = Aggregate::Sum});
     const auto [q2, r2] =
         qr({stack, in_stack, t, r1.rows}, batch, row_blocks_.rows_of_factors(extent(b), n, vertex_.compute_dtype));
@@ -370,7 +349,7 @@ class TallFactors {
     const auto turn = add({q2.vertex}, {.inputs = {q2.labels},
                                         .output = turning,
                                         .aggregated = {q2.rows},
-                                        .expression = where(q2.rows, numbered(b, n, k)),
+                                        .expression = operand_where(q2.rows, numbered(b, n, k)),
                                         .aggregate = Aggregate::Sum});
     const auto turned = product(q1, {turn, turning, k, last}, joined(batch, {b, q1.rows, last}));
     const auto i = fresh(a.rows);
@@ -378,7 +357,7 @@ class TallFactors {
     const auto q = add({turned.vertex}, {.inputs = {turned.labels},
                                          .output = output,
                                          .aggregated = {b, q1.rows},
-                                         .expression = where(i, numbered(b, rows, q1.rows)),
+                                         .expression = operand_where(i, numbered(b, rows, q1.rows)),
                                          .aggregate = Aggregate::Sum});
     return {{q, output, i, last}, r2};
   }
@@ -413,62 +392,6 @@ bool is_tall(const EinGraph& graph, const Vertex& vertex, const RowBlocks& row_b
   return row_blocks.rows(rows, columns, vertex.compute_dtype) > 0;
 }
 
-// A vertex in two parts or more, in the place of which another one stands.
-struct Apart {
-  std::vector<Piece> pieces;
-  Labels labels;  // of what stands in its place
-  Labels core;    // those of them that are rows and columns
-};
-
-// A vertex that reads rows of one piece alone reads them from there; nullopt for any other.
-std::optional<VertexId> reread(EinGraph& graph, const Vertex& vertex, const Apart& apart) {
-  const auto& einsum = vertex.einsum;
-  const auto form = access_form(einsum);
-  if (!form || form->determined.size() != 1 || form->gathers() || einsum.epilogue != nullptr) return std::nullopt;
-  const auto& read = einsum.inputs.front();
-  const auto as_read = [&](Label label) {
-    return read[static_cast<std::size_t>(std::find(apart.labels.begin(), apart.labels.end(), label) -
-                                         apart.labels.begin())];
-  };
-  const auto& rows = form->determined.front();
-  const auto& coefficients = rows.coefficients;
-  const bool is_of_rows = as_read(apart.core[0]) == rows.label && contains(einsum.aggregated, rows.label) &&
-                          std::count(read.begin(), read.end(), rows.label) == 1;
-  if (!is_of_rows || coefficients.size() > 1 || (coefficients.size() == 1 && coefficients.front().second != 1))
-    return std::nullopt;
-  const auto count = coefficients.empty() ? 1 : graph.labels().extent(coefficients.front().first);
-  const auto holds = [&](const Piece& piece) {
-    return rows.offset >= piece.first && rows.offset + count <= piece.first + graph.labels().extent(piece.rows);
-  };
-  const auto piece = std::find_if(apart.pieces.begin(), apart.pieces.end(), holds);
-  if (piece == apart.pieces.end()) return std::nullopt;
-
-  auto aggregated = difference(einsum.aggregated, {rows.label});
-  const auto extent = graph.labels().extent(piece->rows);
-  const bool is_whole = !coefficients.empty() && rows.offset == piece->first && count == extent &&
-                        !contains(read, coefficients.front().first);
-  const auto row =
-      is_whole ? coefficients.front().first : graph.labels().add(std::string(graph.labels().name(piece->rows)), extent);
-  if (!is_whole) aggregated.push_back(row);
-  Labels labels;
-  for (const auto label : piece->labels)
-    labels.push_back(label == piece->rows            ? row
-                     : label == piece->labels.back() ? as_read(apart.core[1])
-                                                     : as_read(label));
-  const auto index = rows.offset - piece->first;
-  const auto aggregate = aggregated.empty() ? Aggregate::None : Aggregate::Sum;
-  EinSum from_piece{.inputs = {std::move(labels)},
-                    .output = einsum.output,
-                    .aggregated = std::move(aggregated),
-                    .expression = is_whole               ? ScalarExpression::operand(0)
-                                  : coefficients.empty() ? where(row, ScalarExpression::integer(index))
-                                                         : where(row, label_plus(coefficients.front().first, index)),
-                    .aggregate = aggregate};
-  auto made = make_vertex(graph, vertex.name, {piece->vertex}, std::move(from_piece), vertex.compute_dtype);
-  made.dtype = vertex.dtype;
-  return graph.add(std::move(made));
-}
-
 }  // namespace
 
 EinGraph factorise_tall(const EinGraph& graph, const PlanningTerms& terms) {
@@ -477,7 +400,7 @@ EinGraph factorise_tall(const EinGraph& graph, const PlanningTerms& terms) {
                    [&](const Vertex& vertex) { return is_tall(graph, vertex, row_blocks); }))
     return graph;
   VertexNames names(graph);
-  std::map<VertexId, Apart> apart;
+  std::map<VertexId, PackedFactors> apart;
   return rewrite_each(graph, [&](EinGraph& out, const Vertex& vertex) -> std::optional<VertexId> {
     if (vertex.inputs.size() == 1)
       if (const auto found = apart.find(vertex.inputs.front()); found != apart.end())
@@ -488,7 +411,7 @@ EinGraph factorise_tall(const EinGraph& graph, const PlanningTerms& terms) {
     if (vertex.einsum.block->op == BlockOp::PseudoInverse) return factors.pseudo_inverse();
     auto pieces = factors.pieces();
     const auto packed = factors.packed(pieces);
-    apart.emplace(packed, Apart{std::move(pieces), vertex.einsum.output, result_core_of(vertex.einsum)});
+    apart.emplace(packed, PackedFactors{std::move(pieces), vertex.einsum.output, result_core_of(vertex.einsum)});
     return packed;
   });
 }

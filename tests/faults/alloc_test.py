@@ -31,6 +31,8 @@ CREATE TABLE t (name TEXT, n INTEGER);
 INSERT INTO t VALUES ('a', 1), ('b', 2);
 COPY B TO 'in.npy'; COPY B TO 'in.csv'; COPY B TO 'in.h5';
 """
+FACTORS = "(U, s, V) = SVD({0}), (Q, R) = QR({0}) EINSUM Z[k] = s[k] + U[0,k] + V[0,k] + Q[0,k];"
+LARGE_FACTORS = "WITH M[i 150, j 140] = SIN(i * j), " + FACTORS.format("M[i,j]")
 ROUNDS = "REPEAT %d COMMIT EVERY 1 { UPDATE TENSOR A[i,j] = A[i,j] + 1; }"
 
 
@@ -66,6 +68,9 @@ CASES = [
     Case("einsum, maps", "EINSUM s[i] = MAX[k](SUM[j](L[i,j] * L[j,k]));", "SET threads = 2;", MAPS),
     Case("einsum, no threads", "EINSUM s[i] = MAX[k](SUM[j](L[i,j] * L[j,k]));", "SET threads = 4;", THREADS),
     Case("create tensor as, maps", "CREATE TENSOR N AS EINSUM N[i,k] = SUM(A[i,j] * B[j,k]) + 1;", kinds=MAPS),
+    Case("factors", "WITH " + FACTORS.format("A[i,j]")),
+    Case("factors, threads", LARGE_FACTORS, "SET threads = 2;"),
+    Case("factors, maps", LARGE_FACTORS, "SET threads = 2;", MAPS),
     Case("copy to hdf5, maps", "COPY A TO 'out.h5';", kinds=MAPS),
 ]
 

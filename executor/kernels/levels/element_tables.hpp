@@ -15,6 +15,8 @@ ElementTable int64_table();
 ByteTable byte_pairs();
 ByteTable byte_quads();
 
+FactorTable factor_table();
+
 /// Null at levels without one.
 RealMatrixFunction real_matrix_function();
 

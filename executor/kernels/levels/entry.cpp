@@ -24,6 +24,7 @@ extern "C" const eindb::LevelTable* EINDB_LEVEL_ENTRY() {
                    level::with_cell_loops<std::int64_t>(level::int64_table())},
       .byte_pairs = level::byte_pairs(),
       .byte_quads = level::byte_quads(),
+      .factors = level::factor_table(),
       .real_matrix_function = level::real_matrix_function()};
   return &table;
 }
