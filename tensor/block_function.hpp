@@ -37,8 +37,8 @@ enum class BlockOp : std::uint8_t {
   LogDeterminant,  ///< the logarithm of its absolute value
   Solve,           ///< of a second operand, the right sides
   LeastSquares,    ///< likewise: of the solutions with the least residual that with the least norm
-  Qr,              ///< (m + n) x k with k = min(m, n): Q above the transposed R
-  Svd,             ///< (m + 1 + n) x k: U above the singular values above V, with U * diag(s) * V^H the matrix
+  Qr,              ///< (m + n) x k with k = min(m, n): Q above the transposed R; n x k: R alone
+  Svd,             ///< (m + 1 + n) x k: U above values s above V, U * diag(s) * V^H the matrix; 1 x k: s alone
   Eigh,            ///< (1 + n) x n: eigenvalues above eigenvectors of a Hermitian matrix, whose lower triangle is read
 };
 inline constexpr BlockOp kLastBlockOp = BlockOp::Eigh;

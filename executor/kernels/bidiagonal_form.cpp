@@ -209,7 +209,8 @@ void BidiagonalForm::apply_right(const MatrixRef& c) const { apply(right_taus_, 
 void BidiagonalForm::apply(const std::vector<double>& taus, std::int64_t offset, const MatrixRef& a,
                            const MatrixRef& c) const {
   const auto count = static_cast<std::int64_t>(taus.size());
-  std::vector<double> room(static_cast<std::size_t>(kReflectorColumns * (a.rows + 2 * kReflectorColumns)));
+  const auto most = std::min(kReflectorColumns, count);
+  std::vector<double> room(static_cast<std::size_t>(most * (a.rows + 2 * most)));
   for (auto begin = (count - 1) / kReflectorColumns * kReflectorColumns; begin >= 0 && count > 0;
        begin -= kReflectorColumns) {
     const auto columns = std::min(kReflectorColumns, count - begin);

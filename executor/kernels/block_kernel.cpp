@@ -335,7 +335,7 @@ std::size_t BlockKernel::workspace_bytes(const LevelTable& level, std::span<cons
 std::size_t BlockKernel::lent_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const {
   if (!is_real_factorisation()) return 0;
   const auto& core = cores_.front();
-  return lent_factors_bytes(level, static_cast<std::size_t>(label_sizes[core[0]]),
+  return lent_factors_bytes(level, block_.op, static_cast<std::size_t>(label_sizes[core[0]]),
                             static_cast<std::size_t>(label_sizes[core[1]]));
 }
 

@@ -16,9 +16,8 @@ constexpr std::int64_t kStepsOfMoves = 16;  // of values, in a step that is coun
 
 BlockedQr::BlockedQr(const LevelTable& level, const MatrixRef& a)
     : level_(level), a_(a), count_(std::min(a.rows, a.columns)) {
-  const auto blocks = static_cast<std::size_t>((count_ + kQrBlock - 1) / kQrBlock);
-  triangles_.resize(blocks * kQrBlock * kQrBlock);
-  corners_.resize(blocks * kQrBlock * kQrBlock);
+  triangles_.resize(static_cast<std::size_t>(count_ * kQrBlock));
+  corners_.resize(static_cast<std::size_t>(count_ * kQrBlock));
   if (count_ > 0) factor(0);
   for (std::int64_t begin = 0; begin < count_; begin += kQrBlock) {
     const auto block = reflector(begin);
@@ -49,7 +48,7 @@ void BlockedQr::factor(std::int64_t begin) {
   const auto rows = block.v.rows;
   const auto columns = block.v.columns;
   std::vector<double> strip(static_cast<std::size_t>(rows * kStripColumns));
-  std::vector<double> room(static_cast<std::size_t>(2 * kQrBlock * kQrBlock));
+  std::vector<double> room(static_cast<std::size_t>(2 * columns * columns));
   auto* corner = corners_.data() + begin * kQrBlock;
   for (std::int64_t first = 0; first < columns; first += kStripColumns) {
     factor_strip(block, begin, first, strip);
@@ -69,7 +68,7 @@ void BlockedQr::factor(std::int64_t begin) {
     if (first == 0) continue;
     // The t of both: the product of the two on its diagonal and of what the reflections have in common between them.
     const auto common = row_major(room.data(), first, width);
-    const auto half = row_major(room.data() + kQrBlock * kQrBlock, first, width);
+    const auto half = row_major(room.data() + columns * columns, first, width);
     multiply(level_, 1, block.v.block(first, 0, rows - first, first).transposed(), reflections.v, common, true);
     multiply(level_, 1, block.t.block(0, 0, first, first), common, half, true);
     multiply(level_, -1, half, reflections.t, block.t.block(0, first, first, width), true);

@@ -86,16 +86,27 @@ void decompose(const LevelTable& level, const MatrixRef& a, const MatrixRef& u, 
   form.apply_right(v);
 }
 
-// The panels of the largest product, a strip of a block's columns, and the rooms of an application and of a block of a
-// bidiagonal form.
-std::size_t bytes_of_thread(const LevelTable& level, std::size_t rows, std::size_t columns) {
-  const MatrixLabels labels{.batch = {}, .m = {0}, .n = {1}, .k = {2}};
-  const auto most = static_cast<std::int64_t>(std::max(rows, columns));
-  const std::array sizes{most, most, most};
-  const auto sides = rows + columns;
-  return product_workspace_bytes(level, DType::Float64, labels, sizes) +
-         (2 * kReflectorColumns * sides + 4 * kReflectorColumns * std::max(kAppliedColumns, kReflectorColumns)) *
-             sizeof(double);
+// The panels of the largest product, a strip, the rooms of an application, and those of a block of a bidiagonal form.
+std::size_t bytes_of_thread(const LevelTable& level, BlockOp op, std::size_t rows, std::size_t columns) {
+  const auto least = std::min(rows, columns);
+  const auto reflectors = std::min<std::size_t>(kReflectorColumns, least);
+  const bool is_qr = op == BlockOp::Qr;
+  const auto high = is_qr ? rows : std::max(rows, columns);
+  const auto wide = is_qr ? columns : least;
+  const auto product = [&](std::size_t m, std::size_t n, std::size_t k) {
+    const MatrixLabels labels{.batch = {}, .m = {0}, .n = {1}, .k = {2}};
+    const std::array sizes{static_cast<std::int64_t>(m), static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
+    return product_workspace_bytes(level, DType::Float64, labels, sizes);
+  };
+  auto panels = std::max(product(reflectors, wide, high), product(high, wide, reflectors));
+  auto cells = kStripColumns * high + 2 * reflectors * (std::min<std::size_t>(kAppliedColumns, wide) + reflectors);
+  if (!is_qr) {
+    const auto reduced = std::min(high, static_cast<std::size_t>(kTallForSvd * static_cast<double>(least)) + 1);
+    panels = std::max(panels, product(least, least, least));
+    cells += 2 * reflectors * (reduced + least + reflectors) + 8 * least;
+  }
+  if (op == BlockOp::PseudoInverse) panels = std::max(panels, product(columns, rows, least));
+  return panels + cells * sizeof(double);
 }
 
 }  // namespace
@@ -172,17 +183,17 @@ std::size_t real_factors_bytes(const LevelTable& level, BlockOp op, std::size_t 
                                std::size_t results) {
   const auto least = std::min(rows, columns);
   // A copy, and what the blocks have beside it.
-  auto cells = rows * columns + 4 * kReflectorColumns * least;
+  auto cells = rows * columns + 2 * kReflectorColumns * least;
   // The factor R, vectors of both sides, and two rooms as large as they are.
   const bool has_vectors = op == BlockOp::PseudoInverse || results > least;
   if (op != BlockOp::Qr) cells += (has_vectors ? 5 : 2) * (least + 1) * (least + 1) + 4 * least;
   if (op == BlockOp::PseudoInverse) cells += (rows + 1 + columns) * least;
-  return cells * sizeof(double) + bytes_of_thread(level, rows, columns);
+  return cells * sizeof(double) + bytes_of_thread(level, op, rows, columns);
 }
 
-std::size_t lent_factors_bytes(const LevelTable& level, std::size_t rows, std::size_t columns) {
+std::size_t lent_factors_bytes(const LevelTable& level, BlockOp op, std::size_t rows, std::size_t columns) {
   constexpr std::size_t kFewCells = 128 * 128;
-  return rows * columns < kFewCells || std::min(rows, columns) < 2 ? 0 : bytes_of_thread(level, rows, columns);
+  return rows * columns < kFewCells || std::min(rows, columns) < 2 ? 0 : bytes_of_thread(level, op, rows, columns);
 }
 
 }  // namespace eindb

@@ -35,6 +35,6 @@ std::optional<std::string> real_pseudo_inverse(const LevelTable& level, const Ma
 std::size_t real_factors_bytes(const LevelTable& level, BlockOp op, std::size_t rows, std::size_t columns,
                                std::size_t results);
 /// The most bytes that a thread takes which helps with one of them; 0 for matrices so small that nobody does.
-std::size_t lent_factors_bytes(const LevelTable& level, std::size_t rows, std::size_t columns);
+std::size_t lent_factors_bytes(const LevelTable& level, BlockOp op, std::size_t rows, std::size_t columns);
 
 }  // namespace eindb
