@@ -88,8 +88,9 @@ def check_close(outcome, result, expected, summed):
     Raises WrongResult if it is much larger."""
     expected = np.asarray(expected)
     epsilon = np.finfo(expected.dtype).eps
-    norm = np.linalg.norm(expected.ravel().astype(np.float64))
-    error = np.linalg.norm((result - expected).ravel().astype(np.float64)) / (norm or 1.0)
+    wide = np.promote_types(expected.dtype, np.float64)
+    norm = np.linalg.norm(expected.ravel().astype(wide))
+    error = np.linalg.norm((result - expected).ravel().astype(wide)) / (norm or 1.0)
     outcome.notes["relative error"] = float(error)
     if result.shape != expected.shape or not error <= 32 * epsilon * max(1.0, np.sqrt(summed)):
         raise WrongResult(f"{outcome.group} {outcome.name}: relative error {error:.3g}")

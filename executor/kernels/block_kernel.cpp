@@ -4,11 +4,13 @@
 #include <complex>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "executor/kernels/fourier_transform.hpp"
 #include "executor/kernels/matrix_functions.hpp"
 #include "executor/kernels/real_factors.hpp"
 #include "executor/kernels/recurrence.hpp"
@@ -166,16 +168,28 @@ class BlockKernel::Call {
     const auto given = cores_.front().count();
     const auto wanted = result_core_.count();
     const auto length = std::max(given, wanted);
-    const auto out = buffer_of<Value>(result_bytes_, length);
+    auto& transform = transform_of<T>(static_cast<std::size_t>(length), is_inverse);
+    CHECK(result_.dtype == dtype_of<Value>, "a transform gives values of the type that it is computed in");
+    const bool in_place = result_core_.is_contiguous() && wanted == length;
+    const auto out = in_place ? std::span(static_cast<Value*>(result_.data) + to, static_cast<std::size_t>(length))
+                              : buffer_of<Value>(result_bytes_, length);
     if (given < length) {
-      // The values with zeros behind them; transforms read their values before they write.
+      // The values with zeros behind them.
       const auto copied = copy_of<Value>(0, from, core_bytes_);
       std::fill(std::copy(copied.begin(), copied.end(), out.begin()), out.end(), Value{});
-      fourier<T>(out, is_inverse, out);
+      transform.run(out, out);
     } else {
-      fourier<T>(values<Value>(0, from, core_bytes_), is_inverse, out);
+      transform.run(values<Value>(0, from, core_bytes_), out);
     }
-    store<Value>(out.first(static_cast<std::size_t>(wanted)), to);
+    if (!in_place) store<Value>(out.first(static_cast<std::size_t>(wanted)), to);
+  }
+
+  // One for all batch indices.
+  template <class T>
+  FourierTransform<T>& transform_of(std::size_t length, bool is_inverse) {
+    auto& transform = std::get<std::optional<FourierTransform<T>>>(transforms_);
+    if (!transform) transform.emplace(length, is_inverse);
+    return *transform;
   }
 
   template <class T>
@@ -238,6 +252,7 @@ class BlockKernel::Call {
   std::vector<std::byte> core_bytes_;
   std::vector<std::byte> right_bytes_;
   std::vector<std::byte> result_bytes_;
+  std::tuple<std::optional<FourierTransform<float>>, std::optional<FourierTransform<double>>> transforms_;
 };
 
 BlockKernel::BlockKernel(const EinSum& einsum, const LabelTable& table, std::vector<DType> operand_types, DType compute)
@@ -327,9 +342,11 @@ std::size_t BlockKernel::workspace_bytes(const LevelTable& level, std::span<cons
   const auto bytes_each = block_.op == BlockOp::Qr ? size_of(compute_) : 2 * sizeof(double);
   std::size_t bytes = 0;
   for (const auto& core : cores_) bytes += kCopies * bytes_each * cells(core, label_sizes);
-  // A transform to more values than it has works on as many.
   const bool transforms = block_.op == BlockOp::Fourier || block_.op == BlockOp::InverseFourier;
-  return bytes + (transforms ? kCopies + 1 : 1) * bytes_each * results;
+  if (!transforms) return bytes + bytes_each * results;
+  // A transform to more values than it has works on as many.
+  const auto length = std::max(results, cells(cores_.front(), label_sizes));
+  return bytes + bytes_each * length + FourierTransform<double>::bytes(length);
 }
 
 std::size_t BlockKernel::lent_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const {

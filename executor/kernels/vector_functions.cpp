@@ -4,8 +4,6 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <numbers>
-#include <unsupported/Eigen/FFT>
 #include <utility>
 #include <vector>
 
@@ -149,50 +147,6 @@ void sort_values(std::span<T> values) {
   poll_cancellation_after(values.size());
 }
 
-// Eigen's transform takes time in the largest prime factor of n; beyond this one a product of three transforms of a
-// power of two does better (L. Bluestein, 1970).
-constexpr std::size_t kLargestFactor = 31;
-
-std::size_t largest_prime_factor(std::size_t n) {
-  std::size_t largest = 1;
-  for (std::size_t factor = 2; factor * factor <= n; ++factor)
-    for (; n % factor == 0; n /= factor) largest = factor;
-  return std::max(largest, n > 1 ? n : largest);
-}
-
-template <class T>
-using ComplexValues = std::vector<std::complex<T>>;
-
-// exp(sign * i * pi * k^2 / n); k^2 is taken modulo 2 n, where the exponential repeats.
-template <class T>
-std::complex<T> chirp(std::size_t k, std::size_t n, double sign) {
-  const auto square = static_cast<std::uint64_t>(k) * k % (2 * static_cast<std::uint64_t>(n));
-  const auto angle = sign * std::numbers::pi * static_cast<double>(square) / static_cast<double>(n);
-  return {static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle))};
-}
-
-template <class T>
-void bluestein(std::span<const std::complex<T>> values, double sign, std::span<std::complex<T>> result) {
-  const auto n = values.size();
-  std::size_t padded = 1;
-  while (padded < 2 * n) padded *= 2;
-  ComplexValues<T> a(padded);
-  ComplexValues<T> b(padded);
-  for (std::size_t k = 0; k < n; ++k) {
-    a[k] = values[k] * chirp<T>(k, n, sign);
-    b[k] = chirp<T>(k, n, -sign);
-    if (k > 0) b[padded - k] = b[k];
-  }
-  Eigen::FFT<T> transform;
-  ComplexValues<T> spectrum_a;
-  ComplexValues<T> spectrum_b;
-  transform.fwd(spectrum_a, a);
-  transform.fwd(spectrum_b, b);
-  for (std::size_t k = 0; k < padded; ++k) spectrum_a[k] *= spectrum_b[k];
-  transform.inv(a, spectrum_a);
-  for (std::size_t k = 0; k < n; ++k) result[k] = a[k] * chirp<T>(k, n, sign);
-}
-
 }  // namespace
 
 template <class T>
@@ -246,29 +200,6 @@ std::int64_t distinct_of(std::span<T> values) {
   return count;
 }
 
-template <class T>
-void fourier(std::span<const std::complex<T>> values, bool inverse, std::span<std::complex<T>> result) {
-  const auto n = values.size();
-  if (n <= 1) {  // Eigen's transform of one value reads no factor, and ends the program
-    std::copy(values.begin(), values.end(), result.begin());
-    return;
-  }
-  poll_cancellation_after(n);
-  if (largest_prime_factor(n) <= kLargestFactor) {
-    Eigen::FFT<T> transform;
-    transform.SetFlag(Eigen::FFT<T>::Unscaled);
-    const ComplexValues<T> in(values.begin(), values.end());
-    ComplexValues<T> out(n);
-    if (inverse) transform.inv(out, in);
-    else transform.fwd(out, in);
-    std::copy(out.begin(), out.end(), result.begin());
-  } else {
-    bluestein(values, inverse ? 1.0 : -1.0, result);
-  }
-  if (inverse)
-    for (auto& value : result) value /= static_cast<T>(n);
-}
-
 #define EINDB_ORDERED(T)                                                          \
   template void order_indices(std::span<const T>, bool, std::span<std::int64_t>); \
   template T mode_of(std::span<T>);                                               \
@@ -279,7 +210,5 @@ EINDB_ORDERED(std::int64_t)
 #undef EINDB_ORDERED
 template float quantile_of(std::span<float>, double);
 template double quantile_of(std::span<double>, double);
-template void fourier(std::span<const std::complex<float>>, bool, std::span<std::complex<float>>);
-template void fourier(std::span<const std::complex<double>>, bool, std::span<std::complex<double>>);
 
 }  // namespace eindb

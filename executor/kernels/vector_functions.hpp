@@ -51,8 +51,4 @@ std::int64_t for_each_unique(std::span<const T> values, First&& first, Number&& 
   return found;
 }
 
-/// The discrete Fourier transform of `values` into `result`, of the same number; inverse, it is divided by it.
-template <class T>
-void fourier(std::span<const std::complex<T>> values, bool inverse, std::span<std::complex<T>> result);
-
 }  // namespace eindb
