@@ -12,6 +12,7 @@
 #include "optimizer/fragment_planner.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/plan_memory.hpp"
+#include "tensor/tile_size.hpp"
 
 namespace eindb {
 namespace {
@@ -304,8 +305,10 @@ class Chooser {
       const auto id = graph_.outputs()[n];
       const auto& output = graph_.vertex(id);
       const auto own = result_partition(output, best_.labelling.vertices[id.index()].partition);
-      options_.output_partitions[n] = output.cells ? storable_tiles_of_cells(output.bound, output.dtype, memory)
-                                                   : storable_tiles(output.bound, output.dtype, own);
+      const StoredType type(output.dtype, machine_.stored_encoding);
+      if (output.cells) options_.output_partitions[n] = storable_tiles_of_cells(output.bound, output.dtype, memory);
+      else if (has_scales(type.encoding)) options_.output_partitions[n] = machine_.stored_partitions[n];
+      else options_.output_partitions[n] = storable_tiles(output.bound, type, own);
     }
     best_.labelling = label(graph_, strategy_, options_);
     auto seconds = best_.labelling.total_cost + storing();
@@ -353,13 +356,13 @@ class Chooser {
   double largest_call_ = 0;                                   // of plans with an unlimited call size
 };
 
-double tile_bytes(const Shape& shape, DType type, const Partition& partition) {
-  auto bytes = static_cast<double>(size_of(type));
-  for (std::size_t d = 0; d < partition.size(); ++d) bytes *= static_cast<double>(largest_part(shape[d], partition[d]));
-  return bytes;
+double tile_bytes(const Shape& shape, StoredType type, const Partition& partition) {
+  double cells = 1;
+  for (std::size_t d = 0; d < partition.size(); ++d) cells *= static_cast<double>(largest_part(shape[d], partition[d]));
+  return counted_tile_bytes(type, cells);
 }
 
-Partition tiles_of(const Shape& shape, DType type, Partition partition, double smallest, double largest) {
+Partition tiles_of(const Shape& shape, StoredType type, Partition partition, double smallest, double largest) {
   CHECK(partition.size() == shape.rank(), "a partition has one entry per dimension");
   if (shape.element_count() == 0) return Partition(shape.rank(), 1);
   while (tile_bytes(shape, type, partition) > largest) {
@@ -401,7 +404,7 @@ CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, Dec
   return Chooser(graph, strategy, std::move(options), machine).run();
 }
 
-Partition storable_tiles(const Shape& shape, DType type, Partition partition) {
+Partition storable_tiles(const Shape& shape, StoredType type, Partition partition) {
   return tiles_of(shape, type, std::move(partition), kSmallestTile, kLargestTile);
 }
 

@@ -9,6 +9,7 @@
 #include "optimizer/partitions/machine_figures.hpp"
 #include "optimizer/partitions/strategy.hpp"
 #include "optimizer/plan_memory.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -24,6 +25,7 @@ struct MachineOptions {
   LeastMemory least_memory = {};  ///< of a plan that may spill (optimizer/plan_memory)
   /// Set for a result that is stored and whose tiles are to be chosen: its default partition.
   WantedPartitions stored_partitions = {};
+  Encoding stored_encoding = Encoding::Plain;  ///< of all results that are stored
 };
 
 /// A value of p that was tried, and the prediction for its plan.
@@ -65,8 +67,8 @@ struct CalibratedChoice {
 /// runs under a larger one, and is predicted to take no longer there.
 ///
 /// The tiles of a stored result are either its vertex's own partition, coarsened or refined until a tile has 0.5 to 4
-/// MiB, or `stored_partitions`, whichever makes computing, writing and reading it again faster. Several results are
-/// decided one after the other.
+/// MiB, or `stored_partitions`, whichever makes computing, writing and reading it again faster; the latter if its cells
+/// are encoded in blocks with a scale, between which rows are cut. Several results are decided one after the other.
 CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, DecompositionOptions options,
                                    const MachineOptions& machine);
 
@@ -80,11 +82,11 @@ struct SpillingSeconds {
 SpillingSeconds seconds_in(const Fragment& plan, double seconds, const CalibratedModel& model,
                            const MachineOptions& machine);
 
-/// The partition with tiles of 0.5 to 4 MiB that is nearest to the given one. Parts are doubled along the longest side
-/// of the tile, or halved in the dimension with the most parts, so that the two partitions nest. Tensors below 4 MiB
-/// may stay whole. Example: 4096 x 4096 FLOAT32 in [64, 1] (1 MiB each) stays; [1, 1] becomes [4, 4]; [1024, 1] becomes
-/// [128, 1].
-Partition storable_tiles(const Shape& shape, DType type, Partition partition);
+/// The partition with tiles of 0.5 to 4 MiB (tensor/tile_size) that is nearest to the given one. Parts are doubled
+/// along the longest side of the tile, or halved in the dimension with the most parts, so that the two partitions nest.
+/// Tensors below 4 MiB may stay whole. Example: 4096 x 4096 FLOAT32 in [64, 1] (1 MiB each) stays; [1, 1] becomes [4,
+/// 4]; [1024, 1] becomes [128, 1].
+Partition storable_tiles(const Shape& shape, StoredType type, Partition partition);
 /// The most bytes of a tile of few cells, if it were dense: some readers make all values of it, within `memory` bytes.
 double largest_tile_of_cells(const Shape& shape, DType type, double memory);
 /// The same for a result of few cells, whose tiles may be larger: at most some thousands, as far as each may become a

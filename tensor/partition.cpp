@@ -7,6 +7,7 @@
 #include "common/checked_math.hpp"
 #include "common/divisors.hpp"
 #include "common/error.hpp"
+#include "tensor/tile_size.hpp"
 
 namespace eindb {
 
@@ -143,7 +144,7 @@ Shape TileGrid::room_shape(const TileKey& key) const {
 
 Partition default_partition(const Shape& shape, StoredType type, std::int64_t tile_bytes, std::int64_t workers) {
   Partition parts(shape.rank(), 1);
-  const auto budget = std::max<std::int64_t>(1, tile_bytes / static_cast<std::int64_t>(size_of(type.values)));
+  const auto budget = std::max(1.0, static_cast<double>(tile_bytes) / counted_tile_bytes(type, 1));
   const auto block = has_scales(type.encoding) ? unit_of(type).cells : 1;
   std::vector<std::int64_t> tile = shape.extents();
   const auto may_be_cut = [&](std::size_t d, std::int64_t factor) {
@@ -152,7 +153,7 @@ Partition default_partition(const Shape& shape, StoredType type, std::int64_t ti
     return d + 1 < shape.rank() || block == 1 || shape[d] % (more * block) == 0;
   };
   const auto cut_largest = [&](std::int64_t factor) {
-    if (tile.empty() || checked_product(tile) <= budget) return false;
+    if (tile.empty() || static_cast<double>(checked_product(tile)) <= budget) return false;
     std::optional<std::size_t> largest;
     for (std::size_t d = 0; d < tile.size(); ++d)
       if (may_be_cut(d, factor) && (!largest || tile[d] > tile[*largest])) largest = d;

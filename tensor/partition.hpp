@@ -98,8 +98,8 @@ class TileGrid {
   std::shared_ptr<const Cuts> cuts_;  // null: a scalar in one tile
 };
 
-/// The default partition without PARTITION: the largest dimension of the tile is halved until a tile has at most
-/// `tile_bytes` in memory, in which values are not encoded. Before that it is cut by the odd prime factors of the
+/// The default partition without PARTITION: the largest dimension of the tile is halved until a tile counts as at most
+/// `tile_bytes` as it is stored (tensor/tile_size). Before that it is cut by the odd prime factors of the
 /// number of `workers` that share the tensor, the largest first, so that each gets a block of whole tiles; parts are
 /// powers of two otherwise. Rows of a type whose cells are encoded in blocks with a scale are cut between blocks.
 /// Examples: 4096 x 4096 FLOAT32 at 1 MiB gives [8, 8], for three workers [12, 8].

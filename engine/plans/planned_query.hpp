@@ -14,6 +14,7 @@
 #include "engine/plans/query_plan.hpp"
 #include "optimizer/optimizer.hpp"
 #include "parser/ast.hpp"
+#include "tensor/stored_type.hpp"
 
 namespace eindb {
 
@@ -21,9 +22,10 @@ struct LatestClusterPlan;  // engine/plans/cluster_plan.hpp
 
 /// The requested form of a query's results.
 struct ResultRequest {
-  std::optional<DType> dtype = {};   ///< another element type than the query gives; only for a query with one result
-  bool stored = false;               ///< in the partitions of stored tensors
-  WantedPartitions partitions = {};  ///< in exactly these partitions
+  std::optional<DType> dtype = {};      ///< another element type than the query gives; only for a query with one result
+  bool stored = false;                  ///< in the partitions of stored tensors
+  Encoding encoding = Encoding::Plain;  ///< of results that are stored
+  WantedPartitions partitions = {};     ///< in exactly these partitions
   std::vector<ast::Identifier> wanted = {};  ///< names of results or definitions; empty: the query's results
   bool compare_strategies = false;           ///< also cost the plan under every strategy
   bool for_workers = false;                  ///< for workers, each with the whole memory limit to itself

@@ -36,9 +36,10 @@ void append(std::string& key, const std::vector<std::byte>& bytes) {
 }
 
 void append(std::string& key, const ResultRequest& request) {
-  const auto& [dtype, stored, partitions, wanted, compare_strategies, for_workers, without_workers] = request;
+  const auto& [dtype, stored, encoding, partitions, wanted, compare_strategies, for_workers, without_workers] = request;
   key += dtype ? static_cast<char>(*dtype) : '\xFF';
   key += stored ? '\1' : '\0';
+  key += static_cast<char>(encoding);
   key += compare_strategies ? '\1' : '\0';
   key += for_workers ? '\1' : '\0';
   key += without_workers ? '\1' : '\0';

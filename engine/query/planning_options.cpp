@@ -16,7 +16,8 @@ WantedPartitions wanted_partitions(const BoundQuery& query, const Settings& sett
   const auto sharing = request.for_workers ? std::max<std::int64_t>(1, settings.workers()) : 1;
   for (std::size_t n = 0; n < wanted.size(); ++n) {
     const auto& output = query.graph.vertex(query.graph.outputs()[n]);
-    if (!wanted[n]) wanted[n] = default_partition(output.bound, output.dtype, settings.tile_bytes(), sharing);
+    const StoredType type(output.dtype, request.encoding);
+    if (!wanted[n]) wanted[n] = default_partition(output.bound, type, settings.tile_bytes(), sharing);
   }
   return wanted;
 }
@@ -64,6 +65,7 @@ void use_machine(OptimizerOptions& options, const SessionUser& user, const Resul
                      .spills = !request.for_workers};
   if (!request.stored || settings.tile_bytes_is_set()) return;
   options.machine->stored_partitions = std::exchange(options.output_partitions, request.partitions);
+  options.machine->stored_encoding = request.encoding;
 }
 
 }  // namespace

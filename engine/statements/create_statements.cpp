@@ -163,11 +163,12 @@ void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, NewT
   });
 }
 
-// Stores result n of the query as tensors[n], all of them encoded so.
-void create_from_query(const ast::Query& query, ResultRequest request, Encoding encoding, int replicas,
-                       std::vector<NewTensor>& tensors, SessionState& session) {
+// Stores result n of the query as tensors[n].
+void create_from_query(const ast::Query& query, ResultRequest request, int replicas, std::vector<NewTensor>& tensors,
+                       SessionState& session) {
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   request.stored = true;
+  const auto encoding = request.encoding;
   const auto planned = plan_query(query, session, std::move(request));
   CHECK(planned.result_count() == tensors.size(), "every result of the query becomes a tensor");
   std::vector<StoredResult> results;
@@ -190,9 +191,9 @@ void fill(const ast::CreateTensor& create, std::vector<NewTensor>& tensors, Sess
   if (const auto* query = std::get_if<ast::Query>(&create.source)) {
     const auto type = type_of(create.type);
     const ResultRequest request{.dtype = type ? std::optional(type->values) : std::nullopt,
+                                .encoding = type.value_or(StoredType()).encoding,
                                 .partitions = {partition_of(create)}};
-    create_from_query(*query, request, type.value_or(StoredType()).encoding, replicas_of(create, session.database),
-                      tensors, session);
+    create_from_query(*query, request, replicas_of(create, session.database), tensors, session);
   } else if (const auto* sql = std::get_if<ast::Sql>(&create.source)) {
     create_from_rows(create, *sql, tensors.front(), session);
   } else {
@@ -227,8 +228,7 @@ Result execute_statement(const ast::CreateTensors& create, SessionState& session
     request.wanted.push_back(name);
   }
   if (tensors.empty()) return status_result("CREATE TENSOR");
-  create_from_query(create.query, std::move(request), Encoding::Plain, replicas_of(create, session.database), tensors,
-                    session);
+  create_from_query(create.query, std::move(request), replicas_of(create, session.database), tensors, session);
   for (auto& tensor : tensors) {
     tensor.publish();
     analyze_written(tensor.published(), session);

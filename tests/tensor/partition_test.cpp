@@ -121,6 +121,16 @@ TEST(TileGrid, DefaultPartitionCutsTheLargestDimension) {
   EXPECT_EQ(default_partition(Shape({0, 10}), DType::Float64, 1), (Partition{1, 1}));
 }
 
+TEST(TileGrid, DefaultPartitionCountsWhatIsStored) {
+  const Shape square({8192, 8192});
+  const auto cut = [&](Encoding encoding) { return default_partition(square, with_encoding(encoding), 1 << 20); };
+  EXPECT_EQ(cut(Encoding::BFloat16), (Partition{16, 8}));
+  EXPECT_EQ(cut(Encoding::Q80), (Partition{8, 8})) << "34 bytes of 32 cells";
+  EXPECT_EQ(cut(Encoding::Int8), (Partition{16, 8})) << "a quarter of what the values take as INT64";
+  EXPECT_EQ(cut(Encoding::Bool), cut(Encoding::Int8));
+  EXPECT_EQ(cut(Encoding::Int32), (Partition{16, 16}));
+}
+
 TEST(Shape, RefusesWhatOverflows) {
   EXPECT_THROW(Shape({INT64_MAX, 2}), Error);
   EXPECT_THROW(Shape({-1}), Error);
