@@ -223,6 +223,19 @@ std::optional<AccessForm> access_form(const EinSum& einsum) {
   return form;
 }
 
+std::optional<std::size_t> operand_of_rows(const AccessForm& form, const EinSum& einsum) {
+  if (form.determined.empty() || form.determined.size() != einsum.aggregated.size()) return std::nullopt;
+  const auto operand = form.determined.front().operand;
+  const bool is_of_one = operand && std::all_of(form.determined.begin(), form.determined.end(), [&](const auto& index) {
+                           return index.operand == operand && contains(einsum.aggregated, index.label);
+                         });
+  if (!is_of_one) return std::nullopt;
+  const auto& labels = einsum.inputs[*operand];
+  const bool has_repeats = std::any_of(
+      labels.begin(), labels.end(), [&](Label label) { return std::count(labels.begin(), labels.end(), label) > 1; });
+  return has_repeats ? std::nullopt : operand;
+}
+
 std::optional<AlignedLabels> aligned_labels(const EinSum& einsum, const LabelTable& labels) {
   if (einsum.expression == nullptr) return std::nullopt;
   const auto form = access_form(einsum);

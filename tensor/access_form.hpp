@@ -56,6 +56,10 @@ struct AccessForm {
 /// nullopt for any other EinSum.
 std::optional<AccessForm> access_form(const EinSum& einsum);
 
+/// The operand with the indices of an access whose result consists of rows of its source, each element of which tells
+/// where one of them is: all aggregated labels are determined, by that operand. Nullopt for any other access.
+std::optional<std::size_t> operand_of_rows(const AccessForm& form, const EinSum& einsum);
+
 /// Two labels of an access of which equal parts belong together: `label` has the index span * major + rest, where the
 /// other labels behind it give the rest, 0 <= rest < span. If both are cut into as many parts, and these divide the
 /// extent of `major`, then each part of one has cells with a single part of the other only, given that `label` has

@@ -10,6 +10,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/poll_steps.hpp"
+#include "executor/kernels/streamed_copy.hpp"
 #include "executor/kernels/strided_copy.hpp"
 
 namespace eindb {
@@ -65,6 +66,13 @@ class AccessKernel::Call {
   void run() {
     const bool assigns = is_first_ && kernel_.writes_once_ && kernel_.writes_all_;
     if (is_first_ && !assigns) clear();
+    streams_ = assigns && writes_long_rows();
+    pass_over(assigns);
+    if (streams_) end_streams();
+  }
+
+ private:
+  void pass_over(bool assigns) {
     switch (kernel_.compute_) {
       case DType::Float32: return kernel_.writes_once_ ? pass<std::uint32_t, false>(assigns) : pass<float, true>(false);
       case DType::Float64:
@@ -78,7 +86,16 @@ class AccessKernel::Call {
     }
   }
 
- private:
+  // Whether a row is one copy, into a result that is larger than the caches.
+  bool writes_long_rows() const {
+    const auto& row = loops_.back();
+    auto cells = static_cast<std::size_t>(row.size);
+    for (std::size_t l = 0; l + 1 < loops_.size(); ++l)
+      if (loops_[l].output != 0) cells *= static_cast<std::size_t>(loops_[l].size);
+    const auto bytes = size_of(kernel_.compute_);
+    return row.source == 1 && row.output == 1 && is_streamed(static_cast<std::size_t>(row.size) * bytes, cells * bytes);
+  }
+
   // A determined label. Its affine index has become part of the loops' steps in both tiles.
   struct Index {
     std::size_t label = 0;
@@ -348,13 +365,15 @@ class AccessKernel::Call {
   }
 
   template <class T, bool kAdds>
-  static void copy(const T* source, std::int64_t source_step, T* output, std::int64_t output_step, std::int64_t count) {
+  void copy(const T* source, std::int64_t source_step, T* output, std::int64_t output_step, std::int64_t count) const {
     if (source_step != 1 || output_step != 1) {
       for (std::int64_t i = 0; i < count; ++i) put<T, kAdds>(output[i * output_step], source[i * source_step]);
     } else if constexpr (kAdds) {
       for (std::int64_t i = 0; i < count; ++i) output[i] += source[i];
     } else {
-      std::memcpy(output, source, static_cast<std::size_t>(count) * sizeof(T));
+      const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
+      if (streams_) stream_row(output, source, bytes);
+      else std::memcpy(output, source, bytes);
     }
   }
 
@@ -445,6 +464,7 @@ class AccessKernel::Call {
   std::vector<Loop> loops_;             // innermost last
   std::vector<std::int64_t> counters_;  // of all loops but the innermost
   bool row_takes_index_ = false;
+  bool streams_ = false;
   std::optional<std::size_t> index_of_runs_;
   std::optional<std::size_t> index_of_rows_;
 };

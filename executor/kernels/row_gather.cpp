@@ -9,6 +9,7 @@
 #include "common/checked_math.hpp"
 #include "common/poll_steps.hpp"
 #include "executor/kernels/label_view.hpp"
+#include "executor/kernels/streamed_copy.hpp"
 
 namespace eindb {
 namespace {
@@ -19,10 +20,7 @@ std::size_t place_of_gathered(const Labels& labels, Label label) {
   return place;
 }
 
-bool has_repeats(const Labels& labels) {
-  return std::any_of(labels.begin(), labels.end(),
-                     [&](Label label) { return std::count(labels.begin(), labels.end(), label) > 1; });
-}
+constexpr std::size_t kRowsPerPoll = 4096;
 
 // A loop over rows, or over the cells of one: the elements from index to index.
 struct RowLoop {
@@ -44,15 +42,17 @@ void merge(std::vector<RowLoop>& loops) {
 
 // Copies the cells of a row, or makes them zero where there is no source.
 template <class T>
-void write_row(T* to, const T* from, const RowLoop* loop, const RowLoop* last) {
+void write_row(T* to, const T* from, const RowLoop* loop, const RowLoop* last, bool streams) {
   const auto [size, in_source, in_result] = *loop;
   if (loop != last) {
     for (std::int64_t i = 0; i < size; ++i)
-      write_row(to + i * in_result, from == nullptr ? from : from + i * in_source, loop + 1, last);
+      write_row(to + i * in_result, from == nullptr ? from : from + i * in_source, loop + 1, last, streams);
   } else if (from == nullptr) {
     for (std::int64_t i = 0; i < size; ++i) to[i * in_result] = T{};
   } else if (in_source == 1 && in_result == 1) {
-    std::memcpy(to, from, static_cast<std::size_t>(size) * sizeof(T));
+    const auto bytes = static_cast<std::size_t>(size) * sizeof(T);
+    if (streams) stream_row(to, from, bytes);
+    else std::memcpy(to, from, bytes);
   } else {
     for (std::int64_t i = 0; i < size; ++i) to[i * in_result] = from[i * in_source];
   }
@@ -68,12 +68,7 @@ std::int64_t SortedRows::part_at(std::span<const std::int64_t> key) const {
 }
 
 std::optional<RowGather> RowGather::of(const AccessForm& form, const EinSum& einsum, const LabelTable& labels) {
-  if (form.determined.empty() || form.determined.size() != einsum.aggregated.size()) return std::nullopt;
-  const auto operand = form.determined.front().operand;
-  const bool is_of_one = operand && std::all_of(form.determined.begin(), form.determined.end(), [&](const auto& index) {
-                           return index.operand == operand && contains(einsum.aggregated, index.label);
-                         });
-  if (!is_of_one || has_repeats(einsum.inputs[*operand])) return std::nullopt;
+  if (!operand_of_rows(form, einsum)) return std::nullopt;
   return RowGather(form, einsum, labels);
 }
 
@@ -150,23 +145,26 @@ SortedRows RowGather::sort(TilePtr indices, std::vector<GatherAxis> axes) const 
   CHECK(elements.size() <= kMostRows, "rows are numbered by 32 bits");
   const Axes parts(*this, axes);
   SortedRows sorted{std::move(indices), std::vector<std::uint32_t>(elements.size()), {}, std::move(axes)};
+  CHECK(std::cmp_less(parts.count(), kMostRows), "a part of a gather's source has a number of 32 bits");
   std::vector<std::int64_t> next(static_cast<std::size_t>(parts.count()) + 2);  // first by the part after
-  for (const auto element : elements) {
-    poll_cancellation_after(1);
-    ++next[static_cast<std::size_t>(parts.part_of(element) + 2)];
+  std::vector<std::uint32_t> part_of(elements.size());                          // from 1 on
+  for (std::size_t begin = 0; begin < elements.size(); begin += kRowsPerPoll) {
+    const auto end = std::min(begin + kRowsPerPoll, elements.size());
+    poll_cancellation_after(end - begin);
+    for (auto row = begin; row < end; ++row) {
+      part_of[row] = static_cast<std::uint32_t>(parts.part_of(elements[row]) + 1);
+      ++next[part_of[row] + std::size_t{1}];
+    }
   }
   for (std::size_t p = 1; p < next.size(); ++p) next[p] += next[p - 1];
   sorted.begins.assign(next.begin() + 1, next.end());
-  for (std::size_t row = 0; row < elements.size(); ++row) {
-    poll_cancellation_after(1);
-    auto& place = next[static_cast<std::size_t>(parts.part_of(elements[row]) + 1)];
-    sorted.rows[static_cast<std::size_t>(place++)] = static_cast<std::uint32_t>(row);
-  }
+  for (std::size_t row = 0; row < elements.size(); ++row)
+    sorted.rows[static_cast<std::size_t>(next[part_of[row]]++)] = static_cast<std::uint32_t>(row);
   return sorted;
 }
 
 std::int64_t RowGather::bytes_of(std::int64_t rows, std::int64_t parts) {
-  return checked_add(checked_multiply(rows, std::int64_t{sizeof(std::uint32_t)}),
+  return checked_add(checked_multiply(rows, std::int64_t{2 * sizeof(std::uint32_t)}),
                      checked_multiply(checked_add(parts, 2), std::int64_t{4 * sizeof(std::int64_t)}));
 }
 
@@ -208,6 +206,9 @@ class RowGather::Rows {
     merge(cells_);
     if (cells_.empty()) cells_.emplace_back();
     for (const auto& loop : cells_) cell_count_ *= loop.size;
+    const auto& last = cells_.back();
+    streams_ = source != nullptr && last.source == 1 && last.result == 1 &&
+               is_streamed(static_cast<std::size_t>(last.size) * size_of(result.dtype()), result.byte_size());
   }
 
   template <class T>
@@ -223,8 +224,9 @@ class RowGather::Rows {
       const auto place = place_of(*row);
       const auto* from = source == nullptr ? nullptr : source + place.source + place_in_source(elements[*row]);
       if (cell_count_ == 1) result[place.result] = from == nullptr ? T{} : *from;
-      else write_row(result + place.result, from, cells_.data(), last);
+      else write_row(result + place.result, from, cells_.data(), last, streams_);
     }
+    if (streams_) end_streams();
   }
 
  private:
@@ -276,6 +278,7 @@ class RowGather::Rows {
   std::vector<RowLoop> rows_;
   std::vector<RowLoop> cells_;
   std::int64_t cell_count_ = 1;
+  bool streams_ = false;
 };
 
 void RowGather::write(const SortedRows& sorted, std::int64_t begin, std::int64_t end, std::span<const PartRange> ranges,

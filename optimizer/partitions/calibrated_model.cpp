@@ -12,6 +12,7 @@ namespace {
 constexpr double kCachedTile = 2 << 20;  // bytes; fits a second-level cache
 constexpr double kCacheSpeed = 4;        // speed of caches relative to memory
 constexpr double kRunSeconds = 3e-9;     // to begin each contiguous run of a repartition's copies
+constexpr double kSortSeconds = 6e-9;    // to find the part that a row lies in, and its place among those of the part
 constexpr double kIndexSeconds = 1e-9;   // to look at an index of an access, whose cells may be in another part
 // At the end all threads wait for the slowest of the last calls: its excess, relative to a call's time.
 constexpr double kUnevenness = 0.03;
@@ -171,6 +172,24 @@ double CalibratedModel::loops(const VertexShape& shape, const Partition& d) cons
 
 // Cells are copied, or added up, like those of a repartition; calls on the other parts of a determined label find the
 // others.
+// Each row is copied once, by the thread that makes its tile of the result; they are sorted by the parts of the source
+// where these are several, and calls on parts without rows are left out.
+double CalibratedModel::rows(const VertexShape& shape, const Partition& d) const {
+  const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
+  const double calls = kernel_calls(project(d, shape.aggregated));
+  const double rows = tile_elements(shape, d, shape.inputs[*shape.rows]);
+  const double bytes = tile_elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));
+  const double looks = rows * (calls > 1 ? kRunSeconds + kSortSeconds : kRunSeconds);
+  const double starting =
+      calls * (kShareOfLook + (1 - kShareOfLook) * share_with_rows(shape, d)) * figures_.call_seconds;
+  const auto& abreast = crowd(groups);
+  const double of_group = bytes / figures_.repartition.one + looks + starting;
+  const double waves = std::ceil(groups / threads_);
+  // Threads that copy at once share the memory.
+  const double shared = groups * bytes / abreast.repartition;
+  return figures_.operator_seconds + std::max(waves * of_group * abreast.slowdown, shared);
+}
+
 CalibratedModel::CallCost CalibratedModel::access(const VertexShape& shape, const Partition& d) const {
   const double visited = visited_cells(shape, d);
   const double found = visited / reached_parts(shape, d);
@@ -221,6 +240,7 @@ double CalibratedModel::epilogue(const VertexShape& shape, const Partition& d) c
 double CalibratedModel::join(const VertexShape& shape, const Partition& d) const {
   CHECK(d.size() == shape.extents.size(), "a partition vector has an entry for every label of its vertex");
   if (shape.is_looked_through) return 0;
+  if (shape.rows && shape.cell_seconds == 0) return rows(shape, d);
   const double all = kernel_calls(d);
   const double calls = std::max(1.0, all * share_of_calls(shape, d));
   const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
@@ -237,6 +257,7 @@ double CalibratedModel::join(const VertexShape& shape, const Partition& d) const
 
 double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d) const {
   if (kernel_calls(project(d, shape.aggregated)) <= 1) return 0;
+  if (shape.rows && shape.cell_seconds == 0) return 0;  // each is written once
   const double calls = kernel_calls(d) * share_of_calls(shape, d);
   const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
   const double whole = tile_elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));

@@ -67,6 +67,7 @@ class CalibratedModel final : public CostModel {
     double read = 1;
   };
 
+  double rows(const VertexShape& shape, const Partition& d) const;
   CallCost access(const VertexShape& shape, const Partition& d) const;
   CallCost call(const VertexShape& shape, const Partition& d) const;
   static double lines_of_cells(const VertexShape& shape, const Partition& d);

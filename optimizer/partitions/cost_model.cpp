@@ -70,6 +70,7 @@ void add_determined(const EinSum& einsum, DType compute, VertexShape& shape) {
     for (const auto label : skipped_labels(einsum, compute)) shape.determined.push_back({number(label), true});
     return;
   }
+  shape.rows = operand_of_rows(*access, einsum);
   for (const auto& determined : access->determined) {
     DeterminedPlace at{.place = number(determined.label), .gathered = determined.operand.has_value()};
     for (const auto& [label, coefficient] : determined.coefficients) at.behind.emplace_back(number(label), coefficient);
@@ -191,6 +192,12 @@ double visited_cells(const VertexShape& shape, const Partition& d) {
     cells /= std::max(1.0, part_extent(shape.extents[determined.place], d[determined.place]));
   for (const auto place : shape.whole) cells /= std::max(1.0, part_extent(shape.extents[place], d[place]));
   return cells;
+}
+
+double share_with_rows(const VertexShape& shape, const Partition& d) {
+  const double parts = kernel_calls(project(d, shape.aggregated));
+  const double rows = shape.rows ? tile_elements(shape, d, shape.inputs[*shape.rows]) : parts;
+  return parts <= 1 ? 1 : -std::expm1(rows * std::log1p(-1 / parts));
 }
 
 double part_extent(std::int64_t extent, std::int64_t parts) {

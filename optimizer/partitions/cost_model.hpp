@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -50,8 +51,11 @@ struct VertexShape {
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
   std::vector<DeterminedPlace> determined = {};  ///< of an access or a scan; empty otherwise
-  std::vector<std::size_t> whole = {};           ///< the labels that a call takes as one, and that are not cut
-  std::vector<std::size_t> uncut = {};           ///< others that are not cut (tensor/scan_form)
+  /// Of an access whose result consists of rows of its source: the input that tells which. A kernel visits each row
+  /// once, whatever parts the source has.
+  std::optional<std::size_t> rows = {};
+  std::vector<std::size_t> whole = {};  ///< the labels that a call takes as one, and that are not cut
+  std::vector<std::size_t> uncut = {};  ///< others that are not cut (tensor/scan_form)
   /// Of a vertex that is computed from the cells of operands: the most parts of each label, and the seconds that it
   /// takes in one call. Empty and 0 for others.
   std::vector<std::int64_t> most_parts = {};
@@ -92,6 +96,8 @@ double reached_parts(const VertexShape& shape, const Partition& d);
 double reached_share(const VertexShape& shape, const Partition& d);
 /// The cells that a kernel call visits: of an access those of its free labels, otherwise all of the join.
 double visited_cells(const VertexShape& shape, const Partition& d);
+/// Of the calls for a tile of a result that consists of rows, the share that has some, if these lie anywhere.
+double share_with_rows(const VertexShape& shape, const Partition& d);
 
 /// ceil(extent / parts), the size of the largest part along one dimension, as costs count it.
 double part_extent(std::int64_t extent, std::int64_t parts);

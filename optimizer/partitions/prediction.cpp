@@ -14,7 +14,16 @@ namespace {
 class Predictor {
  public:
   Predictor(const EinGraph& graph, const Fragment& plan, const CalibratedModel& model)
-      : graph_(graph), plan_(plan), model_(model), is_read_(plan.nodes.size(), false) {}
+      : graph_(graph), plan_(plan), model_(model), read_(plan.nodes.size()), is_read_(plan.nodes.size(), false) {
+    for (const auto& node : plan.nodes) {
+      for (const auto input : inputs_of(node)) {
+        if (plan.node(input).stored() == nullptr) continue;
+        const auto [tiles, bytes] = read_by(node, input);
+        auto& read = read_[input.index()];
+        read = {std::max(read.tiles, tiles), std::max(read.bytes, bytes)};
+      }
+    }
+  }
 
   Prediction run() {
     Prediction out;
@@ -96,14 +105,33 @@ class Predictor {
     return {model_.aggregation(shape, parts), transfers_model().aggregation(shape, parts)};
   }
 
+  // The shares of a stored tensor's tiles and of its bytes that are read.
+  struct Read {
+    double tiles = 0;
+    double bytes = 0;
+  };
+
+  // Where rows are gathered, nothing else is read of those tiles that were read before.
+  Read read_by(const FragmentNode& reader, NodeId input) const {
+    const auto* join = std::get_if<JoinNode>(&reader.op);
+    if (join == nullptr || !join->steps.empty()) return {1, 1};
+    const auto shape = shape_of(graph_, graph_.vertex(reader.vertex));
+    if (!shape.rows || join->inputs[*shape.rows] == input) return {1, 1};
+    auto parts = join->partition.parts;
+    for (const auto place : shape.output) parts[place] = 1;
+    const auto cells = tile_elements(shape, parts, shape.output);
+    const auto all = static_cast<double>(plan_.node(input).grid.shape().element_count());
+    return {share_with_rows(shape, parts), std::min(1.0, cells / std::max(1.0, all))};
+  }
+
   // The tiles of a stored tensor are read only once, by its first reader.
   double reading(std::size_t n) {
     const auto& node = plan_.nodes[n];
     const auto* stored = node.stored();
     if (stored == nullptr || stored->attached || stored->is_computed || is_read_[n]) return 0;
     is_read_[n] = true;
-    const auto bytes = RelationView{node.dtype, node.grid, node.stored_share()}.bytes();
-    const auto tiles = static_cast<double>(node.grid.tile_count());
+    const auto bytes = RelationView{node.dtype, node.grid, node.stored_share()}.bytes() * read_[n].bytes;
+    const auto tiles = static_cast<double>(node.grid.tile_count()) * read_[n].tiles;
     // What is stored is known in cells already, of the tiles that have some.
     if (stored->as_cells)
       return model_.read(tiles * present_in(graph_.vertex(node.vertex).density, node.grid.partition()), bytes);
@@ -113,6 +141,7 @@ class Predictor {
   const EinGraph& graph_;
   const Fragment& plan_;
   const CalibratedModel& model_;
+  std::vector<Read> read_;  // by all readers of a node
   std::vector<bool> is_read_;
 };
 

@@ -55,6 +55,24 @@ TEST_F(AccessCost, AGatherMayReachAllParts) {
   EXPECT_EQ(share_of_calls(gather, {4, 1, 4}), 1);
 }
 
+// Each row is copied once, whatever parts the source has, by the thread that makes the part of the result.
+TEST_F(AccessCost, AGatherCopiesItsRowsOnce) {
+  const auto gather = shape(function(Equal, {index(a_), ScalarExpression::operand(1)}), {{i_}});
+  const auto scatter = shape(function(Equal, {index(i_), ScalarExpression::operand(1)}), {{a_}});
+  ASSERT_TRUE(gather.rows.has_value());
+  EXPECT_EQ(*gather.rows, 1U);
+  EXPECT_FALSE(scatter.rows.has_value());
+  const CalibratedModel one(built_in_figures(), 1);
+  EXPECT_EQ(one.aggregation(gather, {100, 1, 1}), 0);
+  EXPECT_GT(one.aggregation(scatter, {100, 1, 1}), 0);
+  EXPECT_LT(one.join(gather, {1000, 1, 1}), 1.2e-3) << "calls cost a microsecond each, and no more";
+  const CalibratedModel two(built_in_figures(), 2);
+  EXPECT_GT(two.join(gather, {4, 1, 1}), 1.4 * two.join(gather, {4, 1, 2})) << "one thread makes a part";
+  EXPECT_NEAR(share_with_rows(gather, {1000, 1, 1}), 0.632, 0.001) << "1 - 1/e";
+  EXPECT_NEAR(share_with_rows(gather, {1000, 1, 1000}), 0.001, 1e-6);
+  EXPECT_EQ(share_with_rows(gather, {1, 1, 1000}), 1);
+}
+
 TEST_F(AccessCost, SecondsGrowWithTheCellsThatAreReadAlone) {
   const CalibratedModel model(built_in_figures(), 1);
   const auto shift = shape(function(Equal, {index(a_), index(i_)}));

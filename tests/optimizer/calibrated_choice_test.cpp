@@ -154,6 +154,44 @@ TEST(StorableTiles, HaveHalfAMebibyteToFour) {
   EXPECT_EQ(storable_tiles(Shape({3, 4 << 20}), DType::Float64, {1, 1}), (Partition{1, 32}));
 }
 
+TEST(StorableTiles, CountWhatIsStored) {
+  const Shape square({4096, 4096});
+  EXPECT_EQ(storable_tiles(square, with_encoding(Encoding::BFloat16), {128, 1}), (Partition{64, 1}));
+  EXPECT_EQ(storable_tiles(square, with_encoding(Encoding::Int8), {256, 1}), (Partition{64, 1}));
+  EXPECT_EQ(storable_tiles(square, with_encoding(Encoding::Int32), {256, 1}), (Partition{128, 1}));
+}
+
+TEST(CalibratedChoice, ResultsInBlocksWithScalesAreCutBetweenThem) {
+  auto options = on_threads(4);
+  const auto between = default_partition(Shape({2048, 2048}), with_encoding(Encoding::Q80), 1 << 20);
+  options.machine->stored_partitions = {between};
+  options.machine->stored_encoding = Encoding::Q80;
+  const auto plan = optimize(square_product(2048), options);
+  EXPECT_EQ(plan.fragment().sink(0).grid.partition(), between);
+}
+
+// Rows of X, which would take some 6 ms to read, and its repartition 20.
+TEST(CalibratedChoice, AGatherTakesTheTimeOfItsRows) {
+  for (const Partition& parts : {Partition{64, 2}, Partition{64, 1}}) {
+    GraphBuilder g;
+    const auto s = g.label("s", 2048);
+    const auto d = g.label("d", 1024);
+    const auto a = g.label("a", 32000);
+    const auto x = g.input("X", {32000, 1024}, parts, DType::Float32);
+    const auto i = g.input("I", {2048}, {1}, DType::Int64);
+    const auto condition = testing::call(ScalarOp::Equal, {testing::index(a), testing::op(1)});
+    g.vertex("Z", {{x, {a, d}}, {i, {s}}}, {s, d},
+             testing::call(ScalarOp::Case, {condition, testing::op(0), testing::number(0)}));
+    const auto plan = optimize(g.graph, on_threads(2));
+    const auto fastest = std::min_element(plan.parallelism_candidates.begin(), plan.parallelism_candidates.end(),
+                                          [](const auto& l, const auto& r) { return l.seconds < r.seconds; });
+    EXPECT_LT(fastest->seconds, 1.5e-3);
+    EXPECT_GT(fastest->seconds, 2e-4);
+    EXPECT_GE(plan.fragment().sink(0).grid.tile_count(), 2) << "each thread makes a part";
+    EXPECT_EQ(plan.fragment().node(NodeId(0)).grid.partition(), parts) << "and reads X as it lies";
+  }
+}
+
 TEST(CalibratedChoice, StoredTilesFollowTheLastVertex) {
   auto options = on_threads(4);
   options.machine->stored_partitions = {Partition{64, 64}};
