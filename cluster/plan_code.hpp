@@ -13,12 +13,14 @@
 //   collective  kind:byte, then nothing (dynslice) | [[rank]] (allgather, alltoall) | [rank] (allpermute), as in the
 //               order of RedistributionStep::collective; blocks after it, cost:real
 //   reduce      input step
-//   compute     inputs:[step] einsum [label] parts of each label, compute_dtype chain:[chain step] rows:[label] blocks
+//   compute     inputs:[step] einsum [label] parts of each label, compute_dtype chain:[chain step] rows:[label]
+//               halos:[label leader:label reach] blocks
 //   chain step  vertex inputs:[operand] einsum compute_dtype
 //   blocks      [parts] [key?], a key having as many parts as there are `parts`, and no length of its own
 //   tensor      name dtype encoding:byte grid selection? attached:flag present:real as_cells:flag
 //   selection   grid index? of each dimension of the grid
-//   grid        [extent] parts of each dimension
+//   grid        [extent] parts of each dimension, [reach?], of each dimension or none at all
+//   reach       extent step least most divisor
 //   einsum      inputs:[[label]] output:[label] aggregated:[label] aggregate block? user? expression
 //   epilogue:expression? user        name, whether commutative, associative, idempotent, [join function],
 //   combination:expression and
@@ -39,7 +41,7 @@ namespace eindb::plan_code {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-inline constexpr std::uint8_t kVersion = 14;
+inline constexpr std::uint8_t kVersion = 15;
 inline constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 inline constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 

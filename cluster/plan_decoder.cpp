@@ -149,7 +149,19 @@ class Decoder {
     join.compute_dtype = dtype();
     join.steps = in_.list([this] { return join_step(); });
     join.rows = labels();
+    join.halos = in_.list([this] {
+      const auto own = label();
+      const auto leader = label();
+      return Halo{own, leader, reach()};
+    });
     return join;
+  }
+
+  Reach reach() {
+    Reach reach;
+    for (auto* number : {&reach.extent, &reach.step, &reach.least, &reach.most, &reach.divisor})
+      *number = in_.integer();
+    return reach;
   }
 
   JoinStep join_step() {
@@ -202,7 +214,13 @@ class Decoder {
     auto extents = in_.list([this] { return in_.size(); });
     Partition parts;
     for (std::size_t d = 0; d < extents.size(); ++d) parts.push_back(in_.size());
-    return {Shape(std::move(extents)), std::move(parts)};
+    auto reaches = in_.list([this] { return in_.optional([this] { return reach(); }); });
+    Shape shape(std::move(extents));
+    if (reaches.empty()) return {std::move(shape), std::move(parts)};
+    const auto has_reach = [](const auto& along) { return along.has_value(); };
+    require(reaches.size() == parts.size() && std::any_of(reaches.begin(), reaches.end(), has_reach),
+            "tiles overlap along dimensions of their grid");
+    return TileGrid::overlapping(std::move(shape), std::move(parts), std::move(reaches));
   }
 
   Label label() { return Label(in_.index(plan_.labels.size())); }

@@ -114,6 +114,15 @@ class Encoder {
     out_.choice(join.compute_dtype);
     out_.list(join.steps, [this](const JoinStep& step) { put(step); });
     put(join.rows);
+    out_.list(join.halos, [this](const Halo& halo) {
+      put(halo.label);
+      put(halo.leader);
+      put(halo.reach);
+    });
+  }
+
+  void put(const Reach& reach) {
+    for (const auto number : {reach.extent, reach.step, reach.least, reach.most, reach.divisor}) out_.integer(number);
   }
 
   void put(const JoinStep& step) {
@@ -154,6 +163,9 @@ class Encoder {
     CHECK(grid.shape().rank() == grid.rank(), "a grid has parts along every dimension");
     out_.list(grid.shape().extents(), [this](std::int64_t extent) { out_.size(extent); });
     for (const auto parts : grid.partition()) out_.size(parts);
+    out_.list(grid.reaches(), [this](const std::optional<Reach>& along) {
+      out_.optional(along, [this](const Reach& reach) { put(reach); });
+    });
   }
 
   void put(const Labels& labels) {

@@ -73,9 +73,14 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
     axis_of_label_.push_back(axis_of(label));
     CHECK(axis_of_label_.back() < axes, "a label of a join is in its output or aggregated");
   }
+  const auto place_of = [&](Label label) {
+    const auto& all = join.partition.labels;
+    return static_cast<std::size_t>(std::find(all.begin(), all.end(), label) - all.begin());
+  };
+  for (const auto& halo : join.halos) halos_.push_back({place_of(halo.label), place_of(halo.leader), halo.reach});
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     OperandPlaces places;
-    for (const auto label : join.einsum.inputs[n]) places.axes.push_back(axis_of(label));
+    for (const auto label : join.cutting_labels(n)) places.axes.push_back(axis_of(label));
     const auto& parts = inputs[n].grid->partition();
     CHECK(places.axes.size() == parts.size(), "an input has a label per dimension");
     places.strides.assign(parts.size(), 1);
@@ -83,9 +88,7 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
     if (join.reads_parts_of(n)) {
       CHECK(!fused_ && !cells_ && !inputs[n].may_be_encoded, "tiles that are read in parts have plain values");
       places.in_parts = inputs[n].grid;
-      const auto& all = join.partition.labels;
-      for (const auto label : join.einsum.inputs[n])
-        places.labels.push_back(static_cast<std::size_t>(std::find(all.begin(), all.end(), label) - all.begin()));
+      for (const auto label : join.einsum.inputs[n]) places.labels.push_back(place_of(label));
     }
     operands_.push_back(std::move(places));
   }
@@ -103,6 +106,8 @@ std::vector<std::int64_t> JoinOperator::largest_sizes() const {
   std::vector<std::int64_t> sizes;
   for (std::size_t n = 0; n < extents_.size(); ++n)
     sizes.push_back(largest_part(extents_[n], join_.partition.parts[n]));
+  for (const auto& [label, leader, reach] : halos_)
+    sizes[label] = reach.largest(extents_[label], join_.partition.parts[leader]);
   return sizes;
 }
 
@@ -445,6 +450,8 @@ void JoinOperator::find_ranges(std::span<const std::int64_t> key, std::vector<Pa
   ranges.clear();
   for (std::size_t n = 0; n < extents_.size(); ++n)
     ranges.push_back(part_range(extents_[n], join_.partition.parts[n], key[axis_of_label_[n]]));
+  for (const auto& [label, leader, reach] : halos_)
+    ranges[label] = reach.range(extents_[label], join_.partition.parts[leader], key[axis_of_label_[leader]]);
 }
 
 // The values of other operands are examined only if that can make the call needless.

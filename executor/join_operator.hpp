@@ -130,6 +130,13 @@ class JoinOperator {
   std::vector<std::size_t> axis_of_label_;  // position in a key, per label of the partition
   std::vector<std::int64_t> extents_;       // per label of the partition
   std::vector<OperandPlaces> operands_;
+  // A label with a halo, by its place in the partition, and the place of its leader.
+  struct HaloPlace {
+    std::size_t label;
+    std::size_t leader;
+    Reach reach;
+  };
+  std::vector<HaloPlace> halos_;
   std::vector<DType> input_types_;
   std::vector<bool> may_be_encoded_;  // by input
   bool makes_cells_ = false;

@@ -28,7 +28,7 @@ std::size_t worker_count(std::size_t threads, const TaskGraph& graph) {
 std::int64_t uniform_tiles_read(const Link& link) {
   std::int64_t count = 1;
   for (const auto& [axis, cut] : link.cuts) {
-    if (cut.length >= 0) return -1;
+    if (cut.length >= 0 || cut.reach) return -1;
     if (cut.tasks % cut.tiles == 0) continue;
     if (cut.tiles % cut.tasks != 0) return -1;
     count *= cut.tiles / cut.tasks;
@@ -40,7 +40,7 @@ std::int64_t uniform_tiles_read(const Link& link) {
 std::int64_t uniform_reads(const Stage& stage, const Link& link) {
   auto count = link.repeats * stage.task_count;
   for (const auto& [axis, cut] : link.cuts) {
-    if (cut.length >= 0 || cut.tiles % cut.tasks != 0) return -1;
+    if (cut.length >= 0 || cut.reach || cut.tiles % cut.tasks != 0) return -1;
     count /= stage.axes[axis].tasks;
   }
   return count;

@@ -21,6 +21,10 @@ AxisRange parts_overlapping(std::int64_t extent, std::int64_t parts, std::int64_
 
 AxisRange AxisCut::tiles_of(std::int64_t task) const {
   DCHECK(task >= 0 && task < tasks, "a task is one of its axis");
+  if (reach) {
+    const auto range = reach->range(extent, tasks, task);
+    return parts_overlapping(extent, tiles, range.begin, range.end());
+  }
   if (length < 0 && tasks == tiles) return {task, 1};
   const auto range = part_range(extent, tasks, task);
   return parts_overlapping(length < 0 ? extent : length, tiles, range.begin - begin, range.end() - begin);
@@ -28,6 +32,10 @@ AxisRange AxisCut::tiles_of(std::int64_t task) const {
 
 AxisRange AxisCut::tasks_of(std::int64_t tile) const {
   DCHECK(tile >= 0 && tile < tiles, "a tile is one of its axis");
+  if (reach) {
+    const auto found = reach->parts_over(extent, tasks, part_range(extent, tiles, tile));
+    return {found.begin, found.size};
+  }
   if (length < 0 && tasks == tiles) return {tile, 1};
   const auto range = part_range(length < 0 ? extent : length, tiles, tile);
   return parts_overlapping(extent, tasks, range.begin + begin, range.end() + begin);

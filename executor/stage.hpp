@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,13 +24,14 @@ struct AxisRange {
 /// many tasks as tiles, each task reads the tile of its own number.
 ///
 /// Where several relations are joined along the axis, the tiles of one of them divide `length` indices from `begin` on,
-/// and a task may read none of them.
+/// and a task may read none of them. Tasks that make tiles which overlap (Reach) read those that have their indices.
 struct AxisCut {
   std::int64_t extent = 1;
   std::int64_t tasks = 1;
   std::int64_t tiles = 1;
   std::int64_t begin = 0;
   std::int64_t length = -1;  ///< -1: the whole extent
+  std::optional<Reach> reach = {};
 
   AxisRange tiles_of(std::int64_t task) const;
   AxisRange tasks_of(std::int64_t tile) const;

@@ -154,8 +154,10 @@ void StepsRun::make(StepId id, const RedistributeStep& redistribute) {
   const TileMoves moves(*source.layout, *result(id).layout, plan_.step(id).cells.has_value());
   const NeededPieces needed(moves, rank_);
   begin_relation(id);
-  TileAssembly assembly(needed, source.relation.get(), is_last_reader(redistribute.input),
-                        plan_.step(id).cells.has_value(), *result(id).relation, context_.memory);
+  // A tile of the source is read for several tiles where these overlap, and is let go of after the step.
+  const bool gives_up = is_last_reader(redistribute.input) && !plan_.step(id).grid.overlaps();
+  TileAssembly assembly(needed, source.relation.get(), gives_up, plan_.step(id).cells.has_value(), *result(id).relation,
+                        context_.memory);
   move_pieces(id, needed, source.relation.get(), plan_.step(redistribute.input), assembly);
 }
 

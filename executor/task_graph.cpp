@@ -122,7 +122,7 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     if (!consumes_early(stage, n, loop)) continue;
     for (std::size_t a = stage.rank; a < labels.size(); ++a)
-      if (contains(join.einsum.inputs[n], labels[a])) stage.axes[a].tasks = stage.axes[a].calls;
+      if (contains(join.cutting_labels(n), labels[a])) stage.axes[a].tasks = stage.axes[a].calls;
   }
   if (std::any_of(stage.axes.begin(), stage.axes.end(), [](const Axis& a) { return a.aggregated && a.tasks > 1; })) {
     CHECK(left_to_begin_ && *left_to_begin_ >= begun_bytes(stage), "there is memory for what is begun early");
@@ -131,7 +131,7 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
   stage.need = counted(task_bytes(plan_, NodeId(node)));
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     const auto source = join.inputs[n].index();
-    const auto& operand = join.einsum.inputs[n];
+    const auto operand = join.cutting_labels(n);
     Link link{.source = source, .stage = stages_.size(), .operand = n, .cuts = {}, .dims = {}};
     link.in_parts = join.reads_parts_of(n);
     for (const auto label : operand) {
@@ -194,6 +194,10 @@ void TaskGraph::add_layout(std::size_t node, const std::vector<NodeId>& sources,
       if (sources.size() > 1 && d == along) {
         cut.begin = begin;
         cut.length = from.shape()[d];
+      }
+      if (grid.overlaps()) {
+        CHECK(sources.size() == 1 && loop == nullptr, "parts overlap outside of slices, of one relation");
+        cut.reach = grid.reaches()[d];
       }
       add_dimension(link, d, cut);
     }

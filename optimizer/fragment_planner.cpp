@@ -91,13 +91,31 @@ class FragmentPlanner {
       return add({*std::move(joined), planned.chain->result, vertex.dtype, TileGrid(vertex.bound, parts)});
     }
     auto join = fused_join(graph_, *planned.chain, planned.partition);
-    for (std::size_t n = 0; n < join.inputs.size(); ++n) {
-      const auto input = join.inputs[n].index();  // the number of a vertex up to here
-      join.inputs[n] = cut(result_[input], planned.partition.project(join.einsum.inputs[n]));
-    }
+    cut_inputs(join);
     const auto& vertex = graph_.vertex(planned.chain->result);
     const TileGrid grid(vertex.bound, planned.partition.project(vertex.einsum.output));
     return add({std::move(join), planned.chain->result, vertex.dtype, grid}, vertex.einsum.output);
+  }
+
+  // Inputs of the join are vertices up to here. Those that are read as they lie have no halos.
+  void cut_inputs(JoinNode& join) {
+    std::vector<std::size_t> sources;
+    bool is_dense = true;
+    for (auto& input : join.inputs) {
+      sources.push_back(input.index());
+      input = result_[input.index()];
+      is_dense = is_dense && !plan_.node(input).cells;
+    }
+    if (is_dense) join.halos = join.halo_finder(sources).halos(join.partition, plan_.labels);
+    for (std::size_t n = 0; n < join.inputs.size(); ++n) {
+      const auto& labels = join.einsum.inputs[n];
+      const auto whole = join.partition.project(labels);
+      const auto& source = plan_.node(join.inputs[n]);
+      if (source.grid.partition() == whole || can_be_read_in_any_partition(source))
+        std::erase_if(join.halos, [&](const Halo& halo) { return contains(labels, halo.label); });
+    }
+    for (std::size_t n = 0; n < join.inputs.size(); ++n)
+      join.inputs[n] = cut(join.inputs[n], join.operand_grid(n, plan_.labels));
   }
 
   std::optional<ConcatenationNode> concatenation(const FusedChain& chain) const {
@@ -219,14 +237,18 @@ class FragmentPlanner {
   // The tensor of `node` in the wanted partition.
   NodeId cut(NodeId node, const Partition& wanted) {
     CHECK(node.index() < plan_.nodes.size(), "what an operator reads has a node before it");
-    if (can_be_read_in_any_partition(plan_.node(node))) return rescan(node, wanted);
+    return cut(node, TileGrid(plan_.node(node).grid.shape(), wanted));
+  }
+  NodeId cut(NodeId node, const TileGrid& wanted) {
+    CHECK(node.index() < plan_.nodes.size(), "what an operator reads has a node before it");
+    if (can_be_read_in_any_partition(plan_.node(node))) return rescan(node, wanted.partition());
     const auto source = plan_.node(node);
-    if (source.grid.partition() == wanted) return node;
-    const auto [known, is_new] = repartitions_.try_emplace({node, wanted});
-    if (is_new)
-      known->second =
-          add({RepartitionNode{node}, source.vertex, source.dtype, {source.grid.shape(), wanted}, source.cells});
-    return known->second;
+    if (!wanted.overlaps() && source.grid.partition() == wanted.partition()) return node;
+    auto& known = repartitions_[{node, wanted.partition()}];
+    for (const auto made : known)
+      if (plan_.node(made).grid == wanted) return made;
+    known.push_back(add({RepartitionNode{node}, source.vertex, source.dtype, wanted, source.cells}));
+    return known.back();
   }
 
   static bool can_be_read_in_any_partition(const FragmentNode& node) {
@@ -237,7 +259,7 @@ class FragmentPlanner {
   // The first reader takes the scan itself, in the partition that it wants; a reader with another partition gets a scan
   // of its own.
   NodeId rescan(NodeId first, const Partition& wanted) {
-    const auto [known, is_new] = repartitions_.try_emplace({first, wanted}, first);
+    const auto [known, is_new] = rescans_.try_emplace({first, wanted}, first);
     if (!is_new) return known->second;
     auto node = plan_.node(first);
     node.grid = TileGrid(node.grid.shape(), wanted);
@@ -251,11 +273,14 @@ class FragmentPlanner {
     const auto& vertex = graph_.vertex(v);
     const auto& partition = labelling_.vertices[v.index()].partition;
     JoinNode join{{}, vertex.einsum, partition, vertex.compute_dtype};
-    for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
-      const auto& labels = vertex.einsum.inputs[n];
-      const auto wanted = partition.project(labels);
-      join.inputs.push_back(sliced_ != nullptr ? cut_slice(vertex.inputs[n], labels, wanted)
-                                               : cut(result_[vertex.inputs[n].index()], wanted));
+    if (sliced_ == nullptr) {
+      for (const auto input : vertex.inputs) join.inputs.emplace_back(input.index());
+      cut_inputs(join);
+    } else {
+      for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+        const auto& labels = vertex.einsum.inputs[n];
+        join.inputs.push_back(cut_slice(vertex.inputs[n], labels, partition.project(labels)));
+      }
     }
     const auto& head = vertex.einsum.output;
     const TileGrid grid(vertex.bound, partition.project(head));
@@ -270,7 +295,8 @@ class FragmentPlanner {
   Fragment plan_;
   std::vector<NodeId> result_;  // the node of each vertex's result
   std::map<VertexId, PlannedChain> chains_;
-  std::map<std::pair<NodeId, Partition>, NodeId> repartitions_;
+  std::map<std::pair<NodeId, Partition>, std::vector<NodeId>> repartitions_;
+  std::map<std::pair<NodeId, Partition>, NodeId> rescans_;
   std::set<NodeId> read_scans_;                // scans of attached tensors that have a reader
   std::optional<SliceLoop> loop_;              // set while the nodes of a loop are added
   const SlicedContraction* sliced_ = nullptr;  // the contraction that the loop computes

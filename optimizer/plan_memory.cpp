@@ -263,8 +263,11 @@ double bytes_held(const PlanStep& step, Rank rank) {
   const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
   if (blocks == nullptr || !blocks->at[rank]) return 0;
   auto bytes = static_cast<double>(size_of(step.dtype));
-  for (std::size_t d = 0; d < step.grid.rank(); ++d)
-    bytes *= static_cast<double>(part_range(step.grid.shape()[d], blocks->parts[d], (*blocks->at[rank])[d]).size);
+  for (std::size_t d = 0; d < step.grid.rank(); ++d) {
+    if (step.grid.overlaps() && step.grid.reaches()[d])
+      bytes *= static_cast<double>(step.grid.largest(d) * (step.grid.partition()[d] / blocks->parts[d]));
+    else bytes *= static_cast<double>(part_range(step.grid.shape()[d], blocks->parts[d], (*blocks->at[rank])[d]).size);
+  }
   return step.cells ? bytes * share_of_cells(*step.cells, step.dtype, step.grid.shape()) : bytes;
 }
 

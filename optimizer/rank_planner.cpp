@@ -83,7 +83,8 @@ class CallRefinement {
 
   // `operands` in their order, and `result`.
   CallRefinement(const LabelTable& labels, const JoinNode& join, const ClusterShape& cluster, Partition blocks,
-                 std::vector<Tiles> operands, const Tiles& result)
+                 std::vector<Tiles> operands, const Tiles& result, std::vector<Halo> halos,
+                 const std::vector<IndexEquation>& equations)
       : labels_(labels),
         join_(join),
         cluster_(cluster),
@@ -91,7 +92,14 @@ class CallRefinement {
         parts_(blocks_),
         operands_(std::move(operands)),
         result_(result),
+        halos_(std::move(halos)),
         uncut_(uncut_labels(join.einsum, join.compute_dtype)) {
+    // The leaders of halos between ranks stay the only labels of their indices that are cut.
+    for (const auto& halo : halos_)
+      for (const auto& equation : equations)
+        if (has_term(equation, halo.label))
+          for (const auto& [label, coefficient] : equation.terms)
+            if (label != halo.leader) append_distinct(uncut_, {label});
     if (result_.cells < 1) append_distinct(uncut_, join.einsum.aggregated);
     double visited = 0;  // where operands are of cells, calls visit these alone
     for (const auto& operand : operands_)
@@ -161,6 +169,9 @@ class CallRefinement {
   }
 
   double size_along(Label label) const {
+    for (const auto& halo : halos_)
+      if (halo.label == label)
+        return static_cast<double>(halo.reach.largest(labels_.extent(label), parts_[place(halo.leader)]));
     return static_cast<double>(labels_.extent(label)) / static_cast<double>(parts_[place(label)]);
   }
 
@@ -172,8 +183,9 @@ class CallRefinement {
   }
 
   void split_tiles(const Labels& labels, const Tiles& tiles) {
+    const auto cutting = cutting_labels(labels, halos_);
     while (tile_bytes(labels, tiles) > cluster_.most_tile_bytes) {
-      const auto label = largest(labels);
+      const auto label = largest(cutting);
       if (!label) return;
       parts_[place(*label)] *= 2;
     }
@@ -206,7 +218,8 @@ class CallRefinement {
   Partition parts_;
   std::vector<Tiles> operands_;
   Tiles result_;
-  double visited_ = 1;  // the share of the points that calls visit
+  double visited_ = 1;       // the share of the points that calls visit
+  std::vector<Halo> halos_;  // between ranks
   Labels uncut_;
 };
 
@@ -288,6 +301,14 @@ class DistributedPlanner {
     return blocks != nullptr && covers(*blocks, wanted);
   }
 
+  // Whether a relation in blocks has what tiles that overlap have: it is not cut where these do.
+  static bool has_halos(const PlanStep& step, const TileGrid& grid) {
+    const auto& blocks = std::get<BlockPlacement>(step.placement);
+    for (std::size_t d = 0; d < grid.rank(); ++d)
+      if (grid.overlaps() && grid.reaches()[d] && blocks.parts[d] > 1) return false;
+    return true;
+  }
+
   // The relation cut by `grid`, with at least the tiles that `wanted` asks for.
   StepId bring(StepId source, const TileGrid& grid, const BlockPlacement& wanted) {
     // What was brought before in other tiles is cut anew where it lies: nothing is received a second time.
@@ -297,13 +318,14 @@ class DistributedPlanner {
     for (const auto copy : copies) {
       if (plan_.step(copy).grid.shape() != grid.shape() || !has(copy, wanted)) continue;
       if (plan_.step(copy).grid == grid) return copy;
+      if (plan_.step(copy).grid.overlaps() || !has_halos(plan_.step(copy), grid)) continue;
       if (!there_already && is_whole(std::get<BlockPlacement>(plan_.step(copy).placement))) there_already = copy;
     }
     const auto from = there_already.value_or(source);
     const auto& there = plan_.step(from);
     const auto* blocks = std::get_if<BlockPlacement>(&there.placement);
     RedistributeStep moved{from};
-    if (blocks != nullptr && !there.cells && there.grid.shape() == grid.shape())
+    if (blocks != nullptr && !there.cells && there.grid.shape() == grid.shape() && !grid.overlaps())
       moved.sequence = choose_sequence({.from_grid = there.grid,
                                         .from = *blocks,
                                         .to_grid = grid,
@@ -320,14 +342,16 @@ class DistributedPlanner {
     const auto& vertex = graph_.vertex(id);
     const auto& placed = placement_.vertices[id.index()];
     auto blocks = blocks_of_calls(id, join);
-    if (!holds_cells(id, join)) align(join, blocks);
-    join.partition.parts = refined(id, join, blocks);
+    const bool is_dense = !holds_cells(id, join);
+    if (is_dense) align(join, blocks);
+    const auto finder = is_dense ? halo_finder(join) : HaloFinder();
+    join.partition.parts = refined(id, join, blocks, finder);
+    join.halos = finder.halos(join.partition, plan_.labels);
     ComputeStep step{{}, {}, blocks.parts, blocks.at};
     for (std::size_t n = 0; n < join.inputs.size(); ++n) {
-      const auto& labels = join.einsum.inputs[n];
       const auto source = result_[join.inputs[n].index()];
-      const TileGrid grid(Shape(plan_.labels.extents(labels)), join.partition.project(labels));
-      step.inputs.push_back(bring(source, grid, projected(blocks, join.partition.labels, labels)));
+      step.inputs.push_back(bring(source, join.operand_grid(n, plan_.labels),
+                                  projected(blocks, join.partition.labels, join.cutting_labels(n))));
     }
     join.inputs.clear();
     const TileGrid grid(Shape(plan_.labels.extents(join.einsum.output)), join.partition.project(join.einsum.output));
@@ -346,6 +370,13 @@ class DistributedPlanner {
       if (parts[d] > vertex.bound[d]) parts[d] = kept.parts[d];
     return add(
         {RedistributeStep{computed}, id, vertex.dtype, TileGrid(vertex.bound, std::move(parts)), kept, cells_of(id)});
+  }
+
+  // Inputs of the join are vertices up to here.
+  static HaloFinder halo_finder(const JoinNode& join) {
+    std::vector<std::size_t> sources;
+    for (const auto input : join.inputs) sources.push_back(input.index());
+    return join.halo_finder(sources);
   }
 
   // Whether the vertex or one of its operands is of cells, which move between grids of one shape.
@@ -392,7 +423,7 @@ class DistributedPlanner {
     return projected(placed.calls.placement(cluster_.ranks), placed.labels, join.partition.labels);
   }
 
-  Partition refined(VertexId id, const JoinNode& join, const BlockPlacement& blocks) const {
+  Partition refined(VertexId id, const JoinNode& join, const BlockPlacement& blocks, const HaloFinder& finder) const {
     const auto source = [&](std::size_t n) -> const PlanStep& { return plan_.step(result_[join.inputs[n].index()]); };
     std::vector<CallRefinement::Tiles> operands;
     for (std::size_t n = 0; n < join.inputs.size(); ++n) {
@@ -401,7 +432,8 @@ class DistributedPlanner {
     }
     const auto& vertex = graph_.vertex(id);
     CallRefinement refinement(plan_.labels, join, cluster_, blocks.parts, std::move(operands),
-                              tiles_of(join.compute_dtype, vertex.bound, cells_of(id)));
+                              tiles_of(join.compute_dtype, vertex.bound, cells_of(id)),
+                              finder.halos({join.partition.labels, blocks.parts}, plan_.labels), finder.equations());
     const auto scattered = placement_.vertices[id.index()].result.parts();
     for (std::size_t d = 0; d < join.einsum.output.size(); ++d) refinement.raise(join.einsum.output[d], scattered[d]);
     std::vector<std::size_t> order(join.inputs.size());

@@ -14,7 +14,7 @@ std::size_t held_bytes(const EinSum& einsum) {
   return bytes + (einsum.expression ? held_bytes(*einsum.expression) : 0);
 }
 
-std::size_t held_bytes(const TileGrid& grid) { return 2 * held_bytes(grid.partition()); }
+std::size_t held_bytes(const TileGrid& grid) { return 2 * held_bytes(grid.partition()) + held_bytes(grid.reaches()); }
 
 std::size_t held_bytes(const LabelPartition& partition) {
   return held_bytes(partition.labels) + held_bytes(partition.parts);

@@ -58,8 +58,10 @@ IndexBox tile_box(const TileGrid& grid, const TileKey& key) {
 IndexBox window_box(const TileGrid& grid, const TileWindow& tiles) {
   IndexBox box;
   for (std::size_t d = 0; d < grid.rank(); ++d) {
-    const auto begin = grid.range(d, tiles.begin[d]).begin;
-    box.push_back({begin, grid.range(d, tiles.begin[d] + tiles.size[d] - 1).end() - begin});
+    const auto first = grid.range(d, tiles.begin[d]);
+    const auto last = grid.range(d, tiles.begin[d] + tiles.size[d] - 1);
+    const auto begin = std::min(first.begin, last.begin);
+    box.push_back({begin, std::max(first.end(), last.end()) - begin});
   }
   return box;
 }

@@ -1,6 +1,7 @@
 #include "plan/join_node.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "plan/held_bytes.hpp"
 #include "tensor/access_form.hpp"
@@ -22,6 +23,28 @@ void check_label_partition(const JoinNode& join, const LabelTable& table, const 
   for (std::size_t n = 0; n < labels.size(); ++n)
     check(parts[n] >= 1 && parts[n] <= std::max<std::int64_t>(1, table.extent(labels[n])),
           "a label is cut into at least one part and at most its extent");
+}
+
+// Halos have at least the indices that calls need: those that are found for the join.
+void check_halos(const JoinNode& join, const LabelTable& table, const Checker& check) {
+  if (join.halos.empty()) return;
+  std::vector<std::size_t> sources(join.einsum.inputs.size());
+  std::iota(sources.begin(), sources.end(), std::size_t{0});
+  const auto needed = join.halo_finder(sources).halos(join.partition, table);
+  for (std::size_t n = 0; n < join.halos.size(); ++n) {
+    const auto& [label, leader, reach] = join.halos[n];
+    const auto found =
+        std::find_if(needed.begin(), needed.end(), [&, own = label](const Halo& halo) { return halo.label == own; });
+    check(found != needed.end() && found->leader == leader, "a label with a halo follows from its leader");
+    auto wider = found->reach;
+    wider.least = reach.least;
+    wider.most = reach.most;
+    check(wider == reach && reach.least <= found->reach.least && reach.most >= found->reach.most,
+          "a halo has the indices that calls need");
+    check(std::count_if(join.halos.begin(), join.halos.end(),
+                        [&, own = label](const Halo& halo) { return halo.label == own; }) == 1,
+          "a label has one halo");
+  }
 }
 
 void check_step(const JoinNode& join, std::size_t s, const LabelTable& table, const Checker& check) {
@@ -58,10 +81,11 @@ void check_steps(const JoinNode& join, const LabelTable& table, const Checker& c
 void JoinNode::check(const OperatorView& view, const Checker& check) const {
   check_einsum(einsum, view.labels, check);
   check_label_partition(*this, view.labels, check);
+  check_halos(*this, view.labels, check);
   check(inputs.size() == einsum.inputs.size(), "a join has labels for every input");
   std::vector<DType> types;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    const auto wanted = grid_of(*this, einsum.inputs[n], view.labels);
+    const auto wanted = operand_grid(n, view.labels);
     if (reads_parts_of(n))
       check(may_read_parts_of(n, view.inputs[n].grid), "an input whose tiles are read in parts is cut more coarsely");
     else check(view.inputs[n].grid == wanted, "the inputs of a join are cut as its partition vector says");
@@ -80,13 +104,23 @@ DescriptionFields JoinNode::describe(const EinGraph& graph) const {
     for (const auto input : in_parts) numbers.push_back(std::to_string(input + 1));
     return {{"in_parts", std::move(numbers), "parts of operand", DescriptionField::Place::Line}};
   }
-  if (steps.empty()) return {};
+  DescriptionFields fields;
+  if (!halos.empty()) {
+    std::vector<std::string> leaders;
+    for (const auto& halo : halos)
+      if (const auto& name = graph.labels().name(halo.leader);
+          std::find(leaders.begin(), leaders.end(), name) == leaders.end())
+        leaders.push_back(name);
+    fields.push_back({"halos", std::move(leaders), "with halos along", DescriptionField::Place::Line});
+  }
+  if (steps.empty()) return fields;
   std::vector<std::string> names;
   for (const auto& step : steps) {
     const auto& vertex = graph.vertex(step.vertex).name;
     if (names.empty() || names.back() != vertex) names.push_back(vertex);
   }
-  return {{"fused", std::move(names), "of", DescriptionField::Place::Line}};
+  fields.insert(fields.begin(), {"fused", std::move(names), "of", DescriptionField::Place::Line});
+  return fields;
 }
 
 bool JoinNode::is_partial() const {
@@ -94,12 +128,25 @@ bool JoinNode::is_partial() const {
                      [&](Label label) { return partition.of(label) > 1; });
 }
 
+TileGrid JoinNode::operand_grid(std::size_t input, const LabelTable& labels) const {
+  return halo_grid(einsum.inputs[input], partition, halos, labels);
+}
+
+HaloFinder JoinNode::halo_finder(const std::vector<std::size_t>& sources) const {
+  std::vector<HaloFinder::Operand> operands;
+  for (std::size_t n = 0; n < einsum.inputs.size(); ++n) operands.push_back({sources.at(n), einsum.inputs[n]});
+  std::vector<const EinSum*> computed;
+  for (const auto& step : steps) computed.push_back(&step.einsum);
+  if (steps.empty()) computed.push_back(&einsum);
+  return {std::move(operands), einsum.output, computed};
+}
+
 bool JoinNode::reads_parts_of(std::size_t input) const {
   return std::binary_search(in_parts.begin(), in_parts.end(), input);
 }
 
 bool JoinNode::may_read_parts_of(std::size_t input, const TileGrid& grid) const {
-  if (!steps.empty() || access_form(einsum)) return false;
+  if (!steps.empty() || !halos.empty() || access_form(einsum)) return false;
   const auto& labels = einsum.inputs[input];
   const auto wanted = partition.project(labels);
   if (grid.rank() != wanted.size() || !grid.cuts_evenly()) return false;
@@ -122,7 +169,7 @@ CallLoops JoinNode::loops(const OperatorView& view) const {
     }
     out.operands.push_back(std::move(operand));
   };
-  for (std::size_t n = 0; n < inputs.size(); ++n) add(view.inputs[n], einsum.inputs[n]);
+  for (std::size_t n = 0; n < inputs.size(); ++n) add(view.inputs[n], cutting_labels(n));
   add(view.result, einsum.output);
   return out;
 }
@@ -135,7 +182,8 @@ void JoinNode::substitute(const Substitution& values) {
 
 std::size_t JoinNode::held_bytes() const {
   auto bytes = eindb::held_bytes(inputs) + eindb::held_bytes(einsum) + eindb::held_bytes(partition) +
-               eindb::held_bytes(rows) + eindb::held_bytes(steps) + eindb::held_bytes(in_parts);
+               eindb::held_bytes(rows) + eindb::held_bytes(steps) + eindb::held_bytes(in_parts) +
+               eindb::held_bytes(halos);
   for (const auto& step : steps) bytes += eindb::held_bytes(step.inputs) + eindb::held_bytes(step.einsum);
   return bytes;
 }

@@ -41,8 +41,8 @@ struct RedistributeStep {
 };
 
 /// The kernel calls of one vertex or fused chain. Each rank makes those of its block of the label space, independently
-/// of the others. The inputs are in place in the tiles that the calls read: operand n is cut by
-/// join.partition.project(join.einsum.inputs[n]), and every rank holds the tiles that its block overlaps.
+/// of the others. The inputs are in place in the tiles that the calls read: operand n is cut by join.operand_grid(n),
+/// and every rank holds the tiles that its block overlaps.
 ///
 /// Blocks in which an access has no cells need not be at any rank: those in which aligned labels
 /// (tensor/access_form) have different parts.

@@ -81,6 +81,9 @@ struct StepChecker {
     check(is_everywhere(input), "what is redistributed lies somewhere");
     check(step().grid.rank() == input.grid.rank() && step().dtype == input.dtype,
           "a redistribution keeps dimensions and type");
+    check(!input.grid.overlaps(), "what is redistributed has each cell in one tile");
+    check(!step().grid.overlaps() || (!redistribute.sequence && !step().cells),
+          "tiles that overlap are dense, and are brought in pieces");
     check(step().grid.shape() == input.grid.shape() || !redistribute.sequence,
           "a sequence of collectives keeps extents");
     check(step().cells.has_value() == input.cells.has_value(), "a redistribution keeps cells as cells");
@@ -215,10 +218,10 @@ struct StepChecker {
     const auto* placed = std::get_if<BlockPlacement>(&input.placement);
     check(placed != nullptr, "the inputs of a compute step lie in blocks");
     const auto& join = compute.join;
-    const auto blocks = LabelPartition{join.partition.labels, compute.blocks}.project(join.einsum.inputs[n]);
+    const auto blocks = LabelPartition{join.partition.labels, compute.blocks}.project(join.cutting_labels(n));
     for (std::size_t rank = 0; rank < plan.ranks; ++rank) {
       if (!compute.at[rank]) continue;
-      const auto wanted = LabelPartition{join.partition.labels, *compute.at[rank]}.project(join.einsum.inputs[n]);
+      const auto wanted = LabelPartition{join.partition.labels, *compute.at[rank]}.project(join.cutting_labels(n));
       check(placed->at[rank].has_value(), "a rank that computes has its inputs");
       for (std::size_t d = 0; d < wanted.size(); ++d)
         check(lies_in(wanted[d], blocks[d], (*placed->at[rank])[d], placed->parts[d]),

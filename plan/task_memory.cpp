@@ -16,8 +16,7 @@ double bytes_behind(const FragmentNode& node) {
 
 double tile_bytes(const TileGrid& grid, DType type) {
   auto bytes = static_cast<double>(size_of(type));
-  for (std::size_t d = 0; d < grid.rank(); ++d)
-    bytes *= static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d]));
+  for (std::size_t d = 0; d < grid.rank(); ++d) bytes *= static_cast<double>(grid.largest(d));
   return bytes;
 }
 

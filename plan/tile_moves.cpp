@@ -52,6 +52,7 @@ TileMoves::TileMoves(const TileLayout& from, const TileLayout& to, bool of_cells
       sources_(overlaps(to.grid(), from.grid())),
       targets_(overlaps(from.grid(), to.grid())) {
   CHECK(from.grid().rank() == to.grid().rank(), "tiles move between grids of one rank");
+  CHECK(!from.grid().overlaps(), "cells that move lie in one tile of their own");
 }
 
 TileMoves::PartsOverlapped TileMoves::overlaps(const TileGrid& grid, const TileGrid& other) {
@@ -60,12 +61,9 @@ TileMoves::PartsOverlapped TileMoves::overlaps(const TileGrid& grid, const TileG
     for (std::int64_t part = 0; part < grid.partition()[d]; ++part) {
       const auto range = grid.range(d, part);
       auto& overlapped = out[d].emplace_back();
-      const auto extent = other.shape()[d];
-      const auto end = std::min(range.end(), extent);
-      if (range.begin >= end) continue;
-      const auto parts = other.partition()[d];
-      overlapped.first = part_of(extent, parts, range.begin);
-      overlapped.count = part_of(extent, parts, end - 1) - overlapped.first + 1;
+      const auto end = std::min(range.end(), other.shape()[d]);
+      const auto parts = other.parts_over(d, {range.begin, end - range.begin});
+      overlapped = {parts.begin, parts.size};
     }
   }
   return out;
@@ -154,7 +152,7 @@ std::vector<double> bytes_received(const PhysicalPlan& plan, StepId step, std::s
   const auto size = bytes_of_element(plan.step(input), from);
   for (std::size_t r = 0; r < plan.ranks; ++r) {
     const auto rank = static_cast<Rank>(r);
-    const bool blocks = from.is_in_blocks() && to.is_in_blocks();
+    const bool blocks = from.is_in_blocks() && to.is_in_blocks() && !to.grid().overlaps();
     bytes[r] = size * (blocks ? elements_received(from, to, rank) : elements_received(moves, rank));
     if (plan.step(input).cells) bytes[r] = std::ceil(bytes[r]);
   }

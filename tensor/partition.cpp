@@ -1,6 +1,9 @@
 #include "tensor/partition.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "common/check.hpp"
@@ -24,6 +27,65 @@ std::int64_t part_of(std::int64_t extent, std::int64_t parts, std::int64_t i) {
 }
 
 std::int64_t largest_part(std::int64_t extent, std::int64_t parts) { return ceil_divide(extent, parts); }
+
+namespace {
+
+std::int64_t floor_divided(std::int64_t a, std::int64_t divisor) {
+  const auto quotient = a / divisor;
+  return a % divisor < 0 ? quotient - 1 : quotient;
+}
+
+// The first of `parts` for which f holds, where it holds for all that follow.
+template <class F>
+std::int64_t first_part(std::int64_t parts, F&& f) {
+  std::int64_t begin = 0;
+  for (auto end = parts; begin < end;) {
+    const auto middle = begin + (end - begin) / 2;
+    if (f(middle)) end = middle;
+    else begin = middle + 1;
+  }
+  return begin;
+}
+
+}  // namespace
+
+PartRange Reach::range(std::int64_t indices, std::int64_t parts, std::int64_t q) const {
+  const auto part = part_range(extent, parts, q);
+  const auto first = step * (step > 0 ? part.begin : part.end() - 1) + least;
+  const auto last = step * (step > 0 ? part.end() - 1 : part.begin) + most;
+  const auto begin = std::clamp<std::int64_t>(-floor_divided(-first, divisor), 0, indices);
+  const auto end = std::clamp<std::int64_t>(floor_divided(last, divisor) + 1, begin, indices);
+  return {begin, end - begin};
+}
+
+bool Reach::is_of_parts(std::int64_t indices, std::int64_t parts) const {
+  constexpr std::int64_t kMostParts = std::int64_t{1} << 20U;
+  constexpr std::int64_t kGreatest = std::int64_t{1} << 60U;
+  const auto is_small = [](std::int64_t number) { return number >= -kGreatest && number <= kGreatest; };
+  std::int64_t farthest = 0;
+  if (parts < 2 || parts > std::min(kMostParts, extent) || step == 0 || divisor < 1 || least > most) return false;
+  if (!is_small(step) || !is_small(least) || !is_small(most) || !is_small(divisor)) return false;
+  if (__builtin_mul_overflow(step, extent, &farthest) || !is_small(farthest)) return false;
+  for (std::int64_t part = 0; part < parts; ++part)
+    if (range(indices, parts, part).size == 0) return false;
+  return true;
+}
+
+// Parts begin and end in one order, or in the other one where they go backward.
+PartRange Reach::parts_over(std::int64_t indices, std::int64_t parts, const PartRange& wanted) const {
+  if (wanted.size <= 0) return {};
+  const auto is_behind = [&](std::int64_t part) { return range(indices, parts, part).begin >= wanted.end(); };
+  const auto is_before = [&](std::int64_t part) { return range(indices, parts, part).end() <= wanted.begin; };
+  const auto first = step > 0 ? first_part(parts, [&](auto part) { return !is_before(part); })
+                              : first_part(parts, [&](auto part) { return !is_behind(part); });
+  const auto end = step > 0 ? first_part(parts, is_behind) : first_part(parts, is_before);
+  return {first, std::max<std::int64_t>(0, end - first)};
+}
+
+std::int64_t Reach::largest(std::int64_t indices, std::int64_t parts) const {
+  const auto distance = std::abs(step) * (largest_part(extent, parts) - 1) + most - least;
+  return std::min(indices, distance / divisor + 1);
+}
 
 TileGrid::Cuts TileGrid::checked(Shape shape, Partition partition) {
   if (partition.size() != shape.rank()) {
@@ -68,7 +130,28 @@ TileGrid::TileGrid(Shape shape, Partition partition, std::vector<std::int64_t> e
   cuts_ = std::make_shared<const Cuts>(std::move(cuts));
 }
 
+TileGrid TileGrid::overlapping(Shape shape, Partition partition, std::vector<std::optional<Reach>> reaches) {
+  CHECK(reaches.size() == partition.size(), "each dimension has a reach, or nullopt");
+  auto even = partition;
+  for (std::size_t d = 0; d < reaches.size(); ++d)
+    if (reaches[d]) even[d] = 1;
+  auto cuts = checked(std::move(shape), std::move(even));
+  for (std::size_t d = 0; d < reaches.size(); ++d) {
+    if (!reaches[d]) continue;
+    if (!reaches[d]->is_of_parts(cuts.shape[d], partition[d]))
+      throw Error(ErrorKind::Shape, "dimension " + std::to_string(d) + " has no such parts that overlap");
+  }
+  cuts.partition = std::move(partition);
+  cuts.tile_count = checked_product(cuts.partition);
+  if (std::any_of(reaches.begin(), reaches.end(), [](const auto& reach) { return reach.has_value(); }))
+    cuts.reaches = std::move(reaches);
+  TileGrid grid;
+  grid.cuts_ = std::make_shared<const Cuts>(std::move(cuts));
+  return grid;
+}
+
 bool TileGrid::cuts_evenly() const {
+  if (overlaps()) return false;
   for (std::size_t d = 0; d < rank(); ++d)
     if (edge(d) != 0 && partition()[d] > 1) return false;
   return true;
@@ -91,19 +174,33 @@ std::int64_t TileGrid::id_of(const TileKey& key) const {
 }
 
 PartRange TileGrid::range(std::size_t dimension, std::int64_t part) const {
+  if (overlaps() && reaches()[dimension])
+    return reaches()[dimension]->range(shape()[dimension], partition()[dimension], part);
   const auto size = edge(dimension);
   if (size == 0) return part_range(shape()[dimension], partition()[dimension], part);
   const auto begin = part * size;
   return {begin, std::min(size, shape()[dimension] - begin)};
 }
 
+PartRange TileGrid::parts_over(std::size_t dimension, const PartRange& range) const {
+  if (range.size <= 0) return {};
+  if (!overlaps() || !reaches()[dimension]) {
+    const auto first = part_at(dimension, range.begin);
+    return {first, part_at(dimension, range.end() - 1) - first + 1};
+  }
+  return reaches()[dimension]->parts_over(shape()[dimension], partition()[dimension], range);
+}
+
 std::int64_t TileGrid::part_at(std::size_t dimension, std::int64_t index) const {
   DCHECK(index >= 0 && index < shape()[dimension], "an index lies in its dimension");
+  DCHECK(!overlaps() || !reaches()[dimension], "an index lies in one part");
   const auto size = edge(dimension);
   return size == 0 ? part_of(shape()[dimension], partition()[dimension], index) : index / size;
 }
 
 std::int64_t TileGrid::largest(std::size_t dimension) const {
+  if (overlaps() && reaches()[dimension])
+    return reaches()[dimension]->largest(shape()[dimension], partition()[dimension]);
   const auto size = edge(dimension);
   return size == 0 ? largest_part(shape()[dimension], partition()[dimension]) : std::min(size, shape()[dimension]);
 }
@@ -122,6 +219,7 @@ Shape TileGrid::tile_shape(std::span<const std::int64_t> key) const {
 }
 
 bool TileGrid::cuts_into_runs() const {
+  if (overlaps()) return false;
   bool runs = true;  // whether the dimensions so far have one index in a tile
   for (std::size_t d = 0; d < rank(); ++d) {
     if (!runs && partition()[d] > 1) return false;

@@ -76,10 +76,12 @@ LabelView WindowKernel::view(const LabelView& source, std::span<const PartRange>
   bool leaves = false;
   std::vector<Reach> reached;  // by index
   for (const auto& index : indices_) {
-    CHECK(ranges[index.label].begin == 0 && ranges[index.label].size == extents_[index.label],
-          "an index that is determined is not cut");
-    reached.push_back(reach_of(index, ranges));
-    leaves = leaves || reached.back().first < 0 || reached.back().last >= extents_[index.label];
+    // What is reached outside of the operand's range lies outside of the whole tensor, too.
+    const auto& [first, last] = reached.emplace_back(reach_of(index, ranges));
+    const auto& there = ranges[index.label];
+    DCHECK((there.begin <= first || there.begin == 0) && (there.end() > last || there.end() == extents_[index.label]),
+           "a window's operand has the indices that are determined");
+    leaves = leaves || first < there.begin || last >= there.end();
   }
   LabelView view{source.dtype, source.data, source.strides};
   std::int64_t begin = 0;  // the element of the view's first cell
@@ -100,11 +102,11 @@ LabelView WindowKernel::view(const LabelView& source, std::span<const PartRange>
         continue;
       }
       const auto& [first, last] = reached[static_cast<std::size_t>(index - indices_.data())];
-      const auto from = std::max<std::int64_t>(first, 0);
+      const auto from = std::max(first, ranges[place].begin);
       extents.push_back(last - first + 1);
-      inside.push_back(std::max<std::int64_t>(0, std::min(last, extents_[place] - 1) - from + 1));
+      inside.push_back(std::max<std::int64_t>(0, std::min(last, ranges[place].end() - 1) - from + 1));
       frame_begin.push_back(from - first);
-      if (inside.back() > 0) source_begin += from * source.strides[place];
+      if (inside.back() > 0) source_begin += (from - ranges[place].begin) * source.strides[place];
     }
     std::int64_t elements = 1;
     std::int64_t target_begin = 0;
@@ -124,7 +126,7 @@ LabelView WindowKernel::view(const LabelView& source, std::span<const PartRange>
   for (std::size_t n = 0; n < indices_.size(); ++n) {
     const auto& index = indices_[n];
     const auto step_of_index = std::exchange(view.strides[index.label], 0);
-    if (!leaves) begin += reached[n].first * step_of_index;
+    if (!leaves) begin += (reached[n].first - ranges[index.label].begin) * step_of_index;
     for (const auto& [label, step] : index.behind) view.strides[label] += step * step_of_index;
   }
   view.data = static_cast<const std::byte*>(view.data) + begin * size;

@@ -25,7 +25,8 @@ class WindowKernel {
   /// call takes one.
   std::int64_t frame_bytes(std::span<const std::int64_t> label_sizes, DType type) const;
   /// The cells of a call as a view over einsum.labels(). `source` is the operand's, and `frame` has the bytes of a copy
-  /// of these ranges; both must outlive the view. The indices that are determined have their whole ranges.
+  /// of these ranges; both must outlive the view. The range of a label that is determined
+  /// has all indices that the others determine and that the tensor has.
   LabelView view(const LabelView& source, std::span<const PartRange> ranges, std::byte* frame) const;
   /// "read in place", or "read between zeros" if calls on the whole tensors take a copy.
   const char* describe() const { return leaves_ ? "read between zeros" : "read in place"; }

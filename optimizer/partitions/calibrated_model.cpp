@@ -78,7 +78,7 @@ double stored(const VertexShape& shape, const Partition& d) {
 double loaded(const VertexShape& shape, const Partition& d) {
   double bytes = 0;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
-    const double tile = tile_elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n) * stored_share(shape, n);
+    const double tile = read_elements(shape, d, n) * bytes_of_input(shape, n) * stored_share(shape, n);
     const bool was_made = n < shape.made.size() && shape.made[n];
     bytes += tile / (is_at_hand(shape, n) || (was_made && tile <= kCachedTile) ? kCacheSpeed : 1);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "common/check.hpp"
@@ -212,6 +213,65 @@ double tile_elements(const VertexShape& shape, const Partition& d, const std::ve
   return elements;
 }
 
+namespace {
+
+// Of a label of an input that is not cut: the label that cuts it in its place, and the indices that a part has.
+struct HaloPlace {
+  std::size_t leader;
+  double indices;
+};
+
+std::optional<HaloPlace> halo_at(const VertexShape& shape, const Partition& d, std::size_t input, std::size_t place) {
+  const auto is_in = [](const std::vector<std::size_t>& places, std::size_t wanted) {
+    return std::find(places.begin(), places.end(), wanted) != places.end();
+  };
+  if (d[place] != 1 || is_in(shape.output, place)) return std::nullopt;
+  for (const auto& determined : shape.determined) {
+    if (determined.gathered) continue;
+    auto terms = determined.behind;
+    terms.emplace_back(determined.place, 1);
+    std::optional<std::size_t> leader;
+    double span = 0;
+    double own = 0;
+    bool leads = true;
+    for (const auto& [other, coefficient] : terms) {
+      const auto size = std::abs(static_cast<double>(coefficient));
+      if (other == place) {
+        own = size;
+        continue;
+      }
+      span += size * (part_extent(shape.extents[other], d[other]) - 1);
+      leads = leads && (d[other] == 1 || !leader);
+      if (d[other] > 1) leader = other;
+    }
+    if (own == 0 || !leader || !leads || is_in(shape.inputs[input], *leader)) continue;
+    return HaloPlace{*leader, std::min(static_cast<double>(shape.extents[place]), span / own + 1)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Partition read_partition(const VertexShape& shape, const Partition& d, std::size_t input) {
+  auto parts = project(d, shape.inputs[input]);
+  if (shape.determined.empty()) return parts;
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    const auto place = shape.inputs[input][n];
+    if (const auto halo = halo_at(shape, d, input, place))
+      parts[n] = std::clamp<std::int64_t>(d[halo->leader], 1, std::max<std::int64_t>(1, shape.extents[place]));
+  }
+  return parts;
+}
+
+double read_elements(const VertexShape& shape, const Partition& d, std::size_t input) {
+  auto elements = tile_elements(shape, d, shape.inputs[input]);
+  if (shape.determined.empty()) return elements;
+  for (const auto place : shape.inputs[input])
+    if (const auto halo = halo_at(shape, d, input, place))
+      elements *= halo->indices / std::max(1.0, static_cast<double>(shape.extents[place]));
+  return elements;
+}
+
 double kernel_calls(const Partition& d) {
   double calls = 1;
   for (const auto parts : d) calls *= static_cast<double>(parts);
@@ -221,7 +281,7 @@ double kernel_calls(const Partition& d) {
 double cost_join(const VertexShape& shape, const Partition& d) {
   double elements = 0;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n)
-    if (!is_at_hand(shape, n)) elements += tile_elements(shape, d, shape.inputs[n]) * stored_share(shape, n);
+    if (!is_at_hand(shape, n)) elements += read_elements(shape, d, n) * stored_share(shape, n);
   return kernel_calls(d) * elements;
 }
 

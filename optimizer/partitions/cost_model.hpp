@@ -104,6 +104,11 @@ double part_extent(std::int64_t extent, std::int64_t parts);
 /// Elements of the largest tile over the labels at the given places of a shape that d cuts.
 double tile_elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places);
 
+/// The parts in which calls read an input, and the elements of such a tile. A label of it whose index in an access
+/// follows from one label that d cuts is cut as that one is, with a halo (plan/halo); others as d says.
+Partition read_partition(const VertexShape& shape, const Partition& d, std::size_t input);
+double read_elements(const VertexShape& shape, const Partition& d, std::size_t input);
+
 /// The `transfers` cost model (EinDecomp, section 7): an upper bound on the elements moved between kernel calls. All
 /// results are numbers of elements, as doubles. The formulas reproduce the figures of the paper and of its example
 /// chains, read as follows:

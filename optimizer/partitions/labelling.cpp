@@ -104,7 +104,7 @@ class Costs {
     out.cost_agg = options_.model->aggregation(shape, out.partition.parts);
     for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
       if (!is_at_hand(shape, n))
-        out.cost_repart += moving(vertex.inputs[n], out.partition.project(vertex.einsum.inputs[n]));
+        out.cost_repart += moving(vertex.inputs[n], read_partition(shape, out.partition.parts, n));
     return out;
   }
 
@@ -138,10 +138,13 @@ class Costs {
 
   double repartitions_of(VertexId reader, VertexId result) const {
     const auto& vertex = graph_.vertex(reader);
+    std::optional<VertexShape> made;
+    if (options_.shapes == nullptr) made = shape_of(graph_, vertex);
+    const auto& shape = made ? *made : options_.shapes->of(reader, false);
     double cost = 0;
     for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
       if (vertex.inputs[n] == result)
-        cost += moving(result, partitions_[reader.index()].project(vertex.einsum.inputs[n]));
+        cost += moving(result, read_partition(shape, partitions_[reader.index()].parts, n));
     return cost;
   }
 

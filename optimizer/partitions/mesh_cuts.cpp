@@ -38,12 +38,20 @@ PartRange WorkerMesh::held(std::int64_t extent, const Axes& axes, std::size_t wo
   return part_range(extent, count, part);
 }
 
+PartRange WorkerMesh::held(const MeshCuts& cuts, std::size_t d, std::size_t worker) const {
+  const auto& axes = cuts.axes[d];
+  if (cuts.reaches.empty() || !cuts.reaches[d]) return held(cuts.extents[d], axes, worker);
+  std::int64_t part = 0;
+  for (const auto axis : axes) part = size(axis) * part + place(worker, axis);
+  return cuts.reaches[d]->range(cuts.extents[d], parts(axes), part);
+}
+
 double WorkerMesh::missing(const MeshCuts& wanted, const MeshCuts& source, std::size_t worker) const {
   if (!holds_anything(wanted, worker)) return 0;
   double needed = 1;
   double there = holds_anything(source, worker) ? 1 : 0;
   for (std::size_t d = 0; d < wanted.extents.size(); ++d) {
-    const auto need = held(wanted.extents[d], wanted.axes[d], worker);
+    const auto need = held(wanted, d, worker);
     const auto have = held(wanted.extents[d], source.axes[d], worker);
     needed *= static_cast<double>(need.size);
     there *= static_cast<double>(

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plan/distributed_type.hpp"
@@ -20,6 +21,8 @@ struct MeshCuts {
   std::vector<std::int64_t> extents;
   LabelAxes axes;
   Axes first_only = {};
+  /// For each dimension whose parts overlap, in place of the even ones of another index that the axes cut; or empty.
+  std::vector<std::optional<Reach>> reaches = {};
 
   friend bool operator==(const MeshCuts&, const MeshCuts&) = default;
 };
@@ -48,9 +51,12 @@ class WorkerMesh {
   /// The range of indices of one dimension that a worker holds.
   PartRange held(std::int64_t extent, const Axes& axes, std::size_t worker) const;
 
+  /// The same of dimension d of a layout.
+  PartRange held(const MeshCuts& cuts, std::size_t d, std::size_t worker) const;
+
   bool holds_anything(const MeshCuts& type, std::size_t worker) const;
 
-  /// Elements of a worker's part of `wanted` that it does not hold in `source`.
+  /// Elements of a worker's part of `wanted` that it does not hold in `source`, where no parts overlap.
   double missing(const MeshCuts& wanted, const MeshCuts& source, std::size_t worker) const;
 
   double elements_held(const MeshCuts& type, std::size_t worker) const;

@@ -41,11 +41,12 @@ struct Cuts {
   std::vector<Partition> distinct;      // for each class
 };
 
-Cuts cuts(const std::vector<Partition>& vectors, const std::vector<std::size_t>& places) {
+template <class F>
+Cuts cuts(const std::vector<Partition>& vectors, F&& cut_by) {
   Cuts out;
   std::unordered_map<Partition, std::uint32_t, PartitionHash> known;
   for (const auto& d : vectors) {
-    auto cut = project(d, places);
+    Partition cut = cut_by(d);
     const auto [entry, is_new] = known.try_emplace(cut, static_cast<std::uint32_t>(out.distinct.size()));
     if (is_new) out.distinct.push_back(std::move(cut));
     out.class_of.push_back(entry->second);
@@ -171,7 +172,8 @@ class Builder {
     const auto compute = size_of(shape.work.compute);
     double bytes = tile(shape.output, compute == shape.work.output_bytes ? compute : compute + shape.work.output_bytes);
     for (std::size_t n = 0; n < shape.inputs.size(); ++n)
-      bytes += tile(shape.inputs[n], n < shape.work.input_bytes.size() ? shape.work.input_bytes[n] : compute) *
+      bytes += read_elements(shape, d, n) *
+               static_cast<double>(n < shape.work.input_bytes.size() ? shape.work.input_bytes[n] : compute) *
                stored_share(shape, n);
     return bytes;
   }
@@ -200,8 +202,9 @@ class Builder {
     CHECK(!vectors.empty(), "a vertex has a vector to choose");
     for (const auto& d : vectors)
       out.costs.push_back(options_.model->join(shape, d) + options_.model->aggregation(shape, d));
-    for (const auto& input : shape.inputs) out.inputs.push_back(cuts(vectors, input));
-    out.output = cuts(vectors, shape.output);
+    for (std::size_t n = 0; n < shape.inputs.size(); ++n)
+      out.inputs.push_back(cuts(vectors, [&](const Partition& d) { return read_partition(key.shape, d, n); }));
+    out.output = cuts(vectors, [&](const Partition& d) { return project(d, key.shape.output); });
     out.vectors = std::make_shared<const std::vector<Partition>>(std::move(vectors));
     return shapes_.emplace(std::move(key), std::move(out)).first->second;
   }

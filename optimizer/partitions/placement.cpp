@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "optimizer/partitions/mesh_cuts.hpp"
+#include "plan/halo.hpp"
 #include "tensor/access_form.hpp"
 
 namespace eindb {
@@ -31,13 +32,25 @@ struct Unit {
   LabelPartition partition;
   std::vector<VertexId> inside;               // the chain's vertices except its result
   std::optional<AlignedLabels> aligned = {};  // of an access: the same axes cut both, so that parts lie together
+  HaloFinder halos = {};                      // of the labels of inputs
 };
+
+// As plans for ranks have them: not where something is of cells.
+void find_halos(const EinGraph& graph, const std::vector<const EinSum*>& steps, Unit& unit) {
+  std::vector<HaloFinder::Operand> operands;
+  for (const auto& input : unit.inputs) {
+    if (graph.vertex(input.vertex).cells) return;
+    operands.push_back({input.vertex.index(), input.labels});
+  }
+  unit.halos = HaloFinder(std::move(operands), unit.output, steps);
+}
 
 Unit unit_of(const EinGraph& graph, const Vertex& vertex, const LabelPartition& partition) {
   Unit unit{{}, vertex.einsum.output, vertex.einsum.aggregated, vertex.compute_dtype, partition, {}};
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
     unit.inputs.push_back({vertex.inputs[n], vertex.einsum.inputs[n]});
   unit.aligned = aligned_labels(vertex.einsum, graph.labels());
+  find_halos(graph, {&vertex.einsum}, unit);
   return unit;
 }
 
@@ -53,6 +66,9 @@ Unit unit_of(const EinGraph& graph, const FusedChain& chain, const LabelPartitio
         unit.inputs.push_back({vertex.inputs[n], vertex.einsum.inputs[n]});
     if (id != chain.result) unit.inside.push_back(id);
   }
+  std::vector<const EinSum*> steps;
+  for (const auto id : chain.body) steps.push_back(&graph.vertex(id).einsum);
+  find_halos(graph, steps, unit);
   return unit;
 }
 
@@ -160,7 +176,7 @@ class Placer {
     out.result = scattered(id, unit, out.calls);
     out.cost = cost_of(unit, out.calls, &out.result);
     for (const auto& input : unit.inputs) {
-      auto wanted = projected(unit.partition.labels, out.calls, input.labels);
+      auto wanted = wanted_by(unit, out.calls, input.labels);
       auto& moved = placed_[input.vertex.index()].moved;
       if (std::find(moved.begin(), moved.end(), wanted) == moved.end()) moved.push_back(std::move(wanted));
     }
@@ -183,6 +199,24 @@ class Placer {
     return out;
   }
 
+  // The layout in which calls read an operand.
+  MeshCuts wanted_by(const Unit& unit, const MeshCuts& calls, const Labels& labels) const {
+    const auto& all = unit.partition.labels;
+    if (!unit.halos.finds_any()) return projected(all, calls, labels);
+    LabelPartition parts{all, {}};
+    for (const auto& axes : calls.axes) parts.parts.push_back(mesh_.parts(axes));
+    const auto halos = unit.halos.halos(parts, graph_.labels());
+    auto out = projected(all, calls, labels);
+    for (const auto& halo : halos) {
+      const auto place = place_of(labels, halo.label);
+      if (place == labels.size()) continue;
+      out.axes[place] = calls.axes[place_of(all, halo.leader)];
+      out.reaches.resize(labels.size());
+      out.reaches[place] = halo.reach;
+    }
+    return out;
+  }
+
   // The bytes that an element takes on its way relative to those of a dense tile; of stored tensors one of a tile that
   // is there, as others are not lacked.
   static double share_of(const Vertex& vertex) {
@@ -195,8 +229,7 @@ class Placer {
     if (!graph_.vertex(input).is_input()) return mesh_.missing(wanted, type_of(input), worker);
     if (!mesh_.holds_anything(wanted, worker)) return 0;
     IndexBox box;
-    for (std::size_t d = 0; d < wanted.extents.size(); ++d)
-      box.push_back(mesh_.held(wanted.extents[d], wanted.axes[d], worker));
+    for (std::size_t d = 0; d < wanted.extents.size(); ++d) box.push_back(mesh_.held(wanted, d, worker));
     return inputs_.parts_of(input).missing(box, worker);
   }
 
@@ -212,7 +245,7 @@ class Placer {
   // The bytes that workers receive for the calls of a unit and, if `result` is not null, for its result.
   PlacementCost cost_of(const Unit& unit, const MeshCuts& calls, const MeshCuts* result) const {
     std::vector<MeshCuts> wanted;
-    for (const auto& input : unit.inputs) wanted.push_back(projected(unit.partition.labels, calls, input.labels));
+    for (const auto& input : unit.inputs) wanted.push_back(wanted_by(unit, calls, input.labels));
     std::vector<std::size_t> received_for;
     for (std::size_t n = 0; n < wanted.size(); ++n)
       if (!is_there(unit, wanted, n)) received_for.push_back(n);
@@ -271,6 +304,11 @@ class Placer {
     add_labels(unit.partition.labels);
     add(unit.partition.parts);
     add_labels(unit.output);
+    for (const auto& [terms, offset] : unit.halos.equations()) {
+      key.push_back(offset);
+      for (const auto& [label, coefficient] : terms)
+        add(std::array{static_cast<std::int64_t>(label.index()), coefficient});
+    }
     for (const auto& input : unit.inputs) {
       const auto& vertex = graph_.vertex(input.vertex);
       add_labels(input.labels);
@@ -283,6 +321,10 @@ class Placer {
       for (const auto& moved : moved_before) {
         for (const auto& axes : moved.axes) add(axes);
         add(moved.first_only);
+        for (std::size_t d = 0; d < moved.reaches.size(); ++d)
+          if (const auto& reach = moved.reaches[d])
+            add(std::array{static_cast<std::int64_t>(d), reach->extent, reach->step, reach->least, reach->most,
+                           reach->divisor});
       }
       if (vertex.is_input()) {
         key.push_back(static_cast<std::int64_t>(inputs_.number_of(input.vertex)));

@@ -128,7 +128,7 @@ std::optional<BlockExchange> exchange_of(const PhysicalPlan& plan, const PlanSte
   const auto& input = plan.step(moved->input);
   const auto* from = std::get_if<BlockPlacement>(&input.placement);
   const auto* to = std::get_if<BlockPlacement>(&step.placement);
-  if (from == nullptr || to == nullptr) return std::nullopt;
+  if (from == nullptr || to == nullptr || step.grid.overlaps()) return std::nullopt;
   return BlockExchange{.from_grid = input.grid,
                        .from = *from,
                        .to_grid = step.grid,

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,8 +54,7 @@ std::optional<Line> line_of(const Vertex& vertex) {
   if (vertex.is_input() || vertex.einsum.epilogue != nullptr) return std::nullopt;
   const auto& einsum = vertex.einsum;
   if (einsum.block) {
-    // A user's function has no neutral value that is known, from which those of blocks could begin.
-    if (!is_recurrence(einsum.block->op) || einsum.block->op == BlockOp::UserRecurrence) return std::nullopt;
+    if (!is_recurrence(einsum.block->op)) return std::nullopt;
     return Line{einsum.aggregated.front(), result_core_of(einsum).front(), !einsum.block->descending, std::nullopt};
   }
   const auto scan = scan_form(einsum, vertex.compute_dtype);
@@ -126,16 +126,13 @@ class LongLine {
     // The values of blocks that begin with nothing, and the last of each.
     const auto alone = recurrence(x, cells_, a, a_labels, cells_, place_);
     const auto last = line_.forward ? size_ - 1 : 0;
-    auto ends = add({alone}, {.inputs = {cells_},
-                              .output = blocks_,
-                              .aggregated = {place_},
-                              .expression = where_is(place_, whole_number(last)),
-                              .aggregate = Aggregate::Sum});
+    auto ends = at_place(alone, cells_, blocks_, last);
     // Their products take the value before a block into it, and to its end.
     const auto entered_labels = is_constant ? batch_of_a : with(batch_of_a, {block_});
     const auto entered = is_constant ? a : entering(batch_of_a);
-    const auto factors = factors_of_blocks(a, a_labels, entered, entered_labels);
-    const auto wide = compute_ == DType::Float32 ? DType::Float64 : compute_;
+    const auto factors = is_of_user() ? users_factors(a, a_labels, entered, entered_labels, last)
+                                      : factors_of_blocks(a, a_labels, entered, entered_labels);
+    const auto wide = compute_ == DType::Float32 && !is_of_user() ? DType::Float64 : compute_;
     if (wide != compute_)
       ends = add({ends},
                  {.inputs = {blocks_},
@@ -146,9 +143,8 @@ class LongLine {
     auto ended = recurrence(ends, blocks_, factors, entered_labels, blocks_, block_, wide);
     ended = moved(ended, blocks_, line_.forward ? -1 : 1);
     // And then with what comes before them.
-    const auto step = is_sum() ? ScalarOp::Multiply : ScalarOp::Add;
-    auto taken = call_to(step, {ScalarExpression::operand(2), to_compute(ScalarExpression::operand(1), wide)});
-    taken = joined_by_step(taken, ScalarExpression::operand(0));
+    auto taken = joined_by_step(by_factor(ScalarExpression::operand(2), to_compute(ScalarExpression::operand(1), wide)),
+                                ScalarExpression::operand(0));
     const auto edge = line_.forward ? std::pair(std::int64_t{0}, std::int64_t{0}) : std::pair(size_ - 1, count_ - 1);
     auto is_edge = call_to(ScalarOp::And, {is_same(at_label(place_), whole_number(edge.first)),
                                            call_to(ScalarOp::NotEqual, {at_label(block_), whole_number(edge.second)})});
@@ -255,18 +251,27 @@ class LongLine {
       default: break;
     }
     CHECK(vertex_.einsum.user != nullptr, "a scan is of an aggregate");
-    return substitute_operands(typed_combination(*vertex_.einsum.user, compute_),
-                               [&](std::size_t n) { return n == 0 ? a : b; });
+    return of_two(typed_combination(*vertex_.einsum.user, compute_), a, b);
   }
 
   // ---- Recurrences
 
   bool is_sum() const { return vertex_.einsum.block->op == BlockOp::SumRecurrence; }
+  bool is_of_user() const { return vertex_.einsum.block->op == BlockOp::UserRecurrence; }
+  static ScalarPtr of_two(const ScalarPtr& typed, const ScalarPtr& a, const ScalarPtr& b) {
+    return substitute_operands(typed, [&](std::size_t n) { return n == 0 ? a : b; });
+  }
+  // What comes before, taken on by a factor.
+  ScalarPtr by_factor(const ScalarPtr& factor, const ScalarPtr& before) const {
+    if (is_of_user()) return of_two(recurrence_join(*vertex_.einsum.user, compute_).combination, factor, before);
+    return call_to(is_sum() ? ScalarOp::Multiply : ScalarOp::Add, {factor, before});
+  }
   ScalarPtr joined_by_step(const ScalarPtr& before, const ScalarPtr& value) const {
     switch (vertex_.einsum.block->op) {
       case BlockOp::SumRecurrence: return call_to(ScalarOp::Add, {before, value});
       case BlockOp::MaxRecurrence: return call_to(ScalarOp::Greatest, {before, value});
       case BlockOp::MinRecurrence: return call_to(ScalarOp::Least, {before, value});
+      case BlockOp::UserRecurrence: return of_two(typed_combination(*vertex_.einsum.user, compute_), before, value);
       default: return log_add_exp(before, value);
     }
   }
@@ -276,6 +281,11 @@ class LongLine {
 
   VertexId recurrence(VertexId values, const Labels& labels, VertexId factors, const Labels& factor_labels,
                       const Labels& output, Label upto, std::optional<DType> type = {}) {
+    return recurrence_of(vertex_.einsum.user, values, labels, factors, factor_labels, output, upto, type);
+  }
+  VertexId recurrence_of(const UserAggregatePtr& user, VertexId values, const Labels& labels, VertexId factors,
+                         const Labels& factor_labels, const Labels& output, Label upto,
+                         std::optional<DType> type = {}) {
     const auto along = like(upto);
     return add({values, factors},
                {.inputs = {swapped(labels, upto, {along}), swapped(factor_labels, upto, {along})},
@@ -283,8 +293,37 @@ class LongLine {
                 .aggregated = {along},
                 .expression = block_expression(2, {along, upto}),
                 .aggregate = Aggregate::Block,
-                .block = vertex_.einsum.block},
+                .block = vertex_.einsum.block,
+                .user = user},
                type);
+  }
+
+  // The values at one place of each block.
+  VertexId at_place(VertexId values, const Labels& labels, const Labels& output, std::int64_t place) {
+    return add({values}, {.inputs = {labels},
+                          .output = output,
+                          .aggregated = {place_},
+                          .expression = where_is(place_, whole_number(place)),
+                          .aggregate = Aggregate::Sum});
+  }
+
+  // The factors of a user's function o, which need not have a neutral one: p[t] = a[t] o p[t-1] is a recurrence of the
+  // function that takes the first of two values, which distributes over any o, from the factor that enters the block
+  // to the last place.
+  VertexId users_factors(VertexId a, const Labels& a_labels, VertexId entered, const Labels& entered_labels,
+                         std::int64_t last) {
+    auto first = *vertex_.einsum.user;
+    first.name = "the first of two";
+    first.combination = ScalarExpression::operand(0);
+    const auto over = with(entered_labels, {place_});
+    const auto begun =
+        add({entered},
+            {.inputs = {entered_labels}, .output = over, .aggregated = {}, .expression = ScalarExpression::operand(0)});
+    // A constant factor lacks the block, too.
+    const auto products =
+        recurrence_of(std::make_shared<const UserAggregate>(std::move(first)), begun, over, a, a_labels, over, place_);
+    const auto made = at_place(products, over, entered_labels, last);
+    return line_.forward || !contains(entered_labels, block_) ? made : moved(made, entered_labels, -1);
   }
 
   // The factor of the first value of each block, or backward of that behind its last one.

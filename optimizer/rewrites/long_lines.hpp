@@ -15,7 +15,8 @@ namespace eindb {
 /// (G. Blelloch, Prefix sums and their applications, 1990, section 1.2). A recurrence h[t] = a[t] * h[t-1] + x[t] does
 /// the same with pairs: a block takes what comes before it to F[p] times that, F[p] the product of its factors, and
 /// adds what it gives beginning with nothing. What comes before a block is added to its first value, and the block
-/// computed again. Products of factors beyond the range of floating-point numbers are taken for the greatest number.
+/// computed again. A user's aggregate f that distributes over o does so with h[t] = f(a[t] o h[t-1], x[t]). Products of
+/// factors beyond the range of floating-point numbers are taken for the greatest number, but for a user's o.
 EinGraph cut_long_lines(const EinGraph& graph);
 
 }  // namespace eindb

@@ -73,6 +73,8 @@ ScalarPtr ExpressionBinder::lower_access(const ast::Reference& e, SourceSpan spa
   if (std::any_of(at.begin(), at.end(), [](const auto& held) { return held.has_value(); }))
     base = selected(base, at, deferred);
 
+  const auto frames = add_frames(e, at, base);
+
   Access access;
   access.inputs = {base};
   access.labels = {{}};
@@ -101,10 +103,47 @@ ScalarPtr ExpressionBinder::lower_access(const ast::Reference& e, SourceSpan spa
       access.labels.front().push_back(labels_.fresh(name + "." + std::to_string(d + 1), bound[d]));
       add_equation(access, access.labels.front().back(), affine_expression(index));
     } else {
-      add_computed(access, e, d, bound[d], spread, draft);
+      const auto frame = frames.find(d);
+      if (frame != frames.end()) add_framed(access, e, d, frame->second, spread);
+      else add_computed(access, e, d, bound[d], spread, draft);
     }
   }
   return finish_access(std::move(access), e, span, draft);
+}
+
+// Puts a tensor with the cells that padding reads in the place of one that is read by affine indices, where it has such
+// a tensor. Of each such dimension the index that is the first one there.
+std::map<std::size_t, ExpressionBinder::Frame> ExpressionBinder::add_frames(
+    const ast::Reference& e, const std::vector<std::optional<std::int64_t>>& at, VertexId& base) {
+  std::map<std::size_t, Frame> frames;
+  if (!e.padding || e.padding->kind == ast::Padding::Kind::Value) return frames;
+  std::size_t place = 0;  // in the tensor, without the dimensions that are held
+  for (std::size_t d = 0; d < e.terms.size(); ++d) {
+    if (at[d]) continue;
+    const auto dimension = place++;
+    const auto* computed = std::get_if<ast::ComputedIndex>(&e.terms[d].value);
+    const auto affine = computed != nullptr ? affine_of(computed->index.front()) : std::nullopt;
+    if (!affine) continue;
+    const auto index = with_bound_labels(*affine);
+    const auto bounds = bounds_of(index);
+    if (!bounds) continue;
+    const auto extent = graph_.vertex(base).bound[dimension];
+    auto first = bounds->first;
+    if (first >= 0 && bounds->second < extent) first = 0;  // nothing is outside
+    else if (const auto framed = with_frame(base, dimension, e.padding->kind, index, *bounds)) base = *framed;
+    else continue;
+    frames.emplace(d, Frame{graph_.vertex(base).bound[dimension], first});
+  }
+  return frames;
+}
+
+void ExpressionBinder::add_framed(Access& access, const ast::Reference& e, std::size_t d, const Frame& frame,
+                                  bool& spread) {
+  auto index = with_bound_labels(*affine_of(std::get<ast::ComputedIndex>(e.terms[d].value).index.front()));
+  index.offset -= frame.first;
+  add_labels_of_index(access, index, spread);
+  access.labels.front().push_back(labels_.fresh(e.name.text + "." + std::to_string(d + 1), frame.extent));
+  add_equation(access, access.labels.front().back(), affine_expression(index));
 }
 
 // i * (extent of j) + j for (i, j).

@@ -115,6 +115,11 @@ class ExpressionBinder {
     std::int64_t extent;
   };
   struct Access;
+  // A dimension of a tensor that has the cells that padding reads: its extent, and the index of the first one.
+  struct Frame {
+    std::int64_t extent;
+    std::int64_t first;
+  };
   // A function of matrices with its operands in double precision.
   struct MatrixCall {
     BlockOp op = BlockOp::Inverse;
@@ -196,6 +201,9 @@ class ExpressionBinder {
   static void add_equation(Access& access, Label determined, const ScalarPtr& index);
   void add_computed(Access& access, const ast::Reference& e, std::size_t d, std::int64_t extent, bool& spread,
                     Draft& draft);
+  std::map<std::size_t, Frame> add_frames(const ast::Reference& e, const std::vector<std::optional<std::int64_t>>& at,
+                                          VertexId& base);
+  void add_framed(Access& access, const ast::Reference& e, std::size_t d, const Frame& frame, bool& spread);
   void add_labels_of_index(Access& access, const LabelAffine& index, bool& spread) const;
   static void add_inside(Access& access, const ScalarPtr& index, std::int64_t extent);
   void require_inside(const LabelAffine& index, SourceSpan span, std::int64_t extent, const std::string& place,
@@ -209,6 +217,11 @@ class ExpressionBinder {
   VertexId packed_vertex(const Access& access, const PackedIndex& packed, SourceSpan span);
   void add_operand_equations(Access& access, SourceSpan span);
   ScalarPtr finish_access(Access access, const ast::Reference& e, SourceSpan span, Draft& draft);
+
+  // ---- frame_binder.cpp: tensors with the cells that padding reads ----
+  std::optional<std::pair<std::int64_t, std::int64_t>> bounds_of(const LabelAffine& index) const;
+  std::optional<VertexId> with_frame(VertexId base, std::size_t dimension, ast::Padding::Kind kind,
+                                     const LabelAffine& index, std::pair<std::int64_t, std::int64_t> bounds);
 
   // ---- region_binder.cpp: the cells that an update sets ----
   std::optional<RegionPlace> affine_place(const ast::Reference& cells, std::size_t d, std::int64_t extent,

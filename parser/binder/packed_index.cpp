@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostBits = 62;
 
-ScalarPtr call_of(ScalarOp op, std::vector<ScalarPtr> arguments) {
+ScalarPtr bits_by(ScalarOp op, std::vector<ScalarPtr> arguments) {
   return ScalarExpression::call(op, std::move(arguments));
 }
 ScalarPtr number(std::int64_t value) { return ScalarExpression::integer(value); }
@@ -38,8 +38,8 @@ bool PackedIndex::fits() const {
 
 ScalarPtr PackedIndex::appended(const ScalarPtr& before, const ScalarPtr& index, std::size_t n) const {
   const auto width = width_of(labels_[n].second);
-  return call_of(ScalarOp::BitOr, {call_of(ScalarOp::ShiftLeft, {before, number(width)}),
-                                   call_of(ScalarOp::BitAnd, {index, number(mask_of(width))})});
+  return bits_by(ScalarOp::BitOr, {bits_by(ScalarOp::ShiftLeft, {before, number(width)}),
+                                   bits_by(ScalarOp::BitAnd, {index, number(mask_of(width))})});
 }
 
 ScalarPtr PackedIndex::condition(const ScalarPtr& element) const {
@@ -47,11 +47,11 @@ ScalarPtr PackedIndex::condition(const ScalarPtr& element) const {
   std::int64_t shift = 0;
   for (auto n = labels_.size(); n-- > 0;) {
     const auto& [label, extent] = labels_[n];
-    auto index = shift == 0 ? element : call_of(ScalarOp::ShiftRight, {element, number(shift)});
-    if (n > 0) index = call_of(ScalarOp::BitAnd, {index, number(mask_of(width_of(extent)))});
+    auto index = shift == 0 ? element : bits_by(ScalarOp::ShiftRight, {element, number(shift)});
+    if (n > 0) index = bits_by(ScalarOp::BitAnd, {index, number(mask_of(width_of(extent)))});
     shift += width_of(extent);
-    auto equation = call_of(ScalarOp::Equal, {ScalarExpression::label_index(label), index});
-    all = all == nullptr ? equation : call_of(ScalarOp::And, {equation, all});
+    auto equation = bits_by(ScalarOp::Equal, {ScalarExpression::label_index(label), index});
+    all = all == nullptr ? equation : bits_by(ScalarOp::And, {equation, all});
   }
   return all;
 }

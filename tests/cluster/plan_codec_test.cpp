@@ -25,7 +25,7 @@ bool same(const JoinStep& a, const JoinStep& b) {
 }
 bool same(const JoinNode& a, const JoinNode& b) {
   return a.inputs == b.inputs && same(a.einsum, b.einsum) && a.partition == b.partition &&
-         a.compute_dtype == b.compute_dtype && a.rows == b.rows &&
+         a.compute_dtype == b.compute_dtype && a.rows == b.rows && a.halos == b.halos &&
          std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
                     [](const auto& x, const auto& y) { return same(x, y); });
 }

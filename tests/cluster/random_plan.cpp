@@ -57,7 +57,26 @@ class PlanMaker {
     std::vector<std::int64_t> extents = list(3, [this] { return draw(0, 20); });
     Partition parts;
     for (const auto b : extents) parts.push_back(draw(1, std::clamp<std::int64_t>(b, 1, 4)));
-    return {Shape(std::move(extents)), std::move(parts)};
+    std::vector<std::optional<Reach>> reaches(extents.size());
+    bool overlaps = false;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      const auto along = reach();
+      const auto cut = draw(2, 3);
+      if (draw(0, 3) > 0 || !along.is_of_parts(extents[d], cut)) continue;
+      reaches[d] = along;
+      parts[d] = cut;
+      overlaps = true;
+    }
+    Shape shape(std::move(extents));
+    if (!overlaps) return {std::move(shape), std::move(parts)};
+    return TileGrid::overlapping(std::move(shape), std::move(parts), std::move(reaches));
+  }
+
+  Reach reach() {
+    Reach reach{.extent = draw(2, 20), .step = coin() ? draw(1, 3) : draw(-3, -1), .least = draw(-5, 5)};
+    reach.most = reach.least + draw(0, 4);
+    reach.divisor = draw(1, 2);
+    return reach;
   }
 
   std::size_t holders_of(const TileGrid& grid) {
@@ -159,6 +178,7 @@ class PlanMaker {
     join.compute_dtype = dtype();
     join.steps = list(3, [this] { return join_step(); });
     join.rows = labels();
+    join.halos = list(2, [this] { return Halo{label(), label(), reach()}; });
     return join;
   }
 

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <optional>
+#include <random>
 #include <utility>
+#include <vector>
 
 #include "common/error.hpp"
 #include "tensor/dense_tensor.hpp"
@@ -145,6 +149,63 @@ TEST(DenseTensor, SplitAndAssembleAreInverse) {
   EXPECT_EQ(tiles[5]->data<std::int64_t>()[0], 3 * 7 + 3);
   const auto back = assemble(tiles, grid, DType::Int64);
   for (std::int64_t n = 0; n < 35; ++n) EXPECT_EQ(back.data<std::int64_t>()[n], n);
+}
+
+// By the definition: of a part that has i, those l with step * i + least <= divisor * l <= step * i + most.
+TEST(Reach, HasTheIndicesThatPartsNeed) {
+  int found = 0;
+  for (unsigned round = 0; round < 3000; ++round) {
+    std::mt19937 random(round);
+    const auto any = [&](std::int64_t least, std::int64_t most) {
+      return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+    };
+    Reach reach{.extent = any(2, 30), .step = any(-4, 4), .least = any(-8, 20), .most = 0, .divisor = any(1, 4)};
+    reach.most = reach.least + any(0, 6);
+    const auto indices = any(1, 30);
+    const auto parts = any(2, 6);
+    if (!reach.is_of_parts(indices, parts)) {
+      const std::vector<std::optional<Reach>> reaches{reach};
+      EXPECT_THROW(TileGrid::overlapping(Shape({indices}), {parts}, reaches), Error);
+      continue;
+    }
+    ++found;
+    const auto grid = TileGrid::overlapping(Shape({indices}), {parts}, {reach});
+    for (std::int64_t q = 0; q < parts; ++q) {
+      const auto range = grid.range(0, q);
+      EXPECT_GE(range.begin, 0);
+      EXPECT_LE(range.end(), indices);
+      EXPECT_GT(range.size, 0);
+      EXPECT_LE(range.size, grid.largest(0));
+      const auto part = part_range(reach.extent, parts, q);
+      for (std::int64_t l = 0; l < indices; ++l)
+        for (auto i = part.begin; i < part.end(); ++i)
+          if (reach.step * i + reach.least <= reach.divisor * l && reach.divisor * l <= reach.step * i + reach.most) {
+            EXPECT_LE(range.begin, l);
+            EXPECT_LT(l, range.end());
+          }
+    }
+    const auto begin = any(0, indices - 1);
+    const PartRange wanted{begin, any(1, indices - begin)};
+    const auto over = grid.parts_over(0, wanted);
+    for (std::int64_t q = 0; q < parts; ++q) {
+      const auto range = grid.range(0, q);
+      const bool overlaps = range.begin < wanted.end() && wanted.begin < range.end();
+      EXPECT_EQ(overlaps, q >= over.begin && q < over.end()) << "part " << q << " in round " << round;
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(found, 500);
+}
+
+TEST(Reach, LeavesNumbersThatCannotBeComputedWith) {
+  constexpr auto kGreatest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_FALSE((Reach{.extent = 8, .step = kGreatest}.is_of_parts(8, 2)));
+  EXPECT_FALSE((Reach{.extent = 8, .least = -kGreatest, .most = kGreatest}.is_of_parts(8, 2)));
+  EXPECT_FALSE((Reach{.extent = kGreatest, .step = 2}.is_of_parts(8, 2)));
+  EXPECT_FALSE((Reach{.extent = 8, .divisor = 0}.is_of_parts(8, 2)));
+  EXPECT_FALSE((Reach{.extent = 8}.is_of_parts(8, 1))) << "one part is the whole";
+  EXPECT_FALSE((Reach{.extent = 8}.is_of_parts(8, 9))) << "there are more parts than indices";
+  EXPECT_TRUE((Reach{.extent = 8}.is_of_parts(8, 8)));
 }
 
 }  // namespace
