@@ -133,7 +133,6 @@ PointJoin::PointJoin(const CellNest& nest, const PointExpression& expression, st
     : nest_(nest),
       expression_(expression),
       sources_(std::move(sources)),
-      compute_(compute),
       takes_union_(takes_union),
       unites_columns_(unites_columns()),
       cursors_(nest),

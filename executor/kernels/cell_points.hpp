@@ -81,7 +81,6 @@ class PointJoin {
   const CellNest& nest_;
   const PointExpression& expression_;
   std::vector<Source> sources_;
-  DType compute_;
   bool takes_union_;
   bool unites_columns_;
   Take take_;

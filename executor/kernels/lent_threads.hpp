@@ -41,8 +41,8 @@ class LentThreads {
 /// that find their operands in the caches. The threads that help have none lent to them, so that parts of parts are
 /// computed in order.
 inline void for_each_part(std::int64_t count, std::int64_t operations, const std::function<void(std::int64_t)>& task) {
-  constexpr std::int64_t kFewOperations = 1 << 18;  // some ten microseconds
-  auto* threads = operations < kFewOperations ? nullptr : LentThreads::of_this_thread();
+  constexpr std::int64_t kTooFewOperations = 1 << 18;  // some ten microseconds
+  auto* threads = operations < kTooFewOperations ? nullptr : LentThreads::of_this_thread();
   if (threads != nullptr && count > 1) {
     const LentThreads::Scope none(nullptr);
     return threads->for_each(count, task);

@@ -129,7 +129,7 @@ TEST(TileGrid, DefaultPartitionCountsWhatIsStored) {
   const Shape square({8192, 8192});
   const auto cut = [&](Encoding encoding) { return default_partition(square, with_encoding(encoding), 1 << 20); };
   EXPECT_EQ(cut(Encoding::BFloat16), (Partition{16, 8}));
-  EXPECT_EQ(cut(Encoding::Q80), (Partition{8, 8})) << "34 bytes of 32 cells";
+  EXPECT_EQ(cut(Encoding::Q80), (Partition{16, 8})) << "34 bytes of 32 cells";
   EXPECT_EQ(cut(Encoding::Int8), (Partition{16, 8})) << "a quarter of what the values take as INT64";
   EXPECT_EQ(cut(Encoding::Bool), cut(Encoding::Int8));
   EXPECT_EQ(cut(Encoding::Int32), (Partition{16, 16}));
