@@ -106,19 +106,22 @@ class StatementAtRanks::Aborted {
 
 void StatementAtRanks::take_part(const OwnPart& own_part) {
   if (watch_.has_failed()) return;
+  const auto note_failure = [&](const std::exception_ptr& failure) {
+    watch_.failed_here(own_rank_, RemoteError::of(failure).error(), lost_peer(failure));
+  };
   try {
     const CancellationScope scope(watch_.cancellation());
     const auto exchange = exchanges_.open({number_, own_rank_, own_rank_, addresses()}, watch_.cancellation());
     const Aborted aborted(watch_, *exchange);
     try {
       watch_.ended(own_rank_, {own_part(*exchange, watch_.cancellation()), {}});
-    } catch (...) {
+    } catch (const std::exception&) {
+      // Noted before the others hear of it, since they fail by it and report that.
+      note_failure(std::current_exception());
       exchange->abort(std::current_exception());
-      throw;
     }
   } catch (const std::exception&) {
-    const auto failure = std::current_exception();
-    watch_.failed_here(own_rank_, RemoteError::of(failure).error(), lost_peer(failure));
+    note_failure(std::current_exception());
   }
 }
 
