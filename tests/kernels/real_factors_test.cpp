@@ -145,26 +145,32 @@ double bound_of(const Sides& sides) {
   return 20 * kUnit * (3 + std::sqrt(static_cast<double>(std::max(sides.rows, sides.columns))));
 }
 
-TEST_P(RealFactorsTest, QrIsOrthonormalAndMultipliesToTheMatrix) {
+// Calls check(sides, matrix, the lesser side) for matrices of all kinds and sides.
+template <class Check>
+void for_each_matrix(const Check& check) {
   unsigned seed = 1;
   for (const auto& kind : kinds()) {
     for (const auto& sides : kSides) {
       SCOPED_TRACE(kind.name + " " + std::to_string(sides.rows) + " x " + std::to_string(sides.columns));
-      const auto a = kind.make(sides, ++seed);
-      const auto k = std::min(sides.rows, sides.columns);
-      std::vector<double> result(static_cast<std::size_t>((sides.rows + sides.columns) * k), -7);
-      real_qr(level_, a.view(), result);
-      const auto* q = result.data();
-      const auto* r = q + sides.rows * k;
-      ASSERT_LE(far_from_orthonormal(q, sides.rows, k), bound_of(sides));
-      const auto [norm, far] = residual(a, q, nullptr, r, k, unit_of_values(a));
-      ASSERT_LE(far, bound_of(sides) * norm);
-      for (std::int64_t i = 0; i < k; ++i) {
-        ASSERT_GE(r[i * k + i], 0);
-        for (auto below = i + 1; below < k; ++below) ASSERT_EQ(r[i * k + below], 0);
-      }
+      check(sides, kind.make(sides, ++seed), std::min(sides.rows, sides.columns));
     }
   }
+}
+
+TEST_P(RealFactorsTest, QrIsOrthonormalAndMultipliesToTheMatrix) {
+  for_each_matrix([&](const Sides& sides, const Values& a, std::int64_t k) {
+    std::vector<double> result(static_cast<std::size_t>((sides.rows + sides.columns) * k), -7);
+    real_qr(level_, a.view(), result);
+    const auto* q = result.data();
+    const auto* r = q + sides.rows * k;
+    ASSERT_LE(far_from_orthonormal(q, sides.rows, k), bound_of(sides));
+    const auto [norm, far] = residual(a, q, nullptr, r, k, unit_of_values(a));
+    ASSERT_LE(far, bound_of(sides) * norm);
+    for (std::int64_t i = 0; i < k; ++i) {
+      ASSERT_GE(r[i * k + i], 0);
+      for (auto below = i + 1; below < k; ++below) ASSERT_EQ(r[i * k + below], 0);
+    }
+  });
 }
 
 // Each column by itself, whatever the others are.
@@ -196,25 +202,19 @@ TEST_P(RealFactorsTest, QrOfWhatIsNotFiniteIsNotFinite) {
 }
 
 TEST_P(RealFactorsTest, SvdIsOrthonormalAndMultipliesToTheMatrix) {
-  unsigned seed = 1;
-  for (const auto& kind : kinds()) {
-    for (const auto& sides : kSides) {
-      SCOPED_TRACE(kind.name + " " + std::to_string(sides.rows) + " x " + std::to_string(sides.columns));
-      const auto a = kind.make(sides, ++seed);
-      const auto k = std::min(sides.rows, sides.columns);
-      std::vector<double> result(static_cast<std::size_t>((sides.rows + 1 + sides.columns) * k), -7);
-      ASSERT_EQ(real_svd(level_, a.view(), result), std::nullopt);
-      const auto* u = result.data();
-      const auto* s = u + sides.rows * k;
-      const auto* v = s + k;
-      ASSERT_LE(far_from_orthonormal(u, sides.rows, k), bound_of(sides));
-      ASSERT_LE(far_from_orthonormal(v, sides.columns, k), bound_of(sides));
-      const auto [norm, far] = residual(a, u, s, v, k, unit_of_values(a));
-      ASSERT_LE(far, bound_of(sides) * norm);
-      ASSERT_TRUE(std::is_sorted(s, s + k, std::greater<>()));
-      ASSERT_GE(s[k - 1], 0);
-    }
-  }
+  for_each_matrix([&](const Sides& sides, const Values& a, std::int64_t k) {
+    std::vector<double> result(static_cast<std::size_t>((sides.rows + 1 + sides.columns) * k), -7);
+    ASSERT_EQ(real_svd(level_, a.view(), result), std::nullopt);
+    const auto* u = result.data();
+    const auto* s = u + sides.rows * k;
+    const auto* v = s + k;
+    ASSERT_LE(far_from_orthonormal(u, sides.rows, k), bound_of(sides));
+    ASSERT_LE(far_from_orthonormal(v, sides.columns, k), bound_of(sides));
+    const auto [norm, far] = residual(a, u, s, v, k, unit_of_values(a));
+    ASSERT_LE(far, bound_of(sides) * norm);
+    ASSERT_TRUE(std::is_sorted(s, s + k, std::greater<>()));
+    ASSERT_GE(s[k - 1], 0);
+  });
 }
 
 TEST_P(RealFactorsTest, SvdRefusesWhatIsNotFinite) {
@@ -251,21 +251,15 @@ TEST_P(RealFactorsTest, RAloneIsThatBesideQ) {
 }
 
 TEST_P(RealFactorsTest, SingularValuesAloneAreThoseBesideVectors) {
-  unsigned seed = 1;
-  for (const auto& kind : kinds()) {
-    for (const auto& sides : kSides) {
-      SCOPED_TRACE(kind.name + " " + std::to_string(sides.rows) + " x " + std::to_string(sides.columns));
-      const auto a = kind.make(sides, ++seed);
-      const auto k = std::min(sides.rows, sides.columns);
-      std::vector<double> all(static_cast<std::size_t>((sides.rows + 1 + sides.columns) * k));
-      std::vector<double> alone(static_cast<std::size_t>(k));
-      ASSERT_EQ(real_svd(level_, a.view(), all), std::nullopt);
-      ASSERT_EQ(real_svd(level_, a.view(), alone), std::nullopt);
-      const auto* s = all.data() + sides.rows * k;
-      for (std::int64_t n = 0; n < k; ++n)
-        ASSERT_LE(std::abs(alone[static_cast<std::size_t>(n)] - s[n]), bound_of(sides) * s[0]);
-    }
-  }
+  for_each_matrix([&](const Sides& sides, const Values& a, std::int64_t k) {
+    std::vector<double> all(static_cast<std::size_t>((sides.rows + 1 + sides.columns) * k));
+    std::vector<double> alone(static_cast<std::size_t>(k));
+    ASSERT_EQ(real_svd(level_, a.view(), all), std::nullopt);
+    ASSERT_EQ(real_svd(level_, a.view(), alone), std::nullopt);
+    const auto* s = all.data() + sides.rows * k;
+    for (std::int64_t n = 0; n < k; ++n)
+      ASSERT_LE(std::abs(alone[static_cast<std::size_t>(n)] - s[n]), bound_of(sides) * s[0]);
+  });
 }
 
 TEST_P(RealFactorsTest, SingularValuesOfBidiagonalMatricesAreThoseBesideVectors) {
