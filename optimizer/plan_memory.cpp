@@ -264,9 +264,10 @@ double bytes_held(const PlanStep& step, Rank rank) {
   if (blocks == nullptr || !blocks->at[rank]) return 0;
   auto bytes = static_cast<double>(size_of(step.dtype));
   for (std::size_t d = 0; d < step.grid.rank(); ++d) {
+    auto indices = part_range(step.grid.shape()[d], blocks->parts[d], (*blocks->at[rank])[d]).size;
     if (step.grid.overlaps() && step.grid.reaches()[d])
-      bytes *= static_cast<double>(step.grid.largest(d) * (step.grid.partition()[d] / blocks->parts[d]));
-    else bytes *= static_cast<double>(part_range(step.grid.shape()[d], blocks->parts[d], (*blocks->at[rank])[d]).size);
+      indices = step.grid.largest(d) * (step.grid.partition()[d] / blocks->parts[d]);
+    bytes *= static_cast<double>(indices);
   }
   return step.cells ? bytes * share_of_cells(*step.cells, step.dtype, step.grid.shape()) : bytes;
 }

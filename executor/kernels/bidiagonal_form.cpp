@@ -63,7 +63,7 @@ class BidiagonalForm::Block {
 
   // to[n] -= sum over r < count of from(r)[n] * factors[r], for n < length; rows of `from` lie `stride` apart.
   void subtract_rows(double* to, const double* from, std::int64_t stride, std::int64_t count, double* factors,
-                     std::int64_t length) {
+                     std::int64_t length) const {
     if (count == 0 || length == 0) return;
     std::array<const void*, 2 * kColumnsOfBlock> rows{};
     for (std::int64_t r = 0; r < count; ++r) {
@@ -74,7 +74,7 @@ class BidiagonalForm::Block {
   }
   // sums[r] = sum over n < length of from(r)[n] * with[n]
   void dot_rows(double* sums, const double* from, std::int64_t stride, std::int64_t count, const double* with,
-                std::int64_t length) {
+                std::int64_t length) const {
     std::array<const void*, 2 * kColumnsOfBlock> rows{};
     for (std::int64_t r = 0; r < count; ++r) rows[static_cast<std::size_t>(r)] = from + r * stride;
     std::fill_n(sums, count, 0.0);

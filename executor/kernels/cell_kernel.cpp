@@ -37,7 +37,7 @@ bool is_any_empty(std::span<const PartRange> ranges) {
 template <class T>
 bool is_all_zero_bits(const T& value) {
   constexpr std::array<std::byte, sizeof(T)> kZero{};
-  return std::memcmp(&value, kZero.data(), sizeof(T)) == 0;
+  return std::memcmp(static_cast<const void*>(&value), kZero.data(), sizeof(T)) == 0;
 }
 
 // Collects an expression as factor * operand * operand ...; false if it has another form.

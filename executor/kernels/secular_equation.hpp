@@ -29,7 +29,7 @@ class SecularEquation {
   Root find(std::int64_t i, const Distance& distance, double* distances) const {
     Root root{i, 0};
     for (std::int64_t j = 0; j < count_; ++j) distances[j] = distance(j, i);
-    if (i + 1 < count_ && is_before_middle(i, distances) == false) {
+    if (i + 1 < count_ && !is_before_middle(i, distances)) {
       root.pole = i + 1;
       for (std::int64_t j = 0; j < count_; ++j) distances[j] = distance(j, i + 1);
     }
