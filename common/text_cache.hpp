@@ -11,7 +11,7 @@
 
 namespace eindb {
 
-/// What was made of a text, for the next time that it comes; the least recently used ones are dropped first. Not
+/// A cache of values that were computed from texts, by text. The least recently used values are dropped first. Not
 /// thread-safe.
 template <class Value>
 class TextCache {

@@ -39,7 +39,7 @@ class TileSource {
   /// alone. Sources for plans that read no tensor as cells need not override it.
   virtual TilePtr read_cells(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);
   /// The tile with this number in another `grid` of a stored tensor's shape, with plain values, which `assemble` makes
-  /// of its tiles, unless it was asked for before and is still there; null if it is all zero. Who reads it counts its
+  /// of its tiles, unless it was asked for before and is still there; null if it is all zero. The reader counts its
   /// bytes. nullopt, as of any source that keeps no tiles: there is no room to keep it. Thread-safe.
   virtual std::optional<TilePtr> read_cut(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
                                           const std::function<std::optional<Tile>()>& assemble);

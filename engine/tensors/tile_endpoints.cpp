@@ -70,7 +70,7 @@ std::int64_t StoredTiles::bytes_of(const Store& store, std::int64_t tile_id) {
                   encoded_bytes(store.tiles.type(), elements));
 }
 
-// Such a tile is idle in the cache as soon as it was read: who reads it counts it as a tile that was made, and nothing
+// Such a tile is idle in the cache as soon as it was read: its reader counts it as a tile that was made, and nothing
 // that the statement needs gives way to it.
 std::optional<TilePtr> StoredTiles::read_cut(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
                                              const std::function<std::optional<Tile>()>& assemble) {

@@ -38,7 +38,7 @@ class CellKernel {
   CellKernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
              std::vector<bool> of_cells, CellPattern pattern);
 
-  /// What is decided about a call before it runs.
+  /// The order of a call's loops and the memory that they need, decided before the call runs.
   struct CallPlan {
     LabelOrder order;
     std::size_t workspace_bytes = 0;  ///< that it takes at most beside operands, accumulator and cells made

@@ -2,7 +2,7 @@
 
 namespace eindb {
 
-/// What is wrong with a matrix that has no result of a function, behind "a matrix ".
+/// Reasons for which a function has no result for a matrix. In a message they follow the words "a matrix ".
 inline constexpr const char* kSingular = "is singular";
 inline constexpr const char* kNotFinite = "has a value that is not finite";
 inline constexpr const char* kNotPositive = "is not positive definite";

@@ -76,7 +76,7 @@ LabelView WindowKernel::view(const LabelView& source, std::span<const PartRange>
   bool leaves = false;
   std::vector<Reach> reached;  // by index
   for (const auto& index : indices_) {
-    // What is reached outside of the operand's range lies outside of the whole tensor, too.
+    // Cells that the window reaches outside of the operand's range lie outside of the whole tensor, too.
     const auto& [first, last] = reached.emplace_back(reach_of(index, ranges));
     const auto& there = ranges[index.label];
     DCHECK((there.begin <= first || there.begin == 0) && (there.end() > last || there.end() == extents_[index.label]),

@@ -261,7 +261,7 @@ class LongLine {
   static ScalarPtr of_two(const ScalarPtr& typed, const ScalarPtr& a, const ScalarPtr& b) {
     return substitute_operands(typed, [&](std::size_t n) { return n == 0 ? a : b; });
   }
-  // What comes before, taken on by a factor.
+  // The state at the end of the blocks before, combined with the factor as the recurrence does.
   ScalarPtr by_factor(const ScalarPtr& factor, const ScalarPtr& before) const {
     if (is_of_user()) return of_two(recurrence_join(*vertex_.einsum.user, compute_).combination, factor, before);
     return call_to(is_sum() ? ScalarOp::Multiply : ScalarOp::Add, {factor, before});

@@ -21,8 +21,8 @@ using testing::index;
 using testing::number;
 using testing::op;
 
-// What is computed of X[b,r,x] in an example: windows are P[b,y,p,x] = X[b, step * y + apart * p + offset, x], which is
-// 0 outside.
+// The expressions of X[b,r,x] that examples compute. Windows are P[b,y,p,x] = X[b, step * y + apart * p + offset, x],
+// which is 0 outside.
 enum class HaloExample : std::uint8_t {
   Weighted,   ///< SUM[p](P * W[p])
   Patches,    ///< P
