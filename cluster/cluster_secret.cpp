@@ -17,6 +17,12 @@ constexpr int kIterations = 20'000;
 ClusterSecret::ClusterSecret(std::string_view text)
     : is_given_(!text.empty()), key_(pbkdf2_sha256(text, kSalt, kIterations)) {}
 
+// Its key is derived once for a process.
+const ClusterSecret& ClusterSecret::none() {
+  static const ClusterSecret secret{std::string_view()};
+  return secret;
+}
+
 ClusterSecret ClusterSecret::from_file(const std::string& path) {
   check_private_file(path, "secret");
   FileStream file(path);

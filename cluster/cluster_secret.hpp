@@ -14,7 +14,7 @@ class ClusterSecret {
   static constexpr std::size_t kFewestBytes = 16;
 
   /// No secret: every process on this machine may be a node.
-  ClusterSecret() : ClusterSecret(std::string_view()) {}
+  ClusterSecret() : ClusterSecret(none()) {}
   /// Reads the first line of a file that only its owner can read. Error{Io, Value} for other files, and for a line of
   /// fewer than kFewestBytes bytes.
   static ClusterSecret from_file(const std::string& path);
@@ -26,6 +26,7 @@ class ClusterSecret {
 
  private:
   explicit ClusterSecret(std::string_view text);
+  static const ClusterSecret& none();
 
   bool is_given_;
   Digest key_;

@@ -46,37 +46,22 @@ double elements_received(const TileMoves& moves, Rank rank) {
 }  // namespace
 
 TileMoves::TileMoves(const TileLayout& from, const TileLayout& to, bool of_cells)
-    : from_(from),
-      to_(to),
-      of_cells_(of_cells),
-      sources_(overlaps(to.grid(), from.grid())),
-      targets_(overlaps(from.grid(), to.grid())) {
+    : from_(from), to_(to), of_cells_(of_cells) {
   CHECK(from.grid().rank() == to.grid().rank(), "tiles move between grids of one rank");
   CHECK(!from.grid().overlaps(), "cells that move lie in one tile of their own");
 }
 
-TileMoves::PartsOverlapped TileMoves::overlaps(const TileGrid& grid, const TileGrid& other) {
-  PartsOverlapped out(grid.rank());
+// It is computed for each tile that is asked for: grids may have millions of tiles, of which a rank needs a few.
+TileWindow TileMoves::overlapped(const TileGrid& grid, const TileKey& key, const TileGrid& other) {
+  TileWindow window;
   for (std::size_t d = 0; d < grid.rank(); ++d) {
-    for (std::int64_t part = 0; part < grid.partition()[d]; ++part) {
-      const auto range = grid.range(d, part);
-      auto& overlapped = out[d].emplace_back();
-      const auto end = std::min(range.end(), other.shape()[d]);
-      const auto parts = other.parts_over(d, {range.begin, end - range.begin});
-      overlapped = {parts.begin, parts.size};
-    }
+    const auto range = grid.range(d, key[d]);
+    const auto end = std::min(range.end(), other.shape()[d]);
+    const auto parts = other.parts_over(d, {range.begin, end - range.begin});
+    window.begin.push_back(parts.begin);
+    window.size.push_back(parts.size);
   }
-  return out;
-}
-
-TileWindow TileMoves::overlapped(const TileKey& key, const PartsOverlapped& parts) {
-  TileWindow box;
-  for (std::size_t d = 0; d < key.size(); ++d) {
-    const auto& range = parts[d][static_cast<std::size_t>(key[d])];
-    box.begin.push_back(range.first);
-    box.size.push_back(range.count);
-  }
-  return box;
+  return window;
 }
 
 bool TileMoves::is_covered(std::int64_t target) const {

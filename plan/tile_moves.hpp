@@ -77,8 +77,8 @@ class TileMoves {
   }
 
   /// The tiles of the other grid that overlap a tile; none if it has no elements, or none that the other grid has.
-  TileWindow sources_of(const TileKey& target) const { return overlapped(target, sources_); }
-  TileWindow targets_of(const TileKey& source) const { return overlapped(source, targets_); }
+  TileWindow sources_of(const TileKey& target) const { return overlapped(to_.grid(), target, from_.grid()); }
+  TileWindow targets_of(const TileKey& source) const { return overlapped(from_.grid(), source, to_.grid()); }
   /// Whether all elements of a tile of the result lie in pieces.
   bool is_covered(std::int64_t target) const;
   TileOverlap overlap(const TilePiece& piece) const {
@@ -90,22 +90,14 @@ class TileMoves {
   std::vector<PartRange> box(const TilePiece& piece) const;
 
  private:
-  struct Parts {
-    std::int64_t first = 0;
-    std::int64_t count = 0;
-  };
-  using PartsOverlapped = std::vector<std::vector<Parts>>;  // of each part, per dimension
-
   // The pieces of listed tiles that the rank will hold, in order.
   std::vector<TilePiece> listed_pieces(Rank rank) const;
-  static PartsOverlapped overlaps(const TileGrid& grid, const TileGrid& other);
-  static TileWindow overlapped(const TileKey& key, const PartsOverlapped& parts);
+  // The tiles of `other` that overlap the tile of `grid` at the key.
+  static TileWindow overlapped(const TileGrid& grid, const TileKey& key, const TileGrid& other);
 
   const TileLayout& from_;
   const TileLayout& to_;
   bool of_cells_;
-  PartsOverlapped sources_;
-  PartsOverlapped targets_;
 };
 
 /// The bytes that each rank receives from others in a RedistributeStep or ReduceStep of a valid plan, if all tiles are
