@@ -18,7 +18,9 @@ if(EINDB_SANITIZE)
 endif()
 
 if(EINDB_FUZZ)
-  target_compile_options(eindb_options INTERFACE -fsanitize=fuzzer-no-link)
+  # AddressSanitizer stops at null and behind the end of an object as well; the preset asan-ubsan has all checks. Without
+  # these three clang takes an eighth less time.
+  target_compile_options(eindb_options INTERFACE -fsanitize=fuzzer-no-link -fno-sanitize=null,object-size,vptr)
 endif()
 
 # Several sources at a time, which reads the headers once for all of them: a third of the time from cold. So a name in an
