@@ -395,6 +395,19 @@ void ExpressionParser::scanned_aggregate(ast::Aggregate& node) {
     tokens_.fail_expected("',' after the aggregate in SCAN", "SCAN[j](SUM, x) are the running sums of x along j");
 }
 
+// For what has more arguments than an aggregate takes.
+std::string hint_for_more_arguments(const ast::Aggregate& node, std::string_view word) {
+  const std::string name(word);
+  const auto is = [&](auto... ops) { return !node.running && ((node.op == ops) || ...); };
+  if (is(ast::AggregateOp::Min, ast::AggregateOp::Max)) {
+    const auto* scalar = node.op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";
+    return std::string("of several values, take ") + scalar + "(a, b); over a label, " + name + "[j](x)";
+  }
+  if (is(ast::AggregateOp::TopK, ast::AggregateOp::ArgTopK))
+    return "how many is the extent of the label that numbers them: Z[i,k 2] = " + name + "[j,k](x)";
+  return "labels to aggregate over stand in brackets: " + name + (node.second.empty() ? "[j](x)" : "[j](x, a)");
+}
+
 ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::AggregateOp op, bool running) {
   ast::Aggregate node;
   node.op = op;
@@ -422,16 +435,12 @@ ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::Ag
   const bool joins = !running && (op == ast::AggregateOp::Concat || op == ast::AggregateOp::Stack);
   while (joins && tokens_.accept_symbol(",")) node.second.push_back(infix(Level::Loosest));
   if (tokens_.at_symbol(",")) {
-    const bool extremum = !running && (op == ast::AggregateOp::Min || op == ast::AggregateOp::Max);
-    const std::string scalar = op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";
     if (auto hint = hint_for_function(word.text); op == ast::AggregateOp::User && !hint.empty())
       throw Error(ErrorKind::UnknownName, "there is no aggregate " + std::string(word.text), word.span,
                   std::move(hint));
     tokens_.fail_expected(
         "')', as " + std::string(word.text) + (node.second.empty() ? " takes one argument" : " takes two arguments"),
-        extremum ? "of several values, take " + scalar + "(a, b); over a label, " + std::string(word.text) + "[j](x)"
-                 : "labels to aggregate over stand in brackets: " + std::string(word.text) +
-                       (node.second.empty() ? "[j](x)" : "[j](x, a)"));
+        hint_for_more_arguments(node, word.text));
   }
   close("after the argument of", word.text);
   return node;

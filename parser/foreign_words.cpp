@@ -142,6 +142,7 @@ constexpr std::array kOperators = std::to_array<ForeignWord>({
     {"OPTIMIZE", "the order of contraction is given by USING PATH 'greedy'"},
     {"ORDER", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
     {"OVER", "labels to aggregate over stand in brackets: SUM[j](x)"},
+    {"PAD", "PAD stands before the bracket closes: X[i-1,j PAD 0]"},
     {"PATH", "write USING PATH"},
     {"SELECT", "put the query in parentheses: SELECT * FROM (EINSUM ...)"},
     {"WHERE", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
