@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tensor/placed_value.hpp"
+
 namespace eindb {
 namespace {
 
@@ -82,7 +84,7 @@ std::optional<Pair> pair_of(const ScalarExpression& e) {
   return pair;
 }
 
-// A search compares what it computes.
+// A search compares what it computes, as do extremes with their indices.
 bool is_searched(PairFunction function) {
   using enum PairFunction;
   return function == Add || function == Subtract || function == Multiply || function == Least || function == Greatest ||
@@ -132,15 +134,18 @@ bool is_summed_alone(ContractionRole role) {
 std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
   using enum Aggregate;
   if (einsum.aggregate == None || einsum.aggregate == Prod || einsum.aggregate == User) return std::nullopt;
-  if (is_complex(compute)) return std::nullopt;
+  const auto placed = placed_value(einsum);
+  if (is_complex(compute) && !placed) return std::nullopt;
   auto search = search_of(einsum);
-  const auto pair = pair_of(search ? *search->value : *einsum.expression);
+  const auto pair = pair_of(search ? *search->value : placed ? *placed->value : *einsum.expression);
+  if (placed && pair && !is_searched(pair->function)) return std::nullopt;
   if (search && (!pair || !is_searched(pair->function) || einsum.inputs.size() != 3 || search->sought == pair->left ||
                  search->sought == pair->right))
     return std::nullopt;
   if (!pair || (einsum.aggregate == LogSumExp && pair->function != PairFunction::Add)) return std::nullopt;
   PairForm form{.function = pair->function, .left = pair->left, .right = pair->right, .roles = {}};
   form.compares_before_converting = pair->converted && is_comparison(pair->function);
+  form.places_integers = placed && placed->type == DType::Int64;
   auto roles = roles_of(einsum, form.left, form.right);
   if (!roles || std::any_of(roles->begin(), roles->end(), is_summed_alone)) return std::nullopt;
   form.roles = *std::move(roles);

@@ -37,6 +37,8 @@ enum class PairFunction : std::uint8_t {
 ///     Z[i,k] = MIN[j](CASE WHEN X[i,j] + Y[j,k] = M[i,k] OR X[i,j] + Y[j,k] <> X[i,j] + Y[j,k] THEN j ELSE n END)
 ///
 /// which is what ARGMIN and ARGMAX are translated to (parser/binder/aggregate_binder).
+///
+/// Or FirstLeast or FirstGreatest of the function's values with the indices of the label (tensor/placed_value).
 struct PairForm {
   PairFunction function = PairFunction::Add;
   std::size_t left = 0;  ///< numbers of operands
@@ -46,6 +48,7 @@ struct PairForm {
   bool compares_before_converting = false;
   std::optional<std::size_t> sought = {};  ///< of a search: the operand with the value
   double none = 0;                         ///< of a search: n, which is no index
+  bool places_integers = false;  ///< of values with their indices: they are INT64, and else FLOAT32 or FLOAT64
 };
 
 /// nullopt for anything else: a third operand, an operand that is converted, a label that is aggregated and that only

@@ -92,6 +92,13 @@ REDUCTIONS = [
         [lambda x: x.argmax(dim=2)],
     ),
     Reduction(
+        "argmax of differences",
+        "EINSUM Z[a] = ARGMAX[b](ABS(X[a,b] - Y[a,b]))",
+        [lambda x, y: np.abs(x - y).argmax(axis=1)],
+        [lambda x, y: (x - y).abs().argmax(dim=1)],
+        shapes=((4096, 8192), (4096, 8192)),
+    ),
+    Reduction(
         "largest difference",
         "EINSUM Z[] = MAX(ABS(X[a,b] - Y[a,b]))",
         [lambda x, y: np.abs(x - y).max()],

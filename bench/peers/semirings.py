@@ -29,9 +29,11 @@ def torch_rowwise(join, reduce):
 min_plus = rowwise(np.add, np.min)
 max_plus = rowwise(np.add, np.max)
 max_min = rowwise(np.minimum, np.max)
+best_of_sums = rowwise(np.add, lambda sums, axis: np.argmax(sums, axis).astype(F64))
 torch_min_plus = torch_rowwise(torch.add, torch.amin)
 torch_max_plus = torch_rowwise(torch.add, torch.amax)
 torch_max_min = torch_rowwise(torch.minimum, torch.amax)
+torch_best_of_sums = torch_rowwise(torch.add, torch.argmax)
 
 
 def log_product(x, y):
@@ -215,6 +217,8 @@ def workloads(context):
         Workload("longest paths through three layers", "EINSUM Z[i,l] = MAX(A[i,j] + B[j,k] + C[k,l])",
                  matrices(context, 3, n), [chained(max_plus)], [chained(torch_max_plus)]),  # fmt: skip
         viterbi(context),
+        Workload("back-pointers of longest paths", "EINSUM Z[i,k] = ARGMAX[j](A[i,j] + B[j,k])", matrices(context, 2, n),
+                 [best_of_sums], [torch_best_of_sums]),  # fmt: skip
         parsing(context),
         Workload("reachability in three steps", "EINSUM Z[i,l] = ANY(A[i,j] > 0 AND A[j,k] > 0 AND A[k,l] > 0)", [graph],
                  [lambda x: (x @ np.minimum(x @ x, 1) > 0).astype(F64)],

@@ -84,6 +84,12 @@ void BoxEvaluator::evaluate_arguments(const StreamOffsets& offsets, std::int64_t
   run(offsets, rows, columns, code_.size() - 1, nullptr);
 }
 
+void BoxEvaluator::evaluate_until(std::size_t number, const StreamOffsets& offsets, std::int64_t rows,
+                                  std::int64_t columns) {
+  CHECK(number < code_.size(), "a program has the register");
+  run(offsets, rows, columns, number + 1, nullptr);
+}
+
 void BoxEvaluator::run(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, std::size_t count,
                        void* in_place) {
   DCHECK(rows > 0 && columns > 0 && rows * columns <= box_elements_, "a box fits its registers");

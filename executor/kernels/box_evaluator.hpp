@@ -26,6 +26,8 @@ class BoxEvaluator {
   void evaluate(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, void* result_in_place = nullptr);
   /// Computes all registers except the last.
   void evaluate_arguments(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns);
+  /// Computes the registers up to `number`.
+  void evaluate_until(std::size_t number, const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns);
 
   /// The elements of register `number` for the last box.
   Values value(std::size_t number) { return value(number, Spread::Box); }

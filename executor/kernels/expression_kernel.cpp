@@ -125,7 +125,10 @@ class ExpressionRun {
 
 ExpressionKernel::ExpressionKernel(const EinSum& einsum, const LabelTable& labels,
                                    const std::vector<DType>& operand_types, DType compute)
-    : aggregate_(einsum.aggregate), compute_(compute), program_(einsum, labels, operand_types) {
+    : aggregate_(einsum.aggregate),
+      compute_(compute),
+      program_(einsum, labels, operand_types),
+      placed_(placed_registers(program_, einsum)) {
   CHECK(program_.instructions().back().type == compute, "an expression's value has the type that it is aggregated in");
   const auto labels_of_all = einsum.labels();
   for (const auto label : labels_of_all) aggregated_.push_back(contains(einsum.aggregated, label));
@@ -214,8 +217,10 @@ void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> o
   auto offsets = begin(ranges);
   if (!fold_ && search_index(level, program_, aggregate_, compute_, operands, all_loops, offsets, accumulator, first))
     return;
-  if (has_place(aggregate_) &&
-      search_extreme(level, program_, aggregate_, operands, all_loops, offsets, accumulator, first))
+  if (placed_ &&
+      (search_extreme(level, program_, *placed_, aggregate_, operands, all_loops, offsets, accumulator, first) ||
+       place_computed(level, program_, *placed_, aggregate_, operands, all_loops, streams(operands), offsets,
+                      accumulator, first)))
     return;
   const auto wanted = program_.operation_count() <= kFewOperations ? kBoxBytesOfFew : kBoxBytes;
   const auto affordable = kMostRegisterBytes / static_cast<std::int64_t>(program_.instructions().size());

@@ -8,6 +8,7 @@
 #include "executor/kernels/label_view.hpp"
 #include "executor/kernels/level_table.hpp"
 #include "executor/kernels/loop_nest.hpp"
+#include "executor/kernels/placed_values.hpp"
 #include "executor/kernels/user_fold.hpp"
 
 namespace eindb {
@@ -46,6 +47,7 @@ class ExpressionKernel {
   DType compute_;
   std::vector<bool> aggregated_;  // by label
   ExpressionProgram program_;
+  std::optional<PlacedRegisters> placed_;
   std::optional<UserFold> fold_;
   std::vector<std::size_t> fold_order_;  // the places of the aggregated labels among all, in the order of the fold
 };

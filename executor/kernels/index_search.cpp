@@ -9,7 +9,6 @@
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
 #include "executor/kernels/scratch.hpp"
-#include "tensor/scalar_semantics.hpp"
 
 namespace eindb {
 namespace {
@@ -36,12 +35,6 @@ struct Search {
   DType compared_in;
 };
 
-std::size_t stream_of(const std::vector<Instruction>& code, std::size_t number) {
-  return static_cast<std::size_t>(std::count_if(
-      code.begin(), code.begin() + static_cast<std::ptrdiff_t>(number),
-      [](const auto& instruction) { return instruction.kind == Kind::Operand || instruction.reads_number(); }));
-}
-
 bool is_binary(const Instruction& instruction, ScalarOp op) {
   return instruction.kind == Kind::Binary && instruction.op == op;
 }
@@ -63,8 +56,8 @@ std::optional<Search> search_of(const ExpressionProgram& program, std::span<cons
   if (unequal.arguments[0] != x || unequal.arguments[1] != x || code[x].kind != Kind::Operand ||
       code[y].kind != Kind::Operand)
     return std::nullopt;
-  const auto operand = [&](std::size_t n) { return Operand{&operands[code[n].operand], stream_of(code, n)}; };
-  return Search{operand(x), operand(y), stream_of(code, index), code[otherwise].integer, code[x].type};
+  const auto operand = [&](std::size_t n) { return Operand{&operands[code[n].operand], stream_of(program, n)}; };
+  return Search{operand(x), operand(y), stream_of(program, index), code[otherwise].integer, code[x].type};
 }
 
 // Whether values are equal in the stored type if and only if they are equal in the type of comparison.
@@ -198,35 +191,16 @@ class SearchForIndex {
 constexpr std::int64_t kBlockBytes = 128 * 1024;
 constexpr std::int64_t kMostAdjacentCells = 2048;
 
-// The parts of a program that computes COMPLEX(x, j).
-struct PlacedValues {
-  Operand values;
-  std::size_t index_stream;
-};
-
-std::optional<PlacedValues> placed_values_of(const ExpressionProgram& program, std::span<const LabelView> operands) {
-  const auto& code = program.instructions();
-  if (!is_binary(code.back(), ScalarOp::MakeComplex)) return std::nullopt;
-  const auto unconverted = [&](std::size_t n) { return code[n].kind == Kind::Convert ? code[n].arguments[0] : n; };
-  const auto x = unconverted(code.back().arguments[0]);
-  const auto index = unconverted(code.back().arguments[1]);
-  if (code[x].kind != Kind::Operand || code[index].kind != Kind::Number) return std::nullopt;
-  const auto& view = operands[code[x].operand];
-  // Values of other types would be rounded before they are compared.
-  const bool compares_as_converted = view.dtype == DType::Float32 || view.dtype == DType::Float64;
-  if (!compares_as_converted || code[x].type != DType::Float64) return std::nullopt;
-  return PlacedValues{{&view, stream_of(code, x)}, stream_of(code, index)};
-}
-
 // One kernel call, for values of type T.
 template <class T>
 class ExtremeSearch {
  public:
-  ExtremeSearch(const ElementTable& table, Aggregate aggregate, const PlacedValues& search, SearchedSides sides,
-                const MutableLabelView& accumulator, bool first)
+  ExtremeSearch(const ElementTable& table, Aggregate aggregate, const Operand& values, std::size_t index_stream,
+                SearchedSides sides, const MutableLabelView& accumulator, bool first)
       : table_(table),
         aggregate_(aggregate),
-        search_(search),
+        from_(values),
+        index_stream_(index_stream),
         sides_(std::move(sides)),
         results_(static_cast<std::complex<double>*>(accumulator.data)),
         first_(first),
@@ -268,10 +242,10 @@ class ExtremeSearch {
   // stay for the next block of the same cells.
   void search_block(const StreamOffsets& offsets, std::int64_t cell, std::int64_t cells, std::int64_t index,
                     std::int64_t indices) {
-    const auto stream = search_.values.stream;
+    const auto stream = from_.stream;
     const auto cell_stride = sides_.cells.strides[stream];
     const auto index_stride = sides_.index.strides[stream];
-    const auto* from = static_cast<const T*>(search_.values.view->data) + static_cast<std::int64_t>(offsets[stream]) +
+    const auto* from = static_cast<const T*>(from_.view->data) + static_cast<std::int64_t>(offsets[stream]) +
                        cell * cell_stride + index * index_stride;
     auto* values = reinterpret_cast<T*>(values_.data());
     auto* places = reinterpret_cast<std::int32_t*>(places_.data());
@@ -291,23 +265,19 @@ class ExtremeSearch {
 
   // Takes what was found into the result. Places are counted from `index` on.
   void merge(const StreamOffsets& offsets, std::int64_t cell, std::int64_t cells, std::int64_t index) {
-    const auto* values = reinterpret_cast<const T*>(values_.data());
-    const auto* places = reinterpret_cast<const std::int32_t*>(places_.data());
     const auto stride = sides_.cells.strides.back();
-    auto* to = results_ + static_cast<std::int64_t>(offsets.back()) + cell * stride;
-    const auto begin = static_cast<std::int64_t>(offsets[search_.index_stream]) + index;
-    for (std::int64_t c = 0; c < cells; ++c, to += stride) {
-      DCHECK(index + places[c] < sides_.index.size, "one of the values is their extreme");
-      const std::complex<double> found(static_cast<double>(values[c]), static_cast<double>(begin + places[c]));
-      *to = first_ && index == 0 ? found : scalar_first_extreme(aggregate_, *to, found);
-    }
+    const auto begin = static_cast<std::int64_t>(offsets[index_stream_]) + index;
+    merge_placed(aggregate_, reinterpret_cast<const T*>(values_.data()),
+                 reinterpret_cast<const std::int32_t*>(places_.data()), cells, begin,
+                 results_ + static_cast<std::int64_t>(offsets.back()) + cell * stride, stride, first_ && index == 0);
   }
 
   static constexpr unsigned kBlocksPerPoll = 16;
 
   const ElementTable& table_;
   Aggregate aggregate_;
-  PlacedValues search_;
+  Operand from_;
+  std::size_t index_stream_;
   SearchedSides sides_;
   std::complex<double>* results_;
   bool first_;
@@ -319,25 +289,30 @@ class ExtremeSearch {
 
 }  // namespace
 
-bool search_extreme(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate,
-                    std::span<const LabelView> operands, std::vector<Loop> loops, const StreamOffsets& begin,
-                    const MutableLabelView& accumulator, bool first) {
+bool search_extreme(const LevelTable& level, const ExpressionProgram& program, const PlacedRegisters& placed,
+                    Aggregate aggregate, std::span<const LabelView> operands, std::vector<Loop> loops,
+                    const StreamOffsets& begin, const MutableLabelView& accumulator, bool first) {
   CHECK(has_place(aggregate) && accumulator.dtype == DType::Complex128, "a value stands beside its index");
-  const auto search = placed_values_of(program, operands);
-  if (!search) return false;
+  const auto& read = program.instructions()[placed.value];
+  if (read.kind != Kind::Operand) return false;
+  const auto& view = operands[read.operand];
+  if (!compares_as_stored(view.dtype, read.type)) return false;
+  const Operand values{&view, stream_of(program, placed.value)};
   merge(loops);
-  auto sides = take_sides(loops, search->values.stream, search->index_stream, std::nullopt);
+  auto sides = take_sides(loops, values.stream, placed.index_stream, std::nullopt);
   if (!sides || (!sides->along && sides->cells.size < kFewestSideBySide) ||
       sides->index.size > std::numeric_limits<std::int32_t>::max())
     return false;
   std::stable_sort(loops.begin(), loops.end(),
                    [](const Loop& a, const Loop& b) { return a.strides.back() > b.strides.back(); });
-  const auto& table = level.of(search->values.view->dtype);
   const auto run = [&]<class T>(std::type_identity<T>) {
-    ExtremeSearch<T>(table, aggregate, *search, *std::move(sides), accumulator, first).run(std::move(loops), begin);
+    ExtremeSearch<T>(level.of(view.dtype), aggregate, values, placed.index_stream, *std::move(sides), accumulator,
+                     first)
+        .run(std::move(loops), begin);
   };
-  if (search->values.view->dtype == DType::Float32) run(std::type_identity<float>{});
-  else run(std::type_identity<double>{});
+  if (view.dtype == DType::Float32) run(std::type_identity<float>{});
+  else if (view.dtype == DType::Float64) run(std::type_identity<double>{});
+  else run(std::type_identity<std::int64_t>{});
   return true;
 }
 

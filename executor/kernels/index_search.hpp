@@ -6,6 +6,7 @@
 #include "executor/kernels/label_view.hpp"
 #include "executor/kernels/level_table.hpp"
 #include "executor/kernels/loop_nest.hpp"
+#include "executor/kernels/placed_values.hpp"
 
 namespace eindb {
 
@@ -24,13 +25,14 @@ bool search_index(const LevelTable& level, const ExpressionProgram& program, Agg
                   const MutableLabelView& accumulator, bool first);
 
 /// Finds the extreme of an operand's values along the aggregated label and the first index that has it, in one reading:
-/// FirstLeast or FirstGreatest of COMPLEX(x, j), to which the pass placed_extremes translates both. Where values are
-/// contiguous along the label, a block that stays in the caches is folded, and then searched for what was found; where
-/// they are so across it, both come of one pass over adjacent cells.
+/// FirstLeast or FirstGreatest of the operand with the index (tensor/placed_value). Where values are contiguous along
+/// the label, a block that stays in the caches is folded, and then searched for what was found; where they are so
+/// across it, both come of one pass over adjacent cells.
 ///
-/// As above otherwise: false if the program does not match, or if no loop has contiguous values.
-bool search_extreme(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate,
-                    std::span<const LabelView> operands, std::vector<Loop> loops, const StreamOffsets& begin,
-                    const MutableLabelView& accumulator, bool first);
+/// As above otherwise: false if the program computes the values, if a conversion could make different ones equal, or if
+/// no loop has contiguous values.
+bool search_extreme(const LevelTable& level, const ExpressionProgram& program, const PlacedRegisters& placed,
+                    Aggregate aggregate, std::span<const LabelView> operands, std::vector<Loop> loops,
+                    const StreamOffsets& begin, const MutableLabelView& accumulator, bool first);
 
 }  // namespace eindb

@@ -255,6 +255,8 @@ struct ElementTable {
                              std::int64_t columns, bool first);
   using PairSearch = void (*)(const void* a, const void* b, std::int64_t k, ConstMatrixView sought, std::int64_t rows,
                               std::int64_t columns, std::int32_t* places);
+  using PairPlace = void (*)(const void* a, const void* b, std::int64_t k, void* extremes, std::int32_t* places,
+                             std::int64_t stride, std::int64_t rows, std::int32_t begin, bool first);
   using PackTruths = void (*)(ConstMatrixView from, std::int64_t rows, std::int64_t columns, std::uint64_t flip,
                               std::int64_t width, std::uint64_t* to);
   using TruthBlock = void (*)(const std::uint64_t* a, const std::uint64_t* b, std::int64_t words, std::int64_t total,
@@ -297,7 +299,7 @@ struct ElementTable {
   Search search_down;
   /// values[c] = the least or greatest of values[c], a(0, c), a(1, c), ..., and places[c] = the first place that has
   /// it, which is begin + r for row r; NaN is beyond all others. Overwrites both if first. a.step is 1, and begin +
-  /// rows is at most 2^31. Null for other types than FLOAT32 and FLOAT64.
+  /// rows is at most 2^31. Null for complex types.
   PlaceDown place_least_down = nullptr;
   PlaceDown place_greatest_down = nullptr;
 
@@ -314,6 +316,11 @@ struct ElementTable {
   /// which is less than 2^31, where there is none. Panels as above; Least and Greatest do not handle NaN. Null for
   /// functions whose values are truths, and for complex types.
   std::array<PairSearch, kPairFunctionCount> pair_search{};
+  /// Likewise: the least or greatest f(a(r, p), b(p, s)) and begin + the least p that has it, at extremes[r * stride +
+  /// s] and places[r * stride + s], for r < rows and all columns of a panel. Unless first, they hold what was found
+  /// before for lesser p, and stay where nothing is beyond it. NaN is not handled.
+  std::array<PairPlace, kPairFunctionCount> pair_place_least{};
+  std::array<PairPlace, kPairFunctionCount> pair_place_greatest{};
   std::int64_t pair_rows = 0;
   std::int64_t pair_columns = 0;
 

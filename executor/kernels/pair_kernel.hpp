@@ -18,8 +18,8 @@ namespace eindb {
 ///
 /// Sums are computed over 128 terms at a time in the element type, and these partial sums are added: the error is at
 /// most (128 + k / 128) roundings of the sum of the absolute terms. Sums longer than kLongestSum are refused.
-/// Conjunctions and disjunctions are counted, or looked for, on bits (TruthRun). The search for an index compares
-/// values in the operands' type.
+/// Conjunctions and disjunctions are counted, or looked for, on bits (TruthRun). The search for an index, and extremes
+/// with their indices, compare values in the operands' type.
 ///
 /// Immutable, thread-safe.
 class PairKernel {
@@ -29,8 +29,8 @@ class PairKernel {
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
 
   /// See ExpressionKernel::run. Returns false without doing anything if non-finite values need the general kernel: MIN
-  /// and MAX of values that may be NaN; or if operands that are compared in their own type have several; or if a search
-  /// has an index that its `none` does not exceed.
+  /// and MAX of values that may be NaN, alone or with their indices; or if operands that are compared in their own type
+  /// have several; or if a search has an index that its `none` does not exceed.
   bool run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first) const;
 
@@ -44,8 +44,14 @@ class PairKernel {
 
  private:
   bool is_packed_as_bits() const;
+  /// Whether values are compared in the operands' type, whatever the result's is.
+  bool compares_operands() const { return sought_ || has_place(aggregate_); }
   /// The type in which values are packed and computed.
   DType packed_type(std::span<const LabelView> operands) const;
+  const PartRange& depth_of(std::span<const PartRange> ranges) const;
+  bool place(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
+             const PairGroups& groups, const PairMatrices& results, const MutableLabelView& accumulator,
+             bool first) const;
   bool search(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
               const PairGroups& groups, const PairMatrices& results, const MutableLabelView& accumulator,
               bool first) const;
@@ -59,6 +65,7 @@ class PairKernel {
   bool compares_before_converting_;
   std::optional<std::size_t> sought_;  // operand number
   double none_;
+  bool places_integers_;
 };
 
 }  // namespace eindb

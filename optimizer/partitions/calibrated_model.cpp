@@ -145,15 +145,15 @@ double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, c
 // like FLOAT64.
 double CalibratedModel::pairs(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const {
   const auto& work = shape.work;
-  const bool wide = work.takes_exponentials || work.compute == DType::Int64;
-  const auto& rates = figures_.of(wide ? DType::Float64 : work.compute);
+  const bool wide = work.takes_exponentials || work.values == DType::Int64;
+  const auto& rates = figures_.of(wide ? DType::Float64 : work.values);
   constexpr double kFlopsPerOperation = 2;  // of a product and its sum, which rates count
   const double side = 3 / (1 / sizes.left + 1 / sizes.right + 1 / sizes.contracted);
   const double count = work.pair_operations * sizes.batch * sizes.left * sizes.right * sizes.contracted;
   const double operands = tile_elements(shape, d, shape.inputs[work.matrix->left]) +
                           tile_elements(shape, d, shape.inputs[work.matrix->right]);
   double seconds = kFlopsPerOperation * count / rate_of_side(rates, side) +
-                   operands * static_cast<double>(size_of(work.compute)) / figures_.repartition.one;
+                   operands * static_cast<double>(size_of(work.values)) / figures_.repartition.one;
   if (work.takes_exponentials) {
     const auto rate = [&](Operation operation) { return rates.operations[static_cast<std::size_t>(operation)]; };
     seconds += operands / rate(Operation::Exp) + tile_elements(shape, d, shape.output) / rate(Operation::Log);
@@ -163,7 +163,7 @@ double CalibratedModel::pairs(const VertexShape& shape, const Partition& d, cons
 
 double CalibratedModel::loops(const VertexShape& shape, const Partition& d) const {
   const auto& work = shape.work;
-  const auto& rates = figures_.of(work.compute);
+  const auto& rates = figures_.of(work.values);
   double per_cell = work.crosswise / rates.crosswise + seconds_of(work.operations, rates);
   if (work.folds) per_cell += 1 / (work.folds_product ? rates.product_fold : rates.fold);
 

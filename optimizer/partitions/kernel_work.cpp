@@ -7,6 +7,8 @@
 #include <unordered_map>
 
 #include "common/check.hpp"
+#include "tensor/placed_value.hpp"
+#include "tensor/scalar_types.hpp"
 #include "tensor/user_aggregate.hpp"
 
 namespace eindb {
@@ -77,6 +79,8 @@ class MatrixMatcher {
 
 // Of a value with one that is sought, and with itself.
 constexpr double kComparison = 2;
+// The comparison, and the choice of an index, of four values that are folded before.
+constexpr double kPlace = 0.75;
 
 // ---- Pair blocks ---------------------------------------------------------------------------------------------------
 
@@ -199,6 +203,9 @@ KernelWork work_of(const EinSum& written, const std::vector<DType>& operand_type
   const auto einsum = with_plain_extreme(written, compute);
   KernelWork work;
   work.compute = compute;
+  // Values are compared in their own type, and their indices counted.
+  const auto placed = placed_value(einsum);
+  work.values = placed ? written_type(*placed->value, operand_types).value_or(placed->type) : compute;
   work.output_bytes = size_of(result);
   for (const auto type : operand_types) work.input_bytes.push_back(size_of(type));
   const KernelChoice choice(einsum, compute);
@@ -209,10 +216,10 @@ KernelWork work_of(const EinSum& written, const std::vector<DType>& operand_type
     work.takes_exponentials = einsum.aggregate == Aggregate::LogSumExp;
     work.pair_operations = work.takes_exponentials ? 1 : pair_operations(form->function, einsum.aggregate, compute);
     if (form->sought) work.pair_operations += kComparison;
+    if (has_place(einsum.aggregate)) work.pair_operations += kPlace;
   }
   OperationCounter counter(work.operations);
-  // Values of a stored type are compared as they are, and their indices counted.
-  if (!has_place(einsum.aggregate)) counter.count(*einsum.expression);
+  counter.count(placed ? *placed->value : *einsum.expression);
   if (einsum.user != nullptr) counter.count(*einsum.user->combination);
   work.folds = einsum.aggregate != Aggregate::None;
   work.folds_product =

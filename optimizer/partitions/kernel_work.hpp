@@ -32,6 +32,8 @@ struct KernelWork {
   using Operations = std::vector<std::pair<Operation, double>>;
 
   DType compute = DType::Float64;
+  DType values =
+      DType::Float64;  ///< as loops compute them: `compute`, but that of the values that have indices beside them
   std::vector<std::size_t> input_bytes;  ///< bytes of an element, per input; empty: those of `compute`
   std::size_t output_bytes = 8;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
+#include <vector>
 
 #include "common/poll_steps.hpp"
 #include "optimizer/rewrites/joined_factors.hpp"
@@ -40,7 +42,13 @@ bool is_truth(const Vertex& vertex) {
 
 class Inlining {
  public:
-  explicit Inlining(const EinGraph& graph) : graph_(graph), names_(graph), vertices_(graph) {}
+  explicit Inlining(const EinGraph& graph) : graph_(graph), names_(graph), vertices_(graph) {
+    for (const auto& vertex : graph.vertices()) {
+      const auto search = vertex.is_input() ? std::nullopt : index_search(vertex.einsum);
+      if (search && graph.vertex(vertex.inputs[search->sought]).inputs == std::vector{vertex.inputs[search->values]})
+        sought_.insert(vertex.inputs[search->sought].index());
+    }
+  }
 
   EinGraph run() {
     for (std::size_t n = 0; n < vertices_.size(); ++n) {
@@ -97,8 +105,9 @@ class Inlining {
     if (has_own_kernel(reader) || has_own_kernel(part)) return false;
     // More operands may be joined in another order, with other roundings than those of the values that are compared.
     if (reader.is_compared && reader.inputs.size() + part.inputs.size() > 3) return false;
-    // It takes the values in when it runs (executor/kernels/fused_kernel).
-    if (index_search(reader.einsum)) return false;
+    // It takes the values in when it runs (executor/kernels/fused_kernel), or takes its index with its extreme from
+    // them (optimizer/rewrites/placed_extremes).
+    if (index_search(reader.einsum) || sought_.contains(n)) return false;
     if (!leads_to_join(part, reader.einsum.aggregate)) return false;
     const bool alone = vertices_.uses(reader.inputs[operand]) == 1;
     if (part.einsum.aggregate == Aggregate::None)
@@ -192,6 +201,7 @@ class Inlining {
   EinGraph graph_;  // of the vertices as they were, and all labels; only joined_factors() reads it
   VertexNames names_;
   VertexMerger vertices_;
+  std::unordered_set<std::size_t> sought_;  // extremes whose index in the same values is looked for, by number
 };
 
 }  // namespace

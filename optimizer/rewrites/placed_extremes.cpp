@@ -11,23 +11,40 @@
 #include "optimizer/rewrites/vertex_merger.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 #include "tensor/pair_form.hpp"
+#include "tensor/placed_value.hpp"
 
 namespace eindb {
 namespace {
 
 // A cell of the result takes as much as four values of FLOAT32.
 constexpr std::int64_t kFewestValues = 64;
-constexpr std::int64_t kMostValues = std::int64_t{1} << 53U;  // all indices are numbers of FLOAT64
+constexpr std::int64_t kFewestJoined = 16;  // which are computed for each cell
 
 bool are_distinct(const Labels& labels) { return DistinctLabels(labels).labels().size() == labels.size(); }
 
-// Whether the values are read from where they lie, whoever reads them, and are too many to be read as cells.
-bool are_stored(const Vertex& values) {
-  constexpr double kMostCells = 0.25;  // of tensors that plans may read so
-  if (values.is_input())
-    return !values.stored->cells ||
-           values.stored->cells->cells > kMostCells * static_cast<double>(values.bound.element_count());
-  return values.einsum.aggregate != Aggregate::None;
+// Whether a tensor that plans may read as cells has few of them.
+bool has_few_cells(const Vertex& input) {
+  constexpr double kMostCells = 0.25;
+  return input.stored->cells &&
+         input.stored->cells->cells <= kMostCells * static_cast<double>(input.bound.element_count());
+}
+
+// Whether the values are read, or computed of what is read, one by one, whoever reads them; the kernels of cells have
+// no values with indices.
+bool are_dense(const EinGraph& graph, const Vertex& values) {
+  if (values.is_input()) return !has_few_cells(values);
+  if (values.einsum.aggregate != Aggregate::None) return true;
+  return std::all_of(values.inputs.begin(), values.inputs.end(),
+                     [&](VertexId input) { return are_dense(graph, graph.vertex(input)); });
+}
+
+// The least number of values for which the result does not weigh.
+std::int64_t fewest_values(const EinGraph& graph, const Vertex& values) {
+  if (values.is_input() || values.einsum.aggregate != Aggregate::None || values.inputs.size() < 2) return kFewestValues;
+  const auto cells = cells_of(graph.labels(), values.einsum.output);
+  const bool joins = std::all_of(values.einsum.inputs.begin(), values.einsum.inputs.end(),
+                                 [&](const Labels& labels) { return cells_of(graph.labels(), labels) < cells; });
+  return joins ? kFewestJoined : kFewestValues;
 }
 
 bool is_extreme_of_values(const EinGraph& graph, const Vertex& vertex) {
@@ -36,15 +53,14 @@ bool is_extreme_of_values(const EinGraph& graph, const Vertex& vertex) {
     return false;
   const auto& values = graph.vertex(vertex.inputs.front());
   const auto type = values.dtype;
-  if ((type != DType::Float32 && type != DType::Float64) || vertex.dtype != type || vertex.compute_dtype != type ||
-      !are_stored(values))
+  if (is_complex(type) || vertex.dtype != type || vertex.compute_dtype != type || !are_dense(graph, values))
     return false;
   const auto& einsum = vertex.einsum;
   if (einsum.expression->kind() != ScalarExpression::Kind::Operand || einsum.aggregated.size() != 1 ||
       !are_distinct(einsum.inputs.front()) || einsum.labels().size() != einsum.inputs.front().size())
     return false;
   const auto count = graph.labels().extent(einsum.aggregated.front());
-  return count >= kFewestValues && count <= kMostValues;
+  return count >= fewest_values(graph, values) && count <= most_places(type);
 }
 
 // The number of the extreme among the vertices, if the vertex looks for its index.
@@ -68,29 +84,21 @@ std::optional<std::size_t> extreme_sought(const EinGraph& graph, const Vertex& v
   return search->none >= static_cast<double>(last) ? std::optional(sought.index()) : std::nullopt;
 }
 
-ScalarPtr computed_by(ScalarOp op, std::vector<ScalarPtr> arguments) {
-  return ScalarExpression::call(op, std::move(arguments));
-}
-
 // Values with their indices.
 Vertex placed(const EinGraph& graph, std::string name, const Vertex& extreme) {
   auto einsum = extreme.einsum;
   einsum.aggregate = einsum.aggregate == Aggregate::Min ? Aggregate::FirstLeast : Aggregate::FirstGreatest;
-  einsum.expression = computed_by(
-      ScalarOp::MakeComplex,
-      {computed_by(ScalarOp::ToFloat64, {ScalarExpression::operand(0)}),
-       ScalarExpression::with_type(ScalarExpression::label_index(einsum.aggregated.front()), DType::Float64)});
+  einsum.expression =
+      with_place(ScalarExpression::operand(0), extreme.dtype, einsum.aggregated.front(), einsum.aggregate);
   return make_vertex(graph, std::move(name), extreme.inputs, std::move(einsum));
 }
 
-// Z[output] = the real or imaginary part of P[read].
-Vertex part_of(const EinGraph& graph, const Vertex& whole, VertexId pairs, ScalarOp part, const Labels& read) {
-  auto value = computed_by(part, {ScalarExpression::operand(0)});
-  if (whole.dtype != DType::Float64) value = computed_by(conversion_to(whole.dtype), {std::move(value)});
+// Z[output] = the value or index of P[read].
+Vertex part_of(const EinGraph& graph, const Vertex& whole, VertexId pairs, ScalarPtr part, const Labels& read) {
   EinSum einsum{.inputs = {read},
                 .output = whole.einsum.output,
                 .aggregated = {},
-                .expression = std::move(value),
+                .expression = std::move(part),
                 .aggregate = Aggregate::None};
   auto vertex = make_vertex(graph, whole.name, {pairs}, std::move(einsum), whole.dtype);
   vertex.is_compared = whole.is_compared;
@@ -114,12 +122,14 @@ EinGraph place_extremes(const EinGraph& graph) {
     const auto n = next++;
     if (extremes.contains(n)) {
       const auto made = pairs.emplace(n, out.add(placed(out, names.next(vertex.name), vertex))).first->second;
-      return out.add(part_of(out, vertex, made, ScalarOp::Real, vertex.einsum.output));
+      auto value = value_of_placed(ScalarExpression::operand(0), vertex.dtype, out.vertex(made).einsum.aggregate);
+      return out.add(part_of(out, vertex, made, std::move(value), vertex.einsum.output));
     }
     const auto search = sought_by.find(n);
     if (search == sought_by.end()) return std::nullopt;
     const auto& read = vertex.einsum.inputs[index_search(vertex.einsum)->sought];
-    return out.add(part_of(out, vertex, pairs.at(search->second), ScalarOp::Imag, read));
+    auto place = index_of_placed(ScalarExpression::operand(0), graph.vertices()[search->second].dtype);
+    return out.add(part_of(out, vertex, pairs.at(search->second), std::move(place), read));
   });
 }
 

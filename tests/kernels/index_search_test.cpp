@@ -1,12 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "executor/kernels/instruction_set.hpp"
+#include "tensor/placed_value.hpp"
 #include "tensor/reference_evaluator.hpp"
 #include "tensor/scalar_semantics.hpp"
+#include "tensor/scalar_types.hpp"
 #include "tests/kernels/instruction_levels.hpp"
 #include "tests/kernels/random_einsum.hpp"
 #include "tests/tensor/scalar_builders.hpp"
@@ -181,6 +186,45 @@ TEST_P(IndexSearchTest, ExtremesAndTheirIndicesAgreeWithReference) {
       }
     }
   }
+}
+
+// Whole numbers, of which FLOAT64 has not all, and values that are computed where they are read.
+TEST_P(IndexSearchTest, ExtremesOfComputedAndWholeValuesAgreeWithReference) {
+  Random random(47);
+  const auto x = ScalarExpression::operand(0);
+  const auto beside = ScalarExpression::operand(1);
+  const std::vector<ScalarPtr> functions{x, call(ScalarOp::Abs, {call(ScalarOp::Subtract, {x, beside})}),
+                                         call(ScalarOp::Multiply, {beside, beside})};
+  for (const auto stored : {DType::Float32, DType::Float64, DType::Int64})
+    for (const auto aggregate : {Aggregate::FirstLeast, Aggregate::FirstGreatest})
+      for (const auto& function : functions)
+        for (const auto& shape : std::vector<Searched>{
+                 {{300, 19}, 'a'}, {{3, 70, 300}, 'b'}, {{5, 3, 2100}, 'c'}, {{40, 7, 90}, 'a'}, {{1, 1}, 'b'}}) {
+          auto sample = search(random, shape, {.stored = stored, .compute = stored, .specials = true});
+          const auto label = sample.einsum.aggregated.front();
+          sample.einsum.aggregate = aggregate;
+          sample.einsum.expression = with_place(with_types(function, std::array{stored, stored}, sample.labels, stored),
+                                                stored, label, aggregate);
+          sample.compute = sample.result = DType::Complex128;
+          expect_reference(sample, random);
+          if (HasFatalFailure()) return;
+        }
+}
+
+// The ends of the range, and values that differ in their lowest bits alone.
+TEST(PlacedValue, HoldsAllWholeNumbers) {
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> values{kLeast, kLeast + 1, -2049, -2048, -1, 0, 1, 2047, 2048, kMost - 1, kMost};
+  const auto last = most_places(DType::Int64) - 1;
+  for (const auto aggregate : {Aggregate::FirstLeast, Aggregate::FirstGreatest})
+    for (const auto a : values)
+      for (const auto b : values) {
+        const auto first = placed_number(a, last, aggregate);
+        const auto second = placed_number(b, 0, aggregate);
+        const bool takes_first = aggregate == Aggregate::FirstLeast ? a < b : a > b;
+        EXPECT_EQ(scalar_first_extreme(aggregate, first, second), takes_first ? first : second) << a << ", " << b;
+      }
 }
 
 TEST_P(IndexSearchTest, ExtremesOfLongRowsAndManyCellsAgreeWithReference) {

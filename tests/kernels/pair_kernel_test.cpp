@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "executor/kernels/kernel.hpp"
+#include "tensor/placed_value.hpp"
 #include "tensor/reference_evaluator.hpp"
+#include "tensor/scalar_types.hpp"
 #include "tests/kernels/instruction_levels.hpp"
 #include "tests/kernels/random_einsum.hpp"
 #include "tests/tensor/scalar_builders.hpp"
@@ -129,6 +132,57 @@ TEST_P(PairKernelTest, SearchesForAnIndex) {
         if (type != DType::Int64) sample.compute = DType::Float64;
         expect_reference(sample, random);
       }
+}
+
+// FirstLeast and FirstGreatest of a join, of every type that has an order: ties, NaN and infinities, labels of every
+// role, parts of the label whose index is placed.
+TEST_P(PairKernelTest, ExtremesAndTheirIndicesAgreeWithReference) {
+  Random random(18);
+  auto of_two = functions();
+  const auto compares = [](const ScalarPtr& e) { return gives_boolean(*e); };
+  of_two.erase(std::remove_if(of_two.begin(), of_two.end(), compares), of_two.end());
+  for (const auto type : {DType::Float32, DType::Float64, DType::Int64})
+    for (const auto& function : of_two)
+      for (int n = 0; n < 12 && !HasFatalFailure(); ++n) {
+        const auto aggregate = n % 2 == 0 ? Aggregate::FirstGreatest : Aggregate::FirstLeast;
+        auto sample = random_pairs(random, type, function, aggregate, n % 3 == 0);
+        if (sample.einsum.aggregated.size() != 1) continue;
+        sample.einsum.expression = with_place(with_types(function, std::array{type, type}, sample.labels, type), type,
+                                              sample.einsum.aggregated[0], aggregate);
+        sample.compute = sample.result = DType::Complex128;
+        expect_reference(sample, random);
+      }
+}
+
+// Deeper than a panel, with a rest that is no whole group, and with few values, so that ties are frequent.
+TEST_P(PairKernelTest, ExtremesOfDeepPairsHaveTheirFirstIndex) {
+  Random random(19);
+  for (const auto type : {DType::Float32, DType::Float64, DType::Int64})
+    for (const std::int64_t depth : {1, 3, 4, 6, 127, 255, 256, 259, 530}) {
+      RandomEinSum sample;
+      const auto i = sample.labels.add("i", 13);
+      const auto j = sample.labels.add("j", depth);
+      const auto k = sample.labels.add("k", 70);
+      sample.einsum = {
+          .inputs = {{i, j}, {j, k}},
+          .output = {i, k},
+          .aggregated = {j},
+          .expression = with_place(call(ScalarOp::Add, {ScalarExpression::operand(0), ScalarExpression::operand(1)}),
+                                   type, j, Aggregate::FirstGreatest),
+          .aggregate = Aggregate::FirstGreatest};
+      for (const auto& input : sample.einsum.inputs) {
+        auto tile = random_tile(random, type, Shape(sample.labels.extents(input)));
+        dispatch(type, [&](auto t) {
+          using T = typename decltype(t)::type;
+          if constexpr (std::is_arithmetic_v<T>)
+            for (std::int64_t n = 0; n < tile.shape().element_count(); ++n)
+              tile.mutable_data<T>()[n] = static_cast<T>(draw(random, -20, 20));
+        });
+        sample.tensors.push_back(std::move(tile));
+      }
+      sample.compute = sample.result = DType::Complex128;
+      expect_reference(sample, random);
+    }
 }
 
 // Truth values as bits: many zeros, tall and wide blocks, and rows of more bits than are packed at a time.

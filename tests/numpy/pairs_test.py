@@ -10,10 +10,10 @@ import numpy as np
 from modes import compare, partitioned, query_modes
 
 CASES = 400
-SIZE = 9  # more than the least for which there are kernels of pairs
+SIZE = 17  # more than the least for which there are kernels of pairs, and extremes with their indices
 TYPES = {"BOOL": np.bool_, "INT8": np.int8, "INT64": np.int64, "FLOAT32": np.float32, "FLOAT64": np.float64}
 PASSES = ("inlining,elementwise_fusion,chain_fusion,common_subexpressions,selection_pushdown,plain_operands,"
-          "constant_folding,early_summation,repeated_joins,input_types")
+          "constant_folding,early_summation,repeated_joins,placed_extremes,input_types")
 
 # Text of a function of x and y, and what it is in NumPy, of numbers in double precision.
 FUNCTIONS = [
@@ -65,9 +65,14 @@ def case(rng):
 
 def large(rng):
     """Whole numbers that FLOAT64 does not tell apart."""
+    x, y = LARGE["L"], LARGE["M"]
+    if rng.random() < 0.5:
+        text, function = rng.choice([f for f in FUNCTIONS if f[0] in ("{} + {}", "{} - {}", "LEAST({}, {})")])
+        aggregate = rng.choice(["ARGMAX", "ARGMIN"])
+        values = np.moveaxis(function(x[:, :, None], y[None, :, :]), 1, 2)
+        return f"EINSUM Z[i,k] = {aggregate}[j]({text.format('L[i,j]', 'M[j,k]')})", AGGREGATES[aggregate](values)
     text, function = rng.choice([f for f in FUNCTIONS if f[0] in ("{} = {}", "{} <> {}", "{} < {}", "{} >= {}")])
     aggregate = rng.choice(["SUM", "MAX", "MIN", "ANY", "ALL", "COUNT_NONZERO"])
-    x, y = LARGE["L"], LARGE["M"]
     values = np.moveaxis(function(x[:, :, None], y[None, :, :]), 1, 2)
     body = rng.choice(["{}", "CAST({} AS FLOAT64)", "CAST({} AS FLOAT32)"]).format(text.format("L[i,j]", "M[j,k]"))
     return f"EINSUM Z[i,k] = {aggregate}[j]({body})", AGGREGATES[aggregate](values.astype(np.float64))

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tensor/placed_value.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
 namespace eindb {
@@ -44,17 +45,54 @@ TEST(PlacedExtremes, LeavesWhatItCannotHold) {
   };
   EXPECT_FALSE(stays(100, 99, DType::Float64));
   EXPECT_TRUE(stays(100, 98, DType::Float64)) << "the index 99 is not less than what stands where there is none";
-  EXPECT_TRUE(stays(100, 100, DType::Int64)) << "FLOAT64 does not hold all of INT64";
+  EXPECT_FALSE(stays(100, 99, DType::Int64));
   EXPECT_TRUE(stays(8, 8, DType::Float32)) << "the result would take as much as the values";
 }
 
-TEST(PlacedExtremes, LeavesValuesThatAreComputedWhereTheyAreRead) {
+// FLOAT64 does not hold all of INT64: the lowest bits of the value stand above the index.
+TEST(PlacedExtremes, WholeNumbersKeepAllTheirBits) {
+  GraphBuilder g;
+  const Labels l{g.label("i", 5), g.label("j", 100)};
+  add_search(g, g.input("X", {5, 100}, {}, DType::Int64), l, Aggregate::Max, 100);
+  const auto placed = place_extremes(g.graph);
+  ASSERT_EQ(placed.size(), 4U);
+  const auto& pairs = placed.vertices()[1];
+  EXPECT_EQ(pairs.einsum.aggregate, Aggregate::FirstGreatest);
+  EXPECT_EQ(pairs.dtype, DType::Complex128);
+  ASSERT_TRUE(placed_value(pairs.einsum));
+  EXPECT_EQ(placed_value(pairs.einsum)->type, DType::Int64);
+}
+
+// Values that are computed one by one are those of one vertex, which may take them in.
+TEST(PlacedExtremes, ComputedValuesAreReadOnce) {
   GraphBuilder g;
   const Labels l{g.label("i", 5), g.label("j", 100)};
   const auto x = g.input("X", {5, 100});
   const auto y = g.vertex("Y", {{x, l}}, l, call(ScalarOp::Exp, {op(0)}), Aggregate::None);
   add_search(g, y, l, Aggregate::Max, 100);
-  EXPECT_EQ(texts(place_extremes(g.graph)), texts(g.graph));
+  EXPECT_EQ(texts(place_extremes(g.graph)),
+            (Texts{"Y[i,j] = EXP(X[i,j])", "M.1[i] = FIRST MAX(COMPLEX(CAST(Y[i,j] AS FLOAT64), j))",
+                   "M[i] = REAL(M.1[i])", "K[i] = IMAG(M.1[i])"}));
+}
+
+// The values of a join are computed for each cell, so that fewer of them are enough.
+TEST(PlacedExtremes, JoinsNeedFewValues) {
+  for (const std::int64_t extent : {15, 16}) {
+    GraphBuilder g;
+    const Labels l{g.label("i", 50), g.label("j", extent), g.label("k", 50)};
+    const Labels read{l[0], l[1], l[2]};
+    const auto x = g.input("X", {50, extent});
+    const auto y = g.input("Y", {extent, 50});
+    const auto v = g.vertex("V", {{x, {l[0], l[1]}}, {y, {l[1], l[2]}}}, read, call(ScalarOp::Add, {op(0), op(1)}),
+                            Aggregate::None);
+    const auto m = g.vertex("M", {{v, read}}, {l[0], l[2]}, op(0), Aggregate::Max);
+    const auto found =
+        call(ScalarOp::Or, {call(ScalarOp::Equal, {op(0), op(1)}), call(ScalarOp::NotEqual, {op(0), op(0)})});
+    g.vertex("K", {{v, read}, {m, {l[0], l[2]}}}, {l[0], l[2]},
+             call(ScalarOp::Case, {found, testing::index(l[1]), testing::number(static_cast<double>(extent))}),
+             Aggregate::Min);
+    EXPECT_EQ(texts(place_extremes(g.graph)) == texts(g.graph), extent < 16);
+  }
 }
 
 TEST(PlacedExtremes, AnExtremeOfOtherValuesIsSoughtByASearch) {

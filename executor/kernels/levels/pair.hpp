@@ -245,6 +245,211 @@ void pair_search(const void* a, const void* b, std::int64_t k, ConstMatrixView s
         places[r * kColumns + v * kLanes + l] = static_cast<std::int32_t>(found[r][v][l]);
 }
 
+// ---- Extremes with their indices -----------------------------------------------------------------------------------
+
+// The values of a cell are folded in groups; what is kept of an index is the group, until the end.
+inline constexpr int kPlaceGroup = 4;
+
+template <class T>
+using PlaceNumber = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
+/// The extremes of a row of a panel, and the groups that they come of.
+template <class T>
+struct PlacedRow {
+  Lanes<T> best[kPairVectors];
+  Lanes<PlaceNumber<T>> group[kPairVectors];
+};
+
+/// Takes in `kCount` values of each cell.
+template <class T, PairFunction kFunction, Aggregate kAggregate, int kCount>
+[[gnu::always_inline]] inline void place_group(PlacedRow<T>& row, const T* x, const Lanes<T>* y,
+                                               PlaceNumber<T> number) {
+  const auto here = PlaceNumber<T>(number) - Lanes<PlaceNumber<T>>{};
+#pragma GCC unroll 4
+  for (int v = 0; v < kPairVectors; ++v) {
+    auto value = pair_value<T, kFunction>(all_lanes(x[0]), y[v]);
+#pragma GCC unroll 4
+    for (int q = 1; q < kCount; ++q)
+      value = pair_fold<T, kAggregate>(value,
+                                       pair_value<T, kFunction>(all_lanes(x[q * kPairRows]), y[q * kPairVectors + v]));
+    const auto before = row.best[v];
+    row.group[v] = (kAggregate == Aggregate::Min ? value < before : value > before) ? here : row.group[v];
+    row.best[v] = pair_fold<T, kAggregate>(before, value);
+  }
+}
+
+/// pair_value() of two numbers.
+template <class T, PairFunction kFunction>
+[[gnu::always_inline]] inline T pair_number(T a, T b) {
+  using enum PairFunction;
+  using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr bool kInteger = std::is_integral_v<T>;
+  if constexpr (kFunction == Least) return b < a ? b : a;
+  else if constexpr (kFunction == Greatest) return b > a ? b : a;
+  else if constexpr (kFunction == SquaredDifference) {
+    const T d = pair_number<T, Subtract>(a, b);
+    return pair_number<T, Multiply>(d, d);
+  } else if constexpr (kFunction == AbsoluteDifference) {
+    const T d = pair_number<T, Subtract>(a, b);
+    if constexpr (kInteger) return d < 0 ? T(U{} - U(d)) : d;
+    else return std::abs(d);
+  } else if constexpr (kInteger) {
+    if constexpr (kFunction == Add) return T(U(a) + U(b));
+    else if constexpr (kFunction == Subtract) return T(U(a) - U(b));
+    else return T(U(a) * U(b));
+  } else {
+    if constexpr (kFunction == Add) return a + b;
+    else if constexpr (kFunction == Subtract) return a - b;
+    else return a * b;
+  }
+}
+
+/// The first of the `count` values of a cell from `x` and `y` on that is `best`, which one of them is.
+template <class T, PairFunction kFunction>
+[[gnu::always_inline]] inline int first_in_group(const T* x, const T* y, int count, T best) {
+  constexpr int kColumns = kPairVectors * PairVector<T>::kLanes;
+  int found = 0;
+  if (count == kPlaceGroup) {
+    int differs = 1;
+    for (int q = 0; q + 1 < kPlaceGroup; ++q) {
+      differs &= pair_number<T, kFunction>(x[q * kPairRows], y[q * kColumns]) != best;
+      found += differs;
+    }
+    return found;
+  }
+  while (found + 1 < count && pair_number<T, kFunction>(x[found * kPairRows], y[found * kColumns]) != best) ++found;
+  return found;
+}
+
+/// The columns of a vector in whose cells the group is known, which is not -1, as bits.
+template <class T>
+std::uint32_t placed_lanes(Lanes<PlaceNumber<T>> groups) {
+#if defined(__AVX512F__)
+  const auto all = reinterpret_cast<__m512i>(groups);
+  if constexpr (sizeof(T) == 4) return static_cast<std::uint16_t>(~_mm512_movepi32_mask(all));
+  else return static_cast<std::uint8_t>(~_mm512_movepi64_mask(all));
+#else
+  std::uint32_t lanes = 0;
+  for (int l = 0; l < PairVector<T>::kLanes; ++l) lanes |= static_cast<std::uint32_t>(groups[l] >= 0) << l;
+  return lanes;
+#endif
+}
+
+#if defined(__AVX512F__)
+/// Elements of `from` at the offsets in all lanes.
+template <class T>
+Lanes<T> gathered(const T* from, Lanes<PlaceNumber<T>> offsets) {
+  const auto at = reinterpret_cast<__m512i>(offsets);
+  if constexpr (std::is_same_v<T, float>) return reinterpret_cast<Lanes<T>>(_mm512_i32gather_ps(at, from, 4));
+  else if constexpr (std::is_same_v<T, double>) return reinterpret_cast<Lanes<T>>(_mm512_i64gather_pd(at, from, 8));
+  else return reinterpret_cast<Lanes<T>>(_mm512_i64gather_epi64(at, from, 8));
+}
+
+/// first_in_group() of all columns of a vector, whose groups are whole.
+template <class T, PairFunction kFunction>
+[[gnu::always_inline]] inline Lanes<PlaceNumber<T>> first_in_groups(const T* x, const T* y,
+                                                                    Lanes<PlaceNumber<T>> groups, Lanes<T> best) {
+  using N = Lanes<PlaceNumber<T>>;
+  constexpr int kColumns = kPairVectors * PairVector<T>::kLanes;
+  N lane;
+  for (int l = 0; l < PairVector<T>::kLanes; ++l) lane[l] = l;
+  const auto left = groups * PlaceNumber<T>(kPlaceGroup * kPairRows);
+  const auto right = groups * PlaceNumber<T>(kPlaceGroup * kColumns) + lane;
+  N differs = N{} - 1;
+  N found = {};
+#pragma GCC unroll 4
+  for (int q = 0; q + 1 < kPlaceGroup; ++q) {
+    const auto value =
+        pair_value<T, kFunction>(gathered<T>(x + q * kPairRows, left), gathered<T>(y + q * kColumns, right));
+    differs &= value != best;
+    found -= differs;
+  }
+  return found;
+}
+#endif
+
+/// The indices of a vector of cells whose groups are known, from `begin` on.
+template <class T, PairFunction kFunction>
+void place_in_groups(const T* x, const T* y, std::int64_t k, Lanes<PlaceNumber<T>> groups, Lanes<T> best,
+                     std::int32_t begin, std::int32_t* places) {
+  constexpr int kColumns = kPairVectors * PairVector<T>::kLanes;
+  auto lanes = placed_lanes<T>(groups);
+#if defined(__AVX512F__)
+  constexpr int kFewestGathered = 4;
+  if (std::popcount(lanes) >= kFewestGathered && k % kPlaceGroup == 0) {
+    const auto known = groups >= 0;
+    const auto within = first_in_groups<T, kFunction>(x, y, known ? groups : 0, best);
+    const auto found = groups * PlaceNumber<T>(kPlaceGroup) + within + PlaceNumber<T>(begin);
+    if constexpr (sizeof(T) == 4)
+      _mm512_mask_storeu_epi32(places, static_cast<__mmask16>(lanes), reinterpret_cast<__m512i>(found));
+    else
+      _mm256_mask_storeu_epi32(places, static_cast<__mmask8>(lanes),
+                               _mm512_cvtepi64_epi32(reinterpret_cast<__m512i>(found)));
+    return;
+  }
+#endif
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto c = std::countr_zero(lanes);
+    const auto p = static_cast<std::int64_t>(groups[c]) * kPlaceGroup;
+    const auto count = static_cast<int>(std::min<std::int64_t>(kPlaceGroup, k - p));
+    places[c] = begin + static_cast<std::int32_t>(p) +
+                first_in_group<T, kFunction>(x + p * kPairRows, y + c + p * kColumns, count, best[c]);
+  }
+}
+
+/// Places `kRows` rows of a panel, which share what is read of the other one.
+template <class T, PairFunction kFunction, Aggregate kAggregate, int kRows>
+[[gnu::always_inline]] inline void place_rows(const T* a, const T* b, std::int64_t k, T* best, std::int32_t* places,
+                                              std::int64_t stride, std::int32_t begin, bool first) {
+  using V = Lanes<T>;
+  using N = PlaceNumber<T>;
+  constexpr int kLanes = PairVector<T>::kLanes;
+  PlacedRow<T> rows[kRows];
+#pragma GCC unroll 2
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kPairVectors; ++v) {
+      if (first) rows[r].best[v] = all_lanes(identity_of<T>(kAggregate));
+      else std::memcpy(&rows[r].best[v], best + r * stride + v * kLanes, sizeof(V));
+      rows[r].group[v] = N(first ? 0 : -1) - Lanes<N>{};
+    }
+  }
+  const auto* x = a;
+  const auto* y = reinterpret_cast<const V*>(b);
+  const auto take = [&]<int kCount>(std::integral_constant<int, kCount>, std::int64_t n)
+      __attribute__((always_inline)) {
+#pragma GCC unroll 2
+    for (int r = 0; r < kRows; ++r) place_group<T, kFunction, kAggregate, kCount>(rows[r], x + r, y, static_cast<N>(n));
+  };
+  const auto whole = k / kPlaceGroup;
+  for (std::int64_t n = 0; n < whole; ++n, x += kPlaceGroup * kPairRows, y += kPlaceGroup * kPairVectors)
+    take(std::integral_constant<int, kPlaceGroup>{}, n);
+  if (k % kPlaceGroup == 1) take(std::integral_constant<int, 1>{}, whole);
+  if (k % kPlaceGroup == 2) take(std::integral_constant<int, 2>{}, whole);
+  if (k % kPlaceGroup == 3) take(std::integral_constant<int, 3>{}, whole);
+#pragma GCC unroll 2
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < kPairVectors; ++v) {
+      std::memcpy(best + r * stride + v * kLanes, &rows[r].best[v], sizeof(V));
+      place_in_groups<T, kFunction>(a + r, b + v * kLanes, k, rows[r].group[v], rows[r].best[v], begin,
+                                    places + r * stride + v * kLanes);
+    }
+}
+
+template <class T, PairFunction kFunction, Aggregate kAggregate>
+void pair_place(const void* a, const void* b, std::int64_t k, void* extremes, std::int32_t* places, std::int64_t stride,
+                std::int64_t rows, std::int32_t begin, bool first) {
+  const auto* x = static_cast<const T*>(a);
+  const auto* y = static_cast<const T*>(b);
+  auto* best = static_cast<T*>(extremes);
+  std::int64_t r = 0;
+  for (; r + 2 <= rows; r += 2)
+    place_rows<T, kFunction, kAggregate, 2>(x + r, y, k, best + r * stride, places + r * stride, stride, begin, first);
+  if (r < rows)
+    place_rows<T, kFunction, kAggregate, 1>(x + r, y, k, best + r * stride, places + r * stride, stride, begin, first);
+}
+
 template <class T>
 unsigned specials(ConstMatrixView a, std::int64_t rows, std::int64_t columns) {
   if constexpr (std::is_integral_v<T>) {
@@ -300,6 +505,8 @@ void fill_pair_function(ElementTable& table) {
 template <class T, PairFunction... kFunctions>
 void fill_searches(ElementTable& table) {
   ((table.pair_search[slot_of(kFunctions)] = pair_search<T, kFunctions>), ...);
+  ((table.pair_place_least[slot_of(kFunctions)] = pair_place<T, kFunctions, Aggregate::Min>), ...);
+  ((table.pair_place_greatest[slot_of(kFunctions)] = pair_place<T, kFunctions, Aggregate::Max>), ...);
 }
 
 template <class T>

@@ -157,8 +157,8 @@ template <class T, bool kLeast, int kVectors>
     row.prefetch(column + 2 * kColumns, kColumns);
     unrolled<kVectors>([&](auto k) __attribute__((always_inline)) {
       const auto values = row.at(column + k * kLanes<T>);
-      const auto is_nan = (values != values) & (extreme[k] == extreme[k]);
-      const auto is_beyond = (kLeast ? values < extreme[k] : values > extreme[k]) | is_nan;
+      auto is_beyond = kLeast ? values < extreme[k] : values > extreme[k];
+      if constexpr (std::is_floating_point_v<T>) is_beyond |= (values != values) & (extreme[k] == extreme[k]);
       place[k] = is_beyond ? here : place[k];
       extreme[k] = is_beyond ? values : extreme[k];
     });
@@ -202,10 +202,8 @@ template <class T>
 void fill_search(ElementTable& table) {
   table.search_along = search_along<T>;
   table.search_down = search_down<T>;
-  if constexpr (std::is_floating_point_v<T>) {
-    table.place_least_down = place_down<T, true>;
-    table.place_greatest_down = place_down<T, false>;
-  }
+  table.place_least_down = place_down<T, true>;
+  table.place_greatest_down = place_down<T, false>;
 }
 
 }  // namespace eindb::EINDB_LEVEL
