@@ -332,7 +332,15 @@ void JoinOperator::sort_rows(const Inputs& inputs, std::span<const std::int64_t>
   auto indices = inputs[operand]->dense_tile(buffers.tiles[operand]);
   if (std::cmp_greater(indices->shape().element_count(), RowGather::kMostRows)) return;
   kernel_.access()->check_indices(operand, *indices, buffers.ranges);
-  buffers.rows.emplace(kernel_.row_gather()->sort(std::move(indices), std::move(axes)));
+  buffers.rows = std::make_shared<const SortedRows>(kernel_.row_gather()->sort(std::move(indices), std::move(axes)));
+}
+
+CountedTile JoinOperator::tile_of_rows(std::span<const std::int64_t> key, const std::shared_ptr<MemoryBudget>& memory,
+                                       const Buffers& buffers) const {
+  CHECK(buffers.rows != nullptr, "rows that threads share are sorted");
+  auto made = tile_at(key, memory, buffers);
+  kernel_.row_gather()->clear_before(*buffers.rows, 0, buffers.ranges, made.tile);
+  return made;
 }
 
 // The call of a group whose rows are sorted. Until one of them has rows that are not zero there is no partial result,

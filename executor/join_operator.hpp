@@ -47,7 +47,7 @@ class JoinOperator {
     std::vector<TilePtr> held;
     std::vector<const Tile*> operands;
     std::vector<std::optional<Tile>> decoded;    ///< by operand; counted in the workspace
-    std::optional<SortedRows> rows;              ///< of the current group, if they are sorted; likewise
+    std::shared_ptr<const SortedRows> rows;      ///< of the current group, if they are sorted; likewise
     std::shared_ptr<Tile> whole;                 ///< in which results are made, by TileSink::whole; null: elsewhere
     std::optional<MemoryReservation> workspace;  ///< reservation for the thread's Workspace
     /// Whether the last call failed while its kernel added to a partial result, which may be half changed: the call
@@ -68,9 +68,14 @@ class JoinOperator {
   /// Sorts the rows of a group by the part of the source that each call reads, so that call() visits the rows of its
   /// part alone, and reads no part without rows. `key` as for call(), `calls` are those of the group along each
   /// aggregated label. All of them are then made by this thread, in order, until the buffers' rows are reset; each row
-  /// is written by its call, and what the partial result has before is uninitialised.
+  /// is written by its call, and what the partial result has before is uninitialised. With tile_of_rows() several
+  /// threads make them.
   void sort_rows(const Inputs& inputs, std::span<const std::int64_t> key, std::span<const AxisRange> calls,
                  const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
+  /// The partial result of the group that sort_rows() has just sorted, for calls in any order, in threads whose Buffers
+  /// share the rows: it is passed to all of them, also at the same time.
+  CountedTile tile_of_rows(std::span<const std::int64_t> key, const std::shared_ptr<MemoryBudget>& memory,
+                           const Buffers& buffers) const;
   /// Whether Buffers::whole may be set: kernels write values of the result's type.
   bool makes_final_values() const { return !makes_cells_ && join_.compute_dtype == result_type_; }
   /// The most bytes that the thread's kernels use beside tiles. Must be available at the first call, while Buffers has

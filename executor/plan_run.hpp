@@ -133,6 +133,9 @@ class PlanRun {
     std::int64_t seats = 0;  // for other threads, whose memory is promised; guarded by mutex_
     Group group;
     std::vector<std::int64_t> returned;  // calls without room; guarded by the group's mutex
+    // Of a gather whose rows are sorted: the rows, and the tile that all threads write theirs into.
+    std::shared_ptr<const SortedRows> rows;
+    JoinOperator::Partial gathered;
   };
 
   // A kernel's call that other threads may help with.

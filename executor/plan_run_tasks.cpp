@@ -17,6 +17,15 @@ using Clock = std::chrono::steady_clock;
 // Tasks with fewer points of label space are not shared with other threads.
 constexpr double kSmallTask = 1 << 17;
 
+// What buffers have of one group of calls alone.
+struct LetGoOfGroup {
+  JoinOperator::Buffers& buffers;
+  ~LetGoOfGroup() {
+    buffers.rows.reset();
+    buffers.whole.reset();
+  }
+};
+
 }  // namespace
 
 void PlanRun::run_task(Worker& worker, TaskId id) {
@@ -59,8 +68,7 @@ void PlanRun::run_layout(Worker& worker, StageRun& run, std::int64_t task) {
 void PlanRun::run_join(Worker& worker, StageRun& run, TaskId id) {
   const auto calls = find_calls(worker, run);
   const bool large = run.stage->cost >= kSmallTask * static_cast<double>(run.stage->task_count);
-  if (calls > 1 && large && run.groups == nullptr && workers_.size() > 1 && !run.join->sorts_rows() &&
-      has_room_to_share(worker, id.stage))
+  if (calls > 1 && large && run.groups == nullptr && workers_.size() > 1 && has_room_to_share(worker, id.stage))
     return share(worker, id, calls);
   JoinOperator::Partial partial;
   const auto tile = run.stage->tile_of(id.number);
@@ -81,13 +89,7 @@ void PlanRun::run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t c
   }
   try {
     if (partial) partial->reservation.raise_to(run.join->bytes_of_partial(partial->tile));
-    struct LetGo {
-      JoinOperator::Buffers& buffers;
-      ~LetGo() {
-        buffers.rows.reset();
-        buffers.whole.reset();
-      }
-    } const let_go{worker.buffers};
+    const LetGoOfGroup let_go{worker.buffers};
     worker.buffers.whole = nodes_[run.stage->node].whole;
     if (run.groups == nullptr && run.join->sorts_rows())
       run.join->sort_rows(run.inputs, worker.key, worker.calls, context_->memory, worker.buffers);
@@ -150,6 +152,15 @@ void PlanRun::share(Worker& worker, TaskId id, std::int64_t calls) {
   shared->calls = calls;
   const auto others = static_cast<std::int64_t>(workers_.size()) - 1;
   shared->seats = others;
+  const LetGoOfGroup let_go{worker.buffers};
+  const auto& run = stages_[id.stage];
+  if (run.join->sorts_rows()) {
+    worker.buffers.whole = nodes_[run.stage->node].whole;
+    run.join->sort_rows(run.inputs, worker.key, worker.calls, context_->memory, worker.buffers);
+    shared->rows = worker.buffers.rows;
+    if (shared->rows) shared->gathered = run.join->tile_of_rows(worker.key, context_->memory, worker.buffers);
+    worker.buffers.whole.reset();
+  }
   {
     const std::lock_guard lock(mutex_);
     const auto more = checked_multiply(need_of(worker, id.stage), others);
@@ -172,15 +183,17 @@ void PlanRun::run_shared(Worker& worker, SharedTask& shared) {
   if (helps) scope.emplace(*context_->memory);
   if (helps) run.stage->find_task(shared.id.number, worker.c.task);
   if (helps) find_calls(worker, run);
+  const LetGoOfGroup let_go{worker.buffers};
+  worker.buffers.rows = shared.rows;
   JoinOperator::Partial partial;
   bool is_last = false;
   do {
-    run_shared_calls(worker, run, shared, partial);
+    run_shared_calls(worker, run, shared, shared.rows ? shared.gathered : partial);
     is_last = leave(run, shared.group, partial);
   } while (is_last && !failed_ && goes_on(shared));
   if (is_last) {
     end_calls(worker, run);
-    complete(worker, run, run.stage->tile_of(shared.id.number), std::move(partial));
+    complete(worker, run, run.stage->tile_of(shared.id.number), std::move(shared.rows ? shared.gathered : partial));
   }
   if (helps) profile(worker, run).seconds += seconds_of_step(worker);
 }

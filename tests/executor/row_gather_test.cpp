@@ -1,9 +1,16 @@
 // Gathers of rows out of sources in several parts: their results, and what of the source is read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <limits>
+#include <mutex>
 #include <random>
 #include <set>
+#include <string>
+#include <thread>
+#include <utility>
 
 #include "executor/executor.hpp"
 #include "executor/least_memory.hpp"
@@ -63,7 +70,8 @@ struct GatherOfRows {
         builder.graph, [&](const Vertex& input) { return convert(tensors.dense(input.name), input.dtype); });
   }
 
-  DenseTensor run(const Fragment& plan, int threads, std::int64_t limit) {
+  DenseTensor run(const Fragment& plan, int threads, std::int64_t limit) { return run(plan, threads, limit, tensors); }
+  static DenseTensor run(const Fragment& plan, int threads, std::int64_t limit, TileSource& tensors) {
     Scheduler scheduler(threads);
     const Cancellation never;
     ExecutionContext context{.scheduler = scheduler,
@@ -115,6 +123,61 @@ TEST(RowGather, ReadsTheTilesOfItsRowsAlone) {
   testing::expect_equal(found, gather.expected(), "Z");
   for (const auto tile : gather.tensors.asked_for) EXPECT_TRUE(tile >= 4 && tile <= 6) << tile;
   EXPECT_FALSE(gather.tensors.asked_for.empty());
+}
+
+// Waits at the first tiles until several threads have asked for one.
+struct MeetingTensors final : StoredTensors {
+  TilePtr read(const std::string& tensor, std::int64_t tile_id) override {
+    if (tensor == "X") {
+      std::unique_lock lock(mutex);
+      threads.insert(std::this_thread::get_id());
+      came.notify_all();
+      came.wait_for(lock, std::chrono::seconds(20), [&] { return threads.size() >= wanted; });
+    }
+    return StoredTensors::read(tensor, tile_id);
+  }
+  std::size_t wanted = 2;
+  std::mutex mutex;
+  std::condition_variable came;
+  std::set<std::thread::id> threads;
+};
+
+// One tile of the result, whose rows come from many tiles: threads that have nothing else to do write some of them.
+TEST(RowGather, IsSharedByThreads) {
+  constexpr std::int64_t kRows = 12'800;
+  constexpr std::int64_t kLength = 48;
+  constexpr std::int64_t kCount = 3000;
+  std::mt19937 random(9);
+  const GatherOfRows gather(kRows, kLength, 32, kCount, 1);
+  MeetingTensors tensors;
+  for (const auto& vertex : gather.builder.graph.vertices()) {
+    if (!vertex.is_input()) continue;
+    const auto& grid = vertex.stored->grid;
+    const bool is_source = vertex.name == "X";
+    auto values = testing::random_tensor(random, grid, vertex.dtype, is_source ? 0.3 : 0.0,
+                                         is_source ? std::pair(-3, 3) : std::pair(-2, 12'801));
+    tensors.add(vertex.name, std::move(values), grid);
+  }
+  const auto& source = tensors.dense("X");
+  auto expected = Tile::zeros(DType::Float32, Shape({kCount, kLength}));
+  for (std::int64_t s = 0; s < kCount; ++s) {
+    const auto row = tensors.dense("I").data<std::int64_t>()[s];
+    if (row < 0 || row >= kRows) continue;
+    std::copy_n(source.data<float>() + row * kLength, kLength, expected.mutable_data<float>() + s * kLength);
+  }
+  OptimizerOptions options;
+  options.parallelism = 32;
+  options.output_partitions = {Partition{1, 1}};
+  const auto plan = optimize(gather.builder.graph, options);
+  const auto& fragment = plan.fragment();
+  ASSERT_EQ(fragment.sink(0).grid.tile_count(), 1) << "one task makes the result";
+  for (const auto threads : {2, 3}) {
+    tensors.wanted = static_cast<std::size_t>(threads);
+    tensors.threads.clear();
+    const auto found = gather.run(fragment, threads, std::int64_t{1} << 40, tensors);
+    EXPECT_EQ(tensors.threads.size(), tensors.wanted);
+    testing::expect_equal(found, expected, "Z");
+  }
 }
 
 }  // namespace
