@@ -4,11 +4,13 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "common/check.hpp"
 #include "common/poll_steps.hpp"
+#include "executor/kernels/scratch.hpp"
 
 namespace eindb {
 namespace {
@@ -43,13 +45,15 @@ auto key_of(T value) {
   constexpr Key kSign = Key{1} << (8 * sizeof(T) - 1);
   if (is_no_number(value)) return static_cast<Key>(~Key{0});
   Key key = std::bit_cast<Key>(value == T{0} ? T{0} : value);
-  if constexpr (std::is_floating_point_v<T>) key = (key & kSign) != 0 ? static_cast<Key>(~key) : key | kSign;
+  // Without a branch on the sign: the bits of negative numbers are turned over.
+  if constexpr (std::is_floating_point_v<T>) key ^= (Key{0} - (key >> (8 * sizeof(T) - 1))) | kSign;
   else key ^= kSign;
   return kDescending ? static_cast<Key>(~key) : key;
 }
 
-// All values in order, by the digits of their keys from the last one on: in passes over them, in the order of their
-// indices where they are equal.
+// The first values in order, by the digits of their keys from the last one on: in passes over all of them, in the order
+// of their indices where they are equal. The first pass reads values, the last one writes indices, and a digit that is
+// the same for all takes none.
 template <class T, bool kDescending>
 void order_by_digits(std::span<const T> values, std::span<std::int64_t> out) {
   using Key = decltype(key_of<T, kDescending>(T{}));
@@ -60,25 +64,42 @@ void order_by_digits(std::span<const T> values, std::span<std::int64_t> out) {
   constexpr unsigned kDigitBits = 11;
   constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
   constexpr unsigned kDigitPasses = (8 * sizeof(Key) + kDigitBits - 1) / kDigitBits;
-  std::vector<Entry> from(values.size());
-  std::vector<Entry> to(values.size());
-  std::vector<std::array<std::size_t, kDigits>> counts(kDigitPasses);
-  for (std::size_t n = 0; n < values.size(); ++n) {
-    const auto value_key = key_of<T, kDescending>(values[n]);
-    from[n] = {value_key, static_cast<std::uint32_t>(n)};
+  const auto size = values.size();
+  std::array<std::array<std::uint32_t, kDigits>, kDigitPasses> counts{};
+  for (const auto value : values) {
+    const auto value_key = key_of<T, kDescending>(value);
     for (unsigned pass = 0; pass < kDigitPasses; ++pass)
       ++counts[pass][(value_key >> (pass * kDigitBits)) & (kDigits - 1)];
   }
-  for (unsigned pass = 0; pass < kDigitPasses; ++pass) {
-    poll_cancellation_after(values.size());
-    auto& count = counts[pass];
-    if (std::find(count.begin(), count.end(), values.size()) != count.end()) continue;  // one digit for all
-    std::size_t begin = 0;
-    for (auto& of_digit : count) begin += std::exchange(of_digit, begin);
-    for (const auto& entry : from) to[count[(entry.key >> (pass * kDigitBits)) & (kDigits - 1)]++] = entry;
-    from.swap(to);
+  std::array<unsigned, kDigitPasses> passes{};
+  std::size_t pass_count = 0;
+  for (unsigned pass = 0; pass < kDigitPasses; ++pass)
+    if (std::find(counts[pass].begin(), counts[pass].end(), size) == counts[pass].end()) passes[pass_count++] = pass;
+  if (pass_count == 0) return std::iota(out.begin(), out.end(), std::int64_t{0});
+  const Scratch memory(2 * size * sizeof(Entry));
+  auto* from = reinterpret_cast<Entry*>(memory.data());
+  auto* to = from + size;
+  for (std::size_t p = 0; p < pass_count; ++p, std::swap(from, to)) {
+    poll_cancellation_after(size);
+    auto& next = counts[passes[p]];
+    std::uint32_t begin = 0;
+    for (auto& of_digit : next) begin += std::exchange(of_digit, begin);
+    const auto shift = passes[p] * kDigitBits;
+    const auto place_of = [&](Key key) { return next[(key >> shift) & (kDigits - 1)]++; };
+    const auto pass_over = [&](auto&& write) {
+      if (p > 0) return static_cast<void>(std::for_each(from, from + size, write));
+      for (std::size_t n = 0; n < size; ++n)
+        write(Entry{key_of<T, kDescending>(values[n]), static_cast<std::uint32_t>(n)});
+    };
+    if (p + 1 < pass_count) {
+      pass_over([&](const Entry& entry) { to[place_of(entry.key)] = entry; });
+    } else {
+      pass_over([&](const Entry& entry) {
+        const auto place = place_of(entry.key);
+        if (place < out.size()) out[place] = entry.index;
+      });
+    }
   }
-  for (std::size_t n = 0; n < out.size(); ++n) out[n] = from[n].index;
 }
 
 constexpr std::size_t kLookedAt = 32;  // values that are compared together

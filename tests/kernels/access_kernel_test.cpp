@@ -51,8 +51,10 @@ RandomEinSum random_access(Random& random, DType type) {
   Labels free;
   Labels determined;
   const std::string names = "ijkl";
-  for (std::int64_t n = draw(random, 1, 4); n-- > 0;)
-    free.push_back(sample.labels.add(names.substr(free.size(), 1), draw(random, 1, 6)));
+  const auto free_count = draw(random, 1, 4);
+  // Rows of few labels may be long: some elements of an index operand are looked at together.
+  for (auto n = free_count; n-- > 0;)
+    free.push_back(sample.labels.add(names.substr(free.size(), 1), draw(random, 1, free_count < 3 ? 30 : 6)));
   for (std::int64_t n = draw(random, 1, 2); n-- > 0;)
     determined.push_back(sample.labels.add("a" + std::to_string(n), draw(random, 1, 7)));
 
