@@ -369,12 +369,25 @@ struct FactorTable {
   void (*add_pole_terms)(const double* poles, const double* weights, std::int64_t count, double x, double* sums);
 };
 
+/// Writes past the caches, which other threads see after end_streams() (executor/kernels/streamed_copy).
+struct StreamTable {
+  /// Copies `count` lines of 64 bytes. `to` is aligned to 64 bytes.
+  void (*copy_lines)(void* to, const void* from, std::int64_t count);
+  /// target[c * target_stride + r] = source[r * source_stride + c] for elements of 4 or 8 bytes, transposed in
+  /// registers like a Move; past the caches where the rows of the target are aligned to vectors.
+  using Transpose = void (*)(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
+                             std::int64_t rows, std::int64_t columns);
+  Transpose transpose4;
+  Transpose transpose8;
+};
+
 struct LevelTable {
   std::array<ElementTable, kDTypeCount> elements;
   ByteTable byte_pairs;
   /// For processors that multiplies_bytes() says it of; empty at levels without.
   ByteTable byte_quads;
   FactorTable factors;
+  StreamTable streams;
   /// All functions of real matrices but the exponential and those of real_factors; null at levels that have none of
   /// their own.
   RealMatrixFunction real_matrix_function = nullptr;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "executor/kernels/cache_sizes.hpp"
+#include "executor/kernels/instruction_set.hpp"
 
 namespace eindb {
 namespace {
@@ -16,24 +17,22 @@ constexpr std::size_t kShortestStream = 8 * kStreamedLine;  // its first and las
 
 }  // namespace
 
+bool exceeds_caches(std::size_t all_bytes) { return all_bytes > cache_sizes().second; }
+
 bool is_streamed(std::size_t row_bytes, std::size_t all_bytes) {
-  return row_bytes >= kShortestStream && all_bytes > cache_sizes().second;
+  return row_bytes >= kShortestStream && exceeds_caches(all_bytes);
 }
 
-// Whole lines are streamed, as the processor combines their four stores.
+// Whole lines are streamed, as the processor combines their stores.
 void stream_row(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
   const auto behind = reinterpret_cast<std::uintptr_t>(to) % kStreamedLine;
   const auto head = std::min(bytes, behind == 0 ? 0 : kStreamedLine - behind);
-  const auto end = head + (bytes - head) / kStreamedLine * kStreamedLine;
+  const auto lines = (bytes - head) / kStreamedLine;
+  const auto end = head + lines * kStreamedLine;
   std::memcpy(target, source, head);
-  for (auto at = head; at < end; at += kStreamedLine) {
-    for (std::size_t n = 0; n < kStreamedLine; n += sizeof(__m128i)) {
-      const auto values = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at + n));
-      _mm_stream_si128(reinterpret_cast<__m128i*>(target + at + n), values);
-    }
-  }
+  preferred_level_table().streams.copy_lines(target + head, source + head, static_cast<std::int64_t>(lines));
   std::memcpy(target + end, source + end, bytes - end);
 }
 

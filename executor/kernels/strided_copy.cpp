@@ -8,6 +8,7 @@
 
 #include "common/check.hpp"
 #include "executor/kernels/instruction_set.hpp"
+#include "executor/kernels/streamed_copy.hpp"
 
 namespace eindb {
 namespace {
@@ -53,7 +54,10 @@ class StridedCopy {
   StridedCopy(const LevelTable& level, const StridedTarget& target, const StridedSource& source)
       : level_(level), target_(target), source_(source) {}
 
-  void run(std::vector<Dimension> dimensions) const {
+  void run(std::vector<Dimension> dimensions) {
+    auto all = static_cast<std::size_t>(bytes(target_.dtype));
+    for (const auto& dimension : dimensions) all *= static_cast<std::size_t>(dimension.extent);
+    streams_ = exceeds_caches(all);
     // The inner loops take two dimensions: the target's innermost one as columns and, as rows, the one along which the
     // source is contiguous, or else the next outer one.
     auto columns = take_last(dimensions);
@@ -63,10 +67,12 @@ class StridedCopy {
       const auto* from = static_cast<const std::byte*>(source_.data) + source * bytes(source_.dtype);
       copy_plane(to, from, rows, columns);
     });
+    if (streams_) end_streams();
   }
 
  private:
-  static constexpr std::int64_t kBlock = 64;      // side of a block if both sides are strided
+  static constexpr std::int64_t kBlock = 64;  // side of a block if both sides are strided
+  static constexpr std::int64_t kLeastSquare = 16;
   static constexpr std::int64_t kLongRow = 1024;  // size in bytes from which memcpy is worth its call
 
   static std::int64_t bytes(DType type) { return static_cast<std::int64_t>(size_of(type)); }
@@ -99,11 +105,19 @@ class StridedCopy {
       for (std::int64_t r = 0; r < rows.extent; ++r)
         std::memcpy(to + r * rows.target * size, from + r * rows.source * size,
                     static_cast<std::size_t>(columns.extent * size));
+    } else if (transposed && streams_ && is_streamed_square(rows, columns)) {
+      (size == 4 ? level_.streams.transpose4 : level_.streams.transpose8)(to, rows.target, from, columns.source,
+                                                                          columns.extent, rows.extent);
     } else if (!transposed && columns.source > 1 && columns.extent > kBlock) {
       copy_blocks(to, from, rows, columns);
     } else {
       move(to, from, rows, columns);
     }
+  }
+
+  bool is_streamed_square(const Dimension& rows, const Dimension& columns) const {
+    return bytes(target_.dtype) <= 8 && rows.target > 1 && columns.source > 1 && rows.extent >= kLeastSquare &&
+           columns.extent >= kLeastSquare;
   }
 
   // Block by block, so that cache lines read for one element are still cached for the next row.
@@ -125,6 +139,7 @@ class StridedCopy {
   const LevelTable& level_;
   const StridedTarget& target_;
   const StridedSource& source_;
+  bool streams_ = false;  // past the caches, where blocks are transposed
 };
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
+#include "executor/kernels/cache_sizes.hpp"
 #include "executor/kernels/instruction_set.hpp"
 #include "executor/kernels/strided_copy.hpp"
 #include "tests/kernels/random_einsum.hpp"
@@ -33,6 +35,37 @@ Index random_strides(Random& random, const Index& extents, std::int64_t& span) {
   }
   span = std::max<std::int64_t>(span, 1);
   return strides;
+}
+
+// Blocks that the caches do not hold, contiguous along different dimensions: squares are streamed where rows of the
+// target are aligned to vectors, and not elsewhere.
+TEST(StridedCopy, StreamsTransposedBlocks) {
+  Random random(2);
+  const auto cache = static_cast<std::int64_t>(cache_sizes().second);
+  for (const auto set : available_instruction_sets()) {
+    for (const auto type : {DType::Float32, DType::Float64, DType::Complex128}) {
+      for (const std::int64_t gap : {0, 5, 64}) {
+        const auto size = static_cast<std::int64_t>(size_of(type));
+        const std::int64_t columns = gap == 5 ? 77 : 80;  // 77: parts of squares are left
+        const auto rows = cache / (size * columns) + 50;
+        const auto source = random_tile(random, type, Shape({columns, rows}));
+        auto target = Tile::zeros(type, Shape({rows, columns + gap}));
+        const Index extents{rows, columns};
+        copy_strided(level_table(set), {type, target.mutable_bytes().data(), Index{columns + gap, 1}},
+                     {type, source.bytes().data(), Index{1, rows}}, extents);
+        std::int64_t wrong = 0;
+        for (std::int64_t r = 0; r < rows; ++r) {
+          for (std::int64_t c = 0; c < columns + gap; ++c) {
+            const auto* found = target.bytes().data() + (r * (columns + gap) + c) * size;
+            const std::array<std::byte, 16> zero{};
+            const auto* expected = c < columns ? source.bytes().data() + (c * rows + r) * size : zero.data();
+            wrong += std::memcmp(found, expected, static_cast<std::size_t>(size)) == 0 ? 0 : 1;
+          }
+        }
+        EXPECT_EQ(wrong, 0) << "gap " << gap << ", " << size << " bytes";
+      }
+    }
+  }
 }
 
 // Element for element what a plain loop gives, for every order of dimensions, pair of types and level.

@@ -16,6 +16,7 @@ ByteTable byte_pairs();
 ByteTable byte_quads();
 
 FactorTable factor_table();
+StreamTable stream_table();
 
 /// Null at levels without one.
 RealMatrixFunction real_matrix_function();

@@ -25,6 +25,7 @@ extern "C" const eindb::LevelTable* EINDB_LEVEL_ENTRY() {
       .byte_pairs = level::byte_pairs(),
       .byte_quads = level::byte_quads(),
       .factors = level::factor_table(),
+      .streams = level::stream_table(),
       .real_matrix_function = level::real_matrix_function()};
   return &table;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <complex>
+#include <cstdint>
 
 #include "executor/kernels/levels/element_tables.hpp"
 #include "executor/kernels/levels/square.hpp"
@@ -7,14 +8,20 @@
 namespace eindb::EINDB_LEVEL {
 namespace {
 
-template <class T>
+// Where it is streamed, the square beside it in the source is fetched.
+template <class T, bool kStreams>
 void transpose_square(T* target, std::int64_t target_stride, const T* source, std::int64_t source_stride) {
+  constexpr int kSide = Square<T>::kSide;
   Square<T> square;
-  unrolled<Square<T>::kSide>([&](auto r)
-                                 __attribute__((always_inline)) { square.set(r, load(source + r * source_stride)); });
+  unrolled<kSide>([&](auto r) __attribute__((always_inline)) {
+    square.set(r, load(source + r * source_stride));
+    if constexpr (kStreams) __builtin_prefetch(source + r * source_stride + kSide);
+  });
   square.transpose();
-  unrolled<Square<T>::kSide>([&](auto c)
-                                 __attribute__((always_inline)) { store(target + c * target_stride, square.get(c)); });
+  unrolled<kSide>([&](auto c) __attribute__((always_inline)) {
+    if constexpr (kStreams) stream(target + c * target_stride, square.get(c));
+    else store(target + c * target_stride, square.get(c));
+  });
 }
 
 // For vectors with masks, and parts that are not small.
@@ -65,12 +72,12 @@ void transpose_blocks(T* target, std::int64_t target_stride, const T* source, st
 }
 
 // Only moves data: bits pass unchanged through vector registers of any type of the same size.
-template <class T>
+template <class T, bool kStreams = false>
 void transpose_vectors(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
                        std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kSide = Square<T>::kSide;
   const auto square = [&](T* to, const T* from, std::int64_t height, std::int64_t width) {
-    if (height == kSide && width == kSide) transpose_square(to, target_stride, from, source_stride);
+    if (height == kSide && width == kSide) transpose_square<T, kStreams>(to, target_stride, from, source_stride);
     else if (pays_as_square<T>(height, width)) transpose_part(to, target_stride, from, source_stride, height, width);
     else transpose_plain(to, target_stride, from, source_stride, height, width);
   };
@@ -78,7 +85,28 @@ void transpose_vectors(void* target, std::int64_t target_stride, const void* sou
                    kSide, square);
 }
 
+template <class T>
+void stream_transposed(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
+                       std::int64_t rows, std::int64_t columns) {
+  constexpr auto kElement = static_cast<std::int64_t>(sizeof(T));
+  const bool is_aligned =
+      reinterpret_cast<std::uintptr_t>(target) % kVectorBytes == 0 && target_stride * kElement % kVectorBytes == 0;
+  (is_aligned ? transpose_vectors<T, true> : transpose_vectors<T>)(target, target_stride, source, source_stride, rows,
+                                                                   columns);
+}
+
+void stream_lines(void* to, const void* from, std::int64_t count) {
+  constexpr std::int64_t kLineBytes = 64;
+  auto* target = static_cast<std::int64_t*>(to);
+  const auto* source = static_cast<const std::int64_t*>(from);
+  for (std::int64_t n = 0; n < count * kLineBytes / 8; n += kVectorBytes / 8) stream(target + n, load(source + n));
+}
+
 }  // namespace
+
+StreamTable stream_table() {
+  return {.copy_lines = stream_lines, .transpose4 = stream_transposed<float>, .transpose8 = stream_transposed<double>};
+}
 
 void transpose4(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
                 std::int64_t rows, std::int64_t columns) {

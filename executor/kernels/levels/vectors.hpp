@@ -39,6 +39,17 @@ template <class T>
 [[gnu::always_inline]] inline void store(T* to, Vector<T> value) {
   *reinterpret_cast<typename VectorType<T>::Unaligned*>(to) = value;
 }
+/// Stores past the caches; `to` is aligned to a vector.
+template <class T>
+[[gnu::always_inline]] inline void stream(T* to, Vector<T> value) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(value));
+#elif defined(__AVX2__)
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(value));
+#else
+  _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(value));
+#endif
+}
 template <class T>
 [[gnu::always_inline]] inline Vector<T> broadcast(T value) {
   return value - Vector<T>{};
