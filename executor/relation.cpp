@@ -178,7 +178,7 @@ TilePtr Relation::read(std::int64_t tile_id) {
 std::optional<TilePtr> Relation::cut_tile(const TileGrid& grid, std::int64_t tile_id,
                                           const std::function<std::optional<Tile>()>& assemble) {
   if (source_ == nullptr || tensor_->attached || tensor_->selection || tensor_->as_cells) return std::nullopt;
-  if (grid.shape() != grid_.shape() || !grid.cuts_evenly()) return std::nullopt;
+  if (grid.shape() != grid_.shape() || !(grid.cuts_evenly() || grid.overlaps())) return std::nullopt;
   const auto kept = source_->read_cut(tensor_->name, grid, tile_id, assemble);
   return kept ? std::optional(counted(*kept)) : std::nullopt;
 }

@@ -1,6 +1,7 @@
 #include "engine/tensors/tile_endpoints.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 
@@ -70,6 +71,23 @@ std::int64_t StoredTiles::bytes_of(const Store& store, std::int64_t tile_id) {
                   encoded_bytes(store.tiles.type(), elements));
 }
 
+namespace {
+
+// What tells cuts of one shape apart, which are even or overlap: "[2,1]", "[2,1] reaching 0 [30,1,0,2,1]".
+std::string name_of_cuts(const TileGrid& grid) {
+  CHECK(!grid.has_edges(), "cuts with edges have no name");
+  auto name = bracketed(grid.partition());
+  for (std::size_t d = 0; d < grid.reaches().size(); ++d) {
+    const auto& reach = grid.reaches()[d];
+    if (!reach) continue;
+    const std::array all{reach->extent, reach->step, reach->least, reach->most, reach->divisor};
+    name += " reaching " + std::to_string(d) + ' ' + bracketed(all);
+  }
+  return name;
+}
+
+}  // namespace
+
 // Such a tile is idle in the cache as soon as it was read: its reader counts it as a tile that was made, and nothing
 // that the statement needs gives way to it.
 std::optional<TilePtr> StoredTiles::read_cut(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id,
@@ -79,7 +97,7 @@ std::optional<TilePtr> StoredTiles::read_cut(const std::string& tensor, const Ti
   if (store.unwritten != nullptr) return std::nullopt;
   const auto elements = grid.tile_shape(grid.key_of(tile_id)).element_count();
   const auto bytes = elements * static_cast<std::int64_t>(size_of(store.type));
-  const auto number = cache_.number_of(store.name + " cut by " + bracketed(grid.partition()));
+  const auto number = cache_.number_of(store.name + " cut by " + name_of_cuts(grid));
   const auto has_room = [&] {
     return memory_->left() > memory_->limit() / 2 &&
            cut_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= memory_->limit() / kShare;

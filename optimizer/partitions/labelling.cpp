@@ -1,6 +1,7 @@
 #include "optimizer/partitions/labelling.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/check.hpp"
@@ -70,10 +71,13 @@ bool is_in_slices(const EinGraph& graph, const FusedChain& chain) {
                      [&](VertexId id) { return graph.sliced_with(id) != nullptr; });
 }
 
-LabelPartition cut_rows(const EinGraph& graph, const FusedChain& chain, std::int64_t calls) {
+// Cuts one row into as many parts as it can have, up to the calls that are wanted, and the others in their order.
+LabelPartition cut_rows(const EinGraph& graph, const FusedChain& chain, Label first, std::int64_t calls) {
   LabelPartition partition{labels_of(graph, chain), {}};
   partition.parts.assign(partition.labels.size(), 1);
-  for (const auto row : chain.rows) {
+  Labels rows{first};
+  std::copy_if(chain.rows.begin(), chain.rows.end(), std::back_inserter(rows), [&](Label row) { return row != first; });
+  for (const auto row : rows) {
     const auto place = std::find(partition.labels.begin(), partition.labels.end(), row) - partition.labels.begin();
     CHECK(static_cast<std::size_t>(place) < partition.parts.size(), "the rows of a chain are labels of its vertices");
     const auto parts = largest_divisor(calls, graph.labels().extent(row));
@@ -203,18 +207,25 @@ std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<
   for (const auto& chain : graph.chains()) {
     std::int64_t calls = 1;
     for (const auto id : chain.body) calls = std::max(calls, partitions[id.index()].kernel_calls());
-    const auto whole = cut_rows(graph, chain, calls);
-    if (is_in_slices(graph, chain) || whole.kernel_calls() * 2 < calls) continue;
+    if (is_in_slices(graph, chain)) continue;
     const auto& reading = readers[chain.result.index()];
     const bool is_fused = partition_of_chain(graph, chain, partitions).has_value();
-    const auto cost_apart = costs.of(chain, reading, is_fused);
-    std::vector<std::vector<std::int64_t>> apart;
-    for (const auto id : chain.body) {
-      auto& partition = partitions[id.index()];
-      apart.push_back(std::exchange(partition.parts, whole.project(partition.labels)));
+    auto least = costs.of(chain, reading, is_fused) * tolerance_for(graph, chain);
+    std::vector<std::vector<std::int64_t>> best;  // so far, by vertex of the chain
+    for (const auto id : chain.body) best.push_back(partitions[id.index()].parts);
+    // Those that the rows' order gives first, where several cost the same.
+    bool is_in_rows = false;
+    for (const auto row : chain.rows) {
+      const auto whole = cut_rows(graph, chain, row, calls);
+      if (whole.kernel_calls() * 2 < calls) continue;
+      for (const auto id : chain.body) partitions[id.index()].parts = whole.project(partitions[id.index()].labels);
+      const auto cost = costs.of(chain, reading, true);
+      if (is_in_rows ? cost >= least : cost > least) continue;
+      is_in_rows = true;
+      least = cost;
+      for (std::size_t n = 0; n < chain.body.size(); ++n) best[n] = partitions[chain.body[n].index()].parts;
     }
-    if (costs.of(chain, reading, true) <= cost_apart * tolerance_for(graph, chain)) continue;
-    for (std::size_t n = 0; n < chain.body.size(); ++n) partitions[chain.body[n].index()].parts = std::move(apart[n]);
+    for (std::size_t n = 0; n < chain.body.size(); ++n) partitions[chain.body[n].index()].parts = std::move(best[n]);
   }
   return partitions;
 }

@@ -79,10 +79,10 @@ std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<
 /// one part of a result are not combined.
 std::vector<LabelPartition> fitted_to_cells(const EinGraph& graph, std::vector<LabelPartition> partitions);
 
-/// Gives the vertices of each chain one partition vector, which cuts only rows: those of FusedChain::rows in their
-/// order until there are as many kernel calls as before. A chain keeps its vectors if the common one costs more, for
-/// instance because large operands are cut differently, if its rows allow fewer than half of the calls, or if a vertex
-/// is sliced.
+/// Gives the vertices of each chain one partition vector, which cuts only rows: one of FusedChain::rows and then the
+/// others in their order, until there are as many kernel calls as before; of these vectors the one that costs the
+/// least. A chain keeps its vectors if the common one costs more, for instance because large operands are cut
+/// differently, if its rows allow fewer than half of the calls, or if a vertex is sliced.
 std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions,
                                              const DecompositionOptions& options);
 

@@ -41,6 +41,28 @@ TEST_F(KeptCuts, ASecondStatementReadsNoneOfTheTilesThatTheyAreMadeOf) {
   EXPECT_TRUE(reads(second, "0")) << second;
 }
 
+// Patches of three and of five rows are in the same number of parts, each with its own rows beside them.
+TEST_F(KeptCuts, PartsThatOverlapAreThoseOfTheirReach) {
+  session_.execute("SET parallelism = 4");
+  session_.execute("CREATE TENSOR W FLOAT32 PARTITION (16, 1) AS EINSUM W[i 256, j 256] = (7 * i + 3 * j) % 11");
+  for (const int taps : {3, 5}) {
+    const auto weights = "F" + std::to_string(taps);
+    session_.execute("CREATE TENSOR " + weights + " FLOAT32 AS EINSUM F[p " + std::to_string(taps) + "] = p + 1");
+    const auto rows = std::to_string(257 - taps);
+    const auto sums = "Z[i " + rows + ", j] = SUM[p](W[i + p, j] * " + weights + "[p])";
+    const auto plan = explained(session_, "EINSUM " + sums);
+    EXPECT_TRUE(plan.find("halos") != std::string::npos && reads(plan, "16")) << plan;
+    const auto again = explained(session_, "EINSUM " + sums);
+    EXPECT_TRUE(reads(again, "0")) << again;
+    auto wrong = session_.execute("WITH " + sums +
+                                  " EINSUM N[] = COUNT_NONZERO(Z[i,j] <> SUM[p](((7 * (i + p) + 3 * j) % 11) * " +
+                                  weights + "[p]))");
+    Row row;
+    ASSERT_TRUE(wrong.rows->next(row));
+    EXPECT_EQ(std::get<std::int64_t>(row.front()), 0);
+  }
+}
+
 TEST_F(KeptCuts, AChangeDropsThem) {
   explained(session_, query_);
   session_.execute("UPDATE TENSOR X[i,j] = 1");

@@ -192,6 +192,40 @@ TEST(CalibratedChoice, AGatherTakesTheTimeOfItsRows) {
   }
 }
 
+// Images of 7 x 7 with 512 channels, and weights in 16 tiles: each call has some of the channels of the result, and
+// reads the patches of small images where these lie.
+TEST(CalibratedChoice, AConvolutionOfManyChannelsIsCutByThoseOfItsResult) {
+  GraphBuilder g;
+  const auto b = g.label("b", 4);
+  const auto c = g.label("c", 512);
+  const auto u = g.label("u", 7);
+  const auto v = g.label("v", 7);
+  const auto p = g.label("p", 3);
+  const auto q = g.label("q", 3);
+  const auto y = g.label("y", 7);
+  const auto x = g.label("x", 7);
+  const auto o = g.label("o", 512);
+  const auto image = g.input("X", {4, 512, 7, 7}, {1, 1, 1, 1}, DType::Float32);
+  const auto weights = g.input("Y", {512, 512, 3, 3}, {4, 4, 1, 1}, DType::Float32);
+  const auto equation = [](Label read, Label of_result, Label of_weights) {
+    const auto place =
+        testing::call(ScalarOp::Add, {testing::index(of_result), testing::index(of_weights), testing::number(-1)});
+    return testing::call(ScalarOp::Equal, {testing::index(read), place});
+  };
+  const auto patches =
+      g.vertex("P", {{image, {b, c, u, v}}}, {b, c, p, q, y, x},
+               testing::call(ScalarOp::Case, {testing::call(ScalarOp::And, {equation(u, y, p), equation(v, x, q)}),
+                                              testing::op(0), testing::number(0)}));
+  g.contraction("Z", {{patches, {b, c, p, q, y, x}}, {weights, {o, c, p, q}}}, {b, o, y, x});
+  const auto plan = optimize(g.graph, on_threads(2));
+  const JoinNode* fused = nullptr;
+  for (const auto& node : plan.fragment().nodes)
+    if (const auto* join = std::get_if<JoinNode>(&node.op); join != nullptr && !join->steps.empty()) fused = join;
+  ASSERT_NE(fused, nullptr) << "the patches are not stored";
+  EXPECT_GE(fused->partition.of(o), 2);
+  EXPECT_EQ(fused->partition.of(c), 1);
+}
+
 TEST(CalibratedChoice, StoredTilesFollowTheLastVertex) {
   auto options = on_threads(4);
   options.machine->stored_partitions = {Partition{64, 64}};
