@@ -162,7 +162,7 @@ class Chooser {
   // Whether the best plan does not run within the limit, or is slower there than without one.
   bool is_short_of_memory() const {
     constexpr double kRounding = 1 + 1e-9;
-    return !best_fits_ || best_seconds_ > best_.labelling.total_cost * kRounding;
+    return !best_fits_ || best_seconds_ > seconds_of(best_.labelling) * kRounding;
   }
 
   bool was_tried(std::int64_t p) const {
@@ -198,8 +198,8 @@ class Chooser {
     options_.parallelism = p;
     seconds_left_ -= seconds_of(pairs(p));
     auto labelling = label(graph_, strategy_, options_);
-    if (labelling.total_cost < fastest_) {
-      fastest_ = labelling.total_cost;
+    if (const auto seconds = seconds_of(labelling); seconds < fastest_) {
+      fastest_ = seconds;
       best_.fastest_parallelism = p;
     }
     best_.candidates.push_back(candidate(p, labelling));
@@ -233,11 +233,10 @@ class Chooser {
   bool try_own_calls_of(double most_call_bytes) {
     options_.most_call_bytes = most_call_bytes;
     auto labelling = label(graph_, strategy_, options_);
-    const auto seconds = labelling.total_cost;
+    const auto seconds = seconds_of(labelling);
     if (most_call_bytes == 0)
       largest_call_ = working_bytes(plan_fragment(graph_, labelling, options_.output_partitions), 1);
-    double calls = 1;
-    for (const auto& vertex : labelling.vertices) calls = std::max(calls, kernel_calls(vertex.partition.parts));
+    const double calls = most_calls_of(labelling);
     auto own = candidate(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(calls))), labelling);
     if (!take_if_better(own, std::move(labelling))) return own.fits && own.seconds <= seconds;
     std::erase_if(best_.candidates, [&](const auto& known) { return known.parallelism == own.parallelism; });
@@ -247,12 +246,22 @@ class Chooser {
     return own.fits && own.seconds <= seconds;
   }
 
+  static double most_calls_of(const Labelling& labelling) {
+    double calls = 1;
+    for (const auto& vertex : labelling.vertices) calls = std::max(calls, kernel_calls(vertex.partition.parts));
+    return calls;
+  }
+  double seconds_of(const Labelling& labelling) const {
+    return labelling.total_cost + model_.start(most_calls_of(labelling));
+  }
+
   ParallelismCandidate candidate(std::int64_t p, const Labelling& labelling) const {
     const auto limit = static_cast<double>(machine_.memory_limit);
     const auto plan = plan_fragment(graph_, labelling, options_.output_partitions);
     const auto peak = peak_bytes(plan);
-    if (!machine_.spills) return {p, labelling.total_cost, peak, 0, peak <= limit};
-    const auto spilling = seconds_in(plan, labelling.total_cost, model_, machine_);
+    const auto seconds = seconds_of(labelling);
+    if (!machine_.spills) return {p, seconds, peak, 0, peak <= limit};
+    const auto spilling = seconds_in(plan, seconds, model_, machine_);
     return {p, spilling.seconds, peak, spilling.written, spilling.least_bytes <= limit, spilling.least_bytes};
   }
 

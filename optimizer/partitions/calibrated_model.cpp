@@ -16,7 +16,8 @@ constexpr double kSortSeconds = 6e-9;    // to find the part that a row lies in,
 constexpr double kIndexSeconds = 1e-9;   // to look at an index of an access, whose cells may be in another part
 // At the end all threads wait for the slowest of the last calls: its excess, relative to a call's time.
 constexpr double kUnevenness = 0.03;
-constexpr double kShareOfLook = 0.5;  // of a call, to see that an operand is absent and leave the call out
+constexpr double kUnevennessOfCells = 0.25;  // these lie where they lie, and parts are even ranges of indices
+constexpr double kShareOfLook = 0.5;         // of a call, to see that an operand is absent and leave the call out
 
 double bytes_of_input(const VertexShape& shape, std::size_t input) {
   const auto& known = shape.work.input_bytes;
@@ -66,21 +67,36 @@ double seconds_of(const KernelWork::Operations& operations, const KernelRates& r
   return seconds;
 }
 
+// Whether a call over cells reads or makes a relation that fits a cache as a whole, however it is cut.
+bool is_small_of_cells(const VertexShape& shape, const std::vector<std::size_t>& places, double element_bytes) {
+  if (shape.cell_seconds == 0) return false;
+  double bytes = element_bytes;
+  for (const auto place : places) bytes *= static_cast<double>(shape.extents[place]);
+  return bytes <= kCachedTile;
+}
+
 // The bytes of a call's result that reach memory. A tile that is read soon after it was made stays in the caches, and
-// takes memory that was used before.
+// takes memory that was used before. So does a small one that is made of cells, which is not written once from the
+// first value to the last.
 double stored(const VertexShape& shape, const Partition& d) {
   const double tile =
       tile_elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes) * shape.result_share;
-  return tile / (shape.stays || (shape.is_read && tile <= kCachedTile) ? kCacheSpeed : 1);
+  const bool stays =
+      shape.stays || (shape.is_read && tile <= kCachedTile) ||
+      is_small_of_cells(shape, shape.output, static_cast<double>(shape.work.output_bytes) * shape.result_share);
+  return tile / (stays ? kCacheSpeed : 1);
 }
 
-// The bytes of a call's operands that come from memory; an operand that was just made or read comes from a cache.
+// The bytes of a call's operands that come from memory; an operand that was just made or read comes from a cache. So do
+// small ones of calls over cells: after the first time such a value is looked up it is in a cache.
 double loaded(const VertexShape& shape, const Partition& d) {
   double bytes = 0;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
     const double tile = read_elements(shape, d, n) * bytes_of_input(shape, n) * stored_share(shape, n);
     const bool was_made = n < shape.made.size() && shape.made[n];
-    bytes += tile / (is_at_hand(shape, n) || (was_made && tile <= kCachedTile) ? kCacheSpeed : 1);
+    const bool is_near = is_at_hand(shape, n) || (was_made && tile <= kCachedTile) ||
+                         is_small_of_cells(shape, shape.inputs[n], bytes_of_input(shape, n) * stored_share(shape, n));
+    bytes += tile / (is_near ? kCacheSpeed : 1);
   }
   return bytes;
 }
@@ -252,7 +268,8 @@ double CalibratedModel::join(const VertexShape& shape, const Partition& d) const
   const double starting = shape.stays ? 0 : figures_.operator_seconds + (waves + left_out) * figures_.call_seconds;
   const double working = waves * one.seconds * crowd(calls).slowdown + calls * one.loaded / abreast.load +
                          groups * one.stored / abreast.store + epilogue(shape, d);
-  return starting + working * (1 + (threads_ > 1 ? kUnevenness / waves : 0));
+  const double excess = shape.cell_seconds == 0 ? kUnevenness : calls > 1 ? kUnevennessOfCells : 0;
+  return starting + working * (1 + (threads_ > 1 ? excess / waves : 0));
 }
 
 double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d) const {

@@ -44,8 +44,9 @@ class CalibratedModel final : public CostModel {
   double read(double tiles, double bytes) const;
   /// Seconds to write bytes to a scratch file and read them again, in the page cache or close to it.
   double scratch(double written, double read) const;
-  /// The seconds that a statement takes before its first operator.
-  double start() const { return threads_ > 1 ? figures_.start_seconds : 0; }
+  /// The seconds that a statement takes to wake threads, if its vertices make at most so many calls each: a single call
+  /// runs in the caller's thread.
+  double start(double most_calls) const { return threads_ > 1 && most_calls > 1 ? figures_.start_seconds : 0; }
   double write(double tiles, double bytes) const;
 
   const MachineFigures& figures() const { return figures_; }

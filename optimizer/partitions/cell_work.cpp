@@ -26,8 +26,10 @@ constexpr double kLineSeconds = 1e-9;
 constexpr double kPlaceSeconds = 1e-9;
 constexpr double kMergedLineSeconds = 15e-9;
 constexpr double kMadeLineSeconds = 15e-9;
-// A result with all values is filled with zeros before single ones are added to it.
+// A result with all values is filled with zeros before single ones are added to it: in new memory, or in a cache.
 constexpr double kFillSecondsPerByte = 0.15e-9;
+constexpr double kCachedFillSecondsPerByte = 0.04e-9;
+constexpr double kCachedResult = 2 << 20;  // bytes
 constexpr double kShortestRun = 4;
 // Parts into which a label of cells may be cut, so that threads end at about the same time.
 constexpr std::int64_t kMostParts = 64;
@@ -87,9 +89,11 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
     }
     shape.stored_shares.push_back(graph.vertex(vertex.inputs[n]).stored_share());
   }
-  if (!vertex.cells)
-    shape.cell_seconds += static_cast<double>(vertex.bound.element_count()) *
-                          static_cast<double>(size_of(vertex.compute_dtype)) * kFillSecondsPerByte;
+  if (!vertex.cells) {
+    const auto bytes =
+        static_cast<double>(vertex.bound.element_count()) * static_cast<double>(size_of(vertex.compute_dtype));
+    shape.cell_seconds += bytes * (bytes <= kCachedResult ? kCachedFillSecondsPerByte : kFillSecondsPerByte);
+  }
   if (vertex.cells) {
     shape.cell_seconds += vertex.cells->cells * (run >= kShortestRun ? kMadeCellOfRunSeconds : kMadeCellSeconds);
     shape.cell_lines.push_back(lines_of(shape.output, vertex.cells->cells, kMadeLineSeconds));

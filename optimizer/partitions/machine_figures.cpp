@@ -55,7 +55,7 @@ MachineFigures built_in_figures() {
   return {.source = "built in",
           .threads = 4,
           .compute_scaling = 3.7,
-          .start_seconds = 5e-6,
+          .start_seconds = 2e-5,
           .operator_seconds = 1.5e-6,
           .call_seconds = 1e-6,
           .piece_seconds = 2e-7,

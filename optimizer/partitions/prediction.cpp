@@ -27,7 +27,7 @@ class Predictor {
 
   Prediction run() {
     Prediction out;
-    out.seconds = model_.start();
+    out.seconds = model_.start(most_calls());
     for (const auto& node : plan_.nodes) {
       auto predicted = std::visit([&](const auto& op) { return of(node, op); }, node.op);
       // A join that is read by a group-by runs as part of it, and its inputs have no other reader.
@@ -40,6 +40,14 @@ class Predictor {
   }
 
  private:
+  double most_calls() const {
+    double most = 1;
+    for (const auto& node : plan_.nodes)
+      if (const auto* join = std::get_if<JoinNode>(&node.op))
+        most = std::max(most, kernel_calls(join->partition.parts));
+    return most;
+  }
+
   static NodePrediction of(const FragmentNode&, const ScanNode&) { return {}; }
   static NodePrediction of(const FragmentNode&, const SinkNode&) { return {}; }
 

@@ -161,6 +161,13 @@ TEST(CalibratedModel, BuiltInFiguresAreComplete) {
   EXPECT_GT(std::min({m.load.all, m.store.all, m.repartition.all, m.read.all, m.write, m.call_seconds}), 0);
 }
 
+TEST(CalibratedModel, OneCallWakesNoThread) {
+  const CalibratedModel model(round_figures(), 4);
+  EXPECT_EQ(model.start(1), 0);
+  EXPECT_EQ(model.start(2), round_figures().start_seconds);
+  EXPECT_EQ(CalibratedModel(round_figures(), 1).start(2), 0);
+}
+
 // ---- Predictions of both models for a plan ---------------------------------------------------------------------
 
 TEST(Prediction, ARepartitionIsOfItsFirstReader) {
@@ -179,7 +186,7 @@ TEST(Prediction, ARepartitionIsOfItsFirstReader) {
   const auto prediction = predict(g.graph, plan, model);
   EXPECT_EQ(prediction.nodes[1].elements, cost_repart({1, 8}, {8, 1}, {8, 8}));
   EXPECT_DOUBLE_EQ(prediction.nodes[1].seconds, model.repartition({1, 8}, {8, 1}, {8, 8}, 8) + model.read(8, 512));
-  double sum = model.start();
+  double sum = model.start(8);
   for (const auto& node : prediction.nodes) sum += node.seconds;
   EXPECT_DOUBLE_EQ(prediction.seconds, sum);
 }
