@@ -7,6 +7,13 @@
 #include "tensor/annihilation.hpp"
 
 namespace eindb {
+namespace {
+
+bool are_equal(const OperandFacts& a, const OperandFacts& b) {
+  return a.zero == b.zero && a.magnitude == b.magnitude && a.nonzero == b.nonzero;
+}
+
+}  // namespace
 
 CellJoin::CellJoin(const JoinNode& join, const LabelTable& labels, const std::vector<JoinInput>& inputs)
     : join_(join), labels_(labels) {
@@ -30,6 +37,16 @@ std::shared_ptr<const CellKernel> CellJoin::make(CellPattern pattern) const {
 }
 
 std::shared_ptr<const CellKernel> CellJoin::kernel_for(std::span<const OperandFacts> facts) const {
+  const std::lock_guard lock(mutex_);
+  if (last_facts_.empty() || !std::ranges::equal(facts, last_facts_, are_equal)) {
+    last_facts_.clear();
+    last_kernel_ = find(facts);
+    last_facts_.assign(facts.begin(), facts.end());
+  }
+  return last_kernel_;
+}
+
+std::shared_ptr<const CellKernel> CellJoin::find(std::span<const OperandFacts> facts) const {
   // A complex infinity times a part that is zero is NaN, wherever that zero comes from.
   if (is_complex(join_.compute_dtype) &&
       std::any_of(facts.begin(), facts.end(), [](const auto& of_one) { return of_one.magnitude == kUnbounded; }))

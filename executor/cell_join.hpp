@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ namespace eindb {
 
 /// The kernel of a join that reads some operands as cells. Which points it may leave out depends on the values: a zero
 /// times a NaN or an infinity is NaN, and so is one divided by zero, so that where an operand has these the cells of
-/// the others do not suffice (tensor/cell_form). Immutable, thread-safe.
+/// the others do not suffice (tensor/cell_form). Thread-safe.
 class CellJoin {
  public:
   CellJoin(const JoinNode& join, const LabelTable& labels, const std::vector<JoinInput>& inputs);
@@ -30,6 +31,7 @@ class CellJoin {
 
  private:
   std::shared_ptr<const CellKernel> make(CellPattern pattern) const;
+  std::shared_ptr<const CellKernel> find(std::span<const OperandFacts> facts) const;
 
   const JoinNode& join_;
   const LabelTable& labels_;
@@ -37,6 +39,10 @@ class CellJoin {
   std::vector<bool> of_cells_;
   std::vector<bool> asks_for_zeros_;
   std::map<CellPattern, std::shared_ptr<const CellKernel>> kernels_;
+  // What the last call has asked for, which the next one asks for again as a rule.
+  mutable std::mutex mutex_;  // guards both
+  mutable std::vector<OperandFacts> last_facts_;
+  mutable std::shared_ptr<const CellKernel> last_kernel_;
 };
 
 }  // namespace eindb

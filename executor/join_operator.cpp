@@ -202,10 +202,11 @@ TilePtr JoinOperator::operand_tile(std::size_t operand, Relation& input, const B
 }
 
 // The kernel for the values of a call; null if it has to be computed from all of them.
-std::shared_ptr<const CellKernel> JoinOperator::cell_kernel(const Inputs& inputs, const Buffers& buffers) const {
+std::shared_ptr<const CellKernel> JoinOperator::cell_kernel(const Inputs& inputs, Buffers& buffers) const {
   using Facts = Relation::Facts;
-  if (inputs.size() == 1) return cells_->kernel_for(std::vector<OperandFacts>(1));
-  std::vector<OperandFacts> facts;
+  auto& facts = buffers.facts;
+  facts.assign(inputs.size() == 1 ? 1 : 0, {});
+  if (inputs.size() == 1) return cells_->kernel_for(facts);
   for (std::size_t n = 0; n < inputs.size(); ++n) {
     const bool asks_for_zeros = cells_->asks_for_zeros(n);
     auto known = inputs[n]->facts(buffers.tiles[n], asks_for_zeros ? Facts::Zeros : Facts::Magnitude);
@@ -273,16 +274,16 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   for (std::size_t n = 0; n < inputs.size(); ++n)
     buffers.operands.push_back(are_bytes ? buffers.held[n].get() : readable(n, *buffers.held[n], buffers));
   std::shared_ptr<const CellKernel> cells;
-  CellKernel::CallPlan cell_plan;
+  const CellKernel::CallPlan* cell_plan = nullptr;
   if (cells_) {
     cells = cell_kernel(inputs, buffers);
     if (cells != nullptr && kernel_.access() != nullptr) check_indices(*kernel_.access(), inputs, buffers);
     if (cells == nullptr) {
       expand_cells(memory, buffers);
     } else {
-      cell_plan = cells->plan(buffers.operands, buffers.ranges, makes_cells_);
+      cell_plan = &buffers.cell_plans.plan(cells, buffers.operands, buffers.ranges, makes_cells_);
       take_workspace(memory, buffers,
-                     checked_add(workspace_bytes_, static_cast<std::int64_t>(cell_plan.workspace_bytes)));
+                     checked_add(workspace_bytes_, static_cast<std::int64_t>(cell_plan->workspace_bytes)));
     }
   }
   const bool first = !partial.has_value();
@@ -298,7 +299,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   buffers.broke_off = !first;
   auto& tile = first ? made->tile : partial->tile;
   if (fused_) fused_->run(buffers.operands, buffers.ranges, tile);
-  else if (cells != nullptr) cells->run(buffers.operands, buffers.ranges, tile, first, cell_plan);
+  else if (cells != nullptr) cells->run(buffers.operands, buffers.ranges, tile, first, *cell_plan);
   else kernel_.run(buffers.operands, buffers.ranges, tile, first);
   buffers.broke_off = false;
   if (first) partial = std::move(made);
@@ -373,11 +374,11 @@ void JoinOperator::check_indices(const AccessKernel& access, const Inputs& input
     if (access.has_indices(n)) access.check_indices(n, *inputs[n]->dense_tile(buffers.tiles[n]), buffers.ranges);
 }
 
-CountedTile JoinOperator::make_cells(const CellKernel* cells, const CellKernel::CallPlan& plan,
+CountedTile JoinOperator::make_cells(const CellKernel* cells, const CellKernel::CallPlan* plan,
                                      const std::shared_ptr<MemoryBudget>& memory, const Buffers& buffers) const {
   std::optional<CellBlock> block;
   if (cells != nullptr) {
-    block.emplace(cells->make_cells(buffers.operands, buffers.ranges, plan));
+    block.emplace(cells->make_cells(buffers.operands, buffers.ranges, *plan));
   } else {
     std::vector<std::int64_t> extents;
     for (std::size_t d = 0; d < grid_.rank(); ++d) {

@@ -44,6 +44,7 @@ class JoinOperator {
     std::vector<std::int64_t> tiles;  ///< of the last call, by operand
     std::vector<PartRange> ranges;
     std::vector<OperandFacts> facts;
+    CellCallPlans cell_plans;
     std::vector<TilePtr> held;
     std::vector<const Tile*> operands;
     std::vector<std::optional<Tile>> decoded;    ///< by operand; counted in the workspace
@@ -112,7 +113,7 @@ class JoinOperator {
   static void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers, std::int64_t bytes);
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
   void find_tiles(std::span<const std::int64_t> key, Buffers& buffers) const;
-  CountedTile make_cells(const CellKernel* cells, const CellKernel::CallPlan& plan,
+  CountedTile make_cells(const CellKernel* cells, const CellKernel::CallPlan* plan,
                          const std::shared_ptr<MemoryBudget>& memory, const Buffers& buffers) const;
   TilePtr finish_cells(CountedTile made, MemoryBudget& memory) const;
   std::optional<std::int64_t> call_of_rows(const Inputs& inputs, std::span<const std::int64_t> key, Partial& partial,
@@ -123,7 +124,7 @@ class JoinOperator {
   /// Whether the kernel takes the tiles that are held as they are, encoded or not.
   bool are_read_as_bytes(const Buffers& buffers) const;
   const Tile* readable(std::size_t operand, const Tile& tile, Buffers& buffers) const;
-  std::shared_ptr<const CellKernel> cell_kernel(const Inputs& inputs, const Buffers& buffers) const;
+  std::shared_ptr<const CellKernel> cell_kernel(const Inputs& inputs, Buffers& buffers) const;
   void expand_cells(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
   void check_indices(const AccessKernel& access, const Inputs& inputs, const Buffers& buffers) const;
   bool is_needless(const Inputs& inputs, Buffers& buffers) const;

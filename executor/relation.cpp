@@ -218,7 +218,8 @@ OperandFacts Relation::facts(std::int64_t tile_id, Facts wanted) {
     if (present == nullptr || (known == kNothing && present->is_all_zero())) {
       known = kZeros;
     } else if (wanted == Facts::Presence) {
-      known = kValues;
+      const auto noted = present->noted_magnitude();
+      known = noted ? kBounded + 3 * *noted : kValues;
     } else {
       const auto values = present->is_of_cells() ? present : plain(present);
       if (known < kBounded) known = kBounded + 3 * magnitude_noted_at(*present, *values);

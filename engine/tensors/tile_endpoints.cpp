@@ -16,6 +16,19 @@
 #include "tensor/tile_gather.hpp"
 
 namespace eindb {
+namespace {
+
+std::string name_of_cut(const StoredInputs::Store& store, const Partition& partition) {
+  return store.name + " in cells of " + bracketed(partition);
+}
+
+const StoredInputs::CutOfCells* cut_of(const StoredInputs::Store& store, const Partition& partition) {
+  const auto found =
+      std::find_if(store.cuts.begin(), store.cuts.end(), [&](const auto& cut) { return cut.partition == partition; });
+  return found == store.cuts.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 StoredInputs::StoredInputs(Catalog& catalog, std::span<const InputTensor* const> tensors, TileCache& cache,
                            const UnwrittenTensors& unwritten) {
@@ -38,6 +51,15 @@ StoredInputs::StoredInputs(Catalog& catalog, std::span<const InputTensor* const>
   const auto same =
       std::unique(stores_.begin(), stores_.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
   stores_.erase(same, stores_.end());
+  for (const auto* tensor : tensors) {
+    if (!tensor->as_cells) continue;
+    const auto entry = std::lower_bound(stores_.begin(), stores_.end(), tensor->name,
+                                        [](const auto& a, const auto& name) { return a.first < name; });
+    auto& store = entry->second;
+    const auto& partition = tensor->grid.partition();
+    if (cut_of(store, partition) == nullptr)
+      store.cuts.push_back({partition, cache.number_of(name_of_cut(store, partition))});
+  }
 }
 
 const StoredInputs::Store* StoredInputs::find(const std::string& tensor) const noexcept {
@@ -163,7 +185,8 @@ TilePtr StoredTiles::read_cells(const std::string& tensor, const TileGrid& grid,
   const auto& store = inputs_->store(tensor);
   // The cache is of a state of the database, which unwritten tiles are not in.
   if (store.unwritten) return memory_->track(gather_cells(store, grid, tile_id));
-  const auto number = cache_.number_of(store.name + " in cells of " + bracketed(grid.partition()));
+  const auto* cut = cut_of(store, grid.partition());
+  const auto number = cut != nullptr ? cut->number : cache_.number_of(name_of_cut(store, grid.partition()));
   return cache_.read(
       number, tile_id, [] { return std::int64_t{0}; },
       [&] { return std::make_shared<const Tile>(gather_cells(store, grid, tile_id)); });

@@ -25,6 +25,11 @@ namespace eindb {
 /// The tensors of the catalog that a plan reads, looked up once for a state of the database. Immutable, thread-safe.
 class StoredInputs {
  public:
+  // Cells of a cut, which have a number of their own in the cache.
+  struct CutOfCells {
+    Partition partition;
+    std::uint32_t number;
+  };
   struct Store {
     std::string name;  // of the tensor in the cache
     TileStore tiles;
@@ -32,6 +37,7 @@ class StoredInputs {
     DType type;                                // of the values that the plan reads
     std::uint32_t number;                      // the tensor's number in the cache
     std::shared_ptr<BufferedTiles> unwritten;  // null: the tiles are in the table
+    std::vector<CutOfCells> cuts = {};         // in which plans read its cells
   };
 
   /// `tensors`: what is read, none of them null or attached.

@@ -221,6 +221,25 @@ CellKernel::CallPlan CellKernel::plan(std::span<const Tile* const> operands, std
   return {call.take_order(), bytes};
 }
 
+const CellKernel::CallPlan& CellCallPlans::plan(const std::shared_ptr<const CellKernel>& kernel,
+                                                std::span<const Tile* const> operands,
+                                                std::span<const PartRange> label_ranges, bool makes_cells) {
+  sizes_.assign(1, makes_cells ? 1 : 0);
+  for (const auto& range : label_ranges) sizes_.push_back(range.size);
+  for (const auto* operand : operands) {
+    if (!operand->is_of_cells()) continue;
+    for (const auto& level : operand->cells().trie().levels)
+      sizes_.push_back(static_cast<std::int64_t>(level.coordinates.size()));
+  }
+  for (const auto& kept : kept_)
+    if (kept.kernel == kernel && kept.sizes == sizes_) return kept.plan;
+  Kept made{kernel, sizes_, kernel->plan(operands, label_ranges, makes_cells)};
+  if (kept_.size() < kMost) return kept_.emplace_back(std::move(made)).plan;
+  auto& replaced = kept_[std::exchange(oldest_, (oldest_ + 1) % kMost)];
+  replaced = std::move(made);
+  return replaced.plan;
+}
+
 std::string CellKernel::describe() const {
   const auto count = std::count(of_cells_.begin(), of_cells_.end(), true);
   auto text = "cells of " + std::to_string(count) + (count == 1 ? " operand" : " operands");

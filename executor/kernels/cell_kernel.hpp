@@ -107,4 +107,27 @@ class CellKernel {
   std::optional<ScalarValue> rest_;                 // the value where there is no cell, of pattern WithRest
 };
 
+/// The plans of one thread's calls, kept from run to run: a plan depends on the sizes of a call's ranges and operands
+/// alone, which are those of the last run as a rule, and a short call takes no longer than its plan.
+class CellCallPlans {
+ public:
+  /// As CellKernel::plan(); it is there until the next call.
+  const CellKernel::CallPlan& plan(const std::shared_ptr<const CellKernel>& kernel,
+                                   std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                                   bool makes_cells);
+
+ private:
+  static constexpr std::size_t kMost = 16;
+
+  struct Kept {
+    std::shared_ptr<const CellKernel> kernel;
+    std::vector<std::int64_t> sizes;
+    CellKernel::CallPlan plan;
+  };
+
+  std::vector<Kept> kept_;
+  std::size_t oldest_ = 0;           // to be replaced next
+  std::vector<std::int64_t> sizes_;  // of the call at hand
+};
+
 }  // namespace eindb

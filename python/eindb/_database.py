@@ -376,11 +376,12 @@ class Connection:
             raise TypeError(f"a statement is a str, not {type(statement).__name__}")
         if "?" in statement:
             statement = numbered_parameters(statement)
-        parameters = tuple(value if type(value) in _PLAIN else parameter(value) for value in parameters)
-        # Rows of SQL are read one by one later, when the arrays may have changed.
-        later = _ROWS_OF_SQL.match(statement) and not _EINSUM.search(statement)
-        bind = _copied if later else bindable
-        bound = {name: bind(array) for name, array in tensors.items()}
+        if parameters:
+            parameters = tuple(value if type(value) in _PLAIN else parameter(value) for value in parameters)
+        bound = {}
+        if tensors:
+            bind = _binding(statement)
+            bound = {name: bind(array) for name, array in tensors.items()}
         with self._lock:
             connection = self._open()
             while True:
@@ -402,7 +403,7 @@ class Connection:
                             raise
                         what = f"{name} is a variable, but a {type(value).__name__} and no array"
                         raise errors.ProgrammingError(f"{error.message}: {what}; pass it by its name, {name}={name}") from error
-                    bound[name] = bind(found)
+                    bound[name] = _binding(statement)(found)
 
 
 _INPUT = "python_input_"
@@ -417,6 +418,11 @@ _EINSUM = re.compile(r"\bEINSUM\b", re.IGNORECASE)
 
 # A definition, or index notation's operands between quotation marks, without the word before it.
 _DEFINITION = re.compile(r"""\s*(?:(?:\w+|"[^"]*")\s*[\[=]|')""")
+
+
+def _binding(statement):
+    """How arrays are given to a statement. Rows of SQL are read one by one later, when the arrays may have changed."""
+    return _copied if _ROWS_OF_SQL.match(statement) and not _EINSUM.search(statement) else bindable
 
 
 def _copied(array):

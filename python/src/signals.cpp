@@ -61,8 +61,11 @@ class InterruptScope {
 
 bool has_pythons_handler() {
   const py::gil_scoped_acquire gil;
-  const auto signals = py::module_::import("signal");
-  return signals.attr("getsignal")(SIGINT).is(signals.attr("default_int_handler"));
+  // Looked up once and never released: each statement asks.
+  static const auto* const signals = new py::object(py::module_::import("signal"));
+  static const auto* const own = new py::object(signals->attr("default_int_handler"));
+  static const auto* const number = new py::int_(SIGINT);
+  return signals->attr("getsignal")(*number).is(*own);
 }
 
 void raise_of_handlers() {

@@ -1,6 +1,7 @@
 #include "storage/tiles/database_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -208,9 +210,8 @@ void DatabaseFile::configure_memory(SqliteConnection& connection, std::int64_t c
 void DatabaseFile::limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes) {
   if (in_memory_) return;
   CHECK(bytes >= 0 && readers >= 0, "memory is divided among readers that can be counted");
-  std::error_code error;
-  const auto size = fs::file_size(path_, error);
-  const bool fits = !error && size <= static_cast<std::uintmax_t>(bytes / kMappedShare / (readers + 1));
+  struct stat file {};
+  const bool fits = ::stat(path_.c_str(), &file) == 0 && file.st_size <= bytes / kMappedShare / (readers + 1);
   const auto mapped = fits ? kMappedBytes : 0;
   const auto cache = std::clamp(own_bytes / kCacheShare / 1024, kSmallestCacheKiB, kCacheKiB);
   if (mapped == mapped_bytes_ && cache == cache_kib_) return;
@@ -347,10 +348,13 @@ void DatabaseFile::settle_shards() {
   if (contents->is_unsettled()) contents->settle();
 }
 
+// Asked for by each statement: fs::path takes names apart, which takes longer.
 std::string DatabaseFile::scratch_directory() const {
   if (in_memory_) return {};
-  const auto directory = fs::path(path_).parent_path();
-  return directory.empty() ? "." : directory.string();
+  const auto slash = path_.rfind('/');
+  if (slash == std::string::npos) return ".";
+  const auto last = path_.find_last_not_of('/', slash);
+  return last == std::string::npos ? "/" : path_.substr(0, last + 1);
 }
 
 std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
@@ -365,10 +369,25 @@ std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
     }
   }
   auto reader = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::ReadOnly);
+  {  // it may lie where one was that is closed
+    const std::lock_guard lock(readers_mutex_);
+    noting_reader_ = nullptr;
+  }
   configure(*reader);
   configure_memory(*reader, kReaderCacheKiB);
   if (shards_ != nullptr) ShardedContents::begin(*reader, shards_);
   return reader;
+}
+
+std::optional<std::int64_t> DatabaseFile::noted_commits(const SqliteConnection& reader) {
+  const std::lock_guard lock(readers_mutex_);
+  return noting_reader_ == &reader ? std::optional(noted_commits_) : std::nullopt;
+}
+
+void DatabaseFile::note_commits(const SqliteConnection& reader, std::int64_t commits) {
+  const std::lock_guard lock(readers_mutex_);
+  noting_reader_ = &reader;
+  noted_commits_ = commits;
 }
 
 void DatabaseFile::give_back(std::unique_ptr<SqliteConnection> reader) noexcept {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,9 @@ class DatabaseFile {
   /// A read-only connection for one thread. Give it back without an open transaction.
   std::unique_ptr<SqliteConnection> borrow_reader();
   void give_back(std::unique_ptr<SqliteConnection> reader) noexcept;
+  /// The commits of others that a reader had seen when they were noted last; nullopt if that was another reader's.
+  std::optional<std::int64_t> noted_commits(const SqliteConnection& reader);
+  void note_commits(const SqliteConnection& reader, std::int64_t commits);
 
   /// Limits the resident memory of connections to about an eighth of the memory limit: `own_bytes` is the part of the
   /// limit that bounds pages waiting to be written, `bytes` bounds the mapped pages of connection() and `readers`
@@ -90,8 +94,10 @@ class DatabaseFile {
   std::int64_t cache_kib_;
   std::shared_ptr<ShardAccess> shards_;
   std::unique_ptr<SqliteConnection> connection_;
-  std::mutex readers_mutex_;                                     // guards idle_readers_
+  std::mutex readers_mutex_;                                     // guards the members below
   std::vector<std::unique_ptr<SqliteConnection>> idle_readers_;  // closed before connection_, which checkpoints
+  const SqliteConnection* noting_reader_ = nullptr;              // null: none that is still open
+  std::int64_t noted_commits_ = 0;
 };
 
 }  // namespace eindb

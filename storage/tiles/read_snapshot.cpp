@@ -83,11 +83,18 @@ void ReadSnapshot::end_transaction() {
 
 void ReadSnapshot::open() {
   watcher_ = database_.borrow_reader();
+  // If nothing was committed since the watcher looked last, which was before this transaction, one look suffices.
+  if (const auto noted = database_.noted_commits(*watcher_)) {
+    begin_transaction();
+    commits_ = commits_seen();
+    if (commits_ == noted) return;
+    end_transaction();
+  }
   // Inside a write transaction nobody else can commit, so the first attempt succeeds.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     commits_ = commits_seen();
     begin_transaction();
-    if (commits_seen() == commits_) return;
+    if (commits_seen() == commits_) return database_.note_commits(*watcher_, commits_);
     end_transaction();
   }
   throw Error(ErrorKind::Busy, database_.path() + ": other connections commit all the time", std::nullopt, "try again");
