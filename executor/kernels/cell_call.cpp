@@ -79,6 +79,12 @@ std::size_t CellKernel::Call::workspace_bytes() const {
                                         64 * tile.cells().count() + 1024)) *
              sizeof(std::int32_t);
   }
+  // A bit for each coordinate of a row that the rows of another trie meet.
+  if (operands_.size() > 2) {
+    std::int64_t marks = 0;
+    for (const auto& range : ranges_) marks = std::max(marks, std::min(range.size, kMostMarks));
+    bytes += static_cast<std::size_t>(marks) / 8 + sizeof(std::uint64_t);
+  }
   if (makes_cells_) bytes += gathering_bytes();
   if (kernel_.rest_ && (!makes_cells_ || reduces()))
     bytes += static_cast<std::size_t>(output_.element_count()) *

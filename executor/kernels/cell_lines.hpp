@@ -51,18 +51,20 @@ std::int64_t merge_cell_lines(CellLine<A>& a, CellLine<B>& b, std::int64_t most,
     j += static_cast<std::int64_t>(y <= x);
   }
   if (j == b.end) {
-    for (; i < a.end && count < most; ++i, ++count) {
-      cells[count] = number_of(a.coordinates[i]);
-      a_values[count] = a.values[i];
-      b_values[count] = B{};
-    }
+    const auto rest = std::min(a.end - i, most - count);
+    for (std::int64_t n = 0; n < rest; ++n) cells[count + n] = number_of(a.coordinates[i + n]);
+    std::copy_n(a.values + i, rest, a_values + count);
+    std::fill_n(b_values + count, rest, B{});
+    i += rest;
+    count += rest;
   }
   if (i == a.end) {
-    for (; j < b.end && count < most; ++j, ++count) {
-      cells[count] = number_of(b.coordinates[j]);
-      a_values[count] = A{};
-      b_values[count] = b.values[j];
-    }
+    const auto rest = std::min(b.end - j, most - count);
+    for (std::int64_t n = 0; n < rest; ++n) cells[count + n] = number_of(b.coordinates[j + n]);
+    std::fill_n(a_values + count, rest, A{});
+    std::copy_n(b.values + j, rest, b_values + count);
+    j += rest;
+    count += rest;
   }
   a.at = i;
   b.at = j;

@@ -62,19 +62,24 @@ inline std::int64_t seek_node(const std::uint32_t* coordinates, std::int64_t fro
 class TrieCursors {
  public:
   explicit TrieCursors(const CellNest& nest) {
-    for (const auto* trie : nest.tries) {
-      begin_.push_back(0);
-      end_.push_back(static_cast<std::int64_t>(trie->levels.front().coordinates.size()));
-    }
+    const auto tries = nest.tries.size();
     std::size_t steps = 0;
+    first_.reserve(nest.levels.size());
     for (const auto& level : nest.levels) {
       first_.push_back(steps);
       steps += level.tries.size();
     }
-    node_.resize(steps);
-    next_.resize(steps);
-    end_of_.resize(steps);
+    places_.resize(2 * tries + 3 * steps);
+    begin_ = places_.data();
+    end_ = begin_ + tries;
+    node_ = end_ + tries;
+    next_ = node_ + steps;
+    end_of_ = next_ + steps;
+    for (std::size_t t = 0; t < tries; ++t)
+      end_[t] = static_cast<std::int64_t>(nest.tries[t]->levels.front().coordinates.size());
   }
+  TrieCursors(const TrieCursors&) = delete;
+  TrieCursors& operator=(const TrieCursors&) = delete;
 
   std::int64_t begin(std::size_t trie) const { return begin_[trie]; }
   std::int64_t end(std::size_t trie) const { return end_[trie]; }
@@ -91,7 +96,7 @@ class TrieCursors {
   template <class Visit>
   void meet(const CellNest::Level& level, std::size_t number, Visit visit) {
     const auto& steps = level.tries;
-    auto* nodes = node_.data() + first_[number];
+    auto* nodes = node_ + first_[number];
     if (steps.size() == 2 && are_alike(steps[0], steps[1])) return merge_two(steps[0], steps[1], nodes, visit);
     std::size_t driver = 0;
     for (std::size_t k = 1; k < steps.size(); ++k)
@@ -132,10 +137,10 @@ class TrieCursors {
   template <class Visit>
   void unite(const CellNest::Level& level, std::size_t number, Visit visit) {
     const auto& steps = level.tries;
-    auto* nodes = node_.data() + first_[number];
-    auto* at = next_.data() + first_[number];
+    auto* nodes = node_ + first_[number];
+    auto* at = next_ + first_[number];
     for (std::size_t k = 0; k < steps.size(); ++k) at[k] = begin_[steps[k].trie];
-    auto* ends = end_of_.data() + first_[number];
+    auto* ends = end_of_ + first_[number];
     for (std::size_t k = 0; k < steps.size(); ++k) ends[k] = end_[steps[k].trie];
     while (steps.size() == 2 && at[0] < ends[0] && at[1] < ends[1]) {
       const auto x = steps[0].coordinates[at[0]];
@@ -187,12 +192,13 @@ class TrieCursors {
     }
   }
 
-  std::vector<std::int64_t> begin_;  // by trie
-  std::vector<std::int64_t> end_;
-  std::vector<std::size_t> first_;  // by level: its place in node_
-  std::vector<std::int64_t> node_;
-  std::vector<std::int64_t> next_;  // likewise, where tries are united
-  std::vector<std::int64_t> end_of_;
+  std::vector<std::size_t> first_;    // by level: its place in node_
+  std::vector<std::int64_t> places_;  // memory of the following
+  std::int64_t* begin_ = nullptr;     // by trie
+  std::int64_t* end_ = nullptr;
+  std::int64_t* node_ = nullptr;
+  std::int64_t* next_ = nullptr;  // likewise, where tries are united
+  std::int64_t* end_of_ = nullptr;
 };
 
 }  // namespace eindb

@@ -18,7 +18,7 @@ namespace eindb {
 /// hundred, and label values and random numbers as further operands beside them. Immutable, thread-safe.
 class PointExpression {
  public:
-  static constexpr std::int64_t kMostPoints = 512;
+  static constexpr std::int64_t kMostPoints = 1024;
 
   /// The EinSum's expression has types, for these operands' types.
   PointExpression(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute);

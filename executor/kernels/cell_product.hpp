@@ -24,6 +24,10 @@ inline T product_of_cells(T a, T b) {
   else return scalar_multiply(a, b);
 }
 
+/// Where rows of two tries meet again and again, the coordinates of one are marked, a bit each, if there are at most so
+/// many.
+inline constexpr std::int64_t kMostMarks = std::int64_t{1} << 26U;
+
 /// The sum, or without an aggregate each, of the products of the operands' values at the points of a nest. Products are
 /// taken as far as their factors are known, so that inner loops multiply by what changes in them alone. The innermost
 /// loops go over
@@ -35,6 +39,8 @@ inline T product_of_cells(T a, T b) {
 ///                                     z[place[n]] += p * a[n] * sum over k of y[k] * x[place[n], k]
 ///     nodes, and nodes below each     z[row] += p * sum over n of a[n] * x[place[n]]
 ///     nodes, and a row of another     z[place[m]] += p * a[n] * b[m], for m in the row of place[n]
+///     nodes, and where a row of       z += p * a[n] * b[m] * c[m'], for m in the row of place[n], and m' of the same
+///     another meets one that stays    coordinate in the row of a third trie (triangles)
 ///
 /// One call's state.
 template <class T, class Sink>
@@ -51,10 +57,13 @@ class ProductJoin {
         sums_(sums),
         sink_(sink),
         cursors_(nest) {
+    std::size_t steps = 0;
+    ways_.reserve(levels_.size());
     for (std::size_t n = 0; n < levels_.size(); ++n) {
-      ways_.push_back(way_of(n));
-      bases_.push_back(std::vector<const T*>(levels_[n].dense.size()));
+      ways_.push_back({way_of(n), steps});
+      steps += levels_[n].dense.size();
     }
+    bases_.resize(steps);
   }
 
   void run(T factor) { visit(0, factor, 0); }
@@ -71,7 +80,8 @@ class ProductJoin {
     RowsLeaf,
     DotsLeaf,
     SumsLeaf,
-    MatchedRowsLeaf
+    MatchedRowsLeaf,
+    MatchedMeetsLeaf
   };
   using Level = CellNest::Level;
   static constexpr std::int64_t kChunk = 256;  // of values that are held for a moment
@@ -83,6 +93,7 @@ class ProductJoin {
     if (level.tries.empty()) return is_last ? Way::RunLeaf : Way::Range;
     if (level.tries.size() > 1) {
       if (is_last) return Way::MeetLeaf;
+      if (ends_in_matched_meets(number)) return Way::MatchedMeetsLeaf;
       return ends_in_matched_rows(number) ? Way::MatchedRowsLeaf : Way::Meet;
     }
     if (is_last) return Way::NodesLeaf;
@@ -123,6 +134,19 @@ class ProductJoin {
            row.output_stride != 0;
   }
 
+  // Whether each node of this level is a cell of one trie that finds its row of another one in a list, and that row
+  // meets a row of a third trie, which is the same for all nodes of the level.
+  bool ends_in_matched_meets(std::size_t number) const {
+    const auto& level = levels_[number];
+    if (number + 2 != levels_.size() || !sums_ || level.tries.size() != 2 || !level.dense.empty()) return false;
+    const auto& last = levels_.back();
+    const auto& matched = level.tries[level.tries.front().is_last ? 1 : 0];
+    if (level.tries.front().is_last == level.tries.back().is_last || matched.places == nullptr ||
+        last.tries.size() != 2 || !last.dense.empty() || last.output_stride != 0 || last.extent > kMostMarks)
+      return false;
+    return (last.tries.front().trie == matched.trie) != (last.tries.back().trie == matched.trie);
+  }
+
   // Whether the values of one dense operand, in a run for each node of this level, are added up.
   bool ends_in_rows(std::size_t number) const {
     const auto& level = levels_[number];
@@ -154,7 +178,7 @@ class ProductJoin {
   void visit_level(std::size_t number, T product, std::int64_t cell) {
     if (number == levels_.size()) return sink_.add(cell, product);
     const auto& level = levels_[number];
-    switch (ways_[number]) {
+    switch (ways_[number].way) {
       case Way::Skip: return skip(number, product, cell);
       case Way::Range: return over_range(number, product, cell);
       case Way::Nodes: return over_nodes(number, product, cell);
@@ -166,6 +190,7 @@ class ProductJoin {
       case Way::DotsLeaf: return add_dots(level, product, cell);
       case Way::SumsLeaf: return add_sums(level, product, cell);
       case Way::MatchedRowsLeaf: return add_matched_rows(level, product, cell);
+      case Way::MatchedMeetsLeaf: return add_matched_meets(level, product, cell);
     }
   }
 
@@ -180,19 +205,18 @@ class ProductJoin {
   }
 
   void keep_bases(std::size_t number) {
-    auto& bases = bases_[number];
-    for (std::size_t k = 0; k < bases.size(); ++k) bases[k] = at_[levels_[number].dense[k].dense];
+    auto* bases = bases_.data() + ways_[number].bases;
+    for (const auto& step : levels_[number].dense) *bases++ = at_[step.dense];
   }
   void restore_bases(std::size_t number) {
-    const auto& bases = bases_[number];
-    for (std::size_t k = 0; k < bases.size(); ++k) at_[levels_[number].dense[k].dense] = bases[k];
+    const auto* bases = bases_.data() + ways_[number].bases;
+    for (const auto& step : levels_[number].dense) at_[step.dense] = *bases++;
   }
   // Moves dense operands to an index; the product with those that are at a value then.
   T bind(std::size_t number, std::int64_t index, T product) {
-    const auto& bases = bases_[number];
-    for (std::size_t k = 0; k < bases.size(); ++k) {
-      const auto& step = levels_[number].dense[k];
-      at_[step.dense] = bases[k] + index * step.stride;
+    const auto* bases = bases_.data() + ways_[number].bases;
+    for (const auto& step : levels_[number].dense) {
+      at_[step.dense] = *bases++ + index * step.stride;
       if (step.is_last) product = product_of_cells(product, *at_[step.dense]);
     }
     return product;
@@ -452,6 +476,81 @@ class ProductJoin {
     poll_cancellation_after(static_cast<std::size_t>(products));
   }
 
+  // The row that stays is marked in a list of bits, which stays in a cache, and other rows look their coordinates up
+  // there. Where the row is much shorter than the other one, its own coordinates are looked for in that.
+  void add_matched_meets(const Level& level, T product, std::int64_t cell) {
+    const bool is_first = level.tries.front().is_last;
+    const auto& step = is_first ? level.tries.front() : level.tries.back();
+    const auto& matched = is_first ? level.tries.back() : level.tries.front();
+    const auto& last = levels_.back();
+    const auto& other = last.tries.front().trie == matched.trie ? last.tries.front() : last.tries.back();
+    const auto& fixed = last.tries.front().trie == matched.trie ? last.tries.back() : last.tries.front();
+    const auto begin = cursors_.begin(step.trie);
+    const auto end = cursors_.end(step.trie);
+    const auto fixed_begin = cursors_.begin(fixed.trie);
+    const auto fixed_end = cursors_.end(fixed.trie);
+    if (begin == end || fixed_begin == fixed_end) return;
+    const MeetingRows rows{other.coordinates, values_[other.trie], fixed.coordinates, values_[fixed.trie]};
+    if (marks_.empty()) marks_.resize(static_cast<std::size_t>(last.extent + 63) / 64);
+    for (auto n = fixed_begin; n < fixed_end; ++n)
+      marks_[rows.fixed[n] >> 6U] |= std::uint64_t{1} << (rows.fixed[n] & 63U);
+    std::int64_t looks = end - begin + 2 * (fixed_end - fixed_begin);
+    constexpr std::int64_t kAhead = 8;
+    for (auto node = begin; node < end; ++node) {
+      if (node + kAhead < end) {
+        if (const auto next = matched.places[step.coordinates[node + kAhead]]; next >= 0)
+          __builtin_prefetch(rows.other + matched.begins[next]);
+      }
+      const auto place = matched.places[step.coordinates[node]];
+      if (place < 0) continue;
+      const NodeRange met{matched.begins[place], matched.begins[place + 1]};
+      T sum(0);
+      if (!meet_rows(rows, met, {fixed_begin, fixed_end}, sum)) continue;
+      const auto index = static_cast<std::int64_t>(step.coordinates[node]);
+      sink_.add(cell + index * level.output_stride,
+                product_of_cells(product_of_cells(product, values_[step.trie][node]), sum));
+      looks += met.end - met.begin;
+    }
+    for (auto n = fixed_begin; n < fixed_end; ++n) marks_[rows.fixed[n] >> 6U] = 0;
+    poll_cancellation_after(static_cast<std::size_t>(looks));
+  }
+
+  struct NodeRange {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  struct MeetingRows {
+    const std::uint32_t* other;
+    const T* other_values;
+    const std::uint32_t* fixed;
+    const T* fixed_values;
+  };
+
+  // Adds the products where two rows meet, of which the fixed one is marked; whether they meet at all.
+  bool meet_rows(const MeetingRows& rows, NodeRange met, NodeRange fixed, T& sum) const {
+    constexpr std::int64_t kTimes = 16;
+    bool any = false;
+    const auto add = [&](std::int64_t n, std::int64_t m) {
+      sum = scalar_add(sum, product_of_cells(rows.other_values[n], rows.fixed_values[m]));
+      any = true;
+    };
+    if (met.end - met.begin > kTimes * (fixed.end - fixed.begin)) {
+      for (auto m = fixed.begin; m < fixed.end; ++m) {
+        met.begin = seek_node(rows.other, met.begin, met.end, rows.fixed[m]);
+        if (met.begin == met.end) break;
+        if (rows.other[met.begin] == rows.fixed[m]) add(met.begin, m);
+      }
+      return any;
+    }
+    for (auto n = met.begin; n < met.end; ++n) {
+      const auto coordinate = rows.other[n];
+      if (((marks_[coordinate >> 6U] >> (coordinate & 63U)) & 1U) == 0) continue;
+      fixed.begin = seek_node(rows.fixed, fixed.begin, fixed.end, coordinate);
+      add(n, fixed.begin++);
+    }
+    return any;
+  }
+
   void add_held(const Level& run, const T* other, std::int64_t cell, std::int64_t columns) {
     if (other != nullptr && run.output_stride == 1) {
       if (auto* to = sink_.run(cell, columns)) {
@@ -465,11 +564,6 @@ class ProductJoin {
     }
   }
 
-  struct NodeRange {
-    std::int64_t begin;
-    std::int64_t end;
-  };
-
   const std::vector<Level>& levels_;
   std::size_t row_level_;
   const CellTable& loops_;
@@ -478,9 +572,14 @@ class ProductJoin {
   bool sums_;
   Sink& sink_;
   TrieCursors cursors_;
-  std::vector<Way> ways_;
-  std::vector<std::vector<const T*>> bases_;  // by level
-  std::vector<NodeRange> ranges_;             // of the levels where tries meet
+  struct LevelWay {
+    Way way;
+    std::size_t bases;  // where those of the level begin
+  };
+  std::vector<LevelWay> ways_;
+  std::vector<const T*> bases_;       // of the dense operands of each level
+  std::vector<NodeRange> ranges_;     // of the levels where tries meet
+  std::vector<std::uint64_t> marks_;  // a bit for each coordinate of a row that others meet; all 0 in between
   std::array<T, kChunk> held_;
 };
 

@@ -159,6 +159,26 @@ template <class T, class Value>
   return static_cast<T>(cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3])));
 }
 
+/// The same where values behind the end may be read and are left out: how many remain of a short sum cannot be
+/// predicted, and a wrong prediction takes longer than three values.
+template <class T, class Value>
+[[gnu::always_inline]] inline T sum_of_four_and_rest(std::int64_t begin, std::int64_t end, const Value& value) {
+  using W = Wide<T>;
+  W sums[4]{};
+  auto n = begin;
+  for (; n + 4 <= end; n += 4) {
+    sums[0] = cell_plus(sums[0], W(value(n)));
+    sums[1] = cell_plus(sums[1], W(value(n + 1)));
+    sums[2] = cell_plus(sums[2], W(value(n + 2)));
+    sums[3] = cell_plus(sums[3], W(value(n + 3)));
+  }
+  const W rest[3] = {W(value(n)), W(value(n + 1)), W(value(n + 2))};
+  sums[0] = n < end ? cell_plus(sums[0], rest[0]) : sums[0];
+  sums[1] = n + 1 < end ? cell_plus(sums[1], rest[1]) : sums[1];
+  sums[2] = n + 2 < end ? cell_plus(sums[2], rest[2]) : sums[2];
+  return static_cast<T>(cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3])));
+}
+
 template <class T>
 void dot_cells(void* sum, const void* values, const std::uint32_t* places, const void* from, std::int64_t stride,
                std::int64_t count) {
@@ -178,22 +198,41 @@ void add_row_sums(void* to, std::int64_t to_stride, const CellRows& rows, const 
   const auto* dense = static_cast<const T*>(from);
   const auto* places = rows.places;
   const auto scale = *static_cast<const T*>(factor);
-  const auto add_each = [&](const auto& sum_of_row) __attribute__((always_inline)) {
+  const auto add_some = [&](std::int64_t first, std::int64_t last, const auto& sum_of_row)
+      __attribute__((always_inline)) {
     if (to_stride == 0) {  // all rows into one sum
       Wide<T> sum(*sums);
-      for (std::int64_t r = 0; r < rows.count; ++r)
+      for (auto r = first; r < last; ++r)
         sum = cell_plus(sum, Wide<T>(cell_times(scale, sum_of_row(rows.begins[r], rows.begins[r + 1]))));
       *sums = static_cast<T>(sum);
       return;
     }
-    for (std::int64_t r = 0; r < rows.count; ++r) {
+    for (auto r = first; r < last; ++r) {
       auto& sum = sums[static_cast<std::int64_t>(rows.rows[r]) * to_stride];
       sum = cell_plus(sum, cell_times(scale, sum_of_row(rows.begins[r], rows.begins[r + 1])));
     }
   };
+  const auto add_each = [&](const auto& sum_of_row) __attribute__((always_inline)) {
+    add_some(0, rows.count, sum_of_row);
+  };
   const auto add = [&](const auto& value) __attribute__((always_inline)) {
-    add_each([&](std::int64_t begin, std::int64_t end)
-                 __attribute__((always_inline)) { return sum_of_four<T>(begin, end, value); });
+    auto whole = rows.count;  // behind these rows there are three cells at least
+    if constexpr (sizeof(T) == 8 && !is_complex_type<T>) {
+      constexpr std::int64_t kShortRow = 2;
+      const bool are_short = rows.begins[rows.count] - rows.begins[0] <= kShortRow * rows.count;
+      if (are_short) whole = 0;
+      while (whole > 0 && rows.begins[whole] + 3 > rows.begins[rows.count]) --whole;
+      add_some(
+          0, whole, [&](std::int64_t begin, std::int64_t end) __attribute__((always_inline)) {
+            return sum_of_four_and_rest<T>(begin, end, value);
+          });
+    } else {
+      whole = 0;
+    }
+    add_some(
+        whole, rows.count, [&](std::int64_t begin, std::int64_t end) __attribute__((always_inline)) {
+          return sum_of_four<T>(begin, end, value);
+        });
   };
   if (dense == nullptr) {
     // In vectors, as the values lie one behind the other. GCC 12 adds up four integers wrongly here, with AVX-512.
