@@ -17,7 +17,7 @@ _TOKENS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$\
 
 def bindable(array):
     """The array in a type of eindb's, on its own memory if it has one and is aligned, else as a copy; of a matrix of
-    scipy.sparse a tuple of its arrays, which eindb copies.
+    scipy.sparse or a sparse tensor of PyTorch a tuple of its arrays, which eindb copies.
 
     Masked values are NaN. Raises TypeError for a dtype whose values eindb does not have, ValueError for integers beyond
     INT64, and for masked integers.

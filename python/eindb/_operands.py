@@ -6,6 +6,9 @@ import numpy
 
 from . import _arrow, _sparse
 
+is_sparse = _sparse.is_sparse
+sparse_einsum = _sparse.einsum
+
 # NumPy's own function, whatever stands in its place later.
 numpy_einsum = numpy.einsum
 
@@ -18,10 +21,10 @@ def is_tensor(operand):
 
 def as_array(operand):
     """The operand as an array on its own memory, where that can be had, else as a copy."""
-    if is_tensor(operand):
-        return _array_of_tensor(operand)
     if _sparse.is_sparse(operand):
-        raise TypeError("eindb.einsum takes arrays: eindb.connect().einsum('Z[i,k] = SUM(S[i,j] * D[j,k])', S=s, D=d) takes matrices of scipy.sparse, too, and reads their cells alone")
+        raise TypeError("an array is wanted, not a sparse matrix or tensor: einsum and statements take these")
+    if is_tensor(operand):
+        return array_of_tensor(operand)
     has_numpys = hasattr(operand, "__array__") or hasattr(operand, "__array_interface__")
     if hasattr(operand, "__dlpack__") and not has_numpys:
         return numpy.from_dlpack(operand)
@@ -35,7 +38,14 @@ def to_tensor(array):
     return sys.modules["torch"].from_numpy(numpy.asarray(array))
 
 
-def _array_of_tensor(tensor):
+def array_of_tensor(tensor):
+    """An array on the memory of a tensor of PyTorch."""
+    check_tensor(tensor)
+    return tensor.detach().resolve_conj().resolve_neg().numpy()
+
+
+def check_tensor(tensor):
+    """Raises TypeError for a tensor of PyTorch that eindb cannot read."""
     torch = sys.modules["torch"]
     if tensor.device.type != "cpu":
         raise TypeError(f"eindb computes on the CPU, but a tensor is on {tensor.device}: move it by .cpu()")
@@ -43,4 +53,3 @@ def _array_of_tensor(tensor):
         raise TypeError("a tensor requires gradients: eindb.torch.einsum has them; or detach() it")
     if tensor.dtype == torch.bfloat16:
         raise TypeError("NumPy has no bfloat16: eindb.torch.einsum takes it; or convert the tensor by .float()")
-    return tensor.detach().resolve_conj().resolve_neg().numpy()

@@ -24,6 +24,8 @@ def einsum(*operands, optimize=True):
     for number, tensor in enumerate(tensors):
         if not isinstance(tensor, _torch.Tensor):
             raise TypeError(f"operand {number} is no tensor of PyTorch, but a {type(tensor).__name__}")
+        if tensor.layout != _torch.strided:
+            raise TypeError(f"operand {number} is sparse: eindb.einsum takes such tensors, without gradients")
     terms, output = _eindb.resolve_equation(terms, output, [tensor.ndim for tensor in tensors])
     tensors, result_dtype = _in_one_dtype(tensors)
     extents = extents_of(terms, [tensor.shape for tensor in tensors])

@@ -47,9 +47,10 @@ const Functions& functions() {
     const auto numpy = py::module_::import("numpy");
     const auto operands = py::module_::import("eindb._operands");
     const auto paths = py::module_::import("eindb._paths");
-    return new Functions{operands.attr("numpy_einsum"), numpy.attr("result_type"),  numpy.attr("can_cast"),
-                         numpy.attr("copyto"),          numpy.attr("dtype"),        operands.attr("as_array"),
-                         operands.attr("is_tensor"),    operands.attr("to_tensor"), paths.attr("path_clause")};
+    return new Functions{operands.attr("numpy_einsum"), numpy.attr("result_type"),     numpy.attr("can_cast"),
+                         numpy.attr("copyto"),          numpy.attr("dtype"),           operands.attr("as_array"),
+                         operands.attr("is_tensor"),    operands.attr("to_tensor"),    paths.attr("path_clause"),
+                         operands.attr("is_sparse"),    operands.attr("sparse_einsum")};
   }();
   return *known;
 }

@@ -15,7 +15,8 @@ namespace py = pybind11;
 
 /// NumPy's functions and the package's own that calls need, looked up once.
 struct Functions {
-  py::object numpy_einsum, result_type, can_cast, copyto, dtype, as_array, is_tensor, to_tensor, path_clause;
+  py::object numpy_einsum, result_type, can_cast, copyto, dtype, as_array, is_tensor, to_tensor, path_clause, is_sparse,
+      sparse_einsum;
 };
 const Functions& functions();
 

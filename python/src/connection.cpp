@@ -193,8 +193,30 @@ eindb::TensorView view_of(const py::array& array) {
   return view;
 }
 
-// The arrays of a CSR matrix as the API describes its cells: (values, begins of rows, columns, rows and columns).
+// The arrays of a tensor of cells as the API describes it: (values, indices by dimension, extents).
+eindb::CellsView cells_by_indices(const py::tuple& cells) {
+  const auto values = cells[0].cast<py::array>();
+  const auto indices = cells[1].cast<py::array>();
+  const auto type = element_type_of(values.dtype());
+  if (!type) throw py::type_error("a sparse tensor of this dtype cannot be bound");
+  eindb::CellsView view;
+  view.type = *type;
+  view.values = values.data();
+  view.count = values.size();
+  view.extents = cells[2].cast<std::vector<std::int64_t>>();
+  view.has_wide_indices = true;
+  if (values.ndim() != 1 || indices.ndim() != 2 || (indices.flags() & py::array::c_style) == 0 ||
+      !same(indices.dtype(), py::dtype::of<std::int64_t>()) ||
+      indices.shape(0) != static_cast<py::ssize_t>(view.extents.size()) || indices.shape(1) != values.size())
+    throw py::value_error("the arrays of a sparse tensor do not belong together");
+  const auto* first = static_cast<const std::int64_t*>(indices.data());
+  for (py::ssize_t d = 0; d < indices.shape(0); ++d) view.indices.push_back(first + d * indices.shape(1));
+  return view;
+}
+
+// The arrays of a CSR matrix: (values, begins of rows, columns, rows and columns).
 eindb::CellsView cells_of(const py::tuple& cells) {
+  if (cells.size() == 3) return cells_by_indices(cells);
   const auto values = cells[0].cast<py::array>();
   const auto begins = cells[1].cast<py::array>();
   const auto columns = cells[2].cast<py::array>();

@@ -174,8 +174,24 @@ Contraction readable(Contraction contraction, const EinsumArguments& call, const
   return contraction;
 }
 
+bool has_sparse(const EinsumArguments& call) {
+  return std::any_of(call.operands.begin(), call.operands.end(), [](py::handle operand) {
+    return !py::isinstance<py::array>(operand) && functions().is_sparse(operand).cast<bool>();
+  });
+}
+
+// Sparse operands are tensors of a statement, which is planned by their cells.
+py::object sparse_result(const EinsumArguments& call) {
+  if (call.out || call.dtype || call.casting || call.order == Order::F)
+    throw py::type_error("einsum of sparse operands has no out, dtype, casting or order 'F': convert its result");
+  py::list operands;
+  for (const auto operand : call.operands) operands.append(operand);
+  return functions().sparse_einsum(call.equation.terms, call.equation.output, operands, call.path);
+}
+
 py::object einsum(PyObject* const* arguments, std::size_t count, PyObject* names) {
   auto call = read_arguments(arguments, count, names);
+  if (has_sparse(call)) return sparse_result(call);
   const auto arrays = arrays_of(call);
   const auto out = out_array(call.out);
   std::vector<std::size_t> ranks;
@@ -220,7 +236,8 @@ constexpr const char* kDocumentation =
     "    einsum(A, [0, 1], B, [1, 2], [0, 2])  # the same by sublists\n"
     "    einsum('...ii->...i', A)              # diagonals: a view of A\n\n"
     "operands: arrays of NumPy, PyTorch's tensors on the CPU, whatever numpy.asarray or DLPack takes, lists and\n"
-    "    numbers. Dimensions of one label have one extent, or 1, which is broadcast.\n"
+    "    numbers. Dimensions of one label have one extent, or 1, which is broadcast. Matrices of scipy.sparse and\n"
+    "    sparse tensors of PyTorch are read by their cells; with these there is no out, dtype and casting.\n"
     "out: an array of the result's shape, which gets the result and is returned.\n"
     "dtype: in which is computed; else the one to which NumPy promotes the operands, and out.\n"
     "order: the layout of a new array: 'C', 'F', 'A' or 'K'.\n"
@@ -229,7 +246,9 @@ constexpr const char* kDocumentation =
     "which\n"
     "    is left to eindb's planner.\n\n"
     "Returns a new array, a number where no dimension is left, a view where one operand is only looked at in another\n"
-    "way, a tensor of PyTorch where the first operand is one. Long calls end with KeyboardInterrupt at Ctrl-C.\n\n"
+    "way, a tensor of PyTorch where the first operand is one. A result of two dimensions is sparse where all operands\n"
+    "are: a CSR matrix of scipy.sparse, or a COO tensor of PyTorch. Long calls end with KeyboardInterrupt at "
+    "Ctrl-C.\n\n"
     "Raises ValueError and TypeError as numpy.einsum does, and eindb.Error where memory does not suffice.";
 
 PyMethodDef einsum_method = {"einsum", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_einsum)),

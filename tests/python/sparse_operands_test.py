@@ -61,8 +61,120 @@ class SparseOperands(unittest.TestCase):
         np.testing.assert_allclose(self.db["K"].numpy(), 2 * S.toarray())
 
     def test_other_values_are_refused(self):
-        with self.assertRaisesRegex(TypeError, "scipy.sparse"):
-            eindb.einsum("ij,jk->ik", self.matrix(3, 3, 0.5), np.ones((3, 3)))
+        with self.assertRaisesRegex(TypeError, "out must be an array"):
+            eindb.einsum("ij,jk->ik", np.ones((3, 3)), np.ones((3, 3)), out=self.matrix(3, 3, 0.5))
+        for keywords in ({"out": np.ones((3, 3))}, {"dtype": "f4"}, {"casting": "unsafe"}, {"order": "F"}):
+            with self.assertRaisesRegex(TypeError, "sparse operands"):
+                eindb.einsum("ij,jk->ik", self.matrix(3, 3, 0.5), np.ones((3, 3)), **keywords)
+
+
+class SparseEinsum(unittest.TestCase):
+    """eindb.einsum with sparse operands, beside NumPy's with dense ones."""
+
+    def setUp(self):
+        self.random = np.random.default_rng(4)
+
+    def matrix(self, rows, columns, dtype="f8", density=0.2):
+        made = sp.random(rows, columns, density, random_state=self.random, dtype="f8")
+        return (made * 8).astype(dtype).tocsr()
+
+    def check(self, subscripts, *operands, sparse):
+        dense = [operand.toarray() if sp.issparse(operand) else operand for operand in operands]
+        expected = np.einsum(subscripts, *dense)
+        found = eindb.einsum(subscripts, *operands)
+        self.assertEqual(sp.issparse(found), sparse, subscripts)
+        self.assertEqual(found.dtype, expected.dtype, subscripts)
+        np.testing.assert_allclose(found.toarray() if sparse else found, expected, rtol=1e-5, atol=1e-5, err_msg=subscripts)
+
+    def test_results_equal_numpys(self):
+        s, t, square = self.matrix(9, 7), self.matrix(7, 8), self.matrix(6, 6)
+        d, v = self.random.random((7, 5)), self.random.random(7)
+        self.check("ij,jk->ik", s, d, sparse=False)
+        self.check("ij,jk", s, d, sparse=False)
+        self.check("ij,j->i", s, v, sparse=False)
+        self.check("ij,jk->ik", s, t, sparse=True)
+        self.check("ij,jk->ki", s, t, sparse=True)
+        self.check("ij->ji", s, sparse=True)
+        self.check("ij->i", s, sparse=False)
+        self.check("ij->", s, sparse=False)
+        self.check("ij,ij->ij", s, s, sparse=True)
+        self.check("ij,jk,ik->", square, square, square, sparse=False)
+        self.check("ii->i", square, sparse=False)
+        self.check("ii", square, sparse=False)
+        self.check("i,ij,j->", self.random.random(9), s, v, sparse=False)
+        self.check("...j,jk->...k", self.random.random((2, 9)), s, sparse=False)
+        self.check(",ij->ij", np.float64(3), s, sparse=False)
+        self.check("ij,jk->ik", s, np.ones((1, 5)), sparse=False)
+        self.check("ij,jk->ik", sp.csr_matrix((9, 7)), t, sparse=True)
+
+    def test_dtypes_are_numpys(self):
+        for first in ("f4", "f8", "c8", "c16", "i8", "i4", "i2", "u1", "?"):
+            for second in ("f4", "f8", "c16", "i8", "i2", "?"):
+                s = self.matrix(6, 5, first)
+                self.check("ij,jk->ik", s, (self.random.random((5, 3)) * 4).astype(second), sparse=False)
+                self.check("ij,jk->ik", s, self.matrix(5, 4, second), sparse=True)
+
+    def test_large_ones_are_read_by_their_cells(self):
+        s = self.matrix(200_000, 300_000, density=1e-6)
+        v = self.random.random(300_000)
+        np.testing.assert_allclose(eindb.einsum("ij,j->i", s, v), s @ v, rtol=1e-12)
+        product = eindb.einsum("ij,kj->ik", s, s)
+        self.assertAlmostEqual(abs(product - s @ s.T).max(), 0, places=9)
+
+    def test_extents_and_paths(self):
+        with self.assertRaises(ValueError):
+            eindb.einsum("ij,jk->ik", self.matrix(3, 4), np.ones((5, 2)))
+        with self.assertRaisesRegex(ValueError, "broadcast"):
+            eindb.einsum("ij,jk->ik", self.matrix(3, 1), np.ones((5, 2)))
+        a, b, c = self.matrix(5, 6), self.random.random((6, 7)), self.random.random((7, 2))
+        found = eindb.einsum("ij,jk,kl->il", a, b, c, optimize=["einsum_path", (1, 2), (0, 1)])
+        np.testing.assert_allclose(found, a.toarray() @ b @ c)
+
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+@unittest.skipIf(torch is None, "PyTorch is not there")
+class SparseTensors(unittest.TestCase):
+    """Tensors of PyTorch in sparse layouts."""
+
+    def setUp(self):
+        self.dense = torch.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]], dtype=torch.float64)
+        self.factor = torch.arange(12, dtype=torch.float64).reshape(3, 4)
+
+    def test_layouts(self):
+        expected = self.dense @ self.factor
+        for made in (self.dense.to_sparse(), self.dense.to_sparse_csr()):
+            found = eindb.einsum("ij,jk->ik", made, self.factor)
+            self.assertTrue(torch.equal(found, expected))
+            product = eindb.einsum("ij,kj->ik", made, made)
+            self.assertEqual(product.layout, torch.sparse_coo)
+            self.assertTrue(torch.equal(product.to_dense(), self.dense @ self.dense.T))
+            db = eindb.connect()
+            np.testing.assert_array_equal(db.einsum("Z[j] = SUM(S[i,j])", S=made), self.dense.sum(0).numpy())
+
+    def test_any_number_of_dimensions(self):
+        cells = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 0], [1, 1, 1]], [1.0, 2.0, 4.0], (2, 3, 2))
+        found = eindb.einsum("ijk->ij", cells)
+        self.assertTrue(torch.equal(found.to_dense(), cells.to_dense().sum(2)))
+        self.assertTrue(torch.equal(eindb.einsum("ijk->k", cells), cells.to_dense().sum((0, 1))))
+
+    def test_storing(self):
+        db = eindb.connect()
+        db["S"] = self.dense.to_sparse()
+        np.testing.assert_array_equal(db["S"].numpy(), self.dense.numpy())
+        self.assertEqual(db["S"].scipy().nnz, 3)
+
+    def test_others_are_refused(self):
+        hybrid = torch.sparse_coo_tensor([[0, 1]], torch.ones(2, 3), (2, 3))
+        with self.assertRaisesRegex(TypeError, "to_dense"):
+            eindb.einsum("ij->i", hybrid)
+        wanted = self.dense.to_sparse().requires_grad_()
+        with self.assertRaisesRegex(TypeError, "requires gradients"):
+            eindb.einsum("ij->i", wanted)
 
 
 if __name__ == "__main__":
