@@ -1,11 +1,18 @@
 #include "api/tensor_result.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "api/arrow_export.hpp"
 #include "api/element_types.hpp"
 #include "api/translation.hpp"
 #include "engine/results/tensor_memory.hpp"
+#include "tensor/cell_block.hpp"
+#include "tensor/nonzero_cells.hpp"
 
 namespace eindb {
 
@@ -35,6 +42,48 @@ struct TensorResult::Impl {
   mutable TilePtr made_;
   mutable bool owns_ = false;
 };
+
+namespace {
+
+template <class T>
+void take_cells(const Tile& tile, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& strides,
+                std::vector<std::int64_t>& numbers, std::vector<std::byte>& values) {
+  for_each_nonzero_cell<T>(tile, [&](std::span<const std::int64_t> at, const T& value) {
+    std::int64_t number = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) number += (begin[d] + at[d]) * strides[d];
+    numbers.push_back(number);
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    values.insert(values.end(), bytes.begin(), bytes.end());
+  });
+}
+
+TensorCells cells_of(const TensorRelation& relation) {
+  const auto& grid = relation.grid;
+  const auto strides = grid.shape().row_major_strides();
+  std::vector<std::int64_t> numbers;  // of the cells, in row-major order over the whole tensor
+  TensorCells cells;
+  for (auto id = relation.tiles->next(0); id; id = relation.tiles->next(*id + 1)) {
+    const auto tile = relation.tiles->get(*id);
+    if (tile == nullptr) continue;
+    dispatch(relation.dtype, [&](auto type) {
+      take_cells<typename decltype(type)::type>(*tile, grid.tile_begin(grid.key_of(*id)), strides, numbers,
+                                                cells.values);
+    });
+  }
+  if (!std::is_sorted(numbers.begin(), numbers.end())) sort_cells(numbers, cells.values, size_of(relation.dtype));
+  cells.count = static_cast<std::int64_t>(numbers.size());
+  cells.indices.assign(strides.size(), {});
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    cells.indices[d].reserve(numbers.size());
+    for (auto& number : numbers) {
+      cells.indices[d].push_back(number / strides[d]);
+      number %= strides[d];
+    }
+  }
+  return cells;
+}
+
+}  // namespace
 
 TensorResult tensor_result(std::shared_ptr<const TensorRelation> relation) {
   return TensorResult(std::make_shared<const TensorResult::Impl>(std::move(relation)));
@@ -76,6 +125,10 @@ void TensorResult::for_each_tile(const std::function<void(const TileView&)>& f) 
     const auto shape = grid.tile_shape(key);
     f({.begin = begin, .extents = shape.extents(), .data = tile == nullptr ? nullptr : tile->bytes().data()});
   }
+}
+
+TensorCells TensorResult::cells() const {
+  return translated("", [&] { return cells_of(*impl_->relation); });
 }
 
 void TensorResult::to_arrow(ArrowArrayStream& stream, std::int64_t rows_per_batch) const {

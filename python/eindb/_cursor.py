@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy
 
-from . import errors
+from . import _sparse, errors
 from ._arrow import ArrowTensor
 
 _BATCH = 1000
@@ -192,6 +192,16 @@ class Cursor:
         import torch
 
         return torch.from_numpy(self.tensor().values)
+
+    def scipy(self):
+        """The cells of the matrix of an EINSUM that are not zero, as a scipy.sparse.csr_matrix; those of a vector are a
+        column. It takes memory and time for these cells alone where the result is computed by cells. Raises
+        ProgrammingError for other statements, NotSupportedError for other numbers of dimensions."""
+        if not self._checked().is_tensor:
+            raise errors.ProgrammingError("the statement gives no tensor: only an EINSUM does")
+        with self.connection._lock:
+            self.connection._open()
+            return _sparse.matrix_of(self._result)
 
     def df(self):
         """The rows that are left as a data frame of pandas."""

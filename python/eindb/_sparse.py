@@ -8,6 +8,7 @@ import threading
 import numpy
 
 from . import _eindb
+from .errors import NotSupportedError
 
 
 def is_sparse(value):
@@ -107,7 +108,9 @@ def einsum(terms, output, operands, path):
     product = " * ".join(factors)
     summed = product if set(output) == set(extents) else f"SUM({product})"
     query = f"EINSUM Z[{','.join(names[label] for label in output)}] = {summed}{path}"
-    made = _matrix(query, tensors) if all(are_sparse) and len(output) == 2 else _array(query, tensors)
+    result = _connection()._open().execute(query, (), tensors)
+    is_matrix = all(are_sparse) and len(output) == 2
+    made = matrix_of(result) if is_matrix else result.take_array()
     made = made != 0 if dtype == bool else made.astype(dtype, copy=False)
     if is_tensor(operands[0]):
         return to_tensor(made) if isinstance(made, numpy.ndarray) else _tensor_of(made)
@@ -128,24 +131,24 @@ def _connection():
     return _own.connection
 
 
-def _array(query, tensors):
-    return _connection()._open().execute(query, (), tensors).take_array()
-
-
-def _matrix(query, tensors):
-    from scipy.sparse import load_npz
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "cells.npz")
-        _connection()._open().execute(f"COPY ({query}) TO {_quoted(path)} (FORMAT scipy)", (), tensors)
-        return load_npz(path)
-
-
 def _tensor_of(matrix):
     torch = sys.modules["torch"]
     cells = matrix.tocoo()
     indices = torch.from_numpy(numpy.stack([cells.row, cells.col]).astype("i8"))
     return torch.sparse_coo_tensor(indices, torch.from_numpy(cells.data), matrix.shape).coalesce()
+
+
+def matrix_of(result):
+    """The cells of a statement's tensor as a CSR matrix; those of a vector are a column."""
+    from scipy.sparse import csr_matrix
+
+    values, indices, shape = result.cells()
+    if len(shape) not in (1, 2):
+        raise NotSupportedError(f"scipy.sparse holds a matrix, not {len(shape)} dimensions")
+    rows, columns = indices if len(shape) == 2 else (indices[0], numpy.zeros(len(values), "i8"))
+    begins = numpy.zeros(shape[0] + 1, "i8")
+    numpy.cumsum(numpy.bincount(rows, minlength=shape[0]), out=begins[1:])
+    return csr_matrix((values, columns, begins), shape=shape if len(shape) == 2 else (*shape, 1))
 
 
 def copy_from(connection, name, matrix):
@@ -173,16 +176,6 @@ def _matrix_of(matrix):
     if len(cells) == 3:
         return coo_matrix((cells[0], tuple(cells[1])), shape=cells[2])
     return csr_matrix(cells[:3], shape=cells[3])
-
-
-def copy_to(connection, name):
-    """A CSR matrix of the cells of the tensor that are not zero."""
-    from scipy.sparse import load_npz
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "cells.npz")
-        connection.execute(f"COPY {name} TO {_quoted(path)} (FORMAT scipy)")
-        return load_npz(path)
 
 
 def _quoted(path):

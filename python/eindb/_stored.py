@@ -122,11 +122,15 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
 
     def _read(self, indices, rank):
         """An array of that rank, of the cells under indices as they stand in a statement."""
+        with self._connection._lock:
+            values = self._copied(indices, rank).take_array()
+        return values.astype(self.dtype, copy=False)
+
+    def _copied(self, indices, rank):
+        """The result of a statement that copies the cells under indices, as they stand in it."""
         head = ",".join(default_labels(rank))
         statement = f"EINSUM python_output_[{head}] = {sql_name(self.name)}[{','.join(indices)}]"
-        with self._connection._lock:
-            values = self._connection._execute(statement, (), {}, None).take_array()
-        return values.astype(self.dtype, copy=False)
+        return self._connection._execute(statement, (), {}, None)
 
     def torch(self):
         """The tensor as a tensor of PyTorch."""
@@ -137,7 +141,8 @@ class StoredTensor(numpy.lib.mixins.NDArrayOperatorsMixin):
     def scipy(self):
         """The cells of a matrix that are not zero, as a scipy.sparse.csr_matrix."""
         with self._connection._lock:
-            return _sparse.copy_to(self._connection, self.name)
+            matrix = _sparse.matrix_of(self._copied(default_labels(self.ndim), self.ndim))
+        return matrix.astype(self.dtype, copy=False)
 
     def df(self):
         """A data frame of pandas. A matrix has its rows and columns; of another tensor, cells are rows with the column

@@ -33,6 +33,16 @@ py::object python_value(const eindb::Value& value) {
       value);
 }
 
+// An array of `count` elements on the memory of the list.
+template <class T>
+py::array array_of(const py::dtype& dtype, std::int64_t count, std::vector<T> list) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(list));
+  const auto* data = kept->data();
+  const py::capsule owner(kept.get(), [](void* p) { delete static_cast<std::vector<T>*>(p); });
+  static_cast<void>(kept.release());
+  return {dtype, {static_cast<py::ssize_t>(count)}, {dtype.itemsize()}, data, owner};
+}
+
 // The result of one statement. Used by one thread at a time.
 class PythonResult {
  public:
@@ -102,6 +112,20 @@ class PythonResult {
     auto stride = static_cast<py::ssize_t>(size_of(tensor.type()));
     for (std::size_t d = strides.size(); d-- > 0; stride *= tensor.extents()[d]) strides[d] = stride;
     return array_on(tensor, {tensor.extents().begin(), tensor.extents().end()}, strides);
+  }
+
+  // The cells that are not zero: their values, a list of their indices for each dimension, and the extents.
+  py::tuple cells() const {
+    const auto tensor = result_.tensor();
+    auto cells = [&] {
+      const py::gil_scoped_release release;
+      return tensor.cells();
+    }();
+    py::tuple indices(cells.indices.size());
+    for (std::size_t d = 0; d < cells.indices.size(); ++d)
+      indices[d] = array_of(py::dtype::of<std::int64_t>(), cells.count, std::move(cells.indices[d]));
+    return py::make_tuple(array_of(dtype_of(tensor.type()), cells.count, std::move(cells.values)), indices,
+                          py::tuple(py::cast(tensor.extents())));
   }
 
   py::array array() const {
@@ -348,6 +372,7 @@ void define_connection(py::module_& module) {
       .def("fetch", &PythonResult::fetch)
       .def("array", &PythonResult::array)
       .def("take_array", &PythonResult::take_array)
+      .def("cells", &PythonResult::cells)
       .def("arrow_stream", &PythonResult::arrow_stream)
       .def("arrow_schema", &PythonResult::arrow_schema)
       .def("arrow_tensor", &PythonResult::arrow_tensor);

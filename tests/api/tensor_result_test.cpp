@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <eindb/eindb.hpp>
 #include <numeric>
 #include <thread>
@@ -33,6 +34,31 @@ TEST(ApiTensorResult, SaysWhatItIsAndGivesAllElements) {
   EXPECT_EQ(scalar.values<double>()[0], 2.5);
   const auto none = db.execute("EINSUM Z[i 0, j 3] = i").tensor();
   EXPECT_TRUE(none.values<double>().empty());
+}
+
+TEST(ApiTensorResult, GivesTheCellsThatAreNotZero) {
+  Connection db(":memory:");
+  db.execute(
+      "CREATE TENSOR X PARTITION (2, 2) AS EINSUM X[i 4, j 4] = CASE WHEN i = 3 - j OR i * j = 9 THEN i + 1 ELSE 0 "
+      "END");
+  const auto cells = db.execute("EINSUM Z[i,j] = CAST(X[i,j] AS INT64)").tensor().cells();
+  EXPECT_EQ(cells.count, 5);
+  EXPECT_EQ(cells.indices, (std::vector<std::vector<std::int64_t>>{{0, 1, 2, 3, 3}, {3, 2, 1, 0, 3}}));
+  std::vector<std::int64_t> values(5);
+  ASSERT_EQ(cells.values.size(), sizeof(std::int64_t) * values.size());
+  std::memcpy(values.data(), cells.values.data(), cells.values.size());
+  EXPECT_EQ(values, (std::vector<std::int64_t>{1, 2, 3, 4, 4}));
+
+  const std::vector<double> two{2, 3};
+  const std::vector<std::int64_t> far{5, 999'999};
+  const auto wide = eindb::CellsView::coo(two.data(), 2, std::vector<const std::int64_t*>{far.data(), far.data()},
+                                          {1'000'000, 1'000'000});
+  db.attach("W", wide);
+  const auto turned = db.execute("EINSUM Z[j,i] = 2 * W[i,j]").tensor().cells();
+  EXPECT_EQ(turned.indices, (std::vector<std::vector<std::int64_t>>{far, far}));
+
+  EXPECT_EQ(db.execute("EINSUM Z[] = 2.5").tensor().cells().count, 1);
+  EXPECT_EQ(db.execute("EINSUM Z[i 0, j 3] = i").tensor().cells().count, 0);
 }
 
 class ApiTiledResult : public ::testing::Test {

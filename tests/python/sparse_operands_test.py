@@ -131,6 +131,40 @@ class SparseEinsum(unittest.TestCase):
         np.testing.assert_allclose(found, a.toarray() @ b @ c)
 
 
+@unittest.skipIf(sparse is None, "there is no SciPy")
+class SparseResults(unittest.TestCase):
+    """Cells of results as matrices of SciPy."""
+
+    def test_cells_of_results(self):
+        db = eindb.connect()
+        s = sparse.random(300, 200, 0.01, random_state=3, format="csr")
+        for dtype in ("f8", "f4", "i8", "c16"):
+            S = (s * 10).astype(dtype)
+            found = db.execute("EINSUM Z[j,i] = 2 * S[i,j]", S=S).scipy()
+            self.assertEqual(found.dtype, S.dtype)
+            self.assertTrue(found.has_canonical_format)
+            np.testing.assert_array_equal(found.toarray(), 2 * S.toarray().T)
+        sums = db.execute("EINSUM z[i] = SUM(S[i,j])", S=s).scipy()
+        np.testing.assert_allclose(sums.toarray()[:, 0], np.asarray(s.sum(1))[:, 0])
+
+    def test_tiles_in_any_order(self):
+        db = eindb.connect()
+        db.execute("CREATE TENSOR X PARTITION (3, 4) AS EINSUM X[i 9, j 8] = CASE WHEN (i * 5 + j) % 7 = 0 THEN i - j ELSE 0 END")
+        dense = db["X"].numpy()
+        for found in (db["X"].scipy(), db.execute("EINSUM Z[i,j] = X[i,j]").scipy()):
+            np.testing.assert_array_equal(found.toarray(), dense)
+            self.assertEqual(found.nnz, np.count_nonzero(dense))
+            self.assertTrue(found.has_sorted_indices)
+
+    def test_what_is_no_matrix(self):
+        db = eindb.connect()
+        with self.assertRaisesRegex(eindb.NotSupportedError, "holds a matrix, not 3 dimensions"):
+            db.execute("EINSUM Z[i 2, j 2, k 2] = i").scipy()
+        with self.assertRaisesRegex(eindb.ProgrammingError, "gives no tensor"):
+            db.execute("SELECT 1").scipy()
+        self.assertEqual(db.execute("EINSUM Z[i 0, j 3] = i").scipy().shape, (0, 3))
+
+
 try:
     import torch
 except ImportError:

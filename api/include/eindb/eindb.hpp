@@ -204,6 +204,13 @@ struct TileView {
   const void* data = nullptr;             ///< null: all zero
 };
 
+/// The cells of a tensor that are not zero, in row-major order; NaN is not zero.
+struct TensorCells {
+  std::int64_t count = 0;
+  std::vector<std::vector<std::int64_t>> indices;  ///< a list for each dimension, of an index for each cell
+  std::vector<std::byte> values;                   ///< one for each cell, of the tensor's type
+};
+
 /// The tensor that a query returned, in memory of its own: it needs neither the connection nor attached tensors.
 /// Immutable, thread-safe; copies share the memory.
 class EINDB_API TensorResult {
@@ -253,6 +260,10 @@ class EINDB_API TensorResult {
   }
   /// Calls `f` with one tile after the other, in row-major order of tiles. For results too large for data().
   void for_each_tile(const std::function<void(const TileView&)>& f) const;
+
+  /// Copies the cells that are not zero, at the cost of the tiles that are there: extents may have a product of which
+  /// memory holds no array. Exception{MemoryLimit} where tiles of these do not fit.
+  TensorCells cells() const;
 
   /// All cells as rows of Arrow, in row-major order and in batches of at most `rows_per_batch`: a column for each label
   /// (INT64, of names text, of calendars date32 or timestamps in seconds), then val. Complex numbers are lists of two
