@@ -131,13 +131,12 @@ class SparseEinsum(unittest.TestCase):
         np.testing.assert_allclose(found, a.toarray() @ b @ c)
 
 
-@unittest.skipIf(sparse is None, "there is no SciPy")
 class SparseResults(unittest.TestCase):
     """Cells of results as matrices of SciPy."""
 
     def test_cells_of_results(self):
         db = eindb.connect()
-        s = sparse.random(300, 200, 0.01, random_state=3, format="csr")
+        s = sp.random(300, 200, 0.01, random_state=3, format="csr")
         for dtype in ("f8", "f4", "i8", "c16"):
             S = (s * 10).astype(dtype)
             found = db.execute("EINSUM Z[j,i] = 2 * S[i,j]", S=S).scipy()
