@@ -45,42 +45,50 @@ struct TensorResult::Impl {
 
 namespace {
 
+// The cells of a tensor as they are found, tile by tile.
+struct FoundCells {
+  std::vector<std::int64_t> numbers;  // in row-major order over the whole tensor
+  TensorCells cells;
+};
+
 template <class T>
-void take_cells(const Tile& tile, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& strides,
-                std::vector<std::int64_t>& numbers, std::vector<std::byte>& values) {
+void take_cells(const TileGrid& grid, std::int64_t tile_id, const Tile& tile, FoundCells& found) {
+  const auto begin = grid.tile_begin(grid.key_of(tile_id));
+  const auto strides = grid.shape().row_major_strides();
   for_each_nonzero_cell<T>(tile, [&](std::span<const std::int64_t> at, const T& value) {
     std::int64_t number = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) number += (begin[d] + at[d]) * strides[d];
-    numbers.push_back(number);
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      found.cells.indices[d].push_back(begin[d] + at[d]);
+      number += found.cells.indices[d].back() * strides[d];
+    }
+    found.numbers.push_back(number);
     const auto bytes = std::as_bytes(std::span(&value, 1));
-    values.insert(values.end(), bytes.begin(), bytes.end());
+    found.cells.values.insert(found.cells.values.end(), bytes.begin(), bytes.end());
   });
 }
 
-TensorCells cells_of(const TensorRelation& relation) {
-  const auto& grid = relation.grid;
-  const auto strides = grid.shape().row_major_strides();
-  std::vector<std::int64_t> numbers;  // of the cells, in row-major order over the whole tensor
-  TensorCells cells;
-  for (auto id = relation.tiles->next(0); id; id = relation.tiles->next(*id + 1)) {
-    const auto tile = relation.tiles->get(*id);
-    if (tile == nullptr) continue;
-    dispatch(relation.dtype, [&](auto type) {
-      take_cells<typename decltype(type)::type>(*tile, grid.tile_begin(grid.key_of(*id)), strides, numbers,
-                                                cells.values);
-    });
-  }
-  if (!std::is_sorted(numbers.begin(), numbers.end())) sort_cells(numbers, cells.values, size_of(relation.dtype));
-  cells.count = static_cast<std::int64_t>(numbers.size());
-  cells.indices.assign(strides.size(), {});
-  for (std::size_t d = 0; d < strides.size(); ++d) {
-    cells.indices[d].reserve(numbers.size());
-    for (auto& number : numbers) {
-      cells.indices[d].push_back(number / strides[d]);
-      number %= strides[d];
+void order_cells(const Shape& shape, DType dtype, FoundCells& found) {
+  sort_cells(found.numbers, found.cells.values, size_of(dtype));
+  const auto strides = shape.row_major_strides();
+  for (std::size_t n = 0; n < found.numbers.size(); ++n) {
+    auto rest = found.numbers[n];
+    for (std::size_t d = 0; d < strides.size(); ++d) {
+      found.cells.indices[d][n] = rest / strides[d];
+      rest %= strides[d];
     }
   }
-  return cells;
+}
+
+TensorCells cells_of(const TensorRelation& relation) {
+  FoundCells found;
+  found.cells.indices.assign(relation.grid.rank(), {});
+  relation.tiles->visit([&](const TileGrid& grid, std::int64_t tile_id, const Tile& tile) {
+    dispatch(relation.dtype, [&](auto type) { take_cells<typename decltype(type)::type>(grid, tile_id, tile, found); });
+  });
+  if (!std::is_sorted(found.numbers.begin(), found.numbers.end()))
+    order_cells(relation.grid.shape(), relation.dtype, found);
+  found.cells.count = static_cast<std::int64_t>(found.numbers.size());
+  return std::move(found.cells);
 }
 
 }  // namespace

@@ -21,12 +21,24 @@ BufferedTiles& ResultTiles::tiles() {
   if (!cut_) return *held_;
   const std::lock_guard lock(mutex_);
   if (!cutting_) return cut_->tiles;
+  is_being_cut_ = true;
   for (auto id = held_->next(0); id; id = held_->next(*id + 1)) {
     cutting_->write(*id, held_->get(*id));
     held_->drop(*id);
   }
   cutting_.reset();
   return cut_->tiles;
+}
+
+void ResultTiles::visit(const std::function<void(const TileGrid&, std::int64_t, const Tile&)>& visit) {
+  const auto visit_all = [&](BufferedTiles& tiles, const TileGrid& grid) {
+    for (auto id = tiles.next(0); id; id = tiles.next(*id + 1))
+      if (const auto tile = tiles.get(*id)) visit(grid, *id, *tile);
+  };
+  std::unique_lock lock(mutex_);  // nobody begins to cut meanwhile
+  if (cut_ && !is_being_cut_) return visit_all(*held_, held_grid_);
+  lock.unlock();
+  visit_all(tiles(), grid_);
 }
 
 }  // namespace eindb

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +33,10 @@ class ResultTiles {
   /// All values, row-major, if they were made in one piece; else null.
   const TilePtr& whole() const { return whole_; }
 
+  /// Calls visit(grid, number, tile) for each tile that is there, as values or cells, in the grid in which they lie at
+  /// present: who reads cells from tiles of any size leaves those of a result of cells uncut.
+  void visit(const std::function<void(const TileGrid&, std::int64_t, const Tile&)>& visit);
+
   /// For those who take cells from tiles of any size; not to be used together with the functions above.
   BufferedTiles& held() { return *held_; }
   const TileGrid& held_grid() const { return held_grid_; }
@@ -51,7 +56,8 @@ class ResultTiles {
   TileGrid grid_;
   TilePtr whole_;
   // Where the grids differ:
-  std::mutex mutex_;  // guards the cutting
+  std::mutex mutex_;           // guards the cutting
+  bool is_being_cut_ = false;  // or has been
   std::optional<Cut> cut_;
   std::optional<CuttingSink> cutting_;  // until all held tiles are cut
 };
