@@ -110,6 +110,7 @@ constexpr std::array kFunctions = std::to_array<ForeignWord>({
 
 constexpr std::array kStatements = std::to_array<ForeignWord>({
     {"ABORT", "write ROLLBACK"},
+    {"APPEND", "write INSERT INTO TENSOR X AT (i) SELECT ..., which appends along i"},
     {"CALL", "a query starts with EINSUM or SELECT"},
     {"EXIT", "in the shell, .quit or Ctrl-D leaves"},
     {"EXPORT", "write COPY X TO 'x.npy'"},

@@ -191,8 +191,10 @@ ast::IndexTerm IndicesParser::single_index(const ast::Identifier& name) {
   }
   const bool negative = tokens_.accept_symbol("-");
   if (!tokens_.at(Token::Kind::Integer)) {
-    tokens_.fail_expected("a label or an index of " + name.text,
-                          tokens_.at_symbol("*") ? "a whole dimension takes a label: X[i,j]" : "");
+    std::string hint;
+    if (tokens_.at_symbol("*")) hint = "a whole dimension takes a label: X[i,j]";
+    if (tokens_.at_symbol("[")) hint = "several indices are those of a tensor of INT64: X[chosen[k],j]";
+    tokens_.fail_expected("a label or an index of " + name.text, hint);
   }
   const auto token = tokens_.take();
   const auto value = number_value(token);

@@ -3,6 +3,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/binder/expression_binder.hpp"
@@ -44,6 +45,12 @@ void ExpressionBinder::require_defined(const ast::Aggregate& e) const {
   if (auto hint = hint_for_function(e.name->text); !hint.empty())
     throw Error(ErrorKind::UnknownName, "there is no aggregate " + e.name->text, e.name->span, std::move(hint));
   auto candidates = macro_names_();
+  for (const auto& macro : candidates) {
+    if (!equal_ignoring_case(macro, e.name->text)) continue;
+    const auto label = e.labels && !e.labels->empty() ? e.labels->front().label.text : "j";
+    throw Error(ErrorKind::UnknownName, e.name->text + " is a macro, not an aggregate", e.name->span,
+                "its labels are arguments: " + macro + "(x, " + label + ")");
+  }
   for (const auto name : aggregate_names()) candidates.emplace_back(name);
   const auto nearest = nearest_name(e.name->text, candidates);
   throw Error(
