@@ -39,7 +39,7 @@ class CellJoin {
   std::vector<bool> of_cells_;
   std::vector<bool> asks_for_zeros_;
   std::map<CellPattern, std::shared_ptr<const CellKernel>> kernels_;
-  // What the last call has asked for, which the next one asks for again as a rule.
+  // The facts of the last call, and the kernel found for them: the next call usually has the same facts.
   mutable std::mutex mutex_;  // guards both
   mutable std::vector<OperandFacts> last_facts_;
   mutable std::shared_ptr<const CellKernel> last_kernel_;

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 // Tasks with fewer points of label space are not shared with other threads.
 constexpr double kSmallTask = 1 << 17;
 
-// What buffers have of one group of calls alone.
+// Frees the parts of the buffers that belong to one group of calls.
 struct LetGoOfGroup {
   JoinOperator::Buffers& buffers;
   ~LetGoOfGroup() {

@@ -95,7 +95,8 @@ std::int64_t StoredTiles::bytes_of(const Store& store, std::int64_t tile_id) {
 
 namespace {
 
-// What tells cuts of one shape apart, which are even or overlap: "[2,1]", "[2,1] reaching 0 [30,1,0,2,1]".
+// A name that no other grid of this shape has, whose tiles are even or overlap: "[2,1]", "[2,1] reaching 0
+// [30,1,0,2,1]".
 std::string name_of_cuts(const TileGrid& grid) {
   CHECK(!grid.has_edges(), "cuts with edges have no name");
   auto name = bracketed(grid.partition());

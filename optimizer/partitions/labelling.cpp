@@ -213,7 +213,7 @@ std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<
     auto least = costs.of(chain, reading, is_fused) * tolerance_for(graph, chain);
     std::vector<std::vector<std::int64_t>> best;  // so far, by vertex of the chain
     for (const auto id : chain.body) best.push_back(partitions[id.index()].parts);
-    // Those that the rows' order gives first, where several cost the same.
+    // Of cuts that cost the same, the first one in the order of the rows is kept.
     bool is_in_rows = false;
     for (const auto row : chain.rows) {
       const auto whole = cut_rows(graph, chain, row, calls);

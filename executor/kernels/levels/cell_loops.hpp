@@ -143,11 +143,11 @@ void dot_cell_runs(void* sum, const void* a, const void* b, std::int64_t count) 
   }
 }
 
-/// In four sums of double precision, so that additions do not wait for each other.
-template <class T, class Value>
-[[gnu::always_inline]] inline T sum_of_four(std::int64_t begin, std::int64_t end, const Value& value) {
-  using W = Wide<T>;
-  W sums[4]{};
+/// Adds the values in groups of four to four sums, so that additions do not wait for each other; returns the first
+/// index that is left.
+template <class W, class Value>
+[[gnu::always_inline]] inline std::int64_t add_fours(std::int64_t begin, std::int64_t end, const Value& value,
+                                                     W (&sums)[4]) {
   auto n = begin;
   for (; n + 4 <= end; n += 4) {
     sums[0] = cell_plus(sums[0], W(value(n)));
@@ -155,7 +155,15 @@ template <class T, class Value>
     sums[2] = cell_plus(sums[2], W(value(n + 2)));
     sums[3] = cell_plus(sums[3], W(value(n + 3)));
   }
-  for (; n < end; ++n) sums[0] = cell_plus(sums[0], W(value(n)));
+  return n;
+}
+
+/// The sum of the values, in double precision.
+template <class T, class Value>
+[[gnu::always_inline]] inline T sum_of_four(std::int64_t begin, std::int64_t end, const Value& value) {
+  using W = Wide<T>;
+  W sums[4]{};
+  for (auto n = add_fours(begin, end, value, sums); n < end; ++n) sums[0] = cell_plus(sums[0], W(value(n)));
   return static_cast<T>(cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3])));
 }
 
@@ -165,13 +173,7 @@ template <class T, class Value>
 [[gnu::always_inline]] inline T sum_of_four_and_rest(std::int64_t begin, std::int64_t end, const Value& value) {
   using W = Wide<T>;
   W sums[4]{};
-  auto n = begin;
-  for (; n + 4 <= end; n += 4) {
-    sums[0] = cell_plus(sums[0], W(value(n)));
-    sums[1] = cell_plus(sums[1], W(value(n + 1)));
-    sums[2] = cell_plus(sums[2], W(value(n + 2)));
-    sums[3] = cell_plus(sums[3], W(value(n + 3)));
-  }
+  const auto n = add_fours(begin, end, value, sums);
   const W rest[3] = {W(value(n)), W(value(n + 1)), W(value(n + 2))};
   sums[0] = n < end ? cell_plus(sums[0], rest[0]) : sums[0];
   sums[1] = n + 1 < end ? cell_plus(sums[1], rest[1]) : sums[1];
