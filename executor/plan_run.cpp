@@ -21,7 +21,7 @@ std::int64_t most_begun(const Fragment& plan, std::int64_t limit) {
 }
 
 std::size_t worker_count(std::size_t threads, const TaskGraph& graph) {
-  return graph.cost() < kPointsOfOneThread ? 1 : threads;
+  return graph.cost() < kPointsOfOneThread || graph.is_one_line() ? 1 : threads;
 }
 
 // The number of tiles that every task of the stage reads at the link; -1 if it varies.

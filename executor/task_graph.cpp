@@ -255,6 +255,23 @@ std::int64_t TaskGraph::begun_bytes(const Stage& stage) const {
   return checked_multiply(result.grid.shape().element_count(), static_cast<std::int64_t>(size));
 }
 
+// Threads that have nothing else to do help with block functions.
+bool TaskGraph::is_one_line() const {
+  const auto is_single_call = [&](const Stage& stage) {
+    const auto* join = std::get_if<JoinNode>(&plan_.nodes[stage.join].op);
+    return stage.task_count == 1 && stage.calls_per_tile == 1 && (join == nullptr || !join->einsum.block);
+  };
+  const auto reads_the_one_before = [&](std::size_t n) {
+    const auto& links = stages_[n].links;
+    return std::any_of(links.begin(), links.end(),
+                       [&](const Link& link) { return link.source == stages_[n - 1].node; });
+  };
+  for (const auto& region : regions_)
+    for (auto n = region.begin; n < region.end; ++n)
+      if (!is_single_call(stages_[n]) || (n > region.begin && !reads_the_one_before(n))) return false;
+  return true;
+}
+
 void TaskGraph::collect_readers() {
   reader_begin_.assign(plan_.nodes.size() + 1, 0);
   for (const auto& stage : stages_)

@@ -55,6 +55,9 @@ class TaskGraph {
   std::int64_t task_count() const { return task_count_; }
   /// Points of label space of all stages; those of a slice count once per slice.
   double cost() const { return cost_; }
+  /// Whether each task waits for the one before it, and none can be shared, so that a second thread would have nothing
+  /// to do: stages of a single kernel call each, one reading the result of the other.
+  bool is_one_line() const;
 
  private:
   void add_node(NodeId id, const SliceLoop* loop);

@@ -82,6 +82,8 @@ bool begins_query(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
+bool begins_reading(std::string_view text) { return begins_query(text) && take_word(text) != "WITH"; }
+
 bool begins_pure_query(std::string_view text) {
   if (!begins_query(text)) return false;
   const auto word = take_word(text);
@@ -107,6 +109,10 @@ void Database::refuse_own_locks() const {
         SQLITE_BUSY);
   }
   if (state != SQLITE_TXN_READ) return;
+  refuse_without_write_ahead_log();
+}
+
+void Database::refuse_without_write_ahead_log() const {
   HostStatement mode(host_, "PRAGMA main.journal_mode");
   if (mode.step() && mode.text(0) == "wal") return;
   throw HostError(
@@ -123,7 +129,7 @@ bool Database::may_have_tensors() const {
 
 std::vector<std::string> Database::tensor_names() {
   if (!may_have_tensors()) return {};
-  if (file_of(host_).empty() || is_linked_sqlite()) return reading().tensor_names();
+  if (file_of(host_).empty() || is_linked_sqlite()) return (beside_ ? *beside_ : reading()).tensor_names();
   // So that whoever reads one is told why that cannot be.
   std::vector<std::string> names;
   HostStatement select(host_, "SELECT name FROM main.eindb_tensors");
@@ -132,6 +138,7 @@ std::vector<std::string> Database::tensor_names() {
 }
 
 eindb::Connection& Database::reading() {
+  if (begun_beside()) return *beside_;
   if (file_) return *file_;
   const auto file = file_of(host_);
   if (file.empty()) return file_.emplace(":memory:");
@@ -147,11 +154,44 @@ eindb::Connection& Database::writing() {
   require_linked_sqlite();
   const bool host_reads_only = sqlite3_db_readonly(host_, "main") == 1;
   if (!host_reads_only) refuse_own_locks();
+  if (!host_reads_only && !state_.expired()) return writing_beside_readers();
+  if (begun_beside()) return *beside_;
   if (file_ && (!reads_only_ || host_reads_only)) return *file_;
   // The old one stays, should the new one fail.
   eindb::Connection opened(file, eindb::ConnectionOptions{.read_only = host_reads_only});
   reads_only_ = host_reads_only;
   return file_.emplace(std::move(opened));
+}
+
+// Whether a transaction goes on that was begun while a state was held. Without one the connection is not needed any
+// more.
+bool Database::begun_beside() {
+  if (!beside_ || !state_.expired()) return false;
+  if (!beside_->in_transaction()) beside_.reset();
+  return beside_.has_value();
+}
+
+eindb::Connection& Database::writing_beside_readers() {
+  refuse_without_write_ahead_log();
+  if (!beside_) beside_.emplace(file_of(host_));
+  return *beside_;
+}
+
+std::shared_ptr<const void> Database::hold_state() {
+  if (auto held = state_.lock()) return held;
+  if (file_of(host_).empty() || !is_linked_sqlite() || !may_have_tensors()) return nullptr;
+  auto& connection = reading();
+  if (connection.in_transaction()) return nullptr;
+  connection.execute("BEGIN READ ONLY");
+  const std::shared_ptr<const void> held(&connection, [this](const void*) noexcept {
+    try {
+      file_->execute("COMMIT");
+    } catch (...) {
+      file_.reset();  // which ends it as well
+    }
+  });
+  state_ = held;
+  return held;
 }
 
 eindb::Connection& Database::for_statement(std::string_view text) { return begins_query(text) ? reading() : writing(); }

@@ -2,6 +2,7 @@
 
 #include <eindb/eindb.hpp>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +19,7 @@ namespace eindb_sqlite {
 ///     the host's connection --callbacks--> extension --eindb::Connection--> the same file, by the same SQLite
 ///
 /// The two connections are two for SQLite as well: each sees what the other has committed, and locks hold between them.
+/// While cursors of the host hold one state of the file, what writes has a third.
 /// Therefore the file is opened only where the host's SQLite is the library that eindb is linked with: locks of POSIX
 /// belong to a process, and of two SQLites in it each would drop those of the other.
 ///
@@ -37,6 +39,10 @@ class Database {
   /// The connection for what may write. HostError{SQLITE_BUSY} where the host's own transaction has locked the file,
   /// since that would wait for itself.
   eindb::Connection& writing();
+  /// Until the last holder lets go, all that reading() gives is of one state of the file, whatever others commit. A
+  /// cursor holds it while it is open, so that a statement of the host reads one state. Null where the statements of
+  /// eindb's own transaction see its state anyway, and where there is no file with tensors. Holders keep the Database.
+  std::shared_ptr<const void> hold_state();
   /// The one of them that a statement of eindb needs, by its first words.
   eindb::Connection& for_statement(std::string_view text);
   /// A database in memory, for queries over nothing but tensors that are attached.
@@ -55,18 +61,25 @@ class Database {
  private:
   void require_linked_sqlite() const;
   void refuse_own_locks() const;
+  void refuse_without_write_ahead_log() const;
+  bool begun_beside();
+  eindb::Connection& writing_beside_readers();
 
   sqlite3* host_;
   std::optional<eindb::Connection> file_;    // of the host's file; of its own database in memory where that has no file
   bool reads_only_ = false;                  // file_ is read-only
+  std::optional<eindb::Connection> beside_;  // of the same file, for what writes while file_ holds a state
   std::optional<eindb::Connection> memory_;  // where file_ is that of a file
+  std::weak_ptr<const void> state_;          // the holders' transaction of file_
 };
 
 /// Whether a statement of eindb's is a query by its first words: EINSUM, SELECT, VALUES, WITH, EXPLAIN, SHOW, DESCRIBE.
 /// WITH may be the beginning of an UPDATE TENSOR nonetheless.
 bool begins_query(std::string_view text);
-/// The same without what does more than read: EXPLAIN ANALYZE runs what it explains, SHOW and DESCRIBE have other
-/// columns each time.
+/// The same without WITH.
+bool begins_reading(std::string_view text);
+/// The same as begins_query() without what does more than read: EXPLAIN ANALYZE runs what it explains, SHOW and
+/// DESCRIBE have other columns each time.
 bool begins_pure_query(std::string_view text);
 
 }  // namespace eindb_sqlite

@@ -28,14 +28,15 @@ void plan_zeros(sqlite3_index_info& info, int value) {
 
 class EinsumCursor final : public Cursor {
  public:
-  explicit EinsumCursor(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+  using Cursor::Cursor;
 
   void start(int given, const char* plan, std::span<sqlite3_value*> values) override {
     constexpr auto kWhat = "the arguments of einsum() are texts: the subscripts, then the name of each operand";
     if (values.size() < 2 || (given & (given + 1)) != 0) throw HostError(kWhat);
     std::vector<std::string> operands;
     for (auto* value : values.subspan(1)) operands.push_back(text_of(value, kWhat));
-    auto computed = compute_einsum(*database_, text_of(values[0], kWhat), operands, *plan == kNoZeros);
+    hold_state();
+    auto computed = compute_einsum(database(), text_of(values[0], kWhat), operands, *plan == kNoZeros);
     show(std::move(computed.rows), std::move(computed.operands));
     places_.fill(-1);
     const auto& columns = this->columns();
@@ -64,7 +65,6 @@ class EinsumCursor final : public Cursor {
     give(context, text + ']');
   }
 
-  std::shared_ptr<Database> database_;
   std::array<int, kLetters> places_{};  // of each letter among the result's columns; -1: it has none such
 };
 
@@ -98,11 +98,12 @@ class EinsumTable final : public Table {
 class CreatedEinsumCursor final : public Cursor {
  public:
   CreatedEinsumCursor(std::shared_ptr<Database> database, const std::vector<std::string>& arguments)
-      : database_(std::move(database)), arguments_(arguments) {}
+      : Cursor(std::move(database)), arguments_(arguments) {}
 
   void start(int /*number*/, const char* plan, std::span<sqlite3_value*> /*values*/) override {
+    hold_state();
     auto computed =
-        compute_einsum(*database_, arguments_.front(), {arguments_.begin() + 1, arguments_.end()}, *plan == kNoZeros);
+        compute_einsum(database(), arguments_.front(), {arguments_.begin() + 1, arguments_.end()}, *plan == kNoZeros);
     show(std::move(computed.rows), std::move(computed.operands));
   }
   void give_column(sqlite3_context* context, int column) override {
@@ -110,7 +111,6 @@ class CreatedEinsumCursor final : public Cursor {
   }
 
  private:
-  std::shared_ptr<Database> database_;
   std::vector<std::string> arguments_;
 };
 

@@ -14,14 +14,15 @@ constexpr int kValues = 32;
 /// A function's: the statement is an argument.
 class FunctionCursor final : public Cursor {
  public:
-  explicit FunctionCursor(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+  using Cursor::Cursor;
 
   void start(int given, const char* /*plan*/, std::span<sqlite3_value*> values) override {
     if ((given & 1) == 0) throw HostError("eindb_query() has the statement as its first argument, a text");
     if ((given & (given + 1)) != 0) throw HostError("the arguments of eindb_query() are a statement, then $1, $2, ...");
     const auto text = text_of(values[0], "the statement of eindb_query() is a text");
-    auto& connection = database_->for_statement(text);
-    run(*database_, connection, [&] {
+    if (begins_reading(text)) hold_state();
+    auto& connection = database().for_statement(text);
+    run(connection, [&] {
       if (values.size() == 1) return connection.execute(text);
       auto statement = connection.prepare(text);
       for (std::size_t n = 1; n < values.size(); ++n) bind(statement, n, values[n]);
@@ -50,8 +51,6 @@ class FunctionCursor final : public Cursor {
     }
     give(context, text + '}');
   }
-
-  std::shared_ptr<Database> database_;
 };
 
 class FunctionTable final : public Table {
@@ -88,11 +87,12 @@ struct CreatedQuery {
 class CreatedQueryCursor final : public Cursor {
  public:
   CreatedQueryCursor(std::shared_ptr<Database> database, std::shared_ptr<const CreatedQuery> query)
-      : database_(std::move(database)), query_(std::move(query)) {}
+      : Cursor(std::move(database)), query_(std::move(query)) {}
 
   void start(int /*number*/, const char* /*plan*/, std::span<sqlite3_value*> /*values*/) override {
-    auto& connection = database_->reading();
-    run(*database_, connection, [&] {
+    hold_state();
+    auto& connection = database().reading();
+    run(connection, [&] {
       auto rows = connection.execute(query_->text);
       if (rows.columns().size() != query_->columns.size())
         throw HostError("the query has other columns now\n  hint: create its virtual table again");
@@ -105,7 +105,6 @@ class CreatedQueryCursor final : public Cursor {
   }
 
  private:
-  std::shared_ptr<Database> database_;
   std::shared_ptr<const CreatedQuery> query_;
 };
 

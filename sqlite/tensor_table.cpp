@@ -53,11 +53,13 @@ class TensorCursor final : public Cursor {
  public:
   /// `plans` may grow, and outlives the cursor.
   TensorCursor(std::shared_ptr<Database> database, const std::vector<TensorPlan>& plans)
-      : database_(std::move(database)), plans_(plans) {}
+      : Cursor(std::move(database)), plans_(plans) {
+    hold_state();
+  }
 
   void start(int number, const char* /*plan*/, std::span<sqlite3_value*> values) override {
     const auto& plan = plans_.at(static_cast<std::size_t>(number));
-    if (!statement_ || number_ != number) statement_.emplace(database_->reading().prepare(plan.text()));
+    if (!statement_ || number_ != number) statement_.emplace(database().reading().prepare(plan.text()));
     number_ = number;
     for (std::size_t n = 0; n < values.size(); ++n) bind(*statement_, n + 1, values[n]);
     show(statement_->execute());
@@ -71,7 +73,6 @@ class TensorCursor final : public Cursor {
   std::int64_t number() const override { return row().get<std::int64_t>(row().size() - 1); }
 
  private:
-  std::shared_ptr<Database> database_;
   const std::vector<TensorPlan>& plans_;
   int number_ = 0;  // of the statement's plan
   std::optional<eindb::Statement> statement_;
@@ -203,11 +204,12 @@ bool TensorTable::plan(sqlite3_index_info& info) {
 
 // SQLite opens cursors when a statement begins, and compiles one that ends with SQLITE_SCHEMA again.
 std::unique_ptr<Cursor> TensorTable::open() {
+  auto cursor = std::make_unique<TensorCursor>(database_, plans_);
   if (!is_same(tensor_, tensor_of(*database_, tensor_.name))) {
     add_tensor(database_, tensor_.name);
     throw HostError("tensor " + tensor_.name + " has other columns now", SQLITE_SCHEMA);
   }
-  return std::make_unique<TensorCursor>(database_, plans_);
+  return cursor;
 }
 
 std::set<std::string> modules_of(sqlite3* host) {

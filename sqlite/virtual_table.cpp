@@ -187,9 +187,8 @@ void Cursor::show(eindb::QueryResult result, std::shared_ptr<const void> source)
 }
 
 // Much of what SQL does, it does for the first row.
-void Cursor::run(Database& database, eindb::Connection& connection,
-                 const std::function<eindb::QueryResult()>& execute) {
-  database.run_interruptibly(connection, [&] { show(execute()); });
+void Cursor::run(eindb::Connection& connection, const std::function<eindb::QueryResult()>& execute) {
+  database_->run_interruptibly(connection, [&] { show(execute()); });
 }
 
 void add_module(sqlite3* host, const std::string& name, std::unique_ptr<TableMaker> maker, Creation creation) {

@@ -26,7 +26,7 @@ Failure current_failure();
 /// A scan: rows of one statement of eindb's after the other.
 class Cursor : public sqlite3_vtab_cursor {
  public:
-  Cursor() : sqlite3_vtab_cursor{} {}
+  explicit Cursor(std::shared_ptr<Database> database) : sqlite3_vtab_cursor{}, database_(std::move(database)) {}
   virtual ~Cursor() = default;
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
@@ -45,11 +45,16 @@ class Cursor : public sqlite3_vtab_cursor {
   void show(eindb::QueryResult result, std::shared_ptr<const void> source = nullptr);
   /// The same of a statement that may run long: `execute` runs on another thread, while interrupts of the host are
   /// watched for.
-  void run(Database& database, eindb::Connection& connection, const std::function<eindb::QueryResult()>& execute);
+  void run(eindb::Connection& connection, const std::function<eindb::QueryResult()>& execute);
+  Database& database() const { return *database_; }
+  /// From here on to its end the scan reads the state of the file that other open cursors read.
+  void hold_state() { state_ = database_->hold_state(); }
   eindb::RowView row() const { return result_->row(); }
   const std::vector<std::string>& columns() const { return result_->columns(); }
 
  private:
+  std::shared_ptr<Database> database_;
+  std::shared_ptr<const void> state_;   // before the result, which is of it
   std::shared_ptr<const void> source_;  // before the result, which reads it
   std::optional<eindb::QueryResult> result_;
   bool has_row_ = false;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -239,6 +240,28 @@ TEST(ReadyQueue, TakesLaterStagesFirstAndRootsInTheOrderOfThePlan) {
 }
 
 // All before a checkpoint is complete before anything behind it begins.
+TEST(TaskGraph, KnowsWhereASecondThreadHasNothingToDo) {
+  GraphBuilder builder;
+  const auto labels = builder.labels("ijkl", 32);
+  const auto [i, j, k, l] = std::array{labels[0], labels[1], labels[2], labels[3]};
+  const auto a = builder.input("A", {32, 32});
+  const auto b = builder.input("B", {32, 32});
+  const auto c = builder.input("C", {32, 32});
+  const auto first = builder.contraction("P", {{a, {i, j}}, {b, {j, k}}}, {i, k});
+  builder.contraction("Z", {{first, {i, k}}, {c, {k, l}}}, {i, l});
+  const auto is_one_line = [&](std::int64_t parallelism) {
+    const auto plan = planned(builder.graph, parallelism);
+    return TaskGraph(plan).is_one_line();
+  };
+  EXPECT_TRUE(is_one_line(1));
+  EXPECT_FALSE(is_one_line(4));
+
+  // Two results that do not wait for each other.
+  const auto second = builder.vertex("Q", {{b, {i, j}}, {c, {j, k}}}, {i, k}, testing::product(2), Aggregate::Max);
+  builder.graph.set_outputs({first, second});
+  EXPECT_FALSE(is_one_line(1));
+}
+
 TEST(TaskGraph, CutsRegionsAtCheckpoints) {
   GraphBuilder builder;
   const auto labels = builder.labels("ijkl", 20'000);

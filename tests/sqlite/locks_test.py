@@ -178,6 +178,48 @@ class Locks(WithEindb):
             self.assertEqual(value(db, "SELECT COUNT(*) FROM cells JOIN L USING (i, j, val) WHERE i = 5"), 200)
             db.close()
 
+    def test_a_statement_reads_one_state(self):
+        self.eindb("CREATE TENSOR Y AS EINSUM Y[i 100] = 0.0")
+        other = self.connect()
+        step = "BEGIN; UPDATE TENSOR X[i] = X[i] + 1; UPDATE TENSOR Y[i] = Y[i] + 1; COMMIT"
+        for statement in ("SELECT X.val, Y.val FROM X JOIN Y USING (i)", "SELECT x.val, y.val FROM X x JOIN X y USING (i)",
+                          "SELECT X.val, e.val / 100 FROM X, einsum('i->', 'Y') e",
+                          "SELECT X.val, q.c0 FROM X, eindb_query('EINSUM m[] = MAX(Y[i])') q"):  # fmt: skip
+            rows = self.connect().execute(statement)
+            first = rows.fetchone()
+            self.assertEqual(first[0], first[1])
+            run(other, step)
+            self.assertEqual(set(rows.fetchall()), {first}, statement)
+            self.assertEqual(value(other, "SELECT SUM(val) FROM X"), 100 * (first[0] + 1))
+
+    def test_what_writes_beside_a_scan(self):
+        db = self.connect()
+        rows = db.execute("SELECT val FROM X")
+        self.assertEqual(rows.fetchone(), (0.0,))
+        run(db, "BEGIN")
+        run(db, "UPDATE TENSOR X[i] = X[i] + 1")
+        run(db, "CREATE TENSOR N AS EINSUM N[i 2] = i")
+        self.assertEqual(value(db, "SELECT SUM(val) FROM X"), 0)  # of the state that the open scan holds
+        self.assertEqual(set(rows.fetchall()), {(0.0,)})
+        self.assertEqual(value(db, "SELECT SUM(val) FROM X"), 100)  # the transaction's own
+        self.assertEqual(value(db, "SELECT SUM(val) FROM N"), 1)
+        self.assertEqual(value(self.connect(), "SELECT SUM(val) FROM X"), 0)
+        run(db, "UPDATE TENSOR X[i] = X[i] - 1")
+        run(db, "COMMIT")
+        self.assertEqual(db.execute("SELECT SUM(eindb_exec('UPDATE TENSOR X[i] = X[i] + 1') = 'UPDATE TENSOR') FROM X "
+                                    "WHERE val = 0").fetchone(), (100,))  # fmt: skip
+        self.assertEqual(value(db, "SELECT SUM(val) FROM X"), 10000)
+
+    def test_nothing_is_written_beside_a_scan_without_a_log(self):
+        self.journal("delete")
+        db = self.connect()
+        rows = db.execute("SELECT val FROM X")
+        self.assertEqual(rows.fetchone(), (0.0,))
+        self.assert_fails(db, "busy", "SELECT eindb_exec('UPDATE TENSOR X[i] = 1')")
+        self.assertEqual(set(rows.fetchall()), {(0.0,)})
+        self.assertEqual(run(db, "UPDATE TENSOR X[i] = 1"), "UPDATE TENSOR")
+        self.assertEqual(value(db, "SELECT SUM(val) FROM X"), 100)
+
     def test_locks_of_the_host_stay(self):
         db = self.connect()
         db.execute("BEGIN IMMEDIATE")
