@@ -24,13 +24,13 @@ VertexId add_stored(GraphBuilder& g, Encoding encoding) {
 }
 
 // Z[i] = SUM(W[i,j] * x[j]), with the first factor as given, and x of a type.
-struct Product {
+struct ProductOfTypes {
   GraphBuilder g;
   Labels of_w;
   VertexId w;
   VertexId z;
 
-  Product(Encoding encoding, DType type, ScalarPtr factor) : w(add_stored(g, encoding)) {
+  ProductOfTypes(Encoding encoding, DType type, ScalarPtr factor) : w(add_stored(g, encoding)) {
     of_w = {g.label("i", 3), g.label("j", 4)};
     const auto x = g.input("x", {4}, {}, type);
     z = g.vertex("Z", {{w, of_w}, {x, {of_w[1]}}}, {of_w[0]}, call(ScalarOp::Multiply, {std::move(factor), op(1)}));
@@ -48,7 +48,7 @@ DType type_of_input(const EinGraph& graph) {
 
 TEST(InputTypes, IntegersAreReadInTheTypeThatTheyMeet) {
   for (const auto type : {DType::Float32, DType::Float64}) {
-    const Product product(Encoding::Int8, type, weight());
+    const ProductOfTypes product(Encoding::Int8, type, weight());
     EXPECT_EQ(type_of_input(product.g.graph), DType::Int64);
     const auto graph = read_in_compute_types(product.g.graph);
     EXPECT_EQ(type_of_input(graph), type);
@@ -57,14 +57,14 @@ TEST(InputTypes, IntegersAreReadInTheTypeThatTheyMeet) {
 }
 
 TEST(InputTypes, ReadersMustAgree) {
-  Product product(Encoding::Int8, DType::Float32, weight());
+  ProductOfTypes product(Encoding::Int8, DType::Float32, weight());
   const auto s = product.g.vertex("S", {{product.w, product.of_w}}, {product.of_w[0]}, weight());
   product.g.graph.set_outputs({product.z, s});
   EXPECT_EQ(type_of_input(read_in_compute_types(product.g.graph)), DType::Int64);
 }
 
 TEST(InputTypes, WhatATypeDoesNotHoldIsNotReadInIt) {
-  const Product product(Encoding::Int32, DType::Float32, call(ScalarOp::ToFloat32, {op(0)}));
+  const ProductOfTypes product(Encoding::Int32, DType::Float32, call(ScalarOp::ToFloat32, {op(0)}));
   EXPECT_EQ(type_of_input(read_in_compute_types(product.g.graph)), DType::Int64);
 }
 

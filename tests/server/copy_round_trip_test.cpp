@@ -95,7 +95,7 @@ TEST(CopyRoundTrip, RandomRowsComeBack) {
                               "csv escape '\\'", "csv delimiter ';' quote ''''", "csv null 'NULL'",
                               "csv null '1' delimiter E'\\t'", "(format csv, header, escape 'x')", "binary"}) {
     SCOPED_TRACE(options);
-    for (unsigned seed = 0; seed < 200 && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 0; seed < 200 && !::testing::Test::HasFailure(); ++seed) {
       SCOPED_TRACE(seed);
       round_trip(options, seed);
     }
