@@ -24,7 +24,7 @@ namespace eindb {
 namespace {
 
 namespace asio = boost::asio;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostConsoleSessions = 64;
 constexpr std::size_t kMostLogins = 16;
@@ -69,29 +69,31 @@ void answer(const std::shared_ptr<HttpExchange>& exchange, HttpAnswer what) {
 }
 
 // One line, whatever bytes its texts have.
-std::string json_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string json_line(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
 
-void answer_json(const std::shared_ptr<HttpExchange>& exchange, const Json& what, unsigned status = 200) {
+void answer_json(const std::shared_ptr<HttpExchange>& exchange, const OrderedJson& what, unsigned status = 200) {
   answer(exchange, {.status = status, .content_type = kJsonText, .body = json_line(what)});
 }
 
 void refuse_request(const std::shared_ptr<HttpExchange>& exchange, unsigned status, const std::string& message,
                     const std::string& hint = {}) {
-  Json error{{"message", message}};
+  OrderedJson error{{"message", message}};
   if (!hint.empty()) error["hint"] = hint;
   answer_json(exchange, {{"error", error}}, status);
 }
 
 // The object in a request's body; nullopt, with the answer given, if there is none.
-std::optional<Json> object_in(const std::shared_ptr<HttpExchange>& exchange) {
-  auto object = Json::parse(exchange->request().body, nullptr, false);
+std::optional<OrderedJson> object_in(const std::shared_ptr<HttpExchange>& exchange) {
+  auto object = OrderedJson::parse(exchange->request().body, nullptr, false);
   if (object.is_object()) return object;
   refuse_request(exchange, kBadRequest, "the body is no object of JSON");
   return std::nullopt;
 }
 
 // A text of the object; nullopt if it is none that a message can have.
-std::optional<std::string> text_in(const Json& object, const char* name) {
+std::optional<std::string> text_in(const OrderedJson& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_string()) return std::nullopt;
   auto text = found->get<std::string>();
@@ -99,7 +101,7 @@ std::optional<std::string> text_in(const Json& object, const char* name) {
   return text;
 }
 
-bool wants_views(const Json& object) {
+bool wants_views(const OrderedJson& object) {
   const auto found = object.find("views");
   return found != object.end() && found->is_boolean() && found->get<bool>();
 }
@@ -290,7 +292,7 @@ void ConsoleService::log_in(const Exchange& exchange) {
     } catch (...) {
       login->failure = when_there_is_memory([] {
         const auto error = caught_error("this login");
-        return json_line(Json{{"error", {{"message", error.message()}, {"hint", error.hint()}}}});
+        return json_line(OrderedJson{{"error", {{"message", error.message()}, {"hint", error.hint()}}}});
       });
     }
     when_there_is_memory([&] {
@@ -326,7 +328,8 @@ void ConsoleService::end_login(const std::shared_ptr<Login>& login) {
   if (!sweeping_) sweep();
   HttpAnswer welcome{
       .content_type = kJsonText,
-      .body = Json{{"user", login->given.user}, {"role", role}, {"session", login->editor->key().process}}.dump()};
+      .body =
+          OrderedJson{{"user", login->given.user}, {"role", role}, {"session", login->editor->key().process}}.dump()};
   welcome.headers = {{"Set-Cookie", cookie(exchange->request(), token, options_.session_time)}};
   answer(exchange, std::move(welcome));
 }

@@ -36,9 +36,9 @@ ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, 
   return std::visit([](const auto& value) -> ParameterValue { return value; }, std::get<ast::Literal>(argument).value);
 }
 
-std::shared_ptr<const QueryKey> key_of(const ast::Statement& statement) {
+std::shared_ptr<const QueryKey> key_of_statement(const ast::Statement& statement) {
   const auto* query = std::get_if<ast::Query>(&statement.node);
-  return query == nullptr ? nullptr : std::make_shared<const QueryKey>(eindb::key_of(*query));
+  return query == nullptr ? nullptr : std::make_shared<const QueryKey>(key_of(*query));
 }
 
 // Rethrows an error of a prepared statement. Its places lie in the prepared text, which the message quotes.
@@ -59,13 +59,13 @@ PreparedStatement prepare_statement(std::string_view text) {
           .parameter_count = parameter_count,
           .types = {},
           .statement = statement,
-          .key = key_of(*statement)};
+          .key = key_of_statement(*statement)};
 }
 
 PreparedStatement parsed_statement(std::string_view text) {
   auto statement = std::make_shared<const ast::Statement>(parse_statement(text));
   const bool may_have_parameters = text.find('$') != std::string_view::npos;
-  auto key = may_have_parameters ? nullptr : key_of(*statement);
+  auto key = may_have_parameters ? nullptr : key_of_statement(*statement);
   return {.name = "", .text = "", .statement = std::move(statement), .key = std::move(key)};
 }
 
@@ -80,7 +80,7 @@ Result execute_statement(const ast::Prepare& prepare, SessionUser& user) {
                              .parameter_count = std::max(prepare.parameter_count, prepare.types.size()),
                              .types = prepare.types,
                              .statement = prepare.statement,
-                             .key = key_of(*prepare.statement)};
+                             .key = key_of_statement(*prepare.statement)};
   if (!user.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
     throw CodedError("42P05", ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
                      "DEALLOCATE it first", prepare.name.span);

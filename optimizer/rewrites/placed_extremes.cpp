@@ -94,7 +94,7 @@ Vertex placed(const EinGraph& graph, std::string name, const Vertex& extreme) {
 }
 
 // Z[output] = the value or index of P[read].
-Vertex part_of(const EinGraph& graph, const Vertex& whole, VertexId pairs, ScalarPtr part, const Labels& read) {
+Vertex part_vertex(const EinGraph& graph, const Vertex& whole, VertexId pairs, ScalarPtr part, const Labels& read) {
   EinSum einsum{.inputs = {read},
                 .output = whole.einsum.output,
                 .aggregated = {},
@@ -123,13 +123,13 @@ EinGraph place_extremes(const EinGraph& graph) {
     if (extremes.contains(n)) {
       const auto made = pairs.emplace(n, out.add(placed(out, names.next(vertex.name), vertex))).first->second;
       auto value = value_of_placed(ScalarExpression::operand(0), vertex.dtype, out.vertex(made).einsum.aggregate);
-      return out.add(part_of(out, vertex, made, std::move(value), vertex.einsum.output));
+      return out.add(part_vertex(out, vertex, made, std::move(value), vertex.einsum.output));
     }
     const auto search = sought_by.find(n);
     if (search == sought_by.end()) return std::nullopt;
     const auto& read = vertex.einsum.inputs[index_search(vertex.einsum)->sought];
     auto place = index_of_placed(ScalarExpression::operand(0), graph.vertices()[search->second].dtype);
-    return out.add(part_of(out, vertex, pairs.at(search->second), std::move(place), read));
+    return out.add(part_vertex(out, vertex, pairs.at(search->second), std::move(place), read));
   });
 }
 

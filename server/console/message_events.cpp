@@ -12,12 +12,12 @@
 namespace eindb {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // The greatest integer up to which a FLOAT64, as which browsers read numbers, has all others.
 constexpr std::int64_t kGreatestExact = (std::int64_t{1} << 53U) - 1;
 
-std::string json_text(std::string_view text) { return Json(replace_invalid_utf8(text)).dump(); }
+std::string json_text(std::string_view text) { return OrderedJson(replace_invalid_utf8(text)).dump(); }
 
 bool is_exact_integer(std::string_view text) {
   std::int64_t number = 0;
@@ -67,7 +67,7 @@ std::string MessageEvents::begin(std::size_t number, std::size_t position) {
   over_ = false;
   failed_ = false;
   copies_in_ = false;
-  return Json{{"statement", number}, {"position", position}}.dump() + "\n";
+  return OrderedJson{{"statement", number}, {"position", position}}.dump() + "\n";
 }
 
 std::string MessageEvents::translate(std::string_view messages) {
@@ -99,12 +99,12 @@ void MessageEvents::take(char type, std::string_view body) {
     case 'T': return take_columns(body);
     case 'D': return take_row(body);
     case 'C': {
-      Json done{{"done", reader.text()}};
+      OrderedJson done{{"done", reader.text()}};
       if (!types_.empty()) done["rows"] = rows_;
       return put(done.dump());
     }
-    case 's': return put(Json{{"done", "SELECT"}, {"rows", rows_}, {"more", true}}.dump());
-    case 'I': return put(Json{{"done", ""}}.dump());
+    case 's': return put(OrderedJson{{"done", "SELECT"}, {"rows", rows_}, {"more", true}}.dump());
+    case 'I': return put(OrderedJson{{"done", ""}}.dump());
     case 'N':
     case 'E': return take_notice(type, body);
     case 'G': copies_in_ = true; return;
@@ -126,7 +126,7 @@ void MessageEvents::take(char type, std::string_view body) {
 
 void MessageEvents::take_columns(std::string_view body) {
   BodyReader reader(body);
-  Json columns = Json::array();
+  OrderedJson columns = OrderedJson::array();
   types_.clear();
   for (auto count = reader.integer<std::uint16_t>(); count > 0; --count) {
     const auto name = reader.text();
@@ -138,7 +138,7 @@ void MessageEvents::take_columns(std::string_view body) {
     const auto* info = find_data_type(static_cast<DataType>(type));
     columns.push_back({{"name", replace_invalid_utf8(name)}, {"type", info == nullptr ? "text" : info->name}});
   }
-  put(Json{{"columns", std::move(columns)}}.dump());
+  put(OrderedJson{{"columns", std::move(columns)}}.dump());
 }
 
 void MessageEvents::take_row(std::string_view body) {
@@ -159,7 +159,7 @@ void MessageEvents::take_row(std::string_view body) {
 void MessageEvents::take_notice(char type, std::string_view body) {
   BodyReader reader(body);
   std::string severity;
-  Json error;
+  OrderedJson error;
   while (const auto field = reader.integer<std::uint8_t>()) {
     const std::string text(reader.text());
     switch (field) {
@@ -172,10 +172,10 @@ void MessageEvents::take_notice(char type, std::string_view body) {
       default: break;
     }
   }
-  if (type == 'N') return put(Json{{severity == "INFO" ? "progress" : "notice", error["message"]}}.dump());
+  if (type == 'N') return put(OrderedJson{{severity == "INFO" ? "progress" : "notice", error["message"]}}.dump());
   failed_ = true;
   if (severity == "FATAL") over_ = true;
-  put(Json{{"error", std::move(error)}}.dump());
+  put(OrderedJson{{"error", std::move(error)}}.dump());
 }
 
 }  // namespace eindb

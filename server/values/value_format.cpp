@@ -120,7 +120,7 @@ bool fits(std::int64_t value, DataType type) {
 }
 
 // The cell as an integer of the type. Floating-point numbers without a fraction are accepted.
-std::int64_t integer_value(const Cell& cell, DataType type) {
+std::int64_t integer_of_cell(const Cell& cell, DataType type) {
   constexpr double kBeyond = 9223372036854775808.0;
   const auto* integer = std::get_if<std::int64_t>(&cell);
   std::optional<std::int64_t> value;
@@ -226,13 +226,13 @@ void append_as_text(std::string& out, const Cell& cell, DataType type, std::int3
   } else if (is_kept_as_text(type)) {
     append_kept_text(out, kept_text_of(cell, type), type);
   } else if (type == DataType::Bool) {
-    out += integer_value(cell, type) != 0 ? 't' : 'f';
+    out += integer_of_cell(cell, type) != 0 ? 't' : 'f';
   } else if (type == DataType::Bytea) {
     std::string bytes;
     append_bytes(bytes, cell);
     append_bytea(out, bytes);
   } else if (integer_bytes(type) > 0) {
-    append_sql_number(out, integer_value(cell, type));
+    append_sql_number(out, integer_of_cell(cell, type));
   } else if (type == DataType::Float4 || type == DataType::Float8) {
     real_of(cell, type);  // throws unless it is a number
     append_text(out, cell);
@@ -269,7 +269,7 @@ void append_binary(std::string& out, const Cell& cell, DataType type, std::int32
   if (type == DataType::Bytea || type == DataType::Char) return append_bytes(out, cell);
   if (type == DataType::Int2Vector) return append_binary_vector(out, cell);
   if (const auto size = integer_bytes(type); size > 0) {
-    const auto bits = integer_value(cell, type);
+    const auto bits = integer_of_cell(cell, type);
     char bytes[sizeof bits];
     store_big_endian(bytes, bits);
     out.append(bytes + sizeof bits - size, size);

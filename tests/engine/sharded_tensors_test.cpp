@@ -12,10 +12,10 @@
 namespace eindb {
 namespace {
 
-using Rows = std::vector<Row>;
+using TableRows = std::vector<Row>;
 
-Rows rows_of(Result result) {
-  Rows out;
+TableRows rows_of(Result result) {
+  TableRows out;
   Row row;
   while (result.rows != nullptr && result.rows->next(row)) out.push_back(row);
   return out;
@@ -31,7 +31,7 @@ class ShardedTensorsTest : public ::testing::Test {
   }
   SessionOptions options() const { return {.shards = shards}; }
   void run(const std::string& sql) { session->execute(sql); }
-  Rows query(const std::string& sql) { return rows_of(session->execute(sql)); }
+  TableRows query(const std::string& sql) { return rows_of(session->execute(sql)); }
   double number(const std::string& sql) {
     const auto rows = query(sql);
     if (const auto* integer = std::get_if<std::int64_t>(&rows.at(0).at(0))) return static_cast<double>(*integer);

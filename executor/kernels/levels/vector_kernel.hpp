@@ -219,44 +219,44 @@ void dot_rows(void* sums, const void* const* rows, std::int64_t row_count, const
 // ---- Rows of bytes times whole numbers ----
 
 #if defined(__AVX512BW__)
-using Words = __m512i;
-[[gnu::always_inline]] inline Words load_words(const std::int16_t* from) { return _mm512_loadu_si512(from); }
-[[gnu::always_inline]] inline Words load_words(const std::int8_t* from) {
+using ShortWords = __m512i;
+[[gnu::always_inline]] inline ShortWords load_words(const std::int16_t* from) { return _mm512_loadu_si512(from); }
+[[gnu::always_inline]] inline ShortWords load_words(const std::int8_t* from) {
   return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
-[[gnu::always_inline]] inline Words add_products(Words sum, Words a, Words b) {
+[[gnu::always_inline]] inline ShortWords add_products(ShortWords sum, ShortWords a, ShortWords b) {
   return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
 }
 #elif defined(__AVX2__)
-using Words = __m256i;
-[[gnu::always_inline]] inline Words load_words(const std::int16_t* from) {
+using ShortWords = __m256i;
+[[gnu::always_inline]] inline ShortWords load_words(const std::int16_t* from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
-[[gnu::always_inline]] inline Words load_words(const std::int8_t* from) {
+[[gnu::always_inline]] inline ShortWords load_words(const std::int8_t* from) {
   return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
-[[gnu::always_inline]] inline Words add_products(Words sum, Words a, Words b) {
+[[gnu::always_inline]] inline ShortWords add_products(ShortWords sum, ShortWords a, ShortWords b) {
   return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
 }
 #else
-using Words = __m128i;
-[[gnu::always_inline]] inline Words load_words(const std::int16_t* from) {
+using ShortWords = __m128i;
+[[gnu::always_inline]] inline ShortWords load_words(const std::int16_t* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
 }
-[[gnu::always_inline]] inline Words load_words(const std::int8_t* from) {
+[[gnu::always_inline]] inline ShortWords load_words(const std::int8_t* from) {
   const auto bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
   return _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
 }
-[[gnu::always_inline]] inline Words add_products(Words sum, Words a, Words b) {
+[[gnu::always_inline]] inline ShortWords add_products(ShortWords sum, ShortWords a, ShortWords b) {
   return _mm_add_epi32(sum, _mm_madd_epi16(a, b));
 }
 #endif
 
-inline constexpr std::int64_t kWords = sizeof(Words) / sizeof(std::int16_t);
+inline constexpr std::int64_t kWords = sizeof(ShortWords) / sizeof(std::int16_t);
 // A product of 8 and 16 bits is at most 2^22, two of them 2^23, and 128 such pairs 2^30, which a lane of 32 bits holds.
 inline constexpr std::int64_t kMostWords = 128 * kWords;
 
-[[gnu::always_inline]] inline std::uint64_t sum_of_words(Words words) {
+[[gnu::always_inline]] inline std::uint64_t sum_of_words(ShortWords words) {
   std::int32_t lanes[kWords / 2];
   std::memcpy(lanes, &words, sizeof lanes);
   std::int64_t sum = 0;
@@ -270,7 +270,7 @@ void dot_bytes_fixed(std::uint64_t* sums, const void* const* rows, std::int64_t 
                      std::int64_t count, std::int64_t ahead) {
   std::array<const std::int8_t*, kRows> row;
   for (int r = 0; r < kRows; ++r) row[static_cast<std::size_t>(r)] = static_cast<const std::int8_t*>(rows[r]) + begin;
-  std::array<Words, kRows> sum{};
+  std::array<ShortWords, kRows> sum{};
   std::int64_t i = 0;
   for (; i + kWords <= count; i += kWords) {
     const auto factor = load_words(x + i);
