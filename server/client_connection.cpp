@@ -22,7 +22,7 @@ constexpr std::size_t kWriteBytes = std::size_t{256} << 10U;
 constexpr std::size_t kKeptAnswerBytes = 1024;
 constexpr std::chrono::seconds kRefusalDelay{1};
 // The time for the rest of a message that was refused.
-constexpr std::chrono::seconds kLingerTime{5};
+constexpr std::chrono::seconds kRefusalLinger{5};
 
 // Zero means no limit.
 Clock::time_point after(std::chrono::milliseconds time) {
@@ -222,7 +222,7 @@ void ClientConnection::finish() {
   if (frames_.pending() == 0) return close();
   frames_.clear();
   channel_.end_sending();
-  deadline_ = after(kLingerTime);
+  deadline_ = after(kRefusalLinger);
   drop_bytes();
 }
 

@@ -25,13 +25,13 @@ VertexId sparse_input(GraphBuilder& builder, const std::string& name, double cel
 }
 
 // T[i,k] = SUM(A[i,j] * B[j,k]), U[i,l] = SUM(T[i,k] * C[k,l]), S[i] = SUM(T[i,k])
-struct Chain {
+struct StoredChain {
   GraphBuilder builder;
   Labels labels = builder.labels("ijkl", kExtent);
   Label i = labels[0], j = labels[1], k = labels[2], l = labels[3];
   VertexId a, b, c, t, u, s;
 
-  explicit Chain(double cells) {
+  explicit StoredChain(double cells) {
     a = sparse_input(builder, "A", cells);
     b = sparse_input(builder, "B", cells);
     c = sparse_input(builder, "C", cells);
@@ -43,7 +43,7 @@ struct Chain {
 };
 
 TEST(RemainingGraph, HasWhatWasComputedAsInputs) {
-  Chain chain(1e5);
+  StoredChain chain(1e5);
   InputTensor computed{.name = "T #2", .grid = TileGrid(Shape({kExtent, kExtent}), {2, 1})};
   computed.cells = CellEstimate{7, {}};
   computed.is_computed = true;
@@ -59,7 +59,7 @@ TEST(RemainingGraph, HasWhatWasComputedAsInputs) {
 
 // Passes that see the rest take vertices apart only without functions of aggregated values.
 TEST(RemainingGraph, TakesFunctionsOfAggregatedValuesOut) {
-  Chain chain(1e5);
+  StoredChain chain(1e5);
   auto& graph = chain.builder.graph;
   auto vertex = graph.vertex(chain.u);
   vertex.einsum.epilogue = testing::call(ScalarOp::Sqrt, {testing::op(0)});
@@ -82,14 +82,14 @@ OptimizedPlan planned(const EinGraph& graph, OptimizerOptions::Checkpoints check
 
 TEST(Checkpoints, AreWhereCellsAreUncertainAndMatter) {
   using Kind = OptimizerOptions::Checkpoints;
-  const auto many = planned(Chain(1e5).builder.graph, Kind::Uncertain);
+  const auto many = planned(StoredChain(1e5).builder.graph, Kind::Uncertain);
   ASSERT_EQ(many.fragment().checkpoints.size(), 1U);
   const auto& node = many.fragment().node(many.fragment().checkpoints.front());
   EXPECT_EQ(many.graph.vertex(node.vertex).name, "T");
-  EXPECT_TRUE(planned(Chain(1e5).builder.graph, Kind::None).fragment().checkpoints.empty());
+  EXPECT_TRUE(planned(StoredChain(1e5).builder.graph, Kind::None).fragment().checkpoints.empty());
   // Of a few cells nothing takes long, however they meet.
-  EXPECT_TRUE(planned(Chain(20).builder.graph, Kind::Uncertain).fragment().checkpoints.empty());
-  EXPECT_EQ(planned(Chain(20).builder.graph, Kind::All).fragment().checkpoints.size(), 1U);
+  EXPECT_TRUE(planned(StoredChain(20).builder.graph, Kind::Uncertain).fragment().checkpoints.empty());
+  EXPECT_EQ(planned(StoredChain(20).builder.graph, Kind::All).fragment().checkpoints.size(), 1U);
 }
 
 // A matrix whose rows are scaled has the cells that it had.
