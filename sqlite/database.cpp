@@ -13,6 +13,18 @@ namespace eindb_sqlite {
 
 bool is_in_linked_sqlite(const void* function);  // linked_sqlite.cpp
 
+FileState::FileState(std::shared_ptr<eindb::Connection> connection) : connection_(std::move(connection)) {
+  connection_->execute("BEGIN READ ONLY");
+}
+
+FileState::~FileState() {
+  try {
+    connection_->execute("COMMIT");
+  } catch (...) {
+    // Nothing was written, and the transaction ends with the connection at the latest.
+  }
+}
+
 bool is_linked_sqlite() { return is_in_linked_sqlite(reinterpret_cast<const void*>(sqlite3_api->libversion_number)); }
 
 namespace {
@@ -122,14 +134,14 @@ void Database::refuse_without_write_ahead_log() const {
 }
 
 bool Database::may_have_tensors() const {
-  if (file_of(host_).empty()) return file_.has_value();
+  if (file_of(host_).empty()) return file_ != nullptr;
   HostStatement found(host_, "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'eindb_tensors'");
   return found.step();
 }
 
 std::vector<std::string> Database::tensor_names() {
   if (!may_have_tensors()) return {};
-  if (file_of(host_).empty() || is_linked_sqlite()) return (beside_ ? *beside_ : reading()).tensor_names();
+  if (file_of(host_).empty() || is_linked_sqlite()) return reading().tensor_names();
   // So that whoever reads one is told why that cannot be.
   std::vector<std::string> names;
   HostStatement select(host_, "SELECT name FROM main.eindb_tensors");
@@ -138,14 +150,13 @@ std::vector<std::string> Database::tensor_names() {
 }
 
 eindb::Connection& Database::reading() {
-  if (begun_beside()) return *beside_;
   if (file_) return *file_;
   const auto file = file_of(host_);
-  if (file.empty()) return file_.emplace(":memory:");
+  if (file.empty()) return *(file_ = std::make_shared<eindb::Connection>(":memory:"));
   require_linked_sqlite();
   // A file without tensors stays as it is, until something is written to it.
   reads_only_ = sqlite3_db_readonly(host_, "main") == 1 || !may_have_tensors();
-  return file_.emplace(file, eindb::ConnectionOptions{.read_only = reads_only_});
+  return *(file_ = std::make_shared<eindb::Connection>(file, eindb::ConnectionOptions{.read_only = reads_only_}));
 }
 
 eindb::Connection& Database::writing() {
@@ -154,42 +165,21 @@ eindb::Connection& Database::writing() {
   require_linked_sqlite();
   const bool host_reads_only = sqlite3_db_readonly(host_, "main") == 1;
   if (!host_reads_only) refuse_own_locks();
-  if (!host_reads_only && !state_.expired()) return writing_beside_readers();
-  if (begun_beside()) return *beside_;
-  if (file_ && (!reads_only_ || host_reads_only)) return *file_;
-  // The old one stays, should the new one fail.
-  eindb::Connection opened(file, eindb::ConnectionOptions{.read_only = host_reads_only});
+  const bool is_held = !host_reads_only && !state_.expired();
+  if (is_held) refuse_without_write_ahead_log();
+  if (file_ && !is_held && (!reads_only_ || host_reads_only)) return *file_;
+  // The old one stays, should the new one fail, and for those that hold a state of it.
+  file_ = std::make_shared<eindb::Connection>(file, eindb::ConnectionOptions{.read_only = host_reads_only});
   reads_only_ = host_reads_only;
-  return file_.emplace(std::move(opened));
+  state_.reset();
+  return *file_;
 }
 
-// Whether a transaction goes on that was begun while a state was held. Without one the connection is not needed any
-// more.
-bool Database::begun_beside() {
-  if (!beside_ || !state_.expired()) return false;
-  if (!beside_->in_transaction()) beside_.reset();
-  return beside_.has_value();
-}
-
-eindb::Connection& Database::writing_beside_readers() {
-  refuse_without_write_ahead_log();
-  if (!beside_) beside_.emplace(file_of(host_));
-  return *beside_;
-}
-
-std::shared_ptr<const void> Database::hold_state() {
+FileStatePtr Database::hold_state() {
   if (auto held = state_.lock()) return held;
   if (file_of(host_).empty() || !is_linked_sqlite() || !may_have_tensors()) return nullptr;
-  auto& connection = reading();
-  if (connection.in_transaction()) return nullptr;
-  connection.execute("BEGIN READ ONLY");
-  const std::shared_ptr<const void> held(&connection, [this](const void*) noexcept {
-    try {
-      file_->execute("COMMIT");
-    } catch (...) {
-      file_.reset();  // which ends it as well
-    }
-  });
+  if (reading().in_transaction()) return nullptr;
+  auto held = std::make_shared<const FileState>(file_);
   state_ = held;
   return held;
 }

@@ -13,13 +13,28 @@
 
 namespace eindb_sqlite {
 
+/// One state of the file: a transaction that only reads, which ends with its last holder.
+class FileState {
+ public:
+  /// Begins it. eindb::Exception where it cannot.
+  explicit FileState(std::shared_ptr<eindb::Connection> connection);
+  ~FileState();
+  FileState(const FileState&) = delete;
+  FileState& operator=(const FileState&) = delete;
+
+  eindb::Connection& connection() const { return *connection_; }
+
+ private:
+  std::shared_ptr<eindb::Connection> connection_;
+};
+using FileStatePtr = std::shared_ptr<const FileState>;
+
 /// The part of eindb that one connection of the host has: a connection of eindb's own to the same file, which is opened
 /// when it is first needed, and one in memory for what needs no file.
 ///
 ///     the host's connection --callbacks--> extension --eindb::Connection--> the same file, by the same SQLite
 ///
 /// The two connections are two for SQLite as well: each sees what the other has committed, and locks hold between them.
-/// While cursors of the host hold one state of the file, what writes has a third.
 /// Therefore the file is opened only where the host's SQLite is the library that eindb is linked with: locks of POSIX
 /// belong to a process, and of two SQLites in it each would drop those of the other.
 ///
@@ -39,10 +54,11 @@ class Database {
   /// The connection for what may write. HostError{SQLITE_BUSY} where the host's own transaction has locked the file,
   /// since that would wait for itself.
   eindb::Connection& writing();
-  /// Until the last holder lets go, all that reading() gives is of one state of the file, whatever others commit. A
-  /// cursor holds it while it is open, so that a statement of the host reads one state. Null where the statements of
-  /// eindb's own transaction see its state anyway, and where there is no file with tensors. Holders keep the Database.
-  std::shared_ptr<const void> hold_state();
+  /// The state that the file has now, or that somebody holds who came before, unless this connection has written
+  /// since. Cursors hold it while they are open, so that a statement of the host reads one state, whatever others
+  /// commit. Null where the statements of eindb's own transaction see its state anyway, and where there is no file with
+  /// tensors: then reading() is right.
+  FileStatePtr hold_state();
   /// The one of them that a statement of eindb needs, by its first words.
   eindb::Connection& for_statement(std::string_view text);
   /// A database in memory, for queries over nothing but tensors that are attached.
@@ -62,15 +78,12 @@ class Database {
   void require_linked_sqlite() const;
   void refuse_own_locks() const;
   void refuse_without_write_ahead_log() const;
-  bool begun_beside();
-  eindb::Connection& writing_beside_readers();
 
   sqlite3* host_;
-  std::optional<eindb::Connection> file_;    // of the host's file; of its own database in memory where that has no file
+  std::shared_ptr<eindb::Connection> file_;  // of the host's file; of its own database in memory where that has no file
   bool reads_only_ = false;                  // file_ is read-only
-  std::optional<eindb::Connection> beside_;  // of the same file, for what writes while file_ holds a state
   std::optional<eindb::Connection> memory_;  // where file_ is that of a file
-  std::weak_ptr<const void> state_;          // the holders' transaction of file_
+  std::weak_ptr<const FileState> state_;     // of file_
 };
 
 /// Whether a statement of eindb's is a query by its first words: EINSUM, SELECT, VALUES, WITH, EXPLAIN, SHOW, DESCRIBE.

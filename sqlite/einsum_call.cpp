@@ -42,8 +42,9 @@ Subscripts parse(const std::string& text) {
 /// One reading of the operands, from their names to arrays.
 class EinsumCall {
  public:
-  EinsumCall(Database& database, const std::string& subscripts, const std::vector<std::string>& names)
-      : database_(database), subscripts_(subscripts) {
+  EinsumCall(Database& database, FileStatePtr state, const std::string& subscripts,
+             const std::vector<std::string>& names)
+      : database_(database), state_(std::move(state)), subscripts_(subscripts) {
     const auto parsed = parse(subscripts);
     if (parsed.terms.size() != names.size()) {
       throw HostError("the subscripts '" + subscripts + "' are for " + std::to_string(parsed.terms.size()) +
@@ -70,6 +71,7 @@ class EinsumCall {
   }
 
  private:
+  eindb::Connection& file() { return state_ == nullptr ? database_.reading() : state_->connection(); }
   void find(EinsumOperand& operand);
   void note_extents(const EinsumOperand& operand);
   void note_extent(const std::string& label, std::int64_t extent, const std::string& of);
@@ -86,6 +88,7 @@ class EinsumCall {
   };
 
   Database& database_;
+  FileStatePtr state_;
   std::string subscripts_;
   std::vector<EinsumOperand> operands_;
   std::map<std::string, Extent> extents_;  // by label
@@ -139,7 +142,7 @@ void EinsumCall::note_extents(const EinsumOperand& operand) {
   if (!operand.has_labels()) return;
   std::vector<std::int64_t> fixed;
   if (operand.is_stored) {
-    auto description = database_.reading().execute("DESCRIBE " + operand.name);
+    auto description = file().execute("DESCRIBE " + operand.name);
     while (description.next())
       if (description.row().get<std::string>(1) == "label") fixed.push_back(description.row().get<std::int64_t>(2));
   } else if (operand.extents) {
@@ -203,7 +206,7 @@ std::string EinsumCall::free_name() const {
 }
 
 eindb::QueryResult EinsumCall::execute(bool without_zeros) {
-  if (needs_file_) return execute_in(database_.reading(), without_zeros);
+  if (needs_file_) return execute_in(file(), without_zeros);
   if (std::none_of(operands_.begin(), operands_.end(), [](const EinsumOperand& each) { return each.is_sparse; }))
     return execute_in(database_.in_memory(), without_zeros);
   eindb::Connection connection(":memory:");  // which the result keeps
@@ -237,9 +240,9 @@ eindb::QueryResult EinsumCall::execute_in(eindb::Connection& connection, bool wi
 
 }  // namespace
 
-ComputedEinsum compute_einsum(Database& database, const std::string& subscripts,
+ComputedEinsum compute_einsum(Database& database, const FileStatePtr& state, const std::string& subscripts,
                               const std::vector<std::string>& operands, bool without_zeros) {
-  const auto call = std::make_shared<EinsumCall>(database, subscripts, operands);
+  const auto call = std::make_shared<EinsumCall>(database, state, subscripts, operands);
   auto rows = call->run(without_zeros);
   return {.operands = call, .rows = std::move(rows)};
 }

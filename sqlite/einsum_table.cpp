@@ -35,8 +35,7 @@ class EinsumCursor final : public Cursor {
     if (values.size() < 2 || (given & (given + 1)) != 0) throw HostError(kWhat);
     std::vector<std::string> operands;
     for (auto* value : values.subspan(1)) operands.push_back(text_of(value, kWhat));
-    hold_state();
-    auto computed = compute_einsum(database(), text_of(values[0], kWhat), operands, *plan == kNoZeros);
+    auto computed = compute_einsum(database(), hold_state(), text_of(values[0], kWhat), operands, *plan == kNoZeros);
     show(std::move(computed.rows), std::move(computed.operands));
     places_.fill(-1);
     const auto& columns = this->columns();
@@ -101,9 +100,8 @@ class CreatedEinsumCursor final : public Cursor {
       : Cursor(std::move(database)), arguments_(arguments) {}
 
   void start(int /*number*/, const char* plan, std::span<sqlite3_value*> /*values*/) override {
-    hold_state();
-    auto computed =
-        compute_einsum(database(), arguments_.front(), {arguments_.begin() + 1, arguments_.end()}, *plan == kNoZeros);
+    auto computed = compute_einsum(database(), hold_state(), arguments_.front(),
+                                   {arguments_.begin() + 1, arguments_.end()}, *plan == kNoZeros);
     show(std::move(computed.rows), std::move(computed.operands));
   }
   void give_column(sqlite3_context* context, int column) override {

@@ -20,8 +20,7 @@ class FunctionCursor final : public Cursor {
     if ((given & 1) == 0) throw HostError("eindb_query() has the statement as its first argument, a text");
     if ((given & (given + 1)) != 0) throw HostError("the arguments of eindb_query() are a statement, then $1, $2, ...");
     const auto text = text_of(values[0], "the statement of eindb_query() is a text");
-    if (begins_reading(text)) hold_state();
-    auto& connection = database().for_statement(text);
+    auto& connection = begins_reading(text) ? reading() : database().for_statement(text);
     run(connection, [&] {
       if (values.size() == 1) return connection.execute(text);
       auto statement = connection.prepare(text);
@@ -90,8 +89,7 @@ class CreatedQueryCursor final : public Cursor {
       : Cursor(std::move(database)), query_(std::move(query)) {}
 
   void start(int /*number*/, const char* /*plan*/, std::span<sqlite3_value*> /*values*/) override {
-    hold_state();
-    auto& connection = database().reading();
+    auto& connection = reading();
     run(connection, [&] {
       auto rows = connection.execute(query_->text);
       if (rows.columns().size() != query_->columns.size())

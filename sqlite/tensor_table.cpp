@@ -59,7 +59,7 @@ class TensorCursor final : public Cursor {
 
   void start(int number, const char* /*plan*/, std::span<sqlite3_value*> values) override {
     const auto& plan = plans_.at(static_cast<std::size_t>(number));
-    if (!statement_ || number_ != number) statement_.emplace(database().reading().prepare(plan.text()));
+    if (!statement_ || number_ != number) statement_.emplace(reading().prepare(plan.text()));
     number_ = number;
     for (std::size_t n = 0; n < values.size(); ++n) bind(*statement_, n + 1, values[n]);
     show(statement_->execute());

@@ -47,14 +47,21 @@ class Cursor : public sqlite3_vtab_cursor {
   /// watched for.
   void run(eindb::Connection& connection, const std::function<eindb::QueryResult()>& execute);
   Database& database() const { return *database_; }
-  /// From here on to its end the scan reads the state of the file that other open cursors read.
-  void hold_state() { state_ = database_->hold_state(); }
+  /// What the scan reads from, and to its end the state of the file that it begins with.
+  eindb::Connection& reading() {
+    hold_state();
+    return state_ == nullptr ? database_->reading() : state_->connection();
+  }
+  const FileStatePtr& hold_state() {
+    if (state_ == nullptr) state_ = database_->hold_state();
+    return state_;
+  }
   eindb::RowView row() const { return result_->row(); }
   const std::vector<std::string>& columns() const { return result_->columns(); }
 
  private:
   std::shared_ptr<Database> database_;
-  std::shared_ptr<const void> state_;   // before the result, which is of it
+  FileStatePtr state_;                  // before the result, which is of it
   std::shared_ptr<const void> source_;  // before the result, which reads it
   std::optional<eindb::QueryResult> result_;
   bool has_row_ = false;

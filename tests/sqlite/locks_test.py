@@ -199,9 +199,9 @@ class Locks(WithEindb):
         run(db, "BEGIN")
         run(db, "UPDATE TENSOR X[i] = X[i] + 1")
         run(db, "CREATE TENSOR N AS EINSUM N[i 2] = i")
-        self.assertEqual(value(db, "SELECT SUM(val) FROM X"), 0)  # of the state that the open scan holds
-        self.assertEqual(set(rows.fetchall()), {(0.0,)})
         self.assertEqual(value(db, "SELECT SUM(val) FROM X"), 100)  # the transaction's own
+        self.assertEqual(set(rows.fetchall()), {(0.0,)})  # of the state that the open scan holds
+        self.assertEqual(value(db, "SELECT SUM(val) FROM X"), 100)
         self.assertEqual(value(db, "SELECT SUM(val) FROM N"), 1)
         self.assertEqual(value(self.connect(), "SELECT SUM(val) FROM X"), 0)
         run(db, "UPDATE TENSOR X[i] = X[i] - 1")
