@@ -21,10 +21,11 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.dirname(FOLDER)
 ROOT = os.path.dirname(BENCH)
 VERSIONS = os.path.join(FOLDER, "versions.jsonl")
-sys.path.append(os.path.join(BENCH, "peers"))
+sys.path += [os.path.join(BENCH, "peers"), os.path.join(BENCH, "outcomes")]
 
 from cases import CASES  # noqa: E402
 from eindb_process import Eindb, EindbError  # noqa: E402
+from processor import processor_name  # noqa: E402
 from rounds import measure  # noqa: E402
 
 TOLERANCE = 0.05
@@ -137,11 +138,6 @@ def compared(case, now, earlier, rounds):
     return outcome
 
 
-def processor():
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        return next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
-
-
 def line_of(name, outcome):
     text = f"{name:42} {1e3 * outcome['seconds']:10.3f} ms"
     if "over_earlier" in outcome:
@@ -176,7 +172,7 @@ def add_line(options, outcomes, earlier):
         "version": git("rev-parse", "HEAD"),
         "date": git("show", "-s", "--format=%cs", "HEAD"),
         "earlier": earlier,
-        "processor": processor(),
+        "processor": processor_name(),
         "threads": options.threads,
         "cases": outcomes,
     }

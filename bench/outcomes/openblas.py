@@ -2,16 +2,13 @@
 
 import os
 
-
-def cpu_flags():
-    with open("/proc/cpuinfo") as file:
-        return next((line.split() for line in file if line.startswith("flags")), [])
+from processor import processor_flags
 
 
 def prepare_environment(threads):
     """Must be called before OpenBLAS is loaded. OpenBLAS does not recognize every processor, and uses kernels for the
     first x86-64 on others. Variables of the environment may be meant for another machine, so they are overwritten."""
-    flags = cpu_flags()
+    flags = processor_flags()
     os.environ.pop("OPENBLAS_L2_SIZE", None)
     if "avx512vl" in flags:
         os.environ["OPENBLAS_CORETYPE"] = "SKYLAKEX"

@@ -2,8 +2,11 @@
 
 import json
 import os
+import statistics
 
 from case import Outcome
+
+PEERS = ("numpy", "torch", "scipy", "graphblas", "scalapack", "sqlite", "dask")
 
 
 def seconds_text(seconds):
@@ -15,6 +18,30 @@ def line_of(outcome):
     figures = "  ".join(f"{f.name} {f.value:.3g} {f.verdict()}".rstrip() for f in outcome.figures)
     notes = "".join(f"  [{name}: {text}]" for name, text in outcome.notes.items() if name == "failed")
     return f"{outcome.name:58} {times} | {figures}{notes}"
+
+
+def over_best_peer(outcome):
+    """The time of the fastest peer over that of eindb; None where one of them has none."""
+    peers = [outcome.seconds[name] for name in PEERS if name in outcome.seconds]
+    return min(peers) / outcome.seconds["eindb"] if peers and outcome.seconds.get("eindb") else None
+
+
+def summary(outcomes_of_groups):
+    """A line for each of {group: outcomes}: the cases, how far they are ahead of the fastest peer, the share of the
+    roofline where it is measured, and how many figures miss what is wanted."""
+    lines = [f"{'group':12} {'cases':>5} {'over the best peer':>20} {'worst':>7} {'of roofline':>12} {'missed':>10}"]
+    for group, outcomes in outcomes_of_groups.items():
+        ratios = [ratio for ratio in map(over_best_peer, outcomes) if ratio is not None]
+        rooflines = [value for value in (outcome.value("of roofline") for outcome in outcomes) if value]
+        wanted = [figure for outcome in outcomes for figure in outcome.figures if figure.verdict()]
+        missed = sum(not figure.met() for figure in wanted)
+        lines.append(
+            f"{group:12} {len(outcomes):5} "
+            + (f"{statistics.geometric_mean(ratios):20.3f} {min(ratios):7.3f} " if ratios else f"{'-':>20} {'-':>7} ")
+            + (f"{statistics.geometric_mean(rooflines):12.3f} " if rooflines else f"{'-':>12} ")
+            + f"{f'{missed} of {len(wanted)}':>10}"
+        )
+    return "\n".join(lines)
 
 
 def read(path):

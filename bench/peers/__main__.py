@@ -20,6 +20,7 @@ BUILD = os.path.join(os.path.dirname(BENCH), "build")
 sys.path.append(os.path.join(BENCH, "outcomes"))
 
 from openblas import prepare_environment  # noqa: E402
+from processor import processor_name  # noqa: E402
 
 
 def arguments():
@@ -97,6 +98,12 @@ def print_spread(group, name, ratios):
     print(f"{group}: {mean:.3f} {name}, the geometric mean of {len(ratios)} cases, {ends}; {distance:.3f} off")
 
 
+def print_summary(outcomes):
+    import report
+
+    print("\n" + report.summary({group: measured for group, measured in outcomes.items() if measured}))
+
+
 def kept(options, outcomes, machine):
     """Yields the outcomes, and writes each to the file as it comes."""
     import report
@@ -127,10 +134,10 @@ def run_groups(options, groups):
         if options.calibrate:
             eindb.calibrate(arguments)
         context = Context(eindb, machine, options.threads, options, options.build)
-        for group in groups:
-            print_group(group, kept(options, runners()[group](context), machine))
+        outcomes = {group: print_group(group, kept(options, runners()[group](context), machine)) for group in groups}
         eindb.close()
-    print("\nmachine: " + "  ".join(f"{name} {value:.1f}" for name, value in machine.figures().items()))
+    print_summary(outcomes)
+    print(f"\nmachine: {processor_name()}, {options.threads} threads  " + "  ".join(f"{name} {value:.1f}" for name, value in machine.figures().items()))
     machine.close()
 
 
@@ -138,8 +145,9 @@ def report_groups(path, groups):
     import report
 
     outcomes, _ = report.read(path)
-    for group in groups:
-        print_group(group, [outcome for (of, _), outcome in outcomes.items() if of == group])
+    print_summary({
+        group: print_group(group, [outcome for (of, _), outcome in outcomes.items() if of == group]) for group in groups
+    })
 
 
 def main():
