@@ -107,14 +107,14 @@ void StatementWatch::wait() {
 }
 
 void StatementWatch::wait_for_rest(std::chrono::milliseconds at_most, std::chrono::milliseconds cancelled) {
-  using Clock = std::chrono::steady_clock;
-  auto end = Clock::now() + at_most;
+  auto end = std::chrono::steady_clock::now() + at_most;
   bool ends_soon = false;
   std::unique_lock lock(mutex_);
-  while (Clock::now() < end && !changed_.wait_for(lock, poll_, [this] { return all_have_ended(); })) {
+  while (std::chrono::steady_clock::now() < end &&
+         !changed_.wait_for(lock, poll_, [this] { return all_have_ended(); })) {
     if (ends_soon || !is_cancelled()) continue;
     ends_soon = true;
-    end = std::min(end, Clock::now() + cancelled);
+    end = std::min(end, std::chrono::steady_clock::now() + cancelled);
   }
 }
 

@@ -27,7 +27,7 @@ endif()
 # anonymous namespace is unique in its library, or folder of tests. -DEINDB_UNITY=OFF compiles each source by itself, as script/lint does.
 option(EINDB_UNITY "Compile the libraries' sources in groups" ON)
 set(EINDB_UNITY_SOURCES 8)  # in a folder of tests, and in a program
-set(EINDB_UNITY_SOURCES_OF_LIBRARY 16)
+set(EINDB_UNITY_SOURCES_OF_LIBRARY 16 CACHE STRING "Sources of a library in a group: more compile faster from cold, fewer after a change")
 # In a group GCC takes the main file's classes for a header's, which must not have members of local types.
 target_compile_options(eindb_options INTERFACE
   $<$<AND:$<BOOL:${EINDB_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)

@@ -290,10 +290,10 @@ Translator::Query Translator::select(const PgQuery__SelectStmt& node, const Scop
   }
   if (node.n_group_clause > 0) out.text += grouping(node, scope);
   if (node.having_clause != nullptr) {
-    const auto kept = condition(*node.having_clause, scope, "HAVING");
+    const auto having = condition(*node.having_clause, scope, "HAVING");
     if (node.n_group_clause == 0 && !has_aggregate_)
       unsupported("HAVING without groups and aggregates", -1, "write the condition in WHERE");
-    out.text += SqlText(" HAVING ") + kept;
+    out.text += SqlText(" HAVING ") + having;
   }
   const bool has_limit = node.limit_count != nullptr && node.limit_count->node_case == PG_QUERY__NODE__NODE_A_CONST &&
                          node.limit_count->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL &&

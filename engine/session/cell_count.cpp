@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-constexpr const char* kFunction = "eindb_cell_count";
+constexpr const char* kCellCount = "eindb_cell_count";
 
 std::string doubled(std::string_view text, char quote) {
   std::string out;
@@ -35,7 +35,7 @@ SqliteValue count_cells(const std::string& name, OpenDatabase& database) {
 }  // namespace
 
 std::string CellCount::sql() const {
-  return std::string("SELECT ") + kFunction + "('" + doubled(table, '\'') + "') AS \"" + doubled(column, '"') + '"';
+  return std::string("SELECT ") + kCellCount + "('" + doubled(table, '\'') + "') AS \"" + doubled(column, '"') + '"';
 }
 
 std::optional<CellCount> cell_count(std::string_view sql) {
@@ -66,7 +66,7 @@ std::optional<CellCount> cell_count(std::string_view sql) {
 }
 
 void add_cell_count(OpenDatabase& database) {
-  database.connection().add_function({.name = kFunction,
+  database.connection().add_function({.name = kCellCount,
                                       .arguments = 1,
                                       .body = [&database](std::span<const SqliteValue> arguments) -> SqliteValue {
                                         DCHECK(arguments.size() == 1, "a function gets the arguments that it takes");

@@ -87,9 +87,9 @@ class ScratchDatabase {
 };
 
 // Values between zero and one, or small integers, so that sums, products and functions of them stay finite.
-class Values {
+class RandomValues {
  public:
-  Values(DType type, std::int64_t count) : type_(type), bytes_(static_cast<std::size_t>(count) * size_of(type)) {
+  RandomValues(DType type, std::int64_t count) : type_(type), bytes_(static_cast<std::size_t>(count) * size_of(type)) {
     dispatch(type, [&](auto t) {
       using T = typename decltype(t)::type;
       auto* values = reinterpret_cast<T*>(bytes_.data());
@@ -218,7 +218,7 @@ class Calibration {
   // Attaches X and Y, with the given extents, while `measure` runs.
   void with_tensors(DType type, std::vector<std::int64_t> x, std::vector<std::int64_t> y,
                     const std::function<void()>& measure) {
-    const Values values(type, std::max(Shape(x).element_count(), Shape(y).element_count()));
+    const RandomValues values(type, std::max(Shape(x).element_count(), Shape(y).element_count()));
     inner_.database.attached.attach("X", values.tensor(std::move(x)), 1 << 20);
     inner_.database.attached.attach("Y", values.tensor(std::move(y)), 1 << 20);
     const auto detach = [&] {
@@ -337,7 +337,7 @@ class Calibration {
     double read_all = 0;
   };
 
-  StorageTimes store(OpenDatabase& database, const Values& values, const Partition& partition) {
+  StorageTimes store(OpenDatabase& database, const RandomValues& values, const Partition& partition) {
     const std::vector<std::int64_t> extents{1024, 2048};
     const TileGrid grid(Shape(extents), partition);
     std::vector<TilePtr> tiles;
@@ -379,7 +379,7 @@ class Calibration {
 
   // Sixteen tiles and a thousand tiles of equal total size: the difference in time is the cost per tile.
   void measure_storage() {
-    const Values values(DType::Float64, 1024 * 2048);
+    const RandomValues values(DType::Float64, 1024 * 2048);
     OpenDatabase database(scratch_.path(), {});
     const auto few = store(database, values, {4, 4});
     const auto many = store(database, values, {32, 32});

@@ -68,16 +68,16 @@ std::vector<LabelPartition> choose_megatron(const EinGraph& graph, const Names& 
 }
 
 // A label and its number of parts: "i 4".
-struct LabelCut {
+struct GivenCut {
   std::string label;
   std::int64_t parts = 1;
 };
 
 // nullopt if the text has another form.
-std::optional<LabelCut> cut_of(const std::string& text) {
+std::optional<GivenCut> cut_of(const std::string& text) {
   const auto blank = text.find_last_of(" \t\n");
   if (blank == std::string::npos) return std::nullopt;
-  LabelCut cut{text.substr(0, text.find_last_not_of(" \t\n", blank) + 1), 0};
+  GivenCut cut{text.substr(0, text.find_last_not_of(" \t\n", blank) + 1), 0};
   const auto* const begin = text.data() + blank + 1;
   const auto* const end = text.data() + text.size();
   const auto [last, error] = std::from_chars(begin, end, cut.parts);
@@ -86,7 +86,7 @@ std::optional<LabelCut> cut_of(const std::string& text) {
   return cut;
 }
 
-void check_cut(const LabelCut& cut, const EinGraph& graph) {
+void check_cut(const GivenCut& cut, const EinGraph& graph) {
   const auto& labels = graph.labels();
   bool occurs = false;
   for (const auto& vertex : graph.vertices()) {
@@ -106,7 +106,7 @@ void check_cut(const LabelCut& cut, const EinGraph& graph) {
 
 // Labels that no call may have a part of stay whole.
 std::vector<LabelPartition> choose_given(const EinGraph& graph, const Names& names, const DecompositionOptions&) {
-  std::vector<LabelCut> cuts;
+  std::vector<GivenCut> cuts;
   for (const auto& name : names) {
     const auto cut = cut_of(name);
     CHECK(cut.has_value(), "a partition that is given was read before");
