@@ -26,9 +26,12 @@ namespace eindb {
 namespace {
 
 constexpr double kDefaultSeconds = 0.1;
-constexpr double kLeastSeconds = 0.001;
-// Planning may take a tenth of the path's time at 10^9 flops per second.
-constexpr double kPlanningSecondsPerFlop = 1e-10;
+// Planning may take a tenth of the path's time at 10^9 flops per second; that of a short path as long as that, up to
+// the least. A path that takes even less gains nothing by a search.
+constexpr double kSecondsPerFlop = 1e-9;
+constexpr double kPlanningShare = 0.1;
+constexpr double kLeastSeconds = 0.0003;
+constexpr double kNotWorthASearch = 2e-5;
 // Shares of the budget; the rest is for annealing.
 constexpr double kShareOfRandomGreedy = 0.05;
 constexpr double kShareOfBisection = 0.25;
@@ -149,6 +152,13 @@ const OptimizerRow& row_of(PathOptimizer optimizer) {
   return *row;
 }
 
+// Whether a better path than greedy's may gain as much as it takes to find one.
+bool is_worth_a_search(const PathOptions& options, const ContractionPath& greedy) {
+  const auto limit = static_cast<double>(options.memory_limit);
+  if (options.seconds || options.optimizer != PathOptimizer::Auto || options.objective.by_size) return true;
+  return greedy.flops * kSecondsPerFlop >= kNotWorthASearch || (limit > 0 && may_exceed(greedy, limit));
+}
+
 // Reports each hundredth once, as searches call more often.
 std::function<void(std::int64_t, std::int64_t)> by_hundredths(const PathOptions& options) {
   if (!options.progress) return {};
@@ -176,7 +186,8 @@ PathOptimizer parse_path_optimizer(std::string_view name) {
 double PathSearch::budget(const ContractionPath& greedy) const {
   if (options_.seconds) return *options_.seconds;
   if (options_.optimizer != PathOptimizer::Auto) return kDefaultSeconds;
-  return std::clamp(greedy.flops * kPlanningSecondsPerFlop, kLeastSeconds, kDefaultSeconds);
+  const double seconds = greedy.flops * kSecondsPerFlop;
+  return std::clamp(kPlanningShare * seconds, std::min(kLeastSeconds, seconds), kDefaultSeconds);
 }
 
 bool PathSearch::orders_by_cells(const ContractionProblem& problem) const {
@@ -233,6 +244,10 @@ ContractionPath PathSearch::find_by(const ContractionProblem& problem, const Pat
   const auto& row = row_of(options_.optimizer);
   auto start = greedy_pairs_by_objective(problem, context);
   auto path = path_of_results(problem, start, options_.cancellation);
+  if (!is_worth_a_search(options_, path)) {
+    note(name_of(PathOptimizer::Greedy));
+    return path;
+  }
   const double seconds = budget(path);
   const auto improve = [&](double share) {
     const auto found = row.find({problem, context, share * seconds}, std::move(start));

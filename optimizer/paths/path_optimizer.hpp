@@ -30,9 +30,9 @@ PathOptimizer parse_path_optimizer(std::string_view name);
 struct PathOptions {
   PathOptimizer optimizer = PathOptimizer::Auto;
   /// The budget of all searches together for one contraction (SearchBudget counts work, not time). Default: a tenth of
-  /// a second; under Auto also at most a tenth of the time that greedy's path takes at 10^9 flops per second, but at
-  /// least a thousandth of a second. Under a memory limit that slices are needed for, they are found within it; under
-  /// Size half as much is spent again, after a search as under Flops.
+  /// a second; under Auto also at most a tenth of the time that greedy's path takes at 10^9 flops per second, or 0.3
+  /// milliseconds where that path takes as long; where it takes 20 us, none. Under a memory limit that slices
+  /// are needed for, they are found within it; under Size half as much is spent again, after a search as under Flops.
   std::optional<double> seconds;
   PathObjective objective = PathObjective::Flops;
   const Cancellation* cancellation = nullptr;  ///< as in SearchContext

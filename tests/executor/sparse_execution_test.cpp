@@ -175,7 +175,9 @@ TEST(SparseExecution, AbsentTilesChangeNoResult) {
       tensors.add("X", {19, 23}, type, 0.3);
       tensors.add("V", {19, 23}, type, 0.5, special);
       tensors.add("Y", {23, 11}, type, seed % 3 == 0 ? 0.2 : 1.0, special);
-      tensors.add("W", {11, 9}, type, 0.4, special);
+      // Without infinities: a product of three is summed over j first, and -inf + inf is not a number where the sum
+      // times an infinity is one.
+      tensors.add("W", {11, 9}, type, 0.4);
       for (const std::string query : kQueries) {
         const auto graph = tensors.bind(query);
         const auto expected = tensors.reference(graph);

@@ -57,10 +57,26 @@ TEST(PathOptimizer, AutoPicksBySizeAndBudget) {
     search.find(problem);
     return search.report().methods.at(0);
   };
-  EXPECT_EQ(method(testing::regular_network(random, 12, 3, 2), {}), "optimal");
-  EXPECT_EQ(method(testing::regular_network(random, 40, 3, 2), {}), "anneal");
-  EXPECT_EQ(method(testing::regular_network(random, 40, 3, 2), 0.0), "greedy");
+  EXPECT_EQ(method(testing::regular_network(random, 12, 3, 8), {}), "optimal");
+  EXPECT_EQ(method(testing::regular_network(random, 40, 3, 4), {}), "anneal");
+  EXPECT_EQ(method(testing::regular_network(random, 40, 3, 4), 0.0), "greedy");
   EXPECT_EQ(method(testing::chain(random, 20000), {}), "greedy");
+}
+
+TEST(PathOptimizer, APathThatTakesNoTimeIsNotSearchedFor) {
+  std::mt19937 random(22);
+  const auto problem = testing::regular_network(random, 6, 3, 2);
+  ASSERT_LT(greedy_path(problem).flops, 20000);
+  const auto method = [&](const PathOptions& options) {
+    PathSearch search(options);
+    search.find(problem);
+    return search.report().methods.at(0);
+  };
+  EXPECT_EQ(method({}), "greedy");
+  EXPECT_EQ(method({.seconds = 0.01}), "optimal");
+  EXPECT_EQ(method({.seconds = std::nullopt, .objective = PathObjective::Size}), "optimal");
+  EXPECT_EQ(method({.optimizer = PathOptimizer::Optimal, .seconds = std::nullopt}), "optimal");
+  EXPECT_EQ(method({.seconds = std::nullopt, .memory_limit = 8}), "optimal");
 }
 
 TEST(PathOptimizer, AnnealingIsWorthOrdersOfMagnitude) {
