@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "python/src/signals.hpp"
@@ -47,23 +48,20 @@ std::string term_of(const std::vector<std::uint32_t>& labels) {
   return term + "]";
 }
 
-std::string input_name(std::size_t statement, std::size_t operand) {
-  return "t" + std::to_string(statement) + "_" + std::to_string(operand);
-}
-
-std::string statement_text(const Contraction& contraction, std::size_t number) {
+template <class Inputs>
+std::string statement_text(const Contraction& contraction, const Inputs& inputs) {
   std::string terms;
   std::string names;
   for (std::size_t n = 0; n < contraction.operands.size(); ++n) {
     terms += (n > 0 ? "," : "") + term_of(contraction.operands[n].labels);
-    names += (n > 0 ? ", " : "") + input_name(number, n);
+    names += (n > 0 ? ", " : "") + inputs[n].name;
   }
   return "EINSUM '" + terms + "->" + term_of(contraction.output) + "' (" + names + ")" + contraction.path;
 }
 
 // The operand where it lies.
 eindb::TensorView view_of(const Operand& operand, const Contraction& contraction) {
-  eindb::TensorView view{operand.type, operand.data, {}, {}, {}};
+  eindb::TensorView view{operand.type, nullptr, {}, {}, {}};
   const auto size = static_cast<std::int64_t>(size_of(operand.type));
   for (std::size_t d = 0; d < operand.labels.size(); ++d) {
     view.extents.push_back(contraction.extents[operand.labels[d]]);
@@ -144,22 +142,33 @@ PlanWorker::PlanWorker() : connection_(":memory:") {
   watch_interrupts(connection_);
 }
 
-eindb::TensorResult PlanWorker::run(const Contraction& contraction) {
+eindb::TensorResult PlanWorker::run(const Contraction& contraction, std::span<const void* const> data) {
   auto& plan = plan_of(contraction);
   for (std::size_t n = 0; n < plan.inputs.size(); ++n) {
     auto& input = plan.inputs[n];
-    const auto view = view_of(contraction.operands[n], contraction);
-    const auto bytes = staged_size(view);
-    if (bytes < 0) {
-      attach(input, view);
+    look_at(contraction.operands[n], contraction, input);
+    input.view.data = data[n];
+    if (input.staged_bytes < 0) {
+      attach(input, input.view);
       continue;
     }
-    if (input.staged.empty()) input.staged.resize(static_cast<std::size_t>(bytes) + kAlignment);
+    if (input.staged.empty()) input.staged.resize(static_cast<std::size_t>(input.staged_bytes) + kAlignment);
     auto* target = aligned(input.staged);
-    if (bytes > 0) gather(view, 0, static_cast<const std::byte*>(view.data), target);
-    if (!input.is_attached) attach(input, row_major(view, target));
+    const auto* from = static_cast<const std::byte*>(data[n]);
+    if (input.is_row_major) std::copy_n(from, input.staged_bytes, target);
+    else if (input.staged_bytes > 0) gather(input.view, 0, from, target);
+    if (!input.is_attached) attach(input, row_major(input.view, target));
   }
   return plan.statement.execute().tensor();
+}
+
+// Strides are most often those of the last call; the extents are those of the plan.
+void PlanWorker::look_at(const Operand& operand, const Contraction& contraction, Input& input) {
+  if (!input.strides.empty() && input.strides == operand.strides) return;
+  input.view = view_of(operand, contraction);
+  input.strides = operand.strides;
+  input.staged_bytes = staged_size(input.view);
+  input.is_row_major = input.staged_bytes > 0 && input.view.strides == row_major(input.view, nullptr).strides;
 }
 
 PlanWorker::Plan& PlanWorker::plan_of(const Contraction& contraction) {
@@ -178,26 +187,35 @@ PlanWorker::Plan& PlanWorker::plan_of(const Contraction& contraction) {
   return plans_.front();
 }
 
+// To put a tensor in the place of another is quicker than to attach one under a name that must be shown to be free.
 PlanWorker::Plan PlanWorker::made(const Contraction& contraction, std::string key) {
-  const auto number = names_++;
   std::vector<Input> inputs(contraction.operands.size());
-  for (std::size_t n = 0; n < inputs.size(); ++n) inputs[n].name = input_name(number, n);
-  return {std::move(key), std::move(inputs), connection_.prepare(statement_text(contraction, number))};
+  const auto spare = std::min(inputs.size(), spare_names_.size());
+  for (std::size_t n = 0; n < inputs.size(); ++n) {
+    inputs[n].is_named = n < spare;
+    inputs[n].name = n < spare ? spare_names_[spare_names_.size() - 1 - n] : "t" + std::to_string(names_++);
+  }
+  auto statement = connection_.prepare(statement_text(contraction, inputs));
+  spare_names_.resize(spare_names_.size() - spare);
+  return {std::move(key), std::move(inputs), std::move(statement)};
 }
 
 void PlanWorker::attach(Input& input, const eindb::TensorView& view) {
   if (input.is_attached && input.attached.data == view.data && input.attached.strides == view.strides) return;
-  if (std::exchange(input.is_attached, false)) replace(input, view);
+  input.is_attached = false;
+  if (input.is_named) replace(input, view);
   else connection_.attach(input.name, view);
   input.attached = view;
+  input.is_named = true;
   input.is_attached = true;
 }
 
 // Nothing is attached if that fails.
-void PlanWorker::replace(const Input& input, const eindb::TensorView& view) {
+void PlanWorker::replace(Input& input, const eindb::TensorView& view) {
   try {
     connection_.replace(input.name, view);
   } catch (...) {
+    input.is_named = false;
     try {
       connection_.detach(input.name);
     } catch (const eindb::Exception&) {  // nothing is
@@ -208,7 +226,7 @@ void PlanWorker::replace(const Input& input, const eindb::TensorView& view) {
 
 void PlanWorker::forget(Plan& plan) {
   for (auto& input : plan.inputs)
-    if (input.is_attached) connection_.detach(input.name);
+    if (input.is_named) spare_names_.push_back(std::move(input.name));
 }
 
 std::unique_ptr<PlanWorker> PlanPool::take() {

@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,7 +26,8 @@ class PlanWorker {
   PlanWorker();
 
   /// The result, with the dimensions in the order of contraction.output. Call without the GIL.
-  eindb::TensorResult run(const Contraction& contraction);
+  /// data[n] is where operand n lies, in place of Operand::data.
+  eindb::TensorResult run(const Contraction& contraction, std::span<const void* const> data);
   /// Stops run() with ErrorCode::Cancelled; from any thread.
   void cancel() noexcept { connection_.cancel(); }
   eindb::Connection& connection() { return connection_; }
@@ -33,9 +35,15 @@ class PlanWorker {
  private:
   struct Input {
     std::string name;
+    bool is_named = false;       // whether a tensor of this name is attached, be it another statement's of before
     eindb::TensorView attached;  // as it is now; of no extents and no data: not at all
     bool is_attached = false;
     std::vector<std::byte> staged;  // room for a small operand, and alignment
+    // Of the call at hand, and in parts of that before it:
+    eindb::TensorView view;
+    std::vector<std::int64_t> strides;  // of `view`, in bytes; empty before the first call
+    std::int64_t staged_bytes = -1;     // of a small operand, else -1
+    bool is_row_major = false;
   };
   struct Plan {
     std::string key;
@@ -46,14 +54,16 @@ class PlanWorker {
 
   Plan& plan_of(const Contraction& contraction);
   Plan made(const Contraction& contraction, std::string key);
+  static void look_at(const Operand& operand, const Contraction& contraction, Input& input);
   void attach(Input& input, const eindb::TensorView& view);
-  void replace(const Input& input, const eindb::TensorView& view);
+  void replace(Input& input, const eindb::TensorView& view);
   void forget(Plan& plan);
 
   eindb::Connection connection_;
   Plans plans_;
   std::unordered_map<std::string, Plans::iterator> by_key_;
-  std::size_t names_ = 0;  // numbers of statements so far
+  std::size_t names_ = 0;                 // so far
+  std::vector<std::string> spare_names_;  // under which tensors are attached that no statement reads any more
 };
 
 /// The workers that are free. A thread takes one for a call, or makes one, so that there are as many as threads compute

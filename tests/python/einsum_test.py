@@ -45,6 +45,7 @@ def compare_calls(test, seed, count):
             continue
         got = eindb.einsum(subscripts, *operands)
         np.testing.assert_array_equal(got, expected, said)
+        np.testing.assert_array_equal(eindb.einsum(subscripts, *operands), expected, said + " again")
         test.assertEqual((got.dtype, got.shape, type(got)), (expected.dtype, expected.shape, type(expected)), said)
     return refused
 
@@ -106,6 +107,50 @@ class BesideNumPy(unittest.TestCase):
                 A[...] = scale
                 np.testing.assert_array_equal(eindb.einsum("ij,jk->ik", A, B), np.full((n, n), float(n * scale)))
                 np.testing.assert_array_equal(eindb.einsum("ij,jk->ik", A.T[::-1], B), np.full((n, n), float(n * scale)))
+
+    def test_calls_with_the_same_subscripts(self):
+        """What one call worked out holds for another only if the arrays are of the same types and lie alike."""
+        rng = np.random.default_rng(7)
+        subscripts = "ij,jk->ik"
+        raw = np.zeros(8 * 36 + 4, dtype=np.uint8)
+        unaligned = raw[4:].view(np.float64).reshape(6, 6)
+        unaligned[:] = rng.random((6, 6))
+        wide = rng.random((12, 12))
+        plain = rng.random((6, 6))
+        matrices = [plain, rng.random((6, 6)), plain.T, wide[::2, ::2], wide[:6, :6], plain[::-1], unaligned,
+                    plain.astype(np.float32), plain.astype(">f8"), np.arange(36).reshape(6, 6), plain > 0.5,
+                    rng.random((1, 6)), rng.random((6, 1)), rng.random((0, 6)), plain + 1j, plain.astype(np.float16),
+                    np.matrix(plain), np.ma.masked_array(plain)]  # fmt: skip
+        for _ in range(3):
+            for left in matrices:
+                for right in matrices:
+                    said = f"{left.shape} {left.strides} {left.dtype} {right.shape} {right.strides} {right.dtype}"
+                    try:
+                        expected = np.einsum(subscripts, np.asarray(left), np.asarray(right))
+                    except ValueError:
+                        with self.assertRaises(ValueError, msg=said):
+                            eindb.einsum(subscripts, left, right)
+                        continue
+                    got = eindb.einsum(subscripts, left, right)
+                    self.assertEqual((got.dtype, got.shape), (expected.dtype, expected.shape), said)
+                    tolerance = 1e-2 if got.dtype == np.float16 else 1e-5 if got.dtype == np.float32 else 1e-12
+                    np.testing.assert_allclose(got, expected, tolerance, err_msg=said)
+        first = eindb.einsum(subscripts, plain, plain)
+        second = eindb.einsum(subscripts, plain, plain)
+        first[:] = 0
+        np.testing.assert_allclose(second, plain @ plain)
+
+    def test_names_are_used_again(self):
+        """Statements take over what others attached that are no longer kept, and failed ones give it back."""
+        rng = np.random.default_rng(8)
+        for n in range(400):
+            a, b = rng.random((1 + n % 7, 1 + n // 7)), rng.random((1 + n // 7, 3))
+            np.testing.assert_allclose(eindb.einsum("ij,jk->ik", a, b), a @ b)
+            if n % 50 == 49:
+                with self.assertRaises(ValueError):
+                    eindb.einsum("ij,jk->ik", a, rng.random((2 + n // 7, 3)))
+            large = rng.random((120 + n % 3, 100))
+            np.testing.assert_allclose(eindb.einsum("ij,ij->i", large, large), (large * large).sum(axis=1))
 
     def test_more_shapes_than_are_kept(self):
         for n in [*range(1, 200), *range(1, 20)]:
