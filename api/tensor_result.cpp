@@ -21,13 +21,13 @@ struct TensorResult::Impl {
 
   // The whole tensor as one tile, made at the first request.
   const Tile& whole() const {
-    std::call_once(once_, [&] {
-      made_ = whole_tile(*relation);
-      // The result has a single tile itself. One that a stored tensor's cache keeps, too, is not its own.
-      constexpr long kHere = 2;
-      const bool is_only = relation->grid.tile_count() == 1;
-      owns_ = !made_->is_borrowed() && (!is_only || made_.use_count() <= kHere);
-    });
+    const std::lock_guard lock(mutex_);
+    if (made_ != nullptr) return *made_;
+    made_ = whole_tile(*relation);
+    // The result has a single tile itself. One that a stored tensor's cache keeps, too, is not its own.
+    constexpr long kHere = 2;
+    const bool is_only = relation->grid.tile_count() == 1;
+    owns_ = !made_->is_borrowed() && (!is_only || made_.use_count() <= kHere);
     return *made_;
   }
   bool owns_whole() const {
@@ -38,7 +38,7 @@ struct TensorResult::Impl {
   std::shared_ptr<const TensorRelation> relation;
 
  private:
-  mutable std::once_flag once_;
+  mutable std::mutex mutex_;  // guards the members below it
   mutable TilePtr made_;
   mutable bool owns_ = false;
 };

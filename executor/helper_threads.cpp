@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// The time that a thread looks for work before it sleeps, as the regions of a plan follow each other closely.
-constexpr std::chrono::microseconds kHelperLookOut{50};
+constexpr std::chrono::microseconds kHelperLookOut{100};
 
 }  // namespace
 

@@ -16,8 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 // The most tasks that are examined when memory is short.
 constexpr std::size_t kMostDeferred = 64;
-// The time that a worker looks for work before it sleeps: about the time of a wake-up.
-constexpr std::chrono::microseconds kWorkerLookOut{30};
+// The time that a worker looks for work before it sleeps.
+constexpr std::chrono::microseconds kWorkerLookOut{100};
 
 }  // namespace
 

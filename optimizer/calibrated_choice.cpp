@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
@@ -255,9 +257,10 @@ class Chooser {
     return labelling.total_cost + model_.start(most_calls_of(labelling));
   }
 
-  ParallelismCandidate candidate(std::int64_t p, const Labelling& labelling) const {
+  // Lowers the labelling, for take_if_better().
+  ParallelismCandidate candidate(std::int64_t p, const Labelling& labelling) {
     const auto limit = static_cast<double>(machine_.memory_limit);
-    const auto plan = plan_fragment(graph_, labelling, options_.output_partitions);
+    const auto& plan = lowered_.emplace(plan_fragment(graph_, labelling, options_.output_partitions));
     const auto peak = peak_bytes(plan);
     const auto seconds = seconds_of(labelling);
     if (!machine_.spills) return {p, seconds, peak, 0, peak <= limit};
@@ -279,6 +282,7 @@ class Chooser {
     best_.parallelism = p;
     best_.labelling = std::move(labelling);
     best_.output_partitions = options_.output_partitions;
+    best_.fragment = std::exchange(lowered_, std::nullopt);
     return true;
   }
 
@@ -308,6 +312,7 @@ class Chooser {
     if (chosen.empty()) return;
     options_.parallelism = best_is_own_ ? own_calls_ : best_.parallelism;
     options_.fewer_calls = best_is_own_;
+    best_.fragment.reset();
     CHECK(best_.labelling.vertices.size() == graph_.size(), "a labelling is chosen before the tiles of results");
     const auto memory = static_cast<double>(machine_.memory_limit);
     for (const auto n : chosen) {
@@ -354,6 +359,7 @@ class Chooser {
   const std::vector<std::size_t> label_counts_;  // by vertex
   const GraphShapes shapes_;
   CalibratedChoice best_;
+  std::optional<Fragment> lowered_;  // the candidate made last
   bool best_fits_ = false;
   bool best_is_own_ = false;
   std::int64_t own_calls_ = 1;

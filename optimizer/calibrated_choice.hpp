@@ -45,6 +45,8 @@ struct CalibratedChoice {
   std::vector<ParallelismCandidate> candidates;  ///< ascending; one if the parallelism was given
   std::int64_t fastest_parallelism = 1;          ///< the fastest candidate, regardless of memory
   double least_bytes = 0;                        ///< of plans that may spill: the smallest of their least_bytes
+  /// The plan of this labelling and these partitions; nullopt if they were changed after it was made.
+  std::optional<Fragment> fragment = {};
 };
 
 /// Chooses p, the partition vectors and the tiles of stored results that minimise the predicted seconds.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/stopwatch.hpp"
@@ -50,8 +52,9 @@ DecompositionOptions aims_of(const OptimizerOptions& options) {
 }
 
 // Chooses partition vectors by the model asked for. The other choices of `calibrated` (p, partitions) go into
-// `options`.
-Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
+// `options`, and its plan, where it is made, into `lowered`.
+Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options, std::optional<Fragment>& lowered) {
+  lowered.reset();
   if (options.workers > 0) return label_for_workers(plan.graph, options.strategy, aims_of(options), options.workers);
   if (!options.machine) return label(plan.graph, options.strategy, aims_of(options));
   auto choice = choose_calibrated(plan.graph, options.strategy, aims_of(options), *options.machine);
@@ -60,6 +63,7 @@ Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
   options.output_partitions = std::move(choice.output_partitions);
   plan.parallelism_candidates = std::move(choice.candidates);
   plan.least_bytes = choice.least_bytes;
+  lowered = std::move(choice.fragment);
   return std::move(choice.labelling);
 }
 
@@ -73,8 +77,10 @@ Labelling label_again(const EinGraph& graph, const OptimizerOptions& options) {
   return label(graph, options.strategy, aims);
 }
 
-void lower_for_one_rank(OptimizedPlan& plan, const OptimizerOptions& options) {
-  plan.physical = plan_of(plan_fragment(plan.graph, plan.labelling, options.output_partitions));
+void lower_for_one_rank(OptimizedPlan& plan, const OptimizerOptions& options,
+                        std::optional<Fragment> lowered = std::nullopt) {
+  plan.physical =
+      plan_of(lowered ? *std::move(lowered) : plan_fragment(plan.graph, plan.labelling, options.output_partitions));
   plan.peak_bytes = peak_bytes(plan.fragment());
 }
 
@@ -382,7 +388,7 @@ void Optimization::label() {
     options_.workers = count.workers;
     options_.parallelism = count.calls;
   }
-  plan_.labelling = timed("decomposition", plan_.stages, [&] { return choose_partitions(plan_, options_); });
+  plan_.labelling = timed("decomposition", plan_.stages, [&] { return choose_partitions(plan_, options_, lowered_); });
   plan_.parallelism = options_.parallelism;
   plan_.workers = options_.workers;
 }
@@ -390,7 +396,8 @@ void Optimization::label() {
 void Optimization::lower() {
   CHECK(plan_.labelling.vertices.size() == plan_.graph.size(), "a graph is labelled before it is lowered");
   if (options_.lowers) {
-    timed("physical_plan", plan_.stages, [&] { return lower_for_one_rank(plan_, options_), 0; });
+    timed("physical_plan", plan_.stages,
+          [&] { return lower_for_one_rank(plan_, options_, std::exchange(lowered_, std::nullopt)), 0; });
     keep_to_memory(plan_, options_);
     // Dense tiles can be worked on in smaller parts, and what windows show can be copied in parts.
     if (plan_.shortfall && plainer_) {
@@ -404,7 +411,7 @@ void Optimization::lower() {
       plan_.recomputed.clear();
       order();
       label();
-      lower_for_one_rank(plan_, options_);
+      lower_for_one_rank(plan_, options_, std::exchange(lowered_, std::nullopt));
       keep_to_memory(plan_, options_);
     }
     timed(std::string(kPartReads), plan_.stages, [&] { return read_in_place(plan_, options_), 0; });

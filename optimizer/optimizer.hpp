@@ -136,6 +136,7 @@ class Optimization {
     EinGraph rewritten;
     WantedPartitions output_partitions;
   };
+  std::optional<Fragment> lowered_;    // of `plan_`, where its labelling came with one
   std::optional<PlainerWay> plainer_;  // where `plan_` may hold cells or read windows: to order and plan without
 };
 

@@ -21,12 +21,23 @@ std::string_view name_of(Aggregate aggregate) {
 }
 
 Labels EinSum::labels() const {
-  DistinctLabels out;
+  constexpr std::size_t kFew = 64;
   poll_cancellation_after(inputs.size() + output.size() + aggregated.size());
-  for (const auto& input : inputs) out.add(input);
-  out.add(output);
-  out.add(aggregated);
-  return out.labels();
+  auto most = output.size() + aggregated.size();
+  for (const auto& input : inputs) most += input.size();
+  if (most > kFew) {
+    DistinctLabels out;
+    for (const auto& input : inputs) out.add(input);
+    out.add(output);
+    out.add(aggregated);
+    return out.labels();
+  }
+  Labels out;
+  out.reserve(most);
+  for (const auto& input : inputs) append_distinct(out, input);
+  append_distinct(out, output);
+  append_distinct(out, aggregated);
+  return out;
 }
 
 }  // namespace eindb

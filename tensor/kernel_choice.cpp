@@ -19,11 +19,12 @@ bool pays_as_vector(const RoleSizes& size) {
 bool pays_as_matrices(const RoleSizes& size) {
   constexpr double kManyMatrices = 16;  // enough to go into the lanes of vectors
   constexpr double kShortestSide = 4;
+  constexpr double kShallow = 4;  // so little work that what counts is how a call begins
   const double thin = std::min(size.left, size.right);
   const double wide = std::max(size.left, size.right);
   if (size.contracted < 2 || wide < 2) return false;
   if (size.batch >= kManyMatrices) return true;
-  return thin >= 2 ? wide >= kShortestSide : pays_as_vector(size);
+  return thin >= 2 ? wide >= kShortestSide || size.contracted <= kShallow : pays_as_vector(size);
 }
 
 bool pays_as_pairs(const RoleSizes& size, bool rounds_sums) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -47,6 +48,8 @@ class SessionUser {
     std::optional<std::int64_t> changed;
     MachineFigures figures;
     std::uint64_t version = 0;
+    std::string setting;                                // when it was looked at last
+    std::chrono::steady_clock::time_point looks_again;  // no sooner, while the setting is the same
   };
 
   std::unique_ptr<Scheduler> scheduler_;

@@ -53,6 +53,11 @@ TileDensity density_of(const EinGraph& graph, const Vertex& vertex) {
 }  // namespace
 
 void estimate_densities(EinGraph& graph) {
+  // Results of dense tensors are dense, as vertices say from the start.
+  const auto is_sparse = [](const Vertex& vertex) {
+    return vertex.is_input() ? vertex.stored->present < 1 : vertex.density != TileDensity{};
+  };
+  if (std::none_of(graph.vertices().begin(), graph.vertices().end(), is_sparse)) return;
   for (std::size_t v = 0; v < graph.size(); ++v)
     graph.set_density(VertexId(v), density_of(graph, graph.vertex(VertexId(v))));
 }

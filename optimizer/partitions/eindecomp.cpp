@@ -123,6 +123,18 @@ States linearised_states(const EinGraph& graph, const PartitionNetwork& network)
   return states;
 }
 
+// Each vertex in one call.
+std::vector<LabelPartition> whole_partitions(const EinGraph& graph) {
+  std::vector<LabelPartition> out(graph.size());
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& vertex = graph.vertex(VertexId(v));
+    if (vertex.is_input()) continue;
+    out[v].labels = vertex.einsum.labels();
+    out[v].parts.assign(out[v].labels.size(), 1);
+  }
+  return out;
+}
+
 States cheap_states(const EinGraph& graph, const PartitionNetwork& network, const DecompositionOptions& options) {
   if (auto exact = least_cost_states(network.choices, options.exact_work)) return std::move(*exact);
   return descend(network.choices, linearised_states(graph, network), options.descent_work);
@@ -133,6 +145,8 @@ States cheap_states(const EinGraph& graph, const PartitionNetwork& network, cons
 std::vector<std::vector<std::size_t>> linearise(const EinGraph& graph) { return Linearisation(graph).run(); }
 
 std::vector<LabelPartition> decomposed_partitions(const EinGraph& graph, const DecompositionOptions& options) {
+  // One call has one vector.
+  if (options.parallelism == 1 && !options.fewer_calls && graph.sliced().empty()) return whole_partitions(graph);
   const auto network = partition_network(graph, options);
   return network.partitions(graph, cheap_states(graph, network, options));
 }

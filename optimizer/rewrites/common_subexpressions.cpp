@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -357,9 +358,30 @@ void share_outputs(const EinGraph& graph, Representatives& known) {
   }
 }
 
+// Whether no vertex reads one vertex twice, and no two of them can be equal: names differ of those that are stored, and
+// what is read of the others.
+bool all_differ(const EinGraph& graph) {
+  std::vector<std::string_view> names;
+  std::vector<std::vector<VertexId>> reads;
+  for (const auto& vertex : graph.vertices()) {
+    if (vertex.is_input()) {
+      names.emplace_back(vertex.stored->name);
+      continue;
+    }
+    auto& inputs = reads.emplace_back(vertex.inputs);
+    std::sort(inputs.begin(), inputs.end());
+    if (std::adjacent_find(inputs.begin(), inputs.end()) != inputs.end()) return false;
+  }
+  std::sort(names.begin(), names.end());
+  std::sort(reads.begin(), reads.end());
+  return std::adjacent_find(names.begin(), names.end()) == names.end() &&
+         std::adjacent_find(reads.begin(), reads.end()) == reads.end();
+}
+
 }  // namespace
 
 EinGraph unite_common_subexpressions(const EinGraph& graph) {
+  if (all_differ(graph)) return graph;
   auto representatives = find_representatives(graph);
   share_outputs(graph, representatives);
   auto& [vertices, of, rank] = representatives;

@@ -150,6 +150,7 @@ class Preparation {
   // nullopt, and nothing changed, where nothing is gained.
   std::optional<VertexId> run() {
     if (vertex_.inputs.size() != 2 || vertex_.einsum.aggregate == Aggregate::None) return std::nullopt;
+    if (is_plain_product() && !counting_type(graph_, vertex_)) return std::nullopt;
     const auto kernel = kernel_of(graph_, vertex_);
     if (kernel == KernelKind::Access || kernel == KernelKind::Scan) return std::nullopt;
     if (kernel != KernelKind::Loops && vertex_.compute_dtype != DType::Int64) return std::nullopt;
@@ -174,6 +175,14 @@ class Preparation {
   }
 
  private:
+  // SUM of x * y, as kernels take it; counts can be of a faster type.
+  bool is_plain_product() const {
+    const auto& e = *vertex_.einsum.expression;
+    return vertex_.einsum.aggregate == Aggregate::Sum && e.is_call(ScalarOp::Multiply) && e.arguments().size() == 2 &&
+           std::all_of(e.arguments().begin(), e.arguments().end(),
+                       [](const ScalarPtr& argument) { return argument->kind() == Kind::Operand; });
+  }
+
   // A function of one value of each operand, as in SUM((X[i,j] > 0) <> (Y[j,k] > 0)).
   std::optional<VertexId> with_plain_arguments() {
     const auto* function = &vertex_.einsum.expression;
