@@ -96,6 +96,7 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
   CHECK(!makes_cells_ || (cells_ && !join.is_partial() && epilogue_.keeps_zero()),
         "cells are made of cells, in one call for each tile");
   workspace_bytes_ = find_workspace_bytes();
+  if (cells_ && !makes_cells_) lent_bytes_ = static_cast<std::int64_t>(cells_->kernel().lent_bytes(largest_sizes()));
   if (fused_ || cells_) return;
   kernel_.plan_calls_of(largest_sizes());
   lent_bytes_ = static_cast<std::int64_t>(kernel_.lent_bytes(largest_sizes()));
@@ -404,7 +405,8 @@ TilePtr JoinOperator::finish_cells(CountedTile made, MemoryBudget& memory) const
   std::copy(cells.trie().values.begin(), cells.trie().values.end(), values.mutable_bytes().begin());
   epilogue_.apply(values);
   if (values.dtype() != result_type_) values = convert(values, result_type_);
-  CellTrie trie{cells.trie().order, cells.trie().levels, {values.bytes().begin(), values.bytes().end()}};
+  CellTrie trie{cells.trie().order, cells.trie().levels,
+                std::vector<std::byte>(values.bytes().begin(), values.bytes().end())};
   auto block = std::make_shared<const CellBlock>(result_type_, cells.shape(), std::move(trie));
   made.reservation.raise_to(static_cast<std::int64_t>(block->byte_size()));
   made.reservation.shrink_to(static_cast<std::int64_t>(block->byte_size()));

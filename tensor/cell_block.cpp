@@ -79,6 +79,25 @@ std::size_t CellTrie::byte_size() const {
   return bytes;
 }
 
+bool CellTrie::is_borrowed() const {
+  return values.is_borrowed() || std::any_of(levels.begin(), levels.end(), [](const Level& level) {
+           return level.coordinates.is_borrowed() || level.begins.is_borrowed();
+         });
+}
+
+CellTrie CellTrie::kept() const {
+  CellTrie trie{order, {}, values.kept()};
+  for (const auto& level : levels) trie.levels.push_back({level.coordinates.kept(), level.begins.kept()});
+  return trie;
+}
+
+CellTrie GrowingTrie::take() && {
+  CellTrie trie{std::move(order), {}, std::move(values)};
+  trie.levels.reserve(levels.size());
+  for (auto& level : levels) trie.levels.push_back(std::move(level).take());
+  return trie;
+}
+
 bool CellBlock::may_have(const Shape& shape) {
   const auto& extents = shape.extents();
   return shape.rank() > 0 &&
@@ -147,9 +166,9 @@ CellBlock CellMaker::take(DType type, std::vector<std::byte> values) {
     const auto below = level + 1 < outer_.size() ? outer_[level + 1].coordinates.size() : count_;
     outer_[level].begins.push_back(static_cast<std::int64_t>(below));
   }
-  CellTrie trie{natural_order(shape_.rank()), std::move(outer_), std::move(values)};
+  GrowingTrie trie{natural_order(shape_.rank()), std::move(outer_), std::move(values)};
   trie.levels.push_back({std::move(last_)});
-  return {type, shape_, std::move(trie)};
+  return {type, shape_, std::move(trie).take()};
 }
 
 CellBlock CellBlock::of_dense(DType type, const Shape& shape, std::span<const std::byte> dense) {
@@ -185,12 +204,12 @@ std::vector<Value> zeros_in_huge_pages(std::size_t count) {
 // The trie of a matrix by columns: cells are counted by column, and each goes to the next place of its own.
 template <class Unit>
 CellTrie transposed_trie(const CellTrie& trie, std::int64_t columns) {
-  const auto& rows = trie.levels[0];
-  const auto& cells = trie.levels[1];
+  const auto rows = trie.levels[0];
+  const auto cells = trie.levels[1];
   const auto count = cells.coordinates.size();
   std::vector<std::int64_t> places(static_cast<std::size_t>(columns), 0);
   for (const auto column : cells.coordinates) ++places[column];
-  CellTrie::Level outer{{}, {}};
+  GrowingTrie::Level outer{{}, {}};
   std::int64_t before = 0;
   for (std::size_t column = 0; column < places.size(); ++column) {
     const auto here = std::exchange(places[column], before);
@@ -212,7 +231,7 @@ CellTrie transposed_trie(const CellTrie& trie, std::int64_t columns) {
     }
     poll_cancellation_after(static_cast<std::size_t>(rows.begins[row + 1] - rows.begins[row]));
   }
-  return {{1, 0}, {std::move(outer), {std::move(coordinates)}}, std::move(values)};
+  return {{1, 0}, {std::move(outer).take(), {std::move(coordinates)}}, std::move(values)};
 }
 
 // A trie in another order. What moves are items: the nodes of the level above the dimensions that stay last, with all
@@ -241,11 +260,9 @@ class TrieOrder {
   CellTrie make() {
     for (auto place = begin_; place < end_; ++place) coordinates_.push_back(coordinates_of_items(order_[place]));
     if (begin_ > 0) parents_ = nodes_of_items(begin_ - 1);
-    CellTrie to{{order_.begin(), order_.end()}, std::vector<CellTrie::Level>(order_.size()), {}};
-    for (std::size_t level = 0; level < begin_; ++level) to.levels[level].coordinates = trie_.levels[level].coordinates;
-    for (std::size_t level = 0; level + 1 < begin_; ++level) to.levels[level].begins = trie_.levels[level].begins;
+    GrowingTrie to{{order_.begin(), order_.end()}, std::vector<GrowingTrie::Level>(order_.size()), {}};
     if (end_ == order_.size()) {
-      to.values = trie_.values;
+      to.values.assign(trie_.values.begin(), trie_.values.end());
       sort<Unit>(to.values);
       make_moved_levels(to);
     } else {
@@ -264,7 +281,11 @@ class TrieOrder {
         values = std::copy(from + begin, from + last, values);
       }
     }
-    return to;
+    auto made = std::move(to).take();
+    for (std::size_t level = 0; level < begin_; ++level)
+      made.levels[level].coordinates = trie_.levels[level].coordinates;
+    for (std::size_t level = 0; level + 1 < begin_; ++level) made.levels[level].begins = trie_.levels[level].begins;
+    return made;
   }
 
  private:
@@ -279,9 +300,10 @@ class TrieOrder {
     return nodes;
   }
   std::vector<std::uint32_t> coordinates_of_items(std::size_t level) const {
-    if (level == end_ - 1) return trie_.levels[level].coordinates;
+    const auto& coordinates = trie_.levels[level].coordinates;
+    if (level == end_ - 1) return {coordinates.begin(), coordinates.end()};
     auto nodes = nodes_of_items(level);
-    for (auto& node : nodes) node = trie_.levels[level].coordinates[node];
+    for (auto& node : nodes) node = coordinates[node];
     return nodes;
   }
   // The nodes of `to` that are below a node of `level`.
@@ -326,7 +348,7 @@ class TrieOrder {
   }
 
   // A new node in each level in which this or an earlier coordinate differs from those of the item before.
-  void make_moved_levels(CellTrie& to) {
+  void make_moved_levels(GrowingTrie& to) {
     const auto moved = coordinates_.size();
     std::vector<std::uint32_t> before(moved);
     auto& innermost = to.levels[end_ - 1].coordinates;
@@ -348,11 +370,11 @@ class TrieOrder {
     for (std::size_t level = begin_ > 0 ? begin_ - 1 : 0; level + 1 < end_; ++level)
       to.levels[level].begins.push_back(size_of_level(to, level + 1));
   }
-  static std::int64_t size_of_level(const CellTrie& trie, std::size_t level) {
+  static std::int64_t size_of_level(const GrowingTrie& trie, std::size_t level) {
     return static_cast<std::int64_t>(trie.levels[level].coordinates.size());
   }
 
-  void move_levels_below(CellTrie& to, std::span<const std::uint32_t> items) const {
+  void move_levels_below(GrowingTrie& to, std::span<const std::uint32_t> items) const {
     for (auto level = end_; level < order_.size(); ++level) {
       const auto& from = trie_.levels[level];
       auto& above = to.levels[level - 1].begins;
@@ -403,7 +425,7 @@ CellTrie CellBlock::in_order(std::vector<std::size_t> order) const {
   std::vector<std::int64_t> stride_of(order.size());  // by dimension
   for (std::size_t level = 0; level < order.size(); ++level) stride_of[order[level]] = strides[level];
   auto numbers = numbers_by(trie_, stride_of);
-  auto values = trie_.values;
+  std::vector<std::byte> values(trie_.values.begin(), trie_.values.end());
   sort_cells(numbers, values, size_of(type_));
   auto permuted = of_numbers(type_, Shape(std::move(extents)), numbers, std::move(values)).trie_;
   permuted.order = std::move(order);

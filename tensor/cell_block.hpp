@@ -8,6 +8,7 @@
 
 #include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/trie_list.hpp"
 
 namespace eindb {
 
@@ -19,27 +20,46 @@ namespace eindb {
 /// {3, 7, 3}.
 struct CellTrie {
   struct Level {
-    std::vector<std::uint32_t> coordinates;  ///< of every node
+    TrieList<std::uint32_t> coordinates;  ///< of every node
     /// Node n has the nodes begins[n] to before begins[n + 1] of the next level; empty in the last level.
-    std::vector<std::int64_t> begins = {};
+    TrieList<std::int64_t> begins = {};
   };
   std::vector<std::size_t> order;  ///< the dimension of each level, outermost first: a permutation of all dimensions
   std::vector<Level> levels;
-  std::vector<std::byte> values;  ///< of each cell, of the block's type; aligned as operator new aligns
+  TrieList<std::byte> values;  ///< of each cell, of the block's type, and aligned for it
 
   std::int64_t count() const {
     return levels.empty() ? 0 : static_cast<std::int64_t>(levels.back().coordinates.size());
   }
   std::size_t byte_size() const;
+  /// Whether some of the lists are views of a program's memory.
+  bool is_borrowed() const;
+  /// The same trie with lists that it keeps.
+  CellTrie kept() const;
   template <class T>
   const T* values_as() const {
     return reinterpret_cast<const T*>(values.data());
   }
 };
 
+/// A trie that is being made: the lists of CellTrie as they grow.
+struct GrowingTrie {
+  struct Level {
+    std::vector<std::uint32_t> coordinates;
+    std::vector<std::int64_t> begins = {};
+
+    CellTrie::Level take() && { return {std::move(coordinates), std::move(begins)}; }
+  };
+  std::vector<std::size_t> order;
+  std::vector<Level> levels;
+  std::vector<std::byte> values;
+
+  CellTrie take() &&;
+};
+
 /// A block of cells that is zero but for those that it has: what a tile is in memory where few of its cells are not
 /// zero. The rank is at least 1 and every extent at most kMostExtent. Cells may be zero themselves. Immutable and
-/// thread-safe.
+/// thread-safe; copies share their lists.
 class CellBlock {
  public:
   static constexpr std::int64_t kMostExtent = std::int64_t{1} << 31U;
@@ -59,6 +79,8 @@ class CellBlock {
   const Shape& shape() const { return shape_; }
   std::int64_t count() const { return trie_.count(); }
   std::size_t byte_size() const { return trie_.byte_size(); }
+  /// Whether some of its lists are views of a program's memory.
+  bool is_borrowed() const { return trie_.is_borrowed(); }
   /// With dimensions in their order.
   const CellTrie& trie() const { return trie_; }
   /// The cells in another order of dimensions, a permutation; in time in proportion to the cells and extents.
@@ -97,7 +119,7 @@ class CellMaker {
   void begin_line(std::int64_t number);
 
   Shape shape_;
-  std::vector<CellTrie::Level> outer_;      // all levels but the last
+  std::vector<GrowingTrie::Level> outer_;   // all levels but the last
   std::vector<std::uint32_t> last_;         // the coordinates of the last level, with room behind them
   std::vector<std::uint32_t> coordinates_;  // of the line in the outer levels
   std::size_t count_ = 0;

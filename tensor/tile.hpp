@@ -58,8 +58,8 @@ class Tile {
   std::size_t byte_size() const { return byte_size_; }
   /// Whether the values are part of those of another tile, which they keep.
   bool lies_in(const Tile& whole) const { return whole_.get() == &whole; }
-  /// Whether the elements are in memory that the tile does not own.
-  bool is_borrowed() const { return data_.get_deleter().borrowed; }
+  /// Whether the elements, or lists of the cells, are in memory that the tile does not own.
+  bool is_borrowed() const { return is_of_cells() ? cells_->is_borrowed() : data_.get_deleter().borrowed; }
 
   /// Whether the values are not side by side in row-major order. Only who says that it takes such tiles gets them.
   bool has_strides() const { return !strides_.empty(); }

@@ -165,7 +165,8 @@ AttachedTensor::AttachedTensor(std::string name, MemoryTensor tensor, std::int64
     grid_ = TileGrid(shape, default_partition(shape, tensor_.dtype, kDenseBytesOfCells));
     CHECK(tensor_.cells->dtype() == tensor_.dtype && tensor_.cells->shape() == shape,
           "the cells of a tensor are of its type and extents");
-    whole_ = std::make_shared<const Tile>(Tile::of_cells(tensor_.cells));
+    // What is noted of the values of a tile is of those that a program may change between statements.
+    if (!tensor_.cells->is_borrowed()) whole_ = std::make_shared<const Tile>(Tile::of_cells(tensor_.cells));
     return;
   }
   check_strides(name_, tensor_, shape);
@@ -203,7 +204,8 @@ std::vector<std::int64_t> AttachedTensor::tiles_with_cells() const {
 
 TilePtr AttachedTensor::read_cells(const TileGrid& grid, std::int64_t tile_id) const {
   CHECK(is_of_cells() && grid.shape() == grid_.shape(), "a tile of cells is of a grid over a tensor of cells");
-  if (grid.tile_count() == 1) return whole_;
+  if (grid.tile_count() == 1)
+    return whole_ != nullptr ? whole_ : std::make_shared<const Tile>(Tile::of_cells(tensor_.cells));
   const auto box = box_of(grid, grid.key_of(tile_id));
   return std::make_shared<const Tile>(
       Tile::of_cells(std::make_shared<const CellBlock>(cells_in_box(*tensor_.cells, box))));

@@ -27,7 +27,8 @@ namespace eindb {
 ///
 ///     4096 x 4096 FLOAT32 at 1 MiB: [64, 1], all tiles borrowed; transposed: [8, 8], copied one by one
 ///
-/// Of a tensor of cells the tiles are made from those in their range, as cells or with all values.
+/// Of a tensor of cells the tiles are made from those in their range, as cells or with all values. The only tile of a
+/// grid has all cells where they lie, and is borrowed where they are views of the program's memory.
 class AttachedTensor {
  public:
   /// Throws Error{Value} for a null or unaligned pointer or a wrong number of strides, Error{Shape} for extents that
@@ -58,7 +59,7 @@ class AttachedTensor {
   MemoryTensor tensor_;
   TileGrid grid_;
   bool dense_ = false;
-  TilePtr whole_;  // of a tensor of cells, all of them
+  TilePtr whole_;  // all cells of a tensor of cells that owns them
 };
 
 /// The tensors that a session's user attached, by name. Statements see them beside those of the catalog and cannot

@@ -19,7 +19,7 @@ struct MemoryTensor {
   std::vector<std::int64_t> strides;
   std::vector<std::string> labels;  ///< names of the columns in SQL; empty: i, j, k, ...
   /// If not null, the tensor has these cells, and is zero elsewhere: a block of its type and extents. It has neither
-  /// data nor strides then.
+  /// data nor strides then. Of lists that are views of the program's memory the values may change between statements.
   CellBlockPtr cells = nullptr;
 };
 

@@ -313,6 +313,10 @@ namespace {
 
 TilePtr copy_of(const Tile& tile, MemoryBudget& memory) {
   MemoryReservation reservation(memory.shared_from_this(), static_cast<std::int64_t>(tile.byte_size()));
+  if (tile.is_of_cells()) {
+    auto cells = std::make_shared<const CellBlock>(tile.dtype(), tile.shape(), tile.cells().trie().kept());
+    return memory.track(CountedTile{std::move(reservation), Tile::of_cells(std::move(cells))});
+  }
   auto copy = Tile::uninitialized(tile.dtype(), tile.shape());
   std::memcpy(copy.mutable_bytes().data(), tile.bytes().data(), tile.byte_size());
   return memory.track(CountedTile{std::move(reservation), std::move(copy)});
@@ -340,10 +344,9 @@ void CollectingSink::write(std::int64_t tile_id, TilePtr tile) {
   if (tile == nullptr) return;
   CHECK(tiles_ != nullptr && tile_id >= 0 && tile_id < grid_.tile_count(),
         "a sink that has begun gets tiles of its grid");
-  if (tile->is_of_cells()) return tiles_->put(tile_id, std::move(tile));
   if (whole_ != nullptr && tile->lies_in(*whole_)) return tiles_->put(tile_id, std::move(tile));
   if (tile->is_borrowed()) tile = copy_of(*tile, *memory_);
-  else if (tile.use_count() > 1 && memory_->left() < memory_->limit() / 2)
+  else if (!tile->is_of_cells() && tile.use_count() > 1 && memory_->left() < memory_->limit() / 2)
     tile = copy_if_there_is_room(std::move(tile));
   tiles_->put(tile_id, std::move(tile));
 }

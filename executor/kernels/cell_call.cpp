@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "common/check.hpp"
@@ -13,6 +15,7 @@
 #include "executor/kernels/cell_reduction.hpp"
 #include "executor/kernels/cell_union.hpp"
 #include "executor/kernels/instruction_set.hpp"
+#include "executor/kernels/lent_threads.hpp"
 
 namespace eindb {
 namespace {
@@ -89,7 +92,7 @@ std::size_t CellKernel::Call::workspace_bytes() const {
   if (kernel_.rest_ && (!makes_cells_ || reduces()))
     bytes += static_cast<std::size_t>(output_.element_count()) *
              (sizeof(std::int64_t) + (makes_cells_ ? size_of(kernel_.compute_) : 0));
-  return bytes + static_cast<std::size_t>(PointExpression::kMostPoints) * 16 * (operands_.size() + 4);
+  return bytes + static_cast<std::size_t>(PointExpression::kMostOfRun) * 16 * (operands_.size() + 4);
 }
 
 // Of the places or the hash table in which a row of the result is gathered.
@@ -227,7 +230,7 @@ std::optional<CellBlock> CellKernel::Call::mapped_cells() {
   const auto* values = is_plain_operand() ? from.template values_as<T>() : reinterpret_cast<const T*>(mapped.data());
   if (std::any_of(values, values + from.count(), CellSink<T>::is_plus_zero)) return std::nullopt;
   if (is_plain_operand()) return CellBlock(kernel_.compute_, output_, as_natural(block.in_order(*std::move(order))));
-  CellTrie trie{from.order, from.levels, std::move(mapped)};
+  auto trie = CellTrie{from.order, from.levels, std::move(mapped)}.kept();
   if (*order != from.order)
     trie = CellBlock(kernel_.compute_, block.shape(), std::move(trie)).in_order(*std::move(order));
   return CellBlock(kernel_.compute_, output_, as_natural(std::move(trie)));
@@ -483,16 +486,66 @@ void CellKernel::Call::run_product(Sink& sink) {
     dense.push_back(values_of(n, operands_[n]->bytes()));
     if (input(n).empty()) factor = product_of_cells(factor, *dense.back());
   }
-  ProductJoin<T, Sink>(nest_, preferred_level_table().of(kernel_.compute_).cells, std::move(values), std::move(dense),
-                       kernel_.einsum_.aggregate == Aggregate::Sum, sink)
-      .run(factor);
+  const auto& loops = preferred_level_table().of(kernel_.compute_).cells;
+  const bool sums = kernel_.einsum_.aggregate == Aggregate::Sum;
+  if constexpr (!Sink::kTakesRows) {
+    const auto at = cuts();
+    if (const auto parts = at.size() - 1; parts > 1) {
+      const bool is_one = nest_.levels.front().output_stride == 0;
+      std::vector<T> results(is_one ? parts : 0, identity_of<T>(kernel_.einsum_.aggregate));
+      const auto run_part = [&](std::int64_t number) {
+        const auto part = static_cast<std::size_t>(number);
+        auto own = is_one ? Sink(&results[part], kernel_.einsum_.aggregate) : sink;
+        ProductJoin<T, Sink>(nest_, loops, values, dense, sums, own).run(factor, at[part], at[part + 1]);
+      };
+      for_each_part(static_cast<std::int64_t>(parts), std::numeric_limits<std::int64_t>::max(), run_part);
+      for (const auto& result : results) sink.add(0, result);
+      return;
+    }
+  }
+  ProductJoin<T, Sink>(nest_, loops, std::move(values), std::move(dense), sums, sink).run(factor);
+}
+
+std::vector<std::int64_t> CellKernel::Call::cuts() const {
+  constexpr double kCellsOfPart = 1 << 13;  // some ten microseconds
+  constexpr double kMostParts = 16;
+  constexpr double kRunPerCell = 8;  // so many values of a run take as long as a cell
+  if (nest_.levels.empty()) return {0, 0};
+  const auto& level = nest_.levels.front();
+  std::vector<std::int64_t> at{0, level.extent};
+  // Parts write different cells of the result, or are added up where there is but one.
+  const bool is_apart = level.output_stride != 0 || output_.element_count() == 1;
+  if (LentThreads::of_this_thread() == nullptr || level.tries.empty() || !is_apart) return at;
+  const auto largest = std::max_element(level.tries.begin(), level.tries.end(), [&](const auto& a, const auto& b) {
+    return nest_.tries[a.trie]->count() < nest_.tries[b.trie]->count();
+  });
+  const auto& trie = *nest_.tries[largest->trie];
+  auto work = static_cast<double>(trie.count());
+  for (const auto& other : nest_.levels)
+    if (other.tries.empty()) work *= std::max(1.0, static_cast<double>(other.extent) / kRunPerCell);
+  const auto parts = static_cast<std::int64_t>(std::min(kMostParts, work / kCellsOfPart));
+  const auto cells_before = [&](std::int64_t node) {
+    for (std::size_t l = 0; l + 1 < trie.levels.size(); ++l)
+      node = trie.levels[l].begins[static_cast<std::size_t>(node)];
+    return node;
+  };
+  const auto& coordinates = trie.levels.front().coordinates;
+  for (std::int64_t part = 1; part < parts; ++part) {
+    const auto wanted = static_cast<std::int64_t>(static_cast<double>(trie.count()) / static_cast<double>(parts) *
+                                                  static_cast<double>(part));
+    const auto nodes = std::views::iota(std::int64_t{0}, static_cast<std::int64_t>(coordinates.size()));
+    const auto node = *std::ranges::lower_bound(nodes, wanted, std::less{}, cells_before);
+    const auto index = std::int64_t{coordinates[static_cast<std::size_t>(node)]};
+    if (index > at[at.size() - 2]) at.insert(at.end() - 1, index);
+  }
+  return at;
 }
 
 std::vector<std::byte> CellKernel::Call::mapped_values(std::span<const std::byte> values) const {
   const auto from = size_of(kernel_.operand_types_.front());
   const auto to = size_of(kernel_.compute_);
   const auto count = values.size() / from;
-  constexpr auto kPoints = static_cast<std::size_t>(PointExpression::kMostPoints);
+  constexpr auto kPoints = static_cast<std::size_t>(PointExpression::kMostOfRun);
   std::vector<std::byte> mapped(count * to);
   for (std::size_t n = 0; n < count; n += kPoints) {
     const auto part = std::min(kPoints, count - n);

@@ -84,6 +84,9 @@ class CellKernel::Call {
   void run_into(Sink& sink);
   template <class T, class Sink>
   void run_product(Sink& sink);
+  // Indices of the outermost label between which a call has about as much work each, for threads that help with it:
+  // from the first one, 0, to its extent. Two where nobody can help, or it does not pay.
+  std::vector<std::int64_t> cuts() const;
   // The values of the expression for those of the only operand.
   std::vector<std::byte> mapped_values(std::span<const std::byte> values) const;
   template <class T, class Sink>

@@ -9,6 +9,7 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "executor/kernels/cell_call.hpp"
+#include "executor/kernels/cell_product.hpp"
 #include "executor/kernels/cell_sink.hpp"
 #include "tensor/scalar_types.hpp"
 
@@ -238,6 +239,16 @@ const CellKernel::CallPlan& CellCallPlans::plan(const std::shared_ptr<const Cell
   auto& replaced = kept_[std::exchange(oldest_, (oldest_ + 1) % kMost)];
   replaced = std::move(made);
   return replaced.plan;
+}
+
+// A state of its own, and where rows of three tries meet, a bit for each coordinate.
+std::size_t CellKernel::lent_bytes(std::span<const std::int64_t> label_sizes) const {
+  constexpr std::size_t kState = 16 << 10;
+  if (mover_ || !(product_ || maps_values_) || pattern_ == CellPattern::Union) return 0;
+  std::int64_t marks = 0;
+  if (operand_types_.size() > 2)
+    for (const auto size : label_sizes) marks = std::max(marks, std::min(size, kMostMarks));
+  return kState + static_cast<std::size_t>(marks) / 8;
 }
 
 std::string CellKernel::describe() const {

@@ -62,6 +62,10 @@ class CellKernel {
     return make_cells(operands, label_ranges, plan(operands, label_ranges, true));
   }
 
+  /// The most bytes that a thread takes which helps with a call of run() (executor/kernels/lent_threads); 0 where
+  /// nobody can. `label_sizes`: the largest ranges of all labels.
+  std::size_t lent_bytes(std::span<const std::int64_t> label_sizes) const;
+
   /// For EXPLAIN: "cells of 2 operands: sum of products", "cells of 1 operand: expression (2 operations), and the
   /// rest".
   std::string describe() const;

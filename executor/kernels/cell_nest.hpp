@@ -179,6 +179,9 @@ class TrieCursors {
     auto other = begin_[b.trie];
     const auto end = end_[a.trie];
     const auto other_end = end_[b.trie];
+    // Where cells lie in blocks, lines mostly end before others begin.
+    if (at == end || other == other_end) return;
+    if (a.coordinates[end - 1] < b.coordinates[other] || b.coordinates[other_end - 1] < a.coordinates[at]) return;
     while (at < end && other < other_end) {
       const auto x = a.coordinates[at];
       const auto y = b.coordinates[other];

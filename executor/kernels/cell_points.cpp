@@ -99,7 +99,7 @@ PointExpression::PointExpression(const EinSum& einsum, const LabelTable& labels,
   EinSum points;
   points.expression = NumberExtraction(einsum, labels, types_, numbers_).of(einsum.expression);
   LabelTable table;
-  const auto point = table.add("point", kMostPoints);
+  const auto point = table.add("point", kMostOfRun);
   points.inputs.assign(types_.size(), {point});
   points.output = {point};
   kernel_.emplace(points, table, types_, compute_);

@@ -18,7 +18,8 @@ namespace eindb {
 /// hundred, and label values and random numbers as further operands beside them. Immutable, thread-safe.
 class PointExpression {
  public:
-  static constexpr std::int64_t kMostPoints = 1024;
+  static constexpr std::int64_t kMostPoints = 1024;  ///< that are gathered, as a rule
+  static constexpr std::int64_t kMostOfRun = 4096;   ///< of evaluate()
 
   /// The EinSum's expression has types, for these operands' types.
   PointExpression(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute);
@@ -35,7 +36,8 @@ class PointExpression {
   /// The number n at these indices in the whole tensors, as `into` has it, which is of its type.
   void write_number(std::size_t n, std::span<const std::int64_t> indices, std::byte* into) const;
 
-  /// The values of `count` points, of the compute type; columns[n] has the values of operand or number n.
+  /// The values of `count` points, at most kMostOfRun, of the compute type; columns[n] has the values of operand or
+  /// number n.
   void evaluate(std::span<const std::byte* const> columns, std::int64_t count, std::byte* values) const;
 
  private:

@@ -50,6 +50,7 @@ class ProductJoin {
   ProductJoin(const CellNest& nest, const CellTable& loops, std::vector<const T*> values, std::vector<const T*> dense,
               bool sums, Sink& sink)
       : levels_(nest.levels),
+        tries_(nest.tries),
         row_level_(nest.row_level),
         loops_(loops),
         values_(std::move(values)),
@@ -67,6 +68,16 @@ class ProductJoin {
   }
 
   void run(T factor) { visit(0, factor, 0); }
+  /// At the points alone where the outermost label, which tries have, is from `from` to before `to`.
+  void run(T factor, std::int64_t from, std::int64_t to) {
+    for (const auto& step : levels_.front().tries) {
+      const auto* begin = step.coordinates + cursors_.begin(step.trie);
+      const auto* end = step.coordinates + cursors_.end(step.trie);
+      const auto* first = std::lower_bound(begin, end, from);
+      cursors_.set(step.trie, first - step.coordinates, std::lower_bound(first, end, to) - step.coordinates);
+    }
+    run(factor);
+  }
 
  private:
   enum class Way : std::uint8_t {
@@ -443,7 +454,8 @@ class ProductJoin {
     }
   }
 
-  // Rows lie anywhere, so that those of the next cells are asked for ahead.
+  // Rows lie anywhere, so that those of the next cells are asked for ahead: also behind the last cell of this row, as
+  // the next one mostly follows it.
   void add_matched_rows(const Level& level, T product, std::int64_t cell) {
     constexpr std::int64_t kAhead = 2;
     const bool is_first = level.tries.front().is_last;
@@ -455,8 +467,9 @@ class ProductJoin {
     const auto* coordinates = row.tries.front().coordinates;
     const auto end = cursors_.end(step.trie);
     std::int64_t products = end - cursors_.begin(step.trie);
+    const auto all = tries_[step.trie]->count();
     for (auto node = cursors_.begin(step.trie); node < end; ++node) {
-      if (node + kAhead < end) {
+      if (node + kAhead < all) {
         if (const auto next = matched.places[step.coordinates[node + kAhead]]; next >= 0) {
           const auto begin = matched.begins[next];
           __builtin_prefetch(coordinates + begin);
@@ -496,8 +509,11 @@ class ProductJoin {
       marks_[rows.fixed[n] >> 6U] |= std::uint64_t{1} << (rows.fixed[n] & 63U);
     std::int64_t looks = end - begin + 2 * (fixed_end - fixed_begin);
     constexpr std::int64_t kAhead = 8;
+    const auto all = tries_[step.trie]->count();  // see add_matched_rows
     for (auto node = begin; node < end; ++node) {
-      if (node + kAhead < end) {
+      if (node + 2 * kAhead < all) {
+        if (const auto next = matched.places[step.coordinates[node + 2 * kAhead]]; next >= 0)
+          __builtin_prefetch(matched.begins + next);
         if (const auto next = matched.places[step.coordinates[node + kAhead]]; next >= 0)
           __builtin_prefetch(rows.other + matched.begins[next]);
       }
@@ -565,6 +581,7 @@ class ProductJoin {
   }
 
   const std::vector<Level>& levels_;
+  const std::vector<const CellTrie*>& tries_;
   std::size_t row_level_;
   const CellTable& loops_;
   std::vector<const T*> values_;

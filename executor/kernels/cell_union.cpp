@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-constexpr auto kHeld = static_cast<std::size_t>(PointExpression::kMostPoints);
+constexpr auto kHeld = static_cast<std::size_t>(PointExpression::kMostOfRun);
 
 template <class Bits>
 bool is_plus_zero(const Bits& value) {
@@ -30,7 +30,7 @@ bool has_plus_zeros(const std::byte* values, std::size_t count, std::size_t size
 
 // Leaves out the cells that are +0, and the nodes that have none below them any more.
 template <class Bits>
-void drop_zeros(CellTrie& trie) {
+void drop_zeros(GrowingTrie& trie) {
   constexpr auto kSize = sizeof(Bits);
   auto* values = reinterpret_cast<Bits*>(trie.values.data());
   auto& cells = trie.levels.back().coordinates;
@@ -84,7 +84,8 @@ CellTrie CellUnion::make() {
   auto& cells = made_.levels.back().coordinates;
   reserve_huge(cells, most);
   reserve_huge(made_.values, most * value_bytes_);
-  for (std::size_t n = 0; n < columns_.size(); ++n) columns_[n].resize(kHeld * size_of(expression_.types()[n]));
+  for (std::size_t n = 0; n < columns_.size(); ++n)
+    columns_[n].resize(std::min(kHeld, most) * size_of(expression_.types()[n]));
   const auto all = [](const CellTrie& trie) {
     return Nodes{0, static_cast<std::int64_t>(trie.levels.front().coordinates.size())};
   };
@@ -97,7 +98,7 @@ CellTrie CellUnion::make() {
   for (std::size_t level = 0; level + 1 < made_.levels.size(); ++level)
     made_.levels[level].begins.push_back(static_cast<std::int64_t>(made_.levels[level + 1].coordinates.size()));
   if (has_zeros_) with_bits_of(value_bytes_, [&](auto bits) { drop_zeros<decltype(bits)>(made_); });
-  return std::move(made_);
+  return std::move(made_).take();
 }
 
 template <class A, class B>

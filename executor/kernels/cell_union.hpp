@@ -37,7 +37,7 @@ class CellUnion {
   const CellTrie& second_;
   const PointExpression& expression_;
   const std::size_t value_bytes_;
-  CellTrie made_;
+  GrowingTrie made_;
   std::size_t count_ = 0;                          // of cells, those held among them
   std::size_t evaluated_ = 0;                      // of cells
   bool has_zeros_ = false;                         // among those

@@ -268,8 +268,9 @@ double CalibratedModel::join(const VertexShape& shape, const Partition& d) const
   const double starting = shape.stays ? 0 : figures_.operator_seconds + (waves + left_out) * figures_.call_seconds;
   const double working = waves * one.seconds * crowd(calls).slowdown + calls * one.loaded / abreast.load +
                          groups * one.stored / abreast.store + epilogue(shape, d);
-  const double excess = shape.cell_seconds == 0 ? kUnevenness : calls > 1 ? kUnevennessOfCells : 0;
-  return starting + working * (1 + (threads_ > 1 ? excess / waves : 0));
+  const double excess = shape.cell_seconds == 0 || shape.shares_cells ? kUnevenness : kUnevennessOfCells;
+  const bool is_alone = threads_ == 1 || (shape.cell_seconds > 0 && calls <= 1);
+  return starting + working * (1 + (is_alone ? 0 : excess / waves));
 }
 
 double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d) const {

@@ -80,6 +80,7 @@ void add_cell_work(const EinGraph& graph, const Vertex& vertex, VertexShape& sha
                     : of_cells > 1        ? kMeetingStepSeconds
                                           : kSingleStepSeconds;
   shape.cell_seconds = steps * step;
+  shape.shares_cells = !vertex.cells && *pattern == CellPattern::Intersection && !moves;
   for (std::size_t n = 0; n < cells.size(); ++n) {
     if (cells[n]) {
       shape.cell_seconds += cells[n]->cells * kCellSeconds;

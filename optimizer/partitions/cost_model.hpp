@@ -60,6 +60,7 @@ struct VertexShape {
   /// takes in one call. Empty and 0 for others.
   std::vector<std::int64_t> most_parts = {};
   double cell_seconds = 0;
+  bool shares_cells = false;               ///< whether threads without a call help with those of others, by cells
   std::vector<CellLines> cell_lines = {};  ///< of the operands of cells, and of a result of cells
   std::vector<double> stored_shares = {};  ///< for each input, the bytes of its tiles relative to dense ones; empty: 1
   double result_share = 1;                 ///< the same of the result

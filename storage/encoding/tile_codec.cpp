@@ -491,7 +491,8 @@ CellList cells_of(const Tile& tile) {
 // Tiles that are stored have fewer cells than 32 bits can number.
 CellList list_of(const CellBlock& cells) {
   const auto numbers = cells.numbers();
-  CellList list{.numbers = {}, .values = cells.trie().values};
+  const auto& values = cells.trie().values;
+  CellList list{.numbers = {}, .values = {values.begin(), values.end()}};
   list.numbers.reserve(numbers.size());
   for (const auto number : numbers) {
     CHECK(number <= std::int64_t{UINT32_MAX}, "a cell of a stored tile has a number of 32 bits");

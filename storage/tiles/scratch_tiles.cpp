@@ -86,7 +86,7 @@ Tile ScratchTiles::read(const Place& place) const {
     read_into(place, values);
     return tile;
   }
-  CellTrie trie{.order = std::vector<std::size_t>(place.levels.size()), .levels = {}, .values = {}};
+  GrowingTrie trie{.order = std::vector<std::size_t>(place.levels.size()), .levels = {}, .values = {}};
   std::iota(trie.order.begin(), trie.order.end(), std::size_t{0});
   trie.levels.resize(place.levels.size());
   trie.values.resize(place.levels.back().coordinates * size_of(place.dtype));
@@ -99,7 +99,7 @@ Tile ScratchTiles::read(const Place& place) const {
     pieces.push_back(std::as_writable_bytes(std::span(level.begins)));
   }
   read_into(place, pieces);
-  return Tile::of_cells(std::make_shared<const CellBlock>(place.dtype, place.shape, std::move(trie)));
+  return Tile::of_cells(std::make_shared<const CellBlock>(place.dtype, place.shape, std::move(trie).take()));
 }
 
 void ScratchTiles::read_into(const Place& place, std::span<const std::span<std::byte>> pieces) const {

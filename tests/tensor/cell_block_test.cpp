@@ -77,7 +77,8 @@ TEST(CellBlock, IsTransposed) {
     const auto others = expanded_values(transposed);
     for (std::size_t a = 0; a < 40; ++a)
       for (std::size_t c = 0; c < 9; ++c) EXPECT_EQ(values[a * 9 + c], others[c * 40 + a]);
-    EXPECT_EQ(CellBlock::of_numbers(DType::Float64, Shape({9, 40}), transposed.numbers(), trie.values)
+    EXPECT_EQ(CellBlock::of_numbers(DType::Float64, Shape({9, 40}), transposed.numbers(),
+                                    {trie.values.begin(), trie.values.end()})
                   .trie()
                   .levels[0]
                   .begins,

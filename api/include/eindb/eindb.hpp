@@ -452,7 +452,8 @@ class EINDB_API Statement {
   /// Makes a tensor in the program's memory visible to this statement while it executes, like Connection::attach. The
   /// memory must stay unchanged while execute() runs and while rows of SQL are read from its result.
   Statement& bind(std::string_view name, TensorView tensor);
-  /// The same of a tensor of few cells, which are copied now. Throws as Connection::attach does.
+  /// The same of a tensor of few cells, whose indices are checked now and stay unchanged as long as it is bound. Throws
+  /// as Connection::attach does.
   Statement& bind(std::string_view name, const CellsView& tensor);
   /// Removes all values and tensors.
   void clear_bindings() noexcept;
@@ -507,8 +508,8 @@ class EINDB_API Connection {
   /// SQL that read it have been read; between statements its values may change, and the next one reads the new ones. If
   /// another connection later creates a tensor of this name, that tensor is hidden.
   void attach(const std::string& name, const TensorView& tensor);
-  /// The same of a tensor of few cells, which are copied: its memory need not stay. Exception{Value} for indices beyond
-  /// the extents, or a cell that is given twice, and for null or misaligned pointers.
+  /// The same of a tensor of few cells: values may change between statements, indices not (CellsView). Exception{Value}
+  /// for indices beyond the extents, or a cell that is given twice, and for null or misaligned pointers.
   void attach(const std::string& name, const CellsView& tensor);
   /// Puts a tensor in the place of the one that is attached under this name, as detach() and attach() would, in a tenth
   /// of their time. Plans are used again where extents, types and cuts are the same. Exception{UnknownName} if no

@@ -80,9 +80,13 @@ concept CellIndex = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_
 /// A tensor of few cells in the program's memory, which is zero elsewhere: cells by their coordinates (COO), or a
 /// matrix by its rows (CSR), as SciPy and most libraries have them. A value that owns nothing.
 ///
-/// eindb copies the cells as the view is used, checks and orders them, so that the program may change or free its
-/// arrays afterwards; a matrix whose columns ascend in each row is not sorted. Cells are in any order; each is there
-/// once. Plans know how many cells there are, and compute with them alone where that takes less time.
+/// Cells in order are read where they lie: a matrix by its rows whose columns ascend in each row, and coordinates that
+/// ascend, the first dimension first. Others are sorted in a copy, and indices of 64 bits are narrowed in one. Either
+/// way the indices are checked when the view is used, once; beside the cells there are 12 bytes for each row with
+/// cells, or for each node of the outer dimensions. So the arrays must stay as those of a TensorView must, and their
+/// values may change likewise between statements; the indices must stay unchanged until the tensor is replaced or
+/// detached, or is bound no more. Each cell is there once. Plans know how many cells there are, and compute with them
+/// alone where that takes less time.
 struct CellsView {
   ElementType type = ElementType::Float64;  ///< of each value
   const void* values = nullptr;             ///< one for each cell

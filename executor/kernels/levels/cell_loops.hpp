@@ -181,6 +181,14 @@ template <class T, class Value>
   return static_cast<T>(cell_plus(cell_plus(sums[0], sums[1]), cell_plus(sums[2], sums[3])));
 }
 
+/// The same of the few cells of a row, of which there is one at least.
+template <class T, class Value>
+[[gnu::always_inline]] inline T sum_of_few(std::int64_t begin, std::int64_t end, const Value& value) {
+  Wide<T> sum(value(begin));
+  for (auto n = begin + 1; n < end; ++n) sum = cell_plus(sum, Wide<T>(value(n)));
+  return static_cast<T>(sum);
+}
+
 template <class T>
 void dot_cells(void* sum, const void* values, const std::uint32_t* places, const void* from, std::int64_t stride,
                std::int64_t count) {
@@ -218,11 +226,12 @@ void add_row_sums(void* to, std::int64_t to_stride, const CellRows& rows, const 
     add_some(0, rows.count, sum_of_row);
   };
   const auto add = [&](const auto& value) __attribute__((always_inline)) {
+    constexpr std::int64_t kShortRow = 4;
+    if (rows.begins[rows.count] - rows.begins[0] <= kShortRow * rows.count)
+      return add_each([&](std::int64_t begin, std::int64_t end)
+                          __attribute__((always_inline)) { return sum_of_few<T>(begin, end, value); });
     auto whole = rows.count;  // behind these rows there are three cells at least
     if constexpr (sizeof(T) == 8 && !is_complex_type<T>) {
-      constexpr std::int64_t kShortRow = 2;
-      const bool are_short = rows.begins[rows.count] - rows.begins[0] <= kShortRow * rows.count;
-      if (are_short) whole = 0;
       while (whole > 0 && rows.begins[whole] + 3 > rows.begins[rows.count]) --whole;
       add_some(
           0, whole, [&](std::int64_t begin, std::int64_t end) __attribute__((always_inline)) {
