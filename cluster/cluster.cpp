@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cluster/remote_shards.hpp"
+#include "cluster/standby_stream.hpp"
 #include "cluster/statement_at_ranks.hpp"
 #include "cluster/worker_connection.hpp"
 #include "common/check.hpp"
@@ -49,6 +50,13 @@ void check_addresses(const std::vector<std::string>& workers) {
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end())
     throw Error(ErrorKind::Value, "the worker " + *twice + " is named twice", std::nullopt, "name each worker once");
+}
+
+void check_standbys(const std::vector<std::string>& standbys, const std::vector<std::string>& workers) {
+  for (const auto& standby : standbys)
+    if (std::find(workers.begin(), workers.end(), standby) == workers.end())
+      throw Error(ErrorKind::Value, "the standby " + standby + " is none of the workers", std::nullopt,
+                  "name it in --workers, too, by the same address");
 }
 
 }  // namespace
@@ -136,6 +144,8 @@ class Cluster::Impl {
   bool is_woken_ = false;
   bool keeper_ends_ = false;
   std::thread keeper_thread_;  // not started without a keeper
+  const std::vector<std::string> standby_addresses_;
+  const std::shared_ptr<Standbys> standbys_ = std::make_shared<Standbys>();
 };
 
 // ---- A statement ---------------------------------------------------------------------------------------------------
@@ -324,8 +334,12 @@ Cluster::Impl::Impl(ClusterOptions options, Connector& connector, ExchangeFactor
       log_(log),
       coordinator_computes_(options.coordinator_computes),
       moves_(options.moves),
-      turns_(exchanges.is_exclusive() ? 1 : kMostStatements) {
+      turns_(exchanges.is_exclusive() ? 1 : kMostStatements),
+      standby_addresses_(std::move(options.standbys)) {
   check_addresses(options.workers);
+  check_addresses(standby_addresses_);
+  check_standbys(standby_addresses_, options.workers);
+  if (!standby_addresses_.empty()) shards_.set_log_follower(standbys_);
   for (auto& address : options.workers)
     connections_.push_back(std::make_unique<WorkerConnection>(context_, std::move(address)));
 }
@@ -345,6 +359,7 @@ Cluster::Impl::~Impl() {
   }
   if (keeper_thread_.joinable()) keeper_thread_.join();
   if (prober_.joinable()) prober_.join();
+  standbys_->end();
   for (const auto& connection : connections_) connection->close();
   for (const auto& connection : connections_) connection->wait_until_closed();
 }
@@ -352,7 +367,11 @@ Cluster::Impl::~Impl() {
 void Cluster::Impl::begin(ClusterDatabase database) {
   CHECK((database.decider == nullptr) == (database.settler == nullptr), "who decides also settles");
   const std::lock_guard lock(admission_);
-  if (std::exchange(has_begun_, true)) return;
+  if (has_begun_) return;
+  if (database.transient && !standby_addresses_.empty())
+    throw Error(ErrorKind::Value, "a database in memory has no file that a standby could keep", std::nullopt,
+                "leave out --standby, or give the database a file");
+  has_begun_ = true;
   decider_ = std::move(database.decider);
   settler_ = std::move(database.settler);
   history_ = std::move(database.history);
@@ -364,6 +383,13 @@ void Cluster::Impl::begin(ClusterDatabase database) {
   for (const auto& connection : connections_)
     connection->start(database.identity, database.former, known[connection->address()], database.transient);
   if (!coordinator_computes_) prober_ = std::thread([this] { probe_until_end(); });
+  Standbys::Streams streams;
+  for (const auto& connection : connections_)
+    if (std::find(standby_addresses_.begin(), standby_addresses_.end(), connection->address()) !=
+            standby_addresses_.end() &&
+        !database.path.empty())
+      streams.push_back(std::make_unique<StandbyStream>(database.path, *connection, log_));
+  standbys_->begin(std::move(streams));
   keeper_ = std::move(database.keeper);
   if (keeper_) keeper_thread_ = std::thread([this] { keep_until_end(); });
 }
@@ -475,6 +501,10 @@ std::vector<WorkerStatus> Cluster::Impl::workers() const {
     auto& status = statuses.emplace_back(connection->status());
     status.to_move = progress_.leaving(status.data);
     status.damaged = progress_.unmendable(status.data);
+    if (const auto* standby = standbys_->stream_to(status.address)) {
+      status.standby = standby->state();
+      status.standby_failure = standby->failure();
+    }
   }
   std::map<DataId, std::string> names{{DataId{}, "the coordinator"}};
   for (const auto& status : statuses) names.emplace(status.data, status.address);
@@ -489,6 +519,7 @@ std::vector<WorkerStatus> Cluster::Impl::workers() const {
 std::vector<WorkerStatus> Cluster::Impl::wait_for_workers(milliseconds at_most) {
   const auto end = std::chrono::steady_clock::now() + at_most;
   for (const auto& connection : connections_) connection->wait_for_attempt(end);
+  standbys_->wait_for_attempt(end);
   const std::lock_guard lock(admission_);
   if (refusal_) throw Error(*refusal_);
   return workers();

@@ -33,6 +33,8 @@ struct ClusterOptions {
   /// The coordinator's process is a rank that computes as workers do, and all workers take part in every statement: see
   /// Cluster::coordinator_computes.
   bool coordinator_computes = false;
+  /// Addresses of workers that keep a copy of the coordinator's file (StandbyStream).
+  std::vector<std::string> standbys = {};
   MoveOptions moves = {};
 };
 
@@ -61,6 +63,7 @@ struct ClusterDatabase {
   std::vector<std::int64_t> former = {};  ///< ShardLog::former_identities()
   std::vector<ShardWorker> known = {};    ///< data directories seen before, with their addresses
   bool transient = false;                 ///< the database is in memory
+  std::string path = {};                  ///< of its file, for standbys; empty: it cannot be copied
   /// Set both or none. Without them, workers that join again do not learn what they missed.
   ShardDecider decider = nullptr;
   ShardSettler settler = nullptr;
@@ -78,14 +81,16 @@ struct ClusterDatabase {
 /// data directory. A worker that reports a hanging disk is treated the same way until it reports that the disk answers.
 class Cluster {
  public:
-  /// Connector, exchanges and log must outlive the cluster. Error{Value} if an address occurs twice.
+  /// Connector, exchanges and log must outlive the cluster. Error{Value} if an address occurs twice, or a standby is
+  /// none of the workers.
   Cluster(ClusterOptions options, Connector& connector, ExchangeFactory& exchanges, NodeLog& log);
   /// No statement may be running.
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  /// Starts connecting to the workers, and keeps them connected. Only the first call has an effect.
+  /// Starts connecting to the workers, and keeps them connected. Only the first call has an effect. Error{Value} for a
+  /// standby of a database that has no file.
   void begin(ClusterDatabase database);
 
   /// Whether the coordinator's rank, the last one, computes as the workers' ranks do. Statements then need all workers.
@@ -94,7 +99,8 @@ class Cluster {
   Transport transport() const;
   /// The workers in the order of the options.
   std::vector<WorkerStatus> workers() const;
-  /// Call after begin(). Waits at most that long until all workers have joined or failed to, and returns workers().
+  /// Call after begin(). Waits at most that long until all workers have joined or failed to, and standbys that
+  /// have joined are current or have failed, and returns workers().
   std::vector<WorkerStatus> wait_for_workers(std::chrono::milliseconds at_most);
 
   /// Pairs of connected workers that exchange no data, by their data directories; DataId{} stands for the coordinator.

@@ -25,6 +25,10 @@ template <>
 struct FieldsOf<ExecutionProfile> {
   static auto tie(auto& p) { return std::tie(p.steps, p.seconds, p.peak_bytes, p.workspace_bytes); }
 };
+template <>
+struct FieldsOf<LogPlace> {
+  static auto tie(auto& place) { return std::tie(place.generation, place.frames, place.checksum); }
+};
 
 namespace {
 

@@ -17,6 +17,7 @@
 #include "executor/execution_profile.hpp"
 #include "storage/shards/content_runs.hpp"
 #include "storage/shards/shard_numbers.hpp"
+#include "storage/sqlite/write_ahead_log.hpp"
 #include "tensor/stored_type.hpp"
 #include "tensor/tile_format.hpp"
 #include "tensor/tile_holders.hpp"
@@ -25,7 +26,7 @@ namespace eindb {
 
 /// Increases with every change to the meaning of messages or the format of plans. Nodes of different versions refuse
 /// each other, because a plan must mean the same on all of them.
-inline constexpr std::uint32_t kControlVersion = 10;
+inline constexpr std::uint32_t kControlVersion = 11;
 
 /// A node that receives nothing for this many heartbeats considers the other lost.
 inline constexpr int kMissedHeartbeats = 3;
@@ -382,6 +383,56 @@ struct AskContents {
   static auto fields(auto& self) { return std::tie(self.request); }
 };
 
+// ---- The copy of the coordinator's file: see storage/worker_file/standby_copy.hpp ---------------------------------
+
+/// C to W: where the copy ends. Reply: StandbyEnd.
+struct AskStandby {
+  std::uint64_t request = 0;
+
+  friend bool operator==(const AskStandby&, const AskStandby&) = default;
+  static auto fields(auto& self) { return std::tie(self.request); }
+};
+
+/// C to W: begin a new copy. Reply: Acknowledged.
+struct BeginStandby {
+  std::uint64_t request = 0;
+
+  friend bool operator==(const BeginStandby&, const BeginStandby&) = default;
+  static auto fields(auto& self) { return std::tie(self.request); }
+};
+
+/// C to W: the next bytes of the new copy's file. Reply: Acknowledged.
+struct StandbyBytes {
+  std::uint64_t request = 0;
+  std::int64_t from = 0;
+  std::vector<std::byte> bytes;
+
+  friend bool operator==(const StandbyBytes&, const StandbyBytes&) = default;
+  static auto fields(auto& self) { return std::tie(self.request, self.from, self.bytes); }
+};
+
+/// C to W: frames of the coordinator's log, behind the end of the copy's. Reply: Acknowledged once they are durable.
+struct StandbyFrames {
+  std::uint64_t request = 0;
+  bool of_new_copy = false;
+  LogPlace behind = {};
+  std::vector<std::byte> header;  ///< of the log
+  std::vector<std::byte> frames;
+
+  friend bool operator==(const StandbyFrames&, const StandbyFrames&) = default;
+  static auto fields(auto& self) {
+    return std::tie(self.request, self.of_new_copy, self.behind, self.header, self.frames);
+  }
+};
+
+/// C to W: the new copy is whole. Reply: Acknowledged.
+struct FinishStandby {
+  std::uint64_t request = 0;
+
+  friend bool operator==(const FinishStandby&, const FinishStandby&) = default;
+  static auto fields(auto& self) { return std::tie(self.request); }
+};
+
 struct Acknowledged {
   friend bool operator==(const Acknowledged&, const Acknowledged&) = default;
   static auto fields(auto& /*self*/) { return std::tie(); }
@@ -416,6 +467,13 @@ struct ContentList {
   static auto fields(auto& self) { return std::tie(self.contents); }
 };
 
+struct StandbyEnd {
+  std::optional<LogPlace> place;  ///< as StandbyCopy::place()
+
+  friend bool operator==(const StandbyEnd&, const StandbyEnd&) = default;
+  static auto fields(auto& self) { return std::tie(self.place); }
+};
+
 /// W to C: all contents that the worker has found damaged without having been asked for them (Scrubber).
 struct Damaged {
   std::vector<ContentId> contents;
@@ -427,7 +485,7 @@ struct Damaged {
 /// W to C: the answer to a request.
 struct Reply {
   std::uint64_t request = 0;
-  std::variant<RemoteError, Acknowledged, Contents, Undecided, Probed, ContentList> answer;
+  std::variant<RemoteError, Acknowledged, Contents, Undecided, Probed, ContentList, StandbyEnd> answer;
 
   friend bool operator==(const Reply&, const Reply&) = default;
   static auto fields(auto& self) { return std::tie(self.request, self.answer); }
@@ -436,10 +494,12 @@ struct Reply {
 }  // namespace control
 
 /// Hello, Welcome and Refusal come first and have the same form in all versions.
-using ToWorker = std::variant<control::Hello, control::Heartbeat, control::Run, control::Stop, control::Drain,
-                              control::Put, control::Fetch, control::Prepare, control::Commit, control::Abort,
-                              control::Drop, control::AskUndecided, control::Repair, control::Probe, control::Advance,
-                              control::AskContents, control::ShareMemory, control::Claim>;
+using ToWorker =
+    std::variant<control::Hello, control::Heartbeat, control::Run, control::Stop, control::Drain, control::Put,
+                 control::Fetch, control::Prepare, control::Commit, control::Abort, control::Drop,
+                 control::AskUndecided, control::Repair, control::Probe, control::Advance, control::AskContents,
+                 control::ShareMemory, control::Claim, control::AskStandby, control::BeginStandby,
+                 control::StandbyBytes, control::StandbyFrames, control::FinishStandby>;
 using ToCoordinator = std::variant<control::Welcome, control::Refusal, control::Pulse, control::Done, control::Leave,
                                    control::Reply, control::Damaged>;
 

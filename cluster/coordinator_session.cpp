@@ -428,6 +428,41 @@ void CoordinatorSession::take(const control::Claim& claim) {
   });
 }
 
+void CoordinatorSession::take(const control::AskStandby& ask) {
+  answer(ask.request, [this] { return control::StandbyEnd{node_->standby.place()}; });
+}
+
+void CoordinatorSession::take(const control::BeginStandby& begin) {
+  answer(begin.request, [this] {
+    node_->standby.begin();
+    return control::Acknowledged{};
+  });
+}
+
+void CoordinatorSession::take(control::StandbyBytes bytes) {
+  const auto request = bytes.request;
+  answer(request, [this, bytes = std::move(bytes)] {
+    node_->standby.add_bytes(bytes.from, bytes.bytes);
+    return control::Acknowledged{};
+  });
+}
+
+void CoordinatorSession::take(control::StandbyFrames frames) {
+  const auto request = frames.request;
+  answer(request, [this, frames = std::move(frames)] {
+    node_->standby.append(frames.of_new_copy ? StandbyCopy::Of::NewCopy : StandbyCopy::Of::Copy, frames.behind,
+                          frames.header, frames.frames);
+    return control::Acknowledged{};
+  });
+}
+
+void CoordinatorSession::take(const control::FinishStandby& finish) {
+  answer(finish.request, [this] {
+    node_->standby.finish();
+    return control::Acknowledged{};
+  });
+}
+
 void CoordinatorSession::take(control::Probe probe) {
   prober_.ask(std::move(probe.addresses), [this, request = probe.request](const auto& errors) {
     control::Probed probed;

@@ -85,6 +85,11 @@ class CoordinatorSession final : private ControlLinkUser {
   void take(const control::AskContents& ask);
   void take(const control::ShareMemory& share);
   void take(const control::Claim& claim);
+  void take(const control::AskStandby& ask);
+  void take(const control::BeginStandby& begin);
+  void take(control::StandbyBytes bytes);
+  void take(control::StandbyFrames frames);
+  void take(const control::FinishStandby& finish);
   template <class F>
   void answer(std::uint64_t request, F f);
 

@@ -87,6 +87,7 @@ void begin_cluster(Cluster& cluster, DatabaseFile& file) {
   ClusterDatabase database{.identity = log.database_identity(), .former = log.former_identities()};
   if (!file.is_in_memory()) database.history = history_of(file);
   if (can_decide(file)) {
+    database.path = file.path();
     database.decider = decider_of(file);
     database.settler = settler_of(file);
     database.keeper = keeper_of(cluster, file);

@@ -40,6 +40,10 @@ class RemoteShards final : public ShardAccess {
   void note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept override;
   bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override;
 
+  std::shared_ptr<LogFollower> log_follower() override { return follower_; }
+  /// Call before it is used.
+  void set_log_follower(std::shared_ptr<LogFollower> follower) { follower_ = std::move(follower); }
+
   /// Committed transactions that the worker has not acknowledged, even if its session continues. Some were never
   /// prepared there: an abandoned attempt of a statement may leave contents at a worker that the next attempt does not
   /// use.
@@ -64,6 +68,7 @@ class RemoteShards final : public ShardAccess {
   const Connections& connections_;
   DamagedCopies& damaged_;
   NodeLog& log_;
+  std::shared_ptr<LogFollower> follower_;
   mutable std::mutex mutex_;  // guards the members below
   std::map<BatchKey, Batch> batches_;
   std::set<BatchKey> missed_commits_;

@@ -147,11 +147,22 @@ void tell_workers(Cluster& cluster, ShardLog& log) {
   }
 }
 
+void require_last_state(const std::map<WorkerNumber, Found>& workers, ShardLog& log, const std::string& path) {
+  for (const auto& [number, found] : workers)
+    if (!log.knows(found.status.epoch))
+      throw Error(ErrorKind::Conflict,
+                  path + " is older than what the workers have: worker " + found.status.address +
+                      " has seen a later state of the database",
+                  std::nullopt,
+                  "use the coordinator's own file if it is still there, or another standby; eindb take-over takes this "
+                  "one as it is, without what was committed later");
+}
+
 std::int64_t block_of(ContentId content) { return number(content) >> kBlockBits; }
 
 }  // namespace
 
-TakeOver take_over(Cluster& cluster, DatabaseFile& file) {
+TakeOver take_over(Cluster& cluster, DatabaseFile& file, Older older) {
   ShardLog log(file.connection());
   log.create();
   const auto identity = log.database_identity();
@@ -163,6 +174,7 @@ TakeOver take_over(Cluster& cluster, DatabaseFile& file) {
   SqliteTransaction transaction(file.connection());
   for (auto& other : others)
     workers.emplace(log.number_of({other.status.data, other.status.address}), std::move(other));
+  if (older == Older::Refused) require_last_state(workers, log, file.path());
   const Census census(file.connection(), workers);
   census.require_all(file.path());
   census.follow(file.connection());

@@ -21,8 +21,13 @@ struct TakeOver {
 ///             what the other has made since is garbage
 ///     (workers change over when the file, with both identities, comes to them next)
 ///
+/// A file that does not know the last epoch of a worker is an older state than what was committed; `older` says whether
+/// it is taken.
+///
 /// If it throws, neither the file nor a worker has changed: Error{WorkerLost} names missing workers, Error{Conflict}
-/// names tensors with tiles that no worker has. `cluster` must not have begun, and is unusable afterwards.
-TakeOver take_over(Cluster& cluster, DatabaseFile& file);
+/// names tensors with tiles that no worker has, or a
+/// worker that has seen more. `cluster` must not have begun, and is unusable afterwards.
+enum class Older : std::uint8_t { Taken, Refused };
+TakeOver take_over(Cluster& cluster, DatabaseFile& file, Older older = Older::Taken);
 
 }  // namespace eindb

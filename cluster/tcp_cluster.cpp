@@ -28,7 +28,10 @@ ClusterSecret secret_of(const std::string& file) {
 TcpCluster::TcpCluster(const TcpClusterOptions& options, NodeLog& log)
     : node_(node_options(options, log)),
       transport_(node_),
-      cluster_({.workers = options.workers, .heartbeat = options.heartbeat, .moves = options.moves}, transport_,
-               transport_, log) {}
+      cluster_({.workers = options.workers,
+                .heartbeat = options.heartbeat,
+                .standbys = options.standbys,
+                .moves = options.moves},
+               transport_, transport_, log) {}
 
 }  // namespace eindb

@@ -19,7 +19,8 @@ struct TcpClusterOptions {
   std::optional<TlsOptions> tls;
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
   MoveOptions moves = {};
-  bool local_sockets = true;  ///< as of TcpNodeOptions
+  bool local_sockets = true;               ///< as of TcpNodeOptions
+  std::vector<std::string> standbys = {};  ///< as of ClusterOptions
 };
 
 /// A coordinator's cluster over TCP, with its node, which connects to workers and accepts no connections. Thread-safe.

@@ -18,6 +18,7 @@
 #include "cluster/node_log.hpp"
 #include "executor/memory_budget.hpp"
 #include "storage/worker_file/shard_file.hpp"
+#include "storage/worker_file/standby_copy.hpp"
 
 namespace eindb {
 
@@ -43,7 +44,12 @@ class WorkerNode {
   /// `memory` is shared with the nodes of other databases of the process; null: it is this node's alone.
   WorkerNode(WorkerOptions options, ShardFile& shards, ExchangeFactory& exchanges, NodeLog& log,
              std::shared_ptr<MemoryShares> memory = nullptr)
-      : options(std::move(options)), shards(shards), exchanges(exchanges), log(log), memory_(std::move(memory)) {
+      : options(std::move(options)),
+        shards(shards),
+        exchanges(exchanges),
+        log(log),
+        standby(shards.directory() + "/" + kStandbyFolder),
+        memory_(std::move(memory)) {
     if (memory_ == nullptr)
       memory_ = std::make_shared<MemoryShares>(this->options.memory_limit -
                                                (this->options.messages ? this->options.messages->whole() : 0));
@@ -53,6 +59,7 @@ class WorkerNode {
   ShardFile& shards;
   ExchangeFactory& exchanges;
   NodeLog& log;
+  StandbyCopy standby;  ///< of the coordinator's file
 
   MemoryShares& memory() const { return *memory_; }
   std::shared_ptr<MemoryShares> shared_memory() const { return memory_; }

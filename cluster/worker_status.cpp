@@ -13,4 +13,14 @@ std::string_view name_of(WorkerState state) {
   return "lost";
 }
 
+std::string_view name_of(StandbyState state) {
+  switch (state) {
+    case StandbyState::None: break;
+    case StandbyState::Copying: return "copying";
+    case StandbyState::Current: return "current";
+    case StandbyState::Behind: return "behind";
+  }
+  return "";
+}
+
 }  // namespace eindb

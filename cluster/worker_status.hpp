@@ -22,6 +22,16 @@ enum class WorkerState : std::uint8_t {
 /// "joining", ...
 std::string_view name_of(WorkerState state);
 
+/// The copy of the coordinator's file at a worker.
+enum class StandbyState : std::uint8_t {
+  None,     ///< the worker is no standby
+  Copying,  ///< the file has not been copied since the coordinator began, or is copied anew
+  Current,  ///< every transaction that was committed is there
+  Behind,   ///< transactions were committed that are not there
+};
+/// "", "copying", ...
+std::string_view name_of(StandbyState state);
+
 /// The coordinator's view of a worker: a row of SHOW WORKERS.
 struct WorkerStatus {
   std::string address;  ///< as in --workers
@@ -39,6 +49,8 @@ struct WorkerStatus {
   std::chrono::milliseconds heartbeat_age{0};
   TilesToMove to_move;                    ///< its tiles that are to be at other workers, if it leaves or is missed
   std::vector<std::string> damaged = {};  ///< names of its tiles that are damaged, and of which no other copy is intact
+  StandbyState standby = StandbyState::None;
+  std::string standby_failure = {};  ///< why it is behind
 
   /// A full worker takes no new tiles, since its disk has no room for them.
   bool is_full() const { return state == WorkerState::Up && load.bytes_free == 0; }

@@ -25,6 +25,7 @@ struct ClusterFigures {
   std::int64_t copies_repaired = 0;
   std::int64_t tiles_moved = 0;
   std::int64_t bytes_moved = 0;
+  std::int64_t standbys_behind = 0;  ///< copies of the coordinator's file that lack something
 };
 
 ClusterFigures figures_of(const Cluster& cluster);

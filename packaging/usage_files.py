@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 CLUSTER = ["workers", "secret-file", "insecure", "heartbeat", "cluster-tls-cert", "cluster-tls-key", "cluster-tls-ca"]
 ALSO = {
     "calibrate": ["threads", "memory-limit", *CLUSTER],
-    "serve": ["threads", "memory-limit", "readonly", *CLUSTER],
+    "serve": ["threads", "memory-limit", "readonly", "standby", *CLUSTER],
     "worker": ["threads", "memory-limit", "secret-file", "insecure"],
+    "promote": CLUSTER,
     "take-over": CLUSTER,
 }
 

@@ -19,8 +19,9 @@ std::vector<std::string> split(const std::string& list) {
   return items;
 }
 
-std::vector<std::string> workers_of(const ClusterCommand& command) {
-  auto workers = split(command.workers);
+std::vector<std::string> addresses_in(const std::string& list) {
+  if (list.empty()) return {};
+  auto workers = split(list);
   for (const auto& worker : workers)
     if (const auto colon = worker.rfind(':'); colon == std::string::npos || colon == 0 || colon + 1 == worker.size())
       throw Error(ErrorKind::Value, "'" + worker + "' is no address of a worker", std::nullopt,
@@ -33,8 +34,8 @@ std::vector<std::string> workers_of(const ClusterCommand& command) {
 CommandCluster::CommandCluster(const ClusterCommand& command, const LogOptions& log)
     : log_(log),
       node_log_(log_),
-      tcp_({workers_of(command), command.trust.secret_file, tls_of(command.trust, "--cluster-tls"), command.heartbeat,
-            command.moves, !command.tcp_only},
+      tcp_({addresses_in(command.workers), command.trust.secret_file, tls_of(command.trust, "--cluster-tls"),
+            command.heartbeat, command.moves, !command.tcp_only, addresses_in(command.standbys)},
            node_log_) {}
 
 }  // namespace eindb

@@ -19,6 +19,7 @@ struct ClusterCommand {
   NodeTrust trust;
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
   MoveOptions moves = {};
+  std::string standbys;   ///< of the workers, those that keep a copy of the database's file; as `workers`
   bool tcp_only = false;  ///< no sockets of the host between nodes of one
 };
 

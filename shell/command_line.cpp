@@ -205,6 +205,10 @@ CLI::Option* add_cluster(CLI::App& app, ClusterCommand& cluster) {
            "after which other workers get copies of the tiles of one that is away; 5min without");
   add_amount(app, "--balance-above", cluster.moves.least_imbalance,
              "by how much a worker's tiles have to be below the mean to be balanced; 64MiB without");
+  app.add_option(
+         "--standby", cluster.standbys,
+         "workers that keep a copy of the database's file, from which eindb promote makes it anew: HOST:PORT,...")
+      ->needs(workers);
   app.add_flag("--tcp-only", cluster.tcp_only,
                "data goes over TCP between nodes of one host, too, instead of sockets of the host");
   add_path(app, "--cluster-tls-cert", cluster.trust.tls.certificate, "certificate in PEM form, for workers");
@@ -269,7 +273,7 @@ std::string how_to_run(const std::string& statement, const std::string& database
 
 /// The command that a name without an ending most likely means.
 std::optional<std::string> misspelt_command(const std::string& name) {
-  static constexpr std::array<std::string_view, 4> kCommands = {"serve", "worker", "calibrate", "take-over"};
+  static constexpr std::array<std::string_view, 5> kCommands = {"serve", "worker", "calibrate", "take-over", "promote"};
   if (name.find_first_of("./:") != std::string::npos) return std::nullopt;
   return name == "server" ? "serve" : nearest_name(name, kCommands);
 }
@@ -375,7 +379,12 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       app.add_subcommand("take-over", "make a copy of a database's file the database that workers serve, in its place");
   take_over->fallthrough();
   add_path(*take_over, "DATABASE", line.database, "the copy")->required();
-  for (auto* const program : {calibration, server, worker_program, take_over}) program->excludes(mpi_flag);
+  auto* const promote = app.add_subcommand(
+      "promote", "make a database of the copy of a coordinator's file that a worker keeps (--standby)");
+  promote->fallthrough();
+  add_path(*promote, "DIRECTORY", line.promotes, "the worker's data directory")->required();
+  add_path(*promote, "DATABASE", line.database, "file of the database, which is not there yet")->required();
+  for (auto* const program : {calibration, server, worker_program, take_over, promote}) program->excludes(mpi_flag);
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
 
   const auto given = with_double_dashes(argc, argv);

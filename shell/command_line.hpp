@@ -36,6 +36,7 @@ struct CommandLine {
   std::optional<ServeCommand> serve;
   std::optional<WorkerCommand> worker;
   bool takes_over = false;  ///< `eindb take-over`
+  std::string promotes;     ///< the directory of `eindb promote`; empty: another command
 
   /// Parses the arguments. nullopt if the program should exit, after printing help, the version or an error; `status`
   /// is then its exit status.

@@ -22,6 +22,7 @@
 #include "shell/dot_commands.hpp"
 #include "shell/interrupts.hpp"
 #include "shell/line_editor.hpp"
+#include "shell/promote_command.hpp"
 #include "shell/shell.hpp"
 #include "shell/take_over_command.hpp"
 
@@ -126,6 +127,10 @@ int run(const CommandLine& line) {
   }
   if (line.takes_over) {
     run_take_over(line.database, line.cluster);
+    return 0;
+  }
+  if (!line.promotes.empty()) {
+    run_promote(line.promotes, line.database, line.cluster);
     return 0;
   }
   if (line.cluster.workers.empty()) return run_shell(line, nullptr);

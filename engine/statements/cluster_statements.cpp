@@ -35,7 +35,14 @@ Cell reason_of(const WorkerStatus& worker) {
     reason += (reason.empty() ? "" : "; ") + damaged.front() +
               (damaged.size() == 1 ? "" : " and " + std::to_string(damaged.size() - 1) + " more") +
               (damaged.size() == 1 ? " is" : " are") + " damaged, and no other copy is there";
+  if (const auto& failure = worker.standby_failure; !failure.empty())
+    reason += (reason.empty() ? "" : "; ") + std::string("its copy of the coordinator's file is behind: ") + failure;
   return reason.empty() ? Cell{} : Cell{reason};
+}
+
+Cell standby_of(const WorkerStatus& worker) {
+  const auto state = name_of(worker.standby);
+  return state.empty() ? Cell{} : Cell{std::string(state)};
 }
 
 // The last report of a worker; NULL for a worker that has never reported.
@@ -43,6 +50,7 @@ Row row_of(const WorkerStatus& worker, std::string_view placement) {
   Row row{worker.address, std::string(name_of(worker.state)), reason_of(worker), seconds(worker.since)};
   if (worker.data == DataId{}) {
     row.resize(row.size() + 15);
+    row.push_back(standby_of(worker));
     return row;
   }
   const auto& load = worker.load;
@@ -62,6 +70,7 @@ Row row_of(const WorkerStatus& worker, std::string_view placement) {
                  worker.to_move.bytes,
                  static_cast<std::int64_t>(worker.damaged.size())};
   row.insert(row.end(), said.begin(), said.end());
+  row.push_back(standby_of(worker));
   return row;
 }
 
@@ -101,25 +110,16 @@ Result execute_statement(const ast::ShowWorkers&, OpenDatabase& database) {
     for (const auto& worker : database.cluster->workers())
       rows.push_back(row_of(worker, placement_of(worker, leaving, *database.cluster)));
   }
-  return listed_result({{"address", ColumnType::Text},
-                        {"state", ColumnType::Text},
-                        {"reason", ColumnType::Text},
-                        {"seconds_in_state", ColumnType::Float64},
-                        {"version", ColumnType::Text},
-                        {"threads", ColumnType::Integer},
-                        {"memory_limit", ColumnType::Integer},
-                        {"memory_used", ColumnType::Integer},
-                        {"tiles", ColumnType::Integer},
-                        {"bytes_stored", ColumnType::Integer},
-                        {"bytes_free", ColumnType::Integer},
-                        {"statements", ColumnType::Integer},
-                        {"bytes_sent", ColumnType::Integer},
-                        {"bytes_received", ColumnType::Integer},
-                        {"heartbeat_age", ColumnType::Float64},
-                        {"placement", ColumnType::Text},
-                        {"tiles_to_move", ColumnType::Integer},
-                        {"bytes_to_move", ColumnType::Integer},
-                        {"tiles_damaged", ColumnType::Integer}},
+  return listed_result({{"address", ColumnType::Text},          {"state", ColumnType::Text},
+                        {"reason", ColumnType::Text},           {"seconds_in_state", ColumnType::Float64},
+                        {"version", ColumnType::Text},          {"threads", ColumnType::Integer},
+                        {"memory_limit", ColumnType::Integer},  {"memory_used", ColumnType::Integer},
+                        {"tiles", ColumnType::Integer},         {"bytes_stored", ColumnType::Integer},
+                        {"bytes_free", ColumnType::Integer},    {"statements", ColumnType::Integer},
+                        {"bytes_sent", ColumnType::Integer},    {"bytes_received", ColumnType::Integer},
+                        {"heartbeat_age", ColumnType::Float64}, {"placement", ColumnType::Text},
+                        {"tiles_to_move", ColumnType::Integer}, {"bytes_to_move", ColumnType::Integer},
+                        {"tiles_damaged", ColumnType::Integer}, {"standby", ColumnType::Text}},
                        std::move(rows));
 }
 

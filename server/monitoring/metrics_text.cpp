@@ -130,6 +130,8 @@ void add_cluster(Exposition& out, const ClusterFigures& cluster) {
              cluster.copies_damaged);
   out.single("eindb_copies_repaired_total", "counter", "Such copies that were written anew from another.",
              cluster.copies_repaired);
+  out.single("eindb_standbys_behind", "gauge", "Standbys whose copy of the coordinator's file lacks something.",
+             cluster.standbys_behind);
 }
 
 }  // namespace

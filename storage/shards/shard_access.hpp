@@ -10,6 +10,7 @@
 
 #include "storage/encoding/tile_codec.hpp"
 #include "storage/shards/shard_numbers.hpp"
+#include "storage/sqlite/sqlite_handle.hpp"
 
 namespace eindb {
 
@@ -106,6 +107,9 @@ class ShardAccess {
   /// Gives the worker an intact copy in place of its damaged or lost one. The caller must read a state of the database
   /// that refers to the content meanwhile, so that nobody drops it. True if the worker has it durably.
   virtual bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept = 0;
+
+  /// What follows the transactions of the database's file; null: nothing does.
+  virtual std::shared_ptr<LogFollower> log_follower() { return nullptr; }
 
   /// The source of the numbers of this process's contents and transactions.
   ShardNumbers& numbers() { return numbers_; }

@@ -124,24 +124,23 @@ constexpr int kLongLog = 2000;
 constexpr std::int64_t kPatienceMilliseconds = 250;
 constexpr std::int64_t kLongestPatienceMilliseconds = 1500;
 
-/// Runs after a commit, with `frames` pages in the log. A log can restart only when nobody reads from it. If short
-/// readers overlap, that never happens, and the log would grow without bound. So commits wait for the present readers
-/// to end, the longer the log is, the more patiently. Nothing is written meanwhile, and new readers find everything in
-/// the file. Readers of an old state may take long and are not waited for; in that case much of the log cannot be
-/// moved.
-int on_log(void* self, sqlite3* handle, const char* schema, int frames) noexcept {
-  if (frames < kMovedLog) return SQLITE_OK;
+/// Moves the log into the file after a commit, with `frames` pages in the log. A log can restart only when nobody reads
+/// from it. If short readers overlap, that never happens, and the log would grow without bound. So commits wait for the
+/// present readers to end, the longer the log is, the more patiently. Nothing is written meanwhile, and new readers
+/// find everything in the file. Readers of an old state may take long and are not waited for; in that case much of the
+/// log cannot be moved.
+void move_log(SqliteHandle& self, const char* schema, int frames) noexcept {
+  if (frames < kMovedLog) return;
+  auto* const handle = self.handle();
   int in_log = 0;
   int moved = 0;
   // A failure can be ignored: the commit is in the log.
   sqlite3_wal_checkpoint_v2(handle, schema, SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
-  if (in_log < kLongLog || in_log - moved > in_log / 8) return SQLITE_OK;
+  if (in_log < kLongLog || in_log - moved > in_log / 8) return;
   const auto patience = std::min(kLongestPatienceMilliseconds, kPatienceMilliseconds * in_log / kLongLog);
   sqlite3_busy_timeout(handle, static_cast<int>(patience));
   sqlite3_wal_checkpoint_v2(handle, schema, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-  const auto usual = static_cast<SqliteHandle*>(self)->busy_timeout();
-  sqlite3_busy_timeout(handle, static_cast<int>(usual.count()));
-  return SQLITE_OK;
+  sqlite3_busy_timeout(handle, static_cast<int>(self.busy_timeout().count()));
 }
 
 int on_progress(void* cancellation) noexcept {
@@ -231,6 +230,13 @@ int SqliteHandle::on_commit(void* handle) noexcept {
     self.keep_failure(std::current_exception());
     return 1;  // turns the commit into a rollback
   }
+}
+
+int SqliteHandle::on_log(void* handle, sqlite3* /*database*/, const char* schema, int frames) noexcept {
+  auto& self = *static_cast<SqliteHandle*>(handle);
+  if (self.follower_ != nullptr && std::string_view(schema) == "main") self.follower_->follow();
+  move_log(self, schema, frames);
+  return SQLITE_OK;
 }
 
 void SqliteHandle::on_rollback(void* handle) noexcept {

@@ -34,6 +34,19 @@ class CommitHooks {
   virtual void after_rollback() noexcept = 0;
 };
 
+/// Follows what is committed to a database by its write-ahead log.
+class LogFollower {
+ public:
+  LogFollower() = default;
+  virtual ~LogFollower() = default;
+  LogFollower(const LogFollower&) = delete;
+  LogFollower& operator=(const LogFollower&) = delete;
+
+  /// Called for each transaction that is durable in the log, before its commit returns and before the log is moved into
+  /// the file. Must not use the connection.
+  virtual void follow() noexcept = 0;
+};
+
 /// The file as a URI that SQLite opens with a parameter: file:/data/x.db?mode=ro.
 std::string file_uri(const std::string& path, std::string_view parameter);
 
@@ -65,6 +78,9 @@ class SqliteHandle {
   void set_commit_hooks(std::unique_ptr<CommitHooks> hooks) { hooks_ = std::move(hooks); }
   /// Null if there are none.
   CommitHooks* commit_hooks() const { return hooks_.get(); }
+
+  /// Has the transactions of this connection followed, from the next one on; null: not any more.
+  void set_log_follower(std::shared_ptr<LogFollower> follower) { follower_ = std::move(follower); }
 
   void set_busy_timeout(std::chrono::milliseconds timeout);
   std::chrono::milliseconds busy_timeout() const { return busy_timeout_; }
@@ -116,6 +132,7 @@ class SqliteHandle {
  private:
   static int on_commit(void* handle) noexcept;
   static void on_rollback(void* handle) noexcept;
+  static int on_log(void* handle, sqlite3* database, const char* schema, int frames) noexcept;
 
   std::string name_;
   sqlite3* handle_ = nullptr;
@@ -123,7 +140,8 @@ class SqliteHandle {
   std::exception_ptr callback_failure_;
   std::chrono::milliseconds busy_timeout_{0};
   std::unique_ptr<CommitHooks> hooks_;  // SQLite calls them until it is closed
-  bool uncommitted_ = false;            // a transaction has begun, and hooks_ have not been told of its end
+  std::shared_ptr<LogFollower> follower_;
+  bool uncommitted_ = false;  // a transaction has begun, and hooks_ have not been told of its end
 };
 
 /// Sets the origin for the duration of one SQLite call.

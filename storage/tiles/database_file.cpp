@@ -332,6 +332,7 @@ void DatabaseFile::attach_existing(const std::string& path, const std::string& s
 
 void DatabaseFile::use_shards(std::shared_ptr<ShardAccess> access) {
   CHECK(access != nullptr, "workers are reached by way of somebody");
+  connection_->set_log_follower(access->log_follower());
   if (!read_only_) {
     ShardLog(*connection_).create();
     access->numbers().reserve([this] { return ShardLog(*connection_).take_block(); });

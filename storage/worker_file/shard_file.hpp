@@ -58,6 +58,7 @@ class ShardFile {
   explicit ShardFile(const std::string& directory, std::int64_t most_bytes = 0, std::string shared = {});
 
   DataId id() const { return id_; }
+  const std::string& directory() const { return directory_; }
   /// From now on the directory belongs to this database (ShardLog::database_identity). Error{Value} if it belongs to
   /// another one that is not among this one's `former` identities: that database's contents would be treated as
   /// garbage.

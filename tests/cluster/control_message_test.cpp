@@ -34,7 +34,12 @@ std::vector<ToWorker> messages_to_worker() {
           control::Advance{{7, 77}},
           control::ShareMemory{3},
           control::Claim{7, 11, {12, 13}},
-          control::AskContents{8}};
+          control::AskContents{8},
+          control::AskStandby{9},
+          control::BeginStandby{10},
+          control::StandbyBytes{11, 1 << 20, {std::byte{7}, std::byte{8}}},
+          control::StandbyFrames{12, true, {77, 3, 99}, {std::byte{1}}, {std::byte{2}, std::byte{3}}},
+          control::FinishStandby{13}};
 }
 
 RankReport report() {
@@ -57,6 +62,8 @@ std::vector<ToCoordinator> messages_to_coordinator() {
           control::Reply{5, control::Undecided{{ShardTransaction{3}, ShardTransaction{9}}}},
           control::Reply{6, control::Probed{{std::nullopt, RemoteError{ErrorKind::WorkerLost, "no answer", ""}}}},
           control::Reply{7, control::ContentList{{ContentId{3}, ContentId{9}}}},
+          control::Reply{8, control::StandbyEnd{LogPlace{77, 3, 99}}},
+          control::Reply{9, control::StandbyEnd{}},
           control::Damaged{{ContentId{3}, ContentId{9}}}};
 }
 

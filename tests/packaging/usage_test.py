@@ -11,7 +11,7 @@ import unittest
 
 FOLDER = sys.argv.pop()
 EINDB = os.path.abspath(sys.argv.pop())
-COMMANDS = {"", "calibrate", "serve", "take-over", "worker"}
+COMMANDS = {"", "calibrate", "serve", "promote", "take-over", "worker"}
 COMPLETE = """
 source "$1"
 shift
