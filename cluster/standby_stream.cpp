@@ -129,7 +129,7 @@ void StandbyStream::catch_up() {
     source_->query_integer("SELECT COUNT(*) FROM main.sqlite_schema");  // opens the log
   }
   const auto there = worker_.ask<control::StandbyEnd>([](auto request) { return control::AskStandby{request}; }).place;
-  if (!there || !resume(*there)) copy_file();
+  if (!there || !resume(*there)) send_file();
   while (send_rest() > kNearlyThere) {
   }
   const std::lock_guard lock(mutex_);
@@ -178,7 +178,7 @@ std::optional<std::uint32_t> StandbyStream::count_transactions(const LogChain& c
 // SQLite keeps the pages that the reading transaction sees: the file may be written meanwhile with pages that are in
 // the log alone, which the copy gets, too. Where the log was moved into the file before, another one may begin
 // meanwhile; its pages stay out of the file.
-void StandbyStream::copy_file() {
+void StandbyStream::send_file() {
   {
     const std::lock_guard lock(mutex_);
     state_ = StandbyState::Copying;

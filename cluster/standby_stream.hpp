@@ -52,7 +52,7 @@ class StandbyStream {
   void run() noexcept;
   void catch_up();
   bool resume(const LogPlace& there);
-  void copy_file();
+  void send_file();
   std::size_t send_rest();
   void begin_chain();
   std::size_t send_log(const LogEnd& end, bool of_new_copy);

@@ -4,10 +4,16 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "cluster/take_over.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
+
+void print_take_over(const std::string& database, const TakeOver& result) {
+  std::printf("%s is the database of these workers now: they have all of its %" PRId64 " tiles\n", database.c_str(),
+              result.tiles);
+  if (result.surplus > 0)
+    std::printf("%" PRId64 " copies of tiles that it does not know are removed when it is used next\n", result.surplus);
+}
 
 void run_take_over(const std::string& database, const ClusterCommand& workers) {
   if (workers.workers.empty())
@@ -19,11 +25,7 @@ void run_take_over(const std::string& database, const ClusterCommand& workers) {
   log.level = LogLevel::Warning;
   CommandCluster cluster(workers, log);
   DatabaseFile file(database);
-  const auto result = take_over(*cluster.cluster(), file);
-  std::printf("%s is the database of these workers now: they have all of its %" PRId64 " tiles\n", database.c_str(),
-              result.tiles);
-  if (result.surplus > 0)
-    std::printf("%" PRId64 " copies of tiles that it does not know are removed when it is used next\n", result.surplus);
+  print_take_over(database, take_over(*cluster.cluster(), file));
 }
 
 }  // namespace eindb
