@@ -75,7 +75,9 @@ std::string StandbyStream::failure() const {
 void StandbyStream::wait_for_attempt(std::chrono::steady_clock::time_point at_most) {
   if (!worker_.is_up()) return;
   std::unique_lock lock(mutex_);
+  if (was_awaited_) return;
   changed_.wait_until(lock, at_most, [this] { return ends_ || state_ == StandbyState::Current || !failure_.empty(); });
+  was_awaited_ = true;
 }
 
 void StandbyStream::run() noexcept {

@@ -45,7 +45,8 @@ class StandbyStream {
   StandbyState state() const;
   /// Why the last attempt to send something failed; empty if it has not.
   std::string failure() const;
-  /// Waits at most so long until it is Current, or an attempt has failed; not at all for a worker that is not there.
+  /// Waits at most so long until it is Current, or an attempt has failed; not at all for a worker that is not there, nor
+  /// once somebody has waited.
   void wait_for_attempt(std::chrono::steady_clock::time_point at_most);
 
  private:
@@ -68,6 +69,7 @@ class StandbyStream {
   std::condition_variable changed_;
   StandbyState state_ = StandbyState::Copying;
   bool ends_ = false;
+  bool was_awaited_ = false;
   std::string failure_;  // in the log
   std::unique_ptr<SqliteConnection> source_;
   std::optional<LogChain> chain_;  // of the coordinator's log, at the end of the copy's
