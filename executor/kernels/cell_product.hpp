@@ -28,9 +28,9 @@ inline T product_of_cells(T a, T b) {
 /// many.
 inline constexpr std::int64_t kMostMarks = std::int64_t{1} << 26U;
 
-/// The sum, or without an aggregate each, of the products of the operands' values at the points of a nest. Products are
-/// taken as far as their factors are known, so that inner loops multiply by what changes in them alone. The innermost
-/// loops go over
+/// One call's state of the sum, or without an aggregate each, of the products of the operands' values at the points of
+/// a nest. Products are taken as far as their factors are known, so that inner loops multiply by what changes in them
+/// alone. The innermost loops go over
 ///
 ///     a run of a dense label          z[k] += p * x[k],  z[k] += p * x[k] * y[k],  z += p * x[k] * y[k]
 ///     the nodes of one trie           z += p * a[n] * x[place[n]],  z[place[n]] += p * a[n]
@@ -41,8 +41,6 @@ inline constexpr std::int64_t kMostMarks = std::int64_t{1} << 26U;
 ///     nodes, and a row of another     z[place[m]] += p * a[n] * b[m], for m in the row of place[n]
 ///     nodes, and where a row of       z += p * a[n] * b[m] * c[m'], for m in the row of place[n], and m' of the same
 ///     another meets one that stays    coordinate in the row of a third trie (triangles)
-///
-/// One call's state.
 template <class T, class Sink>
 class ProductJoin {
  public:
@@ -454,8 +452,7 @@ class ProductJoin {
     }
   }
 
-  // Rows lie anywhere, so that those of the next cells are asked for ahead: also behind the last cell of this row, as
-  // the next one mostly follows it.
+  // Rows lie anywhere: those of the next cells are asked for ahead, also behind this row, as the next one follows it.
   void add_matched_rows(const Level& level, T product, std::int64_t cell) {
     constexpr std::int64_t kAhead = 2;
     const bool is_first = level.tries.front().is_last;
