@@ -143,6 +143,8 @@ class Enumeration(unittest.TestCase):
         control = self.controls[who]
         self.assertTrue(wait_until(self.all_are_up))
         self.ask("SET statement_timeout = 30000")
+        # Tiles that the session keeps would be read from the worker only after others have written.
+        self.ask("SET tile_cache_size = 0" if who == "worker" else "RESET tile_cache_size")
         for _ in range(2):
             before = state()
             rows = self.ask(statement)
