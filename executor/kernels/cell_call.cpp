@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 #include "common/check.hpp"
@@ -533,8 +531,15 @@ std::vector<std::int64_t> CellKernel::Call::cuts() const {
   for (std::int64_t part = 1; part < parts; ++part) {
     const auto wanted = static_cast<std::int64_t>(static_cast<double>(trie.count()) / static_cast<double>(parts) *
                                                   static_cast<double>(part));
-    const auto nodes = std::views::iota(std::int64_t{0}, static_cast<std::int64_t>(coordinates.size()));
-    const auto node = *std::ranges::lower_bound(nodes, wanted, std::less{}, cells_before);
+    // The first node with as many cells before it; the last ones may have all cells that are left.
+    std::int64_t node = 0;
+    for (auto left = static_cast<std::int64_t>(coordinates.size()); left > 0;) {
+      const auto half = left / 2;
+      const bool is_behind = cells_before(node + half) < wanted;
+      if (is_behind) node += half + 1;
+      left = is_behind ? left - half - 1 : half;
+    }
+    if (node == static_cast<std::int64_t>(coordinates.size())) break;
     const auto index = std::int64_t{coordinates[static_cast<std::size_t>(node)]};
     if (index > at[at.size() - 2]) at.insert(at.end() - 1, index);
   }
