@@ -45,8 +45,8 @@ class StandbyStream {
   StandbyState state() const;
   /// Why the last attempt to send something failed; empty if it has not.
   std::string failure() const;
-  /// Waits at most so long until it is Current, or an attempt has failed; not at all for a worker that is not there, nor
-  /// once somebody has waited.
+  /// Waits at most so long until it is Current, or an attempt has failed; not at all for a worker that is not there,
+  /// nor once somebody has waited.
   void wait_for_attempt(std::chrono::steady_clock::time_point at_most);
 
  private:

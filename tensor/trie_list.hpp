@@ -17,8 +17,8 @@ class TrieList {
   using value_type = T;
 
   TrieList() = default;
-  /// Takes the vector's memory. Implicit, as lists are made as vectors.
-  TrieList(std::vector<T> values) {
+  /// Takes the vector's memory.
+  TrieList(std::vector<T> values) {  // NOLINT(google-explicit-constructor): lists are made as vectors
     if (!values.empty()) own(std::make_shared<const std::vector<T>>(std::move(values)));
   }
   /// A view.
