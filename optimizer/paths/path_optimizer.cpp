@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,9 @@ constexpr double kSecondsPerFlop = 1e-9;
 constexpr double kPlanningShare = 0.1;
 constexpr double kLeastSeconds = 0.0003;
 constexpr double kNotWorthASearch = 2e-5;
+// A search of all subsets may take so many times the budget, as it ends with the best path.
+constexpr double kAllSubsetsShare = 4;
+constexpr double kSecondsPerSplit = 3e-9;
 // Shares of the budget; the rest is for annealing.
 constexpr double kShareOfRandomGreedy = 0.05;
 constexpr double kShareOfBisection = 0.25;
@@ -55,11 +59,13 @@ struct Found {
   std::string_view method;
 };
 
-// The input of the algorithms. `seconds` is the budget of those that search.
+// The input of the algorithms. `seconds` is the budget of those that search; `may_be_exact`: whether all subsets may be
+// searched where nobody asks for the best path.
 struct Task {
   const ContractionProblem& problem;
   const SearchContext& context;
   double seconds;
+  bool may_be_exact = true;
 };
 
 Found find_greedy(const Task&, ResultPairs start) { return {std::move(start), "greedy"}; }
@@ -105,7 +111,8 @@ Found best_refined(const Task& task, std::vector<Found> starts, SearchBudget bud
 // Anneals the best of what starts by random greedy, bisection, elimination and sweeps are refined to, and refines it
 // once more.
 Found find_annealed(const Task& task, ResultPairs greedy) {
-  const auto& [problem, context, seconds] = task;
+  const auto& problem = task.problem;
+  const auto& context = task.context;
   const auto share = [&](double part) { return SearchBudget::of_seconds(task.seconds * part); };
   std::vector<Found> starts;
   const auto add = [&](ResultPairs pairs, std::string_view method) {
@@ -127,7 +134,8 @@ Found find_annealed(const Task& task, ResultPairs greedy) {
 }
 
 Found find_auto(const Task& task, ResultPairs start) {
-  if (task.problem.operands.size() <= kMostForAllSubsets) return find_optimal(task, std::move(start));
+  if (task.may_be_exact && task.problem.operands.size() <= kMostForAllSubsets)
+    return find_optimal(task, std::move(start));
   return find_annealed(task, std::move(start));
 }
 
@@ -150,6 +158,13 @@ const OptimizerRow& row_of(PathOptimizer optimizer) {
       std::find_if(kOptimizers.begin(), kOptimizers.end(), [&](const auto& r) { return r.optimizer == optimizer; });
   CHECK(row != kOptimizers.end(), "every path optimizer has a row");
   return *row;
+}
+
+// Whether a search of all subsets takes little enough beside the path, where nobody says how long it may take.
+bool may_be_exact(const PathOptions& options, std::size_t operands, double budget) {
+  if (options.seconds || options.objective.by_size) return true;
+  const double splits = std::pow(3, static_cast<double>(operands)) / 2;
+  return splits * kSecondsPerSplit <= kAllSubsetsShare * budget;
 }
 
 // Whether a better path than greedy's may gain as much as it takes to find one.
@@ -249,14 +264,15 @@ ContractionPath PathSearch::find_by(const ContractionProblem& problem, const Pat
     return path;
   }
   const double seconds = budget(path);
+  const auto exceeds = [&] { return limit > 0 && may_exceed(path, limit); };
+  const bool is_exact = exceeds() || may_be_exact(options_, problem.operands.size(), seconds);
   const auto improve = [&](double share) {
-    const auto found = row.find({problem, context, share * seconds}, std::move(start));
+    const auto found = row.find({problem, context, share * seconds, is_exact}, std::move(start));
     auto better = path_of_results(problem, found.pairs, options_.cancellation);
     if (value_of(better, objective).is_less(value_of(path, objective))) path = std::move(better);
     start = found.pairs;
     note(found.method);
   };
-  const auto exceeds = [&] { return limit > 0 && may_exceed(path, limit); };
   const double first = exceeds() ? kShareOfWhole : 1;
   improve(first);
   if (!exceeds()) {

@@ -79,6 +79,25 @@ TEST(PathOptimizer, APathThatTakesNoTimeIsNotSearchedFor) {
   EXPECT_EQ(method({.seconds = std::nullopt, .memory_limit = 8}), "optimal");
 }
 
+TEST(PathOptimizer, AllSubsetsAreSearchedWhereThePathTakesLonger) {
+  std::mt19937 random(24);
+  const auto method = [](const ContractionProblem& problem, const PathOptions& options) {
+    PathSearch search(options);
+    const auto path = search.find(problem);
+    EXPECT_LE(path.flops, greedy_path(problem).flops);
+    return search.report().methods.at(0);
+  };
+  const auto few = testing::regular_network(random, 14, 3, 4);
+  const auto many = testing::regular_network(random, 14, 3, 16);
+  ASSERT_LT(greedy_path(few).flops, 1e6);
+  ASSERT_GT(greedy_path(few).flops, 20000);
+  ASSERT_GT(greedy_path(many).flops, 5e7);
+  EXPECT_NE(method(few, {}), "optimal");
+  EXPECT_EQ(method(few, {.seconds = 0.001}), "optimal");
+  EXPECT_EQ(method(few, {.optimizer = PathOptimizer::Optimal, .seconds = std::nullopt}), "optimal");
+  EXPECT_EQ(method(many, {}), "optimal");
+}
+
 TEST(PathOptimizer, AnnealingIsWorthOrdersOfMagnitude) {
   std::mt19937 random(23);
   const auto problem = testing::regular_network(random, 100, 3, 2);
