@@ -396,11 +396,12 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       throw CLI::RequiredError("DATABASE");
     refuse_as_database(app, line.database);
   } catch (const CLI::ExtrasError& error) {
-    const auto statement = std::find_if(given.begin(), given.end(), is_statement);
+    const auto extras = app.remaining(true);
+    const auto statement = std::find_if(extras.begin(), extras.end(), is_statement);
     const auto command = is_file(line.database) ? std::nullopt : misspelt_command(line.database);
-    if (statement == given.end() && command)
+    if (statement == extras.end() && command)
       std::fprintf(stderr, "there is no command %s: did you mean %s?\n", line.database.c_str(), command->c_str());
-    else if (statement == given.end()) app.exit(error);
+    else if (statement == extras.end()) app.exit(error);
     else std::fprintf(stderr, "%s\n", how_to_run(*statement, line.database).c_str());
     status = 1;
     return std::nullopt;

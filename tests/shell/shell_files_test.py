@@ -275,6 +275,7 @@ class Arguments(FilesTest):
         self.assert_fails('eindb my.db -c "SELECT 1"', "my.db", "SELECT 1")
         self.assert_fails('eindb -c "SELECT 1"', "SELECT 1")
         self.assert_fails('eindb -c "create table t(a)"', "create table t(a)")
+        self.assert_fails("not expected: x --standbye", "my.db", "--standbye", "x", "-c", "SELECT 1")
         self.assertEqual(list(self.folder.iterdir()), [])
         self.output_of("my own.db", "-c", "SELECT 1")
 
